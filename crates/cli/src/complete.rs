@@ -10,17 +10,15 @@ use std::sync::Arc;
 
 use brief_clients::compile::Clients;
 use brief_clients::profile::{ProfileScope as Places, Section};
-use brief_engine::tasks::Library;
 use brief_profiles::OwnClients;
 use brief_registry::history::Repository;
+use brief_syntax::rules;
 use brief_syntax::system::OsSystem;
 use brief_syntax::text::visible_line;
-use brief_syntax::{Source, limits, rules};
 use clap_complete::CompletionCandidate;
 
-use crate::assembly::{Directories, search_roots};
+use crate::assembly::tasks_here;
 use crate::session::Session;
-use crate::ui::Ui;
 
 /// Returns a session in the current directory of the shell.
 fn session() -> Option<Session> {
@@ -42,9 +40,8 @@ pub(crate) fn codes(typed: &OsStr) -> Vec<CompletionCandidate> {
 /// Completes the name of a compile client, those of the project's brief.toml included.
 pub(crate) fn clients(typed: &OsStr) -> Vec<CompletionCandidate> {
     let source = session().and_then(|session| {
-        let path = crate::installation::project_root(&session).ok()?.join("brief.toml");
-        let bytes = session.system().read(&path, limits::FILE_BYTES).ok()?;
-        Some(Arc::new(Source::from_bytes(path, bytes)))
+        let project = session.installed_project().ok()?;
+        project.read_manifest(session.system()).ok().flatten()
     });
     let own = OwnClients::default();
     let read = |source| Clients::read(source, &own, Section::Build, Places::Project).ok();
@@ -79,11 +76,8 @@ pub(crate) fn mentions(typed: &OsStr) -> Vec<CompletionCandidate> {
 /// Completes a parameter of the project's tasks: `name=`.
 pub(crate) fn parameters(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(session) = session() else { return Vec::new() };
-    let Ok(roots) = search_roots(&mut Ui::silent(), &session, &Directories::default()) else {
-        return Vec::new();
-    };
     let mut names = BTreeSet::new();
-    for task in Library::open(session.system(), &roots).all_tasks() {
+    for task in tasks_here(&session) {
         let body = String::from_utf8_lossy(task.body()).into_owned();
         for rest in body.split("${").skip(1) {
             let Some((name, _)) = rest.split_once('}') else { continue };

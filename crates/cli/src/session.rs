@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use brief_dialects::policy::Policy;
 use brief_engine::{Project, Root, System, Target, TargetKind};
-use brief_runtime::{Execution, Off, Wish};
+use brief_registry::install;
+use brief_runtime::{Execution, PromptAssembly, Wish};
 use brief_syntax::system::Remembered;
 
 use crate::error::CommandError;
@@ -71,6 +72,16 @@ impl Session {
         opened.map_err(|error| self.unopened(&error))
     }
 
+    /// The assembly of prompts in the directory.
+    pub(crate) fn assembly(&self) -> Result<PromptAssembly<'_>, CommandError> {
+        PromptAssembly::open(self.system(), &self.directory).map_err(|error| self.unopened(&error))
+    }
+
+    /// The directories of the installation around the directory.
+    pub(crate) fn installed_project(&self) -> Result<install::Project, CommandError> {
+        Ok(install::Project::around(self.system(), self.root()?.path()))
+    }
+
     /// The root of the project.
     pub(crate) fn repository(&self) -> Result<Root, CommandError> {
         Ok(self.project()?.root().clone())
@@ -88,12 +99,7 @@ impl Session {
 
     /// Decides about the execution of commands and scripts; a policy decides first.
     pub(crate) fn execution(&self, wish: Option<&Wish>) -> Result<Execution, CommandError> {
-        let decided = Execution::decide(self.system(), wish);
-        let looks_only = matches!(wish, Some(Wish::Off(_)));
-        match self.policy()?.execution() {
-            Some(decision) if !looks_only => Ok(Execution::Off(Off::Policy(decision.place()))),
-            _ => Ok(decided),
-        }
+        Ok(Execution::under_policy(self.system(), wish)?)
     }
 
     /// Finds a typed path; `None` when it lies outside the root.

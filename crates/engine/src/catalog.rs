@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use brief_dialects::agents::Agents;
@@ -19,7 +18,7 @@ use brief_dialects::{
     Candidate, Dialect, DialectGuidance, Dialects, ItemReach, MatchRecord, Moment, Mounted,
     ProjectFiles, Reader, Reason, Resolution,
 };
-use brief_syntax::system::{Dir, FileKind};
+use brief_syntax::system::{Dir, FileKind, home_directory};
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic, limits, rules};
 
@@ -370,7 +369,7 @@ fn remember(files: &mut ProjectFiles, visit: &Visit<'_>) {
 /// Reports a home directory that is there and cannot be read: what the user has for all projects is
 /// missing then.
 fn home_gap(system: &dyn System) -> Option<Diagnostic> {
-    let home = system.env("HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
+    let home = home_directory(system)?;
     let error = system.open_dir(&home).err().filter(|error| error.kind() != ErrorKind::NotFound)?;
     let source = Arc::new(Source::unread(&home));
     let message = format!("the home directory cannot be read: {error}");

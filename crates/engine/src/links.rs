@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use brief_dialects::{GuidanceText, ProjectFiles};
 use brief_syntax::markdown::{decoded_destination, links};
+use brief_syntax::paths::relative_path;
 use brief_syntax::{Diagnostic, Root, Rule, Span, System, rules, walk};
 
 /// Broken links that are reported for one file; more are one mistake.
@@ -165,7 +166,7 @@ impl LinkCheck<'_> {
             format!("`{written}` leads to no file")
         };
         let help = match self.only_namesake(&wanted.path) {
-            Some(other) => format!("did you mean `{}`?", relative(directory, &other)),
+            Some(other) => format!("did you mean `{}`?", relative_path(directory, &other)),
             None if leaves_skill => {
                 "put the file into the skill's directory, which is all that is \
                                      installed with it, or remove the link"
@@ -297,20 +298,6 @@ fn inside(top: &Path, base: &Path, path: &Path) -> Option<PathBuf> {
     joined.starts_with(top).then_some(joined)
 }
 
-/// Returns a path as a link from a directory names it.
-fn relative(directory: &Path, path: &Path) -> String {
-    let mut shared = directory.to_owned();
-    let mut up = 0;
-    while !path.starts_with(&shared) && shared.pop() {
-        up += 1;
-    }
-    let below = path.strip_prefix(&shared).unwrap_or(path);
-    let names = below.iter().map(|name| name.to_string_lossy());
-    let way: Vec<String> =
-        std::iter::repeat_n("..".to_owned(), up).chain(names.map(String::from)).collect();
-    way.join("/")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -351,12 +338,5 @@ mod tests {
         ] {
             assert_eq!(Wanted::of(other), None, "{other}");
         }
-    }
-
-    #[test]
-    fn a_way_to_a_file_is_relative() {
-        let way = |from: &str, to: &str| relative(Path::new(from), Path::new(to));
-        assert_eq!(way("/p/a/b", "/p/a/c.md"), "../c.md");
-        assert_eq!(way("/p", "/p/a/c.md"), "a/c.md");
     }
 }

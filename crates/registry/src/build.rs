@@ -5,10 +5,11 @@
 //! were made from.
 
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use brief_dialects::portable::output::Compiler;
 use brief_dialects::portable::{self, ItemKind, Registry};
+use brief_syntax::paths::{relative_path, slashed};
 use brief_syntax::project::resolve_existing;
 use brief_syntax::system::{Permission, System};
 use brief_syntax::{Diagnostic, Root, Severity};
@@ -261,7 +262,7 @@ impl Work<'_> {
             Edited::Overwrite => Chosen::All,
         };
         let policy = ConflictPolicy { edited, advice: ADVICE, ..ConflictPolicy::default() };
-        let after = OutputRecord::new(way(self.out, self.root.path()));
+        let after = OutputRecord::new(self.way_to_root());
         let mut plan = Plan::new(vec![&before], &policy, self.out, after, stage);
         let planned = self.plan(registry, &mut plan, disks);
         if let Some(mut stage) = plan.stage.take() {
@@ -291,9 +292,15 @@ impl Work<'_> {
         Ok(self.report(registry, plan))
     }
 
+    /// Returns the path from the outputs to the registry, for the record.
+    fn way_to_root(&self) -> String {
+        let way = relative_path(self.out, self.root.path());
+        if way.is_empty() { ".".to_owned() } else { way }
+    }
+
     /// Reads the record of the last build.
     fn record(&self, disks: &Disks<'_>) -> Result<OutputRecord, BuildError> {
-        let way = way(self.out, self.root.path());
+        let way = self.way_to_root();
         let Some(own) = disks.own.top() else { return Ok(OutputRecord::new(way)) };
         let before = OutputRecord::read(own, RECORD).map_err(|problem| BuildError::Record {
             path: self.out.join(record::DIRECTORY).join(RECORD),
@@ -366,22 +373,4 @@ impl Work<'_> {
             diagnostics: plan.diagnostics,
         }
     }
-}
-
-fn names(path: &Path) -> Vec<String> {
-    let names = path.components().filter(|part| matches!(part, Component::Normal(_)));
-    names.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
-}
-
-fn slashed(path: &Path) -> String {
-    names(path).join("/")
-}
-
-/// Returns the relative path from one directory to another, with `/`.
-fn way(from: &Path, to: &Path) -> String {
-    let (from, to) = (names(from), names(to));
-    let shared = from.iter().zip(&to).take_while(|(left, right)| left == right).count();
-    let up = std::iter::repeat_n("..", from.len() - shared);
-    let way: Vec<&str> = up.chain(to[shared..].iter().map(String::as_str)).collect();
-    if way.is_empty() { ".".to_owned() } else { way.join("/") }
 }

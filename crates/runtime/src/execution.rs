@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use brief_dialects::policy::{Policy, PolicyError};
 use brief_syntax::System;
 
 /// The variable that turns execution off, or on for the project's own texts.
@@ -46,6 +47,19 @@ impl Execution {
             (_, Some(_)) => Execution::Off(Off::Environment),
             (Some(Wish::Execute), None) => Execution::ProjectToo,
             (None, None) => Execution::Trusted,
+        }
+    }
+
+    /// Decides as [`Execution::decide`] does, under the policies of the machine and of the user: they can turn
+    /// off what the user wishes to execute.
+    pub fn under_policy(
+        system: &dyn System,
+        wish: Option<&Wish>,
+    ) -> Result<Execution, PolicyError> {
+        let looks_only = matches!(wish, Some(Wish::Off(_)));
+        match Policy::load(system)?.execution() {
+            Some(decision) if !looks_only => Ok(Execution::Off(Off::Policy(decision.place()))),
+            _ => Ok(Execution::decide(system, wish)),
         }
     }
 

@@ -1,9 +1,12 @@
 //! Commands and scripts of guidance: how they run, and what the user has trusted.
 //!
+//! [`assembly`] puts a prompt together.
+//!
 //! The user's own explicit command decides *that* something runs. This crate decides *how*, with limits on
 //! time, output and number, and it keeps the record of trust. It never runs anything on behalf of a hook,
 //! lint or an editor.
 
+pub mod assembly;
 pub mod consent;
 pub mod execution;
 pub mod prompt;
@@ -11,6 +14,7 @@ pub mod review;
 pub mod shell;
 pub mod trust;
 
+pub use assembly::{AssembledPrompt, AssemblyError, AssemblyEvent, PromptAssembly, PromptOptions};
 pub use consent::{Consent, ProjectRefusal};
 pub use execution::{Execution, Off, Wish};
 pub use prompt::{Asked, AskedKind, Outcome, PromptRunner};

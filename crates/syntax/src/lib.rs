@@ -12,6 +12,7 @@ pub mod hidden;
 pub mod limits;
 pub mod markdown;
 pub mod near_miss;
+pub mod paths;
 pub mod project;
 pub mod render;
 pub mod rules;

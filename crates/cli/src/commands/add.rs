@@ -8,13 +8,12 @@ use brief_registry::install::{ChooseError, Elsewhere, Request};
 use brief_registry::install::{choose, look_into};
 use brief_registry::manifest::{Edit, Manifest, Place};
 use brief_registry::{GitSource, Source};
+use brief_syntax::paths::cleaned;
 use brief_syntax::system::System;
 use clap::Args;
 
 use crate::error::CommandError;
-use crate::installation::{
-    self, FoundClients as Found, Installation, RunPurpose, Writing, normal, short,
-};
+use crate::installation::{self, FoundClients as Found, Installation, RunPurpose, Writing, short};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -253,7 +252,7 @@ impl SourceEntry {
                     && identity_of(installation, system, git).as_deref() == Some(identity)
             }
             (Place::Directory(path), Place::Directory(_)) => {
-                normal(&installation.project.config.join(path)).to_string_lossy() == identity
+                cleaned(&installation.project.config.join(path)).to_string_lossy() == identity
             }
             _ => false,
         };
@@ -344,7 +343,7 @@ fn place(
 ) -> Result<(Place, String), CommandError> {
     match source {
         Source::Directory(path) => {
-            let absolute = normal(&session.directory().join(path));
+            let absolute = cleaned(&session.directory().join(path));
             let shown = below(installation, &absolute, path.is_absolute());
             Ok((Place::Directory(shown), absolute.to_string_lossy().into_owned()))
         }
@@ -382,7 +381,7 @@ fn below(installation: &Installation, path: &Path, is_absolute: bool) -> String 
     if is_absolute {
         return path.to_string_lossy().into_owned();
     }
-    let from = normal(&installation.project.config);
+    let from = cleaned(&installation.project.config);
     let names = |path: &Path| -> Vec<String> {
         path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
     };
@@ -402,7 +401,7 @@ fn identity_of(installation: &Installation, system: &dyn System, git: &str) -> O
         Source::Git(source) => source.identity().ok(),
         Source::Directory(path) => {
             let url =
-                format!("file://{}", normal(&installation.project.config.join(path)).display());
+                format!("file://{}", cleaned(&installation.project.config.join(path)).display());
             GitSource { url, reference: None, subpath: None }.identity().ok()
         }
     }

@@ -4,12 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use brief_engine::portable::{self, ItemKind, name_problem, scaffold};
-use brief_registry::install::Project;
 use brief_syntax::Root;
 use clap::{Args, ValueEnum};
 
 use crate::error::CommandError;
-use crate::installation;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -55,8 +53,8 @@ impl NewKind {
 fn refuse_consumer(session: &Session, item_root: &Path) -> Result<(), CommandError> {
     let system = session.system();
     let directory = session.directory().join(item_root);
-    let project = Project::at(&installation::project_root(session)?);
-    let Some(proof) = installation::consumes(system, &project) else { return Ok(()) };
+    let project = session.installed_project()?;
+    let Some(proof) = project.consumes(system) else { return Ok(()) };
     let is_registry = Root::open(system, &directory).is_ok_and(|root| {
         let found = portable::read(system, &root, &[]);
         !found.items.is_empty() || !found.bundles.is_empty()

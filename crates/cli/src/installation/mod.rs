@@ -8,9 +8,8 @@ mod refusal;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use brief_clients::compile::{Clients, UnknownClient};
 use brief_clients::profile::{ProfileScope, Section};
@@ -19,8 +18,8 @@ use brief_registry::install::{self, Finished, InstallError, Mode, Project, Repor
 use brief_registry::lock::Lock;
 use brief_registry::manifest::Manifest;
 use brief_registry::{Event, Network};
-use brief_syntax::Source;
-use brief_syntax::system::{ReadError, System, config_directory, state_directory};
+use brief_syntax::paths::{cleaned, slashed};
+use brief_syntax::system::System;
 use clap::Args;
 
 use crate::error::{CommandError, ErrorKind};
@@ -113,9 +112,9 @@ impl Installation {
         mode: Mode,
     ) -> Result<Result<Installation, ExitCode>, CommandError> {
         let (project, scope) = if place.global {
-            (user_project(session.system())?, ProfileScope::Home)
+            (user_project(session)?, ProfileScope::Home)
         } else {
-            (Project::at(&project_root(session)?), ProfileScope::Project)
+            (session.installed_project()?, ProfileScope::Project)
         };
         let finished = match mode {
             Mode::Write => install::finish(session.system(), &project),
@@ -123,7 +122,7 @@ impl Installation {
         };
         let finished = finished.map_err(|error| refusal(&error))?;
         let is_elsewhere = session.root()?.path() != project.outputs;
-        let source = read_manifest(session.system(), &project)?;
+        let source = project.read_manifest(session.system()).map_err(|error| refusal(&error))?;
         let own = OwnClients::below(session.system(), &project.outputs);
         let clients = Clients::read(source.as_ref(), &own, Section::Install, scope);
         let manifest = source.as_ref().map(Manifest::read).transpose();
@@ -155,24 +154,13 @@ impl Installation {
 
     /// Reads the lock; `None` when there is none.
     pub(crate) fn lock(&self, system: &dyn System) -> Result<Option<Lock>, CommandError> {
-        let path = self.project.lock();
-        let bytes = match system.read(&path, brief_syntax::limits::BUILD_RECORD_BYTES) {
-            Ok(bytes) => bytes,
-            Err(ReadError::Missing) => return Ok(None),
-            Err(error) => {
-                let problem = error.to_string();
-                return Err(refusal(&InstallError::Unreadable { path, problem }));
-            }
-        };
-        let text = String::from_utf8_lossy(&bytes);
-        let lock = Lock::parse(&text).map_err(|error| InstallError::Lock { path, error });
-        lock.map(Some).map_err(|error| refusal(&error))
+        self.project.read_lock(system).map_err(|error| refusal(&error))
     }
 
     /// Returns files by their paths in the project.
     pub(crate) fn chosen(&self, session: &Session, paths: &[PathBuf]) -> BTreeSet<String> {
-        let top = normal(&self.project.outputs);
-        let named = paths.iter().map(|path| normal(&session.directory().join(path)));
+        let top = cleaned(&self.project.outputs);
+        let named = paths.iter().map(|path| cleaned(&session.directory().join(path)));
         named.map(|path| slashed(path.strip_prefix(&top).unwrap_or(&path))).collect()
     }
 
@@ -248,24 +236,24 @@ pub(crate) fn watched<T>(
     ui: &mut Ui,
     work: impl FnOnce(&dyn Fn(Event<'_>)) -> T,
 ) -> Result<T, CommandError> {
-    let ui = RefCell::new(ui);
-    let observer = |event: Event<'_>| {
-        let mut ui = ui.borrow_mut();
-        // A closed output must not stop the work.
-        let _ = match event {
-            Event::Asking { repository } => ui.progress(&format!("Asking {repository}")),
-            Event::Fetching { repository, commit } => {
-                ui.progress(&format!("Fetching {repository} at {}", short(commit)))
-            }
-            Event::Item { number, of } if number % 50 == 0 => {
-                ui.detail(&format!("Compiling {number} of {of} items"))
-            }
-            _ => Ok(()),
-        };
-    };
-    let outcome = work(&observer);
-    ui.into_inner().end_progress()?;
+    let shared = RefCell::new(&mut *ui);
+    let outcome = work(&|event| show_progress(&mut shared.borrow_mut(), event));
+    ui.end_progress()?;
     Ok(outcome)
+}
+
+/// Shows a step that may take long. A closed output must not stop the work.
+pub(crate) fn show_progress(ui: &mut Ui, event: Event<'_>) {
+    let _ = match event {
+        Event::Asking { repository } => ui.progress(&format!("Asking {repository}")),
+        Event::Fetching { repository, commit } => {
+            ui.progress(&format!("Fetching {repository} at {}", short(commit)))
+        }
+        Event::Item { number, of } if number % 50 == 0 => {
+            ui.detail(&format!("Compiling {number} of {of} items"))
+        }
+        _ => Ok(()),
+    };
 }
 
 /// Returns the mode for the options of a command.
@@ -290,75 +278,9 @@ pub(crate) fn unknown_client(error: &UnknownClient) -> CommandError {
     CommandError::usage(error.to_string()).with_hint(hint)
 }
 
-fn read_manifest(
-    system: &dyn System,
-    project: &Project,
-) -> Result<Option<Arc<Source>>, CommandError> {
-    let path = project.manifest();
-    match system.read(&path, brief_syntax::limits::FILE_BYTES) {
-        Ok(bytes) => Ok(Some(Arc::new(Source::from_bytes(path, bytes)))),
-        Err(ReadError::Missing) => Ok(None),
-        Err(error) => {
-            let problem = error.to_string();
-            Err(refusal(&InstallError::Unreadable { path, problem }))
-        }
-    }
-}
-
-/// Finds the project: the nearest directory with a `brief.toml` inside the repository, else the top
-/// of the repository. Outside a repository it is the directory itself, because other users may own
-/// the directories above.
-pub(crate) fn project_root(session: &Session) -> Result<PathBuf, CommandError> {
-    let system = session.system();
-    let start = session.root()?.path().to_owned();
-    let has = |directory: &Path, name: &str| system.resolve(&directory.join(name)).is_ok();
-    let Some(top) = start.ancestors().find(|directory| has(directory, ".git")) else {
-        return Ok(start);
-    };
-    let inside = start.ancestors().take_while(|directory| directory.starts_with(top));
-    let nearest = inside.into_iter().find(|directory| has(directory, "brief.toml"));
-    Ok(nearest.unwrap_or(top).to_owned())
-}
-
-/// Returns the evidence that a project installs items of registries; `None` if it does not.
-pub(crate) fn consumes(system: &dyn System, project: &Project) -> Option<&'static str> {
-    if system.read(&project.lock(), brief_syntax::limits::BUILD_RECORD_BYTES).is_ok() {
-        return Some("it has a brief.lock");
-    }
-    let source = read_manifest(system, project).ok().flatten()?;
-    let manifest = Manifest::read(&source).ok()?;
-    (!manifest.sources.is_empty()).then_some("its brief.toml has `[sources]`")
-}
-
-pub(crate) fn user_project(system: &dyn System) -> Result<Project, CommandError> {
-    let absolute = |name| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = absolute("HOME").or_else(|| absolute("USERPROFILE"));
-    let places = (home, config_directory(system), state_directory(system));
-    let (Some(home), Some(config), Some(state)) = places else {
-        return Err(CommandError::refused("there is no home directory")
-            .with_hint("set `HOME` to an absolute path"));
-    };
-    Ok(Project::of_user(&home, &config, &state))
-}
-
-/// Removes `.` and `..` from a path without looking at the file system.
-pub(crate) fn normal(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normal.pop();
-            }
-            other => normal.push(other),
-        }
-    }
-    normal
-}
-
-/// Returns a relative path with `/`.
-pub(crate) fn slashed(path: &Path) -> String {
-    let names = path.components().filter(|part| !matches!(part, Component::RootDir));
-    let names = names.map(|part| part.as_os_str().to_string_lossy().into_owned());
-    names.collect::<Vec<_>>().join("/")
+fn user_project(session: &Session) -> Result<Project, CommandError> {
+    Project::of_user(session.system()).ok_or_else(|| {
+        CommandError::refused("there is no home directory")
+            .with_hint("set `HOME` to an absolute path")
+    })
 }

@@ -3,6 +3,7 @@
 use brief_registry::FetchError;
 use brief_registry::install::{InstallError, Unresolved};
 use brief_registry::manifest::EditError;
+use brief_syntax::paths::cleaned;
 
 use crate::error::CommandError;
 use crate::ui::Ui;
@@ -62,7 +63,7 @@ pub(crate) fn refusal_of_typed(error: &InstallError) -> CommandError {
     match error {
         InstallError::Fetch { error, .. } => CommandError::refused(error.to_string()),
         InstallError::Directory { path, error, .. } => {
-            let (path, problem) = (super::normal(path), brief_syntax::system::words(error));
+            let (path, problem) = (cleaned(path), brief_syntax::system::words(error));
             let path = path.display();
             CommandError::refused(format!("the directory `{path}` cannot be opened: {problem}"))
                 .with_hint(

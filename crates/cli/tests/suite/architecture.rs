@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use crate::workspace;
 
 /// The floors from the top down. A crate sees only floors below its own.
-const FLOORS: [&[&str]; 6] = [
+const FLOORS: [&[&str]; 7] = [
     &["brief-cli"],
     &["brief-serve", "briefing"],
-    &["brief-agent", "brief-clients", "brief-engine", "brief-registry", "brief-runtime"],
+    &["brief-runtime"],
+    &["brief-agent", "brief-clients", "brief-engine", "brief-registry"],
     &["brief-dialects"],
     &["brief-profiles"],
     &["brief-syntax"],

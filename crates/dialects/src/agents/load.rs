@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_profiles::{BUILTIN, Form};
-use brief_syntax::system::{Below, FileKind, System};
+use brief_syntax::system::{Below, FileKind, System, home_directory};
 use brief_syntax::walk::{self, Ignored, Visit};
 use brief_syntax::{
     Diagnostic, Root, Severity, Source, Span, Target, TargetKind, diagnostic, rules,
@@ -172,11 +172,11 @@ pub fn list(system: &dyn System, root: &Root) -> Vec<(AgentOwner, Loaded)> {
 
 /// Reads the agents of the home directory, by path, except those in the project.
 pub(super) fn at_home(system: &dyn System, project: &Path) -> Vec<Loaded> {
-    let Some(home) = system.env("HOME") else { return Vec::new() };
+    let Some(home) = home_directory(system) else { return Vec::new() };
     let mut found = Vec::new();
     for directory in AT_HOME {
-        if system.look(&Path::new(&home).join(directory)) != Below::Missing {
-            found.extend(in_agents_directory(system, Path::new(&home), Path::new(directory)));
+        if system.look(&home.join(directory)) != Below::Missing {
+            found.extend(in_agents_directory(system, &home, Path::new(directory)));
         }
     }
     found.retain(|loaded: &Loaded| !loaded.path.starts_with(project));

@@ -7,10 +7,11 @@ mod rule;
 
 use std::path::{Path, PathBuf};
 
+use brief_syntax::paths::relative_path;
 use brief_syntax::{Diagnostic, System, rules, text};
 
 use super::model::{Config, ConfigPattern};
-use super::place::{HostedEnvironment, HostedPlace, relative};
+use super::place::{HostedEnvironment, HostedPlace};
 use rule::ExcludeRule;
 
 /// The compiled exclude patterns of a question.
@@ -104,7 +105,7 @@ impl<'f> ExcludeCandidate<'f> {
         }
         bases.dedup();
         let ways = bases.into_iter().map(|base| {
-            let way = relative(path, &base);
+            let way = relative_path(&base, path);
             (base, way)
         });
         ExcludeCandidate {
@@ -127,7 +128,7 @@ impl<'f> ExcludeCandidate<'f> {
                     || self.ways.iter().any(|(_, way)| name.matches_directory_of(way))
                     || !is_inside
                         && owners
-                            .map(|owner| relative(self.path, owner))
+                            .map(|owner| relative_path(owner, self.path))
                             .any(|way| name.matches_directory_of(&way))
             }
             ExcludeRule::Absolute(pattern) => pattern.covers(&self.absolute),
@@ -135,14 +136,14 @@ impl<'f> ExcludeCandidate<'f> {
                 self.ways.iter().any(|(_, way)| pattern.covers(way))
                     || pattern.matches(&self.absolute)
                     || owners
-                        .map(|owner| relative(self.path, owner))
+                        .map(|owner| relative_path(owner, self.path))
                         .any(|way| pattern.covers(&way))
             }
             ExcludeRule::Path { climbs, pattern } => {
                 let bases = self.ways.iter().map(|(base, _)| base.as_path()).chain(owners);
                 bases
                     .filter_map(|base| base.ancestors().nth(*climbs).or(base.ancestors().last()))
-                    .any(|base| pattern.covers(&relative(self.path, base)))
+                    .any(|base| pattern.covers(&relative_path(base, self.path)))
             }
         }
     }

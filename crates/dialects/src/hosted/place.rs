@@ -7,8 +7,9 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf, is_separator};
 use std::sync::Arc;
 
+use brief_syntax::paths::cleaned;
 use brief_syntax::project::resolve_existing;
-use brief_syntax::system::{Below, Dir, FileKind, Resolved};
+use brief_syntax::system::{Below, Dir, FileKind, Resolved, home_directory};
 use brief_syntax::{Diagnostic, Rule, Source, Span, System, limits, rules};
 
 use super::model::HostedScope;
@@ -204,11 +205,7 @@ pub(super) struct Global {
 impl HostedEnvironment {
     pub(super) fn of(system: &dyn System, diagnostics: &mut Vec<Diagnostic>) -> HostedEnvironment {
         let client = client_path(system, diagnostics);
-        let names = if cfg!(windows) { ["USERPROFILE", "HOME"] } else { ["HOME", "USERPROFILE"] };
-        let home = names
-            .into_iter()
-            .filter_map(|name| system.env(name).map(PathBuf::from))
-            .find(|path| path.is_absolute());
+        let home = home_directory(system);
         let global = global_path(system, &client, home.as_deref(), diagnostics);
         HostedEnvironment { client, global, home }
     }
@@ -299,7 +296,7 @@ fn global_path(
         ));
         return default();
     }
-    let path = lexical(&path);
+    let path = cleaned(&path);
     let names: Vec<_> = path.iter().collect();
     let ends_in_client = !client.is_empty()
         && client.iter().all(|name| name != "..")
@@ -333,38 +330,4 @@ pub(super) fn expand_home(text: &str, home: Option<&Path>) -> Option<PathBuf> {
     }
     let rest = rest.strip_prefix(['/', '\\'])?;
     home.map(|home| home.join(rest.trim_start_matches('/')))
-}
-
-/// Removes `.` and `..` from a path without looking at the file system.
-fn lexical(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    plain
-}
-
-/// Returns the path from `base` to `path` with `/`, with leading `..` where needed.
-pub(super) fn relative(path: &Path, base: &Path) -> String {
-    let mut names = path.components().peekable();
-    let mut above = base.components().peekable();
-    while names.peek().is_some() && names.peek() == above.peek() {
-        names.next();
-        above.next();
-    }
-    let mut way = String::new();
-    let climbs = above.map(|_| OsStr::new(".."));
-    for name in climbs.chain(names.map(Component::as_os_str)) {
-        if !way.is_empty() {
-            way.push('/');
-        }
-        way.push_str(&name.to_string_lossy());
-    }
-    way
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_syntax::paths::relative_path;
 use brief_syntax::source::Encoding;
 use brief_syntax::system::{Dir, DirEntry, FileKind};
 use brief_syntax::{Diagnostic, Source, System, diagnostic, limits, rules};
@@ -24,7 +25,7 @@ use super::model::{
 };
 use super::parse::{self, Format, ParsedContext};
 use super::pattern::HostedPattern;
-use super::place::{HostedEnvironment, HostedPlace, MountedHandle, about, expand_home, relative};
+use super::place::{HostedEnvironment, HostedPlace, MountedHandle, about, expand_home};
 use super::sources::open_contexts;
 use super::{Anchor, ExtraNames, HostedContext, HostedOptions, Query};
 use crate::sensitive::{self, Leaf, Sensitive, Tier};
@@ -304,8 +305,8 @@ impl Judge<'_> {
                     || expand_home(mention, home).as_deref() == Some(file.path)
                     || Path::new(mention) == file.path
                     || way.contains('/')
-                        && (way == relative(file.path, &self.place.working)
-                            || way == relative(file.path, &self.place.mounted)))
+                        && (way == relative_path(&self.place.working, file.path)
+                            || way == relative_path(&self.place.mounted, file.path)))
         };
         let mentions = self.query.mentions.iter();
         mentions
@@ -419,7 +420,7 @@ impl Judge<'_> {
         };
         let mut beside = None;
         search.run(&[include], &mut |found| {
-            beside = Some(relative(&found.path, &place.mounted));
+            beside = Some(relative_path(&place.mounted, &found.path));
             false
         });
         search.diagnostics.clear();
@@ -535,7 +536,7 @@ pub(super) fn judge(parsed: &HostedFile, anchor: &Path, target: Option<&Path>) -
                 let reason = "trigger is auto, and no file is asked about";
                 return (State::Manual, reason.to_owned());
             };
-            let path = relative(target, anchor);
+            let path = relative_path(anchor, target);
             match &parsed.globs {
                 Globs::Everything => (State::Active, format!("glob `*` matches {path}")),
                 Globs::Listed(list) => match list.iter().find(|(glob, _)| glob.matches(&path)) {

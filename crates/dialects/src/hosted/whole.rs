@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use brief_syntax::paths::relative_path;
 use brief_syntax::system::DirEntry;
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Target, TargetKind};
@@ -16,7 +17,7 @@ use crate::moment::Moment;
 use crate::{DialectGuidance, MatchRecord, ProjectFiles, Reader};
 
 use super::guidance::{applied, left_out};
-use super::place::{DEPENDENCIES, HostedEnvironment, relative};
+use super::place::{DEPENDENCIES, HostedEnvironment};
 use super::{
     HostedContext, HostedItem, HostedScope, Query, Trigger, check, resolve, resolve::judge,
 };
@@ -150,7 +151,7 @@ impl DialectGuidance for HostedDirectories {
         let (mut anchor, mut seen) = (None, String::new());
         for item in here.resolution.items.iter().filter(|item| item.trigger() == Trigger::Auto) {
             if anchor.replace(&*item.anchor) != Some(&*item.anchor) {
-                seen = relative(&path, &item.anchor);
+                seen = relative_path(&item.anchor, &path);
             }
             record.note(item.file.globs.cover(&seen));
         }

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use brief_profiles::{BUILTIN, Form, KnownClients, OwnClients, PlaceShape};
-use brief_syntax::system::{Dir, DirEntry};
+use brief_syntax::system::{Dir, DirEntry, resolved_home};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, System, Target, TargetKind, limits, rules};
 
@@ -15,7 +15,7 @@ use crate::{Dialect, DialectGuidance, GuidanceText, MatchRecord, ProjectFiles, R
 use crate::{is_looked_at, tasks};
 
 use super::model::{Folder, mark_shared};
-use super::read::{self, Level, NativeReader};
+use super::read::{Level, NativeReader};
 use super::resolve::{NativeQuestion, NativeTarget, record_matches, resolve};
 use super::{NAME, check, settings};
 
@@ -200,7 +200,7 @@ fn of_user<'s>(
     known: &'s KnownClients,
     mounted: &Path,
 ) -> Option<(Option<Folder>, NativeReader<'s>)> {
-    let home = read::home(system).filter(|home| home != mounted)?;
+    let home = resolved_home(system).filter(|home| home != mounted)?;
     let handle = system.open_dir(&home).ok()?;
     let listed = listed(handle.as_ref());
     let has = |name: &str| listed.as_ref().is_none_or(|entries| is_listed(entries, name));

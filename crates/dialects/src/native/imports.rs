@@ -5,10 +5,11 @@
 //! to a file that holds secrets.
 
 use std::collections::HashMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::markdown::Outline;
+use brief_syntax::paths::cleaned;
 use brief_syntax::system::Dir;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 
@@ -207,17 +208,8 @@ fn locate(
         Some(rest) => ground.home().ok_or(NotThere)?.join(rest),
         None => directory.join(path),
     };
-    let mut plain = PathBuf::new();
-    for component in absolute.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    if plain.starts_with(allowed) { Ok(plain) } else { Err(NotThere) }
+    let path = cleaned(&absolute);
+    if path.starts_with(allowed) { Ok(path) } else { Err(NotThere) }
 }
 
 fn report_outside(ground: &mut NativeReader<'_>, source: &Arc<Source>, import: &Import) {

@@ -4,10 +4,11 @@
 //! is a directory has a list of its plugins, and each of those has skills and agents that Claude Code then
 //! has by itself. What is fetched from elsewhere is not looked for.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_profiles::{ClientPlace, FileNames, Form, PlaceShape, list, text};
+use brief_syntax::paths::cleaned;
 use brief_syntax::system::Dir;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 use jsonc_parser::ast::{Object, Value};
@@ -135,15 +136,6 @@ fn plugin(list: &Object<'_>, name: &str) -> Option<(String, Vec<String>)> {
 
 /// Finds a path by its text; `None` when it leads out of the project.
 fn inside(ground: &NativeReader<'_>, base: &Path, path: &str) -> Option<PathBuf> {
-    let mut plain = PathBuf::new();
-    for component in base.join(path).components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    plain.starts_with(ground.root()).then_some(plain)
+    let path = cleaned(&base.join(path));
+    path.starts_with(ground.root()).then_some(path)
 }

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use brief_profiles::{ClientPlace, KnownClients, PlaceShape};
-use brief_syntax::system::{Dir, FileKind, ReadError};
+use brief_syntax::system::{Dir, FileKind, ReadError, resolved_home};
 use brief_syntax::{Diagnostic, Rule, Source, Span, System, limits, rules};
 
 use crate::answer::{self, Owner};
@@ -101,7 +101,7 @@ impl<'s> NativeReader<'s> {
 
     /// Returns the user's home directory.
     pub(super) fn home(&self) -> Option<PathBuf> {
-        home(self.system)
+        resolved_home(self.system)
     }
 
     /// Reads the places of a directory; `None` when there is nothing.
@@ -442,14 +442,6 @@ impl From<ReadError> for Unread {
             other => Unread::Refused(other.to_string()),
         }
     }
-}
-
-/// Returns the user's home directory, without links.
-pub(super) fn home(system: &dyn System) -> Option<PathBuf> {
-    let names = if cfg!(windows) { ["USERPROFILE", "HOME"] } else { ["HOME", "USERPROFILE"] };
-    let mut paths = names.into_iter().filter_map(|name| system.env(name).map(PathBuf::from));
-    let home = paths.find(|path| path.is_absolute())?;
-    system.resolve_dir(&home).ok()
 }
 
 /// An open directory, borrowed.

@@ -17,7 +17,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::system::{ReadError, System, config_directory};
+use brief_syntax::system::{ReadError, System, config_directory, home_directory};
 use brief_syntax::{Source, limits};
 
 use crate::capability::Capability;
@@ -100,7 +100,7 @@ pub enum PolicyError {
 impl Policy {
     /// Reads the files in force. A missing file forbids nothing.
     pub fn load(system: &dyn System) -> Result<Policy, PolicyError> {
-        let home = system.env("HOME").map(PathBuf::from);
+        let home = home_directory(system);
         let mut layers = Vec::new();
         let directories = [system.machine_directory(), config_directory(system)];
         for path in directories.into_iter().flatten().map(|directory| directory.join(FILE_NAME)) {

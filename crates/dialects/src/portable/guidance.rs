@@ -1,11 +1,11 @@
 //! The implementation of [`Dialect`] for this format.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use brief_profiles::OwnClients;
-use brief_syntax::system::{ReadError, System};
+use brief_syntax::system::{ReadError, System, config_directory, home_directory};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 
@@ -50,10 +50,9 @@ impl Locks {
     /// Reads the user's lock: it is in the configuration directory, its files are below the home
     /// directory.
     fn read_home(&mut self, system: &dyn System) {
-        let absolute = |name| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let Some(home) = absolute("HOME").or_else(|| absolute("USERPROFILE")) else { return };
-        let config = absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
-        let lock = config.join("brief").join(LOCK_NAME);
+        let directories = (home_directory(system), config_directory(system));
+        let (Some(home), Some(config)) = directories else { return };
+        let lock = config.join(LOCK_NAME);
         let content = system.read(&lock, limits::BUILD_RECORD_BYTES);
         if matches!(content, Err(ReadError::Missing)) {
             return;

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::project::{Target, TargetKind};
-use brief_syntax::system::{DirEntry, FileKind, System};
+use brief_syntax::system::{DirEntry, FileKind, System, resolved_home};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, rules};
 
@@ -73,8 +73,7 @@ struct AtHome {
 
 impl AtHome {
     fn read(system: &dyn System) -> AtHome {
-        let home = system.env("HOME").and_then(|home| system.resolve_dir(Path::new(&home)).ok());
-        let Some(home) = home else { return AtHome::default() };
+        let Some(home) = resolved_home(system) else { return AtHome::default() };
         let documents = open(system, &home, SearchOrigin::Home).everything();
         AtHome { directory: Some(home), documents }
     }

@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use brief_syntax::system::{Below, System};
+use brief_syntax::system::{Below, System, resolved_home};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Target};
 
@@ -98,8 +98,7 @@ impl OwnFiles {
 
     /// Reads the user's own files, unless the home directory is the project.
     pub(super) fn read_home(&mut self, system: &dyn System, mounted: &Path) {
-        let home = system.env("HOME").and_then(|home| system.resolve_dir(Path::new(&home)).ok());
-        if let Some(home) = home.filter(|home| home != mounted)
+        if let Some(home) = resolved_home(system).filter(|home| home != mounted)
             && system.look(&home.join(places::OWN)) != Below::Missing
         {
             self.read(system, &home, None);

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::Diagnostic;
 use brief_syntax::yaml::{Node, Value};
+use brief_syntax::{Diagnostic, Rule, rules};
 
 use crate::mcp::McpServer;
 
@@ -38,9 +38,10 @@ pub struct PromptRequest<'r> {
 }
 
 /// The parts to assemble.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Amount {
     /// Rules, skills and the task.
+    #[default]
     Everything,
     /// The task alone: the agent already has the rest.
     TaskAlone,
@@ -203,6 +204,24 @@ pub enum TaskError {
 }
 
 impl Prompt {
+    /// Counts the placeholders that stay as written because their value is missing or failed (ruling
+    /// T13).
+    pub fn missing_parts(&self) -> usize {
+        const RULES: [Rule; 10] = [
+            rules::tasks::BOOTSTRAP_FAILED,
+            rules::tasks::COMMAND_FAILED,
+            rules::tasks::MISSING_FILE,
+            rules::tasks::MISSING_PARAMETER,
+            rules::tasks::OUTSIDE_PROJECT,
+            rules::tasks::SENSITIVE_FILE,
+            rules::tasks::SYSTEM_FILE,
+            rules::tasks::UNKNOWN_COMMAND,
+            rules::tasks::UNREADABLE_FILE,
+            rules::tasks::UNTRUSTED,
+        ];
+        self.diagnostics.iter().filter(|found| RULES.contains(&found.rule)).count()
+    }
+
     /// Returns the MCP servers of the task and its rules, each under the name of its file.
     pub fn mcp_servers(&self) -> Vec<(String, Node<'_>)> {
         let mut servers: Vec<(String, Node<'_>)> = Vec::new();

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 #[cfg(unix)]
 use std::ffi::OsStr;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
+use brief_syntax::paths::cleaned;
 use brief_syntax::system::{FileKind, ReadError, System};
 use brief_syntax::{Span, limits, rules};
 
@@ -249,7 +250,7 @@ impl Expander<'_> {
         let Ok(resolved) = self.system.resolve(&path) else {
             // The existence of files outside is not revealed.
             let boundary = self.boundary(author);
-            if boundary.is_some_and(|boundary| !plain(&path).starts_with(boundary)) {
+            if boundary.is_some_and(|boundary| !cleaned(&path).starts_with(boundary)) {
                 return Err(NotRead::Outside);
             }
             self.missing.insert(path);
@@ -302,26 +303,11 @@ const SHARED_MEMORY: &str = "/dev/shm";
 
 /// Returns the system directory that a path is in.
 fn system_directory(path: &Path, project: &Path) -> Option<&'static str> {
-    let path = plain(path);
+    let path = cleaned(path);
     if project.starts_with(SHARED_MEMORY) && path.starts_with(project) {
         return None;
     }
     OF_THE_SYSTEM.into_iter().find(|directory| path.starts_with(directory))
-}
-
-/// Removes `.` and `..` from a path without looking at the file system.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            component => plain.push(component),
-        }
-    }
-    plain
 }
 
 /// Returns the names in `${name}`, without other parameter expansions of the shell.

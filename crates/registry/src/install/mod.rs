@@ -17,6 +17,7 @@ mod gate;
 mod inventory;
 mod newest;
 mod open;
+mod project;
 mod run;
 mod select;
 mod shared;
@@ -24,13 +25,12 @@ mod state;
 mod status;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use brief_dialects::portable::{ItemId, config};
+use brief_dialects::portable::ItemId;
 use brief_syntax::{Diagnostic, Severity};
 
 use crate::cache::Network;
-use crate::lock;
 use crate::manifest::{Edit, Place};
 use crate::outputs::plan::Difference;
 use crate::outputs::record;
@@ -42,50 +42,10 @@ pub use gate::ItemCapabilities;
 pub use inventory::Inventory;
 pub use newest::{Newest, newest};
 pub use open::{Elsewhere, Found, SourceRoot, look_into, open_source, source_of};
+pub use project::Project;
 pub use run::sync;
 pub use select::{ChooseError, choose};
 pub use status::{Drift, Status, status};
-
-/// The directories of an installation, for a project or for a user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Project {
-    /// The directory for files of clients: the project, or the home directory.
-    pub outputs: PathBuf,
-    /// The directory of `brief.toml` and `brief.lock`.
-    pub config: PathBuf,
-    /// The directory for our own state.
-    pub own: PathBuf,
-}
-
-impl Project {
-    /// Returns the directories of a project.
-    pub fn at(root: &Path) -> Project {
-        Project {
-            outputs: root.to_owned(),
-            config: root.to_owned(),
-            own: root.join(record::DIRECTORY),
-        }
-    }
-
-    /// Returns the directories of a user.
-    pub fn of_user(home: &Path, config: &Path, state: &Path) -> Project {
-        Project {
-            outputs: home.to_owned(),
-            config: config.to_owned(),
-            own: state.join("installed"),
-        }
-    }
-
-    /// Returns the path of the manifest.
-    pub fn manifest(&self) -> PathBuf {
-        self.config.join(config::FILE_NAME)
-    }
-
-    /// Returns the path of the lock.
-    pub fn lock(&self) -> PathBuf {
-        self.config.join(lock::FILE_NAME)
-    }
-}
 
 /// An installation to run.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::{FileOwner, ReadError, System, Writers, state_directory};
+use brief_syntax::system::{FileOwner, ReadError, System, Writers, resolved_home, state_directory};
 
 use super::TrustError;
 
@@ -43,7 +43,7 @@ fn follow(system: &dyn System, path: &Path) -> Result<PathBuf, TrustError> {
 /// Refuses a record inside the project, which could contain a forged one. The home directory may hold the
 /// record: its files are the user's own.
 fn outside(system: &dyn System, project: &Path, path: &Path) -> Result<(), TrustError> {
-    let home = system.env("HOME").and_then(|home| system.resolve_dir(Path::new(&home)).ok());
+    let home = resolved_home(system);
     let current = system.current_dir().ok();
     for place in current.as_deref().into_iter().chain([project]) {
         let Ok(place) = system.resolve_dir(place) else { continue };

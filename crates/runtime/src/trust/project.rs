@@ -9,7 +9,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::{System, words};
+use brief_syntax::system::{System, resolved_home, words};
 
 use super::{ContentHash, TrustError};
 
@@ -31,7 +31,7 @@ impl Project {
             path: root.to_owned(),
             problem: words(error),
         };
-        if home(system).is_some_and(|home| home.starts_with(root)) {
+        if resolved_home(system).is_some_and(|home| home.starts_with(root)) {
             return Err(TrustError::Home(root.to_owned()));
         }
         let mut text = String::new();
@@ -67,7 +67,7 @@ pub(super) fn place_of(root: &Path) -> ContentHash {
 /// would cover everything at home.
 pub fn project_root(system: &dyn System, directory: &Path) -> io::Result<PathBuf> {
     let directory = system.resolve_dir(directory)?;
-    let home = home(system);
+    let home = resolved_home(system);
     let is_below_home = |place: &&Path| home.as_ref().is_none_or(|home| !home.starts_with(place));
     let is_repository = |place: &&Path| system.resolve(&place.join(REPOSITORY)).is_ok();
     let root = directory.ancestors().take_while(is_below_home).find(is_repository);
@@ -84,7 +84,7 @@ pub fn project_of(
     let file = system.resolve(file)?.path;
     let root = project_root(system, file.parent().unwrap_or(&file))?;
     let directory = system.resolve_dir(directory)?;
-    let is_home = home(system).as_ref() == Some(&directory);
+    let is_home = resolved_home(system).as_ref() == Some(&directory);
     let is_inside = file.starts_with(&directory) && !is_home;
     let is_repository = system.resolve(&root.join(REPOSITORY)).is_ok();
     Ok(match (is_repository, is_inside) {
@@ -92,9 +92,4 @@ pub fn project_of(
         (false, true) => Some(project_root(system, &directory)?),
         (false, false) => None,
     })
-}
-
-/// Returns the user's home directory, links resolved.
-fn home(system: &dyn System) -> Option<PathBuf> {
-    system.env("HOME").and_then(|home| system.resolve_dir(Path::new(&home)).ok())
 }

@@ -5,6 +5,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use super::System;
+
 /// The environment, the clock and chance.
 pub trait Machine: Send + Sync {
     /// Returns the directory that the program was started in.
@@ -46,10 +48,8 @@ pub fn state_directory(system: &dyn Machine) -> Option<PathBuf> {
 /// things. `None` where the environment names no place.
 pub fn config_directory(system: &dyn Machine) -> Option<PathBuf> {
     let absolute = |name| absolute_path(system, name);
-    let config = absolute("XDG_CONFIG_HOME").or_else(|| {
-        let home = absolute("HOME").or_else(|| absolute("USERPROFILE"))?;
-        Some(home.join(".config"))
-    })?;
+    let config = absolute("XDG_CONFIG_HOME")
+        .or_else(|| home_directory(system).map(|home| home.join(".config")))?;
     Some(config.join("brief"))
 }
 
@@ -61,6 +61,17 @@ pub fn cache_directory(system: &dyn Machine) -> Option<PathBuf> {
         .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
         .or_else(|| absolute("LOCALAPPDATA"))?;
     Some(cache.join("brief"))
+}
+
+/// Returns the user's home directory as the environment names it, an absolute path.
+pub fn home_directory(system: &dyn Machine) -> Option<PathBuf> {
+    let names = if cfg!(windows) { ["USERPROFILE", "HOME"] } else { ["HOME", "USERPROFILE"] };
+    names.into_iter().find_map(|name| absolute_path(system, name))
+}
+
+/// Returns the user's home directory with all links followed, if it exists.
+pub fn resolved_home(system: &dyn System) -> Option<PathBuf> {
+    system.resolve_dir(&home_directory(system)?).ok()
 }
 
 fn absolute_path(system: &dyn Machine, name: &str) -> Option<PathBuf> {

@@ -29,7 +29,9 @@ pub use deadline::Deadline;
 pub use files::Files;
 pub use interruption::Interruption;
 pub use listing::{Listed, ListedKind, Listing};
-pub use machine::{Machine, cache_directory, config_directory, state_directory};
+pub use machine::{
+    Machine, cache_directory, config_directory, home_directory, resolved_home, state_directory,
+};
 pub use memory::MemorySystem;
 pub use os::OsSystem;
 pub use passed::Passed;

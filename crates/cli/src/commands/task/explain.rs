@@ -5,10 +5,9 @@ use std::path::Path;
 
 use brief_engine::estimate_tokens;
 use brief_engine::tasks::{Layout, TaskDocument};
-use brief_runtime::Asked;
+use brief_runtime::{Asked, AssembledPrompt};
 use brief_syntax::text::visible_line;
 
-use crate::assembly::Assembled;
 use crate::commands::whole::counted;
 use crate::error::CommandError;
 use crate::fate::Fate;
@@ -17,10 +16,10 @@ use crate::ui::Ui;
 /// Prints each part with its tokens and the reason why it is used or not.
 pub(super) fn print(
     ui: &mut Ui,
-    assembled: &Assembled,
+    assembled: &AssembledPrompt,
     layout: Layout,
 ) -> Result<(), CommandError> {
-    let Assembled { prompt, ran, root, .. } = assembled;
+    let AssembledPrompt { prompt, ran, root, .. } = assembled;
     let tokens = |text: &[u8]| estimate_tokens(&String::from_utf8_lossy(text));
     let task = &prompt.task;
     let mut page = Page { ui, root };

@@ -15,7 +15,7 @@ use clap_complete::CompletionCandidate;
 use serde::Serialize;
 
 use super::TaskSearch;
-use crate::assembly::{mention, search_roots};
+use crate::assembly::{mention, search_roots, tasks_here};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -94,13 +94,8 @@ fn first_line(task: &TaskDocument) -> String {
 /// Completes the name of a task in the current directory of the shell.
 pub(in crate::commands) fn complete(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Ok(session) = Session::start(Arc::new(OsSystem), None::<&Path>) else { return Vec::new() };
-    let mut ui = Ui::silent();
-    let Ok(roots) = search_roots(&mut ui, &session, &crate::assembly::Directories::default())
-    else {
-        return Vec::new();
-    };
     let typed = typed.to_string_lossy();
-    let mut tasks = Library::open(session.system(), &roots).all_tasks();
+    let mut tasks = tasks_here(&session);
     tasks.retain(|task| task.name().starts_with(typed.as_ref()));
     tasks.sort_by_key(TaskDocument::name);
     tasks.dedup_by_key(|task| task.name());

@@ -11,20 +11,18 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use brief_clients::mcp;
-use brief_engine::tasks::{CodingAgent, HandEdits, Layout, Parameters, Prompt, RenderedPart};
+use brief_engine::tasks::{Amount, CodingAgent, HandEdits, Layout, Parameters, RenderedPart};
 use brief_engine::{PromptReport, RunReport};
-use brief_runtime::{Asked, Execution, Off, Outcome, Wish};
+use brief_runtime::assembly::{Convention, RulesFile, SearchDirectories};
+use brief_runtime::{Asked, AssembledPrompt, Execution, Off, Outcome, PromptOptions, Wish};
 use brief_syntax::render::{Envelope, path_below};
-use brief_syntax::{Rule, rules};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
 use super::mcp_servers::{self, servers_for};
 use super::question::read_selectors;
 use super::whole::counted;
-use crate::assembly::{
-    self, Assembled, Call, Directories, RulesFile, Tool, assemble, mention, write_rules,
-};
+use crate::assembly::{self, assemble, mention, write_rules};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -168,19 +166,19 @@ fn agents() -> PossibleValuesParser {
 }
 
 impl TaskSearch {
-    fn directories(&self) -> Directories {
-        Directories {
+    fn directories(&self) -> SearchDirectories {
+        SearchDirectories {
             given: self.given.clone(),
             fallback: self.fallback.clone(),
             manifest: self.manifest.clone(),
             offline: self.offline,
-            tool: Tool::Brief,
+            convention: Convention::Brief,
         }
     }
 }
 
 impl TaskArgs {
-    fn call(&self) -> Result<Call, CommandError> {
+    fn options(&self) -> Result<PromptOptions, CommandError> {
         let mut parameters = Parameters::default();
         for text in &self.parameters {
             let added = parameters.add_text(text.as_encoded_bytes());
@@ -197,13 +195,14 @@ impl TaskArgs {
         } else {
             self.exec.then_some(Wish::Execute)
         };
-        Ok(Call {
+        let is_alone = self.resume || self.skip_bootstrap;
+        Ok(PromptOptions {
             name: self.name.clone().unwrap_or_default(),
             prompt: self.prompt.clone(),
             parameters,
             selectors,
             agent: self.agent.as_deref().and_then(CodingAgent::from_name),
-            task_alone: self.resume || self.skip_bootstrap,
+            amount: if is_alone { Amount::TaskAlone } else { Amount::Everything },
             directories: self.search.directories(),
             wish,
             variables: self.variables.clone(),
@@ -226,16 +225,16 @@ pub(crate) fn run(
     if let Some(TaskAction::List(list)) = &args.action {
         return list::run(ui, session, list);
     }
-    let call = args.call()?;
-    let assembled = assemble(ui, session, &call)?;
-    let Assembled { prompt, ran, execution, root } = &assembled;
+    let options = args.options()?;
+    let assembled = assemble(ui, session, &options)?;
+    let AssembledPrompt { prompt, ran, execution, root } = &assembled;
     if !args.json {
         mention(ui, &prompt.diagnostics, root)?;
     }
     if !args.json && !args.dry_run && !args.explain {
         mention_not_run(ui, ran, execution)?;
     }
-    let missing = if args.strict { missing_from(prompt) } else { 0 };
+    let missing = if args.strict { prompt.missing_parts() } else { 0 };
     if missing > 0 && !args.json {
         let parts = counted(missing, "part");
         return Err(CommandError::refused(format!(
@@ -251,7 +250,7 @@ pub(crate) fn run(
         explain::print_runs(ui, ran, root)?;
     } else {
         let text = prompt.render(args.layout());
-        if args.write_rules && !call.task_alone {
+        if args.write_rules && options.amount == Amount::Everything {
             let agent = prompt.agent.ok_or_else(assembly::no_agent_to_write_for)?;
             let edits = if args.force { HandEdits::Replace } else { HandEdits::Keep };
             let place = if args.global { RulesFile::Home } else { RulesFile::Project };
@@ -267,24 +266,6 @@ pub(crate) fn run(
         }
     }
     Ok(if missing > 0 { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
-}
-
-/// Counts the placeholders that stay as written because their value is missing or failed (ruling
-/// T13).
-fn missing_from(prompt: &Prompt) -> usize {
-    const RULES: [Rule; 10] = [
-        rules::tasks::BOOTSTRAP_FAILED,
-        rules::tasks::COMMAND_FAILED,
-        rules::tasks::MISSING_FILE,
-        rules::tasks::MISSING_PARAMETER,
-        rules::tasks::OUTSIDE_PROJECT,
-        rules::tasks::SENSITIVE_FILE,
-        rules::tasks::SYSTEM_FILE,
-        rules::tasks::UNKNOWN_COMMAND,
-        rules::tasks::UNREADABLE_FILE,
-        rules::tasks::UNTRUSTED,
-    ];
-    prompt.diagnostics.iter().filter(|found| RULES.contains(&found.rule)).count()
 }
 
 /// Reports commands that the user turned off, because they stay as text in the prompt.

@@ -4,14 +4,14 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use brief_engine::tasks::CodingAgent;
-
-use crate::assembly::{Call, Tool};
+use brief_engine::tasks::{Amount, CodingAgent};
+use brief_runtime::PromptOptions;
+use brief_runtime::assembly::Convention;
 
 /// The parsed arguments.
 #[derive(Debug, Default)]
 pub(super) struct CodingContextArguments {
-    pub(super) call: Call,
+    pub(super) options: PromptOptions,
     pub(super) directory: Option<PathBuf>,
     pub(super) writes_rules: bool,
 }
@@ -49,7 +49,7 @@ fn flag(problem: impl Into<String>) -> Misuse {
 impl CodingContextArguments {
     pub(super) fn parse(args: &[OsString]) -> Result<CodingContextArguments, Misuse> {
         let mut arguments = CodingContextArguments::default();
-        arguments.call.directories.tool = Tool::CodingContext;
+        arguments.options.directories.convention = Convention::CodingContext;
         let mut words: Vec<&OsStr> = Vec::new();
         let mut agents: [Option<CodingAgent>; 2] = [None, None];
         let mut rest = args.iter().map(OsString::as_os_str);
@@ -67,13 +67,15 @@ impl CodingContextArguments {
                 "h" | "help" => return Err(Misuse::Help),
                 "r" => {
                     if on()? {
-                        arguments.call.selectors.add("resume", "true");
-                        arguments.call.task_alone = true;
+                        arguments.options.selectors.add("resume", "true");
+                        arguments.options.amount = Amount::TaskAlone;
                     }
                     continue;
                 }
                 "skip-bootstrap" => {
-                    arguments.call.task_alone |= on()?;
+                    if on()? {
+                        arguments.options.amount = Amount::TaskAlone;
+                    }
                     continue;
                 }
                 "w" => {
@@ -89,7 +91,7 @@ impl CodingContextArguments {
             };
             arguments.set(&name, value, &mut agents)?;
         }
-        arguments.call.agent = match agents {
+        arguments.options.agent = match agents {
             [Some(_), Some(_)] => {
                 return Err(Misuse::Call("-a and -A flags are mutually exclusive".to_owned()));
             }
@@ -99,8 +101,8 @@ impl CodingContextArguments {
         if prompt.len() > 1 {
             return Err(wrong_count());
         }
-        arguments.call.name = name.to_string_lossy().into_owned();
-        arguments.call.prompt = prompt.first().map(|&prompt| prompt.to_owned());
+        arguments.options.name = name.to_string_lossy().into_owned();
+        arguments.options.prompt = prompt.first().map(|&prompt| prompt.to_owned());
         Ok(arguments)
     }
 
@@ -110,18 +112,18 @@ impl CodingContextArguments {
         value: OsString,
         agents: &mut [Option<CodingAgent>; 2],
     ) -> Result<(), Misuse> {
-        let call = &mut self.call;
+        let options = &mut self.options;
         match name {
             "C" => self.directory = Some(PathBuf::from(value)),
-            "d" => call.directories.given.push(value),
-            "D" => call.directories.fallback.push(value),
-            "m" => call.directories.manifest = Some(value),
+            "d" => options.directories.given.push(value),
+            "D" => options.directories.fallback.push(value),
+            "m" => options.directories.manifest = Some(value),
             "p" => {
-                let added = call.parameters.add_text(value.as_encoded_bytes());
+                let added = options.parameters.add_text(value.as_encoded_bytes());
                 added.map_err(|error| flag(error.to_string()))?;
             }
             "s" => {
-                let added = call.selectors.add_text(&value.to_string_lossy());
+                let added = options.selectors.add_text(&value.to_string_lossy());
                 added.map_err(|error| flag(error.to_string()))?;
             }
             _ => {
@@ -190,18 +192,18 @@ mod tests {
     fn flags_stand_anywhere_with_one_dash_or_two() {
         let arguments =
             parse(&["-p", "a=1", "task", "--p=b=2", "-r", "do it", "-C=x", "-w=false"]).unwrap();
-        assert_eq!(arguments.call.name, "task");
-        assert_eq!(arguments.call.prompt, Some("do it".into()));
-        assert_eq!(arguments.call.parameters.get("b"), Some(b"2".as_slice()));
-        assert!(arguments.call.task_alone && !arguments.writes_rules);
+        assert_eq!(arguments.options.name, "task");
+        assert_eq!(arguments.options.prompt, Some("do it".into()));
+        assert_eq!(arguments.options.parameters.get("b"), Some(b"2".as_slice()));
+        assert!(arguments.options.amount == Amount::TaskAlone && !arguments.writes_rules);
         assert_eq!(arguments.directory, Some("x".into()));
     }
 
     #[test]
     fn after_two_dashes_everything_is_a_word() {
         let arguments = parse(&["task", "--", "-r"]).unwrap();
-        assert_eq!(arguments.call.prompt, Some("-r".into()));
-        assert_eq!(parse(&["-", "x"]).unwrap().call.name, "-");
+        assert_eq!(arguments.options.prompt, Some("-r".into()));
+        assert_eq!(parse(&["-", "x"]).unwrap().options.name, "-");
     }
 
     #[test]

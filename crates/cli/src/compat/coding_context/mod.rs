@@ -6,10 +6,12 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use brief_engine::tasks::{HandEdits, Layout, RenderedPart};
+use brief_engine::tasks::{Amount, HandEdits, Layout, RenderedPart};
 use brief_engine::{System, estimate_tokens};
+use brief_runtime::AssembledPrompt;
+use brief_runtime::assembly::RulesFile;
 
-use crate::assembly::{self, Assembled, RulesFile, assemble, mention, write_rules};
+use crate::assembly::{self, assemble, mention, write_rules};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -73,14 +75,14 @@ fn print(
     arguments: &CodingContextArguments,
 ) -> Result<ExitCode, CommandError> {
     let session = Session::start(system, arguments.directory.as_deref())?;
-    let assembled = assemble(ui, &session, &arguments.call)?;
-    let Assembled { prompt, root, .. } = &assembled;
+    let assembled = assemble(ui, &session, &arguments.options)?;
+    let AssembledPrompt { prompt, root, .. } = &assembled;
     mention(ui, &prompt.diagnostics, root)?;
     let mut layout = Layout::WHOLE;
     if arguments.writes_rules {
         let agent = prompt.agent.ok_or_else(assembly::no_agent_to_write_for)?;
         (layout.rules, layout.skills) = (RenderedPart::LeftOut, RenderedPart::LeftOut);
-        if !arguments.call.task_alone {
+        if arguments.options.amount == Amount::Everything {
             write_rules(ui, &session, agent, prompt, RulesFile::Home, HandEdits::Keep)?;
         }
     }

@@ -1,135 +1,117 @@
-//! The assembly of a prompt, for every command line that offers it.
+//! Prompts for people: what happens while one is assembled, and why one is not.
 
-mod installed;
-mod roots;
-mod rules_file;
-
-use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use brief_engine::tasks::{
-    Amount, Author, CodingAgent, HiddenInPrompt, Library, Parameters, Prompt, PromptRequest,
-    SearchRoot, Selectors, TaskError, TaskName,
+    CodingAgent, HandEdits, Library, Prompt, SearchRoot, TaskDocument, TaskError,
 };
+use brief_runtime::assembly::{RulesFile, RulesFileError, SearchDirectories, SearchError};
 use brief_runtime::{
-    Asked, AskedKind, Execution, Outcome, ProjectRefusal, PromptRunner, ShellLimits, Wish,
-    project_root,
+    Asked, AskedKind, AssembledPrompt, AssemblyError, AssemblyEvent, Outcome, ProjectRefusal,
+    PromptOptions,
 };
 use brief_syntax::Diagnostic;
-use brief_syntax::system::Passed;
 
 use crate::error::CommandError;
+use crate::installation::show_progress;
 use crate::session::Session;
 use crate::ui::Ui;
 
-pub(crate) use roots::{Directories, Tool, search_roots};
-pub(crate) use rules_file::{RulesFile, write_rules};
-
 /// The number of diagnostics with one code that are printed one by one; `brief lint` shows all.
 const TOLD: usize = 10;
-
-/// The user's options for a prompt.
-#[derive(Debug, Default)]
-pub(crate) struct Call {
-    pub(crate) name: String,
-    pub(crate) prompt: Option<OsString>,
-    pub(crate) parameters: Parameters,
-    pub(crate) selectors: Selectors,
-    pub(crate) agent: Option<CodingAgent>,
-    /// Leaves out rules and skills, which the agent has already.
-    pub(crate) task_alone: bool,
-    pub(crate) directories: Directories,
-    /// The choice of the command line about execution.
-    pub(crate) wish: Option<Wish>,
-    /// Additional variables for commands.
-    pub(crate) variables: Vec<String>,
-    /// The time limit of each command and script.
-    pub(crate) time_limit: Option<Duration>,
-}
-
-/// A prompt, and the circumstances of its assembly.
-pub(crate) struct Assembled {
-    pub(crate) prompt: Prompt,
-    pub(crate) ran: Vec<Asked>,
-    pub(crate) execution: Execution,
-    /// The project, for paths that people read.
-    pub(crate) root: PathBuf,
-}
 
 /// Assembles the requested prompt.
 pub(crate) fn assemble(
     ui: &mut Ui,
     session: &Session,
-    call: &Call,
-) -> Result<Assembled, CommandError> {
-    let name =
-        TaskName::parse(&call.name).map_err(|error| CommandError::refused(error.to_string()))?;
-    let system = session.system();
-    let root = session.root()?.path().to_owned();
-    let mut roots = search_roots(ui, session, &call.directories)?;
-    let installed = installed::files(ui, session, &mut roots)?;
-    let library = Library::open(system, &roots).with_installed(installed);
-    let execution = session.execution(call.wish.as_ref())?;
-    let mut limits = ShellLimits::default();
-    if let Some(limit) = call.time_limit {
-        (limits.command, limits.bootstrap) = (limit, limit);
-    }
-    let prompt = call.prompt.as_deref().map(OsStr::as_encoded_bytes);
-    let prompt = prompt.filter(|prompt| !prompt.is_empty());
-    let project = project_root(system, &root).unwrap_or_else(|_| root.clone());
-    let request = PromptRequest {
-        name: &name,
-        prompt,
-        parameters: &call.parameters,
-        selectors: &call.selectors,
-        agent: call.agent,
-        amount: if call.task_alone { Amount::TaskAlone } else { Amount::Everything },
-        hidden: match call.directories.tool {
-            Tool::CodingContext => HiddenInPrompt::Kept,
-            Tool::Brief => HiddenInPrompt::LeftOut,
-        },
-        directory: &root,
-        project: &project,
-    };
-    let passed = match call.directories.tool {
-        Tool::CodingContext => Passed::All,
-        Tool::Brief => Passed::Usual(call.variables.clone()),
-    };
-    let projects = roots.iter().filter(|root| root.author == Author::Project);
-    let projects: Vec<PathBuf> = projects.map(|root| root.path.clone()).collect();
-    let mut perform = |is_rehearsed: bool| {
-        // If standard error is closed, only the commands' words for people are lost.
-        let mut output = |piece: &[u8]| drop(ui.pass_on(piece));
-        let mut runner = PromptRunner::new(system, &root, execution.clone(), limits, &mut output)
-            .with_environment(passed.clone())
-            .with_projects(projects.clone());
-        if is_rehearsed {
-            runner = runner.after_rehearsal();
+    options: &PromptOptions,
+) -> Result<AssembledPrompt, CommandError> {
+    let assembly = session.assembly()?;
+    let outcome = assembly.assemble(options, &mut |event| show(ui, event));
+    ui.end_progress()?;
+    match outcome {
+        Ok(assembled) => Ok(assembled),
+        Err(AssemblyError::Search(error)) => Err(unsearched(error)),
+        Err(AssemblyError::Policy(error)) => Err(error.into()),
+        Err(AssemblyError::Project { refusal, asked }) => {
+            Err(refuse_project(ui, &refusal, &asked, session.root()?.path())?)
         }
-        let prompt = brief_engine::tasks::assemble(&library, &request, &mut runner);
-        (prompt, runner.is_rehearsal(), runner.refusal().cloned(), runner.into_record())
-    };
-    let (mut prompt, is_rehearsal, mut refused, mut ran) = perform(false);
-    if is_rehearsal {
-        library.take_diagnostics();
-        (prompt, _, refused, ran) = perform(true);
+        Err(AssemblyError::Task { error, diagnostics, roots }) => {
+            let root = session.root()?;
+            mention(ui, &diagnostics, root.path())?;
+            Err(refusal(&error, root.path(), &roots))
+        }
+        Err(error) => Err(CommandError::refused(error.to_string())),
     }
-    if let Some(refused) = refused {
-        return Err(refuse_project(ui, &refused, &ran, &root)?);
+}
+
+/// Returns the directories to search for tasks.
+pub(crate) fn search_roots(
+    ui: &mut Ui,
+    session: &Session,
+    directories: &SearchDirectories,
+) -> Result<Vec<SearchRoot>, CommandError> {
+    let assembly = session.assembly()?;
+    let roots = assembly.search_roots(directories, &mut |event| show(ui, event));
+    ui.end_progress()?;
+    roots.map_err(unsearched)
+}
+
+/// Returns the tasks of the project and of home, for completion.
+pub(crate) fn tasks_here(session: &Session) -> Vec<TaskDocument> {
+    let roots = search_roots(&mut Ui::silent(), session, &SearchDirectories::default());
+    roots.map_or_else(|_| Vec::new(), |roots| Library::open(session.system(), &roots).all_tasks())
+}
+
+/// Shows a step. A closed output must not stop the work.
+fn show(ui: &mut Ui, event: AssemblyEvent<'_>) {
+    if let AssemblyEvent::Step(step) = event {
+        return show_progress(ui, step);
     }
-    match prompt {
-        Ok(prompt) => Ok(Assembled { prompt, ran, execution, root }),
-        Err(error) => {
-            let mut diagnostics = library.take_diagnostics();
-            // The error itself says the same.
-            if let TaskError::Header { path, .. } = &error {
-                diagnostics.retain(|found| found.path() != path);
+    let _ = ui.end_progress().and_then(|()| match event {
+        AssemblyEvent::Warning(problem) => ui.warning(problem),
+        AssemblyEvent::Output(piece) => ui.pass_on(piece),
+        AssemblyEvent::Fetched { directory, name } => {
+            ui.call(directory, name);
+            Ok(())
+        }
+        _ => Ok(()),
+    });
+}
+
+fn unsearched(error: SearchError) -> CommandError {
+    match error {
+        SearchError::Policy(error) => error.into(),
+        error if error.is_interruption() => CommandError::interrupted(),
+        error => CommandError::refused(error.to_string()),
+    }
+}
+
+/// Writes the rules of a prompt into a file that the agent reads.
+pub(crate) fn write_rules(
+    ui: &mut Ui,
+    session: &Session,
+    agent: CodingAgent,
+    prompt: &Prompt,
+    place: RulesFile,
+    edits: HandEdits,
+) -> Result<(), CommandError> {
+    let written = session.assembly()?.write_rules(agent, prompt, place, edits);
+    let written = written.map_err(|error| {
+        let refused = CommandError::refused(error.to_string());
+        match error {
+            RulesFileError::NoHome => refused.with_hint("set `HOME`"),
+            RulesFileError::EditedByHand { .. } => {
+                refused.with_hint("move your text out of the marked block, or use `--force`")
             }
-            mention(ui, &diagnostics, &root)?;
-            Err(refusal(&error, &root, &roots))
+            _ => refused,
         }
+    })?;
+    if let Some(written) = written {
+        let rules = if written.count == 1 { "rule" } else { "rules" };
+        ui.status(&format!("wrote {} {rules} to {}", written.count, written.file))?;
     }
+    Ok(())
 }
 
 /// Prints the diagnostics of a prompt: one line each, and of many alike only the first.
@@ -217,7 +199,7 @@ pub(crate) fn no_agent_to_write_for() -> CommandError {
         .with_hint(format!("agents are {}", CodingAgent::names().join(", ")))
 }
 
-fn refusal(error: &TaskError, root: &Path, roots: &[SearchRoot]) -> CommandError {
+fn refusal(error: &TaskError, root: &Path, roots: &[PathBuf]) -> CommandError {
     let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
     match error {
         TaskError::NotFound { nearest, excluded, .. } => {
@@ -230,7 +212,7 @@ fn refusal(error: &TaskError, root: &Path, roots: &[SearchRoot]) -> CommandError
                 let names: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
                 refused.with_hint(format!("did you mean {}?", names.join(" or ")))
             } else if excluded.is_empty() {
-                let places: Vec<String> = roots.iter().map(|root| shown(&root.path)).collect();
+                let places: Vec<String> = roots.iter().map(|root| shown(root)).collect();
                 let places: Vec<&str> = places
                     .iter()
                     .map(|place| if place.is_empty() { "." } else { place.as_str() })

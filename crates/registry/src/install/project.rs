@@ -1,0 +1,103 @@
+//! The directories of an installation: where its project is, and the files that say what it wants and has.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_dialects::portable::config;
+use brief_syntax::system::{
+    Files, Machine, ReadError, config_directory, home_directory, state_directory,
+};
+use brief_syntax::{Source, limits};
+
+use super::InstallError;
+use crate::lock::{self, Lock};
+use crate::manifest::Manifest;
+use crate::outputs::record;
+
+/// The directories of an installation, for a project or for a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// The directory for files of clients: the project, or the home directory.
+    pub outputs: PathBuf,
+    /// The directory of `brief.toml` and `brief.lock`.
+    pub config: PathBuf,
+    /// The directory for our own state.
+    pub own: PathBuf,
+}
+
+impl Project {
+    /// Returns the directories of a project.
+    pub fn at(root: &Path) -> Project {
+        Project {
+            outputs: root.to_owned(),
+            config: root.to_owned(),
+            own: root.join(record::DIRECTORY),
+        }
+    }
+
+    /// Returns the directories of the project around `start`, a path without links: the nearest directory with
+    /// a `brief.toml` inside the repository, else the top of the repository. Outside a repository it is
+    /// `start` itself, because other users may own the directories above.
+    pub fn around(system: &dyn Files, start: &Path) -> Project {
+        let has = |directory: &Path, name: &str| system.resolve(&directory.join(name)).is_ok();
+        let Some(top) = start.ancestors().find(|directory| has(directory, ".git")) else {
+            return Project::at(start);
+        };
+        let mut inside = start.ancestors().take_while(|directory| directory.starts_with(top));
+        let nearest = inside.find(|directory| has(directory, config::FILE_NAME));
+        Project::at(nearest.unwrap_or(top))
+    }
+
+    /// Returns the directories of the user; `None` where the environment names no home directory.
+    pub fn of_user(system: &dyn Machine) -> Option<Project> {
+        Some(Project {
+            outputs: home_directory(system)?,
+            config: config_directory(system)?,
+            own: state_directory(system)?.join("installed"),
+        })
+    }
+
+    /// Returns the path of the manifest.
+    pub fn manifest(&self) -> PathBuf {
+        self.config.join(config::FILE_NAME)
+    }
+
+    /// Returns the path of the lock.
+    pub fn lock(&self) -> PathBuf {
+        self.config.join(lock::FILE_NAME)
+    }
+    /// Reads the text of the manifest; `None` when there is none.
+    pub fn read_manifest(&self, system: &dyn Files) -> Result<Option<Arc<Source>>, InstallError> {
+        let path = self.manifest();
+        let bytes = read(system, &path, limits::FILE_BYTES)?;
+        Ok(bytes.map(|bytes| Arc::new(Source::from_bytes(path, bytes))))
+    }
+
+    /// Reads the lock; `None` when there is none.
+    pub fn read_lock(&self, system: &dyn Files) -> Result<Option<Lock>, InstallError> {
+        let path = self.lock();
+        let Some(bytes) = read(system, &path, limits::BUILD_RECORD_BYTES)? else { return Ok(None) };
+        let lock = Lock::parse(&String::from_utf8_lossy(&bytes));
+        lock.map(Some).map_err(|error| InstallError::Lock { path, error })
+    }
+
+    /// Returns the evidence that the project installs items of registries; `None` if it does not.
+    pub fn consumes(&self, system: &dyn Files) -> Option<&'static str> {
+        if system.read(&self.lock(), limits::BUILD_RECORD_BYTES).is_ok() {
+            return Some("it has a brief.lock");
+        }
+        let source = self.read_manifest(system).ok().flatten()?;
+        let manifest = Manifest::read(&source).ok()?;
+        (!manifest.sources.is_empty()).then_some("its brief.toml has `[sources]`")
+    }
+}
+
+fn read(system: &dyn Files, path: &Path, limit: u64) -> Result<Option<Vec<u8>>, InstallError> {
+    match system.read(path, limit) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(ReadError::Missing) => Ok(None),
+        Err(error) => {
+            Err(InstallError::Unreadable { path: path.to_owned(), problem: error.to_string() })
+        }
+    }
+}

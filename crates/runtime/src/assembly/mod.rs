@@ -1,0 +1,174 @@
+//! The assembly of prompts, for every front end that offers it.
+//!
+//! It finds the directories to search, reads their texts, and runs the commands that consent allows. It prints
+//! nothing: an observer gets every [`AssemblyEvent`] as it happens, and the result is data.
+
+mod error;
+mod installed;
+mod roots;
+mod rules_file;
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use brief_dialects::tasks::{
+    self, Amount, Author, CodingAgent, Library, Parameters, Prompt, PromptRequest, Selectors,
+    TaskError, TaskName,
+};
+use brief_registry::Event;
+use brief_syntax::{Root, System};
+
+use crate::execution::{Execution, Wish};
+use crate::prompt::{Asked, PromptRunner};
+use crate::shell::ShellLimits;
+use crate::trust::project_root;
+
+pub use error::{AssemblyError, SearchError};
+pub use roots::{Convention, SearchDirectories};
+pub use rules_file::{RulesFile, RulesFileError, WrittenRules};
+
+/// A step of an assembly, reported when it happens.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum AssemblyEvent<'e> {
+    /// A step of fetching begins, which may take a while.
+    Step(Event<'e>),
+    /// A repository is in the cache. People know it by `name`, which ends in `:`.
+    Fetched {
+        /// The directory in the cache.
+        directory: &'e Path,
+        /// The address of the repository.
+        name: &'e str,
+    },
+    /// A part of the search failed, and the assembly goes on without it.
+    Warning(&'e str),
+    /// A command or script wrote this for people.
+    Output(&'e [u8]),
+}
+
+/// Gets the events of an assembly.
+pub type AssemblyObserver<'o> = dyn FnMut(AssemblyEvent<'_>) + 'o;
+
+/// The options of a prompt.
+#[derive(Debug, Default)]
+pub struct PromptOptions {
+    /// The name of the task.
+    pub name: String,
+    /// An additional text for the agent.
+    pub prompt: Option<OsString>,
+    /// The values of placeholders.
+    pub parameters: Parameters,
+    /// The selectors of texts.
+    pub selectors: Selectors,
+    /// The agent, unless the task names one.
+    pub agent: Option<CodingAgent>,
+    /// The parts to assemble.
+    pub amount: Amount,
+    /// The directories to search.
+    pub directories: SearchDirectories,
+    /// The user's choice about execution.
+    pub wish: Option<Wish>,
+    /// Additional variables for commands.
+    pub variables: Vec<String>,
+    /// The time limit of each command and script.
+    pub time_limit: Option<Duration>,
+}
+
+/// A prompt, and the circumstances of its assembly.
+#[derive(Debug)]
+pub struct AssembledPrompt {
+    /// The prompt.
+    pub prompt: Prompt,
+    /// Everything that its texts asked to run, in order.
+    pub ran: Vec<Asked>,
+    /// The decision about execution.
+    pub execution: Execution,
+    /// The start directory without links, for paths that people read.
+    pub root: PathBuf,
+}
+
+/// The assembly of prompts in one directory.
+pub struct PromptAssembly<'a> {
+    system: &'a dyn System,
+    /// The start directory as it was named, and the base of relative paths.
+    directory: &'a Path,
+    root: Root,
+}
+
+impl<'a> PromptAssembly<'a> {
+    /// Opens the directory that the user works in.
+    pub fn open(system: &'a dyn System, directory: &'a Path) -> io::Result<Self> {
+        Ok(PromptAssembly { system, directory, root: Root::open(system, directory)? })
+    }
+
+    /// Assembles a prompt.
+    pub fn assemble(
+        &self,
+        options: &PromptOptions,
+        observer: &mut AssemblyObserver<'_>,
+    ) -> Result<AssembledPrompt, AssemblyError> {
+        let (system, root) = (self.system, self.root.path());
+        let name = TaskName::parse(&options.name)?;
+        let mut roots = self.search_roots(&options.directories, observer)?;
+        let installed = self.installed_files(&mut roots, observer);
+        let library = Library::open(system, &roots).with_installed(installed);
+        let execution = Execution::under_policy(system, options.wish.as_ref())?;
+        let mut limits = ShellLimits::default();
+        if let Some(limit) = options.time_limit {
+            (limits.command, limits.bootstrap) = (limit, limit);
+        }
+        let prompt = options.prompt.as_deref().map(OsStr::as_encoded_bytes);
+        let project = project_root(system, root).unwrap_or_else(|_| root.to_owned());
+        let convention = options.directories.convention;
+        let request = PromptRequest {
+            name: &name,
+            prompt: prompt.filter(|prompt| !prompt.is_empty()),
+            parameters: &options.parameters,
+            selectors: &options.selectors,
+            agent: options.agent,
+            amount: options.amount,
+            hidden: convention.hidden(),
+            directory: root,
+            project: &project,
+        };
+        let projects = roots.iter().filter(|root| root.author == Author::Project);
+        let projects: Vec<PathBuf> = projects.map(|root| root.path.clone()).collect();
+        let mut perform = |is_rehearsed: bool| {
+            let mut output = |piece: &[u8]| observer(AssemblyEvent::Output(piece));
+            let mut runner =
+                PromptRunner::new(system, root, execution.clone(), limits, &mut output)
+                    .with_environment(convention.passed(&options.variables))
+                    .with_projects(projects.clone());
+            if is_rehearsed {
+                runner = runner.after_rehearsal();
+            }
+            let prompt = tasks::assemble(&library, &request, &mut runner);
+            (prompt, runner.is_rehearsal(), runner.refusal().cloned(), runner.into_record())
+        };
+        let (mut prompt, is_rehearsal, mut refusal, mut ran) = perform(false);
+        if is_rehearsal {
+            library.take_diagnostics();
+            (prompt, _, refusal, ran) = perform(true);
+        }
+        if let Some(refusal) = refusal {
+            return Err(AssemblyError::Project { refusal, asked: ran });
+        }
+        match prompt {
+            Ok(prompt) => Ok(AssembledPrompt { prompt, ran, execution, root: root.to_owned() }),
+            Err(error) => {
+                let mut diagnostics = library.take_diagnostics();
+                // The error itself says the same.
+                if let TaskError::Header { path, .. } = &error {
+                    diagnostics.retain(|found| found.path() != path);
+                }
+                let roots = roots.into_iter().map(|root| root.path).collect();
+                Err(AssemblyError::Task { error: Box::new(error), diagnostics, roots })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,264 @@
+//! The directories that tasks are searched in (ruling T6): given ones, project, home, fallbacks, manifest.
+
+use std::cell::RefCell;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use brief_dialects::policy::Policy;
+use brief_dialects::tasks::{Author, HiddenInPrompt, SearchOrigin, SearchRoot};
+use brief_registry::{Cache, Event, GitSource, Network, Source};
+use brief_syntax::limits;
+use brief_syntax::system::{FileKind, Passed, resolved_home};
+
+use super::{AssemblyEvent, AssemblyObserver, PromptAssembly, SearchError};
+
+/// Directories besides the project and home.
+#[derive(Debug, Default)]
+pub struct SearchDirectories {
+    /// Searched first; each must exist.
+    pub given: Vec<OsString>,
+    /// Searched last; a missing one is only a warning.
+    pub fallback: Vec<OsString>,
+    /// A file with more directories, one per line.
+    pub manifest: Option<OsString>,
+    /// Fetches nothing.
+    pub offline: bool,
+    /// The tool whose rules hold.
+    pub convention: Convention,
+}
+
+/// The tool whose rules an assembly follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Convention {
+    /// `coding-context`, by its document. Every directory of this machine counts as the user's own,
+    /// commands inherit the environment, a repository is named by its address, and hidden characters stay.
+    CodingContext,
+    /// `brief`: only the home directory counts as the user's own, commands get a few variables,
+    /// `owner/repo` names a repository, too, and hidden characters are left out.
+    #[default]
+    Brief,
+}
+
+impl Convention {
+    /// Returns the author of texts in a directory of this machine.
+    fn author(self, origin: SearchOrigin) -> Author {
+        match self {
+            Convention::CodingContext => Author::User,
+            Convention::Brief => Author::of(origin),
+        }
+    }
+
+    /// Returns the treatment of hidden characters.
+    pub(super) fn hidden(self) -> HiddenInPrompt {
+        match self {
+            Convention::CodingContext => HiddenInPrompt::Kept,
+            Convention::Brief => HiddenInPrompt::LeftOut,
+        }
+    }
+
+    /// Returns the environment of commands, with the variables that the user named.
+    pub(super) fn passed(self, variables: &[String]) -> Passed {
+        match self {
+            Convention::CodingContext => Passed::All,
+            Convention::Brief => Passed::Usual(variables.to_vec()),
+        }
+    }
+}
+
+impl PromptAssembly<'_> {
+    /// Returns the directories to search, in order. Remote ones are fetched, or taken from the cache.
+    pub fn search_roots(
+        &self,
+        directories: &SearchDirectories,
+        observer: &mut AssemblyObserver<'_>,
+    ) -> Result<Vec<SearchRoot>, SearchError> {
+        let convention = directories.convention;
+        let network = if directories.offline { Network::Offline } else { Network::Online };
+        let mut search = Search { assembly: self, convention, network, observer };
+        let mut roots = Vec::new();
+        for text in &directories.given {
+            roots.push(search.find(&Wanted::typed(
+                text,
+                self.directory,
+                SearchOrigin::Given,
+                convention,
+            ))?);
+        }
+        let home = resolved_home(self.system);
+        let own = |path: PathBuf, origin| {
+            // A project that is the home directory holds the user's own texts.
+            let is_home = home.as_ref() == Some(&path);
+            let author = if is_home { Author::User } else { convention.author(origin) };
+            SearchRoot { path, origin, author }
+        };
+        roots.push(own(self.root.path().to_owned(), SearchOrigin::Project));
+        roots.extend(home.clone().map(|home| own(home, SearchOrigin::Home)));
+        for text in &directories.fallback {
+            let wanted = Wanted::typed(text, self.directory, SearchOrigin::Fallback, convention);
+            roots.extend(search.find_if_there(&wanted)?);
+        }
+        if let Some(manifest) = &directories.manifest {
+            let SearchManifest { base, author, lines } = search.read_manifest(manifest)?;
+            for line in &lines {
+                let (text, origin) = (OsStr::new(line), SearchOrigin::Manifest);
+                roots.extend(search.find_if_there(&Wanted {
+                    text,
+                    base: &base,
+                    origin,
+                    author,
+                })?);
+            }
+        }
+        Ok(roots)
+    }
+}
+
+/// A directory to search.
+struct Wanted<'w> {
+    text: &'w OsStr,
+    /// The base of relative paths.
+    base: &'w Path,
+    origin: SearchOrigin,
+    /// The author of the text that names it.
+    author: Author,
+}
+
+impl<'w> Wanted<'w> {
+    fn typed(
+        text: &'w OsStr,
+        base: &'w Path,
+        origin: SearchOrigin,
+        convention: Convention,
+    ) -> Self {
+        Wanted { text, base, origin, author: convention.author(origin) }
+    }
+}
+
+/// The lines of a manifest, without blank lines and comments.
+struct SearchManifest {
+    /// The base of relative paths.
+    base: PathBuf,
+    /// The author of the manifest, and so of the directories that it names.
+    author: Author,
+    lines: Vec<String>,
+}
+
+/// One search for directories.
+struct Search<'s, 'o> {
+    assembly: &'s PromptAssembly<'s>,
+    convention: Convention,
+    network: Network,
+    observer: &'s mut AssemblyObserver<'o>,
+}
+
+impl Search<'_, '_> {
+    /// Finds a directory that may be missing; then the user gets a warning.
+    fn find_if_there(&mut self, wanted: &Wanted<'_>) -> Result<Option<SearchRoot>, SearchError> {
+        match self.find(wanted) {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.ends_search() => Err(error),
+            Err(error) => {
+                (self.observer)(AssemblyEvent::Warning(&error.to_string()));
+                Ok(None)
+            }
+        }
+    }
+
+    fn find(&mut self, wanted: &Wanted<'_>) -> Result<SearchRoot, SearchError> {
+        let &Wanted { text, base, origin, author } = wanted;
+        let system = self.assembly.system;
+        // A path that is not UTF-8 can only be a directory.
+        let source = match text.to_str() {
+            Some(text) => self.source(text, base)?,
+            None => Source::Directory(PathBuf::from(text)),
+        };
+        if let Some(decision) = source.forbidden_by(&Policy::load(system)?, system, base) {
+            return Err(SearchError::Forbidden { source_name: source.to_string(), decision });
+        }
+        match source {
+            Source::Directory(path) => {
+                let (path, shown) = (base.join(path), text.to_string_lossy().into_owned());
+                match system.resolve(&path) {
+                    Ok(found) if found.kind == FileKind::Directory => {
+                        Ok(SearchRoot { path, origin, author })
+                    }
+                    Ok(_) => Err(SearchError::NotADirectory(shown)),
+                    Err(error) => Err(SearchError::Directory { path: shown, error }),
+                }
+            }
+            Source::Git(source) => {
+                let path = self.fetch(&source)?;
+                Ok(SearchRoot { path, origin, author: Author::Remote })
+            }
+        }
+    }
+
+    /// Parses a directory as typed. An existing directory wins over other meanings.
+    fn source(&self, text: &str, base: &Path) -> Result<Source, SearchError> {
+        let system = self.assembly.system;
+        let source = Source::parse(text, base, system).map_err(SearchError::Source)?;
+        match (&source, self.convention) {
+            (Source::Directory(path), Convention::Brief)
+                if system.resolve(&base.join(path)).is_err() =>
+            {
+                let short = Source::parse_added(text, base, system).ok();
+                Ok(short.filter(|short| matches!(short, Source::Git(_))).unwrap_or(source))
+            }
+            _ => Ok(source),
+        }
+    }
+
+    fn fetch(&mut self, source: &GitSource) -> Result<PathBuf, SearchError> {
+        let cache = Cache::of_user(self.assembly.system).ok_or(SearchError::NoCache)?;
+        let shared = RefCell::new(&mut *self.observer);
+        let step = |event: Event<'_>| (shared.borrow_mut())(AssemblyEvent::Step(event));
+        let checkout = cache.observed(&step).checkout(source, self.network);
+        let checkout = checkout.map_err(SearchError::Fetch)?;
+        // The path in the cache means nothing to a person.
+        let (directory, name) = (checkout.directory.as_path(), source.place_of(""));
+        (self.observer)(AssemblyEvent::Fetched { directory, name: &name });
+        for note in &checkout.notes {
+            (self.observer)(AssemblyEvent::Warning(note));
+        }
+        Ok(checkout.directory)
+    }
+
+    fn read_manifest(&mut self, manifest: &OsStr) -> Result<SearchManifest, SearchError> {
+        let (base, origin) = (self.assembly.directory, SearchOrigin::Manifest);
+        let text = manifest.to_string_lossy();
+        // A file in a repository is found in its directory.
+        let (directory, name) = split_manifest(&text);
+        let (path, author) = if directory.contains("::") || directory.contains("://") {
+            let text = OsString::from(directory);
+            let found = self.find(&Wanted::typed(&text, base, origin, self.convention))?;
+            (found.path.join(name), found.author)
+        } else {
+            (base.join(manifest), self.convention.author(origin))
+        };
+        let failed = |problem: &str| SearchError::Manifest {
+            path: path.clone(),
+            problem: problem.to_owned(),
+        };
+        let bytes = self.assembly.system.read(&path, limits::FILE_BYTES);
+        let bytes = bytes.map_err(|error| failed(&error.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8"))?;
+        let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let lines = lines.map(str::to_owned).collect();
+        Ok(SearchManifest { base: path.parent().unwrap_or(base).to_owned(), author, lines })
+    }
+}
+
+/// Removes the file's name from an address, with or without a query after it.
+fn split_manifest(text: &str) -> (String, String) {
+    let (address, query) = match text.split_once('?') {
+        Some((address, query)) => (address, format!("?{query}")),
+        None => (text, String::new()),
+    };
+    match address.rsplit_once('/') {
+        Some((directory, name)) => {
+            (format!("{}{query}", directory.trim_end_matches('/')), name.to_owned())
+        }
+        None => (String::new(), address.to_owned()),
+    }
+}

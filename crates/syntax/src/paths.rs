@@ -1,0 +1,77 @@
+//! Paths as text. Nothing here looks at the file system, so links are not followed.
+
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+
+/// Removes `.` and `..` from a path. A `..` at the top is dropped.
+pub fn cleaned(path: &Path) -> PathBuf {
+    let mut cleaned = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                cleaned.pop();
+            }
+            other => cleaned.push(other),
+        }
+    }
+    cleaned
+}
+
+/// Returns a path with `/` between its names. The root of an absolute path is left out.
+pub fn slashed(path: &Path) -> String {
+    let names = path.components().filter(|part| !matches!(part, Component::RootDir));
+    joined(names.map(Component::as_os_str))
+}
+
+/// Returns the relative path from a directory to a path, with `/`: empty if they are the same. Both are
+/// cleaned, and both are absolute or both are relative.
+pub fn relative_path(from: &Path, to: &Path) -> String {
+    let mut names = to.components().peekable();
+    let mut above = from.components().peekable();
+    while names.peek().is_some() && names.peek() == above.peek() {
+        names.next();
+        above.next();
+    }
+    let climbs = above.map(|_| OsStr::new(".."));
+    joined(climbs.chain(names.map(Component::as_os_str)))
+}
+
+fn joined<'n>(names: impl Iterator<Item = &'n OsStr>) -> String {
+    let mut joined = String::new();
+    for name in names {
+        if !joined.is_empty() {
+            joined.push('/');
+        }
+        joined.push_str(&name.to_string_lossy());
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cleaned_path_goes_down_only() {
+        for (path, expected) in
+            [("/a/./b/../c", "/a/c"), ("/../a", "/a"), ("../a/..", ""), ("a//b/", "a/b")]
+        {
+            assert_eq!(cleaned(Path::new(path)), Path::new(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_relative_path_climbs_to_the_shared_directory_and_goes_down() {
+        for (from, to, expected) in [
+            ("/a/b", "/a/b", ""),
+            ("/a/b", "/a/b/c/d", "c/d"),
+            ("/a/b", "/a/c", "../c"),
+            ("/a/b", "/x", "../../x"),
+            ("docs", "src/a", "../src/a"),
+        ] {
+            assert_eq!(relative_path(Path::new(from), Path::new(to)), expected, "{from} {to}");
+        }
+        assert_eq!(slashed(Path::new("/a/b")), "a/b");
+    }
+}
