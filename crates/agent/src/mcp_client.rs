@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brief_syntax::limits;
-use brief_syntax::system::{Call, Companion, Environment, Interruption, OverLimit, System};
+use brief_syntax::system::{Call, Companion, Environment, System};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -86,18 +86,12 @@ impl StdioServers {
             ));
         };
         let env = server.env.iter().map(|(key, value)| (key.into(), Some(value.into())));
+        let limit = limits::TOOL_MESSAGE_BYTES;
         let call = Call {
-            program: command.into(),
             args: server.args.iter().map(Into::into).collect(),
-            directory: self.directory.clone(),
             environment: Environment::Empty,
             env: env.collect(),
-            input: Vec::new(),
-            merge_streams: false,
-            time_limit: patience,
-            output_limit: limits::TOOL_MESSAGE_BYTES,
-            when_over_limit: OverLimit::EndIt,
-            interruption: Interruption::default(),
+            ..Call::new(command, self.directory.clone(), patience, limit)
         };
         // Tokens for a server come from its `env`.
         let call = Passed::default().apply(self.system.as_ref(), call);

@@ -75,7 +75,7 @@ enum Often {
 impl Cli {
     /// Parses the command line. Every call except the plain ones goes to the whole definition,
     /// which has the help, the suggestions and the messages.
-    fn read(args: &[OsString]) -> Result<Cli, clap::Error> {
+    fn read(args: &[OsString], help_width: usize) -> Result<Cli, clap::Error> {
         if args.iter().any(|arg| arg == "context" || arg == "why")
             && let Ok(OftenCalled { directory, showing, command }) =
                 OftenCalled::try_parse_from(args)
@@ -86,7 +86,7 @@ impl Cli {
             };
             return Ok(Cli { directory, showing, command });
         }
-        Cli::from_arg_matches(&command().try_get_matches_from(args)?)
+        Cli::from_arg_matches(&command().term_width(help_width).try_get_matches_from(args)?)
     }
 }
 
@@ -141,7 +141,7 @@ fn run_brief(
     if asks_for_json(args) {
         ui.promise_json();
     }
-    let cli = match Cli::read(args) {
+    let cli = match Cli::read(args, ui.help_width(system.as_ref())) {
         Ok(cli) => cli,
         Err(error) => {
             ui.choose_colour(ColourArg::among(args));

@@ -244,6 +244,15 @@ impl Ui {
         self.names.add(directory, name);
     }
 
+    /// Returns the width of help texts: that of the terminal, else of `COLUMNS`, up to the usual width.
+    pub(crate) fn help_width(&self, system: &dyn System) -> usize {
+        let is_at_terminal = [self.input, self.output, self.watcher].contains(&Peer::Terminal);
+        let screen = is_at_terminal.then(terminal_size::terminal_size).flatten();
+        let columns = || system.env("COLUMNS")?.to_str()?.parse().ok();
+        let width = screen.map(|(width, _)| usize::from(width.0)).or_else(columns);
+        width.map_or(WIDTH, |width| width.min(WIDTH))
+    }
+
     /// Returns the width of a line in characters.
     pub(crate) fn width(&self) -> usize {
         self.width

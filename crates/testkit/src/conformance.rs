@@ -28,9 +28,8 @@ impl Case {
         self.value["id"].as_str().expect("a case has an id")
     }
 
-    /// Lays the case out, runs it, and returns the differences from the expectations.
-    pub fn run(&self, program: &Path, name: &str) -> Vec<String> {
-        let mut sandbox = Sandbox::new(program).linked_as(name);
+    /// Lays the case out in an empty sandbox, runs it, and returns the differences from the expectations.
+    pub fn run(&self, mut sandbox: Sandbox) -> Vec<String> {
         let root = sandbox.path();
         let case = with_places(&self.value, &root);
         for (name, value) in case["env"].as_object().into_iter().flatten() {

@@ -8,6 +8,7 @@ mod attack;
 mod chain;
 pub mod conformance;
 mod faulty;
+mod in_process;
 pub mod markdownlint;
 mod real_system;
 pub mod schema;
@@ -27,39 +28,50 @@ pub use attack::{Attack, Attacks};
 #[cfg(unix)]
 pub use chain::Chain;
 pub use faulty::{Fault, Faulty, Lack, Refusal};
+pub use in_process::{Captured, Entry, Streams};
 pub use markdownlint::markdownlint;
 pub use real_system::RealSystem;
 
-/// The time limit of a run.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The time limit of a run. It ends a run that would never end, and is out of reach on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// The free memory that sandboxes need, in bytes.
+#[cfg(target_os = "linux")]
+const MEMORY: u64 = 1 << 30;
 
 /// A project, a home directory, and a program to run in them.
 pub struct Sandbox {
     directory: tempfile::TempDir,
     program: PathBuf,
+    entry: Option<Entry>,
     env: Vec<(String, String)>,
 }
 
 impl Sandbox {
-    /// Creates an empty project for the program at `program`.
+    /// Creates an empty project for the program at `program`, in memory if the system has enough of it: writing
+    /// waits for a disk, and tests have no power cut.
     pub fn new(program: impl Into<PathBuf>) -> Sandbox {
-        Sandbox::at(program, &std::env::temp_dir())
+        Sandbox::at(program, &memory().unwrap_or_else(std::env::temp_dir))
     }
 
-    /// Creates an empty project on a file system in memory, if the system has one: for tests that write many
-    /// files.
-    pub fn in_memory(program: impl Into<PathBuf>) -> Sandbox {
-        let memory = PathBuf::from("/dev/shm");
-        let has_memory = tempfile::tempdir_in(&memory).is_ok();
-        Sandbox::at(program, &if has_memory { memory } else { std::env::temp_dir() })
+    /// Creates an empty project on the disk: for tests that refer to files by absolute paths, because memory is
+    /// a directory of the system.
+    pub fn on_disk(program: impl Into<PathBuf>) -> Sandbox {
+        Sandbox::at(program, &std::env::temp_dir())
     }
 
     fn at(program: impl Into<PathBuf>, place: &Path) -> Sandbox {
         let directory = tempfile::tempdir_in(place).expect("a temporary directory can be made");
-        let sandbox = Sandbox { directory, program: program.into(), env: Vec::new() };
+        let sandbox = Sandbox { directory, program: program.into(), entry: None, env: Vec::new() };
         fs::create_dir(sandbox.path()).expect("the directory is empty");
         fs::create_dir(sandbox.home()).expect("the directory is empty");
         sandbox
+    }
+
+    /// Lets [`Sandbox::run`] call the program as a function instead of starting a process.
+    #[must_use]
+    pub fn in_process(self, entry: Entry) -> Sandbox {
+        Sandbox { entry: Some(entry), ..self }
     }
 
     /// Runs the program under another name, as through a link.
@@ -130,6 +142,28 @@ impl Sandbox {
     /// Runs the program in a directory of the project.
     #[must_use = "snapshot the output, or assert what it says"]
     pub fn run_in(&self, directory: &str, args: &[&str], input: impl AsRef<[u8]>) -> Output {
+        match self.entry {
+            Some(entry) => self.call(entry, directory, args, input.as_ref().to_vec()),
+            None => self.spawn_in(directory, args, input),
+        }
+    }
+
+    /// Runs the program as [`Sandbox::run`] does, in a process of its own: for tests about a process, its
+    /// descriptors, signals, memory or time.
+    #[must_use = "snapshot the output, or assert what it says"]
+    pub fn spawn(&self, args: &[&str]) -> Output {
+        self.spawn_with_input(args, "")
+    }
+
+    /// Runs the program as [`Sandbox::run_with_input`] does, in a process of its own.
+    #[must_use = "snapshot the output, or assert what it says"]
+    pub fn spawn_with_input(&self, args: &[&str], input: impl AsRef<[u8]>) -> Output {
+        self.spawn_in("", args, input)
+    }
+
+    /// Runs the program as [`Sandbox::run_in`] does, in a process of its own.
+    #[must_use = "snapshot the output, or assert what it says"]
+    pub fn spawn_in(&self, directory: &str, args: &[&str], input: impl AsRef<[u8]>) -> Output {
         let mut child = self.command(directory, args).spawn().expect("the program can be started");
         let mut stdin = child.stdin.take().expect("standard input is piped");
         let input = input.as_ref().to_vec();
@@ -150,14 +184,31 @@ impl Sandbox {
             panic!("{args:?} is still running after {} s", PATIENCE.as_secs());
         };
         let output = output.expect("the program ends");
+        self.output(&output.stdout, &output.stderr, output.status.code())
+    }
+
+    fn output(&self, stdout: &[u8], stderr: &[u8], code: Option<i32>) -> Output {
+        let path = self.path();
         let clean = |bytes: &[u8]| {
-            String::from_utf8_lossy(bytes).replace(&*self.path().to_string_lossy(), "$PROJECT")
+            String::from_utf8_lossy(bytes).replace(&*path.to_string_lossy(), "$PROJECT")
         };
-        Output {
-            stdout: clean(&output.stdout),
-            stderr: clean(&output.stderr),
-            code: output.status.code(),
-        }
+        Output { stdout: clean(stdout), stderr: clean(stderr), code }
+    }
+
+    /// Returns the environment of a run.
+    fn variables(&self) -> impl Iterator<Item = (String, String)> {
+        let home = self.home().to_string_lossy().into_owned();
+        let fixed = [
+            ("HOME", home.as_str()),
+            ("PATH", "/usr/bin:/bin"),
+            ("COLUMNS", "100"),
+            ("LC_ALL", "C.UTF-8"),
+            ("TZ", "UTC"),
+            // Many tests run at once on busy machines, and the hook's answers must not depend on that.
+            ("BRIEF_HOOK_DEADLINE", "60000"),
+        ];
+        let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        fixed.into_iter().chain(self.env.iter().cloned())
     }
 }
 
@@ -169,14 +220,7 @@ impl Sandbox {
             .args(args)
             .current_dir(self.path().join(directory))
             .env_clear()
-            .env("HOME", self.home())
-            .env("PATH", "/usr/bin:/bin")
-            .env("COLUMNS", "100")
-            .env("LC_ALL", "C.UTF-8")
-            .env("TZ", "UTC")
-            // Many tests run at once on busy machines, and the hook's answers must not depend on that.
-            .env("BRIEF_HOOK_DEADLINE", "60000")
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .envs(self.variables())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -207,6 +251,21 @@ impl Sandbox {
         fs::create_dir_all(&outside).expect("directories can be made");
         outside
     }
+}
+
+/// Returns a directory in memory that is large enough and from which programs can be started.
+#[cfg(target_os = "linux")]
+fn memory() -> Option<PathBuf> {
+    let memory = PathBuf::from("/dev/shm");
+    let found = rustix::fs::statvfs(&memory).ok()?;
+    let is_large = found.f_bavail.saturating_mul(found.f_frsize) >= MEMORY;
+    let is_fit = is_large && !found.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC);
+    (is_fit && tempfile::tempdir_in(&memory).is_ok()).then_some(memory)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn memory() -> Option<PathBuf> {
+    None
 }
 
 /// The output and exit code of a run. Its text form shows all of it, for snapshots.

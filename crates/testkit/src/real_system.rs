@@ -8,12 +8,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use brief_syntax::system::{
-    Call, Companion, Dir, Ending, Environment, FileLock, FileOwner, Files, Identity, Machine,
-    OsSystem, Ownership, Processes, ReadError, Resolved, Stream, TemporaryDir,
+    Below, Call, Companion, Dir, Ending, Environment, FileLock, FileOwner, Files, Identity,
+    Interruption, Machine, OsSystem, Ownership, Processes, ReadError, Resolved, Stream,
+    TemporaryDir,
 };
 
-/// Real files, with the test's own environment and current directory. Programs get that environment too, and
-/// every call is recorded.
+/// Real files, with the test's own environment and current directory, to which relative paths belong. Programs get
+/// that environment too, and every call is recorded. Writing does not wait for the whole disk: tests have no power
+/// cut.
 #[derive(Debug, Default)]
 pub struct RealSystem {
     /// The environment variables.
@@ -54,6 +56,30 @@ impl RealSystem {
         self.held_calls().clear();
     }
 
+    /// Records a call, and gives it the test's environment in the place of that of the process.
+    fn prepare(&self, call: &Call) -> io::Result<Call> {
+        self.held_calls().push(call.clone());
+        if self.has_no_programs {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let mut call = call.clone();
+        call.directory = self.at(&call.directory);
+        call.search_path = self.env.get("PATH").map(OsString::from);
+        if call.environment == Environment::Inherited {
+            call.environment = Environment::Path;
+            let inherited = self.env.iter().filter(|(name, _)| *name != "PATH");
+            let inherited = inherited.map(|(name, value)| (name.into(), Some(value.into())));
+            // The environment comes first, so that the call can remove variables.
+            call.env = inherited.chain(call.env).collect();
+        }
+        Ok(call)
+    }
+
+    /// Returns the absolute form of a path.
+    fn at(&self, path: &Path) -> PathBuf {
+        self.current_dir.join(path)
+    }
+
     fn held_calls(&self) -> MutexGuard<'_, Vec<Call>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -61,33 +87,49 @@ impl RealSystem {
 
 impl Files for RealSystem {
     fn ownership(&self, path: &Path) -> io::Result<Ownership> {
-        let real = OsSystem.ownership(path)?;
+        let real = OsSystem.ownership(&self.at(path))?;
         let is_foreign = self.foreign.as_deref() == Some(path);
         Ok(if is_foreign { Ownership { owner: FileOwner::Other, ..real } } else { real })
     }
 
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
-        OsSystem.resolve(path)
+        OsSystem.resolve(&self.at(path))
+    }
+
+    fn resolve_dir(&self, path: &Path) -> io::Result<PathBuf> {
+        OsSystem.resolve_dir(&self.at(path))
+    }
+
+    fn look(&self, path: &Path) -> Below {
+        OsSystem.look(path)
+    }
+
+    fn open_root(&self, path: &Path) -> io::Result<(Box<dyn Dir>, PathBuf)> {
+        OsSystem.open_root(&self.at(path))
+    }
+
+    fn open_dir_below(&self, base: &Path, below: &Path) -> io::Result<Box<dyn Dir>> {
+        OsSystem.open_dir_below(&self.at(base), below)
     }
 
     fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
-        OsSystem.open_dir(path)
+        OsSystem.open_dir(&self.at(path))
     }
 
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-        OsSystem.read(path, limit)
+        OsSystem.read(&self.at(path), limit)
     }
 
     fn is_executable(&self, path: &Path) -> io::Result<bool> {
-        OsSystem.is_executable(path)
+        OsSystem.is_executable(&self.at(path))
     }
 
     fn identity(&self, path: &Path) -> io::Result<Identity> {
-        OsSystem.identity(path)
+        OsSystem.identity(&self.at(path))
     }
 
     fn lock(&self, path: &Path) -> io::Result<FileLock> {
-        OsSystem.lock(path)
+        OsSystem.lock(&self.at(path))
     }
 
     fn temporary_dir(&self) -> io::Result<TemporaryDir> {
@@ -95,81 +137,73 @@ impl Files for RealSystem {
     }
 
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {
-        OsSystem.modified(path)
+        OsSystem.modified(&self.at(path))
     }
 
     fn create_private_dir(&self, path: &Path) -> io::Result<()> {
-        OsSystem.create_private_dir(path)
+        OsSystem.create_private_dir(&self.at(path))
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        OsSystem.create_dir(path)
+        OsSystem.create_dir(&self.at(path))
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.append(path, bytes)
+        OsSystem.append(&self.at(path), bytes)
     }
 
     fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.create_program(path, bytes)
+        OsSystem.create_program(&self.at(path), bytes)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
-        OsSystem.remove_file(path)
+        OsSystem.remove_file(&self.at(path))
     }
 
     fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
-        OsSystem.remove_empty_dir(path)
+        OsSystem.remove_empty_dir(&self.at(path))
     }
 
     fn create_staging_dir(&self, parent: &Path) -> io::Result<(PathBuf, FileLock)> {
-        OsSystem.create_staging_dir(parent)
+        OsSystem.create_staging_dir(&self.at(parent))
     }
 
     fn is_abandoned(&self, path: &Path) -> bool {
-        OsSystem.is_abandoned(path)
+        OsSystem.is_abandoned(&self.at(path))
     }
 
     fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.create_staged_file(path, bytes)
+        OsSystem.create_staged_file(&self.at(path), bytes)
     }
 
     fn create_link(&self, path: &Path, target: &Path) -> io::Result<()> {
-        OsSystem.create_link(path, target)
+        OsSystem.create_link(&self.at(path), target)
     }
 
     fn rename_dir(&self, from: &Path, to: &Path) -> io::Result<()> {
-        OsSystem.rename_dir(from, to)
+        OsSystem.rename_dir(&self.at(from), &self.at(to))
     }
 
     fn remove_tree(&self, path: &Path) -> io::Result<()> {
-        OsSystem.remove_tree(path)
+        OsSystem.remove_tree(&self.at(path))
     }
 }
 
 impl Processes for RealSystem {
+    fn work_in(&self, directory: &Path) {
+        OsSystem.work_in(directory);
+    }
+
     fn run(&self, call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
-        self.held_calls().push(call.clone());
-        if self.has_no_programs {
-            return Err(io::ErrorKind::NotFound.into());
-        }
-        let mut call = call.clone();
-        if call.environment == Environment::Inherited {
-            // The test's environment comes first, so that the call can remove variables.
-            let env = self.env.iter().map(|(name, value)| (name.into(), Some(value.into())));
-            call.env = env.chain(call.env).collect();
-        }
-        if call.environment == Environment::Path
-            && let Some(path) = self.env.get("PATH")
-        {
-            call.env.insert(0, ("PATH".into(), Some(path.into())));
-        }
-        OsSystem.run(&call, output)
+        OsSystem.run(&self.prepare(call)?, output)
     }
 
     fn start(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
-        self.held_calls().push(call.clone());
-        OsSystem.start(call)
+        OsSystem.start(&self.prepare(call)?)
+    }
+
+    fn interruption(&self) -> io::Result<Interruption> {
+        OsSystem.interruption()
     }
 
     fn own_program(&self) -> io::Result<PathBuf> {

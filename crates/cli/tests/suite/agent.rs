@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::project;
+use crate::project_on_disk as project;
 
 /// The cases of `conformance/agents`, as data: files, a question, and what has to come out.
 #[test]

@@ -4,7 +4,7 @@ use brief_testkit::Sandbox;
 use serde_json::{Value, json};
 
 use crate::agent_run::Server;
-use crate::project;
+use crate::project_on_disk as project;
 
 const FILE: &str = "agents/dev_writer.agent.md";
 

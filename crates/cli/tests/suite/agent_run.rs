@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use brief_testkit::Sandbox;
 use serde_json::{Value, json};
 
-use crate::{project, trusted_project};
+use crate::{project_on_disk as project, trusted_project};
 
 const FILE: &str = "agents/dev_adder.agent.md";
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use brief_testkit::Sandbox;
 use serde_json::{Value, json};
 
-use crate::project;
+use crate::project_on_disk as project;
 
 const AGENT: &str = "# T\n\nd\n\n## Tools\n\n```js\nconst scheme = (name) => ({ name, description: 'd', \
     parameters: { type: 'object' } });\nreturn {\n  loop: { fn() { for (;;) {} }, scheme: scheme('loop') },\n  \
@@ -289,7 +289,7 @@ fn x11_a_first_line_that_is_no_message_gets_an_error() {
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/read\",\"params\":{\"uri\":\"file:///etc/passwd\"}}",
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
     ] {
-        let output = project.run_with_input(&["agent", "serve", "agents/dev_t.agent.md"], input);
+        let output = project.spawn_with_input(&["agent", "serve", "agents/dev_t.agent.md"], input);
         let answer: Value = serde_json::from_str(output.stdout.trim()).unwrap();
         assert!(answer["error"]["code"].is_number(), "{input}: {output}");
         assert!(!output.stdout.contains("root:"), "{output}");

@@ -1,19 +1,18 @@
 //! Through a link named `coding-context`: that tool's command line, by the published cases.
 
-use std::path::Path;
-
 use brief_testkit::conformance::Case;
+
+use crate::project_on_disk as project;
 
 /// Ruling T11: through the name `coding-context` the same, with its flags, texts and exit codes.
 #[test]
 fn every_conformance_case_passes() {
     let cases = Case::read_all(include_str!("../../../../conformance/tasks/cases.json"));
     assert_eq!(cases.len(), 84, "cases were lost");
-    let program = Path::new(env!("CARGO_BIN_EXE_brief"));
     let failed: Vec<String> = cases
         .iter()
         .filter_map(|case| {
-            let differences = case.run(program, "coding-context");
+            let differences = case.run(project().linked_as("coding-context"));
             (!differences.is_empty()).then(|| format!("{}: {}", case.id(), differences.join("; ")))
         })
         .collect();
@@ -42,7 +41,7 @@ fn the_runner_notices_differences() {
                 "../d/f": {{"content": "", "mode": "0600"}}}}, "env": {{"X": "y"}}, "args": ["t"],
                 "stdin": "", "expect": {{{expect}}}}}]"#
         );
-        Case::read_all(&case)[0].run(Path::new(env!("CARGO_BIN_EXE_brief")), "coding-context").len()
+        Case::read_all(&case)[0].run(project().linked_as("coding-context")).len()
     };
     let holds = r#""exit": 0, "stdout_equals": "RULE\nTASK {ROOT}\n", "stdout_order": ["RULE", "TASK"],
         "files_contain": {"~/.agents/rules/r.md": ["RULE"], "../d/f": [""]}, "files_absent": ["~/no", "../no"]"#;

@@ -53,7 +53,7 @@ pub(crate) struct Scene {
 impl Scene {
     /// Prepares the old state in a directory of its own.
     pub(crate) fn new(action: Action, prepare: impl FnOnce(&Path)) -> Scene {
-        let sandbox = Sandbox::in_memory(env!("CARGO_BIN_EXE_brief"));
+        let sandbox = crate::project();
         let old = sandbox.outside().join("old");
         fs::create_dir_all(old.join("project")).unwrap();
         prepare(&old);

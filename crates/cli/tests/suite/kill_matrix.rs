@@ -8,11 +8,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use brief_cli::Ui;
 use brief_syntax::system::STAGED;
-use brief_testkit::{Fault, Faulty, RealSystem, Refusal, Sandbox};
+use brief_testkit::{Captured, Fault, Faulty, RealSystem, Refusal, Sandbox, Streams};
 
 use crate::install_scene::{Tree, collect, copy, differences, files, item, write};
 
@@ -32,27 +31,6 @@ pub(crate) struct Ran {
     pub(crate) has_failed: bool,
 }
 
-/// Where a run writes its messages.
-#[derive(Clone, Default)]
-pub(crate) struct Said(Arc<Mutex<Vec<u8>>>);
-
-impl Said {
-    pub(crate) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
-    }
-}
-
-impl io::Write for Said {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Runs the program in a project, on a system with a fault.
 pub(crate) fn in_process(project: &Sandbox, args: &[&str], fault: Fault) -> Ran {
     in_process_with(project, args, |real| Faulty::new(real, fault))
@@ -68,19 +46,16 @@ pub(crate) fn in_process_with(
         ["sctx", rest @ ..] => ("sctx", rest),
         args => ("brief", args),
     };
-    let env = [
-        ("HOME", project.home().to_string_lossy().into_owned()),
-        ("PATH", "/usr/bin:/bin".to_owned()),
-    ];
-    let env = env.map(|(name, value)| (name.to_owned(), value));
-    let real = RealSystem::new(project.path()).with_env(env.into());
-    let system = Arc::new(make(real));
-    let said = Said::default();
-    let mut ui = Ui::new(Box::new(io::empty()), Box::new(io::sink()), Box::new(said.clone()));
-    let args = std::iter::once(&name).chain(args).map(OsString::from);
-    let code = brief_cli::run(args, &mut ui, system.clone());
-    drop(ui);
-    let stderr = said.text();
+    let system = Arc::new(make(project.system("")));
+    let said = Captured::default();
+    let streams = Streams {
+        stdin: Box::new(io::empty()),
+        stdout: Box::new(io::sink()),
+        stderr: Box::new(said.clone()),
+    };
+    let args = std::iter::once(&name).chain(args).map(OsString::from).collect();
+    let code = crate::brief(args, streams, system.clone());
+    let stderr = String::from_utf8_lossy(&said.bytes()).into_owned();
     Ran { code, stderr, steps: system.steps(), has_failed: system.has_failed() }
 }
 
@@ -113,7 +88,7 @@ impl Case {
         args: &'static [&'static str],
         prepare: impl FnOnce(&Sandbox),
     ) -> Case {
-        let project = Sandbox::in_memory(env!("CARGO_BIN_EXE_brief"));
+        let project = crate::project();
         prepare(&project);
         let saved = project.outside().join("saved");
         copy(&project.path(), &saved.join("project"));

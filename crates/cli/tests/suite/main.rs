@@ -30,6 +30,7 @@ mod hook_install;
 mod hook_memory;
 mod hosted;
 mod hostile;
+mod in_process;
 mod init;
 #[cfg(unix)]
 mod install;
@@ -125,19 +126,34 @@ mod why;
 #[cfg(unix)]
 mod writes;
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
 
-use brief_testkit::Sandbox;
+use brief_cli::Ui;
+use brief_syntax::System;
+use brief_testkit::{Sandbox, Streams};
 
-/// An empty project.
+/// An empty project. `run` calls the program in this process; `spawn` starts it.
 fn project() -> Sandbox {
-    Sandbox::new(env!("CARGO_BIN_EXE_brief"))
+    Sandbox::new(env!("CARGO_BIN_EXE_brief")).in_process(brief)
+}
+
+/// An empty project on the disk, for tests that refer to files by absolute paths.
+fn project_on_disk() -> Sandbox {
+    Sandbox::on_disk(env!("CARGO_BIN_EXE_brief")).in_process(brief)
+}
+
+/// The program as a function.
+fn brief(args: Vec<OsString>, streams: Streams, system: Arc<dyn System>) -> ExitCode {
+    brief_cli::run(args, &mut Ui::new(streams.stdin, streams.stdout, streams.stderr), system)
 }
 
 /// An empty project that its user trusts, so that what its texts ask for runs.
 fn trusted_project() -> Sandbox {
-    let project = project();
+    let project = project_on_disk();
     #[cfg(not(unix))]
     return project.with_env("BRIEF_EXEC", "always");
     #[cfg(unix)]

@@ -4,7 +4,7 @@ use std::fs;
 
 use brief_testkit::Sandbox;
 
-use crate::{project, trusted_project};
+use crate::{project_on_disk as project, trusted_project};
 
 const RULE: &str =
     "---\nschema: 1\nname: house\ndescription: Use when writing\n---\n\n## House\n\nBe brief.\n";

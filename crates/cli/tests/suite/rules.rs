@@ -13,12 +13,10 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::Arc;
 
-use brief_cli::Ui;
 use brief_syntax::rules::{self, RulePage};
-use brief_testkit::{RealSystem, Sandbox};
+use brief_testkit::{Captured, Sandbox, Streams};
 
 use crate::architecture::crate_sources;
-use crate::kill_matrix::Said;
 
 /// Returns the part of a page below a heading.
 fn section<'p>(page: &'p RulePage, heading: &str) -> Option<&'p str> {
@@ -38,7 +36,7 @@ fn section<'p>(page: &'p RulePage, heading: &str) -> Option<&'p str> {
 
 /// Writes the files of an example.
 fn lay_out(section: &str) -> Sandbox {
-    let project = Sandbox::in_memory(env!("CARGO_BIN_EXE_brief"));
+    let project = crate::project();
     let mut lines = section.lines();
     while let Some(line) = lines.next() {
         let Some(info) = line.strip_prefix("````") else { continue };
@@ -75,25 +73,21 @@ fn lay_out(section: &str) -> Sandbox {
 fn findings(project: &Sandbox, commands: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for command in commands.split(" && ") {
-        let home = project.home().to_string_lossy().into_owned();
-        let mut env = BTreeMap::from([
-            ("HOME".to_owned(), home.clone()),
-            ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
-        ]);
+        let mut system = project.system("");
         let mut words = command.split(' ').peekable();
         while let Some((name, value)) = words.peek().and_then(|word| word.split_once('=')) {
-            env.insert(name.to_owned(), value.replace('~', &home));
+            let value = value.replace('~', &project.home().to_string_lossy());
+            system.env.insert(name.to_owned(), value);
             words.next();
         }
-        let mut system = RealSystem::new(project.path()).with_env(env);
-        system.own_program = Some(env!("CARGO_BIN_EXE_brief").into());
-        let said = Said::default();
-        let streams: [Box<dyn io::Write>; 2] = [Box::new(said.clone()), Box::new(said.clone())];
-        let [stdout, stderr] = streams;
-        let mut ui = Ui::new(Box::new(io::empty()), stdout, stderr);
-        brief_cli::run(words.map(OsString::from), &mut ui, Arc::new(system));
-        drop(ui);
-        let said = said.text();
+        let said = Captured::default();
+        let streams = Streams {
+            stdin: Box::new(io::empty()),
+            stdout: Box::new(said.clone()),
+            stderr: Box::new(said.clone()),
+        };
+        crate::brief(words.map(OsString::from).collect(), streams, Arc::new(system));
+        let said = String::from_utf8_lossy(&said.bytes()).into_owned();
         found = match serde_json::from_str(&said) {
             Ok(log) => results(&log),
             Err(_) => said.lines().filter_map(finding).collect(),

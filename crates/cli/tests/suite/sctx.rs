@@ -1,19 +1,18 @@
 //! Through a link named `sctx`: that tool's command line, by the published cases.
 
-use std::path::Path;
-
 use brief_testkit::conformance::Case;
+
+use crate::project;
 
 /// Ruling S8: through the name `sctx`, its commands, JSON names, texts and exit codes.
 #[test]
 fn every_conformance_case_passes() {
     let cases = Case::read_all(include_str!("../../../../conformance/structured/cases.json"));
     assert_eq!(cases.len(), 141, "cases were lost");
-    let program = Path::new(env!("CARGO_BIN_EXE_brief"));
     let failed: Vec<String> = cases
         .iter()
         .filter_map(|case| {
-            let differences = case.run(program, "sctx");
+            let differences = case.run(project().linked_as("sctx"));
             (!differences.is_empty()).then(|| format!("{}: {}", case.id(), differences.join("; ")))
         })
         .collect();
@@ -28,7 +27,7 @@ fn the_root_is_where_sctx_is_started() {
         "src/AGENTS.yaml": "context: [{content: HERE}]"}, "cwd": "src", "args": ["context", "a"],
         "stdin": null, "expect": {"exit": 0, "stdout_contains": ["HERE"],
         "stdout_not_contains": ["ABOVE"]}}]"#;
-    let differences = Case::read_all(case)[0].run(Path::new(env!("CARGO_BIN_EXE_brief")), "sctx");
+    let differences = Case::read_all(case)[0].run(project().linked_as("sctx"));
     assert!(differences.is_empty(), "{differences:?}");
 }
 
@@ -40,7 +39,7 @@ fn the_runner_notices_differences() {
             r#"[{{"id": "x", "files": {{"AGENTS.yaml": "context: [{{content: HELLO}}]"}}, "cwd": ".",
                 "args": ["context", "a", "--json"], "stdin": null, "expect": {{{expect}}}}}]"#
         );
-        Case::read_all(&case)[0].run(Path::new(env!("CARGO_BIN_EXE_brief")), "sctx").len()
+        Case::read_all(&case)[0].run(project().linked_as("sctx")).len()
     };
     let holds = r#""exit": 0, "stdout_contains": ["HELLO"], "stderr_not_contains": ["x"],
         "json_path_equals": {"0.SourceDir": "{{ROOT}}"}, "files_absent": ["no"]"#;
@@ -68,7 +67,7 @@ fn the_runner_notices_differences() {
 }
 
 fn differences(case: &str) -> Vec<String> {
-    Case::read_all(&format!("[{case}]"))[0].run(Path::new(env!("CARGO_BIN_EXE_brief")), "sctx")
+    Case::read_all(&format!("[{case}]"))[0].run(project().linked_as("sctx"))
 }
 
 /// U47. "If no context files exist in the project, tools should emit a warning and return gracefully."

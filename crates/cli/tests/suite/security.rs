@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use brief_testkit::{Attacks, Sandbox};
 
-use crate::project;
+use crate::project_on_disk as project;
 
 /// How long a hook may take against a hostile project. The machine that runs the tests is busy and the build is slow;
 /// `bench/run.py --hostile` holds the goal of 250 ms for a build that ships.

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use brief_testkit::{Output, Sandbox};
 
-use crate::project;
+use crate::project_on_disk as project;
 
 /// A project with something of everything: a task that selects rules, calls a command and reads a
 /// file; three rules of which two fit, an agent's own file, and a skill.

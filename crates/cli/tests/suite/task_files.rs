@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use brief_testkit::Sandbox;
 
-use crate::{project, trusted_project};
+use crate::{project_on_disk as project, trusted_project};
 
 fn with_task(text: &str) -> Sandbox {
     trusted_project().with_file(".agents/tasks/t.md", text)

@@ -6,7 +6,7 @@ use std::fs;
 
 use brief_testkit::Sandbox;
 
-use crate::project;
+use crate::project_on_disk as project;
 
 /// The findings of a project, one in each line: severity, code, place, message, and the way out.
 #[track_caller]

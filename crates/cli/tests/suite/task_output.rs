@@ -5,7 +5,7 @@ use std::fs;
 use brief_testkit::Sandbox;
 use serde_json::json;
 
-use crate::{project, trusted_project};
+use crate::{project_on_disk as project, trusted_project};
 
 /// A project with one of everything that a prompt can have in it or leave out.
 fn shop() -> Sandbox {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use brief_testkit::{Output, Sandbox, make_fifo};
 
-use crate::project;
+use crate::project_on_disk as project;
 
 /// A repository beside the project, with the branch `main`.
 struct Repository {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use brief_testkit::{Output, Sandbox};
 
-use crate::project;
+use crate::project_on_disk as project;
 
 /// The file of the project that each agent reads at any time, and what a new one begins with.
 const FILES: [(&str, &str, &str); 8] = [

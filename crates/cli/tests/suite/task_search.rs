@@ -4,7 +4,7 @@ use std::fs;
 
 use brief_testkit::{Output, Sandbox};
 
-use crate::project;
+use crate::project_on_disk as project;
 
 /// A project with one task, and a rule in each of three directories beside it.
 fn roots() -> Sandbox {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use brief_testkit::{Output, Sandbox};
 
-use crate::{project, trusted_project};
+use crate::{project_on_disk as project, trusted_project};
 
 const TASK: &str = "Look:\n!`touch marker; echo ran`\n";
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use brief_testkit::Sandbox;
 
-use crate::project;
+use crate::project_on_disk as project;
 
 const SCRIPT: &str = "#!/bin/sh\n\techo hello\n";
 

@@ -77,7 +77,8 @@ fn help_lists_the_commands() {
 fn colours_are_the_users_choice() {
     let broken = || project().with_file("AGENTS.yaml", "context: [{content: A, on: x}]\n");
     let has_colour = |project: brief_testkit::Sandbox, args: &[&str]| {
-        project.run(args).to_string().contains('\u{1b}')
+        // The streams of a process decide about colours, and its variables.
+        project.spawn(args).to_string().contains('\u{1b}')
     };
     for args in [&["why", "a"][..], &["lint"], &["--help"], &["bogus"]] {
         let with = |choice: &'static str| [&["--color", choice], args].concat();
@@ -265,7 +266,7 @@ fn a_pipe_gets_no_colours() {
 /// The worker for agents' tools is nobody's command: it talks to its parent only.
 #[test]
 fn the_worker_is_hidden_and_says_nothing() {
-    let output = project().run(&["__js-worker"]);
+    let output = project().spawn(&["__js-worker"]);
     assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("", ""));
     assert_eq!(output.code, Some(1));
     let output = project().run(&["-C", ".", "__js-worker"]);

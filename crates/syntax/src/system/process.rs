@@ -56,6 +56,9 @@ pub struct Call {
     pub environment: Environment,
     /// Environment variables to set, or with `None` to take away.
     pub env: Vec<(OsString, Option<OsString>)>,
+    /// The `PATH` to look programs up in, if it is not that of this process. The program gets as much of it
+    /// as leads outside the project, unless [`Call::env`] sets another.
+    pub search_path: Option<OsString>,
     /// Its standard input; mostly nothing.
     pub input: Vec<u8>,
     /// True if both output streams are one, in the order of writing. They arrive as
@@ -106,6 +109,7 @@ impl Call {
             directory: directory.into(),
             environment: Environment::Inherited,
             env: Vec::new(),
+            search_path: None,
             input: Vec::new(),
             merge_streams: false,
             time_limit,

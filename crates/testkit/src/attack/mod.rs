@@ -142,7 +142,7 @@ pub(crate) struct AttackScene {
 
 impl AttackScene {
     fn new(program: &Path, case: &Value) -> AttackScene {
-        let mut sandbox = Sandbox::new(program);
+        let mut sandbox = Sandbox::on_disk(program);
         let root = sandbox.path().parent().expect("the project lies in a directory").to_owned();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
         listener.set_nonblocking(true).expect("a socket can be asked without waiting");

@@ -96,9 +96,9 @@ const FIRST_OTHER: i32 = 3;
 /// turn is, too, unless the call sets a `PATH` itself.
 pub(super) fn prepare(call: &Call) -> io::Result<Command> {
     close_fds::set_fds_cloexec_threadsafe(FIRST_OTHER, &[]);
-    let path = call.env.iter().rev().find(|(name, _)| name == "PATH");
-    let search =
-        || SearchPath::outside(path.and_then(|(_, path)| path.as_deref()), &call.directory);
+    let set = call.env.iter().rev().find(|(name, _)| name == "PATH");
+    let path = set.and_then(|(_, path)| path.as_deref()).or(call.search_path.as_deref());
+    let search = || SearchPath::outside(path, &call.directory);
     let is_bare = !call.program.as_encoded_bytes().contains(&b'/');
     let mut command = if is_bare {
         Command::new(search().find(&call.program)?)
@@ -109,7 +109,7 @@ pub(super) fn prepare(call: &Call) -> io::Result<Command> {
     if call.environment != Environment::Inherited {
         command.env_clear();
     }
-    if call.environment != Environment::Empty && path.is_none() {
+    if call.environment != Environment::Empty && set.is_none() {
         command.env("PATH", search().to_path());
     }
     for (name, value) in &call.env {
