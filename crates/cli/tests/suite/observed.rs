@@ -322,13 +322,24 @@ fn cra_004_what_is_put_in_place_is_on_disk_first() {
     let source = project.outside().join("source");
     fs::create_dir_all(source.join("skills/s")).unwrap();
     fs::write(source.join("skills/s/SKILL.md"), skill("old")).unwrap();
-    let added = project.run(&["add", source.to_str().unwrap(), "--client", "claude"]);
-    assert_eq!(added.code, Some(0), "{added}");
+    let (place, output) = (source.to_str().unwrap(), ".claude/skills/s/SKILL.md");
+    // What a command puts in place: the item, the lock, and the manifest where it changes.
+    assert_safe_order(&project, &["add", place, "--client", "claude"], 3);
     fs::write(source.join("skills/s/SKILL.md"), skill("new")).unwrap();
+    assert_safe_order(&project, &["update"], 3);
+    assert!(project.read(output).contains("new"));
+    fs::remove_file(project.path().join(output)).unwrap();
+    assert_safe_order(&project, &["sync"], 1);
+    assert!(project.read(output).contains("new"));
+    assert_safe_order(&project, &["remove", "s"], 1);
+    assert!(!project.path().join(output).exists());
+}
+
+/// Runs a command and checks the order of its writes; it puts at least `least` things in place.
+fn assert_safe_order(project: &Sandbox, args: &[&str], least: usize) {
     let wanted =
         "trace=execve,write,fsync,fdatasync,syncfs,rename,renameat,renameat2,unlink,unlinkat";
-    let trace = traced_calls(&project, &["update"], "", wanted);
-    assert!(project.read(".claude/skills/s/SKILL.md").contains("new"));
+    let trace = traced_calls(project, args, "", wanted);
     // The files, and the changes of names, that a loss of power could undo.
     let (mut unsafe_files, mut unsafe_names) = (Vec::new(), Vec::new());
     let (mut journal_is_safe, mut moved, mut ended) = (false, 0, false);
@@ -361,5 +372,5 @@ fn cra_004_what_is_put_in_place_is_on_disk_first() {
             ended = true;
         }
     }
-    assert!(moved >= 3 && ended, "{:#?}", trace.calls);
+    assert!(moved >= least && ended, "{args:?}: {moved} moved: {:#?}", trace.calls);
 }
