@@ -162,8 +162,8 @@ pub(crate) fn hosted_pattern(bytes: &[u8]) {
 
 pub(crate) fn source_of_registry(bytes: &[u8]) {
     let text = text(bytes);
-    let _ = brief_registry::Source::parse(&text, Path::new("/p"), &*SYSTEM);
-    let _ = brief_registry::Source::parse_added(&text, Path::new("/p"), &*SYSTEM);
+    let _ = brief_registry::SourceAddress::parse(&text, Path::new("/p"), &*SYSTEM);
+    let _ = brief_registry::SourceAddress::parse_added(&text, Path::new("/p"), &*SYSTEM);
 }
 
 /// Asserts that a lock survives being written: our own text is never refused.

@@ -7,8 +7,8 @@ use brief_engine::tasks::{
 };
 use brief_runtime::assembly::{RulesFile, RulesFileError, SearchDirectories, SearchError};
 use brief_runtime::{
-    Asked, AskedKind, AssembledPrompt, AssemblyError, AssemblyEvent, Outcome, ProjectRefusal,
-    PromptOptions,
+    AskedKind, AssembledPrompt, AssemblyError, AssemblyEvent, ExecutionRequest, Outcome,
+    ProjectRefusal, PromptOptions,
 };
 use brief_syntax::Diagnostic;
 
@@ -151,13 +151,13 @@ const NAMED: usize = 20;
 fn refuse_project(
     ui: &mut Ui,
     refused: &ProjectRefusal,
-    ran: &[Asked],
+    ran: &[ExecutionRequest],
     root: &Path,
 ) -> Result<CommandError, CommandError> {
     let asked = ran.iter().filter(|asked| asked.outcome == Outcome::ProjectNotTrusted);
     let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
     let mut wishes: Vec<String> = asked
-        .map(|Asked { kind, path, line, text, .. }| match kind {
+        .map(|ExecutionRequest { kind, path, line, text, .. }| match kind {
             AskedKind::ScriptFile => {
                 format!("{}:1: the whole script", shown(Path::new(text)))
             }

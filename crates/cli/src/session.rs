@@ -78,8 +78,8 @@ impl Session {
     }
 
     /// The directories of the installation around the directory.
-    pub(crate) fn installed_project(&self) -> Result<install::Project, CommandError> {
-        Ok(install::Project::around(self.system(), self.root()?.path()))
+    pub(crate) fn installed_project(&self) -> Result<install::ProjectPaths, CommandError> {
+        Ok(install::ProjectPaths::around(self.system(), self.root()?.path()))
     }
 
     /// The root of the project.

@@ -5,9 +5,9 @@ use std::path::Path;
 use brief_dialects::policy::{Policy, PolicyDecision, SourcePlace};
 use brief_syntax::System;
 
-use crate::source::Source;
+use crate::source::SourceAddress;
 
-impl Source {
+impl SourceAddress {
     /// Returns the policy decision that forbids this source, if one does. `base` is the start of relative
     /// directories.
     pub fn forbidden_by(
@@ -24,8 +24,8 @@ impl Source {
             system.resolve(&path).map_or(path, |found| found.path)
         };
         let place = match self {
-            Source::Directory(path) => SourcePlace::Directory(resolved(path)),
-            Source::Git(git) => match git.address() {
+            SourceAddress::Directory(path) => SourcePlace::Directory(resolved(path)),
+            SourceAddress::Git(git) => match git.address() {
                 Ok(address) => match SourcePlace::of_address(&address) {
                     SourcePlace::Directory(path) => SourcePlace::Directory(resolved(&path)),
                     place => place,

@@ -41,7 +41,7 @@ pub const DEFAULT_OUT: &str = "dist";
 
 /// A build to run.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'r> {
+pub struct BuildRequest<'r> {
     /// The registry, absolute.
     pub registry: &'r Path,
     /// The output directory that the user named, absolute.
@@ -51,14 +51,14 @@ pub struct Request<'r> {
     /// The clients to build for.
     pub clients: &'r [&'r str],
     /// The mode: write or only check.
-    pub mode: Mode,
+    pub mode: BuildMode,
     /// The treatment of outputs that were edited by hand.
     pub edited: Edited,
 }
 
 /// The mode of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum BuildMode {
     /// Brings the outputs up to date.
     Write,
     /// Reports the changes and writes nothing.
@@ -76,7 +76,7 @@ pub enum Edited {
 
 /// The result of a build, or of a check.
 #[derive(Debug)]
-pub struct Report {
+pub struct BuildOutcome {
     /// The registry, absolute.
     pub registry: PathBuf,
     /// The output directory, absolute.
@@ -95,7 +95,7 @@ pub struct Report {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl Report {
+impl BuildOutcome {
     /// Returns the number of files with this kind of change.
     pub fn count(&self, kind: ChangeKind) -> usize {
         self.changes.iter().filter(|change| change.kind == kind).count()
@@ -173,8 +173,8 @@ pub enum BuildError {
 pub fn build(
     system: &dyn System,
     compiler: &dyn Compiler,
-    request: &Request<'_>,
-) -> Result<Report, BuildError> {
+    request: &BuildRequest<'_>,
+) -> Result<BuildOutcome, BuildError> {
     brief_syntax::allocation::expect_reuse();
     let root = Root::open(system, request.registry)
         .map_err(|error| BuildError::Registry { path: request.registry.to_owned(), error })?;
@@ -191,7 +191,7 @@ pub fn build(
     refuse_source(&out, &root, &registry)?;
     let own = out.join(record::DIRECTORY);
     let mut lock = None;
-    if request.mode == Mode::Write {
+    if request.mode == BuildMode::Write {
         outputs.create().map_err(failed)?;
         outputs.make_directory(record::DIRECTORY).map_err(failed)?;
         lock = Some(system.lock(&own.join(LOCK)).map_err(failed)?);
@@ -210,7 +210,7 @@ pub fn build(
 fn out_directory(
     system: &dyn System,
     root: &Root,
-    request: &Request<'_>,
+    request: &BuildRequest<'_>,
 ) -> Result<PathBuf, BuildError> {
     if let Some(out) = request.out {
         return Ok(resolve_existing(system, out).path);
@@ -242,13 +242,13 @@ struct Work<'w> {
     compiler: &'w dyn Compiler,
     root: &'w Root,
     out: &'w Path,
-    request: &'w Request<'w>,
+    request: &'w BuildRequest<'w>,
 }
 
 impl Work<'_> {
-    fn run(&self, registry: &Registry, disks: &mut Disks<'_>) -> Result<Report, BuildError> {
+    fn run(&self, registry: &Registry, disks: &mut Disks<'_>) -> Result<BuildOutcome, BuildError> {
         let failed = |error| BuildError::Out { path: self.out.to_owned(), error };
-        let is_write = self.request.mode == Mode::Write;
+        let is_write = self.request.mode == BuildMode::Write;
         if is_write {
             stage::recover(self.system, disks).map_err(|error| match error {
                 RecoverError::Foreign(path) => BuildError::ForeignJournal { path },
@@ -359,10 +359,10 @@ impl Work<'_> {
         }
     }
 
-    fn report(&self, registry: &Registry, plan: Plan<'_>) -> Report {
+    fn report(&self, registry: &Registry, plan: Plan<'_>) -> BuildOutcome {
         let mut changes = plan.changes;
         changes.sort_unstable();
-        Report {
+        BuildOutcome {
             registry: self.root.path().to_owned(),
             out: self.out.to_owned(),
             items: registry.items.len(),

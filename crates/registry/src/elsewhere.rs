@@ -6,7 +6,7 @@ use std::sync::Arc;
 use brief_dialects::portable;
 use brief_syntax::{Diagnostic, Root, Rule, Source, Span, System, limits, rules};
 
-use crate::install::{Inventory, Project};
+use crate::install::{ProjectPaths, SourceInventory};
 use crate::lock::Lock;
 use crate::manifest::Manifest;
 
@@ -21,14 +21,14 @@ pub fn settle(system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic
     if !diagnostics.iter().any(|found| OF_BUNDLES.contains(&found.rule)) {
         return;
     }
-    let project = Project::at(root.path());
+    let project = ProjectPaths::at(root.path());
     let read = |path: PathBuf| system.read(&path, limits::FILE_BYTES).ok();
     let Some(manifest) = read(project.manifest()) else { return };
     let configuration = Arc::new(Source::from_bytes(project.manifest(), manifest));
     let Ok(manifest) = Manifest::read(&configuration) else { return };
     let lock = read(project.lock()).and_then(|bytes| String::from_utf8(bytes).ok());
     let lock = lock.and_then(|text| Lock::parse(&text).ok()).unwrap_or_default();
-    let inventory = Inventory::read(system, &project, &manifest, &lock, &[]);
+    let inventory = SourceInventory::read(system, &project, &manifest, &lock, &[]);
     let others: Vec<&portable::Registry> =
         inventory.sources.values().filter_map(|source| source.as_ref().ok()).collect();
     let own = portable::read(system, root, &[]);

@@ -1,6 +1,6 @@
 //! The sources of guidance, and the installation of their items.
 //!
-//! [`Source`] parses what a user typed: a directory, or a git repository. [`Cache`] turns a git source into a
+//! [`SourceAddress`] parses what a user typed: a directory, or a git repository. [`Cache`] turns a git source into a
 //! directory of plain files, one per commit, with the installed `git`, which knows the user's credentials and
 //! shorthands. Fetched files are untrusted data: none of them is run, git does not check them out, and none
 //! of them can land outside the cache.
@@ -30,4 +30,4 @@ pub use error::FetchError;
 pub use latest::{Latest, newer_tag};
 pub use outputs::plan::Difference;
 pub use outputs::{Change, ChangeKind};
-pub use source::{GitSource, Source, SourceError};
+pub use source::{GitSource, SourceAddress, SourceError};

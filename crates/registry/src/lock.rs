@@ -10,7 +10,7 @@ use brief_dialects::portable::output::SharedEntry;
 use brief_dialects::portable::{ItemId, ItemKind, LOCK_VERSION, OLDEST_LOCK};
 use serde::Deserialize;
 
-use crate::manifest::Place;
+use crate::manifest::SourcePlace;
 use crate::outputs::plan::key;
 use crate::outputs::record::{FileRecord, ItemRecord, OutputRecord, is_output_path, is_plain_path};
 
@@ -39,7 +39,7 @@ pub struct Lock {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedSource {
     /// The address, in the words of the manifest.
-    pub place: Place,
+    pub place: SourcePlace,
     /// The commit; only for a repository.
     pub commit: Option<String>,
     /// The installed bundles of the source, with their versions.
@@ -193,12 +193,12 @@ impl Lock {
             text.push_str("\n[[source]]\n");
             field(&mut text, "name", name);
             match &source.place {
-                Place::Git { git, reference, subpath } => {
+                SourcePlace::Git { git, reference, subpath } => {
                     field(&mut text, "git", git);
                     optional(&mut text, "ref", reference.as_deref());
                     optional(&mut text, "subpath", subpath.as_deref());
                 }
-                Place::Directory(path) => field(&mut text, "directory", path),
+                SourcePlace::Directory(path) => field(&mut text, "directory", path),
             }
             optional(&mut text, "commit", source.commit.as_deref());
             let bundles = source.bundles.iter().map(|(name, version)| match version {
@@ -313,12 +313,12 @@ impl RawSource {
         let mark = quoted(&self.name);
         let place = match (self.git, self.directory) {
             (Some(git), None) => {
-                Place::Git { git, reference: self.reference, subpath: self.subpath }
+                SourcePlace::Git { git, reference: self.reference, subpath: self.subpath }
             }
-            (None, Some(directory)) => Place::Directory(directory),
+            (None, Some(directory)) => SourcePlace::Directory(directory),
             _ => return Err((mark, "a source has `git` or `directory`".to_owned())),
         };
-        if matches!(place, Place::Git { .. }) != self.commit.is_some() {
+        if matches!(place, SourcePlace::Git { .. }) != self.commit.is_some() {
             return Err((mark, "a repository has a `commit`, a directory has none".to_owned()));
         }
         if let Some(commit) = self.commit.as_deref().filter(|text| !crate::extract::is_commit(text))
@@ -461,7 +461,7 @@ mod tests {
 
     fn sample() -> Lock {
         let sha = |letter: char| letter.to_string().repeat(64);
-        let place = Place::Git {
+        let place = SourcePlace::Git {
             git: "acme/guidance".to_owned(),
             reference: Some("v1".to_owned()),
             subpath: None,
@@ -486,7 +486,7 @@ mod tests {
             bundles: BTreeMap::from([("base".to_owned(), Some("1.2.0".to_owned()))]),
         };
         let local = LockedSource {
-            place: Place::Directory("../local".to_owned()),
+            place: SourcePlace::Directory("../local".to_owned()),
             commit: None,
             bundles: BTreeMap::new(),
         };

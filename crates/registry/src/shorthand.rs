@@ -1,4 +1,4 @@
-//! The spellings of sources that `brief add` accepts: those of [`Source::parse`], and short ones.
+//! The spellings of sources that `brief add` accepts: those of [`SourceAddress::parse`], and short ones.
 //!
 //! `owner/repo` is a repository on GitHub, `@` begins the version and `:` the directory, and the address of a
 //! repository's web page means what that page shows. If a short spelling is also an existing directory, the
@@ -10,8 +10,8 @@ use brief_syntax::{System, hidden};
 
 use crate::address::{Address, percent_decoded, split_scheme};
 use crate::source::{
-    GitSource, HOSTS, Source, SourceError, SourceParts, check_parts, is_archive, is_plain_path,
-    is_remote, is_repository, shown, split_forced, split_host, unsupported,
+    GitSource, HOSTS, SourceAddress, SourceError, SourceParts, check_parts, is_archive,
+    is_plain_path, is_remote, is_repository, shown, split_forced, split_host, unsupported,
 };
 
 /// The prefixes of the hosts in [`HOSTS`], in the same order.
@@ -19,10 +19,10 @@ const PREFIXES: [&str; 3] = ["github:", "gitlab:", "bitbucket:"];
 
 const TWO_NAMES: &str = "a repository is `owner/repo`; a directory in it comes after `:`";
 
-impl Source {
+impl SourceAddress {
     /// Parses the source that a user typed for `brief add`; `base` is the start of relative directories.
     ///
-    /// Beside the spellings of [`Source::parse`] it accepts `owner/repo`, `github:owner/repo`,
+    /// Beside the spellings of [`SourceAddress::parse`] it accepts `owner/repo`, `github:owner/repo`,
     /// `gitlab:group/repo`, `bitbucket:owner/repo`, and the addresses of web pages that show a directory of a
     /// repository. After each but the last, and after a path, `@` begins a branch, tag or commit and `:` a
     /// directory, in either order; an `@` directly after a slash is part of a name.
@@ -32,7 +32,7 @@ impl Source {
         text: &str,
         base: &Path,
         system: &dyn System,
-    ) -> Result<Source, SourceError> {
+    ) -> Result<SourceAddress, SourceError> {
         if text.trim().is_empty() {
             return Err(SourceError::Empty);
         }
@@ -62,13 +62,13 @@ struct Suffix {
 }
 
 impl<'t> Typed<'t> {
-    fn parse(&self) -> Result<Source, SourceError> {
+    fn parse(&self) -> Result<SourceAddress, SourceError> {
         let text = self.given;
         if is_plain_path(text) || is_drive(text) {
             return match self.existing(text) {
                 Some(end) => self.local(text, end),
                 // Opening the directory reports that it is missing.
-                None => Ok(Source::Directory(text.into())),
+                None => Ok(SourceAddress::Directory(text.into())),
             };
         }
         if let Some((word, rest)) = split_forced(text) {
@@ -80,28 +80,28 @@ impl<'t> Typed<'t> {
         if let Some((scheme, _)) = split_scheme(text) {
             return match scheme.to_ascii_lowercase().as_str() {
                 "file" => self.file(text)?.into_file(self.system),
-                _ => self.url(text).map(Source::Git),
+                _ => self.url(text).map(SourceAddress::Git),
             };
         }
         for (prefix, (host, is_flat)) in PREFIXES.iter().zip(HOSTS) {
             if text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)) {
-                return self.hosted(text, prefix.len(), host, is_flat).map(Source::Git);
+                return self.hosted(text, prefix.len(), host, is_flat).map(SourceAddress::Git);
             }
         }
         if self.is_dir(text) {
             return self.local(text, text.len());
         }
         if is_remote(text) {
-            return self.remote(text).map(Source::Git);
+            return self.remote(text).map(SourceAddress::Git);
         }
         if let Some(end) = self.existing(text) {
             return self.local(text, end);
         }
         // No repository has such a name; as above, opening the directory reports that it is missing.
         if text.contains('\\') {
-            return Ok(Source::Directory(text.into()));
+            return Ok(SourceAddress::Directory(text.into()));
         }
-        self.repository(text).map(Source::Git)
+        self.repository(text).map(SourceAddress::Git)
     }
 
     fn refused(&self, reason: &'static str) -> SourceError {
@@ -120,7 +120,7 @@ impl<'t> Typed<'t> {
     }
 
     /// Parses the text after `git::`, which is never a plain directory.
-    fn forced(&self, text: &'t str) -> Result<Source, SourceError> {
+    fn forced(&self, text: &'t str) -> Result<SourceAddress, SourceError> {
         if text.starts_with('-') {
             return Err(self.refused("an address does not start with `-`"));
         }
@@ -137,7 +137,7 @@ impl<'t> Typed<'t> {
         } else {
             self.repository(text)
         };
-        source.map(Source::Git)
+        source.map(SourceAddress::Git)
     }
 
     fn forced_path(&self, text: &str) -> Result<GitSource, SourceError> {
@@ -312,7 +312,7 @@ impl<'t> Typed<'t> {
     }
 
     /// Parses an existing directory, up to `end`, and its suffix.
-    fn local(&self, text: &str, end: usize) -> Result<Source, SourceError> {
+    fn local(&self, text: &str, end: usize) -> Result<SourceAddress, SourceError> {
         let (path, suffix) = text.split_at(end);
         let Suffix { reference, subpath } = Suffix::read(suffix);
         check_parts(reference.as_deref(), subpath.as_deref())?;
@@ -322,7 +322,7 @@ impl<'t> Typed<'t> {
         let is_bare = is_repository && self.system.resolve(&absolute.join(".git")).is_err();
         if reference.is_none() && !is_bare {
             let path = PathBuf::from(path);
-            return Ok(Source::Directory(match subpath {
+            return Ok(SourceAddress::Directory(match subpath {
                 Some(subpath) => path.join(subpath),
                 None => path,
             }));
@@ -330,7 +330,7 @@ impl<'t> Typed<'t> {
         if !is_repository {
             return Err(SourceError::NotARepository { given: shown(self.given) });
         }
-        self.local_git(&self.tidy(&absolute), Suffix { reference, subpath }).map(Source::Git)
+        self.local_git(&self.tidy(&absolute), Suffix { reference, subpath }).map(SourceAddress::Git)
     }
 
     fn local_git(&self, path: &Path, suffix: Suffix) -> Result<GitSource, SourceError> {

@@ -26,7 +26,7 @@ const REFERENCE_LENGTH: usize = 250;
 
 /// A source of guidance.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum SourceAddress {
     /// A directory, as typed.
     Directory(PathBuf),
     /// A git repository, or a directory in one.
@@ -122,21 +122,25 @@ pub enum SourceError {
     },
 }
 
-impl Source {
+impl SourceAddress {
     /// Parses a source; `base` is the start of relative directories.
     ///
     /// Looks at the disk only for ambiguous spellings: `file:///…` is a repository if there is one, and
     /// `github.com/org/repo` is a directory if there is one.
-    pub fn parse(text: &str, base: &Path, system: &dyn System) -> Result<Source, SourceError> {
+    pub fn parse(
+        text: &str,
+        base: &Path,
+        system: &dyn System,
+    ) -> Result<SourceAddress, SourceError> {
         if text.trim().is_empty() {
             return Err(SourceError::Empty);
         }
         if is_plain_path(text) {
-            return Ok(Source::Directory(text.into()));
+            return Ok(SourceAddress::Directory(text.into()));
         }
         if let Some((word, rest)) = split_forced(text) {
             if word.eq_ignore_ascii_case("git") {
-                return SourceParts::split(text, rest)?.into_git(base).map(Source::Git);
+                return SourceParts::split(text, rest)?.into_git(base).map(SourceAddress::Git);
             }
             return Err(unsupported(text, word, "::"));
         }
@@ -147,37 +151,37 @@ impl Source {
                 "https" if is_archive(parts.location) => {
                     Err(SourceError::Archive { given: shown(text) })
                 }
-                _ => parts.into_git(base).map(Source::Git),
+                _ => parts.into_git(base).map(SourceAddress::Git),
             };
         }
         let before_query = text.split('?').next().unwrap_or(text);
         let is_address = is_remote(text) || split_host(text).is_some();
         if is_address && system.resolve_dir(&base.join(before_query)).is_err() {
-            return SourceParts::split(text, text)?.into_git(base).map(Source::Git);
+            return SourceParts::split(text, text)?.into_git(base).map(SourceAddress::Git);
         }
-        Ok(Source::Directory(text.into()))
+        Ok(SourceAddress::Directory(text.into()))
     }
 }
 
-impl Source {
+impl SourceAddress {
     /// Returns the source of a directory below this one; `directory` has `/`.
     #[must_use]
-    pub fn below(&self, directory: &str) -> Source {
+    pub fn below(&self, directory: &str) -> SourceAddress {
         match self {
-            Source::Directory(path) => Source::Directory(path.join(directory)),
-            Source::Git(source) => {
+            SourceAddress::Directory(path) => SourceAddress::Directory(path.join(directory)),
+            SourceAddress::Git(source) => {
                 let subpath = match &source.subpath {
                     Some(subpath) => format!("{subpath}/{directory}"),
                     None => directory.to_owned(),
                 };
-                Source::Git(GitSource { subpath: Some(subpath), ..source.clone() })
+                SourceAddress::Git(GitSource { subpath: Some(subpath), ..source.clone() })
             }
         }
     }
 
     /// Returns the shortest text that a user can type to add this source.
     pub fn typed(&self) -> String {
-        let Source::Git(source) = self else { return self.to_string() };
+        let SourceAddress::Git(source) = self else { return self.to_string() };
         let Some(mut typed) = source.short() else { return self.to_string() };
         for (sign, part) in [('@', &source.reference), (':', &source.subpath)] {
             if let Some(part) = part {
@@ -189,11 +193,13 @@ impl Source {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for SourceAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Source::Directory(path) => formatter.write_str(&one_line(&path.to_string_lossy())),
-            Source::Git(source) => source.fmt(formatter),
+            SourceAddress::Directory(path) => {
+                formatter.write_str(&one_line(&path.to_string_lossy()))
+            }
+            SourceAddress::Git(source) => source.fmt(formatter),
         }
     }
 }
@@ -375,7 +381,7 @@ impl<'t> SourceParts<'t> {
         GitSource { url, reference: self.reference, subpath: self.subpath }.checked(self.given)
     }
 
-    pub(crate) fn into_file(self, system: &dyn System) -> Result<Source, SourceError> {
+    pub(crate) fn into_file(self, system: &dyn System) -> Result<SourceAddress, SourceError> {
         let address = Address::parse(self.location).map_err(|reason| self.refused(reason))?;
         let Address::Url { path, .. } = address else {
             return Err(self.refused("write `file:///absolute/path`"));
@@ -384,12 +390,12 @@ impl<'t> SourceParts<'t> {
             .ok_or_else(|| self.refused("a `%` that stands for itself is written as `%25`"))?;
         let path = PathBuf::from(path);
         if is_repository(&path, system) {
-            return self.into_git(Path::new("/")).map(Source::Git);
+            return self.into_git(Path::new("/")).map(SourceAddress::Git);
         }
         if self.reference.is_some() {
             return Err(SourceError::NotARepository { given: shown(self.given) });
         }
-        Ok(Source::Directory(match self.subpath {
+        Ok(SourceAddress::Directory(match self.subpath {
             Some(subpath) => path.join(subpath),
             None => path,
         }))

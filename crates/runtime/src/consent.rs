@@ -13,7 +13,7 @@ use brief_syntax::Source;
 use brief_syntax::system::{FileOwner, System};
 
 use crate::execution::Execution;
-use crate::trust::{Project, Standing, Trust, TrustError, TrustStore, project_root};
+use crate::trust::{Standing, Trust, TrustError, TrustProject, TrustStore, project_root};
 
 /// A project whose texts do not execute, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,7 +127,9 @@ impl<'c> Consent<'c> {
         let is_asked = self.execution == Execution::ProjectToo;
         let system = self.system;
         let standing = match self.record() {
-            Ok(record) => Project::identify(system, root).map(|project| record.standing(&project)),
+            Ok(record) => {
+                TrustProject::identify(system, root).map(|project| record.standing(&project))
+            }
             // Without a state directory there is no record, and so no denial.
             Err(TrustError::NoPlace) if is_asked => Ok(Standing::Unknown),
             Err(error) => return Err(Some(error.to_string())),

@@ -17,9 +17,9 @@ pub mod trust;
 pub use assembly::{AssembledPrompt, AssemblyError, AssemblyEvent, PromptAssembly, PromptOptions};
 pub use consent::{Consent, ProjectRefusal};
 pub use execution::{Execution, Off, Wish};
-pub use prompt::{Asked, AskedKind, Outcome, PromptRunner};
+pub use prompt::{AskedKind, ExecutionRequest, Outcome, PromptRunner};
 pub use review::Review;
 pub use shell::{RunFailure, Shell, ShellLimits};
 pub use trust::{
-    ContentHash, Project, Standing, Trust, TrustError, TrustStore, project_of, project_root,
+    ContentHash, Standing, Trust, TrustError, TrustProject, TrustStore, project_of, project_root,
 };

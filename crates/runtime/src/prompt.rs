@@ -30,7 +30,7 @@ pub struct PromptRunner<'r> {
     performance: Performance,
     shell: Shell<'r>,
     output: &'r mut dyn FnMut(&[u8]),
-    record: Vec<Asked>,
+    record: Vec<ExecutionRequest>,
     refusal: Option<ProjectRefusal>,
 }
 
@@ -47,7 +47,7 @@ enum Performance {
 
 /// A request of a prompt to run something.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct ExecutionRequest {
     /// The kind of the request.
     pub kind: AskedKind,
     /// The file with the request.
@@ -171,7 +171,7 @@ impl<'r> PromptRunner<'r> {
     }
 
     /// Returns all requests, in order.
-    pub fn into_record(self) -> Vec<Asked> {
+    pub fn into_record(self) -> Vec<ExecutionRequest> {
         self.record
     }
 
@@ -245,7 +245,7 @@ impl<'r> PromptRunner<'r> {
             Ok(value) => (Outcome::Ran, Ok(value)),
             Err(RefusedRun { outcome, reason }) => (outcome, Err(reason)),
         };
-        self.record.push(Asked { kind, path: path.to_owned(), line, text, outcome });
+        self.record.push(ExecutionRequest { kind, path: path.to_owned(), line, text, outcome });
         result
     }
 }

@@ -19,7 +19,7 @@ use brief_syntax::system::{FileLock, ReadError, System};
 use brief_syntax::text::visible_line;
 
 pub use hash::ContentHash;
-pub use project::{Project, project_of, project_root};
+pub use project::{TrustProject, project_of, project_root};
 
 /// The first line of the file.
 const HEADING: &str = "# What `brief trust` has recorded: content and projects, by SHA-256.\n";
@@ -40,52 +40,52 @@ pub enum Trust {
 
 /// The user's decision about content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum TrustVerdict {
     /// The content must never execute.
     Denied,
     /// The content may execute.
     Trusted,
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for TrustVerdict {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(match self {
-            Verdict::Denied => "denied",
-            Verdict::Trusted => "trusted",
+            TrustVerdict::Denied => "denied",
+            TrustVerdict::Trusted => "trusted",
         })
     }
 }
 
 /// A line of the record about content.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub struct TrustEntry {
     /// The user's decision.
-    pub verdict: Verdict,
+    pub verdict: TrustVerdict,
     /// The path of the content at that time, with invisible characters escaped. Informative only.
     pub path: String,
     /// The hash of the content.
     pub hash: ContentHash,
 }
 
-impl Entry {
+impl TrustEntry {
     /// Returns whether the content was at `path` at the time of the decision.
     pub fn was_at(&self, path: &Path) -> bool {
         self.path == shown(path)
     }
 
-    fn parse(line: &str) -> Option<Entry> {
+    fn parse(line: &str) -> Option<TrustEntry> {
         let (verdict, rest) = line.split_once(' ')?;
         let (hash, path) = rest.split_once(' ')?;
         let verdict = match verdict {
-            "denied" => Verdict::Denied,
-            "trusted" => Verdict::Trusted,
+            "denied" => TrustVerdict::Denied,
+            "trusted" => TrustVerdict::Trusted,
             _ => return None,
         };
-        Some(Entry { verdict, path: path.to_owned(), hash: ContentHash::parse(hash)? })
+        Some(TrustEntry { verdict, path: path.to_owned(), hash: ContentHash::parse(hash)? })
     }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for TrustEntry {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} {} {}", self.verdict, self.hash, self.path)
     }
@@ -102,8 +102,8 @@ pub struct ProjectEntry {
 }
 
 impl ProjectEntry {
-    fn of(project: &Project) -> ProjectEntry {
-        let Project { identity, place, .. } = project.clone();
+    fn of(project: &TrustProject) -> ProjectEntry {
+        let TrustProject { identity, place, .. } = project.clone();
         ProjectEntry { path: shown(project.root()), identity, place }
     }
 
@@ -208,7 +208,7 @@ pub struct TrustStore<'s> {
 /// The lines of the record.
 #[derive(Debug, Default)]
 struct RecordLines {
-    entries: BTreeSet<Entry>,
+    entries: BTreeSet<TrustEntry>,
     projects: BTreeSet<ProjectEntry>,
 }
 
@@ -244,14 +244,14 @@ impl<'s> TrustStore<'s> {
         // A denial overrides everything else in the record.
         let verdicts = self.lines.entries.iter().filter(|entry| entry.hash == hash);
         match verdicts.map(|entry| entry.verdict).min() {
-            Some(Verdict::Denied) => Trust::Denied,
-            Some(Verdict::Trusted) => Trust::Trusted,
+            Some(TrustVerdict::Denied) => Trust::Denied,
+            Some(TrustVerdict::Trusted) => Trust::Trusted,
             None => Trust::Unknown,
         }
     }
 
     /// Returns the record's answer about a project.
-    pub fn standing(&self, project: &Project) -> Standing {
+    pub fn standing(&self, project: &TrustProject) -> Standing {
         let entry = ProjectEntry::of(project);
         let projects = &self.lines.projects;
         if projects.contains(&entry) {
@@ -265,7 +265,7 @@ impl<'s> TrustStore<'s> {
     }
 
     /// Returns the lines about content: denials first, then by path.
-    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &TrustEntry> {
         self.lines.entries.iter()
     }
 
@@ -275,7 +275,7 @@ impl<'s> TrustStore<'s> {
     }
 
     /// Records that the user trusts a project at its current path. Removes another project at the same path.
-    pub fn record_project(&mut self, project: &Project) -> Result<(), TrustError> {
+    pub fn record_project(&mut self, project: &TrustProject) -> Result<(), TrustError> {
         let entry = ProjectEntry::of(project);
         self.update(|lines| {
             lines.projects.retain(|known| known.place != entry.place);
@@ -304,7 +304,7 @@ impl<'s> TrustStore<'s> {
     /// content stays and overrides it.
     pub fn record(&mut self, content: &[u8], path: &Path) -> Result<(), TrustError> {
         let hash = ContentHash::of(content);
-        let entry = Entry { verdict: Verdict::Trusted, path: shown(path), hash };
+        let entry = TrustEntry { verdict: TrustVerdict::Trusted, path: shown(path), hash };
         self.update(|lines| {
             lines.entries.insert(entry);
         })
@@ -315,13 +315,19 @@ impl<'s> TrustStore<'s> {
     pub fn deny(&mut self, content: &[u8], path: &Path) -> Result<(), TrustError> {
         let hash = ContentHash::of(content);
         self.update(|lines| {
-            lines.entries.retain(|entry| entry.hash != hash || entry.verdict == Verdict::Denied);
-            lines.entries.insert(Entry { verdict: Verdict::Denied, path: shown(path), hash });
+            lines
+                .entries
+                .retain(|entry| entry.hash != hash || entry.verdict == TrustVerdict::Denied);
+            lines.entries.insert(TrustEntry {
+                verdict: TrustVerdict::Denied,
+                path: shown(path),
+                hash,
+            });
         })
     }
 
     /// Removes the matching entries, trusted or denied, and returns their number.
-    pub fn remove(&mut self, matches: impl Fn(&Entry) -> bool) -> Result<usize, TrustError> {
+    pub fn remove(&mut self, matches: impl Fn(&TrustEntry) -> bool) -> Result<usize, TrustError> {
         if !self.lines.entries.iter().any(&matches) {
             return Ok(0);
         }
@@ -374,7 +380,7 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<RecordLines, TrustError> {
             continue;
         }
         let is_text = !line.contains('\u{fffd}');
-        match (Entry::parse(line), ProjectEntry::parse(line)) {
+        match (TrustEntry::parse(line), ProjectEntry::parse(line)) {
             (Some(entry), _) if is_text => lines.entries.insert(entry),
             (None, Some(project)) if is_text => lines.projects.insert(project),
             // A skipped line could be a denial.

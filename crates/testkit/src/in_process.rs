@@ -18,7 +18,7 @@ use brief_syntax::system::{Machine, OsSystem, Processes};
 use crate::{Output, PATIENCE, RealSystem, Sandbox};
 
 /// The program as a function. The first argument is its name.
-pub type Entry = fn(Vec<OsString>, Streams, Arc<dyn System>) -> ExitCode;
+pub type EntryPoint = fn(Vec<OsString>, Streams, Arc<dyn System>) -> ExitCode;
 
 /// The standard streams of a run.
 pub struct Streams {
@@ -69,7 +69,7 @@ impl Sandbox {
     /// Calls the program. A panic in it fails the test.
     pub(crate) fn call(
         &self,
-        entry: Entry,
+        entry: EntryPoint,
         directory: &str,
         args: &[&str],
         input: Vec<u8>,

@@ -28,7 +28,7 @@ pub use attack::{Attack, Attacks};
 #[cfg(unix)]
 pub use chain::Chain;
 pub use faulty::{Fault, Faulty, Lack, Refusal};
-pub use in_process::{Captured, Entry, Streams};
+pub use in_process::{Captured, EntryPoint, Streams};
 pub use markdownlint::markdownlint;
 pub use real_system::RealSystem;
 
@@ -43,7 +43,7 @@ const MEMORY: u64 = 1 << 30;
 pub struct Sandbox {
     directory: tempfile::TempDir,
     program: PathBuf,
-    entry: Option<Entry>,
+    entry: Option<EntryPoint>,
     env: Vec<(String, String)>,
 }
 
@@ -70,7 +70,7 @@ impl Sandbox {
 
     /// Lets [`Sandbox::run`] call the program as a function instead of starting a process.
     #[must_use]
-    pub fn in_process(self, entry: Entry) -> Sandbox {
+    pub fn in_process(self, entry: EntryPoint) -> Sandbox {
         Sandbox { entry: Some(entry), ..self }
     }
 

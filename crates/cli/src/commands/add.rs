@@ -4,10 +4,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use brief_dialects::portable::{NAME_LENGTH, name_problem};
-use brief_registry::install::{ChooseError, Elsewhere, Request};
+use brief_registry::install::{ChooseError, Elsewhere, InstallRequest};
 use brief_registry::install::{choose, look_into};
-use brief_registry::manifest::{Edit, Manifest, Place};
-use brief_registry::{GitSource, Source};
+use brief_registry::manifest::{Manifest, ManifestEdit, SourcePlace};
+use brief_registry::{GitSource, SourceAddress};
 use brief_syntax::paths::cleaned;
 use brief_syntax::system::System;
 use clap::Args;
@@ -89,7 +89,7 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
     if let Some(problem) = args.name.as_deref().and_then(name_problem) {
         return Err(CommandError::usage(format!("`--name`: {problem}")));
     }
-    let source = Source::parse_added(&args.source, session.directory(), system)
+    let source = SourceAddress::parse_added(&args.source, session.directory(), system)
         .map_err(|error| CommandError::usage(error.to_string()))?;
     let (place, identity) = place(&installation, session, &source)?;
     let manifest = installation.manifest.clone().unwrap_or_default();
@@ -134,20 +134,20 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
         ui.status(&format!("for {used}: {signs} tells; `install.clients` in brief.toml says so"))?;
     }
     let found_clients =
-        found_clients.map(|Found { clients, signs }| Edit::FoundClients { clients, signs });
-    let want = Edit::Want {
+        found_clients.map(|Found { clients, signs }| ManifestEdit::FoundClients { clients, signs });
+    let want = ManifestEdit::Want {
         source: entry.name.clone(),
         place: entry.place.clone(),
         wanted,
         clients: own_clients,
     };
-    let edits: Vec<Edit> = found_clients.into_iter().chain([want]).collect();
+    let edits: Vec<ManifestEdit> = found_clients.into_iter().chain([want]).collect();
     let commits = found
         .commit
         .iter()
         .filter(|_| locked.is_none())
         .map(|commit| (entry.name.clone(), commit.clone()));
-    let request = Request {
+    let request = InstallRequest {
         edits: &edits,
         commits: commits.collect(),
         found: Some(&found),
@@ -166,7 +166,7 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
 }
 
 fn not_chosen(
-    source: &Source,
+    source: &SourceAddress,
     locked: Option<(&SourceEntry, &str)>,
     error: &ChooseError,
 ) -> CommandError {
@@ -179,7 +179,7 @@ fn not_chosen(
         }
         ChooseError::Missing { .. } if let Some((entry, _)) = locked => {
             let version = match &entry.place {
-                Place::Git { reference: Some(_), .. } => "@VERSION",
+                SourcePlace::Git { reference: Some(_), .. } => "@VERSION",
                 _ => "",
             };
             let name = &entry.name;
@@ -204,7 +204,7 @@ fn not_chosen(
 /// Reports where the source has skills that are not its items, and how to add them. All skills that
 /// were named must be among them.
 pub(super) fn elsewhere(
-    source: &Source,
+    source: &SourceAddress,
     elsewhere: &[Elsewhere],
     names: &[String],
 ) -> Option<String> {
@@ -233,7 +233,7 @@ pub(super) fn elsewhere(
 /// The entry of a source in the manifest.
 struct SourceEntry {
     name: String,
-    place: Place,
+    place: SourcePlace,
 }
 
 impl SourceEntry {
@@ -242,16 +242,16 @@ impl SourceEntry {
         manifest: &Manifest,
         installation: &Installation,
         system: &dyn System,
-        place: Place,
+        place: SourcePlace,
         identity: &str,
         args: &AddArgs,
     ) -> Result<SourceEntry, CommandError> {
-        let is_same = |known: &Place| match (known, &place) {
-            (Place::Git { git, subpath, .. }, Place::Git { subpath: own, .. }) => {
+        let is_same = |known: &SourcePlace| match (known, &place) {
+            (SourcePlace::Git { git, subpath, .. }, SourcePlace::Git { subpath: own, .. }) => {
                 subpath == own
                     && identity_of(installation, system, git).as_deref() == Some(identity)
             }
-            (Place::Directory(path), Place::Directory(_)) => {
+            (SourcePlace::Directory(path), SourcePlace::Directory(_)) => {
                 cleaned(&installation.project.config.join(path)).to_string_lossy() == identity
             }
             _ => false,
@@ -264,13 +264,14 @@ impl SourceEntry {
             }
             // The entry stays as written, unless another version was named.
             let place = match (&known.place, place) {
-                (Place::Git { git, reference, subpath }, Place::Git { reference: wanted, .. }) => {
-                    Place::Git {
-                        git: git.clone(),
-                        reference: wanted.or_else(|| reference.clone()),
-                        subpath: subpath.clone(),
-                    }
-                }
+                (
+                    SourcePlace::Git { git, reference, subpath },
+                    SourcePlace::Git { reference: wanted, .. },
+                ) => SourcePlace::Git {
+                    git: git.clone(),
+                    reference: wanted.or_else(|| reference.clone()),
+                    subpath: subpath.clone(),
+                },
                 (known, _) => known.clone(),
             };
             return Ok(SourceEntry { name: known.name.clone(), place });
@@ -290,10 +291,10 @@ impl SourceEntry {
 
 impl SourceEntry {
     /// Returns a typed source in its wanted version.
-    fn with_version(&self, source: Source) -> Source {
+    fn with_version(&self, source: SourceAddress) -> SourceAddress {
         match (source, &self.place) {
-            (Source::Git(source), Place::Git { reference, .. }) => {
-                Source::Git(GitSource { reference: reference.clone(), ..source })
+            (SourceAddress::Git(source), SourcePlace::Git { reference, .. }) => {
+                SourceAddress::Git(GitSource { reference: reference.clone(), ..source })
             }
             (source, _) => source,
         }
@@ -301,7 +302,7 @@ impl SourceEntry {
 }
 
 /// Makes a name from the end of an address: `guidance`, then `acme-guidance`, then with a number.
-fn made_up(identity: &str, place: &Place, is_free: impl Fn(&str) -> bool) -> String {
+fn made_up(identity: &str, place: &SourcePlace, is_free: impl Fn(&str) -> bool) -> String {
     let parts: Vec<String> = identity
         .rsplit(['/', '\\', ':'])
         .map(plain)
@@ -309,8 +310,8 @@ fn made_up(identity: &str, place: &Place, is_free: impl Fn(&str) -> bool) -> Str
         .take(2)
         .collect();
     let last = parts.first().cloned().unwrap_or_else(|| match place {
-        Place::Git { .. } => "repository".to_owned(),
-        Place::Directory(_) => "directory".to_owned(),
+        SourcePlace::Git { .. } => "repository".to_owned(),
+        SourcePlace::Directory(_) => "directory".to_owned(),
     });
     if is_free(&last) {
         return last;
@@ -339,21 +340,21 @@ fn plain(text: &str) -> String {
 fn place(
     installation: &Installation,
     session: &Session,
-    source: &Source,
-) -> Result<(Place, String), CommandError> {
+    source: &SourceAddress,
+) -> Result<(SourcePlace, String), CommandError> {
     match source {
-        Source::Directory(path) => {
+        SourceAddress::Directory(path) => {
             let absolute = cleaned(&session.directory().join(path));
             let shown = below(installation, &absolute, path.is_absolute());
-            Ok((Place::Directory(shown), absolute.to_string_lossy().into_owned()))
+            Ok((SourcePlace::Directory(shown), absolute.to_string_lossy().into_owned()))
         }
-        Source::Git(source) => {
+        SourceAddress::Git(source) => {
             let failed =
                 |error: brief_registry::SourceError| CommandError::usage(error.to_string());
             let identity = source.identity().map_err(failed)?;
             let git = git_words(installation, source).map_err(failed)?;
             let (reference, subpath) = (source.reference.clone(), source.subpath.clone());
-            Ok((Place::Git { git, reference, subpath }, identity))
+            Ok((SourcePlace::Git { git, reference, subpath }, identity))
         }
     }
 }
@@ -397,9 +398,9 @@ fn below(installation: &Installation, path: &Path, is_absolute: bool) -> String 
 }
 
 fn identity_of(installation: &Installation, system: &dyn System, git: &str) -> Option<String> {
-    match Source::parse_added(git, &installation.project.config, system).ok()? {
-        Source::Git(source) => source.identity().ok(),
-        Source::Directory(path) => {
+    match SourceAddress::parse_added(git, &installation.project.config, system).ok()? {
+        SourceAddress::Git(source) => source.identity().ok(),
+        SourceAddress::Directory(path) => {
             let url =
                 format!("file://{}", cleaned(&installation.project.config.join(path)).display());
             GitSource { url, reference: None, subpath: None }.identity().ok()
@@ -407,11 +408,11 @@ fn identity_of(installation: &Installation, system: &dyn System, git: &str) -> O
     }
 }
 
-fn has_credentials(source: &Source) -> bool {
+fn has_credentials(source: &SourceAddress) -> bool {
     match source {
-        Source::Git(git) => {
+        SourceAddress::Git(git) => {
             git.address().is_ok_and(|address| git.url != address && git.to_string().contains("***"))
         }
-        Source::Directory(_) => false,
+        SourceAddress::Directory(_) => false,
     }
 }

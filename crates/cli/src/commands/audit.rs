@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use brief_dialects::capability::{Capability, CapabilityFinding};
 use brief_engine::audit::{Audit, AuditedItem};
 use brief_engine::{Root, TargetKind};
-use brief_registry::Source;
+use brief_registry::SourceAddress;
 use brief_registry::install::open_source;
 use brief_syntax::render::{Envelope, path_below, sarif};
 use brief_syntax::walk::Ignored;
@@ -147,7 +147,7 @@ fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<AuditPlace, 
         let (root, directory) = below(session, own.path())?;
         return Ok(AuditPlace { root, directory, file: None, source: None });
     }
-    let source = Source::parse_added(&args.place, session.directory(), system)
+    let source = SourceAddress::parse_added(&args.place, session.directory(), system)
         .map_err(|error| CommandError::usage(error.to_string()))?;
     let network = installation::network(args.offline);
     let opened = installation::watched(ui, |observer| {

@@ -11,7 +11,7 @@ use brief_clients::profile::{ProfileScope, Section};
 use brief_dialects::portable::config;
 use brief_profiles::OwnClients;
 use brief_registry::ChangeKind;
-use brief_registry::build::{self, BuildError, Edited, Mode, Report, Request};
+use brief_registry::build::{self, BuildError, BuildMode, BuildOutcome, BuildRequest, Edited};
 use brief_syntax::render::{Envelope, path_below};
 use brief_syntax::system::ReadError;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
@@ -95,12 +95,12 @@ pub(crate) fn run(
     };
     let wanted = clients.wanted(&args.clients).map_err(|error| unknown_client(&error))?;
     let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-    let request = Request {
+    let request = BuildRequest {
         registry: &registry,
         out: out.as_deref(),
         configured_out: clients.settings().out.as_deref(),
         clients: &wanted,
-        mode: if args.check { Mode::Check } else { Mode::Write },
+        mode: if args.check { BuildMode::Check } else { BuildMode::Write },
         edited: if args.force { Edited::Overwrite } else { Edited::Keep },
     };
     let report = build::build(session.system(), &clients, &request);
@@ -165,7 +165,7 @@ fn refusal(error: &BuildError) -> CommandError {
     }
 }
 
-fn print_json(ui: &mut Ui, report: &Report) -> Result<(), CommandError> {
+fn print_json(ui: &mut Ui, report: &BuildOutcome) -> Result<(), CommandError> {
     let root = &report.registry;
     let paths = |kind| {
         let changes = report.changes.iter().filter(move |change| change.kind == kind);
@@ -194,7 +194,7 @@ fn verb(kind: ChangeKind) -> &'static str {
     }
 }
 
-fn summary(report: &Report, is_check: bool) -> String {
+fn summary(report: &BuildOutcome, is_check: bool) -> String {
     let out = report.out.strip_prefix(&report.registry).unwrap_or(&report.out).display();
     let items = if report.items == 1 { "item" } else { "items" };
     let built = match report.failed {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use brief_registry::install::{Extent, Request};
+use brief_registry::install::{Extent, InstallRequest};
 use clap::Args;
 
 use crate::error::CommandError;
@@ -34,7 +34,7 @@ pub(crate) fn run(
         Ok(installation) => installation,
         Err(code) => return Ok(code),
     };
-    let request = Request {
+    let request = InstallRequest {
         mode,
         network: installation::network(true),
         extent: Extent::Nothing,

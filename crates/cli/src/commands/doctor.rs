@@ -8,7 +8,7 @@ use brief_clients::places::{self, Duplicate};
 use brief_clients::profile::Profile;
 use brief_dialects::portable::output::{Compiler, Foreign, Merge, SharedEntry};
 use brief_dialects::portable::{ItemId, ItemKind};
-use brief_registry::install::{self, Drift, Inventory};
+use brief_registry::install::{self, Drift, SourceInventory};
 use brief_registry::lock::Lock;
 use brief_syntax::render::Envelope;
 use brief_syntax::system::{Dir, FileKind};
@@ -275,7 +275,7 @@ fn sources(
     let manifest = installation.manifest.clone().unwrap_or_default();
     let known = installation.clients.profiles().ids();
     let (system, project) = (session.system(), &installation.project);
-    let inventory = Inventory::read(system, project, &manifest, lock, &known);
+    let inventory = SourceInventory::read(system, project, &manifest, lock, &known);
     for (name, outcome) in &inventory.sources {
         match outcome {
             Err(problem) => findings.push(Finding::problem(

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use brief_dialects::portable::output::SharedEntry;
 use brief_dialects::portable::{ItemId, PortableItem, Registry};
-use brief_registry::Source;
-use brief_registry::install::{Inventory, look_into};
+use brief_registry::SourceAddress;
+use brief_registry::install::{SourceInventory, look_into};
 use brief_registry::lock::{Lock, LockedItem};
-use brief_registry::manifest::{Manifest, Place};
+use brief_registry::manifest::{Manifest, SourcePlace};
 use brief_syntax::render::Envelope;
 use brief_syntax::text::fold;
 use brief_syntax::yaml::Node;
@@ -159,11 +159,11 @@ fn origin(lock: &Lock, item: &LockedItem) -> String {
 fn print_tree(ui: &mut Ui, lock: &Lock) -> Result<(), CommandError> {
     for (name, source) in &lock.sources {
         let place = match &source.place {
-            Place::Git { git, reference, .. } => match reference {
+            SourcePlace::Git { git, reference, .. } => match reference {
                 Some(reference) => format!("{git}@{reference}"),
                 None => git.clone(),
             },
-            Place::Directory(path) => path.clone(),
+            SourcePlace::Directory(path) => path.clone(),
         };
         let commit = source.commit.as_deref().map_or(String::new(), |at| format!(" {}", short(at)));
         ui.print_heading(&format!("{name} ({place}{commit})"))?;
@@ -199,7 +199,7 @@ fn print_json(
 ) -> Result<(), CommandError> {
     let known = installation.clients.profiles().ids();
     let (system, project) = (session.system(), &installation.project);
-    let inventory = Inventory::read(system, project, manifest, lock, &known);
+    let inventory = SourceInventory::read(system, project, manifest, lock, &known);
     let sources = lock
         .sources
         .iter()
@@ -250,7 +250,8 @@ fn available(
             (found, installation.project.config.as_path())
         }
         None => {
-            let source = Source::parse_added(text, session.directory(), system).map_err(usage)?;
+            let source =
+                SourceAddress::parse_added(text, session.directory(), system).map_err(usage)?;
             (source, session.directory())
         }
     };
@@ -302,7 +303,7 @@ fn print_offers(ui: &mut Ui, registry: &Registry) -> Result<(), CommandError> {
 fn print_offers_json(
     ui: &mut Ui,
     root: &Path,
-    source: &Source,
+    source: &SourceAddress,
     registry: &Registry,
     commit: Option<&str>,
 ) -> Result<(), CommandError> {

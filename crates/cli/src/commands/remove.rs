@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use brief_dialects::portable::ItemId;
-use brief_registry::install::Request;
+use brief_registry::install::InstallRequest;
 use brief_registry::lock::Lock;
-use brief_registry::manifest::{Edit, Manifest};
+use brief_registry::manifest::{Manifest, ManifestEdit};
 use brief_syntax::near_miss::nearest;
 use clap::Args;
 
@@ -65,7 +65,7 @@ pub(crate) fn run(
         }
     }
     let clients = installation.wanted(&[])?;
-    let request = Request {
+    let request = InstallRequest {
         edits: &edits,
         mode,
         network: installation::network(args.offline),
@@ -102,7 +102,11 @@ impl Meant<'_> {
 }
 
 /// Returns the changes to the manifest that remove a name.
-fn removal(manifest: &Manifest, lock: &Lock, text: &str) -> Result<Vec<Edit>, CommandError> {
+fn removal(
+    manifest: &Manifest,
+    lock: &Lock,
+    text: &str,
+) -> Result<Vec<ManifestEdit>, CommandError> {
     let all = all_meant(manifest, lock);
     let is_meant = |meant: &&Meant<'_>| text == meant.name() || text == meant.full_name();
     let found: Vec<&Meant<'_>> = all.iter().filter(is_meant).collect();
@@ -146,12 +150,12 @@ fn all_meant<'m>(manifest: &'m Manifest, lock: &'m Lock) -> Vec<Meant<'m>> {
     all
 }
 
-fn edits(manifest: &Manifest, lock: &Lock, meant: &Meant<'_>) -> Vec<Edit> {
+fn edits(manifest: &Manifest, lock: &Lock, meant: &Meant<'_>) -> Vec<ManifestEdit> {
     match meant {
-        Meant::Source(name) => vec![Edit::DropSource { source: (*name).to_owned() }],
+        Meant::Source(name) => vec![ManifestEdit::DropSource { source: (*name).to_owned() }],
         Meant::Bundle { source, bundle } => {
             let (source, bundle) = ((*source).to_owned(), (*bundle).to_owned());
-            vec![Edit::DropBundle { source, bundle }]
+            vec![ManifestEdit::DropBundle { source, bundle }]
         }
         Meant::Item { source, item } => {
             let wanted = manifest.source(source).map(|source| &source.wanted);
@@ -159,10 +163,10 @@ fn edits(manifest: &Manifest, lock: &Lock, meant: &Meant<'_>) -> Vec<Edit> {
             let mut edits = Vec::new();
             let is_brought = lock.items.get(&item).is_some_and(|item| !item.bundles.is_empty());
             if is_brought || wanted.is_some_and(|wanted| wanted.all) {
-                edits.push(Edit::Exclude { source: source.clone(), item: item.clone() });
+                edits.push(ManifestEdit::Exclude { source: source.clone(), item: item.clone() });
             }
             if wanted.is_some_and(|wanted| wanted.items.contains(&item)) {
-                edits.push(Edit::DropItem { source, item });
+                edits.push(ManifestEdit::DropItem { source, item });
             }
             edits
         }

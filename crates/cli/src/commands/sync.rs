@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use brief_registry::install::{Locking, Mode, Report, Request};
+use brief_registry::install::{InstallMode, InstallReport, InstallRequest, Locking};
 use clap::Args;
 
 use crate::error::{CommandError, ErrorKind};
@@ -53,13 +53,14 @@ pub(crate) fn run(
         Err(code) => return Ok(code),
     };
     let clients = installation.wanted(&[])?;
-    let request = Request {
+    let request = InstallRequest {
         mode,
         locking: if args.frozen { Locking::Frozen } else { Locking::Follow },
         network: installation::network(args.offline),
         ..installation.request(session, &args.writing, &clients)
     };
-    let is_stale = |report: &Report| mode != Mode::Write && args.check && report.has_drift();
+    let is_stale =
+        |report: &InstallReport| mode != InstallMode::Write && args.check && report.has_drift();
     let asked = RunPurpose::ToWrite;
     let outcome = installation.carry_out(ui, "sync", session, &request, &args.writing, asked)?;
     Ok(match outcome {

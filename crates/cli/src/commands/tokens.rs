@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_engine::survey::{Place, Share, Survey, Surveyed};
+use brief_engine::survey::{Share, Survey, Surveyed, SurveyedDirectory};
 use brief_engine::tokens::Counter;
 use brief_engine::{State, Target};
 use brief_profiles::BUILTIN;
@@ -187,7 +187,7 @@ fn print_project(
     ui: &mut Ui,
     whole: &WholeProject,
     survey: &Survey<'_>,
-    places: &[Place],
+    places: &[SurveyedDirectory],
     shares: &[Share<'_>],
     dialects: &[JsonDialect],
     counter: &Counter<'_>,
@@ -215,7 +215,7 @@ fn print_project(
     print_dialects(ui, dialects, counter)?;
     ui.print_line("")?;
     ui.print_heading("by directory, and what a file there gets")?;
-    let row = |place: &Place| {
+    let row = |place: &SurveyedDirectory| {
         let name = shown_directory(place.path.as_deref());
         let range = match (place.least, place.most) {
             (Some(least), Some(most)) if least == most => {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use brief_registry::install::{Refresh, Request};
-use brief_registry::manifest::{Edit, Manifest, Place, Wanted};
+use brief_registry::install::{InstallRequest, Refresh};
+use brief_registry::manifest::{Manifest, ManifestEdit, SourcePlace, Wanted};
 use brief_syntax::near_miss::nearest;
 use clap::Args;
 
@@ -60,7 +60,7 @@ pub(crate) fn run(
         _ => Refresh::Named(sources(session, &installation, &manifest, &names)?),
     };
     let clients = installation.wanted(&[])?;
-    let request = Request {
+    let request = InstallRequest {
         edits: &edits,
         refresh,
         mode,
@@ -72,7 +72,11 @@ pub(crate) fn run(
 }
 
 /// Changes the version of a source and keeps its wanted items.
-fn other_version(manifest: &Manifest, name: &str, reference: &str) -> Result<Edit, CommandError> {
+fn other_version(
+    manifest: &Manifest,
+    name: &str,
+    reference: &str,
+) -> Result<ManifestEdit, CommandError> {
     let Some(source) = manifest.source(name) else {
         let known: Vec<&str> = manifest.sources.iter().map(|source| source.name.as_str()).collect();
         let hint = match nearest(name, &known) {
@@ -82,7 +86,7 @@ fn other_version(manifest: &Manifest, name: &str, reference: &str) -> Result<Edi
         let message = format!("no source is called `{name}`");
         return Err(CommandError::refused(message).with_hint(hint));
     };
-    let Place::Git { git, subpath, .. } = &source.place else {
+    let SourcePlace::Git { git, subpath, .. } = &source.place else {
         let message = format!("the source `{name}` is a directory, which has no versions");
         return Err(CommandError::refused(message)
             .with_hint("it is always read as it is; `brief sync` does that"));
@@ -94,9 +98,9 @@ fn other_version(manifest: &Manifest, name: &str, reference: &str) -> Result<Edi
         );
     }
     let (git, subpath) = (git.clone(), subpath.clone());
-    let place = Place::Git { git, reference: Some(reference.to_owned()), subpath };
+    let place = SourcePlace::Git { git, reference: Some(reference.to_owned()), subpath };
     let (source, wanted) = (name.to_owned(), Wanted::default());
-    Ok(Edit::Want { source, place, wanted, clients: None })
+    Ok(ManifestEdit::Want { source, place, wanted, clients: None })
 }
 
 /// Finds the sources for names: their own, or those of items.
@@ -138,7 +142,7 @@ fn sources(
         found.extend(of_name);
     }
     let is_git = |name: &String| {
-        manifest.source(name).is_some_and(|source| matches!(source.place, Place::Git { .. }))
+        manifest.source(name).is_some_and(|source| matches!(source.place, SourcePlace::Git { .. }))
     };
     // A directory has no versions and is always read as it is.
     found.retain(is_git);

@@ -14,7 +14,9 @@ use std::process::ExitCode;
 use brief_clients::compile::{Clients, UnknownClient};
 use brief_clients::profile::{ProfileScope, Section};
 use brief_profiles::OwnClients;
-use brief_registry::install::{self, Finished, InstallError, Mode, Project, Report, Request};
+use brief_registry::install::{
+    self, Finished, InstallError, InstallMode, InstallReport, InstallRequest, ProjectPaths,
+};
 use brief_registry::lock::Lock;
 use brief_registry::manifest::Manifest;
 use brief_registry::{Event, Network};
@@ -83,7 +85,7 @@ fn sha256(text: &str) -> Result<String, String> {
 
 /// A project's installation, or the user's own.
 pub(crate) struct Installation {
-    pub(crate) project: Project,
+    pub(crate) project: ProjectPaths,
     pub(crate) clients: Clients,
     /// The manifest; `None` when there is no `brief.toml`.
     pub(crate) manifest: Option<Manifest>,
@@ -100,7 +102,7 @@ impl Installation {
         session: &Session,
         place: &Where,
     ) -> Result<Result<Installation, ExitCode>, CommandError> {
-        Installation::find_for(ui, session, place, Mode::Check)
+        Installation::find_for(ui, session, place, InstallMode::Check)
     }
 
     /// Finds the project for a command that may write. The work of a killed run is finished first,
@@ -109,7 +111,7 @@ impl Installation {
         ui: &mut Ui,
         session: &Session,
         place: &Where,
-        mode: Mode,
+        mode: InstallMode,
     ) -> Result<Result<Installation, ExitCode>, CommandError> {
         let (project, scope) = if place.global {
             (user_project(session)?, ProfileScope::Home)
@@ -117,8 +119,8 @@ impl Installation {
             (session.installed_project()?, ProfileScope::Project)
         };
         let finished = match mode {
-            Mode::Write => install::finish(session.system(), &project),
-            Mode::Check | Mode::Diff => Ok(Finished::default()),
+            InstallMode::Write => install::finish(session.system(), &project),
+            InstallMode::Check | InstallMode::Diff => Ok(Finished::default()),
         };
         let finished = finished.map_err(|error| refusal(&error))?;
         let is_elsewhere = session.root()?.path() != project.outputs;
@@ -170,12 +172,12 @@ impl Installation {
         session: &Session,
         writing: &Writing,
         clients: &'r [String],
-    ) -> Request<'r> {
-        Request {
+    ) -> InstallRequest<'r> {
+        InstallRequest {
             adopt: self.chosen(session, &writing.adopt),
             force: self.chosen(session, &writing.force),
             accept: writing.accept.iter().cloned().collect(),
-            ..Request::new(clients)
+            ..InstallRequest::new(clients)
         }
     }
 
@@ -185,10 +187,10 @@ impl Installation {
         ui: &mut Ui,
         kind: &'static str,
         session: &Session,
-        request: &Request<'_>,
+        request: &InstallRequest<'_>,
         writing: &Writing,
         asked: RunPurpose,
-    ) -> Result<Result<Report, ExitCode>, CommandError> {
+    ) -> Result<Result<InstallReport, ExitCode>, CommandError> {
         let mut report = match self.sync(ui, session, request)? {
             Ok(report) => report,
             Err(code) => return Ok(Err(code)),
@@ -211,8 +213,8 @@ impl Installation {
         &self,
         ui: &mut Ui,
         session: &Session,
-        request: &Request<'_>,
-    ) -> Result<Result<Report, ExitCode>, CommandError> {
+        request: &InstallRequest<'_>,
+    ) -> Result<Result<InstallReport, ExitCode>, CommandError> {
         let outcome = watched(ui, |observer| {
             install::sync(session.system(), &self.clients, &self.project, request, observer)
         })?;
@@ -257,11 +259,11 @@ pub(crate) fn show_progress(ui: &mut Ui, event: Event<'_>) {
 }
 
 /// Returns the mode for the options of a command.
-pub(crate) fn mode(is_dry: bool, is_diff: bool) -> Mode {
+pub(crate) fn mode(is_dry: bool, is_diff: bool) -> InstallMode {
     match (is_dry, is_diff) {
-        (_, true) => Mode::Diff,
-        (true, false) => Mode::Check,
-        (false, false) => Mode::Write,
+        (_, true) => InstallMode::Diff,
+        (true, false) => InstallMode::Check,
+        (false, false) => InstallMode::Write,
     }
 }
 
@@ -278,8 +280,8 @@ pub(crate) fn unknown_client(error: &UnknownClient) -> CommandError {
     CommandError::usage(error.to_string()).with_hint(hint)
 }
 
-fn user_project(session: &Session) -> Result<Project, CommandError> {
-    Project::of_user(session.system()).ok_or_else(|| {
+fn user_project(session: &Session) -> Result<ProjectPaths, CommandError> {
+    ProjectPaths::of_user(session.system()).ok_or_else(|| {
         CommandError::refused("there is no home directory")
             .with_hint("set `HOME` to an absolute path")
     })

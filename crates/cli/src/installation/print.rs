@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use brief_registry::install::{ItemCapabilities, Mode, Report, SourceReport};
-use brief_registry::manifest::Place;
+use brief_registry::install::{InstallMode, InstallReport, ItemCapabilities, SourceReport};
+use brief_registry::manifest::SourcePlace;
 use brief_registry::{Change, ChangeKind, Difference};
 use brief_syntax::render::{Envelope, path_below};
 use serde::Serialize;
@@ -27,8 +27,8 @@ pub(crate) fn short(commit: &str) -> &str {
 pub(crate) fn print_report(
     ui: &mut Ui,
     installation: &Installation,
-    report: &Report,
-    mode: Mode,
+    report: &InstallReport,
+    mode: InstallMode,
 ) -> Result<(), CommandError> {
     let root = &installation.project.outputs;
     ui.print_diagnostics(&report.diagnostics, root)?;
@@ -36,8 +36,8 @@ pub(crate) fn print_report(
         ui.warning(note)?;
     }
     match mode {
-        Mode::Write => {}
-        Mode::Check => {
+        InstallMode::Write => {}
+        InstallMode::Check => {
             for change in &report.changes {
                 ui.print_line(format!("{}: {}", change.path, why(change)))?;
             }
@@ -47,7 +47,7 @@ pub(crate) fn print_report(
                 }
             }
         }
-        Mode::Diff => {
+        InstallMode::Diff => {
             for difference in &report.differences {
                 ui.print_text(unified(difference).as_bytes())?;
             }
@@ -76,7 +76,7 @@ pub(crate) fn print_report(
         ui.status(&format!("  {path} was replaced; what it held is in {}", copy.display()))?;
     }
     ui.status(&summary(installation, report, mode))?;
-    if mode == Mode::Diff {
+    if mode == InstallMode::Diff {
         ui.status("nothing was written; the same without `--diff` does it")?;
     }
     Ok(())
@@ -134,7 +134,7 @@ fn moved(source: &SourceReport) -> Option<String> {
     }
 }
 
-fn summary(installation: &Installation, report: &Report, mode: Mode) -> String {
+fn summary(installation: &Installation, report: &InstallReport, mode: InstallMode) -> String {
     let items = if report.count == 1 { "item" } else { "items" };
     let done = match report.failed {
         0 => report.count.to_string(),
@@ -148,8 +148,8 @@ fn summary(installation: &Installation, report: &Report, mode: Mode) -> String {
             ChangeKind::Removed => "remove",
         };
         match mode {
-            Mode::Write => format!("{count} {verb}d"),
-            Mode::Check | Mode::Diff => format!("{count} to {verb}"),
+            InstallMode::Write => format!("{count} {verb}d"),
+            InstallMode::Check | InstallMode::Diff => format!("{count} to {verb}"),
         }
     };
     let kinds = [ChangeKind::Created, ChangeKind::Updated, ChangeKind::Removed];
@@ -245,15 +245,15 @@ struct JsonBackup<'r> {
 impl<'r> JsonSource<'r> {
     pub(crate) fn new(
         name: &'r str,
-        place: &'r Place,
+        place: &'r SourcePlace,
         before: Option<&'r str>,
         commit: Option<&'r str>,
     ) -> JsonSource<'r> {
         let (git, reference, subpath, directory) = match place {
-            Place::Git { git, reference, subpath } => {
+            SourcePlace::Git { git, reference, subpath } => {
                 (Some(git.as_str()), reference.as_deref(), subpath.as_deref(), None)
             }
-            Place::Directory(path) => (None, None, None, Some(path.as_str())),
+            SourcePlace::Directory(path) => (None, None, None, Some(path.as_str())),
         };
         JsonSource { name, git, r#ref: reference, subpath, directory, before, commit }
     }
@@ -264,7 +264,7 @@ pub(crate) fn print_json(
     ui: &mut Ui,
     kind: &'static str,
     root: &Path,
-    report: &Report,
+    report: &InstallReport,
 ) -> Result<(), CommandError> {
     let items = |wanted| {
         let changed = report.items.iter().filter(move |(_, kind)| **kind == wanted);

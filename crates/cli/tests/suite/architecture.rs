@@ -168,6 +168,28 @@ fn every_word_of_the_glossary_is_in_the_code() {
     }
 }
 
+/// House style: "public type names are unique", so that a search finds one type.
+#[test]
+fn public_types_have_names_of_their_own() {
+    let mut files = Vec::new();
+    sources(&workspace().join("crates"), &mut files);
+    let mut homes: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for file in files.into_iter().filter(|file| file.iter().any(|part| part == "src")) {
+        for line in fs::read_to_string(&file).unwrap().lines() {
+            let Some(rest) = line.strip_prefix("pub ") else { continue };
+            let keywords = ["struct ", "enum ", "trait ", "type "];
+            let Some(name) = keywords.iter().find_map(|word| rest.strip_prefix(word)) else {
+                continue;
+            };
+            let name: String = name.chars().take_while(|c| c.is_alphanumeric()).collect();
+            if let Some(other) = homes.insert(name.clone(), file.clone()) {
+                panic!("`{name}` is in {} and in {}", other.display(), file.display());
+            }
+        }
+    }
+    assert!(homes.len() > 300, "{}", homes.len());
+}
+
 fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();

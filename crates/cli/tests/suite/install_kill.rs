@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use brief_dialects::portable::{ItemId, ItemKind};
-use brief_registry::manifest::Edit;
+use brief_registry::manifest::ManifestEdit;
 use brief_syntax::system::STAGED;
 use brief_testkit::{Fault, Lack, Refusal};
 
@@ -184,7 +184,7 @@ fn refuse_every_step(scene: &Scene) {
 
 fn removal() -> Action {
     let item = ItemId { kind: ItemKind::Skill, name: "ship".to_owned() };
-    Action::Edit(vec![Edit::Exclude { source: "guidance".to_owned(), item }])
+    Action::Edit(vec![ManifestEdit::Exclude { source: "guidance".to_owned(), item }])
 }
 
 /// The rule's place is taken by a file of the user.

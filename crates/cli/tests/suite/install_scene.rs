@@ -12,9 +12,9 @@ use brief_profiles::OwnClients;
 use brief_registry::Network;
 use brief_registry::build;
 use brief_registry::install::{
-    Extent, InstallError, Locking, Mode, Project, Refresh, Request, sync,
+    Extent, InstallError, InstallMode, InstallRequest, Locking, ProjectPaths, Refresh, sync,
 };
-use brief_registry::manifest::{Edit, Place, Wanted};
+use brief_registry::manifest::{ManifestEdit, SourcePlace, Wanted};
 use brief_syntax::{Diagnostic, Severity, Source, System};
 use brief_testkit::{Fault, Faulty, Lack, RealSystem, Sandbox, make_link};
 
@@ -22,7 +22,7 @@ use brief_testkit::{Fault, Faulty, Lack, RealSystem, Sandbox, make_link};
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
     Sync,
-    Edit(Vec<Edit>),
+    Edit(Vec<ManifestEdit>),
     Adopt(&'static str),
     Clean,
     Build,
@@ -131,12 +131,12 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
     .unwrap();
     if let Action::Build = action {
         let registry = base.join("source");
-        let request = build::Request {
+        let request = build::BuildRequest {
             registry: &registry,
             out: Some(&root),
             configured_out: None,
             clients: &["claude", "opencode"],
-            mode: build::Mode::Write,
+            mode: build::BuildMode::Write,
             edited: build::Edited::Keep,
         };
         let outcome = build::build(system, &clients, &request);
@@ -150,12 +150,12 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
         Action::Adopt(path) => (&[][..], Some(*path)),
         _ => (&[][..], None),
     };
-    let request = Request {
+    let request = InstallRequest {
         edits,
         refresh: Refresh::None,
         commits: BTreeMap::new(),
         found: None,
-        mode: Mode::Write,
+        mode: InstallMode::Write,
         locking: Locking::Follow,
         network: Network::Offline,
         clients: &clients.wanted(&[]).unwrap(),
@@ -164,7 +164,7 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
         accept: BTreeSet::new(),
         extent: if let Action::Clean = action { Extent::Nothing } else { Extent::Manifest },
     };
-    match sync(system, &clients, &Project::at(&root), &request, &|_| {}) {
+    match sync(system, &clients, &ProjectPaths::at(&root), &request, &|_| {}) {
         Ok(report) => told(&report.diagnostics),
         Err(InstallError::HalfWritten(error)) => Err(Ended::Half(error.to_string())),
         Err(error) => Err(Ended::Nothing(error.to_string())),
@@ -358,10 +358,10 @@ pub(crate) fn change_source(base: &Path) {
 }
 
 /// Wants everything of the source, which no manifest names yet.
-pub(crate) fn addition() -> Vec<Edit> {
-    vec![Edit::Want {
+pub(crate) fn addition() -> Vec<ManifestEdit> {
+    vec![ManifestEdit::Want {
         source: "guidance".to_owned(),
-        place: Place::Directory("../source".to_owned()),
+        place: SourcePlace::Directory("../source".to_owned()),
         wanted: Wanted { all: true, ..Wanted::default() },
         clients: Some(vec!["claude".to_owned(), "opencode".to_owned()]),
     }]

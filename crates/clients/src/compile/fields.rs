@@ -5,7 +5,8 @@ use brief_syntax::yaml::{Node, Value as Read, Yaml};
 use brief_syntax::{Diagnostic, rules};
 
 use crate::profile::{
-    AgentSkills, Constant, FieldValue, From, Layout, License, Shape, UnknownFields, Unnamed, When,
+    AgentSkills, Constant, FieldCondition, FieldValue, From, Layout, License, Shape, UnknownFields,
+    UnnamedFields,
 };
 
 use super::Compiler;
@@ -32,9 +33,9 @@ impl Compiler<'_> {
         let is_scoped = !self.item.scope_paths().is_empty();
         for rule in &layout.fields {
             let is_there = match rule.when {
-                When::Always => true,
-                When::Scoped => is_scoped,
-                When::Unscoped => !is_scoped,
+                FieldCondition::Always => true,
+                FieldCondition::Scoped => is_scoped,
+                FieldCondition::Unscoped => !is_scoped,
             };
             let value = is_there.then(|| self.value(&rule.value, diagnostics)).flatten();
             fields.extend(value.map(|value| (YamlValue::text(rule.key.as_str()), value)));
@@ -99,7 +100,7 @@ impl Compiler<'_> {
 
     /// Returns whether a field is left out because the item does not set it (ruling P4).
     fn is_omitted(&self, field: &str) -> bool {
-        self.profile.unnamed == Unnamed::Omit && self.item.document().field(field).is_none()
+        self.profile.unnamed == UnnamedFields::Omit && self.item.document().field(field).is_none()
     }
 
     /// §3.4: the aliases are translated for every client; other names are passed on.

@@ -18,7 +18,7 @@ use brief_syntax::yaml::Node;
 use brief_syntax::{Diagnostic, Rule, Span, rules};
 
 use crate::profile::{
-    AgentSkills, FieldValue, From, Layout, Profile, ProfileOptions, Sharing, When,
+    AgentSkills, FieldCondition, FieldValue, From, Layout, Profile, ProfileOptions, Sharing,
 };
 
 use body::Bodies;
@@ -163,7 +163,7 @@ impl Compiler<'_> {
     fn check_scope(&self, layout: &Layout, diagnostics: &mut Vec<Diagnostic>) {
         let reads_scope = layout.fields.iter().any(|rule| {
             matches!(rule.value, FieldValue::Item { from: From::ScopePaths, .. })
-                || rule.when != When::Always
+                || rule.when != FieldCondition::Always
         });
         if reads_scope || self.item.scope_paths().is_empty() {
             return;

@@ -7,7 +7,7 @@ use brief_profiles::{ServerFormat, ServerProfile, Text};
 use brief_dialects::portable::output::{Outputs, SharedEntry, SharedFile};
 
 use crate::mcp;
-use crate::profile::{Bridge, Files, ListEntry, Profile, ProfileScope, Template};
+use crate::profile::{Bridge, ListEntry, Profile, ProfileScope, SharedFiles, Template};
 
 use super::Clients;
 use super::body::relative;
@@ -59,7 +59,7 @@ impl Clients {
         let mut watched: BTreeSet<&str> = BTreeSet::new();
         // A single possible file decides nothing.
         let files = self.listings().filter_map(|listing| self.files_of(listing));
-        watched.extend(files.filter(|files| !files.others.is_empty()).flat_map(Files::iter));
+        watched.extend(files.filter(|files| !files.others.is_empty()).flat_map(SharedFiles::iter));
         for profile in self.profiles.iter() {
             if let Some(bridge) = profile.bridge().filter(|_| self.scope() == ProfileScope::Project)
             {
@@ -178,7 +178,7 @@ impl Clients {
         }
     }
 
-    pub(super) fn files_of<'l>(&self, listing: &'l ListEntry) -> Option<&'l Files> {
+    pub(super) fn files_of<'l>(&self, listing: &'l ListEntry) -> Option<&'l SharedFiles> {
         match self.scope() {
             ProfileScope::Project => Some(&listing.files),
             ProfileScope::Home => listing.home_files.as_ref(),

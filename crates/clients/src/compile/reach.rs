@@ -1,6 +1,6 @@
 //! Recognises paths that could be our outputs. A lock that came with a project is believed only for these.
 
-use crate::profile::{Files, Layout, Profile, Profiles};
+use crate::profile::{Layout, Profile, Profiles, SharedFiles};
 use crate::{mcp, profile::ProfileScope};
 
 use super::Clients;
@@ -17,7 +17,7 @@ impl Clients {
 
     /// Returns whether a file of the user may have entries of ours.
     pub(super) fn may_share(&self, path: &str) -> bool {
-        let names = |files: &Files| files.iter().any(|file| file == path);
+        let names = |files: &SharedFiles| files.iter().any(|file| file == path);
         let has = |profile: &Profile| {
             let mut listings = profile.layouts().filter_map(|(_, layout)| layout.listing.as_ref());
             let is_server =

@@ -24,7 +24,7 @@ pub use settings::{
     AgentSkills, FirstHeading, License, ProfileOptions, ProfileScope, ProfileSettings, Section,
     Sharing,
 };
-pub use shared::{Bridge, Files, ListEntry};
+pub use shared::{Bridge, ListEntry, SharedFiles};
 
 /// The files of one client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct Profile {
     /// The client's name for each model.
     pub(crate) models: BTreeMap<String, String>,
     /// The model and the tools that are written when an agent names none.
-    pub(crate) unnamed: Unnamed,
+    pub(crate) unnamed: UnnamedFields,
 }
 
 /// Which values a client's outputs have, where the client and the document differ (ruling G13).
@@ -60,7 +60,7 @@ pub enum Variant {
 
 /// The model and the tools that are written when an agent names none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Unnamed {
+pub enum UnnamedFields {
     /// Nothing: the client decides (ruling P4).
     #[default]
     Omit,
@@ -183,7 +183,7 @@ pub struct FieldRule {
     /// The origin of its value.
     pub value: FieldValue,
     /// The condition under which it is written.
-    pub when: When,
+    pub when: FieldCondition,
 }
 
 /// The origin of a field's value.
@@ -309,7 +309,7 @@ impl Shape {
 
 /// The condition under which a field is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum When {
+pub enum FieldCondition {
     /// Always.
     #[default]
     Always,

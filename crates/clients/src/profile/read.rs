@@ -8,8 +8,8 @@ use brief_syntax::{Diagnostic, Source, Span, rules};
 use toml_edit::Item;
 
 use super::{
-    Bridge, Constant, FieldRule, FieldValue, From, Home, Layout, ListEntry, Profile, Shape,
-    Template, UnknownFields, Unnamed, Variant, When, shared,
+    Bridge, Constant, FieldCondition, FieldRule, FieldValue, From, Home, Layout, ListEntry,
+    Profile, Shape, Template, UnknownFields, UnnamedFields, Variant, shared,
 };
 use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
 
@@ -24,7 +24,7 @@ pub(super) struct Draft {
     bridge: Option<Bridge>,
     tools: BTreeMap<String, String>,
     models: BTreeMap<String, String>,
-    unnamed: Unnamed,
+    unnamed: UnnamedFields,
     /// The last place that names the client, for messages about missing keys.
     source: Arc<Source>,
     span: Span,
@@ -211,7 +211,7 @@ impl Draft {
             bridge: None,
             tools,
             models,
-            unnamed: Unnamed::default(),
+            unnamed: UnnamedFields::default(),
             source,
             span,
         }
@@ -223,7 +223,7 @@ impl Draft {
             // It was looked at before everything else.
             "profile" => variant(entry).map(|_| ()),
             "unnamed" => {
-                let words = [("omit", Unnamed::Omit), ("default", Unnamed::Default)];
+                let words = [("omit", UnnamedFields::Omit), ("default", UnnamedFields::Default)];
                 entry.word(&words).map(|unnamed| self.unnamed = unnamed)
             }
             "tools" => {
@@ -434,7 +434,8 @@ fn fields(kind: ItemKind, entry: &TomlEntry<'_>) -> Result<Vec<FieldRule>, TomlP
         let table = Table { source: entry.source, content, prefix: &prefix };
         let rule = field(kind, table, entry)?;
         let clashes = |other: &FieldRule| {
-            other.key == rule.key && (other.when == rule.when || rule.when == When::Always)
+            other.key == rule.key
+                && (other.when == rule.when || rule.when == FieldCondition::Always)
         };
         if rules.iter().any(clashes) {
             return Err(entry.wrong(&format!("the key `{}` stands there twice", rule.key), ""));
@@ -450,7 +451,7 @@ fn field(
     whole: &TomlEntry<'_>,
 ) -> Result<FieldRule, TomlProblem> {
     let (mut key, mut from, mut shape, mut default, mut constant) = (None, None, None, None, None);
-    let mut when = When::Always;
+    let mut when = FieldCondition::Always;
     let mut last = whole.clone();
     for entry in table.entries() {
         match entry.key {
@@ -469,7 +470,8 @@ fn field(
             "default" => default = Some(entry.text()?.to_owned()),
             "value" => constant = Some(self::constant(&entry)?),
             "when" => {
-                let words = [("scoped", When::Scoped), ("unscoped", When::Unscoped)];
+                let words =
+                    [("scoped", FieldCondition::Scoped), ("unscoped", FieldCondition::Unscoped)];
                 when = entry.word(&words)?;
             }
             _ => return Err(entry.unknown(&FIELD_KEYS)),

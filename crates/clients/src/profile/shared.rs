@@ -11,9 +11,9 @@ use super::path;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListEntry {
     /// The file in a project, and its other spellings.
-    pub files: Files,
+    pub files: SharedFiles,
     /// The file of a user's own, below the home directory; `None` when nothing is needed there.
-    pub home_files: Option<Files>,
+    pub home_files: Option<SharedFiles>,
     /// The key of the list.
     pub list: String,
     /// The entry.
@@ -32,7 +32,7 @@ pub struct Bridge {
     /// The file to be read.
     pub from: String,
     /// The file that the client does read, and its other spellings.
-    pub files: Files,
+    pub files: SharedFiles,
     /// The text of the line; `{path}` stands for the path of the file to be read.
     pub text: String,
     /// The key in `[install]` that turns it off.
@@ -41,14 +41,14 @@ pub struct Bridge {
 
 /// A file that may have other names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Files {
+pub struct SharedFiles {
     /// The usual one, which is made when there is none.
     pub usual: String,
     /// The others; one that is there is used when the usual one is not.
     pub others: Vec<String>,
 }
 
-impl Files {
+impl SharedFiles {
     /// Returns all names.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.usual.as_str()).chain(self.others.iter().map(String::as_str))
@@ -83,8 +83,8 @@ pub(super) fn listing(entry: &TomlEntry<'_>) -> Result<ListEntry, TomlProblem> {
         return Err(entry.wrong("it lacks `file`, `list` or `value`", help));
     };
     let home_value = home_value.unwrap_or_else(|| value.clone());
-    let home_files = home.map(|usual| Files { usual, others: home_others });
-    let files = Files { usual, others };
+    let home_files = home.map(|usual| SharedFiles { usual, others: home_others });
+    let files = SharedFiles { usual, others };
     Ok(ListEntry { files, home_files, list, value, home_value, schema, setting })
 }
 
@@ -106,7 +106,7 @@ pub(super) fn bridge(entry: &TomlEntry<'_>) -> Result<Bridge, TomlProblem> {
         let help = "name the file to be read, the file that is read, and what has to stand there";
         return Err(entry.wrong("it lacks `from`, `file` or `text`", help));
     };
-    Ok(Bridge { from, files: Files { usual, others }, text, setting })
+    Ok(Bridge { from, files: SharedFiles { usual, others }, text, setting })
 }
 
 fn file(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {

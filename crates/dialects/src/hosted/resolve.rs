@@ -14,6 +14,7 @@ use brief_syntax::system::{Dir, DirEntry, FileKind};
 use brief_syntax::{Diagnostic, Source, System, diagnostic, limits, rules};
 
 use crate::answer::{State, depth};
+use crate::sensitive::{self, Leaf, Sensitive, Tier};
 
 use super::config::{self, Layer};
 use super::context_dir::{ContextCandidate, ContextDir, SkipReason, Visitor, linked, unread};
@@ -28,7 +29,6 @@ use super::pattern::HostedPattern;
 use super::place::{HostedEnvironment, HostedPlace, MountedHandle, about, expand_home};
 use super::sources::open_contexts;
 use super::{Anchor, ExtraNames, HostedContext, HostedOptions, Query};
-use crate::sensitive::{self, Leaf, Sensitive, Tier};
 
 /// The limit of reports about unsupported types for one directory or wildcard.
 const MATCHES_LISTED: usize = 100;
@@ -588,11 +588,10 @@ impl<'c> Wildcards<'c> {
     fn into_diagnostics(self) -> impl Iterator<Item = Diagnostic> {
         self.patterns.into_iter().filter_map(|(pattern, example, count)| {
             let origin = pattern.origin.as_ref()?;
-            let name = example.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = example.file_name().unwrap_or_default().to_string_lossy();
             let (files, pattern) = (if count == 1 { "file" } else { "files" }, &pattern.pattern);
-            let message = format!(
-                "`{pattern}` also matches {count} {files} of unsupported types, such as {name}"
-            );
+            let types = format!("{files} of unsupported types, such as {name}");
+            let message = format!("`{pattern}` also matches {count} {types}");
             let (rule, source) = (rules::hosted::UNSUPPORTED_TYPE, &origin.source);
             let help = "write a pattern for `.md`, `.mdc` or `.txt`";
             Some(Diagnostic::new(rule, source, origin.span, message).with_help(help))

@@ -44,7 +44,7 @@ pub use prompt::{
     Amount, HiddenInPrompt, Included, OmittedDocument, Prompt, PromptReason, PromptRequest,
     TaskError,
 };
-pub use render::{Layout, RenderedPart};
+pub use render::{PromptLayout, RenderedPart};
 pub use selectors::{SelectorError, SelectorVerdict, Selectors};
 pub use skill::Skill;
 pub use variants::FromElsewhere;

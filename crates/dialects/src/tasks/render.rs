@@ -16,7 +16,7 @@ at hand calls for one of them, read the file at its location first and follow it
 
 /// The parts to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
+pub struct PromptLayout {
     /// The task's front matter, first.
     pub front_matter: RenderedPart,
     /// The rules.
@@ -25,9 +25,9 @@ pub struct Layout {
     pub skills: RenderedPart,
 }
 
-impl Layout {
+impl PromptLayout {
     /// All parts.
-    pub const WHOLE: Layout = Layout {
+    pub const WHOLE: PromptLayout = PromptLayout {
         front_matter: RenderedPart::Written,
         rules: RenderedPart::Written,
         skills: RenderedPart::Written,
@@ -45,7 +45,7 @@ pub enum RenderedPart {
 
 impl Prompt {
     /// Returns the whole text: front matter, rules, skills, task.
-    pub fn render(&self, layout: Layout) -> Vec<u8> {
+    pub fn render(&self, layout: PromptLayout) -> Vec<u8> {
         let rules: usize = self.rules.iter().map(|rule| rule.text.len() + 1).sum();
         let mut output = Vec::with_capacity(rules + self.task.text.len() + 4096);
         if let (RenderedPart::Written, Some(header)) =

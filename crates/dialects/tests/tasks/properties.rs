@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use arbtest::arbitrary::{Result, Unstructured};
-use brief_dialects::tasks::Layout;
+use brief_dialects::tasks::PromptLayout;
 use brief_syntax::system::MemorySystem;
 
 use crate::support::{Scripted, codes, project, run, run_live, shown};
@@ -95,7 +95,10 @@ fn where_nothing_is_to_expand_a_text_comes_out_as_it_went_in() {
         let prompt = run(&system, &["t"]);
         assert_eq!(prompt.task.text, text);
         assert_eq!(prompt.rules[0].text, text);
-        assert_eq!(prompt.render(Layout::WHOLE), [text.as_slice(), b"\n", &text, b"\n"].concat());
+        assert_eq!(
+            prompt.render(PromptLayout::WHOLE),
+            [text.as_slice(), b"\n", &text, b"\n"].concat()
+        );
         let command = project()
             .with_file(".agents/tasks/t.md", "/c")
             .with_file(".agents/commands/c.md", &text);
@@ -281,7 +284,7 @@ fn laid_out<'f>(files: impl IntoIterator<Item = &'f (&'f str, &'f str)>) -> Memo
 
 fn whole(system: &MemorySystem) -> (Vec<u8>, Vec<String>) {
     let prompt = run(system, &["-p", "v=1", "t"]);
-    (prompt.render(Layout::WHOLE), codes(&prompt))
+    (prompt.render(PromptLayout::WHOLE), codes(&prompt))
 }
 
 /// G3: same bytes, same answer, in whatever order the files came to be.

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use brief_dialects::tasks::{
-    Amount, Author, Bootstrap, CodingAgent, HiddenInPrompt, Layout, Library, Live, LiveCommand,
-    NotRun, Parameters, Prompt, PromptRequest, Script, SearchOrigin, SearchRoot, Selectors,
+    Amount, Author, Bootstrap, CodingAgent, HiddenInPrompt, Library, Live, LiveCommand, NotRun,
+    Parameters, Prompt, PromptLayout, PromptRequest, Script, SearchOrigin, SearchRoot, Selectors,
     TaskError, TaskName, assemble,
 };
 use brief_syntax::System;
@@ -165,7 +165,7 @@ pub(crate) fn failure(system: &MemorySystem, arguments: &[&str]) -> TaskError {
 
 /// The whole output.
 pub(crate) fn output(prompt: &Prompt) -> String {
-    String::from_utf8(prompt.render(Layout::WHOLE)).unwrap()
+    String::from_utf8(prompt.render(PromptLayout::WHOLE)).unwrap()
 }
 
 /// The task's text.

@@ -5,7 +5,7 @@ use brief_syntax::Diagnostic;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use brief_dialects::tasks::{Layout, RenderedPart};
+use brief_dialects::tasks::{PromptLayout, RenderedPart};
 use brief_syntax::system::MemorySystem;
 
 use crate::support::{codes, output, project, rules, run, shown, task_text, warnings};
@@ -247,7 +247,7 @@ fn bytes_that_are_no_text_stay() {
     let text = [b"---\na: caf\xe9\n---\n".as_slice(), body].concat();
     let prompt = run(&project().with_file(".agents/tasks/t.md", text), &["t"]);
     assert_eq!(prompt.task.text, body);
-    let layout = Layout {
+    let layout = PromptLayout {
         front_matter: RenderedPart::Written,
         rules: RenderedPart::Written,
         skills: RenderedPart::Written,

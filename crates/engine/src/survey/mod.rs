@@ -72,7 +72,7 @@ impl Surveyed<'_> {
 
 /// A directory that has guidance of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SurveyedDirectory {
     /// The directory, `/`-separated below the root; `None` for the user's own guidance.
     pub path: Option<String>,
     /// The number of its own items.
@@ -273,15 +273,15 @@ impl<'c> Survey<'c> {
     }
 
     /// Returns the directories that have guidance of their own, the user's first, then by path.
-    pub fn places(&self) -> Vec<Place> {
-        let mut places: Vec<Place> = Vec::new();
+    pub fn places(&self) -> Vec<SurveyedDirectory> {
+        let mut places: Vec<SurveyedDirectory> = Vec::new();
         let mut of: Vec<&Surveyed<'c>> = self.items.iter().collect();
         of.sort_by(|left, right| left.directory.cmp(&right.directory));
         for own in of.chunk_by(|left, right| left.directory == right.directory) {
             let path = own[0].directory.clone();
             let below = self.files.places_below(path.as_deref().unwrap_or_default());
             let costs = &self.costs[below];
-            places.push(Place {
+            places.push(SurveyedDirectory {
                 path,
                 items: own.len(),
                 tokens: own.iter().map(|surveyed| surveyed.tokens).sum(),

@@ -88,8 +88,9 @@ fn costs_are_those_of_the_answers() {
 fn directories_have_a_least_and_a_most() {
     let catalog = whole(&system());
     let places = survey(&catalog).places();
-    let of =
-        |place: &Place| (place.path.clone(), place.items, place.least, place.most, place.files);
+    let of = |place: &SurveyedDirectory| {
+        (place.path.clone(), place.items, place.least, place.most, place.files)
+    };
     assert_eq!(
         places.iter().map(of).collect::<Vec<_>>(),
         [

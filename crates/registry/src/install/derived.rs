@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 
 use brief_syntax::System;
 
-use super::Project;
+use super::ProjectPaths;
 use crate::lock::Lock;
 use crate::outputs::mark;
 use crate::outputs::record::OutputRecord;
@@ -17,7 +17,7 @@ use crate::outputs::record::OutputRecord;
 /// Returns the mark of a lock whose lists this run has verified. `None` where the machine has no key.
 pub(super) fn mark(
     system: &dyn System,
-    project: &Project,
+    project: &ProjectPaths,
     lock: &Lock,
 ) -> io::Result<Option<String>> {
     match marked(system, lock) {
@@ -29,7 +29,7 @@ pub(super) fn mark(
 /// Returns whether this program has derived all lists of the lock on this machine, for this project.
 pub(super) fn has_mark(
     system: &dyn System,
-    project: &Project,
+    project: &ProjectPaths,
     lock: &Lock,
     record: Option<&OutputRecord>,
 ) -> bool {

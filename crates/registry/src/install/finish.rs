@@ -4,7 +4,7 @@ use std::path::Path;
 
 use brief_syntax::system::{FileLock, System};
 
-use super::{InstallError, Project};
+use super::{InstallError, ProjectPaths};
 use crate::outputs::disk::Disk;
 use crate::outputs::stage::{self, Disks, RecoverError};
 
@@ -22,7 +22,7 @@ pub struct Finished {
 
 /// Finishes the work of a killed run. A command that writes calls it before it reads the manifest or the
 /// lock, which may be in a mixed state.
-pub fn finish(system: &dyn System, project: &Project) -> Result<Finished, InstallError> {
+pub fn finish(system: &dyn System, project: &ProjectPaths) -> Result<Finished, InstallError> {
     let own = open_own(system, project)?;
     if !stage::is_left(&own) {
         return Ok(Finished::default());
@@ -34,7 +34,7 @@ pub fn finish(system: &dyn System, project: &Project) -> Result<Finished, Instal
 /// The same, for a caller that holds the lock.
 pub(super) fn finish_in(
     system: &dyn System,
-    project: &Project,
+    project: &ProjectPaths,
     disks: &mut Disks<'_>,
 ) -> Result<Finished, InstallError> {
     let recovered = stage::recover(system, disks).map_err(|error| match error {
@@ -51,20 +51,20 @@ pub(super) fn finish_in(
 }
 
 /// Locks the project against other runs.
-pub(super) fn lock(system: &dyn System, project: &Project) -> Result<FileLock, InstallError> {
+pub(super) fn lock(system: &dyn System, project: &ProjectPaths) -> Result<FileLock, InstallError> {
     system.lock(&project.own.join(LOCK)).map_err(failed(&project.own))
 }
 
 pub(super) fn open_own<'d>(
     system: &'d dyn System,
-    project: &Project,
+    project: &ProjectPaths,
 ) -> Result<Disk<'d>, InstallError> {
     Disk::open_own(system, &project.own).map_err(failed(&project.own))
 }
 
 pub(super) fn open_disks<'d>(
     system: &'d dyn System,
-    project: &Project,
+    project: &ProjectPaths,
     own: Disk<'d>,
 ) -> Result<Disks<'d>, InstallError> {
     let open = |path: &Path| Disk::open(system, path).map_err(failed(path));

@@ -6,33 +6,33 @@ use brief_dialects::portable::{self, ItemId, Registry};
 use brief_syntax::Root;
 use brief_syntax::system::{System, words};
 
-use super::Project;
+use super::ProjectPaths;
 use super::open::git_source;
 use crate::cache::{Cache, Network};
 use crate::lock::Lock;
-use crate::manifest::{Manifest, Place, WantedSource};
+use crate::manifest::{Manifest, SourcePlace, WantedSource};
 
 /// The sources of a project, read without the network.
 #[derive(Debug, Default)]
-pub struct Inventory {
+pub struct SourceInventory {
     /// The items and bundles of each source, or the reason why they cannot be read.
     pub sources: BTreeMap<String, Result<Registry, String>>,
 }
 
-impl Inventory {
+impl SourceInventory {
     /// Reads the sources at their locked commits.
     pub fn read(
         system: &dyn System,
-        project: &Project,
+        project: &ProjectPaths,
         manifest: &Manifest,
         lock: &Lock,
         clients: &[&str],
-    ) -> Inventory {
+    ) -> SourceInventory {
         let sources = manifest.sources.iter().map(|source| {
             let registry = read_one(system, project, source, lock, clients);
             (source.name.clone(), registry)
         });
-        Inventory { sources: sources.collect() }
+        SourceInventory { sources: sources.collect() }
     }
 
     /// Returns an item of a source.
@@ -43,14 +43,14 @@ impl Inventory {
 
 fn read_one(
     system: &dyn System,
-    project: &Project,
+    project: &ProjectPaths,
     source: &WantedSource,
     lock: &Lock,
     clients: &[&str],
 ) -> Result<Registry, String> {
     let directory = match &source.place {
-        Place::Directory(path) => project.config.join(path),
-        Place::Git { .. } => {
+        SourcePlace::Directory(path) => project.config.join(path),
+        SourcePlace::Git { .. } => {
             let git = git_source(system, project, source).map_err(|error| error.to_string())?;
             let cache = Cache::of_user(system).ok_or("there is no home directory")?;
             let locked = lock.sources.get(&source.name).filter(|one| one.place == source.place);

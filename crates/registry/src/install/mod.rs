@@ -31,7 +31,7 @@ use brief_dialects::portable::ItemId;
 use brief_syntax::{Diagnostic, Severity};
 
 use crate::cache::Network;
-use crate::manifest::{Edit, Place};
+use crate::manifest::{ManifestEdit, SourcePlace};
 use crate::outputs::plan::Difference;
 use crate::outputs::record;
 use crate::outputs::{Change, ChangeKind};
@@ -39,19 +39,19 @@ use crate::outputs::{Change, ChangeKind};
 pub use error::{InstallError, Unresolved};
 pub use finish::{Finished, finish};
 pub use gate::ItemCapabilities;
-pub use inventory::Inventory;
+pub use inventory::SourceInventory;
 pub use newest::{Newest, newest};
 pub use open::{Elsewhere, Found, SourceRoot, look_into, open_source, source_of};
-pub use project::Project;
+pub use project::ProjectPaths;
 pub use run::sync;
 pub use select::{ChooseError, choose};
-pub use status::{Drift, Status, status};
+pub use status::{Drift, InstallStatus, status};
 
 /// An installation to run.
 #[derive(Debug, Clone)]
-pub struct Request<'r> {
+pub struct InstallRequest<'r> {
     /// Edits of the manifest, which come first.
-    pub edits: &'r [Edit],
+    pub edits: &'r [ManifestEdit],
     /// The sources to look up again instead of using the locked commit.
     pub refresh: Refresh,
     /// Commits that the caller has looked up already, by source.
@@ -59,7 +59,7 @@ pub struct Request<'r> {
     /// A source that the caller has read already, so that it is not read again.
     pub found: Option<&'r Found>,
     /// The mode: write, check or show differences.
-    pub mode: Mode,
+    pub mode: InstallMode,
     /// The treatment of the lock.
     pub locking: Locking,
     /// The permission to fetch.
@@ -76,15 +76,15 @@ pub struct Request<'r> {
     pub extent: Extent,
 }
 
-impl<'r> Request<'r> {
+impl<'r> InstallRequest<'r> {
     /// Creates a request that installs what the manifest names, for these clients.
-    pub fn new(clients: &'r [String]) -> Request<'r> {
-        Request {
+    pub fn new(clients: &'r [String]) -> InstallRequest<'r> {
+        InstallRequest {
             edits: &[],
             refresh: Refresh::None,
             commits: BTreeMap::new(),
             found: None,
-            mode: Mode::Write,
+            mode: InstallMode::Write,
             locking: Locking::Follow,
             network: Network::Online,
             clients,
@@ -120,7 +120,7 @@ impl Refresh {
 
 /// The mode of an installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum InstallMode {
     /// Brings the project up to date.
     Write,
     /// Reports the changes and writes nothing.
@@ -149,7 +149,7 @@ pub enum Extent {
 
 /// The result of an installation, or of a check.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct InstallReport {
     /// The sources of the manifest.
     pub sources: Vec<SourceReport>,
     /// The new, changed and removed items.
@@ -182,7 +182,7 @@ pub struct Report {
     record: Option<record::OutputRecord>,
 }
 
-impl Report {
+impl InstallReport {
     /// Returns the number of files with this kind of change.
     pub fn count_of(&self, kind: ChangeKind) -> usize {
         self.changes.iter().filter(|change| change.kind == kind).count()
@@ -214,7 +214,7 @@ pub struct SourceReport {
     /// The name of the source.
     pub name: String,
     /// The address of the source.
-    pub place: Place,
+    pub place: SourcePlace,
     /// The previous commit, for a locked repository.
     pub before: Option<String>,
     /// The current commit; only for a repository.

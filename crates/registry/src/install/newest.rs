@@ -4,12 +4,12 @@ use brief_dialects::policy::Policy;
 use brief_syntax::system::System;
 
 use super::open::{admit, git_source};
-use super::{InstallError, Project};
+use super::{InstallError, ProjectPaths};
 use crate::cache::{Cache, Event};
 use crate::latest::newer_tag;
 use crate::lock::Lock;
-use crate::manifest::{Manifest, Place};
-use crate::source::Source;
+use crate::manifest::{Manifest, SourcePlace};
+use crate::source::SourceAddress;
 
 /// The locked and the newest state of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Newest {
 /// Asks the server of every source. A server that does not answer yields an error for its source only.
 pub fn newest(
     system: &dyn System,
-    project: &Project,
+    project: &ProjectPaths,
     manifest: &Manifest,
     lock: &Lock,
     observer: &dyn Fn(Event<'_>),
@@ -47,9 +47,9 @@ pub fn newest(
     let policy = Policy::load(system)?;
     let mut all = Vec::new();
     for wanted in &manifest.sources {
-        let Place::Git { .. } = wanted.place else { continue };
+        let SourcePlace::Git { .. } = wanted.place else { continue };
         let source = git_source(system, project, wanted)?;
-        let named = Source::Git(source.clone());
+        let named = SourceAddress::Git(source.clone());
         admit(system, &policy, &wanted.name, &named, &project.config)?;
         let locked = lock.sources.get(&wanted.name).and_then(|locked| locked.commit.clone());
         let name = wanted.name.clone();

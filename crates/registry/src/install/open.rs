@@ -8,11 +8,11 @@ use brief_dialects::portable::{self, ItemKind, Registry};
 use brief_syntax::system::{Dir, FileKind, System};
 use brief_syntax::{Diagnostic, Root, Severity, Source as Text, limits};
 
-use super::{InstallError, Project, Request};
+use super::{InstallError, InstallRequest, ProjectPaths};
 use crate::cache::{Cache, Checkout, Event, Network};
 use crate::lock::{Lock, LockedSource};
-use crate::manifest::{Place, WantedSource};
-use crate::source::{GitSource, Source};
+use crate::manifest::{SourcePlace, WantedSource};
+use crate::source::{GitSource, SourceAddress};
 
 /// An open source.
 pub(super) struct OpenedSource<'o> {
@@ -71,7 +71,7 @@ impl Found {
 /// Reads a source so that the user can choose from its items: at `commit`, or else at its newest commit.
 pub fn look_into(
     system: &dyn System,
-    source: &Source,
+    source: &SourceAddress,
     commit: Option<&str>,
     base: &Path,
     clients: &[&str],
@@ -100,7 +100,7 @@ pub struct SourceRoot {
 /// Opens the directory of a source: at `commit`, or else at its newest commit. Reads nothing in it.
 pub fn open_source(
     system: &dyn System,
-    source: &Source,
+    source: &SourceAddress,
     commit: Option<&str>,
     base: &Path,
     network: Network,
@@ -109,8 +109,8 @@ pub fn open_source(
     let name = source.to_string();
     admit(system, &Policy::load(system)?, &name, source, base)?;
     let (directory, commit, notes) = match source {
-        Source::Directory(path) => (base.join(path), None, Vec::new()),
-        Source::Git(git) => {
+        SourceAddress::Directory(path) => (base.join(path), None, Vec::new()),
+        SourceAddress::Git(git) => {
             let cache = cache(system)?.observed(observer);
             let checkout = match commit {
                 Some(commit) => cache.checkout_commit(git, commit, network),
@@ -132,7 +132,7 @@ pub(super) fn admit(
     system: &dyn System,
     policy: &Policy,
     name: &str,
-    source: &Source,
+    source: &SourceAddress,
     base: &Path,
 ) -> Result<(), InstallError> {
     match source.forbidden_by(policy, system, base) {
@@ -202,8 +202,8 @@ fn root(system: &dyn System, name: &str, path: PathBuf) -> Result<Root, InstallE
 /// The inputs of opening all sources.
 pub(super) struct Opener<'o> {
     pub(super) system: &'o dyn System,
-    pub(super) project: &'o Project,
-    pub(super) request: &'o Request<'o>,
+    pub(super) project: &'o ProjectPaths,
+    pub(super) request: &'o InstallRequest<'o>,
     pub(super) lock: &'o Lock,
     pub(super) clients: &'o [&'o str],
     pub(super) observer: &'o dyn Fn(Event<'_>),
@@ -219,8 +219,10 @@ impl Opener<'_> {
         let source = source_of(self.system, self.project, wanted)?;
         admit(self.system, self.policy, &wanted.name, &source, &self.project.config)?;
         let (directory, commit, is_locked, notes) = match &wanted.place {
-            Place::Directory(path) => (self.project.config.join(path), None, false, Vec::new()),
-            Place::Git { .. } => {
+            SourcePlace::Directory(path) => {
+                (self.project.config.join(path), None, false, Vec::new())
+            }
+            SourcePlace::Git { .. } => {
                 let source = git_source(self.system, self.project, wanted)?;
                 let locked = self.lock.sources.get(&wanted.name);
                 let (checkout, is_locked) = self.checkout(wanted, &source, locked)?;
@@ -270,23 +272,24 @@ impl Opener<'_> {
 /// Parses the address of a repository from the manifest.
 pub(super) fn git_source(
     system: &dyn System,
-    project: &Project,
+    project: &ProjectPaths,
     wanted: &WantedSource,
 ) -> Result<GitSource, InstallError> {
-    let Place::Git { git, reference, subpath } = &wanted.place else {
+    let SourcePlace::Git { git, reference, subpath } = &wanted.place else {
         unreachable!("only repositories come here")
     };
     let failed = |error| InstallError::Source { name: wanted.name.clone(), error };
-    let parse = |text: &str| Source::parse_added(text, &project.config, system).map_err(failed);
+    let parse =
+        |text: &str| SourceAddress::parse_added(text, &project.config, system).map_err(failed);
     let source = match parse(git)? {
-        Source::Git(source) => source,
+        SourceAddress::Git(source) => source,
         // The manifest says that it is a repository, even if a directory of that name exists.
-        Source::Directory(_) => {
+        SourceAddress::Directory(_) => {
             let is_path = git.starts_with(['.', '/', '~', '\\']);
             let forced = if is_path { format!("git::{git}") } else { format!("github:{git}") };
             match parse(&forced)? {
-                Source::Git(source) => source,
-                Source::Directory(path) => {
+                SourceAddress::Git(source) => source,
+                SourceAddress::Directory(path) => {
                     let error = std::io::ErrorKind::NotADirectory.into();
                     return Err(InstallError::Directory { name: wanted.name.clone(), path, error });
                 }
@@ -303,11 +306,11 @@ pub(super) fn git_source(
 /// Returns the source that an entry of the manifest names.
 pub fn source_of(
     system: &dyn System,
-    project: &Project,
+    project: &ProjectPaths,
     wanted: &WantedSource,
-) -> Result<Source, InstallError> {
+) -> Result<SourceAddress, InstallError> {
     match &wanted.place {
-        Place::Directory(path) => Ok(Source::Directory(PathBuf::from(path))),
-        Place::Git { .. } => git_source(system, project, wanted).map(Source::Git),
+        SourcePlace::Directory(path) => Ok(SourceAddress::Directory(PathBuf::from(path))),
+        SourcePlace::Git { .. } => git_source(system, project, wanted).map(SourceAddress::Git),
     }
 }

@@ -16,7 +16,7 @@ use crate::outputs::record;
 
 /// The directories of an installation, for a project or for a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Project {
+pub struct ProjectPaths {
     /// The directory for files of clients: the project, or the home directory.
     pub outputs: PathBuf,
     /// The directory of `brief.toml` and `brief.lock`.
@@ -25,10 +25,10 @@ pub struct Project {
     pub own: PathBuf,
 }
 
-impl Project {
+impl ProjectPaths {
     /// Returns the directories of a project.
-    pub fn at(root: &Path) -> Project {
-        Project {
+    pub fn at(root: &Path) -> ProjectPaths {
+        ProjectPaths {
             outputs: root.to_owned(),
             config: root.to_owned(),
             own: root.join(record::DIRECTORY),
@@ -38,19 +38,19 @@ impl Project {
     /// Returns the directories of the project around `start`, a path without links: the nearest directory with
     /// a `brief.toml` inside the repository, else the top of the repository. Outside a repository it is
     /// `start` itself, because other users may own the directories above.
-    pub fn around(system: &dyn Files, start: &Path) -> Project {
+    pub fn around(system: &dyn Files, start: &Path) -> ProjectPaths {
         let has = |directory: &Path, name: &str| system.resolve(&directory.join(name)).is_ok();
         let Some(top) = start.ancestors().find(|directory| has(directory, ".git")) else {
-            return Project::at(start);
+            return ProjectPaths::at(start);
         };
         let mut inside = start.ancestors().take_while(|directory| directory.starts_with(top));
         let nearest = inside.find(|directory| has(directory, config::FILE_NAME));
-        Project::at(nearest.unwrap_or(top))
+        ProjectPaths::at(nearest.unwrap_or(top))
     }
 
     /// Returns the directories of the user; `None` where the environment names no home directory.
-    pub fn of_user(system: &dyn Machine) -> Option<Project> {
-        Some(Project {
+    pub fn of_user(system: &dyn Machine) -> Option<ProjectPaths> {
+        Some(ProjectPaths {
             outputs: home_directory(system)?,
             config: config_directory(system)?,
             own: state_directory(system)?.join("installed"),

@@ -20,12 +20,12 @@ use super::open::{OpenedSource, Opener, name_places};
 use super::select::{Selected, Selection, select};
 use super::state::{ProjectState, needs_manifest};
 use super::{
-    Extent, InstallError, Locking, Mode, Project, Report, Request, SourceReport, Unresolved,
-    derived, frozen, gate, shared,
+    Extent, InstallError, InstallMode, InstallReport, InstallRequest, Locking, ProjectPaths,
+    SourceReport, Unresolved, derived, frozen, gate, shared,
 };
 use crate::cache::Event;
 use crate::lock::{FILE_NAME as LOCK_NAME, Lock, LockedFile, LockedItem, LockedSource};
-use crate::manifest::Edit;
+use crate::manifest::ManifestEdit;
 use crate::outputs::ChangeKind;
 use crate::outputs::backup;
 use crate::outputs::disk::{Disk, DiskState};
@@ -50,17 +50,17 @@ const ADVICE: Advice = Advice {
 pub fn sync(
     system: &dyn System,
     compiler: &dyn Compiler,
-    project: &Project,
-    request: &Request<'_>,
+    project: &ProjectPaths,
+    request: &InstallRequest<'_>,
     observer: &dyn Fn(Event<'_>),
-) -> Result<Report, InstallError> {
+) -> Result<InstallReport, InstallError> {
     brief_syntax::allocation::expect_reuse();
     // A policy does not limit removals.
     let forbidding = match request.extent {
         Extent::Manifest => policy::Policy::load(system)?,
         Extent::Nothing => policy::Policy::default(),
     };
-    let is_write = request.mode == Mode::Write;
+    let is_write = request.mode == InstallMode::Write;
     let has = |path: &Path| system.resolve(path).is_ok();
     if needs_manifest(request) && !has(&project.manifest()) && !has(&project.own) {
         // Nothing was ever installed here, so nothing is created either.
@@ -80,7 +80,7 @@ pub fn sync(
         None
     };
     let mut disks = open_disks(system, project, own)?;
-    let mut report = Report::default();
+    let mut report = InstallReport::default();
     if is_write {
         report.notes = finish_in(system, project, &mut disks)?.notes;
     } else if stage::is_pending(&disks.own) {
@@ -107,8 +107,8 @@ fn ignore_own(own: &Disk<'_>) -> io::Result<()> {
 struct Run<'r> {
     system: &'r dyn System,
     compiler: &'r dyn Compiler,
-    project: &'r Project,
-    request: &'r Request<'r>,
+    project: &'r ProjectPaths,
+    request: &'r InstallRequest<'r>,
     observer: &'r dyn Fn(Event<'_>),
     /// The policies of the machine and of the user.
     forbidding: &'r policy::Policy,
@@ -119,8 +119,8 @@ impl Run<'_> {
         &self,
         old: &ProjectState,
         disks: &mut Disks<'_>,
-        mut report: Report,
-    ) -> Result<Report, InstallError> {
+        mut report: InstallReport,
+    ) -> Result<InstallReport, InstallError> {
         let request = self.request;
         if request.locking == Locking::Frozen {
             frozen::check_lock(&old.manifest, old.lock_before.is_some().then_some(&old.lock))?;
@@ -134,7 +134,7 @@ impl Run<'_> {
         {
             return Err(InstallError::Required { item: item.clone(), decision });
         }
-        let is_write = request.mode == Mode::Write;
+        let is_write = request.mode == InstallMode::Write;
         let policy = ConflictPolicy {
             edited: Chosen::Paths(request.force.clone()),
             foreign: Chosen::Paths(request.adopt.clone()),
@@ -150,7 +150,7 @@ impl Run<'_> {
         let records = old.record.iter().chain([&old.witness]).collect();
         let after = OutputRecord::new(String::new());
         let mut plan = Plan::new(records, &policy, &self.project.outputs, after, stage);
-        plan.differences = (request.mode == Mode::Diff).then(Vec::new);
+        plan.differences = (request.mode == InstallMode::Diff).then(Vec::new);
         let outcome = self.plan_all(old, &sources, &clients, &selection, &mut plan, disks);
         let lock = match outcome {
             Ok(lock) => lock,
@@ -170,7 +170,7 @@ impl Run<'_> {
         let stage = plan.stage.take();
         self.take_from(plan, &mut report);
         if let Some(mut stage) = stage {
-            stage.note_asked(request.edits.iter().filter_map(Edit::removed).collect());
+            stage.note_asked(request.edits.iter().filter_map(ManifestEdit::removed).collect());
             let outcome = stage_own(old, &lock_text, &report, &mut stage, disks);
             if let Err(error) = outcome {
                 let _ = stage.abandon(&disks.own);
@@ -313,7 +313,7 @@ impl Run<'_> {
             frozen::refuse_difference(&old.lock, &lock)?;
         }
         // A failed item keeps the list of the old lock, which may not match its content.
-        if self.request.mode == Mode::Write && is_read && plan.failed == 0 {
+        if self.request.mode == InstallMode::Write && is_read && plan.failed == 0 {
             plan.after.capabilities = derived::mark(self.system, self.project, &lock)
                 .map_err(InstallError::NotWritten)?;
         }
@@ -405,7 +405,7 @@ impl Run<'_> {
         sources: &[OpenedSource<'_>],
         selection: &Selection,
         (lock, lock_text): (&Lock, &str),
-        report: &mut Report,
+        report: &mut InstallReport,
     ) {
         for source in sources {
             let name = &source.wanted.name;
@@ -423,8 +423,10 @@ impl Run<'_> {
         report.capabilities = gate::told(&old.lock, lock);
         if old.lock.is_old {
             let what = match self.request.mode {
-                Mode::Write => "it says now what every item can do",
-                Mode::Check | Mode::Diff => "`brief sync` adds what every item can do",
+                InstallMode::Write => "it says now what every item can do",
+                InstallMode::Check | InstallMode::Diff => {
+                    "`brief sync` adds what every item can do"
+                }
             };
             report.notes.push(format!("`brief.lock` is of an older version; {what}"));
         }
@@ -463,7 +465,7 @@ impl Run<'_> {
         }
     }
 
-    fn take_from(&self, plan: Plan<'_>, report: &mut Report) {
+    fn take_from(&self, plan: Plan<'_>, report: &mut InstallReport) {
         report.changes = plan.changes;
         report.changes.sort_unstable();
         report.differences = plan.differences.unwrap_or_default();
@@ -495,7 +497,7 @@ fn report_unread(sources: &[OpenedSource<'_>], plan: &mut Plan<'_>) -> bool {
 fn stage_own(
     old: &ProjectState,
     lock_text: &str,
-    report: &Report,
+    report: &InstallReport,
     stage: &mut Stage,
     disks: &mut Disks<'_>,
 ) -> io::Result<()> {

@@ -9,9 +9,9 @@ use brief_syntax::system::ReadError;
 use brief_syntax::{Source, System};
 
 use super::run::RECORD;
-use super::{Extent, InstallError, Project, Request, derived};
+use super::{Extent, InstallError, InstallRequest, ProjectPaths, derived};
 use crate::lock::{Lock, LockError};
-use crate::manifest::{Edit, Manifest};
+use crate::manifest::{Manifest, ManifestEdit};
 use crate::outputs::disk::Disk;
 use crate::outputs::record::OutputRecord;
 use crate::outputs::stage::Disks;
@@ -37,8 +37,8 @@ impl ProjectState {
     pub(super) fn read(
         system: &dyn System,
         compiler: &dyn Compiler,
-        project: &Project,
-        request: &Request<'_>,
+        project: &ProjectPaths,
+        request: &InstallRequest<'_>,
         disks: &mut Disks<'_>,
     ) -> Result<ProjectState, InstallError> {
         let path = project.manifest();
@@ -47,9 +47,10 @@ impl ProjectState {
             return Err(InstallError::NoManifest { directory: project.config.clone() });
         }
         let before = manifest_before.clone().unwrap_or_default();
-        let accept = request.accept.iter().map(|sha256| Edit::Accept { sha256: sha256.clone() });
-        let edits: Vec<Edit> = request.edits.iter().cloned().chain(accept).collect();
-        let manifest_text = Edit::apply(&before, &edits)
+        let accept =
+            request.accept.iter().map(|sha256| ManifestEdit::Accept { sha256: sha256.clone() });
+        let edits: Vec<ManifestEdit> = request.edits.iter().cloned().chain(accept).collect();
+        let manifest_text = ManifestEdit::apply(&before, &edits)
             .map_err(|error| InstallError::Edit { path: path.clone(), error })?;
         let source = Arc::new(Source::new(path, manifest_text.as_str()));
         let manifest = match request.extent {
@@ -111,7 +112,7 @@ fn text(disk: &mut Disk<'_>, path: &Path) -> Result<Option<String>, InstallError
 }
 
 /// Returns whether the request is impossible without a manifest.
-pub(super) fn needs_manifest(request: &Request<'_>) -> bool {
+pub(super) fn needs_manifest(request: &InstallRequest<'_>) -> bool {
     request.edits.is_empty() && request.extent == Extent::Manifest
 }
 

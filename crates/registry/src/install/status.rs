@@ -6,7 +6,7 @@ use std::path::Path;
 use brief_syntax::system::{ReadError, System};
 
 use super::run::RECORD;
-use super::{InstallError, Project};
+use super::{InstallError, ProjectPaths};
 use crate::lock::{Lock, LockedFile};
 use crate::outputs::disk::{Disk, DiskState};
 use crate::outputs::record::OutputRecord;
@@ -14,7 +14,7 @@ use crate::outputs::stage;
 
 /// The state of an installation.
 #[derive(Debug, Default)]
-pub struct Status {
+pub struct InstallStatus {
     /// The lock, if there is one.
     pub lock: Option<Lock>,
     /// Files that differ from the lock.
@@ -38,7 +38,7 @@ pub enum Drift {
 }
 
 /// Compares the files on disk with the lock.
-pub fn status(system: &dyn System, project: &Project) -> Result<Status, InstallError> {
+pub fn status(system: &dyn System, project: &ProjectPaths) -> Result<InstallStatus, InstallError> {
     let open = |path: &Path| {
         Disk::open(system, path).map_err(|error| InstallError::Io { path: path.to_owned(), error })
     };
@@ -66,7 +66,7 @@ pub fn status(system: &dyn System, project: &Project) -> Result<Status, InstallE
             }
         }
     }
-    Ok(Status { lock, drift, is_pending: stage::is_pending(&own) })
+    Ok(InstallStatus { lock, drift, is_pending: stage::is_pending(&own) })
 }
 
 fn compare(

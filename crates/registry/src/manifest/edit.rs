@@ -3,17 +3,17 @@
 use brief_dialects::portable::{ItemId, ItemKind};
 use toml_edit::{Array, DocumentMut, Item, RawString, Table, TableLike, Value, value};
 
-use super::{Place, Wanted};
+use super::{SourcePlace, Wanted};
 
 /// An edit of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Edit {
+pub enum ManifestEdit {
     /// Adds wanted items to a source, which may be new.
     Want {
         /// The name of the source.
         source: String,
         /// The address of the source.
-        place: Place,
+        place: SourcePlace,
         /// The items to add.
         wanted: Wanted,
         /// The clients of its items; `None` leaves them as they are.
@@ -79,21 +79,23 @@ pub enum EditError {
     Outrun,
 }
 
-impl Edit {
+impl ManifestEdit {
     /// Returns the full name of the removed thing: `source/NAME`, `bundle/NAME` or `KIND/NAME`.
     pub fn removed(&self) -> Option<String> {
         match self {
-            Edit::Want { .. } | Edit::Accept { .. } | Edit::FoundClients { .. } => None,
-            Edit::DropItem { item, .. } | Edit::Exclude { item, .. } => {
+            ManifestEdit::Want { .. }
+            | ManifestEdit::Accept { .. }
+            | ManifestEdit::FoundClients { .. } => None,
+            ManifestEdit::DropItem { item, .. } | ManifestEdit::Exclude { item, .. } => {
                 Some(format!("{}/{}", item.kind, item.name))
             }
-            Edit::DropBundle { bundle, .. } => Some(format!("bundle/{bundle}")),
-            Edit::DropSource { source } => Some(format!("source/{source}")),
+            ManifestEdit::DropBundle { bundle, .. } => Some(format!("bundle/{bundle}")),
+            ManifestEdit::DropSource { source } => Some(format!("source/{source}")),
         }
     }
 
     /// Applies edits to the text of a manifest, in order.
-    pub fn apply(text: &str, edits: &[Edit]) -> Result<String, EditError> {
+    pub fn apply(text: &str, edits: &[ManifestEdit]) -> Result<String, EditError> {
         let mut document: DocumentMut = text
             .parse()
             .map_err(|error: toml_edit::TomlError| EditError::Syntax(one_line(error.message())))?;
@@ -116,7 +118,7 @@ impl Edit {
 
     fn carry_out(&self, document: &mut DocumentMut) -> Result<(), EditError> {
         match self {
-            Edit::Want { source, place, wanted, clients } => {
+            ManifestEdit::Want { source, place, wanted, clients } => {
                 let table = source_table(document, source)?;
                 if is_elsewhere(table, place) {
                     return Err(EditError::Taken(source.clone()));
@@ -127,26 +129,28 @@ impl Edit {
                     table.insert("clients", value(clients.iter().collect::<Array>()));
                 }
             }
-            Edit::DropItem { source, item } => {
+            ManifestEdit::DropItem { source, item } => {
                 let Some(table) = existing(document, source) else { return Ok(()) };
                 drop_from(table, item.kind.folder(), &item.name);
                 drop_if_empty(document, source);
             }
-            Edit::Exclude { source, item } => {
+            ManifestEdit::Exclude { source, item } => {
                 let table = source_table(document, source)?;
                 add_to(table, "exclude", &format!("{}/{}", item.kind, item.name))?;
             }
-            Edit::DropBundle { source, bundle } => {
+            ManifestEdit::DropBundle { source, bundle } => {
                 let Some(table) = existing(document, source) else { return Ok(()) };
                 drop_from(table, "bundles", bundle);
                 drop_if_empty(document, source);
             }
-            Edit::DropSource { source } => drop_source(document, source),
-            Edit::Accept { sha256 } => add_to(install_table(document)?, "accept", sha256)?,
-            Edit::FoundClients { .. } if document.contains_key("sources") => {
+            ManifestEdit::DropSource { source } => drop_source(document, source),
+            ManifestEdit::Accept { sha256 } => add_to(install_table(document)?, "accept", sha256)?,
+            ManifestEdit::FoundClients { .. } if document.contains_key("sources") => {
                 return Err(EditError::Outrun);
             }
-            Edit::FoundClients { clients, signs } => found_clients(document, clients, signs)?,
+            ManifestEdit::FoundClients { clients, signs } => {
+                found_clients(document, clients, signs)?;
+            }
         }
         Ok(())
     }
@@ -240,23 +244,25 @@ fn drop_if_empty(document: &mut DocumentMut, name: &str) {
 }
 
 /// Returns whether a source has another address; another version is the same source.
-fn is_elsewhere(table: &dyn TableLike, place: &Place) -> bool {
+fn is_elsewhere(table: &dyn TableLike, place: &SourcePlace) -> bool {
     let text = |key: &str| table.get(key).and_then(Item::as_str);
     let (git, subpath, directory) = match place {
-        Place::Git { git, subpath, .. } => (Some(git.as_str()), subpath.as_deref(), None),
-        Place::Directory(path) => (None, None, Some(path.as_str())),
+        SourcePlace::Git { git, subpath, .. } => (Some(git.as_str()), subpath.as_deref(), None),
+        SourcePlace::Directory(path) => (None, None, Some(path.as_str())),
     };
     let is_new = text("git").is_none() && text("directory").is_none();
     !is_new && (text("git"), text("subpath"), text("directory")) != (git, subpath, directory)
 }
 
-fn set_place(table: &mut dyn TableLike, place: &Place) {
+fn set_place(table: &mut dyn TableLike, place: &SourcePlace) {
     let (fields, others): (Vec<(&str, Option<&String>)>, _) = match place {
-        Place::Git { git, reference, subpath } => (
+        SourcePlace::Git { git, reference, subpath } => (
             vec![("git", Some(git)), ("ref", reference.as_ref()), ("subpath", subpath.as_ref())],
             vec!["directory"],
         ),
-        Place::Directory(path) => (vec![("directory", Some(path))], vec!["git", "ref", "subpath"]),
+        SourcePlace::Directory(path) => {
+            (vec![("directory", Some(path))], vec!["git", "ref", "subpath"])
+        }
     };
     for (key, text) in fields {
         match text {

@@ -23,7 +23,7 @@ use brief_syntax::{Diagnostic, Source, Span, rules};
 use crate::address::redact;
 use crate::lock::is_sha256;
 
-pub use edit::{Edit, EditError};
+pub use edit::{EditError, ManifestEdit};
 
 /// The sections that a `brief.toml` may have.
 const SECTIONS: [&str; 5] = ["build", "clients", "install", "mcp", "sources"];
@@ -58,7 +58,7 @@ pub struct WantedSource {
     /// The name of the source in the project.
     pub name: String,
     /// The address of the source.
-    pub place: Place,
+    pub place: SourcePlace,
     /// The items that the project wants from it.
     pub wanted: Wanted,
     /// The clients of its items; `None` for those of the project.
@@ -69,7 +69,7 @@ pub struct WantedSource {
 
 /// The address of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum SourcePlace {
     /// A git repository, in a spelling that `brief add` accepts.
     Git {
         /// The repository without version and directory.
@@ -205,14 +205,14 @@ fn read_source(
         None
     };
     let place = match (git, directory) {
-        (Some(git), None) => Place::Git { git, reference, subpath },
+        (Some(git), None) => SourcePlace::Git { git, reference, subpath },
         (None, Some(_)) if reference.is_some() || subpath.is_some() => {
             return refuse(
                 "a directory has neither `ref` nor `subpath`",
                 "name the directory itself; for a repository write `git` instead of `directory`",
             );
         }
-        (None, Some(directory)) => Place::Directory(directory),
+        (None, Some(directory)) => SourcePlace::Directory(directory),
         (None, None) => {
             return refuse("it has no address", "write `git = \"…\"` or `directory = \"…\"`");
         }

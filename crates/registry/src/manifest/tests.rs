@@ -5,7 +5,7 @@ use std::sync::Arc;
 use brief_dialects::portable::{ItemId, ItemKind};
 use brief_syntax::Source;
 
-use super::{Edit, EditError, Manifest, Place, Wanted};
+use super::{EditError, Manifest, ManifestEdit, SourcePlace, Wanted};
 
 fn read(text: &str) -> Result<Manifest, Vec<String>> {
     let source = Arc::new(Source::new("brief.toml", text));
@@ -27,8 +27,8 @@ fn id(kind: ItemKind, name: &str) -> ItemId {
     ItemId { kind, name: name.to_owned() }
 }
 
-fn git(git: &str, reference: Option<&str>) -> Place {
-    Place::Git { git: git.to_owned(), reference: reference.map(str::to_owned), subpath: None }
+fn git(git: &str, reference: Option<&str>) -> SourcePlace {
+    SourcePlace::Git { git: git.to_owned(), reference: reference.map(str::to_owned), subpath: None }
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn sources_are_read_in_order_of_their_names() {
     assert_eq!(a.name, "a");
     assert_eq!(a.wanted.items.iter().next(), Some(&id(ItemKind::Skill, "s")));
     assert!(a.wanted.bundles.contains("b"));
-    assert_eq!(z.place, Place::Directory("../z".to_owned()));
+    assert_eq!(z.place, SourcePlace::Directory("../z".to_owned()));
     assert!(z.wanted.all && z.wanted.exclude.contains(&id(ItemKind::Rule, "x")));
 }
 
@@ -69,17 +69,17 @@ fn every_typo_is_named_with_its_line_and_a_way_out() {
 fn a_source_is_added_at_the_end_and_comments_stay() {
     let text = "# mine\n[install]\nclients = [\"claude\"] # only this\n";
     let wanted = Wanted { items: [id(ItemKind::Skill, "s")].into(), ..Wanted::default() };
-    let want = Edit::Want {
+    let want = ManifestEdit::Want {
         source: "guidance".to_owned(),
         place: git("o/r", Some("v1")),
         wanted,
         clients: None,
     };
-    let edited = Edit::apply(text, std::slice::from_ref(&want)).unwrap();
+    let edited = ManifestEdit::apply(text, std::slice::from_ref(&want)).unwrap();
     let expected = "# mine\n[install]\nclients = [\"claude\"] # only this\n\n\
                     [sources.guidance]\ngit = \"o/r\"\nref = \"v1\"\nskills = [\"s\"]\n";
     assert_eq!(edited, expected);
-    assert_eq!(Edit::apply(&edited, &[want]).unwrap(), expected);
+    assert_eq!(ManifestEdit::apply(&edited, &[want]).unwrap(), expected);
 }
 
 #[test]
@@ -88,15 +88,21 @@ fn lists_keep_their_layout_and_their_comments() {
         "[sources.g]\ngit = \"o/r\" # ours\nskills = [\n  \"a\", # first\n  \"b\", # second\n]\n";
     let wanted = Wanted { items: [id(ItemKind::Skill, "c")].into(), ..Wanted::default() };
     let source = || "g".to_owned();
-    let want =
-        Edit::Want { source: source(), place: git("o/r", Some("v2")), wanted, clients: None };
-    let edited = Edit::apply(text, &[want]).unwrap();
+    let want = ManifestEdit::Want {
+        source: source(),
+        place: git("o/r", Some("v2")),
+        wanted,
+        clients: None,
+    };
+    let edited = ManifestEdit::apply(text, &[want]).unwrap();
     assert_eq!(
         edited,
         "[sources.g]\ngit = \"o/r\" # ours\nskills = [\n  \"a\", # first\n  \"b\", # second\n  \"c\",\n]\nref = \"v2\"\n"
     );
-    let dropped =
-        Edit::apply(text, &[Edit::DropItem { source: source(), item: id(ItemKind::Skill, "b") }]);
+    let dropped = ManifestEdit::apply(
+        text,
+        &[ManifestEdit::DropItem { source: source(), item: id(ItemKind::Skill, "b") }],
+    );
     let dropped = dropped.unwrap();
     assert!(dropped.contains("# first") && dropped.contains("# second"), "{dropped}");
     assert!(!dropped.contains("\"b\""), "{dropped}");
@@ -106,33 +112,35 @@ fn lists_keep_their_layout_and_their_comments() {
 #[test]
 fn a_source_of_which_nothing_is_wanted_goes() {
     let text = "[build]\nh1 = \"never\"\n\n[sources.g]\ngit = \"o/r\"\nbundles = [\"b\"]\n";
-    let edit = Edit::DropBundle { source: "g".to_owned(), bundle: "b".to_owned() };
-    assert_eq!(Edit::apply(text, &[edit]).unwrap(), "[build]\nh1 = \"never\"\n");
+    let edit = ManifestEdit::DropBundle { source: "g".to_owned(), bundle: "b".to_owned() };
+    assert_eq!(ManifestEdit::apply(text, &[edit]).unwrap(), "[build]\nh1 = \"never\"\n");
 }
 
 #[test]
 fn what_is_left_out_comes_back_when_it_is_asked_for() {
     let text = "[sources.g]\ngit = \"o/r\"\nall = true\n";
     let source = || "g".to_owned();
-    let exclude = Edit::Exclude { source: source(), item: id(ItemKind::Rule, "x") };
-    let without = Edit::apply(text, &[exclude]).unwrap();
+    let exclude = ManifestEdit::Exclude { source: source(), item: id(ItemKind::Rule, "x") };
+    let without = ManifestEdit::apply(text, &[exclude]).unwrap();
     assert!(without.contains("exclude = [\"rule/x\"]"), "{without}");
     let wanted = Wanted { items: [id(ItemKind::Rule, "x")].into(), ..Wanted::default() };
-    let want = Edit::Want { source: source(), place: git("o/r", None), wanted, clients: None };
-    assert_eq!(Edit::apply(&without, &[want]).unwrap(), text);
+    let want =
+        ManifestEdit::Want { source: source(), place: git("o/r", None), wanted, clients: None };
+    assert_eq!(ManifestEdit::apply(&without, &[want]).unwrap(), text);
 }
 
 #[test]
 fn comments_alone_stay_at_the_beginning() {
     let wanted = Wanted { all: true, ..Wanted::default() };
     let source = || "s".to_owned();
-    let want = Edit::Want { source: source(), place: git("o/r", None), wanted, clients: None };
+    let want =
+        ManifestEdit::Want { source: source(), place: git("o/r", None), wanted, clients: None };
     assert_eq!(
-        Edit::apply("# Mine.\n", &[want]).unwrap(),
+        ManifestEdit::apply("# Mine.\n", &[want]).unwrap(),
         "# Mine.\n\n[sources.s]\ngit = \"o/r\"\nall = true\n"
     );
-    let drop = Edit::DropSource { source: source() };
-    assert_eq!(Edit::apply("# Mine.\n\n", &[drop]).unwrap(), "# Mine.\n\n");
+    let drop = ManifestEdit::DropSource { source: source() };
+    assert_eq!(ManifestEdit::apply("# Mine.\n\n", &[drop]).unwrap(), "# Mine.\n\n");
 }
 
 /// Another version of a source is the same source; another address is not.
@@ -141,10 +149,13 @@ fn a_source_does_not_take_the_place_of_another_one() {
     let text = "[sources.s]\ngit = \"o/r\"\nref = \"v1\"\nall = true\n";
     let want = |place| {
         let wanted = Wanted { all: true, ..Wanted::default() };
-        Edit::apply(text, &[Edit::Want { source: "s".to_owned(), place, wanted, clients: None }])
+        ManifestEdit::apply(
+            text,
+            &[ManifestEdit::Want { source: "s".to_owned(), place, wanted, clients: None }],
+        )
     };
     assert!(want(git("o/r", Some("v2"))).unwrap().contains("v2"));
     let taken = Err(EditError::Taken("s".to_owned()));
     assert_eq!(want(git("p/r", Some("v1"))), taken);
-    assert_eq!(want(Place::Directory("../r".to_owned())), taken);
+    assert_eq!(want(SourcePlace::Directory("../r".to_owned())), taken);
 }

@@ -4,7 +4,7 @@ use brief_syntax::system::MemorySystem;
 
 use super::*;
 
-fn parse(text: &str) -> Result<Source, SourceError> {
+fn parse(text: &str) -> Result<SourceAddress, SourceError> {
     let system = MemorySystem::new("/p")
         .with_dir("/p/mine/here/sub")
         .with_dir("/p/guidance")
@@ -20,12 +20,12 @@ fn parse(text: &str) -> Result<Source, SourceError> {
         .with_dir("/p/bare.git/refs")
         .with_dir("/srv/re po/.git")
         .with_dir("/plain dir/sub");
-    Source::parse_added(text, Path::new("/p"), &system)
+    SourceAddress::parse_added(text, Path::new("/p"), &system)
 }
 
-fn git(url: &str, reference: &str, subpath: &str) -> Source {
+fn git(url: &str, reference: &str, subpath: &str) -> SourceAddress {
     let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    Source::Git(GitSource {
+    SourceAddress::Git(GitSource {
         url: url.to_owned(),
         reference: some(reference),
         subpath: some(subpath),
@@ -155,7 +155,7 @@ fn spellings_of_directories() {
         ("file:///plain%20dir:sub", "/plain dir/sub"),
         ("file:///gone", "/gone"),
     ] {
-        assert_eq!(parse(text), Ok(Source::Directory(path.into())), "{text}");
+        assert_eq!(parse(text), Ok(SourceAddress::Directory(path.into())), "{text}");
     }
 }
 
@@ -241,7 +241,7 @@ fn what_is_refused_says_the_way_out() {
 #[test]
 fn two_spellings_are_one_repository() {
     let identity = |text: &str| match parse(text) {
-        Ok(Source::Git(source)) => source.identity().unwrap(),
+        Ok(SourceAddress::Git(source)) => source.identity().unwrap(),
         other => panic!("{text}: {other:?}"),
     };
     for text in [
@@ -300,7 +300,7 @@ fn any_text_is_a_source_or_an_error() {
         for _ in 0..input.int_in_range(0..=9)? {
             text.push_str(input.choose(&pieces)?);
         }
-        if let Ok(Source::Git(source)) = parse(&text) {
+        if let Ok(SourceAddress::Git(source)) = parse(&text) {
             assert!(source.check().is_ok(), "{text}");
             assert!(source.identity().is_ok(), "{text}");
             assert!(!source.url.starts_with('-'), "{text}: {}", source.url);

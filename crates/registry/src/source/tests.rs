@@ -4,7 +4,7 @@ use brief_syntax::system::MemorySystem;
 
 use super::*;
 
-fn parse(text: &str) -> Result<Source, SourceError> {
+fn parse(text: &str) -> Result<SourceAddress, SourceError> {
     let system = MemorySystem::new("/p")
         .with_dir("/p/github.com/mine/here")
         .with_dir("/p/me@host:dir")
@@ -13,7 +13,7 @@ fn parse(text: &str) -> Result<Source, SourceError> {
         .with_dir("/bare/objects")
         .with_dir("/bare/refs")
         .with_dir("/plain dir/sub");
-    Source::parse(text, Path::new("/p"), &system)
+    SourceAddress::parse(text, Path::new("/p"), &system)
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn spellings_of_repositories() {
             subpath: subpath.map(str::to_owned),
             reference: reference.map(str::to_owned),
         };
-        assert_eq!(parse(text), Ok(Source::Git(expected)), "{text}");
+        assert_eq!(parse(text), Ok(SourceAddress::Git(expected)), "{text}");
     }
 }
 
@@ -77,7 +77,7 @@ fn spellings_of_directories() {
         ("file:///plain dir//sub", "/plain dir/sub"),
         ("file:///gone", "/gone"),
     ] {
-        assert_eq!(parse(text), Ok(Source::Directory(path.into())), "{text}");
+        assert_eq!(parse(text), Ok(SourceAddress::Directory(path.into())), "{text}");
     }
 }
 
@@ -139,7 +139,8 @@ fn what_is_refused_says_the_way_out() {
 
 #[test]
 fn a_password_is_neither_shown_nor_part_of_the_address() {
-    let Ok(Source::Git(source)) = parse("git::https://user:secret@h/r.git//sub?ref=v1") else {
+    let Ok(SourceAddress::Git(source)) = parse("git::https://user:secret@h/r.git//sub?ref=v1")
+    else {
         panic!("it is a repository");
     };
     assert_eq!(source.to_string(), "https://***@h/r.git//sub?ref=v1");
@@ -156,7 +157,7 @@ fn any_text_is_a_source_or_an_error() {
         for _ in 0..input.int_in_range(0..=8)? {
             text.push_str(input.choose(&pieces)?);
         }
-        if let Ok(Source::Git(source)) = parse(&text) {
+        if let Ok(SourceAddress::Git(source)) = parse(&text) {
             assert!(source.check().is_ok(), "{text}");
         }
         Ok(())

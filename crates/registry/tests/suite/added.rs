@@ -4,15 +4,15 @@ use std::cell::RefCell;
 use std::fs;
 
 use brief_registry::{
-    Cache, Checkout, Event, FetchError, GitSource, Latest, Network, Source, newer_tag,
+    Cache, Checkout, Event, FetchError, GitSource, Latest, Network, SourceAddress, newer_tag,
 };
 
 use crate::support::Sandbox;
 
 fn parse(sandbox: &Sandbox, text: &str) -> GitSource {
-    match Source::parse_added(text, &sandbox.path(""), &sandbox.system).unwrap() {
-        Source::Git(source) => source,
-        Source::Directory(path) => panic!("{text}: {} is a directory", path.display()),
+    match SourceAddress::parse_added(text, &sandbox.path(""), &sandbox.system).unwrap() {
+        SourceAddress::Git(source) => source,
+        SourceAddress::Directory(path) => panic!("{text}: {} is a directory", path.display()),
     }
 }
 
@@ -97,9 +97,10 @@ fn a_repository_on_this_disk() {
     ] {
         assert_eq!(&checkout(&sandbox, text).unwrap().commit, commit, "{text}");
     }
-    let source = Source::parse_added("./work:packages", &sandbox.path(""), &sandbox.system);
-    assert_eq!(source, Ok(Source::Directory("./work/packages".into())));
-    let error = Source::parse_added("./work/packages@v1", &sandbox.path(""), &sandbox.system);
+    let source = SourceAddress::parse_added("./work:packages", &sandbox.path(""), &sandbox.system);
+    assert_eq!(source, Ok(SourceAddress::Directory("./work/packages".into())));
+    let error =
+        SourceAddress::parse_added("./work/packages@v1", &sandbox.path(""), &sandbox.system);
     assert!(error.unwrap_err().to_string().contains("is not a git repository"));
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use brief_registry::{Cache, Checkout, FetchError, GitSource, Network, Source};
+use brief_registry::{Cache, Checkout, FetchError, GitSource, Network, SourceAddress};
 
 use crate::support::{Sandbox, raw};
 
@@ -496,6 +496,6 @@ fn the_cache_of_the_user() {
     assert!(!sandbox.cache().exists());
     let system = brief_syntax::system::MemorySystem::new("/p").with_env("HOME", "not/absolute");
     assert!(Cache::of_user(&system).is_none());
-    let directory = Source::parse("rules", Path::new("/p"), &system).unwrap();
-    assert_eq!(directory, Source::Directory("rules".into()));
+    let directory = SourceAddress::parse("rules", Path::new("/p"), &system).unwrap();
+    assert_eq!(directory, SourceAddress::Directory("rules".into()));
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use brief_registry::{Cache, FetchError, Network, Source};
+use brief_registry::{Cache, FetchError, Network, SourceAddress};
 
 use crate::server::{Door, Server};
 use crate::support::{Sandbox, program};
@@ -15,11 +15,11 @@ const BASIC: &str = "bWU6aHVzaC9odXNoIQ==";
 const LOGIN: &str = "me:hush%2Fhush%21@";
 
 fn latest(sandbox: &Sandbox, text: &str) -> Result<String, FetchError> {
-    match Source::parse_added(text, &sandbox.path(""), &sandbox.system).unwrap() {
-        Source::Git(source) => {
+    match SourceAddress::parse_added(text, &sandbox.path(""), &sandbox.system).unwrap() {
+        SourceAddress::Git(source) => {
             Cache::of_user(&sandbox.system).unwrap().latest(&source).map(|latest| latest.commit)
         }
-        Source::Directory(path) => panic!("{} is a directory", path.display()),
+        SourceAddress::Directory(path) => panic!("{} is a directory", path.display()),
     }
 }
 
@@ -190,8 +190,8 @@ fn ssh_as_the_user_has_it() {
         "git@host.example:group/repo.git".to_owned(),
         format!("ssh://git@host.example:2222{}group/repo.git@v1", root.display()),
     ] {
-        let Source::Git(source) =
-            Source::parse_added(&text, Path::new("/"), &sandbox.system).unwrap()
+        let SourceAddress::Git(source) =
+            SourceAddress::parse_added(&text, Path::new("/"), &sandbox.system).unwrap()
         else {
             panic!("{text}");
         };

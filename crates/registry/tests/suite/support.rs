@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use brief_registry::{Cache, Checkout, FetchError, Network, Source};
+use brief_registry::{Cache, Checkout, FetchError, Network, SourceAddress};
 use brief_testkit::RealSystem;
 
 /// The real system with the test's own environment.
@@ -68,9 +68,11 @@ impl Sandbox {
         text: &str,
         network: Network,
     ) -> Result<Checkout, FetchError> {
-        match Source::parse(text, self.directory.path(), &self.system).unwrap() {
-            Source::Git(source) => Cache::of_user(&self.system).unwrap().checkout(&source, network),
-            Source::Directory(path) => panic!("{} is a directory", path.display()),
+        match SourceAddress::parse(text, self.directory.path(), &self.system).unwrap() {
+            SourceAddress::Git(source) => {
+                Cache::of_user(&self.system).unwrap().checkout(&source, network)
+            }
+            SourceAddress::Directory(path) => panic!("{} is a directory", path.display()),
         }
     }
 

@@ -11,7 +11,7 @@ use brief_syntax::Diagnostic;
 use brief_syntax::system::words;
 
 use crate::consent::ProjectRefusal;
-use crate::prompt::Asked;
+use crate::prompt::ExecutionRequest;
 
 /// A prompt that cannot be assembled.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +32,7 @@ pub enum AssemblyError {
         /// The project, and the reason.
         refusal: ProjectRefusal,
         /// Everything that the texts asked for.
-        asked: Vec<Asked>,
+        asked: Vec<ExecutionRequest>,
     },
     /// There is no such task, or it cannot be used.
     #[error("{error}")]

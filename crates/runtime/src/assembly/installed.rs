@@ -5,7 +5,7 @@
 //! item (ruling G14). The locks name these files.
 
 use brief_dialects::tasks::{Author, FromElsewhere, SearchOrigin, SearchRoot};
-use brief_registry::install::Project;
+use brief_registry::install::ProjectPaths;
 use brief_registry::lock::Lock;
 use brief_syntax::limits;
 use brief_syntax::system::{ReadError, System};
@@ -23,12 +23,12 @@ impl PromptAssembly<'_> {
         let mut installed = FromElsewhere::default();
         for root in roots.iter_mut().filter(|root| root.author != Author::Remote) {
             let project = match root.origin {
-                SearchOrigin::Project => Project::around(self.system, self.root.path()),
-                SearchOrigin::Home => match Project::of_user(self.system) {
+                SearchOrigin::Project => ProjectPaths::around(self.system, self.root.path()),
+                SearchOrigin::Home => match ProjectPaths::of_user(self.system) {
                     Some(user) => user,
                     None => continue,
                 },
-                _ => Project::at(&root.path),
+                _ => ProjectPaths::at(&root.path),
             };
             if let Err(problem) = add(self.system, &project, &mut installed) {
                 let (lock, path) = (project.lock(), root.path.display());
@@ -46,7 +46,7 @@ impl PromptAssembly<'_> {
 /// Adds the files of a project's lock, if there is one.
 fn add(
     system: &dyn System,
-    project: &Project,
+    project: &ProjectPaths,
     installed: &mut FromElsewhere,
 ) -> Result<(), String> {
     let bytes = match system.read(&project.lock(), limits::BUILD_RECORD_BYTES) {

@@ -21,7 +21,7 @@ use brief_registry::Event;
 use brief_syntax::{Root, System};
 
 use crate::execution::{Execution, Wish};
-use crate::prompt::{Asked, PromptRunner};
+use crate::prompt::{ExecutionRequest, PromptRunner};
 use crate::shell::ShellLimits;
 use crate::trust::project_root;
 
@@ -82,7 +82,7 @@ pub struct AssembledPrompt {
     /// The prompt.
     pub prompt: Prompt,
     /// Everything that its texts asked to run, in order.
-    pub ran: Vec<Asked>,
+    pub ran: Vec<ExecutionRequest>,
     /// The decision about execution.
     pub execution: Execution,
     /// The start directory without links, for paths that people read.

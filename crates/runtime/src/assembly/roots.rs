@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use brief_dialects::policy::Policy;
 use brief_dialects::tasks::{Author, HiddenInPrompt, SearchOrigin, SearchRoot};
-use brief_registry::{Cache, Event, GitSource, Network, Source};
+use brief_registry::{Cache, Event, GitSource, Network, SourceAddress};
 use brief_syntax::limits;
 use brief_syntax::system::{FileKind, Passed, resolved_home};
 
@@ -170,13 +170,13 @@ impl Search<'_, '_> {
         // A path that is not UTF-8 can only be a directory.
         let source = match text.to_str() {
             Some(text) => self.source(text, base)?,
-            None => Source::Directory(PathBuf::from(text)),
+            None => SourceAddress::Directory(PathBuf::from(text)),
         };
         if let Some(decision) = source.forbidden_by(&Policy::load(system)?, system, base) {
             return Err(SearchError::Forbidden { source_name: source.to_string(), decision });
         }
         match source {
-            Source::Directory(path) => {
+            SourceAddress::Directory(path) => {
                 let (path, shown) = (base.join(path), text.to_string_lossy().into_owned());
                 match system.resolve(&path) {
                     Ok(found) if found.kind == FileKind::Directory => {
@@ -186,7 +186,7 @@ impl Search<'_, '_> {
                     Err(error) => Err(SearchError::Directory { path: shown, error }),
                 }
             }
-            Source::Git(source) => {
+            SourceAddress::Git(source) => {
                 let path = self.fetch(&source)?;
                 Ok(SearchRoot { path, origin, author: Author::Remote })
             }
@@ -194,15 +194,15 @@ impl Search<'_, '_> {
     }
 
     /// Parses a directory as typed. An existing directory wins over other meanings.
-    fn source(&self, text: &str, base: &Path) -> Result<Source, SearchError> {
+    fn source(&self, text: &str, base: &Path) -> Result<SourceAddress, SearchError> {
         let system = self.assembly.system;
-        let source = Source::parse(text, base, system).map_err(SearchError::Source)?;
+        let source = SourceAddress::parse(text, base, system).map_err(SearchError::Source)?;
         match (&source, self.convention) {
-            (Source::Directory(path), Convention::Brief)
+            (SourceAddress::Directory(path), Convention::Brief)
                 if system.resolve(&base.join(path)).is_err() =>
             {
-                let short = Source::parse_added(text, base, system).ok();
-                Ok(short.filter(|short| matches!(short, Source::Git(_))).unwrap_or(source))
+                let short = SourceAddress::parse_added(text, base, system).ok();
+                Ok(short.filter(|short| matches!(short, SourceAddress::Git(_))).unwrap_or(source))
             }
             _ => Ok(source),
         }

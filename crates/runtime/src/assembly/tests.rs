@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brief_dialects::tasks::{HandEdits, Layout};
+use brief_dialects::tasks::{HandEdits, PromptLayout};
 use brief_syntax::system::{Files, MemorySystem};
 
 use super::*;
@@ -39,7 +39,7 @@ fn assemble(
 
 fn text(system: &MemorySystem, options: &PromptOptions) -> (String, Vec<String>) {
     let (outcome, warnings) = assemble(system, options);
-    let text = outcome.unwrap().prompt.render(Layout::WHOLE);
+    let text = outcome.unwrap().prompt.render(PromptLayout::WHOLE);
     (String::from_utf8(text).unwrap(), warnings)
 }
 

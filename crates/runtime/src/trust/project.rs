@@ -18,15 +18,15 @@ const REPOSITORY: &str = ".git";
 
 /// A project that can be trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Project {
+pub struct TrustProject {
     pub(super) root: PathBuf,
     pub(super) identity: ContentHash,
     pub(super) place: ContentHash,
 }
 
-impl Project {
+impl TrustProject {
     /// Identifies the project whose root is `root`, as [`project_root`] returns it.
-    pub fn identify(system: &dyn System, root: &Path) -> Result<Project, TrustError> {
+    pub fn identify(system: &dyn System, root: &Path) -> Result<TrustProject, TrustError> {
         let unknown = |error: &io::Error| TrustError::NoIdentity {
             path: root.to_owned(),
             problem: words(error),
@@ -44,7 +44,7 @@ impl Project {
                 Err(error) => return Err(unknown(&error)),
             }
         }
-        Ok(Project {
+        Ok(TrustProject {
             root: root.to_owned(),
             identity: ContentHash::of(text.as_bytes()),
             place: place_of(root),

@@ -119,7 +119,7 @@ fn a_line_break_in_a_name_writes_no_entry() {
     desk.open().unwrap().record(b"good", Path::new(&forged)).unwrap();
     assert_eq!(desk.judge("evil"), Trust::Unknown);
     let store = desk.open().unwrap();
-    let entries: Vec<&Entry> = store.entries().collect();
+    let entries: Vec<&TrustEntry> = store.entries().collect();
     assert_eq!(entries.len(), 1);
     assert!(entries[0].was_at(Path::new(&forged)));
 }
@@ -298,16 +298,16 @@ fn s2_every_mutation_revokes() {
     }
     let directory = desk.project();
     fs::create_dir(directory.join(".git")).unwrap();
-    let project = Project::identify(&desk.system, &directory).unwrap();
+    let project = TrustProject::identify(&desk.system, &directory).unwrap();
     desk.open().unwrap().record_project(&project).unwrap();
     let store = desk.open().unwrap();
     assert_eq!(store.standing(&project), Standing::Trusted);
     let hash = |text: &str| ContentHash::of(text.as_bytes());
     for round in 0..1_000 {
         let text = format!("{round}");
-        let moved = Project { place: hash(&text), ..project.clone() };
+        let moved = TrustProject { place: hash(&text), ..project.clone() };
         assert_ne!(store.standing(&moved), Standing::Trusted);
-        let replaced = Project { identity: hash(&text), ..project.clone() };
+        let replaced = TrustProject { identity: hash(&text), ..project.clone() };
         assert_eq!(store.standing(&replaced), Standing::Replaced);
     }
 }
@@ -317,7 +317,7 @@ fn s2_every_mutation_revokes() {
 fn a_project_of_a_foreign_record_is_not_trusted() {
     let mut desk = TrustSandbox::new();
     let directory = desk.project();
-    let project = Project::identify(&desk.system, &directory).unwrap();
+    let project = TrustProject::identify(&desk.system, &directory).unwrap();
     desk.open().unwrap().record_project(&project).unwrap();
     let record = desk.open().unwrap().path().to_owned();
     for path in [record.clone(), record.parent().unwrap().to_owned()] {
@@ -335,7 +335,7 @@ fn a_project_of_a_foreign_record_is_not_trusted() {
     assert!(consent.project(&directory).is_err());
     let memory = MemorySystem::new("/p");
     assert!(matches!(
-        Project::identify(&memory, Path::new("/p")),
+        TrustProject::identify(&memory, Path::new("/p")),
         Err(TrustError::NoIdentity { .. })
     ));
 }

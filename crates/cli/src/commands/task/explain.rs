@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::Path;
 
 use brief_engine::estimate_tokens;
-use brief_engine::tasks::{Layout, TaskDocument};
-use brief_runtime::{Asked, AssembledPrompt};
+use brief_engine::tasks::{PromptLayout, TaskDocument};
+use brief_runtime::{AssembledPrompt, ExecutionRequest};
 use brief_syntax::text::visible_line;
 
 use crate::commands::whole::counted;
@@ -17,7 +17,7 @@ use crate::ui::Ui;
 pub(super) fn print(
     ui: &mut Ui,
     assembled: &AssembledPrompt,
-    layout: Layout,
+    layout: PromptLayout,
 ) -> Result<(), CommandError> {
     let AssembledPrompt { prompt, ran, root, .. } = assembled;
     let tokens = |text: &[u8]| estimate_tokens(&String::from_utf8_lossy(text));
@@ -73,7 +73,11 @@ impl Page<'_> {
 }
 
 /// Prints the commands that would run.
-pub(super) fn print_runs(ui: &mut Ui, ran: &[Asked], root: &Path) -> Result<(), CommandError> {
+pub(super) fn print_runs(
+    ui: &mut Ui,
+    ran: &[ExecutionRequest],
+    root: &Path,
+) -> Result<(), CommandError> {
     for asked in ran {
         let path = shown(&asked.path, root);
         let trust = match &asked.outcome {

@@ -11,10 +11,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use brief_clients::mcp;
-use brief_engine::tasks::{Amount, CodingAgent, HandEdits, Layout, Parameters, RenderedPart};
+use brief_engine::tasks::{Amount, CodingAgent, HandEdits, Parameters, PromptLayout, RenderedPart};
 use brief_engine::{PromptReport, RunReport};
 use brief_runtime::assembly::{Convention, RulesFile, SearchDirectories};
-use brief_runtime::{Asked, AssembledPrompt, Execution, Off, Outcome, PromptOptions, Wish};
+use brief_runtime::{
+    AssembledPrompt, Execution, ExecutionRequest, Off, Outcome, PromptOptions, Wish,
+};
 use brief_syntax::render::{Envelope, path_below};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
@@ -210,10 +212,10 @@ impl TaskArgs {
         })
     }
 
-    fn layout(&self) -> Layout {
+    fn layout(&self) -> PromptLayout {
         let written = |is_out| if is_out { RenderedPart::LeftOut } else { RenderedPart::Written };
         let (front_matter, rules) = (written(self.no_frontmatter), written(self.write_rules));
-        Layout { front_matter, rules, skills: RenderedPart::Written }
+        PromptLayout { front_matter, rules, skills: RenderedPart::Written }
     }
 }
 
@@ -269,7 +271,11 @@ pub(crate) fn run(
 }
 
 /// Reports commands that the user turned off, because they stay as text in the prompt.
-fn mention_not_run(ui: &mut Ui, ran: &[Asked], execution: &Execution) -> Result<(), CommandError> {
+fn mention_not_run(
+    ui: &mut Ui,
+    ran: &[ExecutionRequest],
+    execution: &Execution,
+) -> Result<(), CommandError> {
     let count = ran.iter().filter(|asked| asked.outcome == Outcome::NotAllowed).count();
     let Some(cause) = execution.off() else { return Ok(()) };
     match (count, cause) {
@@ -282,7 +288,7 @@ fn mention_not_run(ui: &mut Ui, ran: &[Asked], execution: &Execution) -> Result<
     Ok(())
 }
 
-fn run_report<'r>(root: &Path, asked: &'r Asked) -> RunReport<'r> {
+fn run_report<'r>(root: &Path, asked: &'r ExecutionRequest) -> RunReport<'r> {
     RunReport {
         kind: asked.kind.as_str(),
         path: path_below(root, &asked.path),

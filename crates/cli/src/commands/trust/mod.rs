@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use brief_runtime::review::{Part, Review};
-use brief_runtime::trust::Verdict;
+use brief_runtime::trust::TrustVerdict;
 use brief_runtime::{ContentHash, Trust, TrustError, TrustStore};
 use brief_syntax::limits;
 use brief_syntax::render::Envelope;
@@ -247,7 +247,7 @@ fn list(
     if json {
         let projects = store.projects().map(|entry| TrustRow {
             subject: "project",
-            verdict: Verdict::Trusted.to_string(),
+            verdict: TrustVerdict::Trusted.to_string(),
             sha256: entry.identity.to_string(),
             path: entry.path.clone(),
         });

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use brief_engine::tasks::{Author, Library, SearchOrigin, SearchRoot};
 use brief_runtime::review::{Part, Review};
-use brief_runtime::{Project, Standing, TrustError, TrustStore, project_root};
+use brief_runtime::{Standing, TrustError, TrustProject, TrustStore, project_root};
 
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
@@ -23,7 +23,7 @@ pub(super) fn trust(
 ) -> Result<ExitCode, CommandError> {
     let system = session.system();
     let root = find(session, directory)?;
-    let project = Project::identify(system, &root)?;
+    let project = TrustProject::identify(system, &root)?;
     let path = root.display();
     if store.standing(&project) == Standing::Trusted {
         ui.status(&format!("{path} is trusted already"))?;

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use brief_engine::tasks::{Amount, HandEdits, Layout, RenderedPart};
+use brief_engine::tasks::{Amount, HandEdits, PromptLayout, RenderedPart};
 use brief_engine::{System, estimate_tokens};
 use brief_runtime::AssembledPrompt;
 use brief_runtime::assembly::RulesFile;
@@ -78,7 +78,7 @@ fn print(
     let assembled = assemble(ui, &session, &arguments.options)?;
     let AssembledPrompt { prompt, root, .. } = &assembled;
     mention(ui, &prompt.diagnostics, root)?;
-    let mut layout = Layout::WHOLE;
+    let mut layout = PromptLayout::WHOLE;
     if arguments.writes_rules {
         let agent = prompt.agent.ok_or_else(assembly::no_agent_to_write_for)?;
         (layout.rules, layout.skills) = (RenderedPart::LeftOut, RenderedPart::LeftOut);
