@@ -6,7 +6,9 @@ use std::sync::Arc;
 use brief_dialects::policy::Policy;
 use brief_engine::{Project, Root, System, Target, TargetKind};
 use brief_registry::install;
-use brief_runtime::{Execution, PromptAssembly, Wish};
+use brief_runtime::PromptAssembly;
+#[cfg(feature = "agent")]
+use brief_runtime::{Execution, Wish};
 use brief_syntax::system::Remembered;
 
 use crate::error::CommandError;
@@ -98,6 +100,7 @@ impl Session {
     }
 
     /// Decides about the execution of commands and scripts; a policy decides first.
+    #[cfg(feature = "agent")]
     pub(crate) fn execution(&self, wish: Option<&Wish>) -> Result<Execution, CommandError> {
         Ok(Execution::under_policy(self.system(), wish)?)
     }

@@ -10,7 +10,7 @@ use brief_dialects::portable::output::SharedEntry;
 use brief_dialects::portable::{ItemId, ItemKind, LOCK_VERSION, OLDEST_LOCK};
 use serde::Deserialize;
 
-use crate::manifest::SourcePlace;
+use crate::manifest::ManifestPlace;
 use crate::outputs::plan::key;
 use crate::outputs::record::{FileRecord, ItemRecord, OutputRecord, is_output_path, is_plain_path};
 
@@ -39,7 +39,7 @@ pub struct Lock {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockedSource {
     /// The address, in the words of the manifest.
-    pub place: SourcePlace,
+    pub place: ManifestPlace,
     /// The commit; only for a repository.
     pub commit: Option<String>,
     /// The installed bundles of the source, with their versions.
@@ -193,12 +193,12 @@ impl Lock {
             text.push_str("\n[[source]]\n");
             field(&mut text, "name", name);
             match &source.place {
-                SourcePlace::Git { git, reference, subpath } => {
+                ManifestPlace::Git { git, reference, subpath } => {
                     field(&mut text, "git", git);
                     optional(&mut text, "ref", reference.as_deref());
                     optional(&mut text, "subpath", subpath.as_deref());
                 }
-                SourcePlace::Directory(path) => field(&mut text, "directory", path),
+                ManifestPlace::Directory(path) => field(&mut text, "directory", path),
             }
             optional(&mut text, "commit", source.commit.as_deref());
             let bundles = source.bundles.iter().map(|(name, version)| match version {
@@ -313,12 +313,12 @@ impl RawSource {
         let mark = quoted(&self.name);
         let place = match (self.git, self.directory) {
             (Some(git), None) => {
-                SourcePlace::Git { git, reference: self.reference, subpath: self.subpath }
+                ManifestPlace::Git { git, reference: self.reference, subpath: self.subpath }
             }
-            (None, Some(directory)) => SourcePlace::Directory(directory),
+            (None, Some(directory)) => ManifestPlace::Directory(directory),
             _ => return Err((mark, "a source has `git` or `directory`".to_owned())),
         };
-        if matches!(place, SourcePlace::Git { .. }) != self.commit.is_some() {
+        if matches!(place, ManifestPlace::Git { .. }) != self.commit.is_some() {
             return Err((mark, "a repository has a `commit`, a directory has none".to_owned()));
         }
         if let Some(commit) = self.commit.as_deref().filter(|text| !crate::extract::is_commit(text))
@@ -461,7 +461,7 @@ mod tests {
 
     fn sample() -> Lock {
         let sha = |letter: char| letter.to_string().repeat(64);
-        let place = SourcePlace::Git {
+        let place = ManifestPlace::Git {
             git: "acme/guidance".to_owned(),
             reference: Some("v1".to_owned()),
             subpath: None,
@@ -486,7 +486,7 @@ mod tests {
             bundles: BTreeMap::from([("base".to_owned(), Some("1.2.0".to_owned()))]),
         };
         let local = LockedSource {
-            place: SourcePlace::Directory("../local".to_owned()),
+            place: ManifestPlace::Directory("../local".to_owned()),
             commit: None,
             bundles: BTreeMap::new(),
         };

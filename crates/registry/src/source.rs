@@ -179,6 +179,16 @@ impl SourceAddress {
         }
     }
 
+    /// Returns whether the address holds a password, which no manifest keeps.
+    pub fn has_password(&self) -> bool {
+        match self {
+            SourceAddress::Git(git) => git
+                .address()
+                .is_ok_and(|address| git.url != address && git.to_string().contains("***")),
+            SourceAddress::Directory(_) => false,
+        }
+    }
+
     /// Returns the shortest text that a user can type to add this source.
     pub fn typed(&self) -> String {
         let SourceAddress::Git(source) = self else { return self.to_string() };

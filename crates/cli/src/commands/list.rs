@@ -8,7 +8,7 @@ use brief_dialects::portable::{ItemId, PortableItem, Registry};
 use brief_registry::SourceAddress;
 use brief_registry::install::{SourceInventory, look_into};
 use brief_registry::lock::{Lock, LockedItem};
-use brief_registry::manifest::{Manifest, SourcePlace};
+use brief_registry::manifest::{Manifest, ManifestPlace};
 use brief_syntax::render::Envelope;
 use brief_syntax::text::fold;
 use brief_syntax::yaml::Node;
@@ -159,11 +159,11 @@ fn origin(lock: &Lock, item: &LockedItem) -> String {
 fn print_tree(ui: &mut Ui, lock: &Lock) -> Result<(), CommandError> {
     for (name, source) in &lock.sources {
         let place = match &source.place {
-            SourcePlace::Git { git, reference, .. } => match reference {
+            ManifestPlace::Git { git, reference, .. } => match reference {
                 Some(reference) => format!("{git}@{reference}"),
                 None => git.clone(),
             },
-            SourcePlace::Directory(path) => path.clone(),
+            ManifestPlace::Directory(path) => path.clone(),
         };
         let commit = source.commit.as_deref().map_or(String::new(), |at| format!(" {}", short(at)));
         ui.print_heading(&format!("{name} ({place}{commit})"))?;
@@ -274,7 +274,7 @@ fn available(
         if is_empty {
             ui.status(&format!("there are no items in `{}`", source.typed()))?;
         }
-        if let Some(hint) = elsewhere(&source, &found.elsewhere, &[]) {
+        if let Some(hint) = elsewhere(&source, &found, &[]) {
             ui.hint(&hint)?;
         } else if is_empty {
             ui.hint(ITEMS)?;

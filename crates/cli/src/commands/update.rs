@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use brief_registry::install::{InstallRequest, Refresh};
-use brief_registry::manifest::{Manifest, ManifestEdit, SourcePlace, Wanted};
+use brief_registry::manifest::{Manifest, ManifestEdit, ManifestPlace, Wanted};
 use brief_syntax::near_miss::nearest;
 use clap::Args;
 
@@ -86,7 +86,7 @@ fn other_version(
         let message = format!("no source is called `{name}`");
         return Err(CommandError::refused(message).with_hint(hint));
     };
-    let SourcePlace::Git { git, subpath, .. } = &source.place else {
+    let ManifestPlace::Git { git, subpath, .. } = &source.place else {
         let message = format!("the source `{name}` is a directory, which has no versions");
         return Err(CommandError::refused(message)
             .with_hint("it is always read as it is; `brief sync` does that"));
@@ -98,7 +98,7 @@ fn other_version(
         );
     }
     let (git, subpath) = (git.clone(), subpath.clone());
-    let place = SourcePlace::Git { git, reference: Some(reference.to_owned()), subpath };
+    let place = ManifestPlace::Git { git, reference: Some(reference.to_owned()), subpath };
     let (source, wanted) = (name.to_owned(), Wanted::default());
     Ok(ManifestEdit::Want { source, place, wanted, clients: None })
 }
@@ -142,7 +142,9 @@ fn sources(
         found.extend(of_name);
     }
     let is_git = |name: &String| {
-        manifest.source(name).is_some_and(|source| matches!(source.place, SourcePlace::Git { .. }))
+        manifest
+            .source(name)
+            .is_some_and(|source| matches!(source.place, ManifestPlace::Git { .. }))
     };
     // A directory has no versions and is always read as it is.
     found.retain(is_git);

@@ -1,7 +1,6 @@
 //! The common parts of commands that install: the project, its `brief.toml`, and the report of a
 //! run.
 
-mod clients;
 mod complete;
 mod print;
 mod refusal;
@@ -28,7 +27,6 @@ use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
-pub(crate) use clients::FoundClients;
 pub(crate) use complete::complete;
 pub(crate) use print::{JsonSource, short};
 use print::{print_json, print_report};
@@ -133,7 +131,9 @@ impl Installation {
                 let mut found = Installation { project, clients, manifest, is_elsewhere, finished };
                 // The command that needs the lock reports an unreadable one.
                 if let Ok(Some(lock)) = found.lock(session.system()) {
-                    let layout = clients::layout_of(&found.clients, &lock);
+                    let layout = found
+                        .clients
+                        .layout_of(lock.items.iter().map(|(id, item)| (id, &item.files)));
                     found.clients = found.clients.with_layout_of(layout);
                 }
                 Ok(Ok(found))

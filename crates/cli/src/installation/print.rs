@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use brief_registry::install::{InstallMode, InstallReport, ItemCapabilities, SourceReport};
-use brief_registry::manifest::SourcePlace;
+use brief_registry::manifest::ManifestPlace;
 use brief_registry::{Change, ChangeKind, Difference};
 use brief_syntax::render::{Envelope, path_below};
 use serde::Serialize;
@@ -245,15 +245,15 @@ struct JsonBackup<'r> {
 impl<'r> JsonSource<'r> {
     pub(crate) fn new(
         name: &'r str,
-        place: &'r SourcePlace,
+        place: &'r ManifestPlace,
         before: Option<&'r str>,
         commit: Option<&'r str>,
     ) -> JsonSource<'r> {
         let (git, reference, subpath, directory) = match place {
-            SourcePlace::Git { git, reference, subpath } => {
+            ManifestPlace::Git { git, reference, subpath } => {
                 (Some(git.as_str()), reference.as_deref(), subpath.as_deref(), None)
             }
-            SourcePlace::Directory(path) => (None, None, None, Some(path.as_str())),
+            ManifestPlace::Directory(path) => (None, None, None, Some(path.as_str())),
         };
         JsonSource { name, git, r#ref: reference, subpath, directory, before, commit }
     }

@@ -14,7 +14,7 @@ use brief_registry::build;
 use brief_registry::install::{
     Extent, InstallError, InstallMode, InstallRequest, Locking, ProjectPaths, Refresh, sync,
 };
-use brief_registry::manifest::{ManifestEdit, SourcePlace, Wanted};
+use brief_registry::manifest::{ManifestEdit, ManifestPlace, Wanted};
 use brief_syntax::{Diagnostic, Severity, Source, System};
 use brief_testkit::{Fault, Faulty, Lack, RealSystem, Sandbox, make_link};
 
@@ -361,7 +361,7 @@ pub(crate) fn change_source(base: &Path) {
 pub(crate) fn addition() -> Vec<ManifestEdit> {
     vec![ManifestEdit::Want {
         source: "guidance".to_owned(),
-        place: SourcePlace::Directory("../source".to_owned()),
+        place: ManifestPlace::Directory("../source".to_owned()),
         wanted: Wanted { all: true, ..Wanted::default() },
         clients: Some(vec!["claude".to_owned(), "opencode".to_owned()]),
     }]

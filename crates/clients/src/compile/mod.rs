@@ -6,6 +6,7 @@
 
 mod body;
 mod clients;
+mod evidence;
 mod fields;
 mod needs;
 mod reach;
@@ -25,6 +26,7 @@ use body::Bodies;
 use fields::has_override;
 
 pub use clients::{Clients, UnknownClient};
+pub use evidence::ClientsInUse;
 pub use needs::UnsupportedServer;
 
 pub use brief_dialects::portable::output::{Compiled, OutputContent, OutputFile};

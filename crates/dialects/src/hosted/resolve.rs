@@ -8,10 +8,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::paths::relative_path;
 use brief_syntax::source::Encoding;
 use brief_syntax::system::{Dir, DirEntry, FileKind};
-use brief_syntax::{Diagnostic, Source, System, diagnostic, limits, rules};
+use brief_syntax::{Diagnostic, Source, System, diagnostic, limits, paths, rules};
 
 use crate::answer::{State, depth};
 use crate::sensitive::{self, Leaf, Sensitive, Tier};
@@ -305,8 +304,8 @@ impl Judge<'_> {
                     || expand_home(mention, home).as_deref() == Some(file.path)
                     || Path::new(mention) == file.path
                     || way.contains('/')
-                        && (way == relative_path(&self.place.working, file.path)
-                            || way == relative_path(&self.place.mounted, file.path)))
+                        && (way == paths::relative_path(&self.place.working, file.path)
+                            || way == paths::relative_path(&self.place.mounted, file.path)))
         };
         let mentions = self.query.mentions.iter();
         mentions
@@ -420,7 +419,7 @@ impl Judge<'_> {
         };
         let mut beside = None;
         search.run(&[include], &mut |found| {
-            beside = Some(relative_path(&place.mounted, &found.path));
+            beside = Some(paths::relative_path(&place.mounted, &found.path));
             false
         });
         search.diagnostics.clear();
@@ -536,7 +535,7 @@ pub(super) fn judge(parsed: &HostedFile, anchor: &Path, target: Option<&Path>) -
                 let reason = "trigger is auto, and no file is asked about";
                 return (State::Manual, reason.to_owned());
             };
-            let path = relative_path(anchor, target);
+            let path = paths::relative_path(anchor, target);
             match &parsed.globs {
                 Globs::Everything => (State::Active, format!("glob `*` matches {path}")),
                 Globs::Listed(list) => match list.iter().find(|(glob, _)| glob.matches(&path)) {

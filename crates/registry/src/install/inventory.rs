@@ -10,7 +10,7 @@ use super::ProjectPaths;
 use super::open::git_source;
 use crate::cache::{Cache, Network};
 use crate::lock::Lock;
-use crate::manifest::{Manifest, SourcePlace, WantedSource};
+use crate::manifest::{Manifest, ManifestPlace, WantedSource};
 
 /// The sources of a project, read without the network.
 #[derive(Debug, Default)]
@@ -49,8 +49,8 @@ fn read_one(
     clients: &[&str],
 ) -> Result<Registry, String> {
     let directory = match &source.place {
-        SourcePlace::Directory(path) => project.config.join(path),
-        SourcePlace::Git { .. } => {
+        ManifestPlace::Directory(path) => project.config.join(path),
+        ManifestPlace::Git { .. } => {
             let git = git_source(system, project, source).map_err(|error| error.to_string())?;
             let cache = Cache::of_user(system).ok_or("there is no home directory")?;
             let locked = lock.sources.get(&source.name).filter(|one| one.place == source.place);

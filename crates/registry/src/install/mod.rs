@@ -9,6 +9,7 @@
 //! Nothing is written before everything is known: the commit of each source, the selected items, the content
 //! of each file, and the owner of each file that is in place now.
 
+mod addition;
 mod derived;
 mod error;
 mod finish;
@@ -31,11 +32,12 @@ use brief_dialects::portable::ItemId;
 use brief_syntax::{Diagnostic, Severity};
 
 use crate::cache::Network;
-use crate::manifest::{ManifestEdit, SourcePlace};
+use crate::manifest::{ManifestEdit, ManifestPlace};
 use crate::outputs::plan::Difference;
 use crate::outputs::record;
 use crate::outputs::{Change, ChangeKind};
 
+pub use addition::{AddError, Addition, TypedSource};
 pub use error::{InstallError, Unresolved};
 pub use finish::{Finished, finish};
 pub use gate::ItemCapabilities;
@@ -214,7 +216,7 @@ pub struct SourceReport {
     /// The name of the source.
     pub name: String,
     /// The address of the source.
-    pub place: SourcePlace,
+    pub place: ManifestPlace,
     /// The previous commit, for a locked repository.
     pub before: Option<String>,
     /// The current commit; only for a repository.

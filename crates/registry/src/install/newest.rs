@@ -8,7 +8,7 @@ use super::{InstallError, ProjectPaths};
 use crate::cache::{Cache, Event};
 use crate::latest::newer_tag;
 use crate::lock::Lock;
-use crate::manifest::{Manifest, SourcePlace};
+use crate::manifest::{Manifest, ManifestPlace};
 use crate::source::SourceAddress;
 
 /// The locked and the newest state of a repository.
@@ -47,7 +47,7 @@ pub fn newest(
     let policy = Policy::load(system)?;
     let mut all = Vec::new();
     for wanted in &manifest.sources {
-        let SourcePlace::Git { .. } = wanted.place else { continue };
+        let ManifestPlace::Git { .. } = wanted.place else { continue };
         let source = git_source(system, project, wanted)?;
         let named = SourceAddress::Git(source.clone());
         admit(system, &policy, &wanted.name, &named, &project.config)?;

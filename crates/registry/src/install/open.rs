@@ -11,7 +11,7 @@ use brief_syntax::{Diagnostic, Root, Severity, Source as Text, limits};
 use super::{InstallError, InstallRequest, ProjectPaths};
 use crate::cache::{Cache, Checkout, Event, Network};
 use crate::lock::{Lock, LockedSource};
-use crate::manifest::{SourcePlace, WantedSource};
+use crate::manifest::{ManifestPlace, WantedSource};
 use crate::source::{GitSource, SourceAddress};
 
 /// An open source.
@@ -60,6 +60,15 @@ impl Found {
             name_places(name, self.root.path(), &mut errors);
         }
         errors
+    }
+
+    /// Returns the directories of clients that have all these skills; `KIND/NAME` counts as `NAME`.
+    pub fn elsewhere_with(&self, names: &[String]) -> Vec<&Elsewhere> {
+        let bare = names.iter().map(|name| name.rsplit('/').next().unwrap_or_default());
+        let has_all = |found: &&Elsewhere| {
+            bare.clone().all(|name| found.skills.iter().any(|skill| skill == name))
+        };
+        self.elsewhere.iter().filter(has_all).collect()
     }
 
     /// Returns the items if they were read from the same directory and checked for the same clients.
@@ -219,10 +228,10 @@ impl Opener<'_> {
         let source = source_of(self.system, self.project, wanted)?;
         admit(self.system, self.policy, &wanted.name, &source, &self.project.config)?;
         let (directory, commit, is_locked, notes) = match &wanted.place {
-            SourcePlace::Directory(path) => {
+            ManifestPlace::Directory(path) => {
                 (self.project.config.join(path), None, false, Vec::new())
             }
-            SourcePlace::Git { .. } => {
+            ManifestPlace::Git { .. } => {
                 let source = git_source(self.system, self.project, wanted)?;
                 let locked = self.lock.sources.get(&wanted.name);
                 let (checkout, is_locked) = self.checkout(wanted, &source, locked)?;
@@ -275,7 +284,7 @@ pub(super) fn git_source(
     project: &ProjectPaths,
     wanted: &WantedSource,
 ) -> Result<GitSource, InstallError> {
-    let SourcePlace::Git { git, reference, subpath } = &wanted.place else {
+    let ManifestPlace::Git { git, reference, subpath } = &wanted.place else {
         unreachable!("only repositories come here")
     };
     let failed = |error| InstallError::Source { name: wanted.name.clone(), error };
@@ -310,7 +319,7 @@ pub fn source_of(
     wanted: &WantedSource,
 ) -> Result<SourceAddress, InstallError> {
     match &wanted.place {
-        SourcePlace::Directory(path) => Ok(SourceAddress::Directory(PathBuf::from(path))),
-        SourcePlace::Git { .. } => git_source(system, project, wanted).map(SourceAddress::Git),
+        ManifestPlace::Directory(path) => Ok(SourceAddress::Directory(PathBuf::from(path))),
+        ManifestPlace::Git { .. } => git_source(system, project, wanted).map(SourceAddress::Git),
     }
 }

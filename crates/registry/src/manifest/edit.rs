@@ -3,7 +3,7 @@
 use brief_dialects::portable::{ItemId, ItemKind};
 use toml_edit::{Array, DocumentMut, Item, RawString, Table, TableLike, Value, value};
 
-use super::{SourcePlace, Wanted};
+use super::{ManifestPlace, Wanted};
 
 /// An edit of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum ManifestEdit {
         /// The name of the source.
         source: String,
         /// The address of the source.
-        place: SourcePlace,
+        place: ManifestPlace,
         /// The items to add.
         wanted: Wanted,
         /// The clients of its items; `None` leaves them as they are.
@@ -244,23 +244,23 @@ fn drop_if_empty(document: &mut DocumentMut, name: &str) {
 }
 
 /// Returns whether a source has another address; another version is the same source.
-fn is_elsewhere(table: &dyn TableLike, place: &SourcePlace) -> bool {
+fn is_elsewhere(table: &dyn TableLike, place: &ManifestPlace) -> bool {
     let text = |key: &str| table.get(key).and_then(Item::as_str);
     let (git, subpath, directory) = match place {
-        SourcePlace::Git { git, subpath, .. } => (Some(git.as_str()), subpath.as_deref(), None),
-        SourcePlace::Directory(path) => (None, None, Some(path.as_str())),
+        ManifestPlace::Git { git, subpath, .. } => (Some(git.as_str()), subpath.as_deref(), None),
+        ManifestPlace::Directory(path) => (None, None, Some(path.as_str())),
     };
     let is_new = text("git").is_none() && text("directory").is_none();
     !is_new && (text("git"), text("subpath"), text("directory")) != (git, subpath, directory)
 }
 
-fn set_place(table: &mut dyn TableLike, place: &SourcePlace) {
+fn set_place(table: &mut dyn TableLike, place: &ManifestPlace) {
     let (fields, others): (Vec<(&str, Option<&String>)>, _) = match place {
-        SourcePlace::Git { git, reference, subpath } => (
+        ManifestPlace::Git { git, reference, subpath } => (
             vec![("git", Some(git)), ("ref", reference.as_ref()), ("subpath", subpath.as_ref())],
             vec!["directory"],
         ),
-        SourcePlace::Directory(path) => {
+        ManifestPlace::Directory(path) => {
             (vec![("directory", Some(path))], vec!["git", "ref", "subpath"])
         }
     };

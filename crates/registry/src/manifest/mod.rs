@@ -58,7 +58,7 @@ pub struct WantedSource {
     /// The name of the source in the project.
     pub name: String,
     /// The address of the source.
-    pub place: SourcePlace,
+    pub place: ManifestPlace,
     /// The items that the project wants from it.
     pub wanted: Wanted,
     /// The clients of its items; `None` for those of the project.
@@ -69,7 +69,7 @@ pub struct WantedSource {
 
 /// The address of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SourcePlace {
+pub enum ManifestPlace {
     /// A git repository, in a spelling that `brief add` accepts.
     Git {
         /// The repository without version and directory.
@@ -205,14 +205,14 @@ fn read_source(
         None
     };
     let place = match (git, directory) {
-        (Some(git), None) => SourcePlace::Git { git, reference, subpath },
+        (Some(git), None) => ManifestPlace::Git { git, reference, subpath },
         (None, Some(_)) if reference.is_some() || subpath.is_some() => {
             return refuse(
                 "a directory has neither `ref` nor `subpath`",
                 "name the directory itself; for a repository write `git` instead of `directory`",
             );
         }
-        (None, Some(directory)) => SourcePlace::Directory(directory),
+        (None, Some(directory)) => ManifestPlace::Directory(directory),
         (None, None) => {
             return refuse("it has no address", "write `git = \"…\"` or `directory = \"…\"`");
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use brief_dialects::portable::{ItemId, ItemKind};
 use brief_syntax::Source;
 
-use super::{EditError, Manifest, ManifestEdit, SourcePlace, Wanted};
+use super::{EditError, Manifest, ManifestEdit, ManifestPlace, Wanted};
 
 fn read(text: &str) -> Result<Manifest, Vec<String>> {
     let source = Arc::new(Source::new("brief.toml", text));
@@ -27,8 +27,12 @@ fn id(kind: ItemKind, name: &str) -> ItemId {
     ItemId { kind, name: name.to_owned() }
 }
 
-fn git(git: &str, reference: Option<&str>) -> SourcePlace {
-    SourcePlace::Git { git: git.to_owned(), reference: reference.map(str::to_owned), subpath: None }
+fn git(git: &str, reference: Option<&str>) -> ManifestPlace {
+    ManifestPlace::Git {
+        git: git.to_owned(),
+        reference: reference.map(str::to_owned),
+        subpath: None,
+    }
 }
 
 #[test]
@@ -42,7 +46,7 @@ fn sources_are_read_in_order_of_their_names() {
     assert_eq!(a.name, "a");
     assert_eq!(a.wanted.items.iter().next(), Some(&id(ItemKind::Skill, "s")));
     assert!(a.wanted.bundles.contains("b"));
-    assert_eq!(z.place, SourcePlace::Directory("../z".to_owned()));
+    assert_eq!(z.place, ManifestPlace::Directory("../z".to_owned()));
     assert!(z.wanted.all && z.wanted.exclude.contains(&id(ItemKind::Rule, "x")));
 }
 
@@ -157,5 +161,5 @@ fn a_source_does_not_take_the_place_of_another_one() {
     assert!(want(git("o/r", Some("v2"))).unwrap().contains("v2"));
     let taken = Err(EditError::Taken("s".to_owned()));
     assert_eq!(want(git("p/r", Some("v1"))), taken);
-    assert_eq!(want(SourcePlace::Directory("../r".to_owned())), taken);
+    assert_eq!(want(ManifestPlace::Directory("../r".to_owned())), taken);
 }

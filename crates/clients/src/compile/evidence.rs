@@ -1,0 +1,63 @@
+//! The clients that a project uses and the layout of its skills, by the evidence of its files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use brief_dialects::portable::{ItemId, ItemKind};
+use brief_syntax::system::Files;
+
+use super::Clients;
+use crate::places;
+use crate::profile::{Profile, Profiles, Sharing};
+
+/// The clients that a project uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientsInUse {
+    /// Their names, in the order of the profiles.
+    pub clients: Vec<String>,
+    /// The files and directories that prove it.
+    pub signs: Vec<String>,
+}
+
+impl Clients {
+    /// Finds the clients that the project in `directory` uses; `None` without evidence, or if all are used.
+    pub fn in_use(&self, system: &dyn Files, directory: &Path) -> Option<ClientsInUse> {
+        let known = Profiles::builtin();
+        let mut found = ClientsInUse { clients: Vec::new(), signs: Vec::new() };
+        for profile in self.profiles.iter() {
+            let has = |sign: &&String| system.resolve(&directory.join(sign)).is_ok();
+            let sign = profile.signs(self.scope()).iter().find(has);
+            // A client that `brief.toml` describes is in use.
+            let is_described = known.get(profile.id()).is_none();
+            if sign.is_some() || is_described {
+                found.clients.push(profile.id().to_owned());
+                found.signs.extend(sign.cloned());
+            }
+        }
+        let is_telling = !found.signs.is_empty() && found.clients.len() < self.profiles.ids().len();
+        is_telling.then_some(found)
+    }
+
+    /// Returns the layout of installed skills, by the content of each file: if a skill is at two places that
+    /// one client reads, each client got its own. That was the default once, and an installation keeps it
+    /// until its project chooses a layout.
+    pub fn layout_of<'i, F: PartialEq + 'i>(
+        &self,
+        items: impl IntoIterator<Item = (&'i ItemId, &'i BTreeMap<String, F>)>,
+    ) -> Sharing {
+        let profiles: Vec<&Profile> = self.profiles.iter().collect();
+        let mut skills = items.into_iter().filter(|(id, _)| id.kind == ItemKind::Skill);
+        let is_twice = skills.any(|(id, files)| {
+            let reads = places::reads(&profiles, id.kind, &id.name, self.scope());
+            let own: BTreeSet<&String> =
+                reads.iter().filter_map(|reads| reads.paths.first()).collect();
+            reads.iter().any(|reads| {
+                let Some((first, others)) = reads.paths.split_first() else { return false };
+                let mut others = others.iter().filter(|path| *path != first && own.contains(path));
+                let content = files.get(first);
+                content.is_some() && others.any(|path| files.get(path) == content)
+            })
+        });
+        if is_twice { Sharing::Separate } else { Sharing::Shared }
+    }
+}
