@@ -374,6 +374,8 @@ def main():
     chain = os.path.join(args.work, "chain")
     make_hook_project(hook_project)
     make_wide_tree(wide)
+    # A repository of its own: below `target` it would count as ignored, and nothing would be read.
+    subprocess.run([shutil.which("git"), "init", "-q", wide], check=True)
     deep_path = make_chain(chain)
     payload = json.dumps({
         "session_id": "bench",

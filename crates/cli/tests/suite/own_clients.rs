@@ -40,7 +40,7 @@ fn an_own_client_is_compiled_for() {
     assert_eq!(project.run(&["lint"]).code, Some(0), "lint knows the audience, too");
 }
 
-/// What it loads by itself is left out for it, and delivered to others.
+/// A client with a file of its own loads its places by itself; other clients get their text delivered.
 #[test]
 fn an_own_client_sees_its_files() {
     let project = project()
@@ -64,7 +64,7 @@ fn an_own_client_sees_its_files() {
     assert_eq!(loaded, 2, "{sees}");
 }
 
-/// What is wrong with its file has a line and a way out, and one mistake does not hide the next.
+/// Each mistake in its file is reported with a line and a way out.
 #[test]
 fn a_wrong_client_is_told() {
     let text = format!("{ACME}\n[mpc]\n").replace("signs", "sings");
