@@ -116,3 +116,30 @@ fn run(command: &mut Command) -> Result<(), String> {
 fn workspace() -> &'static std::path::Path {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::process::Command;
+
+    /// Returns each package of a build with its features.
+    fn packages(selection: &[&str]) -> BTreeSet<String> {
+        let mut tree = Command::new(env!("CARGO"));
+        tree.args(["tree", "--offline", "--prefix=none", "--format={p} {f}"]).args(selection);
+        let output = tree.current_dir(super::workspace()).output().expect("cargo is here");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let lines = String::from_utf8(output.stdout).expect("names are text");
+        lines.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+    }
+
+    /// `cargo xtask test` builds this program, then the tests. A package that has other features in the two builds
+    /// is built twice, and every crate above it too, which took two minutes.
+    #[test]
+    fn the_tests_share_the_build_of_this_program() {
+        let program = packages(&["--package=xtask", "--edges=no-dev"]);
+        let tests = packages(&["--workspace"]);
+        assert!(program.len() > 100, "{program:?}");
+        let own: Vec<&String> = program.difference(&tests).collect();
+        assert!(own.is_empty(), "name their features in xtask/Cargo.toml: {own:?}");
+    }
+}

@@ -3,8 +3,8 @@
 use brief_agent::conversation::{ConversationLimits, TurnEnding};
 use serde_json::{Value as Json, json};
 
-use crate::harness::Trial;
-use crate::server::{calls, json_answer, text};
+use super::harness::Trial;
+use super::server::{calls, json_answer, text};
 
 /// One call in other letter case, one that fails, one of an unknown tool.
 #[test]

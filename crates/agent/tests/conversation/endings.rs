@@ -3,12 +3,12 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use brief_agent::conversation::{ConversationLimits, TurnEnding, SystemClock};
+use brief_agent::conversation::{ConversationLimits, SystemClock, TurnEnding};
 use brief_syntax::system::{Interruption, OsSystem};
 use serde_json::json;
 
-use crate::harness::Trial;
-use crate::server::{Part, Script, calls, delta, send, stream_head, text};
+use super::harness::Trial;
+use super::server::{Part, Script, calls, delta, send, stream_head, text};
 
 /// Long enough for a busy machine, and far shorter than the waits of these servers.
 #[expect(clippy::disallowed_methods, reason = "a test of real time")]

@@ -6,8 +6,8 @@ use std::time::Duration;
 use brief_agent::conversation::{TurnEnding, TurnError};
 use serde_json::json;
 
-use crate::harness::{KEY, Trial};
-use crate::server::{Script, delta, done, head, json_answer, send, stream_head, text};
+use super::harness::{KEY, Trial};
+use super::server::{Script, delta, done, head, json_answer, send, stream_head, text};
 
 fn refusal(status: &str, headers: &[&str]) -> Script {
     json_answer(status, headers, &json!({"error": {"message": "slow down"}}))
@@ -162,7 +162,7 @@ fn nobody_there() {
 /// The key is for the server that the operator named.
 #[test]
 fn nothing_is_followed_elsewhere() {
-    let elsewhere = crate::server::Server::start(vec![text("stolen")]);
+    let elsewhere = super::server::Server::start(vec![text("stolen")]);
     let location = format!("location: {}/chat/completions", elsewhere.base);
     for status in ["301 Moved", "302 Found", "307 Temporary", "308 Permanent"] {
         let outcome = Trial::new(vec![vec![head(status, &[&location])]]).run();

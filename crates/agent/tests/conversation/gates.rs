@@ -1,10 +1,10 @@
 //! The gates before the first request.
 
-use brief_dialects::agents::{Ability, Base};
 use brief_agent::conversation::{NotReady, choose_model};
+use brief_dialects::agents::{Ability, Base};
 use brief_syntax::system::MemorySystem;
 
-use crate::harness::{Fake, agent, pass};
+use super::harness::{Fake, agent, pass};
 
 fn refused(text: &str, tools: &[&str]) -> (String, usize) {
     let (agent, mut tools) = (agent(text), Fake::new(tools));

@@ -5,16 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_dialects::agents::{Ability, Agent, Base, Effective, AgentOptions, Scheme, load_text};
 use brief_agent::conversation::{
-    Clock, Conversation, ConversationLimits, Endpoint, TurnEvent, Http, Connections, NotReady, Ready,
-    ConversationSettings, ReadyTools, Transcript, Turn, TurnError,
+    Clock, Connections, Conversation, ConversationLimits, ConversationSettings, Endpoint, Http,
+    NotReady, Ready, ReadyTools, Transcript, Turn, TurnError, TurnEvent,
 };
-use brief_syntax::system::{Interruption, MemorySystem};
+use brief_dialects::agents::{Ability, Agent, AgentOptions, Base, Effective, Scheme, load_text};
+use brief_syntax::system::{Files, Interruption, MemorySystem};
 use brief_syntax::{Source, System};
 use serde_json::{Value as Json, json};
 
-use crate::server::{Request, Script, Server};
+use super::server::{Request, Script, Server};
 
 /// A key that may only appear in a header.
 pub(crate) const KEY: &str = "sk-secret-0123456789";

@@ -4,14 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_agent::conversation::{
-    Answer, Conversation, ConversationLimits, TurnEnding, Endpoint, TurnEvent, Http, Lines, Connections, Post,
-    ConversationSettings, Transcript, ModelTransport, TransportError, Turn, TurnError, interact,
+    Answer, Connections, Conversation, ConversationLimits, ConversationSettings, Endpoint, Http,
+    Lines, ModelTransport, Post, Transcript, TransportError, Turn, TurnEnding, TurnError,
+    TurnEvent, interact,
 };
 use brief_syntax::system::Interruption;
 use serde_json::{Value as Json, json};
 
-use crate::harness::{Fake, KEY, TestClock, Trial, agent, lines, pass, show, system};
-use crate::server::{
+use super::harness::{Fake, KEY, TestClock, Trial, agent, lines, pass, show, system};
+use super::server::{
     Part, Server, delta, done, event, finish, json_answer, send, stream_head, text,
 };
 
@@ -86,7 +87,8 @@ fn an_answer_in_chunks() {
 
 #[test]
 fn what_ends_an_answer_is_told() {
-    for (reason, ending) in [("length", TurnEnding::Cut), ("content_filter", TurnEnding::Filtered)] {
+    for (reason, ending) in [("length", TurnEnding::Cut), ("content_filter", TurnEnding::Filtered)]
+    {
         let script = vec![stream_head(), delta(&json!({"content": "He"})), finish(reason), done()];
         let outcome = Trial::new(vec![script]).run();
         assert_eq!(outcome.result.unwrap().ending, ending);
@@ -165,7 +167,8 @@ fn a_conversation_goes_on() {
         clock: &clock,
         interruption: Interruption::default(),
     };
-    let settings = ConversationSettings { model: "m".to_owned(), limits: ConversationLimits::default() };
+    let settings =
+        ConversationSettings { model: "m".to_owned(), limits: ConversationLimits::default() };
     let mut conversation = Conversation::new(ready, means, settings, Some(transcript)).unwrap();
     let lines_typed = vec![
         "hello",

@@ -10,7 +10,7 @@ use brief_agent::{AbilityAudit, CallError, Grants, Host, McpAccess, ToolBox};
 use brief_testkit::RealSystem;
 use serde_json::{Value, json};
 
-use crate::{Lines, load_with, short, tool, tools, worker};
+use super::{Lines, load_with, short, tool, tools, worker};
 
 struct Project {
     directory: tempfile::TempDir,
@@ -341,10 +341,10 @@ fn every_question_is_in_the_log() {
 fn nothing_is_done_that_cannot_be_logged() {
     let project = Project::new(&[("a.txt", "a")]);
     let nowhere = project.path("a.txt/audit.jsonl");
-    let audit = AbilityAudit::to_file(crate::system(), nowhere);
+    let audit = AbilityAudit::to_file(super::system(), nowhere);
     let host = project.host(&["fs"]).with_audit(audit);
     let code = tool("async (a, c, host) => host.fs.writeText('b.txt', 'b')");
-    let mut tools = ToolBox::load(crate::system(), &worker(), &code, short(), host).unwrap();
+    let mut tools = ToolBox::load(super::system(), &worker(), &code, short(), host).unwrap();
     let error = tools.call("t", &json!({}), &json!({})).unwrap_err().to_string();
     assert!(error.contains("the audit log cannot be written"), "{error}");
     assert_eq!(project.read("b.txt"), None);

@@ -8,7 +8,7 @@ use brief_agent::sandbox::Limits;
 use brief_syntax::system::Interruption;
 use serde_json::json;
 
-use crate::{load_with, nothing, tool, tools};
+use super::{load_with, nothing, tool, tools};
 
 /// The deadline of each script.
 const DEADLINE: Duration = Duration::from_millis(500);
@@ -189,7 +189,7 @@ fn jss_010_each_call_has_a_realm_of_its_own() {
             "const kept = []; {}",
             tools(&[("spoil", &format!("() => {{ {spoil} }}")), ("look", look)])
         );
-        let limits = Limits { cpu: Duration::from_secs(2), ..crate::short() };
+        let limits = Limits { cpu: Duration::from_secs(2), ..super::short() };
         let mut tools = load_with(&code, limits, nothing()).unwrap();
         for _ in 0..3 {
             let _ = tools.call("spoil", &json!({}), &json!({}));
@@ -218,7 +218,7 @@ fn many_calls_do_not_fill_the_memory() {
     let code = tool(
         "() => { const a = []; for (let i = 0; i < 1e4; i++) a.push({ a, i }); return a.length }",
     );
-    let limits = Limits { cpu: Duration::from_secs(2), ..crate::short() };
+    let limits = Limits { cpu: Duration::from_secs(2), ..super::short() };
     let mut tools = load_with(&code, limits, nothing()).unwrap();
     for _ in 0..100 {
         assert_eq!(tools.call("t", &json!({}), &json!({})).unwrap(), json!(10_000));
@@ -241,7 +241,7 @@ fn a_call_after_one_that_filled_the_memory_works() {
     // It needs half of the memory, so the garbage must be gone.
     let half = "() => new Uint8Array(8 << 20).length";
     let code = tools(&[("fill", fill), ("half", half)]);
-    let limits = Limits { cpu: Duration::from_secs(2), ..crate::short() };
+    let limits = Limits { cpu: Duration::from_secs(2), ..super::short() };
     for free in [2, 8, 32, 64, 128, 256, 512, 1024, 4096] {
         let mut tools = load_with(&code, limits, nothing()).unwrap();
         let worker = tools.worker_id();
@@ -261,7 +261,7 @@ fn jobs_that_a_result_leaves_run_in_no_later_call() {
     let leave = "(args, ctx, host) => ({ toJSON() { \
                  Promise.resolve().then(() => host.env('LATE')).catch(() => {}); return 1 } })";
     let code = tools(&[("leave", leave), ("one", "() => 1")]);
-    let limits = Limits { cpu: Duration::from_secs(2), ..crate::short() };
+    let limits = Limits { cpu: Duration::from_secs(2), ..super::short() };
     let mut tools = load_with(&code, limits, nothing()).unwrap();
     for name in ["leave", "one", "leave", "leave", "one"] {
         assert_eq!(tools.call(name, &json!({}), &json!({})).unwrap(), json!(1), "{name}");
@@ -273,7 +273,7 @@ fn jobs_that_a_result_leaves_run_in_no_later_call() {
 #[test]
 fn a_worker_without_a_realm_is_replaced() {
     let code = format!("console.log('x'); if (Math.random() < 0.5) throw 1; {}", tool("() => 1"));
-    let limits = Limits { cpu: Duration::from_secs(2), ..crate::short() };
+    let limits = Limits { cpu: Duration::from_secs(2), ..super::short() };
     let mut tools = load_patiently(&code, limits);
     // It has the log of the first run.
     tools.call("t", &json!({}), &json!({})).unwrap();
@@ -297,7 +297,7 @@ fn a_worker_without_a_realm_is_replaced() {
 #[test]
 fn running_the_code_again_says_nothing() {
     let code = format!("console.log('once'); {}", tool("() => { console.log('call'); return 1 }"));
-    let mut tools = load_with(&code, crate::short(), nothing()).unwrap();
+    let mut tools = load_with(&code, super::short(), nothing()).unwrap();
     tools.call("t", &json!({}), &json!({})).unwrap();
     for _ in 0..2 {
         tools.call("t", &json!({}), &json!({})).unwrap();

@@ -3,7 +3,7 @@
 use brief_agent::gates::{check_startup, run_startup};
 use serde_json::json;
 
-use crate::{load, tool};
+use super::{load, tool};
 
 fn outcome(function: &str) -> Result<serde_json::Value, String> {
     let mut tools = load(&tool(function)).unwrap();

@@ -6,7 +6,7 @@ use brief_agent::sandbox::{Landlock, Limits};
 use brief_agent::{CallError, ToolsError};
 use serde_json::json;
 
-use crate::{call, failure, load, load_with, nothing, short, tool, tools};
+use super::{call, failure, load, load_with, nothing, short, tool, tools};
 
 /// The longest time for any of these: the limits, and the delay of a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -246,11 +246,11 @@ fn the_worker_has_given_everything_up() {
     let tools = load(&tool("() => 1")).unwrap();
     let proc = |name: &str| std::path::PathBuf::from(format!("/proc/{}/{name}", tools.worker_id()));
     let read = |name: &str| {
-        let system = crate::system();
+        let system = super::system();
         String::from_utf8_lossy(&system.read(&proc(name), 1 << 20).unwrap()).into_owned()
     };
     assert_eq!(read("environ"), "");
-    let open = crate::system().open_dir(&proc("fd")).unwrap().entries().unwrap();
+    let open = super::system().open_dir(&proc("fd")).unwrap().entries().unwrap();
     let mut open: Vec<_> = open.into_iter().map(|entry| entry.name).collect();
     open.sort();
     assert_eq!(open, ["0", "1", "2"]);

@@ -7,7 +7,7 @@ use brief_agent::{CallError, ToolBox, ToolsError};
 use brief_syntax::system::{Call, Ending, Stream};
 use serde_json::{Value, json};
 
-use crate::{nothing, short, system, worker};
+use super::{nothing, short, system, worker};
 
 /// A shell that acts as the worker.
 fn shell(script: &str) -> WorkerProgram {
@@ -108,7 +108,7 @@ fn arguments_that_nobody_reads_do_not_hold_us() {
     assert!(error.to_string().contains("longer than 2 s"), "{error}");
     assert!(start.elapsed() < Duration::from_secs(20));
     let large = json!({"a": "x".repeat(20 << 20)});
-    let mut tools = crate::load(&crate::tool("() => 1")).unwrap();
+    let mut tools = super::load(&super::tool("() => 1")).unwrap();
     let error = tools.call("t", &large, &json!({})).unwrap_err().to_string();
     assert_eq!(error, "tool `t`: the arguments are too large");
     assert_eq!(tools.call("t", &json!({}), &json!({})).unwrap(), json!(1));

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::{call, load, tool, tools};
+use super::{call, load, tool, tools};
 
 fn error(code: &str) -> String {
     load(code).unwrap_err().to_string()

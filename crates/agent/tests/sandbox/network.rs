@@ -9,7 +9,7 @@ use std::time::Duration;
 use brief_agent::{AbilityAudit, CallError, Grants, Host, NetworkPolicy};
 use serde_json::{Value, json};
 
-use crate::{Lines, load_with, short, system, tool};
+use super::{Lines, load_with, short, system, tool};
 
 /// Answers each request with the result of `respond`, and returns the port.
 fn serve(respond: impl Fn(&str) -> String + Send + 'static) -> u16 {

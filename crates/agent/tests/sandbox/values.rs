@@ -5,7 +5,7 @@ use std::time::Duration;
 use brief_agent::sandbox::Limits;
 use serde_json::json;
 
-use crate::{call, failure, load, load_with, nothing, short, tool, tools};
+use super::{call, failure, load, load_with, nothing, short, tool, tools};
 
 #[test]
 fn results_are_json() {

@@ -243,3 +243,63 @@ fn every_module_says_what_it_is() {
         assert!(text.starts_with("//!"), "{} does not open with `//!`", path.display());
     }
 }
+
+/// A file that no module declares, or a program that no manifest declares, holds tests that never run.
+#[test]
+fn no_test_file_is_forgotten() {
+    for entry in fs::read_dir(workspace().join("crates")).unwrap() {
+        let home = entry.unwrap().path();
+        let manifest = fs::read_to_string(home.join("Cargo.toml")).unwrap();
+        let finds_programs = !manifest.contains("autotests = false");
+        let mut files = Vec::new();
+        if home.join("tests").is_dir() {
+            sources(&home.join("tests"), &mut files);
+        }
+        for file in files {
+            let below = file.strip_prefix(&home).unwrap().to_str().unwrap();
+            let is_listed = manifest.contains(&format!("path = \"{below}\""));
+            let is_found =
+                finds_programs && (below.matches('/').count() == 1 || below.ends_with("/main.rs"));
+            assert!(is_listed || is_found || is_declared(&file), "no program has {below}");
+        }
+    }
+}
+
+/// Returns whether the module above a file declares it.
+fn is_declared(file: &Path) -> bool {
+    let folder = file.parent().unwrap();
+    let is_folder = file.ends_with("mod.rs");
+    let named = if is_folder { folder } else { file };
+    let line = format!("mod {};", named.file_stem().unwrap().to_str().unwrap());
+    let above = if is_folder { folder.parent().unwrap() } else { folder };
+    let modules = [above.join("main.rs"), above.join("mod.rs"), above.with_extension("rs")];
+    let mut texts = modules.iter().filter_map(|module| fs::read_to_string(module).ok());
+    texts.any(|text| text.lines().any(|found| found == line))
+}
+
+/// A crate without examples in its comments says so, because looking for them takes a second and more; then it
+/// must have none.
+#[test]
+fn every_example_of_a_comment_is_run() {
+    for entry in fs::read_dir(workspace().join("crates")).unwrap() {
+        let home = entry.unwrap().path();
+        let manifest = fs::read_to_string(home.join("Cargo.toml")).unwrap();
+        let mut files = Vec::new();
+        sources(&home.join("src"), &mut files);
+        let examples: usize = files.iter().map(|file| examples(file)).sum();
+        let runs = !manifest.contains("\ndoctest = false\n");
+        let readme = fs::read_to_string(home.join("src/lib.rs")).unwrap();
+        let has_page = readme.contains("include_str!(\"../README.md\")");
+        assert_eq!(runs, examples > 0 || has_page, "{}: {examples} examples", home.display());
+    }
+}
+
+/// Counts the blocks of Rust in the comments of a file.
+fn examples(file: &Path) -> usize {
+    let text = fs::read_to_string(file).unwrap();
+    let lines = text.lines().map(str::trim_start);
+    let comments = lines
+        .filter_map(|line| line.strip_prefix("/// ```").or_else(|| line.strip_prefix("//! ```")));
+    // Every other fence closes a block.
+    comments.step_by(2).filter(|language| language.is_empty() || *language == "rust").count()
+}

@@ -127,7 +127,6 @@ mod why;
 mod writes;
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -215,19 +214,4 @@ decisions:
 fn workspace() -> &'static Path {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
     top.expect("this crate stands in `crates/`")
-}
-
-/// A file that nobody declares as a module holds tests that nobody runs.
-#[test]
-fn no_test_file_is_forgotten() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite");
-    let main = fs::read_to_string(folder.join("main.rs")).unwrap();
-    for entry in fs::read_dir(&folder).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let Some(module) = name.strip_suffix(".rs").filter(|&module| module != "main") else {
-            continue;
-        };
-        let declared = main.lines().any(|line| line == format!("mod {module};"));
-        assert!(declared, "`tests/suite/{name}` is not declared in main.rs");
-    }
 }

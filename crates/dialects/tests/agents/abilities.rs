@@ -2,7 +2,7 @@
 
 use brief_dialects::agents::{Ability, Effective};
 
-use crate::support::{agent, errors, headed, help, warnings, with_header};
+use super::support::{agent, errors, headed, help, warnings, with_header};
 
 fn parsed(names: &str) -> Vec<Ability> {
     names.split_whitespace().map(|name| name.parse().unwrap()).collect()

@@ -3,7 +3,7 @@
 use brief_dialects::agents::{Ability, AgentView, Effective, Loaded};
 use serde_json::{Value, json};
 
-use crate::support::{findings, loaded_from, project};
+use super::support::{findings, loaded_from, project};
 
 /// Cases that need the code of tools to be run: `tools`, `start` and `call`.
 const NEED_CODE: [&str; 3] = ["tools", "start", "call"];

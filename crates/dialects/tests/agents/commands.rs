@@ -9,7 +9,7 @@ use brief_syntax::Severity;
 use brief_syntax::hash::sha256;
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{
+use super::support::{
     PATH, agent, errors, findings, headed, loaded_from, of_severity, warnings, with_agent,
 };
 

@@ -2,7 +2,7 @@
 
 use brief_dialects::agents::{AgentStatus, AgentValue, TemplateEngine};
 
-use crate::support::{agent, errors, headed, help, warnings, with_header};
+use super::support::{agent, errors, headed, help, warnings, with_header};
 
 /// A10 to A19: every default of the document.
 #[test]

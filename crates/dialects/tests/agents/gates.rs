@@ -2,7 +2,7 @@
 
 use brief_dialects::agents::{AgentRefusal, missing_environment, refusals};
 
-use crate::support::{agent, headed, loaded, project, with_header};
+use super::support::{agent, headed, loaded, project, with_header};
 
 /// A20, Y9: every name that has no value is told at once, and no value ever.
 #[test]
@@ -40,7 +40,7 @@ fn loading_is_deterministic() {
     let first = loaded(&text);
     let system =
         project().with_file("/elsewhere/agents/dev_x.agent.md", &text).with_env("LANG", "tr_TR");
-    let second = crate::support::loaded_from(&system, "/elsewhere/agents/dev_x.agent.md");
+    let second = super::support::loaded_from(&system, "/elsewhere/agents/dev_x.agent.md");
     let shown = |loaded: &brief_dialects::agents::Loaded| {
         let agent = loaded.agent().unwrap();
         serde_json::to_string(&brief_dialects::agents::AgentView::new(agent, &[])).unwrap()

@@ -4,7 +4,7 @@ use brief_dialects::agents::AgentStatus;
 use brief_syntax::Diagnostic;
 use brief_syntax::diagnostic::apply_safe_fixes;
 
-use crate::support::{agent, errors, headed, help, loaded, warnings, with_header};
+use super::support::{agent, errors, headed, help, loaded, warnings, with_header};
 
 /// A2, A6: without fields, every default holds.
 #[test]
@@ -94,8 +94,8 @@ fn a_broken_header_stops_the_agent() {
 /// A5: bytes that are no text are no header either.
 #[test]
 fn a_file_that_is_not_utf8_does_not_run() {
-    let system = crate::support::project().with_file(crate::support::PATH, b"# T\n\nD \xff\n");
-    let loaded = crate::support::loaded_from(&system, crate::support::PATH);
+    let system = super::support::project().with_file(super::support::PATH, b"# T\n\nD \xff\n");
+    let loaded = super::support::loaded_from(&system, super::support::PATH);
     assert!(loaded.agent().is_none());
     assert_eq!(loaded.diagnostics()[0].code(), "agents/not-utf8");
 }
@@ -135,10 +135,10 @@ fn scalars_keep_their_text() {
 #[test]
 fn the_documents_example_of_commands_loads() {
     let text = "---\ncommands:\n  - ./commands\n  - ./commands/more/test2.md\n  - https://example.com/commands/\n  - https://example.com/commands/test.md\n  - name: test\n    description: Generates unit tests for a specific function or file.\n    argument-hint: [target-name] [framework]\n    body: |\n      Create unit tests for $1 using the $2 framework.\n      Ensure the tests cover edge cases and follow our project style.\n---\n# T\n";
-    let system = crate::support::with_agent(text)
+    let system = super::support::with_agent(text)
         .with_file("agents/commands/one.md", "Do one.")
         .with_file("agents/commands/more/test2.md", "Do two.");
-    let loaded = crate::support::loaded_from(&system, crate::support::PATH);
+    let loaded = super::support::loaded_from(&system, super::support::PATH);
     let agent = loaded.agent().unwrap();
     let names: Vec<&str> = agent.commands.iter().map(|command| command.name.as_str()).collect();
     assert_eq!(names, ["one", "test2", "test"]);

@@ -10,7 +10,7 @@ use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::{self, Ignored};
 use brief_syntax::{Diagnostic, Severity};
 
-use crate::support::{findings, loaded_from, of_severity, project};
+use super::support::{findings, loaded_from, of_severity, project};
 
 /// What lint says about the project `/p`, and how many files it found.
 fn lint(system: &MemorySystem) -> (usize, Vec<Diagnostic>) {

@@ -6,7 +6,7 @@ use arbtest::arbitrary::{Result, Unstructured};
 use brief_dialects::agents::{Ability, AgentOptions, AgentValue, AgentView, Loaded, load};
 use brief_syntax::Severity;
 
-use crate::support::{PATH, project};
+use super::support::{PATH, project};
 
 /// Parts that agent files are made of.
 const PARTS: [&str; 48] = [

@@ -1,6 +1,6 @@
 //! Headings as metadata: section 6 of the checklist.
 
-use crate::support::{agent, errors, findings, help, loaded, warnings};
+use super::support::{agent, errors, findings, help, loaded, warnings};
 
 /// A12, Y17, Y21: the first heading of level 1 that is not the avatar's, as `CommonMark` sees it.
 #[test]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use brief_dialects::agents::{AgentValue, load_text};
 use brief_syntax::{Severity, Source};
 
-use crate::support::{agent, errors, loaded, of_severity, project, warnings};
+use super::support::{agent, errors, loaded, of_severity, project, warnings};
 
 /// Renders a system message with an input, in YAML.
 fn rendered(input: &str, system: &str) -> Result<String, String> {
@@ -71,7 +71,7 @@ fn only_system_and_rules_are_rendered() {
     assert_eq!(agent.render(None).unwrap().system, "S x");
     assert_eq!((agent.title.as_str(), agent.description.as_str()), ("T {{input}}", "D {{input}}"));
     assert_eq!(agent.tools.unwrap().code, "{{input}}");
-    let fallback = crate::support::agent("# T\n\nD {{input}}\n");
+    let fallback = super::support::agent("# T\n\nD {{input}}\n");
     assert_eq!(fallback.render(None).unwrap().system, "D {{input}}");
 }
 
@@ -224,7 +224,7 @@ fn templates_are_bounded() {
 #[test]
 fn a_text_that_is_not_saved_is_read() {
     let source =
-        std::sync::Arc::new(Source::new(crate::support::PATH, "# T\n\n## System\n{{x}}\n"));
+        std::sync::Arc::new(Source::new(super::support::PATH, "# T\n\n## System\n{{x}}\n"));
     let buffer = load_text(&project(), &source, &brief_dialects::agents::AgentOptions::default());
     let saved = loaded("# T\n\n## System\n{{x}}\n");
     assert_eq!(of_severity(&buffer, Severity::Warning), of_severity(&saved, Severity::Warning));

@@ -3,7 +3,7 @@
 use brief_dialects::agents::{Agent, Evaluated, Scheme, check_tools};
 use serde_json::{Value, json};
 
-use crate::support::{agent, errors, loaded};
+use super::support::{agent, errors, loaded};
 
 const BARE: &str = "# T\n\n## Tools\n\nreturn {\n  a: 1\n};\n\n## Notes\nn\n";
 

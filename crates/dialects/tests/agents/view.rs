@@ -3,7 +3,7 @@
 use brief_dialects::agents::{AgentValue, AgentView, Scheme};
 use serde_json::json;
 
-use crate::support::{agent, with_agent};
+use super::support::{agent, with_agent};
 
 /// The interface: fields in a fixed order, none missing.
 #[test]
@@ -20,7 +20,7 @@ fn every_field_is_there_in_its_order() {
 fn commands_and_tools_are_shown() {
     let text = "---\ninput: {b: 1, a: x}\ncommands:\n  - {name: c, description: d, body: b, argument-hint: [x]}\n  - f.md\n  - https://example.com/x.md\nrequired: {startup: Ping}\nallow: [Tool, sh:Git]\ndeny: [FS]\n---\n# T\n\n## Tools\nreturn {};\n";
     let system = with_agent(text).with_file("agents/f.md", "F");
-    let loaded = crate::support::loaded_from(&system, crate::support::PATH);
+    let loaded = super::support::loaded_from(&system, super::support::PATH);
     let agent = loaded.agent().unwrap();
     let tools = [Scheme {
         name: "ping".to_owned(),

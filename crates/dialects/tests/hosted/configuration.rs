@@ -6,7 +6,7 @@ use std::path::Path;
 use brief_dialects::hosted::{Anchor, Connection, HostedOptions, Query, resolve_with};
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{
+use super::support::{
     ALWAYS, ask, client_context, codes, configured, files, project, scopes, why_not,
 };
 

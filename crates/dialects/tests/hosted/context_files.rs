@@ -4,7 +4,7 @@
 use brief_dialects::hosted::State;
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{
+use super::support::{
     ALWAYS, active, ask, codes, configured, files, mention, project, scopes, why_not, with_state,
 };
 

@@ -6,7 +6,7 @@ use brief_dialects::hosted::{Anchor, HostedOptions, Outside, Query, resolve_with
 use brief_syntax::limits;
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{
+use super::support::{
     ALWAYS, active, ask, client_context, codes, configured, files, mention, project, why_not,
 };
 

@@ -7,7 +7,7 @@ use brief_dialects::sensitive;
 use brief_syntax::system::MemorySystem;
 use serde_json::{Value, json};
 
-use crate::support::{ALWAYS, ask, codes, configured, files, project, why_not};
+use super::support::{ALWAYS, ask, codes, configured, files, project, why_not};
 
 fn matrix() -> Vec<Value> {
     let text = include_str!("../../../../conformance/hosted/exclusion-matrix.json");
@@ -201,7 +201,7 @@ fn a_project_may_live_in_a_directory_of_such_a_name() {
         )
         .with_file("/credentials-api/b.md", ALWAYS);
     let answer =
-        crate::support::ask_mounted(&system, "/credentials-api", "/credentials-api/svc_key");
+        super::support::ask_mounted(&system, "/credentials-api", "/credentials-api/svc_key");
     assert_eq!(files(&answer), ["/credentials-api/svc_key/.context/a.md", "/credentials-api/b.md"]);
 }
 

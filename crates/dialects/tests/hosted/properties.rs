@@ -7,7 +7,7 @@ use brief_dialects::{hosted::HostedContext, sensitive};
 use brief_syntax::system::MemorySystem;
 use serde_json::json;
 
-use crate::support::{ALWAYS, ask, files, project};
+use super::support::{ALWAYS, ask, files, project};
 
 /// Parts that patterns are made of, the dangerous ones among them.
 const PARTS: [&str; 24] = [

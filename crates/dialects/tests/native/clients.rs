@@ -2,7 +2,7 @@
 
 use brief_profiles::BUILTIN;
 
-use crate::support::{ask_with, loaded, project};
+use super::support::{ask_with, loaded, project};
 
 /// `files` with a word of text each.
 fn with(files: &[&str]) -> brief_syntax::system::MemorySystem {

@@ -1,6 +1,6 @@
 //! What each form of file says about when it applies.
 
-use crate::support::{ask, ask_with, project};
+use super::support::{ask, ask_with, project};
 
 /// What becomes of one file for `src/a.ts`.
 #[track_caller]

@@ -2,7 +2,7 @@
 
 use brief_syntax::limits;
 
-use crate::support::{ask, project, with_guidance};
+use super::support::{ask, project, with_guidance};
 
 #[test]
 fn secrets_are_never_read() {

@@ -1,6 +1,6 @@
 //! `@path` in client files.
 
-use crate::support::{ask, ask_with, loaded, project};
+use super::support::{ask, ask_with, loaded, project};
 
 #[test]
 fn an_import_is_an_item_of_its_own() {

@@ -9,7 +9,7 @@ use brief_syntax::system::{FileKind, MemorySystem};
 use brief_syntax::walk::{self, Ignored};
 use brief_syntax::{Diagnostic, Severity};
 
-use crate::support::project;
+use super::support::project;
 
 fn lint(system: &MemorySystem) -> Vec<Diagnostic> {
     lint_at(system, "/p")

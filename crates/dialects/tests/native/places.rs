@@ -4,7 +4,7 @@ use brief_dialects::Dialect;
 use brief_dialects::native::Native;
 use brief_syntax::{Target, TargetKind};
 
-use crate::support::{ask, project, with_guidance};
+use super::support::{ask, project, with_guidance};
 
 #[test]
 fn the_more_general_comes_first() {

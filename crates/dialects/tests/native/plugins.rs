@@ -1,6 +1,6 @@
 //! Plugins that a project's settings enable.
 
-use crate::support::{ask, loaded, project};
+use super::support::{ask, loaded, project};
 
 const SETTINGS: &str = r#"{
   "extraKnownMarketplaces": {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use brief_dialects::{Action, Moment};
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{ask_at, loaded_at, project};
+use super::support::{ask_at, loaded_at, project};
 
 /// Files with a text each; a text that is given as `path = text` is that one.
 fn with(files: &[&str]) -> MemorySystem {

@@ -2,7 +2,7 @@
 
 use brief_dialects::portable::{AgentMode, ItemKind};
 
-use crate::support::{NONE, field_findings, files, findings, good, item, read, the, with};
+use super::support::{NONE, field_findings, files, findings, good, item, read, the, with};
 
 fn agent(more: &str) -> Vec<String> {
     field_findings(ItemKind::Agent, more)

@@ -2,7 +2,7 @@
 
 use brief_dialects::portable::ItemKind;
 
-use crate::support::{NONE, body_findings, files, findings, findings_of, good, read, the, with};
+use super::support::{NONE, body_findings, files, findings, findings_of, good, read, the, with};
 
 const PATH: &str = "rules/a/RULE.md";
 

@@ -3,7 +3,7 @@
 use brief_dialects::portable::bundle::{BundleError, resolve};
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{NONE, empty, files, findings, findings_of, good, read, the, with};
+use super::support::{NONE, empty, files, findings, findings_of, good, read, the, with};
 
 fn bundle(name: &str, more: &str) -> String {
     with(name, more, "# Any text\n\n#### At all\n\n```\nx\n```\n")

@@ -2,7 +2,7 @@
 
 use brief_dialects::portable::{CLIENTS, ItemKind, directives};
 
-use crate::support::{NONE, body_findings, files, findings, findings_of, item, read, the, with};
+use super::support::{NONE, body_findings, files, findings, findings_of, item, read, the, with};
 
 const PATH: &str = "rules/a/RULE.md";
 

@@ -4,7 +4,7 @@ use brief_dialects::portable::{CLIENTS, ItemKind};
 use brief_syntax::Severity;
 use brief_syntax::yaml::{Node, Value};
 
-use crate::support::{
+use super::support::{
     NONE, field_findings, files, findings, findings_of, good, item, read, the, with,
 };
 

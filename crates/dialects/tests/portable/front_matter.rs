@@ -5,7 +5,7 @@ use std::fs;
 use brief_syntax::yaml::{Node, ProblemKind, Value, Yaml};
 use serde_json::Value as Json;
 
-use crate::support::{files, read, workspace};
+use super::support::{files, read, workspace};
 
 fn cases() -> Vec<Json> {
     let path = workspace().join("conformance/front-matter/cases.json");

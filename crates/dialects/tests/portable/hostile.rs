@@ -6,7 +6,7 @@ use brief_dialects::portable::bundle::resolve;
 use brief_dialects::portable::{ItemKind, Registry};
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{body_findings, empty, files, findings, good, item, read, the, with};
+use super::support::{body_findings, empty, files, findings, good, item, read, the, with};
 
 /// The registry of a system with a good rule `spared` beside what is in it.
 fn beside_a_good_one(system: MemorySystem) -> Registry {

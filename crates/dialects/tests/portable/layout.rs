@@ -2,7 +2,7 @@
 
 use brief_dialects::portable::{CLIENTS, ItemId, ItemKind, PortableItem};
 
-use crate::support::{
+use super::support::{
     NONE, body_findings, empty, field_findings, files, findings, findings_of, good, item, read,
     read_for, the, with,
 };
@@ -285,7 +285,7 @@ fn a_missing_license_is_noted() {
 #[test]
 fn a_bundle_is_found_wherever_it_lies() {
     let bundle = |name: &str| {
-        format!("---\n{}items:\n  rules: [a]\n---\n\nWords.\n", crate::support::fields(name))
+        format!("---\n{}items:\n  rules: [a]\n---\n\nWords.\n", super::support::fields(name))
     };
     for directory in [".github/", ".claude/team/", ".opencode/", ".agents/", "", "bundles/deep/"] {
         let path = format!("{directory}base.bundle.md");
@@ -302,7 +302,7 @@ fn a_bundle_is_found_wherever_it_lies() {
 #[test]
 fn a_bundle_in_an_item_is_no_file_of_the_item() {
     let bundle =
-        format!("---\n{}items:\n  skills: [a]\n---\n\nWords.\n", crate::support::fields("b"));
+        format!("---\n{}items:\n  skills: [a]\n---\n\nWords.\n", super::support::fields("b"));
     let registry = read(&files(&[
         ("skills/a/SKILL.md", &good("a")),
         ("skills/a/b.bundle.md", &bundle),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::support::workspace;
+use super::support::workspace;
 
 /// U42: the configuration that outputs pass is one file, the page lists what it turns off, and no rule about
 /// layout is among that but the one that two lists in a row can break.

@@ -2,7 +2,7 @@
 
 use brief_dialects::portable::{CLIENTS, ItemKind};
 
-use crate::support::{NONE, files, findings, findings_of, good, item, read, the, with};
+use super::support::{NONE, files, findings, findings_of, good, item, read, the, with};
 
 /// N11: three kinds, three clients.
 #[test]

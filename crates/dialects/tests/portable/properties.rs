@@ -4,7 +4,7 @@ use arbtest::arbitrary::{Result, Unstructured};
 use brief_dialects::portable::{CLIENTS, Registry, directives};
 use brief_syntax::diagnostic::apply_safe_fixes;
 
-use crate::support::{files, read, shown, with};
+use super::support::{files, read, shown, with};
 
 /// Lines of front matter, good and bad.
 const FIELDS: [&str; 26] = [

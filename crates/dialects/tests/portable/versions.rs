@@ -2,7 +2,7 @@
 
 use brief_dialects::portable::SCHEMA;
 
-use crate::support::{NONE, files, findings, good, item, read, the, with};
+use super::support::{NONE, files, findings, good, item, read, the, with};
 use brief_dialects::portable::ItemKind;
 
 /// The places of every kind of file.

@@ -3,7 +3,7 @@
 use brief_dialects::tasks::NotRun;
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{
+use super::support::{
     Scripted, codes, output, project, rule_texts, rules, run_live, try_live, warnings,
 };
 

@@ -3,7 +3,7 @@
 use brief_dialects::tasks::PromptReason;
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{codes, left_out, project, run, task_text, warnings};
+use super::support::{codes, left_out, project, run, task_text, warnings};
 
 /// A project whose commands are `/c` and one that shows each argument.
 fn task(text: &str) -> MemorySystem {

@@ -4,7 +4,7 @@ use brief_dialects::tasks::{CodingAgent, Prompt};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::yaml::{Node, Value};
 
-use crate::support::{output, project, rules, run, task_text, warnings};
+use super::support::{output, project, rules, run, task_text, warnings};
 
 /// A project with one task.
 fn with_task(name: &str, text: &str) -> MemorySystem {

@@ -3,7 +3,7 @@
 use brief_dialects::tasks::TaskError;
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{
+use super::support::{
     Scripted, failure, left_out, output, project, rule_texts, rules, run, run_live, warnings,
 };
 

@@ -2,7 +2,7 @@
 
 use brief_dialects::tasks::NotRun;
 
-use crate::support::{Scripted, output, project, run, run_live, task_text, warnings};
+use super::support::{Scripted, output, project, run, run_live, task_text, warnings};
 
 /// "Parameter Expansion": the example and its command line.
 #[test]

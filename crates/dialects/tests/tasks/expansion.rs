@@ -4,7 +4,7 @@ use brief_dialects::tasks::{NotRun, TaskError};
 use brief_syntax::limits;
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{
+use super::support::{
     Scripted, codes, project, rule_texts, run, run_live, task_text, try_live, warnings,
 };
 

@@ -9,7 +9,7 @@ use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::{self, Ignored};
 use brief_syntax::{Diagnostic, Severity};
 
-use crate::support::{project, shown};
+use super::support::{project, shown};
 
 /// Everything that is wrong with the project `/p`.
 fn lint(system: &MemorySystem) -> Vec<Diagnostic> {

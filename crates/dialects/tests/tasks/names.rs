@@ -2,7 +2,7 @@
 
 use brief_dialects::tasks::{TaskError, TaskName};
 
-use crate::support::{failure, left_out, project, run, task_text};
+use super::support::{failure, left_out, project, run, task_text};
 
 /// T2: "error `multiple tasks found with task_name: X` listing the files", whatever directory of
 /// the project they lie in.

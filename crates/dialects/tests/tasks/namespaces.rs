@@ -2,7 +2,7 @@
 
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{failure, left_out, project, rules, run, skills, task_text, warnings};
+use super::support::{failure, left_out, project, rules, run, skills, task_text, warnings};
 
 fn skill(name: &str) -> String {
     format!("---\nname: {name}\ndescription: d\n---\n")

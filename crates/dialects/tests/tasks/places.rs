@@ -4,7 +4,7 @@ use brief_dialects::tasks::{HandEdits, Placed, place};
 use brief_syntax::limits;
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{codes, failure, output, project, rules, run, skills, task_text, warnings};
+use super::support::{codes, failure, output, project, rules, run, skills, task_text, warnings};
 
 fn with_task() -> MemorySystem {
     project().with_file(".agents/tasks/t.md", "T\n")

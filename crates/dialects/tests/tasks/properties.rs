@@ -6,7 +6,7 @@ use arbtest::arbitrary::{Result, Unstructured};
 use brief_dialects::tasks::PromptLayout;
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{Scripted, codes, project, run, run_live, shown};
+use super::support::{Scripted, codes, project, run, run_live, shown};
 
 /// What has broken other tools: quotes, comments, paths and patterns at the start of a line,
 /// beginnings without an end, line breaks and bytes of every kind.

@@ -3,7 +3,7 @@
 use brief_dialects::tasks::{PromptReason, SelectorVerdict, Selectors, TaskError};
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{failure, left_out, project, rules, run, skills, task_text};
+use super::support::{failure, left_out, project, rules, run, skills, task_text};
 
 /// A project with the task `t` and one rule with this front matter.
 fn rule(fields: &str) -> MemorySystem {

@@ -2,7 +2,7 @@
 
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{codes, left_out, output, project, run, skills, task_text, warnings};
+use super::support::{codes, left_out, output, project, run, skills, task_text, warnings};
 
 fn with_skill(directory: &str, text: &str) -> MemorySystem {
     project()

@@ -8,7 +8,7 @@ use std::path::Path;
 use brief_dialects::tasks::{PromptLayout, RenderedPart};
 use brief_syntax::system::MemorySystem;
 
-use crate::support::{codes, output, project, rules, run, shown, task_text, warnings};
+use super::support::{codes, output, project, rules, run, shown, task_text, warnings};
 
 /// 35 ugly files, one in each directory.
 const TORTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../syntax/tests/data/torture");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use brief_engine::Resolution;
 
-use crate::ask::{NONE, ask, project, yaml};
+use super::ask::{NONE, ask, project, yaml};
 
 /// "content is required on every context entry". Ruling S3: the entry is out, its siblings are in.
 #[test]

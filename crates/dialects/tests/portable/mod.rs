@@ -1,5 +1,4 @@
 //! Portable items through the library's public face.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail here")]
 #![expect(clippy::disallowed_methods, reason = "tests read the project's documents and the clock")]
 
 mod agents;

@@ -1,5 +1,4 @@
 //! Agent files through the library's public face.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail here")]
 
 mod abilities;
 mod cases;

@@ -13,7 +13,7 @@ use brief_engine::{
 };
 use brief_syntax::walk::Ignored;
 
-use crate::ask::{NONE, ask, project, yaml};
+use self::ask::{NONE, ask, project, yaml};
 
 const CLEAN: [(&str, usize, bool); 0] = [];
 

@@ -1,0 +1,9 @@
+//! One answer from all dialects, through the library's public face.
+
+mod estimate;
+mod everything;
+mod installed;
+mod links;
+mod native;
+mod properties;
+mod structured;
