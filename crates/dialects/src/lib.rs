@@ -37,10 +37,27 @@ pub use answer::{
 pub use moment::{Action, Actions, Dialects, Moment, Mounted, Timing};
 pub use reach::{Candidate, FileSet, ItemReach, MatchRecord};
 
+/// Every dialect, in the order in which what is equally general is delivered. A new one is its folder, its
+/// module above and its line here.
+pub const DIALECTS: &[&dyn Dialect] = &[
+    &native::Native,
+    &tasks::Tasks,
+    &agents::Agents,
+    &portable::Portable,
+    &hosted::Hosted,
+    &structured::Structured,
+];
+
 /// A format of guidance files.
 pub trait Dialect: Sync {
     /// Returns the name that users type and read, such as `structured`.
     fn name(&self) -> &'static str;
+
+    /// Returns the line of the help that explains the name.
+    fn summary(&self) -> &'static str;
+
+    /// Returns the plural noun for its files in messages, such as `AGENTS.yaml files`.
+    fn noun(&self) -> &'static str;
 
     /// Starts reading the directories on the way to a path; `None` for a dialect that finds its
     /// files itself ([`Dialect::ask`]).
@@ -170,8 +187,8 @@ pub trait DialectGuidance {
     /// Returns the number of the dialect's files, readable or not.
     fn file_count(&self) -> usize;
 
-    /// Returns how many of these files the tasks dialect counts too, as rules or skills.
-    fn shared_with_tasks(&self) -> usize {
+    /// Returns how many of these files the dialect of that name counts too.
+    fn files_shared_with(&self, _dialect: &str) -> usize {
         0
     }
 }

@@ -8,15 +8,9 @@ use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
-use brief_dialects::agents::Agents;
-use brief_dialects::hosted::Hosted;
-use brief_dialects::native::Native;
-use brief_dialects::portable::{self, Portable};
-use brief_dialects::structured::Structured;
-use brief_dialects::tasks::{self, Tasks};
 use brief_dialects::{
-    Candidate, Dialect, DialectGuidance, Dialects, ItemReach, MatchRecord, Moment, Mounted,
-    ProjectFiles, Reader, Reason, Resolution,
+    Candidate, DIALECTS, Dialect, DialectGuidance, Dialects, ItemReach, MatchRecord, Moment,
+    Mounted, ProjectFiles, Reader, Reason, Resolution, portable,
 };
 use brief_syntax::system::{Dir, FileKind, home_directory};
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
@@ -25,10 +19,6 @@ use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic, l
 use crate::installed::Variants;
 use crate::links::LinkCheck;
 use crate::{installed, order, repetition};
-
-/// Every dialect, in the order in which what is equally general is delivered. A new one is one line
-/// here.
-const DIALECTS: [&dyn Dialect; 6] = [&Native, &Tasks, &Agents, &Portable, &Hosted, &Structured];
 
 /// The guidance that was read of a project.
 pub struct Catalog {
@@ -57,7 +47,7 @@ pub struct CatalogScope<'t> {
 
 /// Returns the dialects to read, each with its place in the order.
 fn chosen(dialects: &Dialects) -> impl Iterator<Item = (usize, &'static dyn Dialect)> {
-    DIALECTS.into_iter().enumerate().filter(move |(_, dialect)| match dialects {
+    DIALECTS.iter().copied().enumerate().filter(move |(_, dialect)| match dialects {
         Dialects::All => true,
         Dialects::Only(names) => {
             names.contains(&dialect.name())
@@ -153,9 +143,10 @@ impl Catalog {
         files.directories.sort_unstable();
         let mut catalog = Catalog::new(finished(readers), &gaps, Some(files));
         catalog.only = kept(scope.dialects);
-        if catalog.asks(tasks::NAME) {
-            catalog.shared = catalog.asked().map(DialectGuidance::shared_with_tasks).sum();
-        }
+        let asked = catalog.names.iter().filter(|name| catalog.asks(name));
+        let shared_with =
+            |name| catalog.asked().map(|guidance| guidance.files_shared_with(name)).sum::<usize>();
+        catalog.shared = asked.map(|name| shared_with(name)).sum();
         catalog
     }
 

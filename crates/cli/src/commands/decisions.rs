@@ -28,7 +28,8 @@ pub(crate) fn run(
 ) -> Result<ExitCode, CommandError> {
     let session = &session.remembering();
     let path = args.scope.path.as_deref();
-    let typed = Typed::new(path, &[DialectArg::Structured]);
+    let only = [DialectArg::new(&structured::Structured)];
+    let typed = Typed::new(path, &only);
     let request = request(session, path)?.only([structured::NAME]);
     typed.warn_if_outside(ui, &request.moment)?;
     let mut briefing = request.resolve();

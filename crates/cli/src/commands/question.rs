@@ -5,16 +5,19 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use brief_clients::compile::UnknownClient;
+use brief_dialects::{DIALECTS, Dialect};
 use brief_engine::tasks::Selectors;
 use brief_engine::tokens::Counter;
 use brief_engine::{
-    Action, Briefing, BriefingRequest, Dialects, Moment, Root, Timing, agents, hosted, native,
-    portable, structured, tasks,
+    Action, Briefing, BriefingRequest, Dialects, Moment, Root, Timing, hosted, structured,
 };
 use brief_profiles::{BUILTIN, OwnClients};
 use brief_syntax::near_miss::nearest;
 use brief_syntax::render::Envelope;
-use clap::builder::{NonEmptyStringValueParser, PossibleValue, TypedValueParser};
+use clap::builder::{
+    MapValueParser, NonEmptyStringValueParser, PossibleValue, PossibleValuesParser,
+    TypedValueParser, ValueParserFactory,
+};
 use clap::{Args, ValueEnum};
 
 use crate::error::CommandError;
@@ -248,44 +251,30 @@ pub(crate) enum AnchorArg {
     Config,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DialectArg {
-    /// `AGENTS.yaml` files
-    Structured,
-    /// `.context` directories
-    Hosted,
-    /// Files that clients read by themselves, such as `CLAUDE.md`
-    Native,
-    /// Tasks, rules, commands and skills in `.agents`
-    Tasks,
-    /// `*.agent.md` files
-    Agents,
-    /// Portable rules, skills, agents and bundles
-    Portable,
+/// A dialect that the user names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DialectArg {
+    name: &'static str,
+    noun: &'static str,
 }
 
 impl DialectArg {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            DialectArg::Structured => structured::NAME,
-            DialectArg::Hosted => hosted::NAME,
-            DialectArg::Native => native::NAME,
-            DialectArg::Tasks => tasks::NAME,
-            DialectArg::Agents => agents::NAME,
-            DialectArg::Portable => portable::NAME,
-        }
+    pub(crate) fn new(dialect: &dyn Dialect) -> DialectArg {
+        DialectArg { name: dialect.name(), noun: dialect.noun() }
     }
+}
 
-    /// The names of its files.
-    fn noun(self) -> &'static str {
-        match self {
-            DialectArg::Structured => "AGENTS.yaml files",
-            DialectArg::Hosted => ".context files",
-            DialectArg::Native => "client files",
-            DialectArg::Tasks => "task files",
-            DialectArg::Agents => "agent files",
-            DialectArg::Portable => "portable items",
-        }
+impl ValueParserFactory for DialectArg {
+    type Parser = MapValueParser<PossibleValuesParser, fn(String) -> DialectArg>;
+
+    fn value_parser() -> Self::Parser {
+        let values = DIALECTS
+            .iter()
+            .map(|dialect| PossibleValue::new(dialect.name()).help(dialect.summary()));
+        PossibleValuesParser::new(values).map(|typed| {
+            let named = DIALECTS.iter().find(|dialect| dialect.name() == typed);
+            DialectArg::new(*named.expect("the parser takes these names only"))
+        })
     }
 }
 
@@ -359,7 +348,7 @@ pub(crate) fn dialects(only: &[DialectArg]) -> Dialects {
     if only.is_empty() {
         Dialects::All
     } else {
-        Dialects::Only(only.iter().map(|dialect| dialect.name()).collect())
+        Dialects::Only(only.iter().map(|dialect| dialect.name).collect())
     }
 }
 
@@ -384,14 +373,15 @@ impl<'q> Typed<'q> {
     }
 
     fn is_told_outside(&self, moment: &Moment) -> bool {
-        let is_structured = self.only.is_empty() || self.only.contains(&DialectArg::Structured);
+        let is_structured = self.only.is_empty()
+            || self.only.iter().any(|dialect| dialect.name == structured::NAME);
         moment.is_outside && is_structured
     }
 
     /// Returns the noun for what was looked for.
     fn sought(&self) -> &'static str {
         match self.only {
-            [only] => only.noun(),
+            [only] => only.noun,
             _ => "guidance",
         }
     }

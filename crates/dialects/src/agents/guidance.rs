@@ -27,6 +27,14 @@ impl Dialect for Agents {
         NAME
     }
 
+    fn summary(&self) -> &'static str {
+        "`*.agent.md` files"
+    }
+
+    fn noun(&self) -> &'static str {
+        "agent files"
+    }
+
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(AgentFiles::default()))
     }

@@ -24,6 +24,14 @@ impl Dialect for Hosted {
         NAME
     }
 
+    fn summary(&self) -> &'static str {
+        "`.context` directories"
+    }
+
+    fn noun(&self) -> &'static str {
+        ".context files"
+    }
+
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(HostedDirectories::default()))
     }

@@ -28,6 +28,14 @@ impl Dialect for Native {
         NAME
     }
 
+    fn summary(&self) -> &'static str {
+        "Files that clients read by themselves, such as `CLAUDE.md`"
+    }
+
+    fn noun(&self) -> &'static str {
+        "client files"
+    }
+
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(ProjectGuidance {
             folders: Vec::new(),
@@ -330,7 +338,10 @@ impl DialectGuidance for ProjectGuidance {
         self.found + self.strays.len()
     }
 
-    fn shared_with_tasks(&self) -> usize {
+    fn files_shared_with(&self, dialect: &str) -> usize {
+        if dialect != tasks::NAME {
+            return 0;
+        }
         let project = self.folders.iter().filter(|folder| folder.owner == Owner::Project);
         let places =
             project.flat_map(|folder| &folder.guides).filter_map(|guide| guide.place.as_ref());

@@ -26,6 +26,14 @@ impl Dialect for Portable {
         NAME
     }
 
+    fn summary(&self) -> &'static str {
+        "Portable rules, skills, agents and bundles"
+    }
+
+    fn noun(&self) -> &'static str {
+        "portable items"
+    }
+
     /// Installed items are among the files that clients read; the locks above the path name them.
     fn mounted_reader(&self, moment: &Moment) -> Option<Box<dyn Reader>> {
         Some(Box::new(Locks { way: LevelCount::to(moment), ..Locks::default() }))

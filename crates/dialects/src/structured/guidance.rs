@@ -35,6 +35,14 @@ impl Dialect for Structured {
         NAME
     }
 
+    fn summary(&self) -> &'static str {
+        "`AGENTS.yaml` files"
+    }
+
+    fn noun(&self) -> &'static str {
+        "AGENTS.yaml files"
+    }
+
     fn reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(ContextFiles::default()))
     }

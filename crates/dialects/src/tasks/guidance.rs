@@ -29,6 +29,14 @@ impl Dialect for Tasks {
         NAME
     }
 
+    fn summary(&self) -> &'static str {
+        "Tasks, rules, commands and skills in `.agents`"
+    }
+
+    fn noun(&self) -> &'static str {
+        "task files"
+    }
+
     fn mounted_reader(&self, moment: &Moment) -> Option<Box<dyn Reader>> {
         Some(Box::new(OwnFiles::along(moment)))
     }
