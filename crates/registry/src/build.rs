@@ -15,7 +15,7 @@ use brief_syntax::system::{Permission, System};
 use brief_syntax::{Diagnostic, Root, Severity};
 
 use crate::outputs::disk::Disk;
-use crate::outputs::item::{self, Beside};
+use crate::outputs::item::{self, ItemFiles};
 use crate::outputs::plan::{self, Advice, Chosen, ConflictPolicy, ItemToWrite, Plan};
 use crate::outputs::record::{self, OutputRecord};
 use crate::outputs::stage::{
@@ -330,20 +330,20 @@ impl Work<'_> {
                 plan.fail(&key);
                 continue;
             }
-            let beside = match Beside::read(self.system, self.root, item) {
-                Ok(beside) => beside,
+            let item_files = match ItemFiles::read(self.system, self.root, item) {
+                Ok(item_files) => item_files,
                 Err(problem) => {
                     plan.diagnostics.push(*problem);
                     plan.fail(&key);
                     continue;
                 }
             };
-            let hash = item::content_hash(item, &beside);
+            let hash = item::content_hash(item, &item_files);
             let fingerprint = item::fingerprint(context, self.request.clients, item, &hash);
             if !plan.is_unchanged(&key, &fingerprint, &mut disks.outputs) {
                 let compiled = self.compiler.compile(item, self.request.clients);
                 let source = item.slashed().to_owned();
-                let wanted = ItemToWrite { item, source, fingerprint, beside: &beside };
+                let wanted = ItemToWrite { item, source, fingerprint, item_files: &item_files };
                 plan.add(wanted, compiled, &mut disks.outputs, &disks.own)?;
             }
         }

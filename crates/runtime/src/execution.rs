@@ -22,7 +22,7 @@ pub enum Execution {
     /// Also those of the project: the user says so for this run.
     ProjectToo,
     /// None. Commands stay as written.
-    Off(Off),
+    Off(OffReason),
 }
 
 /// A request on the command line.
@@ -31,7 +31,7 @@ pub enum Wish {
     /// The flag `--exec`.
     Execute,
     /// Nothing may run.
-    Off(Off),
+    Off(OffReason),
 }
 
 impl Execution {
@@ -44,7 +44,7 @@ impl Execution {
         match (wish, system.env(VARIABLE)) {
             (Some(Wish::Off(off)), _) => Execution::Off(off.clone()),
             (_, Some(value)) if value == ALWAYS => Execution::ProjectToo,
-            (_, Some(_)) => Execution::Off(Off::Environment),
+            (_, Some(_)) => Execution::Off(OffReason::Environment),
             (Some(Wish::Execute), None) => Execution::ProjectToo,
             (None, None) => Execution::Trusted,
         }
@@ -58,13 +58,15 @@ impl Execution {
     ) -> Result<Execution, PolicyError> {
         let looks_only = matches!(wish, Some(Wish::Off(_)));
         match Policy::load(system)?.execution() {
-            Some(decision) if !looks_only => Ok(Execution::Off(Off::Policy(decision.place()))),
+            Some(decision) if !looks_only => {
+                Ok(Execution::Off(OffReason::Policy(decision.place())))
+            }
             _ => Ok(Execution::decide(system, wish)),
         }
     }
 
     /// Returns the reason if execution is off.
-    pub fn off(&self) -> Option<&Off> {
+    pub fn off(&self) -> Option<&OffReason> {
         match self {
             Execution::Off(off) => Some(off),
             Execution::Trusted | Execution::ProjectToo => None,
@@ -74,7 +76,7 @@ impl Execution {
 
 /// The reason why execution is off. Its text form completes "nothing runs because of …".
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Off {
+pub enum OffReason {
     /// The flag `--no-exec`.
     Flag,
     /// The environment variable `BRIEF_EXEC`.
@@ -85,13 +87,13 @@ pub enum Off {
     Policy(String),
 }
 
-impl fmt::Display for Off {
+impl fmt::Display for OffReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Off::Flag => "`--no-exec`",
-            Off::Environment => "`BRIEF_EXEC`",
-            Off::DryRun => "the dry run",
-            Off::Policy(place) => return write!(formatter, "the policy `{place}`"),
+            OffReason::Flag => "`--no-exec`",
+            OffReason::Environment => "`BRIEF_EXEC`",
+            OffReason::DryRun => "the dry run",
+            OffReason::Policy(place) => return write!(formatter, "the policy `{place}`"),
         })
     }
 }
@@ -110,12 +112,15 @@ mod tests {
     /// Ruling G7: `--no-exec` and `BRIEF_EXEC=never` turn it off everywhere.
     #[test]
     fn the_flag_and_the_variable_turn_execution_off() {
-        let (flag, dry) = (Wish::Off(Off::Flag), Wish::Off(Off::DryRun));
+        let (flag, dry) = (Wish::Off(OffReason::Flag), Wish::Off(OffReason::DryRun));
         assert_eq!(decide(None, None), Execution::Trusted);
-        assert_eq!(decide(Some("never"), None), Execution::Off(Off::Environment));
-        assert_eq!(decide(Some("always"), Some(&flag)), Execution::Off(Off::Flag));
-        assert_eq!(decide(Some("never"), Some(&dry)), Execution::Off(Off::DryRun));
-        assert_eq!(decide(Some("never"), Some(&Wish::Execute)), Execution::Off(Off::Environment));
+        assert_eq!(decide(Some("never"), None), Execution::Off(OffReason::Environment));
+        assert_eq!(decide(Some("always"), Some(&flag)), Execution::Off(OffReason::Flag));
+        assert_eq!(decide(Some("never"), Some(&dry)), Execution::Off(OffReason::DryRun));
+        assert_eq!(
+            decide(Some("never"), Some(&Wish::Execute)),
+            Execution::Off(OffReason::Environment)
+        );
     }
 
     /// Ruling G7 (X01): `--exec` and `BRIEF_EXEC=always` say yes for one run.
@@ -128,7 +133,11 @@ mod tests {
     #[test]
     fn a_value_that_is_not_known_executes_nothing() {
         for value in ["nevr", "NEVER", "0", "false", "1", "yes", "ALWAYS", "always "] {
-            assert_eq!(decide(Some(value), None), Execution::Off(Off::Environment), "{value}");
+            assert_eq!(
+                decide(Some(value), None),
+                Execution::Off(OffReason::Environment),
+                "{value}"
+            );
         }
     }
 }

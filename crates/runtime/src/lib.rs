@@ -16,7 +16,7 @@ pub mod trust;
 
 pub use assembly::{AssembledPrompt, AssemblyError, AssemblyEvent, PromptAssembly, PromptOptions};
 pub use consent::{Consent, ProjectRefusal};
-pub use execution::{Execution, Off, Wish};
+pub use execution::{Execution, OffReason, Wish};
 pub use prompt::{AskedKind, ExecutionRequest, Outcome, PromptRunner};
 pub use review::Review;
 pub use shell::{RunFailure, Shell, ShellLimits};

@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use brief_dialects::tasks::{
-    Author, Bootstrap, Live, LiveCommand, NotRun, Parameters, Script, TaskDocument,
+    Author, Bootstrap, CommandRunner, NotRun, Parameters, PromptCommand, Script, TaskDocument,
     environment_name,
 };
 use brief_syntax::{System, limits};
@@ -203,7 +203,7 @@ impl<'r> PromptRunner<'r> {
         }
     }
 
-    fn run_command(&mut self, command: &LiveCommand<'_>) -> Result<Vec<u8>, RefusedRun> {
+    fn run_command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, RefusedRun> {
         let document = command.document;
         self.allow(document, Content::Document(document.source()))?;
         let text = native(command.text);
@@ -250,8 +250,8 @@ impl<'r> PromptRunner<'r> {
     }
 }
 
-impl Live for PromptRunner<'_> {
-    fn command(&mut self, command: &LiveCommand<'_>) -> Result<Vec<u8>, NotRun> {
+impl CommandRunner for PromptRunner<'_> {
+    fn command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, NotRun> {
         let ended = self.run_command(command);
         let text = String::from_utf8_lossy(command.text).into_owned();
         let asked = (AskedKind::Command, command.document.path(), command.line, text);

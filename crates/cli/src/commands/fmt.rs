@@ -38,11 +38,11 @@ struct FormatAnswer {
     files: usize,
     changed: Vec<String>,
     /// The files whose body keeps its layout.
-    kept: Vec<Kept>,
+    kept: Vec<UnformattedFile>,
 }
 
 #[derive(Debug, Serialize)]
-struct Kept {
+struct UnformattedFile {
     path: String,
     reason: String,
 }
@@ -74,7 +74,7 @@ pub(crate) fn run(
         let shown = path_below(root.path(), path);
         if let Some(refusal) = &file.refused {
             let (path, reason) = (shown.to_string(), refusal.to_string());
-            formatted.kept.push(Kept { path, reason });
+            formatted.kept.push(UnformattedFile { path, reason });
         }
         if file.is_unchanged() {
             continue;
@@ -97,7 +97,7 @@ pub(crate) fn run(
 }
 
 fn print(ui: &mut Ui, formatted: &FormatAnswer, is_check: bool) -> Result<(), CommandError> {
-    for Kept { path, reason } in &formatted.kept {
+    for UnformattedFile { path, reason } in &formatted.kept {
         ui.warning(&format!("{path}: the body keeps its layout: {reason}"))?;
     }
     for path in &formatted.changed {

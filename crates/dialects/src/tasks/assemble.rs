@@ -12,7 +12,6 @@ use brief_syntax::yaml::Value;
 use brief_syntax::{Diagnostic, Source, Span, limits, near_miss, rules};
 
 use super::library::Library;
-use super::live::{Bootstrap, Live, NotRun, Script};
 use super::model::{CodingAgent, TaskDocument, TaskFileKind, TaskName};
 use super::notes::Notes;
 use super::parse::front_matter;
@@ -20,6 +19,7 @@ use super::prompt::{
     Amount, HiddenInPrompt, Included, OmittedDocument, Prompt, PromptReason, PromptRequest,
     TaskError,
 };
+use super::runner::{Bootstrap, CommandRunner, NotRun, Script};
 use super::script::{self, Obstacle};
 use super::selectors::{RunningTask, SelectorVerdict, Selectors, judge};
 use super::skill::{self, Skill};
@@ -30,7 +30,7 @@ use super::text::{Expander, not_allowed};
 pub fn assemble(
     library: &Library<'_>,
     request: &PromptRequest<'_>,
-    live: &mut dyn Live,
+    runner: &mut dyn CommandRunner,
 ) -> Result<Prompt, TaskError> {
     let (task, mut left_out) = find_task(library, request)?;
     check_header(&task)?;
@@ -40,7 +40,7 @@ pub fn assemble(
         directory: request.directory,
         project: request.project,
         parameters: request.parameters,
-        live,
+        runner,
         room: limits::PROMPT_BYTES,
         missing: BTreeSet::new(),
         used: BTreeSet::new(),
@@ -385,7 +385,7 @@ impl Assembler<'_, '_> {
         // A script may use any parameter, so all count as used.
         self.expander.used.extend(parameters.iter().map(|(name, _)| name.to_owned()));
         let outcome =
-            self.expander.live.bootstrap(&Bootstrap { document: rule, script, parameters });
+            self.expander.runner.bootstrap(&Bootstrap { document: rule, script, parameters });
         self.expander.missing.clear();
         match outcome {
             Ok(()) => Ok(ScriptRan::Yes),

@@ -2,7 +2,7 @@
 //!
 //! A task describes the work; selectors choose its rules; commands are texts that it calls by
 //! `/name`; skills are offered. [`Library`] reads the files, [`assemble`] builds a prompt. Commands
-//! and scripts in the texts go through [`Live`], because this crate starts no program.
+//! and scripts in the texts go through [`CommandRunner`], because this crate starts no program.
 
 mod assemble;
 mod check;
@@ -11,7 +11,6 @@ pub(crate) mod fuzzing;
 mod guidance;
 mod known;
 mod library;
-mod live;
 mod managed;
 mod mcp;
 mod model;
@@ -22,6 +21,7 @@ mod parse;
 mod places;
 mod prompt;
 mod render;
+mod runner;
 mod script;
 mod selectors;
 mod skill;
@@ -33,7 +33,6 @@ pub use assemble::assemble;
 pub use guidance::Tasks;
 pub(crate) use guidance::reads;
 pub use library::Library;
-pub use live::{Bootstrap, Live, LiveCommand, NeverLive, NotRun, Script};
 pub use managed::{HandEdits, Placed, place};
 pub use model::{
     Author, CodingAgent, SearchOrigin, SearchRoot, TaskDocument, TaskFileKind, TaskName,
@@ -45,6 +44,7 @@ pub use prompt::{
     TaskError,
 };
 pub use render::{PromptLayout, RenderedPart};
+pub use runner::{Bootstrap, CommandRunner, NoExecution, NotRun, PromptCommand, Script};
 pub use selectors::{SelectorError, SelectorVerdict, Selectors};
 pub use skill::Skill;
 pub use variants::FromElsewhere;

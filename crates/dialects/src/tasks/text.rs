@@ -11,11 +11,11 @@ use brief_syntax::system::{FileKind, ReadError, System};
 use brief_syntax::{Span, limits, rules};
 
 use super::expand::{self, PlacedPart, TextPart};
-use super::live::{Live, LiveCommand, NotRun};
 use super::model::{Author, TaskDocument};
 use super::notes::Notes;
 use super::parameters::{Parameters, environment_name};
 use super::prompt::TaskError;
+use super::runner::{CommandRunner, NotRun, PromptCommand};
 use super::slash::CallArguments;
 use crate::sensitive::{self, Leaf};
 
@@ -27,7 +27,7 @@ pub(super) struct Expander<'e> {
     /// The project's root: texts of the project read nothing outside.
     pub(super) project: &'e Path,
     pub(super) parameters: &'e Parameters,
-    pub(super) live: &'e mut dyn Live,
+    pub(super) runner: &'e mut dyn CommandRunner,
     /// The number of bytes by which the prompt may still grow.
     pub(super) room: usize,
     /// The paths that do not exist, until a command may have created them.
@@ -125,7 +125,8 @@ impl Expander<'_> {
         let line = document.source().line(span.start);
         let parameters = self.parameters;
         self.look_for_parameters(document, span, command, notes);
-        let outcome = self.live.command(&LiveCommand { text: command, document, line, parameters });
+        let outcome =
+            self.runner.command(&PromptCommand { text: command, document, line, parameters });
         self.missing.clear();
         let shown = String::from_utf8_lossy(command);
         let problem = match outcome {
@@ -168,7 +169,7 @@ impl Expander<'_> {
             let parameter = self.parameters.find(name).map(|(key, _)| key.to_owned());
             // A variable that the command sets itself is fine.
             let is_ours = self.system.env(name).is_some();
-            let is_set = is_ours && self.live.passes_variable(name) || is_set_in(&text, name);
+            let is_set = is_ours && self.runner.passes_variable(name) || is_set_in(&text, name);
             if parameter.is_none() && is_set {
                 continue;
             }

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use brief_dialects::tasks::{
-    Amount, Author, Bootstrap, CodingAgent, HiddenInPrompt, Library, Live, LiveCommand, NotRun,
-    Parameters, Prompt, PromptLayout, PromptRequest, Script, SearchOrigin, SearchRoot, Selectors,
-    TaskError, TaskName, assemble,
+    Amount, Author, Bootstrap, CodingAgent, CommandRunner, HiddenInPrompt, Library, NotRun,
+    Parameters, Prompt, PromptCommand, PromptLayout, PromptRequest, Script, SearchOrigin,
+    SearchRoot, Selectors, TaskError, TaskName, assemble,
 };
 use brief_syntax::System;
 use brief_syntax::system::MemorySystem;
@@ -68,8 +68,8 @@ impl Scripted {
     }
 }
 
-impl Live for Scripted {
-    fn command(&mut self, command: &LiveCommand<'_>) -> Result<Vec<u8>, NotRun> {
+impl CommandRunner for Scripted {
+    fn command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, NotRun> {
         let text = String::from_utf8_lossy(command.text).into_owned();
         self.commands.push(text.clone());
         self.make(&text);

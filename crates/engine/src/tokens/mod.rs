@@ -1,7 +1,7 @@
 //! The number of tokens of a text.
 //!
-//! Two ways to count: an estimate in one pass, for every hook and every listing, and the exact
-//! number of one public vocabulary, for who asks. The tokenizers of many models are not public, so
+//! Two methods: an estimate in one pass, for every hook and every listing, and the exact
+//! number of one public vocabulary, for users who ask. The tokenizers of many models are not public, so
 //! the exact number is exact for some of them and a good guess for the rest.
 
 mod estimate;
@@ -18,10 +18,10 @@ use exact::Exact;
 
 /// Counts tokens.
 pub struct Counter<'s> {
-    way: Way<'s>,
+    method: CountMethod<'s>,
 }
 
-enum Way<'s> {
+enum CountMethod<'s> {
     Estimate,
     Exact(Exact<'s>),
 }
@@ -29,20 +29,20 @@ enum Way<'s> {
 impl<'s> Counter<'s> {
     /// Returns a counter that is fast and roughly right.
     pub fn estimate() -> Counter<'s> {
-        Counter { way: Way::Estimate }
+        Counter { method: CountMethod::Estimate }
     }
 
     /// Returns a counter that is exact for the `o200k` vocabulary. Counts are remembered in the
     /// user's cache directory by the hash of the text, so that only new texts cost time; a record
     /// that cannot be read or written is none.
     pub fn exact(system: &'s dyn System) -> Counter<'s> {
-        Counter { way: Way::Exact(Exact::new(system)) }
+        Counter { method: CountMethod::Exact(Exact::new(system)) }
     }
 
     /// Remembers nothing if the record would lie in `project`: asking never writes there.
     #[must_use]
     pub fn outside(mut self, project: &Path) -> Counter<'s> {
-        if let Way::Exact(exact) = &mut self.way {
+        if let CountMethod::Exact(exact) = &mut self.method {
             exact.keep_out_of(project);
         }
         self
@@ -50,15 +50,15 @@ impl<'s> Counter<'s> {
 
     /// Returns how many tokens `text` costs.
     pub fn count(&self, text: &str) -> usize {
-        match &self.way {
-            Way::Estimate => estimate_tokens(text),
-            Way::Exact(exact) => exact.count(text),
+        match &self.method {
+            CountMethod::Estimate => estimate_tokens(text),
+            CountMethod::Exact(exact) => exact.count(text),
         }
     }
 
     /// Returns whether its numbers are exact.
     pub fn is_exact(&self) -> bool {
-        matches!(self.way, Way::Exact(_))
+        matches!(self.method, CountMethod::Exact(_))
     }
 
     /// Returns a number of tokens as people read it: an estimate does not look more exact than it

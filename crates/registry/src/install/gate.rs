@@ -12,7 +12,7 @@ use brief_syntax::system::Permission;
 use brief_syntax::{Diagnostic, Severity};
 
 use crate::lock::{Lock, LockedItem};
-use crate::outputs::item::Beside;
+use crate::outputs::item::ItemFiles;
 
 /// The capabilities of a new or changed item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct ItemCapabilities {
 }
 
 /// Derives the capabilities of an item from all of its files.
-pub(super) fn inventory(item: &PortableItem, beside: &Beside) -> Vec<CapabilityFinding> {
+pub(super) fn inventory(item: &PortableItem, item_files: &ItemFiles) -> Vec<CapabilityFinding> {
     let mut inventory = Inventory::default();
     let directory = item.directory();
     let overrides = item.overrides().iter().map(|own| &own.source);
@@ -33,7 +33,7 @@ pub(super) fn inventory(item: &PortableItem, beside: &Beside) -> Vec<CapabilityF
         let (name, content) = (name.unwrap_or_default(), source.bytes_from_line(0).to_vec());
         inventory.read(&name, source.path(), content, Permission::Data);
     }
-    beside.each(|path, content, permission| {
+    item_files.each(|path, content, permission| {
         let place = directory.join(path);
         match content {
             Ok(content) => inventory.read(path, &place, content, permission),

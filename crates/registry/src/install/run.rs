@@ -29,7 +29,7 @@ use crate::manifest::ManifestEdit;
 use crate::outputs::ChangeKind;
 use crate::outputs::backup;
 use crate::outputs::disk::{Disk, DiskState};
-use crate::outputs::item::{self, Beside};
+use crate::outputs::item::{self, ItemFiles};
 use crate::outputs::plan::{self, Advice, Backup, Chosen, ConflictPolicy, ItemToWrite, Plan};
 use crate::outputs::record::{FileRecord, OutputRecord};
 use crate::outputs::stage::{
@@ -333,22 +333,22 @@ impl Run<'_> {
     ) -> Result<Option<LockedItem>, InstallError> {
         let key = plan::key(item.id());
         let known = old.lock.items.get(item.id());
-        let beside = match Beside::read(self.system, &source.root, item) {
-            Ok(beside) => beside,
+        let item_files = match ItemFiles::read(self.system, &source.root, item) {
+            Ok(item_files) => item_files,
             Err(problem) => {
                 plan.diagnostics.push(*problem);
                 plan.fail(&key);
                 return Ok(known.cloned());
             }
         };
-        let content = item::content_hash(item, &beside);
+        let content = item::content_hash(item, &item_files);
         let accepted = &old.manifest.accept;
         let facts = old.facts(item.id(), &content);
         let facts = facts.filter(|facts| gate::pass(facts, &content, accepted, self.forbidding));
         let capabilities = match facts {
             Some(facts) => facts.to_vec(),
             None => {
-                let findings = gate::inventory(item, &beside);
+                let findings = gate::inventory(item, &item_files);
                 let mut refused = gate::refused(&findings, &content, accepted);
                 refused.extend(gate::forbidden(&findings, self.forbidding));
                 if !refused.is_empty() {
@@ -374,7 +374,7 @@ impl Run<'_> {
         if !plan.is_unchanged(&key, &fingerprint, &mut disks.outputs) {
             let compiled = self.compiler.compile(item, &clients);
             let from = format!("{}:{}", source.wanted.name, item.slashed());
-            let wanted = ItemToWrite { item, source: from, fingerprint, beside: &beside };
+            let wanted = ItemToWrite { item, source: from, fingerprint, item_files: &item_files };
             let failed = plan.failed;
             plan.add(wanted, compiled, &mut disks.outputs, &disks.own)
                 .map_err(InstallError::NotWritten)?;

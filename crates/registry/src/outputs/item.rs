@@ -22,7 +22,7 @@ use super::split;
 const HELD: usize = 4 * 1024 * 1024;
 
 /// The files beside an item's entrypoint.
-pub(crate) struct Beside {
+pub(crate) struct ItemFiles {
     directory: Option<Box<dyn Dir>>,
     files: BTreeMap<String, ItemFile>,
 }
@@ -33,15 +33,15 @@ struct ItemFile {
     bytes: Option<Vec<u8>>,
 }
 
-impl Beside {
+impl ItemFiles {
     /// Reads the files beside an item's entrypoint. Links are never followed.
     pub(crate) fn read(
         system: &dyn System,
         root: &Root,
         item: &PortableItem,
-    ) -> Result<Beside, Box<Diagnostic>> {
-        let mut beside = Beside { directory: None, files: BTreeMap::new() };
-        let Some(first) = item.files().first() else { return Ok(beside) };
+    ) -> Result<ItemFiles, Box<Diagnostic>> {
+        let mut item_files = ItemFiles { directory: None, files: BTreeMap::new() };
+        let Some(first) = item.files().first() else { return Ok(item_files) };
         let directory = system
             .open_dir_below(root.path(), Path::new(item.slashed()))
             .map_err(|error| unreadable(item, &first.path, &error.into()))?;
@@ -61,10 +61,10 @@ impl Beside {
             };
             let one = read_one(place, name, &mut space)
                 .map_err(|error| unreadable(item, &file.path, &error))?;
-            beside.files.insert(file.path.clone(), one);
+            item_files.files.insert(file.path.clone(), one);
         }
-        beside.directory = Some(directory);
-        Ok(beside)
+        item_files.directory = Some(directory);
+        Ok(item_files)
     }
 
     /// Returns the record of a file once it is written.
@@ -149,7 +149,7 @@ fn unreadable(item: &PortableItem, path: &str, error: &ReadError) -> Box<Diagnos
 }
 
 /// Returns the hash of an item's content, which does not depend on its directory.
-pub(crate) fn content_hash(item: &PortableItem, beside: &Beside) -> String {
+pub(crate) fn content_hash(item: &PortableItem, item_files: &ItemFiles) -> String {
     let mut parts = TextsHasher::default();
     parts.add(item.kind().as_str());
     parts.add_bytes(item.document().source().bytes_from_line(0));
@@ -158,7 +158,7 @@ pub(crate) fn content_hash(item: &PortableItem, beside: &Beside) -> String {
         parts.add_bytes(own.source.bytes_from_line(0));
     }
     parts.add("files");
-    for (path, file) in &beside.files {
+    for (path, file) in &item_files.files {
         parts.add(path);
         parts.add(&file.record.sha256);
         parts.add(if file.record.program { "program" } else { "data" });

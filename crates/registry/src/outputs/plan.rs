@@ -15,7 +15,7 @@ use brief_syntax::{Diagnostic, Source, Span, rules};
 
 use super::backup::{back_up, read_backup};
 use super::disk::{Disk, DiskState};
-use super::item::Beside;
+use super::item::ItemFiles;
 use super::record::{FileRecord, ItemRecord, OutputRecord, is_output_path};
 use super::stage::{PermissionSource, Planned, Stage, WriteRoot};
 use super::{Change, ChangeKind};
@@ -130,7 +130,7 @@ pub(crate) struct ItemToWrite<'w> {
     /// The directory or the name of its source.
     pub(crate) source: String,
     pub(crate) fingerprint: String,
-    pub(crate) beside: &'w Beside,
+    pub(crate) item_files: &'w ItemFiles,
 }
 
 /// A file of an item to write.
@@ -152,13 +152,13 @@ enum Replaces {
 }
 
 /// Returns the new records of files; `None` for a copy of a missing file.
-fn records_of(files: &[OutputFile], beside: &Beside) -> Vec<Option<FileRecord>> {
+fn records_of(files: &[OutputFile], item_files: &ItemFiles) -> Vec<Option<FileRecord>> {
     let mut records: Vec<Option<FileRecord>> = Vec::with_capacity(files.len());
     // Most clients get the same text.
     let mut texts: Vec<(&str, FileRecord)> = Vec::new();
     for file in files {
         records.push(match &file.content {
-            OutputContent::Copy(path) => beside.record(path).cloned(),
+            OutputContent::Copy(path) => item_files.record(path).cloned(),
             OutputContent::Text(text) => match texts.iter().find(|(known, _)| known == text) {
                 Some((_, record)) => Some(record.clone()),
                 None => {
@@ -321,14 +321,14 @@ impl<'p> Plan<'p> {
         disk: &mut Disk<'_>,
         own: &Disk<'_>,
     ) -> io::Result<()> {
-        let ItemToWrite { item, source, fingerprint, beside } = wanted;
+        let ItemToWrite { item, source, fingerprint, item_files } = wanted;
         let key = key(item.id());
         self.diagnostics.extend(compiled.diagnostics);
         let mut record = ItemRecord { source, fingerprint, files: BTreeMap::new() };
         let (mut writes, mut problems, mut edits) = (Vec::new(), Vec::new(), Vec::new());
         let mut made = BTreeMap::new();
         let mut unchanged = 0;
-        let known = records_of(&compiled.files, beside);
+        let known = records_of(&compiled.files, item_files);
         for (file, known) in compiled.files.into_iter().zip(known) {
             let Some(known) = known else { continue };
             let path = file.path;
@@ -399,7 +399,7 @@ impl<'p> Plan<'p> {
         }
         self.diagnostics.append(&mut edits);
         for write in writes {
-            self.write(write, beside, disk, own)?;
+            self.write(write, item_files, disk, own)?;
         }
         self.made.insert(key.clone(), made);
         if !record.files.is_empty() {
@@ -411,14 +411,14 @@ impl<'p> Plan<'p> {
     fn write(
         &mut self,
         write: OneWrite,
-        beside: &Beside,
+        item_files: &ItemFiles,
         disk: &mut Disk<'_>,
         own: &Disk<'_>,
     ) -> io::Result<()> {
         let OneWrite { path, content, record, kind, before, replaces } = write;
         if let Some(differences) = &mut self.differences {
             let mut after = Vec::new();
-            fill(&content, beside, &mut after)?;
+            fill(&content, item_files, &mut after)?;
             let before = if before.is_some() { content_of(disk, &path)? } else { None };
             differences.push(Difference { path: path.clone(), before, after: Some(after) });
         }
@@ -440,7 +440,7 @@ impl<'p> Plan<'p> {
                 sha256,
                 before,
             };
-            stage.put(planned, &mut |target| fill(&content, beside, target))?;
+            stage.put(planned, &mut |target| fill(&content, item_files, target))?;
         }
         self.changes.push(Change { path, kind });
         Ok(())
@@ -572,10 +572,10 @@ enum Recorded {
     Changed(FileRecord),
 }
 
-fn fill(content: &OutputContent, beside: &Beside, target: &mut dyn Write) -> io::Result<()> {
+fn fill(content: &OutputContent, item_files: &ItemFiles, target: &mut dyn Write) -> io::Result<()> {
     match content {
         OutputContent::Text(text) => target.write_all(text.as_bytes()),
-        OutputContent::Copy(path) => beside.copy(path, target),
+        OutputContent::Copy(path) => item_files.copy(path, target),
     }
 }
 

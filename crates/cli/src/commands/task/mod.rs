@@ -15,7 +15,7 @@ use brief_engine::tasks::{Amount, CodingAgent, HandEdits, Parameters, PromptLayo
 use brief_engine::{PromptReport, RunReport};
 use brief_runtime::assembly::{Convention, RulesFile, SearchDirectories};
 use brief_runtime::{
-    AssembledPrompt, Execution, ExecutionRequest, Off, Outcome, PromptOptions, Wish,
+    AssembledPrompt, Execution, ExecutionRequest, OffReason, Outcome, PromptOptions, Wish,
 };
 use brief_syntax::render::{Envelope, path_below};
 use clap::builder::PossibleValuesParser;
@@ -191,9 +191,9 @@ impl TaskArgs {
             selectors.add("resume", "true");
         }
         let wish = if self.dry_run || self.explain || self.mcp_config.is_some() {
-            Some(Wish::Off(Off::DryRun))
+            Some(Wish::Off(OffReason::DryRun))
         } else if self.no_exec {
-            Some(Wish::Off(Off::Flag))
+            Some(Wish::Off(OffReason::Flag))
         } else {
             self.exec.then_some(Wish::Execute)
         };
@@ -279,7 +279,7 @@ fn mention_not_run(
     let count = ran.iter().filter(|asked| asked.outcome == Outcome::NotAllowed).count();
     let Some(cause) = execution.off() else { return Ok(()) };
     match (count, cause) {
-        (0, _) | (_, Off::DryRun) => {}
+        (0, _) | (_, OffReason::DryRun) => {}
         (1, _) => ui.warning(&format!("1 command or script was not run, because of {cause}"))?,
         _ => {
             ui.warning(&format!("{count} commands and scripts were not run, because of {cause}"))?;

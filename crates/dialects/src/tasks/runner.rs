@@ -6,9 +6,9 @@ use super::model::TaskDocument;
 use super::parameters::Parameters;
 
 /// Runs commands and scripts for a prompt, or returns the reason why not.
-pub trait Live {
+pub trait CommandRunner {
     /// Runs the shell command of a `` !`…` `` and returns its output.
-    fn command(&mut self, command: &LiveCommand<'_>) -> Result<Vec<u8>, NotRun>;
+    fn command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, NotRun>;
 
     /// Runs the script that belongs to a rule.
     fn bootstrap(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), NotRun>;
@@ -21,7 +21,7 @@ pub trait Live {
 
 /// A shell command in a text.
 #[derive(Debug, Clone, Copy)]
-pub struct LiveCommand<'c> {
+pub struct PromptCommand<'c> {
     /// The text between the backticks.
     pub text: &'c [u8],
     /// The file of the command.
@@ -67,12 +67,12 @@ pub enum NotRun {
     Interrupted,
 }
 
-/// The implementation of [`Live`] that runs nothing.
+/// The implementation of [`CommandRunner`] that runs nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct NeverLive;
+pub struct NoExecution;
 
-impl Live for NeverLive {
-    fn command(&mut self, _command: &LiveCommand<'_>) -> Result<Vec<u8>, NotRun> {
+impl CommandRunner for NoExecution {
+    fn command(&mut self, _command: &PromptCommand<'_>) -> Result<Vec<u8>, NotRun> {
         Err(NotRun::Off)
     }
 
