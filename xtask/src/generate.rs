@@ -332,6 +332,12 @@ const LIMITS: &[(&str, u64, &str, &str)] = &[
         "`tasks/bootstrap-failed`",
     ),
     (
+        "bytes of one bootstrap script",
+        limits::SCRIPT_BYTES,
+        "it does not run, the rule is used",
+        "`tasks/bootstrap-failed`",
+    ),
+    (
         "bytes of one file beside a portable item",
         limits::SUPPORT_FILE_BYTES,
         "the item is not built",

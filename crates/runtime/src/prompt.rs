@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use brief_dialects::tasks::{
-    Author, Bootstrap, CommandRunner, NotRun, Parameters, PromptCommand, Script, TaskDocument,
+    Bootstrap, CommandRunner, NotRun, Parameters, PromptCommand, Script, TaskDocument,
     environment_name,
 };
 use brief_syntax::{System, limits};
@@ -220,17 +220,10 @@ impl<'r> PromptRunner<'r> {
                 self.shell.inline_script(text, &env, self.output).map_err(RefusedRun::by)
             }
             Script::File(path) => {
-                let content = self.system.read(path, limits::FILE_BYTES);
-                if document.author() == Author::Remote {
-                    let content = content.map_err(|error| RefusedRun::failed(error.to_string()))?;
-                    self.allow(document, Content::Script(&content))?;
-                    let name = path.file_name().unwrap_or_default().to_string_lossy();
-                    let ended = self.shell.script_bytes(&content, &name, &env, self.output);
-                    return ended.map_err(RefusedRun::by);
-                }
-                // A file that is too large to read was never denied either.
-                self.allow(document, Content::Script(&content.unwrap_or_default()))?;
-                self.shell.script(path, &env, self.output).map_err(RefusedRun::by)
+                let content = self.system.read(path, limits::SCRIPT_BYTES);
+                let content = content.map_err(|error| RefusedRun::failed(error.to_string()))?;
+                self.allow(document, Content::Script(&content))?;
+                self.shell.script(path, &content, &env, self.output).map_err(RefusedRun::by)
             }
         }
     }

@@ -14,6 +14,8 @@ use brief_syntax::system::{Call, Ending, FileOwner, OverLimit, Stream, System};
 
 use brief_syntax::system::Passed;
 
+mod shebang;
+
 /// The attempts to start a script that is still open for writing. Another thread that forks at the same
 /// moment holds it open briefly.
 const BUSY_TRIES: u32 = 20;
@@ -130,45 +132,44 @@ impl<'s> Shell<'s> {
         Ok(stdout)
     }
 
-    /// Starts a script file. Its first line names the interpreter; without such a line, `sh` runs it. The
-    /// file must be executable and must not belong to another user. A relative path starts at the directory.
+    /// Runs a script that was read from the file `path`: exactly these bytes, as a private copy, so that a
+    /// file that has changed since it was judged does not run. Its first line names the interpreter; without
+    /// such a line, `sh` runs it. The file must be executable and must not belong to another user.
+    ///
+    /// `$0` is `path` in a script for a shell; other interpreters see the path of the copy. `BRIEF_SCRIPT` is
+    /// `path` for all of them.
     ///
     /// Both streams go to `output`, in the order of writing. Output above the limit is dropped, with a line
     /// that says so, and the script goes on.
     pub fn script(
         &mut self,
         path: &Path,
+        bytes: &[u8],
         env: &[(OsString, OsString)],
         output: &mut dyn FnMut(&[u8]),
     ) -> Result<(), RunFailure> {
         let path = self.directory.join(path);
-        self.refuse_foreign(&path).map_err(RunFailure::NotStarted)?;
-        let call = with_env(self.call(&path, self.limits.bootstrap), env);
-        match self.run_script(call, output) {
-            Err(RunFailure::NotStarted(error)) if has_no_interpreter(&error) => {
-                let call = self.call("sh", self.limits.bootstrap).arg("--").arg(path);
-                self.run_script(with_env(call, env), output)
-            }
-            ended => ended,
-        }
-    }
-
-    /// Runs a script from memory, as [`Shell::script`] does from a file. A private copy is started, so that
-    /// the bytes that were checked are the bytes that run.
-    ///
-    /// `name` is the file name of the copy, without a directory.
-    pub fn script_bytes(
-        &mut self,
-        bytes: &[u8],
-        name: &str,
-        env: &[(OsString, OsString)],
-        output: &mut dyn FnMut(&[u8]),
-    ) -> Result<(), RunFailure> {
+        self.refuse_file(&path).map_err(RunFailure::NotStarted)?;
         let directory = self.system.temporary_dir().map_err(RunFailure::NotStarted)?;
-        let name = Path::new(name).file_name().unwrap_or(OsStr::new("script"));
-        let path = directory.path().join(name);
-        self.system.create_program(&path, bytes).map_err(RunFailure::NotStarted)?;
-        self.script(&path, env, output)
+        let copy = directory.path().join(path.file_name().unwrap_or(OsStr::new("script")));
+        self.system.create_program(&copy, bytes).map_err(RunFailure::NotStarted)?;
+        let mut env = env.to_vec();
+        env.push(("BRIEF_SCRIPT".into(), path.clone().into()));
+        let mut run = |shell: &mut Shell<'_>, words: &[OsString]| {
+            let (program, args) = words.split_first().expect("a call names a program");
+            let mut call = shell.call(program, shell.limits.bootstrap);
+            call.args.extend_from_slice(args);
+            shell.run_script(with_env(call, &env), output)
+        };
+        match shebang::shell_words(bytes) {
+            Some(words) => run(self, &shebang::sourcing(words, &copy, &path)),
+            None => match run(self, &[copy.clone().into()]) {
+                Err(RunFailure::NotStarted(error)) if has_no_interpreter(&error) => {
+                    run(self, &shebang::sourcing(vec!["sh".into()], &copy, &path))
+                }
+                ended => ended,
+            },
+        }
     }
 
     /// Runs `sh -c TEXT` as a script: both streams go to `output`, as in [`Shell::script`].
@@ -182,14 +183,16 @@ impl<'s> Shell<'s> {
         self.run_script(with_env(call, env), output)
     }
 
-    /// Refuses a script of another user, which would run with our rights, and a script that would run with
-    /// the rights of another user.
-    fn refuse_foreign(&self, path: &Path) -> io::Result<()> {
+    /// Refuses a file that is not executable, a script of another user, which would run with our rights, and
+    /// a script that would run with the rights of another user.
+    fn refuse_file(&self, path: &Path) -> io::Result<()> {
         let ownership = self.system.ownership(path)?;
         let reason = if ownership.owner == FileOwner::Other {
             "it belongs to another user"
         } else if ownership.sets_identity {
             "it would run as another user or group"
+        } else if !self.system.is_executable(path)? {
+            "it is not executable"
         } else {
             return Ok(());
         };

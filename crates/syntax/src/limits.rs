@@ -144,6 +144,9 @@ pub const COMMAND_SECONDS: u64 = 30;
 /// Seconds that one bootstrap script may take.
 pub const BOOTSTRAP_SECONDS: u64 = 120;
 
+/// Bytes of one bootstrap script; a larger one is reported and does not run.
+pub const SCRIPT_BYTES: u64 = 16 * 1024 * 1024;
+
 /// Bytes of the trust record; an entry beyond it is refused.
 pub const TRUST_BYTES: u64 = 1024 * 1024;
 

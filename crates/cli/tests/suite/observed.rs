@@ -305,6 +305,45 @@ fn s10_no_child_gets_a_sensitive_variable() {
     assert_eq!(output.stdout, "canary-GH_TOKEN-canary\n\n", "{output}");
 }
 
+/// TRU-006: a script that is swapped after it was judged does not run, because no child starts it or opens
+/// it by its path in the project. Its working directory and `$0` are those of the file nevertheless.
+#[test]
+fn tru_006_the_bytes_that_were_judged_run() {
+    let mut project = trusted_project().with_file(".agents/tasks/t.md", "t\n");
+    let said = "echo \"$0 in $(pwd -P)\" >> \"$HOME/said\"\n";
+    let source = "[ \"${BASH_SOURCE:-$0}\" = \"$0\" ] && echo alone >> \"$HOME/said\"\n";
+    let awk = "BEGIN { print ENVIRON[\"BRIEF_SCRIPT\"] >> (ENVIRON[\"HOME\"] \"/said\") }\n";
+    let scripts = [
+        ("a", format!("#!/bin/sh\n{said}")),
+        ("b", said.to_owned()),
+        ("c", format!("#!/usr/bin/env sh\n{source}")),
+        ("d", format!("#!/usr/bin/awk -f\n{awk}")),
+    ];
+    for (name, script) in &scripts {
+        let path = format!(".agents/rules/{name}-bootstrap");
+        project =
+            project.with_file(&format!(".agents/rules/{name}.md"), "").with_file(&path, script);
+        let path = project.path().join(path);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let trace = traced_calls(&project, &["task", "t"], "", "trace=execve,open,openat,openat2");
+    let process = |call: &str| call.split(' ').next().unwrap_or_default().to_owned();
+    let children: Vec<String> = trace.started().map(|call| process(call)).collect();
+    assert!(children.len() >= scripts.len(), "{:#?}", trace.calls);
+    let rules = project.path().join(".agents/rules");
+    let rules = rules.to_str().unwrap();
+    for call in &trace.calls {
+        let is_named = named(call).first().is_some_and(|path| path.starts_with(rules));
+        assert!(!is_named || !children.contains(&process(call)), "{call}");
+    }
+    let root = project.path();
+    let here = root.display();
+    let expected = format!(
+        "{rules}/a-bootstrap in {here}\n{rules}/b-bootstrap in {here}\nalone\n{rules}/d-bootstrap\n"
+    );
+    assert_eq!(fs::read_to_string(project.home().join("said")).unwrap(), expected);
+}
+
 /// Returns the words of a call that stand between quotes or name an open file, in order.
 fn named(call: &str) -> Vec<&str> {
     call.split(['"', '<', '>']).skip(1).step_by(2).collect()

@@ -6,7 +6,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// The owner of a file or directory, and the accounts that may change it.
@@ -80,14 +80,30 @@ impl FileLock {
     }
 }
 
-/// A directory for the user alone, removed with all in it when it is dropped.
+/// A directory for the user alone, removed with all in it when it is dropped. The one of a killed run is
+/// removed when the next is created.
 #[derive(Debug)]
-pub struct TemporaryDir(tempfile::TempDir);
+pub struct TemporaryDir {
+    path: PathBuf,
+    _lock: FileLock,
+}
 
 impl TemporaryDir {
+    /// Takes over a staging directory, which the lock belongs to.
+    pub(super) fn staged((path, lock): (PathBuf, FileLock)) -> TemporaryDir {
+        TemporaryDir { path, _lock: lock }
+    }
+
     /// Returns where it is.
     pub fn path(&self) -> &Path {
-        self.0.path()
+        &self.path
+    }
+}
+
+impl Drop for TemporaryDir {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed with the next one.
+        let _ = fs::remove_dir_all(&self.path);
     }
 }
 
@@ -178,14 +194,6 @@ pub(super) fn create_dir(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-pub(super) fn temporary_dir() -> io::Result<TemporaryDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("brief-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    builder.tempdir().map(TemporaryDir)
-}
-
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
@@ -216,16 +224,6 @@ mod tests {
         assert_eq!(with_mode(directory.path(), 0o777).writers, Writers::Everybody);
         assert_eq!(with_mode(directory.path(), 0o1777).writers, Writers::Owner);
         assert!(ownership(&directory.path().join("missing")).is_err());
-    }
-
-    #[test]
-    fn a_temporary_directory_is_private_and_removed_with_all_in_it() {
-        let directory = temporary_dir().unwrap();
-        let path = directory.path().to_owned();
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
-        fs::write(path.join("file"), "").unwrap();
-        drop(directory);
-        assert!(!path.exists());
     }
 
     /// ext4 gives the number of a removed directory to the next one that is made.

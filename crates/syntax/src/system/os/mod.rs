@@ -87,7 +87,7 @@ impl Files for OsSystem {
     }
 
     fn temporary_dir(&self) -> io::Result<TemporaryDir> {
-        private::temporary_dir()
+        tree::temporary_dir(&std::env::temp_dir())
     }
 
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {

@@ -8,12 +8,16 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::system::FileLock;
+use crate::system::private::ownership;
+use crate::system::{FileLock, FileOwner, TemporaryDir};
+
+/// The beginning of the names of staged directories.
+const STAGED: &str = ".brief-";
 
 pub(super) fn create_staging_dir(parent: &Path) -> io::Result<(PathBuf, FileLock)> {
     loop {
         // The name is ours for as long as the directory is there, which is past this call.
-        let path = tempfile::Builder::new().prefix(".brief-").tempdir_in(parent)?.keep();
+        let path = tempfile::Builder::new().prefix(STAGED).tempdir_in(parent)?.keep();
         // Not every system opens a directory, and not every file system has locks.
         let lock = match File::open(&path) {
             Ok(directory) if directory.lock().is_ok() => FileLock::holding(directory),
@@ -28,6 +32,20 @@ pub(super) fn create_staging_dir(parent: &Path) -> io::Result<(PathBuf, FileLock
 
 pub(super) fn is_abandoned(path: &Path) -> bool {
     File::open(path).is_ok_and(|directory| directory.try_lock().is_ok())
+}
+
+/// Creates a directory in `parent`, and removes what killed runs have left there.
+pub(super) fn temporary_dir(parent: &Path) -> io::Result<TemporaryDir> {
+    for entry in fs::read_dir(parent)?.flatten() {
+        let is_ours = entry.file_name().as_encoded_bytes().starts_with(STAGED.as_bytes())
+            && entry.file_type().is_ok_and(|kind| kind.is_dir())
+            && ownership(&entry.path()).is_ok_and(|of| of.owner == FileOwner::User);
+        if is_ours && is_abandoned(&entry.path()) {
+            // Another run may have removed it already.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    create_staging_dir(parent).map(TemporaryDir::staged)
 }
 
 pub(super) fn create_staged_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -80,6 +98,32 @@ mod tests {
         assert_eq!(fs::read_to_string(second.join("file")).unwrap(), "second");
         let again = create_staged_file(&target.join("file"), b"").unwrap_err();
         assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_temporary_directory_is_private_and_removed_with_all_in_it() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let parent = tempfile::tempdir().unwrap();
+        let directory = temporary_dir(parent.path()).unwrap();
+        let path = directory.path().to_owned();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
+        fs::write(path.join("file"), "").unwrap();
+        drop(directory);
+        assert!(!path.exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_temporary_directory_of_a_killed_run_goes_with_the_next() {
+        let parent = tempfile::tempdir().unwrap();
+        let (killed, lock) = create_staging_dir(parent.path()).unwrap();
+        fs::write(killed.join("file"), "").unwrap();
+        drop(lock);
+        let alive = temporary_dir(parent.path()).unwrap();
+        let other = temporary_dir(parent.path()).unwrap();
+        assert!(!killed.exists() && alive.path().exists() && other.path().exists());
     }
 
     #[cfg(unix)]
