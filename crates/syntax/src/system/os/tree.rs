@@ -17,7 +17,10 @@ const STAGED: &str = ".brief-";
 pub(super) fn create_staging_dir(parent: &Path) -> io::Result<(PathBuf, FileLock)> {
     loop {
         // The name is ours for as long as the directory is there, which is past this call.
-        let path = tempfile::Builder::new().prefix(STAGED).tempdir_in(parent)?.keep();
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let path = builder.prefix(STAGED).tempdir_in(parent)?.keep();
         // Not every system opens a directory, and not every file system has locks.
         let lock = match File::open(&path) {
             Ok(directory) if directory.lock().is_ok() => FileLock::holding(directory),
