@@ -344,6 +344,18 @@ const LIMITS: &[(&str, u64, &str, &str)] = &[
         "`portable/unreadable`",
     ),
     (
+        "files of one skill for MCP clients",
+        limits::SKILL_FILES as u64,
+        "it is offered as a file only",
+        "—",
+    ),
+    (
+        "bytes of one skill, or of one resource, for MCP clients",
+        limits::SKILL_BYTES,
+        "it is offered as a file only, or not read",
+        "—",
+    ),
+    (
         "commands of an agent",
         limits::AGENT_COMMANDS as u64,
         "the agent does not run",

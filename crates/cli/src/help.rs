@@ -59,6 +59,7 @@ pub(crate) const GROUPS: &[Group] = &[
         about: "it to clients",
         commands: &[
             ("hook", "brief hook install claude"),
+            ("mcp", "brief mcp --client claude"),
             ("mcp-servers", "brief mcp-servers --for cursor"),
         ],
     },

@@ -9,12 +9,13 @@ use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use brief_engine::Fate;
 use brief_syntax::render::{Colour, Envelope, ErrorEnvelope, Terminal};
 use brief_syntax::text::{visible, visible_line};
 use brief_syntax::{Diagnostic, Severity, System};
 use serde::Serialize;
 
-use crate::fate::Fate;
+use crate::fate;
 use crate::names::DirectoryNames;
 use crate::paging::Paged;
 use crate::pieces::JsonBuffer;
@@ -312,7 +313,7 @@ impl Ui {
 
     /// Prints the heading of a candidate, escaped, with a line break.
     pub(crate) fn print_fate(&mut self, fate: Fate, text: &str) -> io::Result<()> {
-        let style = self.style(fate.style());
+        let style = self.style(fate::style(fate));
         writeln!(self.stdout, "{style}{}{style:#}", visible_line(&self.names.apply(text)))
     }
 

@@ -42,6 +42,7 @@ mod order;
 mod project;
 mod prompt;
 mod repetition;
+pub mod search;
 pub mod sees;
 pub mod survey;
 pub mod tokens;
@@ -54,8 +55,8 @@ pub use brief_dialects::{
 pub use brief_dialects::{agents, hosted, mcp, native, portable, structured, tasks};
 pub use brief_syntax::{Root, System, Target, TargetKind};
 pub use briefing::{
-    BriefedDecision, BriefedItem, Briefing, Explanation, ItemPlace, McpServersReport, OmittedItem,
-    first_line,
+    BriefedCandidate, BriefedDecision, BriefedItem, Briefing, Explanation, Fate, ItemPlace,
+    McpServersReport, OmittedItem, first_line,
 };
 pub use catalog::{Catalog, CatalogScope};
 pub use project::{BriefingRequest, Project};

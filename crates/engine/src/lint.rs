@@ -11,7 +11,10 @@ use brief_syntax::diagnostic::{self, Applicability, apply_safe_fixes};
 use brief_syntax::source::{Encoding, Source};
 use brief_syntax::system::ReadError;
 use brief_syntax::walk::Ignored;
-use brief_syntax::{Diagnostic, Root, Rule, Span, System, Target, TargetKind, limits, rules};
+use brief_syntax::{
+    Diagnostic, Root, Rule, Severity, Span, System, Target, TargetKind, limits, rules,
+};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::catalog::{self, Catalog, CatalogScope};
 use crate::project::Project;
@@ -31,6 +34,25 @@ pub struct Findings {
     pub files: usize,
     /// The number of problems that were repaired.
     pub fixed: usize,
+}
+
+impl Findings {
+    /// Returns how many problems have this severity.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.diagnostics.iter().filter(|found| found.severity == severity).count()
+    }
+}
+
+/// The numbers; the problems themselves stand in the envelope.
+impl Serialize for Findings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut report = serializer.serialize_struct("Findings", 4)?;
+        report.serialize_field("files", &self.files)?;
+        report.serialize_field("errors", &self.count(Severity::Error))?;
+        report.serialize_field("warnings", &self.count(Severity::Warning))?;
+        report.serialize_field("fixed", &self.fixed)?;
+        report.end()
+    }
 }
 
 /// The checks of `brief.toml`, by the crates that read it.

@@ -11,6 +11,10 @@ use brief_syntax::Target;
 use crate::budget::{Count, cost};
 use crate::catalog::Catalog;
 
+mod json;
+
+pub use json::SeesReport;
+
 /// The way in which an item comes to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrival {

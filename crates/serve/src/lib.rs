@@ -1,5 +1,6 @@
-//! Front ends for clients: the hook, and agents over MCP.
+//! Front ends for clients: the hook, and projects and agents over MCP.
 
+pub mod configuration;
 #[cfg(feature = "agent")]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -72,6 +72,19 @@ pub fn visible_line(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Encodes a path with `/` between its names for a URI (RFC 3986).
+pub fn percent_encoded(path: &str) -> String {
+    let mut encoded = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

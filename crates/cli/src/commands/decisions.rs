@@ -33,7 +33,7 @@ pub(crate) fn run(
     let request = request(session, path)?.only([structured::NAME]);
     typed.warn_if_outside(ui, &request.moment)?;
     let mut briefing = request.resolve();
-    keep_decisions(&mut briefing);
+    briefing.keep_decisions();
     if args.json {
         typed.print_json(ui, "decisions", &briefing)?;
         return Ok(ExitCode::SUCCESS);
@@ -46,14 +46,6 @@ pub(crate) fn run(
     }
     print_decisions(ui, &briefing)?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn keep_decisions(briefing: &mut Briefing) {
-    for items in [&mut briefing.active, &mut briefing.offered, &mut briefing.manual] {
-        items.clear();
-    }
-    briefing.tokens = 0;
-    briefing.left_out.retain(|omitted| omitted.kind == "decision");
 }
 
 fn print_decisions(ui: &mut Ui, briefing: &Briefing) -> Result<(), CommandError> {

@@ -2,21 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use brief_clients::compile::Clients;
-use brief_clients::profile::{ProfileScope, Section};
-use brief_engine::lint::{ConfigurationCheck, Findings, UncheckedPath, UnwrittenFix};
-use brief_engine::{Root, System};
-use brief_profiles::OwnClients;
-use brief_registry::elsewhere;
-use brief_registry::manifest::Manifest;
+use brief_engine::lint::{Findings, UncheckedPath, UnwrittenFix};
+use brief_serve::configuration::ProjectConfiguration;
+use brief_syntax::Severity;
 use brief_syntax::diagnostic::Applicability;
 use brief_syntax::render::{Envelope, sarif};
-use brief_syntax::source::Source;
-use brief_syntax::{Diagnostic, Severity};
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 
 use crate::commands::whole::counted;
 use crate::error::{CommandError, ErrorKind};
@@ -76,14 +68,6 @@ pub(super) enum Format {
     Sarif,
 }
 
-#[derive(Debug, Serialize)]
-struct LintReport {
-    files: usize,
-    errors: usize,
-    warnings: usize,
-    fixed: usize,
-}
-
 pub(crate) fn run(
     ui: &mut Ui,
     session: &Session,
@@ -107,8 +91,7 @@ pub(crate) fn run(
     let found =
         if args.fix { lint.fix().map_err(|error| unwritten(&error))? } else { lint.check() };
     let root = project.root().path();
-    let count = |severity| found.diagnostics.iter().filter(|one| one.severity == severity).count();
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let (errors, warnings) = (found.count(Severity::Error), found.count(Severity::Warning));
     match if args.json { Format::Json } else { args.format } {
         Format::Text => {
             ui.print_diagnostics(&found.diagnostics, root)?;
@@ -118,7 +101,7 @@ pub(crate) fn run(
             kind: "lint",
             root,
             diagnostics: &found.diagnostics,
-            body: LintReport { files: found.files, errors, warnings, fixed: found.fixed },
+            body: &found,
         })?,
         Format::Sarif => {
             ui.print_document(&sarif(&found.diagnostics, root, env!("CARGO_PKG_VERSION")))?;
@@ -143,32 +126,6 @@ fn refusal(problem: &UncheckedPath, path: &Path, root: &Path) -> CommandError {
 fn unwritten(fix: &UnwrittenFix) -> CommandError {
     let (path, error) = (fix.path.display(), &fix.error);
     CommandError::refused(format!("`{path}` cannot be written: {error}"))
-}
-
-/// The checks of `brief.toml`: as a manifest, and as a description of clients.
-struct ProjectConfiguration;
-
-impl ConfigurationCheck for ProjectConfiguration {
-    fn check(
-        &self,
-        system: &dyn System,
-        root: &Root,
-        configuration: &Arc<Source>,
-    ) -> Vec<Diagnostic> {
-        let mut found = Manifest::read(configuration).err().unwrap_or_default();
-        // The other keys of a client's file are checked with what clients read.
-        let own = OwnClients::below(system, root.path());
-        let own = OwnClients { diagnostics: Vec::new(), ..own };
-        for section in [Section::Install, Section::Build] {
-            let clients = Clients::read(Some(configuration), &own, section, ProfileScope::Project);
-            found.extend(clients.err().unwrap_or_default());
-        }
-        found
-    }
-
-    fn settle(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
-        elsewhere::settle(system, root, diagnostics);
-    }
 }
 
 fn summary(found: &Findings, errors: usize, warnings: usize) -> String {

@@ -18,6 +18,8 @@ mod init;
 mod lint;
 mod list;
 mod man;
+#[cfg_attr(not(feature = "agent"), path = "mcp_absent.rs")]
+mod mcp;
 mod mcp_servers;
 mod new;
 mod outdated;
@@ -56,6 +58,7 @@ pub(crate) enum Command {
     Diff(diff::DiffArgs),
     Task(Box<task::TaskArgs>),
     Agent(agent::AgentArgs),
+    Mcp(mcp::McpArgs),
     McpServers(mcp_servers::McpServersArgs),
     Add(Box<add::AddArgs>),
     Remove(remove::RemoveArgs),
@@ -116,6 +119,7 @@ pub(crate) fn run(
         Command::Diff(args) => diff::run(ui, session, args),
         Command::Task(args) => task::run(ui, session, args),
         Command::Agent(args) => agent::run(ui, session, args),
+        Command::Mcp(args) => mcp::run(ui, session, args),
         Command::McpServers(args) => mcp_servers::run(ui, session, args),
         Command::Add(args) => add::run(ui, session, args),
         Command::Remove(args) => remove::run(ui, session, args),

@@ -4,18 +4,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use brief_engine::Moment;
-use brief_engine::sees::{Arrival, SeenItem, Sees, Sight, Total, Viewer};
+use brief_engine::sees::{Arrival, SeenItem, Sees, SeesReport, Total, Viewer};
 use brief_engine::tokens::Counter;
 use brief_profiles::OwnClients;
 use brief_syntax::render::Envelope;
 use brief_syntax::text::visible_line;
 use clap::Args;
-use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::question::{
     ClientName, Counting, Started, Typed, When, WhyHint, known_client, request, shown_place,
 };
-use super::whole::{JsonPlace, ShownName, counted};
+use super::whole::counted;
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -90,7 +89,7 @@ pub(crate) fn run(
     let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
     let diagnostics = catalog.diagnostics();
     if args.json {
-        let body = JsonSees { moment, clients: &clients, sees: &sees };
+        let body = SeesReport { moment, clients: &clients, sees: &sees };
         ui.print_json(&Envelope { kind: "sees", root, diagnostics: &diagnostics, body })?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -172,72 +171,4 @@ fn shortened(name: &str, width: usize) -> String {
         return name.to_owned();
     }
     std::iter::once('…').chain(name.chars().skip(length - width + 1)).collect()
-}
-
-struct JsonSees<'s> {
-    moment: &'s Moment,
-    clients: &'s [String],
-    sees: &'s Sees<'s>,
-}
-
-#[derive(serde::Serialize)]
-struct JsonSeen<'s> {
-    name: ShownName<'s>,
-    dialect: &'static str,
-    kind: &'static str,
-    source: JsonPlace,
-    tokens: usize,
-    seen: ByClient<'s, JsonSight<'s>>,
-}
-
-#[derive(serde::Serialize)]
-struct JsonSight<'s> {
-    how: &'static str,
-    reason: &'s str,
-}
-
-#[derive(serde::Serialize)]
-struct JsonTotal {
-    loaded: usize,
-    delivered: usize,
-    offered: usize,
-}
-
-/// Values by client.
-struct ByClient<'s, T>(&'s [String], Vec<T>);
-
-impl<T: Serialize> Serialize for ByClient<'_, T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().zip(&self.1))
-    }
-}
-
-fn json_sight(sight: &Sight) -> JsonSight<'_> {
-    JsonSight { how: sight.how.as_str(), reason: &sight.reason }
-}
-
-impl Serialize for JsonSees<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let JsonSees { moment, clients, sees } = self;
-        let items = sees.items.iter().map(|item| JsonSeen {
-            name: ShownName(item.name),
-            dialect: item.dialect,
-            kind: item.kind,
-            source: JsonPlace::new(moment.root.path(), item.path, item.line),
-            tokens: item.tokens,
-            seen: ByClient(clients, item.seen.iter().map(json_sight).collect()),
-        });
-        let totals = sees.totals.iter().map(|&Total { loaded, delivered, offered }| JsonTotal {
-            loaded,
-            delivered,
-            offered,
-        });
-        let mut map = serializer.serialize_map(None)?;
-        let path = moment.target.as_ref().map(brief_engine::Target::slashed);
-        map.serialize_entry("path", &path)?;
-        map.serialize_entry("clients", clients)?;
-        map.serialize_entry("items", &items.collect::<Vec<_>>())?;
-        map.serialize_entry("totals", &ByClient(clients, totals.collect()))?;
-        map.end()
-    }
 }

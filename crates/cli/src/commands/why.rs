@@ -1,18 +1,15 @@
 //! `brief why`
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use brief_engine::{
-    BriefedItem, Briefing, Explanation, Moment, ReasonKind, State, Target, TargetKind, first_line,
-};
+use brief_engine::{Briefing, Moment, Target, TargetKind};
 use brief_syntax::text::visible_line;
 use clap::Args;
 
 use super::question::{Cost, QuestionArgs, Typed, When, WhyHint};
 use crate::error::CommandError;
-use crate::fate::Fate;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -60,7 +57,7 @@ pub(crate) fn run(
     }
     let root = briefing.root();
     ui.mention(&briefing.diagnostics, root)?;
-    let candidates = candidates(&briefing);
+    let candidates = briefing.candidates();
     if candidates.is_empty() {
         let Briefing { moment, files, .. } = &briefing;
         typed.explain_nothing(ui, moment, *files, "context", WhyHint::Left)?;
@@ -94,67 +91,6 @@ fn shortened(line: &str, width: usize) -> Cow<'_, str> {
     }
     let kept = line.chars().take(width.saturating_sub(1));
     Cow::Owned(kept.chain(['…']).collect())
-}
-
-/// Something that might apply, in or out.
-struct Candidate<'r> {
-    fate: Fate,
-    kind: &'static str,
-    /// Its scope and trigger, in a dialect that has them.
-    setting: Option<(&'static str, &'static str)>,
-    path: &'r Path,
-    line: usize,
-    first_line: Option<&'r str>,
-    reason: &'r Explanation,
-}
-
-/// Returns everything in the order of the files: from the root down, top to bottom.
-fn candidates(briefing: &Briefing) -> Vec<Candidate<'_>> {
-    let items = briefing.items().into_iter().map(|item| Candidate {
-        fate: match item.state {
-            State::Active => Fate::In,
-            State::Offered => Fate::Offered,
-            State::Manual => Fate::Manual,
-        },
-        kind: item.kind,
-        setting: item.trigger.map(|trigger| (item.scope, trigger)),
-        path: &item.path,
-        line: item.line,
-        first_line: first_line(shown_text(item)),
-        reason: &item.reason,
-    });
-    let decisions = briefing.decisions.iter().map(|bound| Candidate {
-        fate: Fate::In,
-        kind: "decision",
-        setting: None,
-        path: &bound.path,
-        line: bound.decision.line,
-        first_line: first_line(&bound.decision.decision),
-        reason: &bound.reason,
-    });
-    let left_out = briefing.left_out.iter().map(|omitted| Candidate {
-        fate: match omitted.reason.kind {
-            ReasonKind::Loaded | ReasonKind::SameTextLoaded => Fate::Loaded,
-            _ => Fate::Out,
-        },
-        kind: omitted.kind,
-        setting: None,
-        path: &omitted.path,
-        line: omitted.line,
-        first_line: Some(omitted.first_line.as_str()).filter(|line| !line.is_empty()),
-        reason: &omitted.reason,
-    });
-    let mut candidates: Vec<_> = items.chain(decisions).chain(left_out).collect();
-    candidates.sort_by_key(|candidate| {
-        (candidate.path.components().count(), candidate.path, candidate.line)
-    });
-    candidates
-}
-
-/// Returns the text of an item; of a skill on offer what an agent sees until it asks for it.
-fn shown_text(item: &BriefedItem) -> &str {
-    let is_offered_skill = item.state == State::Offered && item.kind == "skill";
-    if is_offered_skill && !item.description.is_empty() { &item.description } else { &item.content }
 }
 
 fn asked_about(moment: &Moment) -> String {

@@ -25,7 +25,7 @@ fn agent() -> Sandbox {
 }
 
 /// A server that a client speaks to.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
@@ -35,7 +35,12 @@ impl Server {
     fn start(project: &Sandbox, options: &[&str]) -> Server {
         let mut args = vec!["agent", "serve", "agents/dev_t.agent.md"];
         args.extend(options);
-        let mut child = project.command("", &args).stderr(Stdio::null()).spawn().unwrap();
+        Server::speak(project, &args)
+    }
+
+    /// Starts a server with these words, and introduces a client.
+    pub(crate) fn speak(project: &Sandbox, args: &[&str]) -> Server {
+        let mut child = project.command("", args).stderr(Stdio::null()).spawn().unwrap();
         let stdin = child.stdin.take();
         let stdout: ChildStdout = child.stdout.take().unwrap();
         let (sender, lines) = channel();
@@ -67,11 +72,11 @@ impl Server {
         self.raw(message.to_string().as_bytes());
     }
 
-    fn receive(&self) -> Value {
+    pub(crate) fn receive(&self) -> Value {
         self.lines.recv_timeout(Duration::from_secs(20)).unwrap()
     }
 
-    fn ask(&mut self, id: u64, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, id: u64, method: &str, params: &Value) -> Value {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         loop {
             let answer = self.receive();

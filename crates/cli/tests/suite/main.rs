@@ -78,6 +78,8 @@ mod json;
 mod kill_matrix;
 mod lint;
 mod lint_advice;
+#[cfg(target_os = "linux")]
+mod mcp;
 mod mcp_servers;
 mod moments;
 mod native;

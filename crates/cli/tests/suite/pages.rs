@@ -362,6 +362,13 @@ fn the_guide_to_reviewing_runs_as_written() {
     Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
 }
 
+#[test]
+fn the_guide_to_mcp_runs_as_written() {
+    let scene = || with_programs(consumer(), "");
+    let (path, silence) = ("docs/guide/mcp.md", Silence::Counts);
+    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+}
+
 /// Every page of the guide is run by a test of this file.
 #[test]
 fn every_page_of_the_guide_is_run() {

@@ -43,6 +43,7 @@ fn help_lists_the_commands() {
 
     Deliver it to clients:
       hook         Answer a client's hook, or set it up
+      mcp          Serve the project's guidance to an MCP client over standard input and output
       mcp-servers  Show the MCP servers that are configured for a file or directory
       $ brief hook install claude
 

@@ -111,8 +111,7 @@ fn find_task(
     request: &PromptRequest<'_>,
 ) -> Result<(TaskDocument, Vec<OmittedDocument>), TaskError> {
     let name = request.name;
-    let candidates =
-        library.documents(TaskFileKind::Task, name.namespace(), &|stem| stem == name.base());
+    let candidates = library.documents(request.kind, name.namespace(), &|stem| stem == name.base());
     let running = RunningTask::default();
     let mut excluded = Vec::new();
     let mut allowed = Vec::new();

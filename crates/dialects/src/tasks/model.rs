@@ -10,12 +10,17 @@ use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Mapping, Node, Value};
 use brief_syntax::{Source, Span};
 
+use super::expand::{self, TextPart};
 use super::parse::front_matter;
 
+/// The limit for the parameters of a text that are listed.
+const PARAMETERS: usize = 64;
+
 /// The kind of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum TaskFileKind {
     /// The work of the agent.
+    #[default]
     Task,
     /// A text that tasks call by `/name`.
     Command,
@@ -306,6 +311,21 @@ impl TaskDocument {
     /// Returns a field that is a string.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.field(name)?.as_str()
+    }
+
+    /// Returns the names of the parameters in its text, `${name}`, in the order of their first use.
+    pub fn parameters(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        if self.expands() {
+            for placed in expand::parts(self.body()) {
+                let TextPart::Parameter { name } = placed.part else { continue };
+                let Ok(name) = str::from_utf8(name) else { continue };
+                if names.len() < PARAMETERS && !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        names
     }
 
     /// Returns the description; empty if missing.

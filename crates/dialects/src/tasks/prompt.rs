@@ -9,7 +9,7 @@ use brief_syntax::{Diagnostic, Rule, rules};
 use crate::mcp::McpServer;
 
 use super::mcp;
-use super::model::{CodingAgent, TaskDocument, TaskName};
+use super::model::{CodingAgent, TaskDocument, TaskFileKind, TaskName};
 use super::parameters::Parameters;
 use super::selectors::{SelectorVerdict, Selectors};
 use super::skill::Skill;
@@ -17,8 +17,11 @@ use super::skill::Skill;
 /// The request for a prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptRequest<'r> {
-    /// The task.
+    /// The task, or the command.
     pub name: &'r TaskName,
+    /// [`TaskFileKind::Task`], or [`TaskFileKind::Command`] for a command that is called alone: its arguments
+    /// are among the parameters.
+    pub kind: TaskFileKind,
     /// The user's additional text.
     pub prompt: Option<&'r [u8]>,
     /// The values of `${name}`.

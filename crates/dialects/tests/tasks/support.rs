@@ -5,7 +5,7 @@ use std::path::Path;
 use brief_dialects::tasks::{
     Amount, Author, Bootstrap, CodingAgent, CommandRunner, HiddenInPrompt, Library, NotRun,
     Parameters, Prompt, PromptCommand, PromptLayout, PromptRequest, Script, SearchOrigin,
-    SearchRoot, Selectors, TaskError, TaskName, assemble,
+    SearchRoot, Selectors, TaskError, TaskFileKind, TaskName, assemble,
 };
 use brief_syntax::System;
 use brief_syntax::system::MemorySystem;
@@ -126,6 +126,7 @@ pub(crate) fn try_live(
     let name = TaskName::parse(words[0]).unwrap();
     let library = Library::open(system, &roots);
     let request = PromptRequest {
+        kind: TaskFileKind::Task,
         name: &name,
         prompt: words.get(1).map(|prompt| prompt.as_bytes()),
         parameters: &parameters,

@@ -4,6 +4,7 @@
 //! Field order is fixed; what is absent is `null` or an empty list, never a missing key.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::path::Path;
 
 use brief_dialects::hosted::{Config, ConfigPattern, ConfiguredServer, Connection, ServerKind};
@@ -75,10 +76,16 @@ fn moment(moment: &Moment) -> MomentReport<'_> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct PlaceReport<'r> {
     path: Cow<'r, str>,
     line: usize,
+}
+
+impl fmt::Display for PlaceReport<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.path, self.line)
+    }
 }
 
 fn place(path: &Path, line: usize) -> PlaceReport<'_> {

@@ -3,8 +3,10 @@
 //! Resolving borrows, because a question looks at thousands of entries to deliver three. A briefing
 //! takes copies of what is left: the items in the order of delivery, each with its reason in words.
 
+mod candidate;
 mod json;
 
+pub use candidate::{BriefedCandidate, Fate};
 pub use json::McpServersReport;
 pub(crate) use json::{PlaceReport, place_below};
 

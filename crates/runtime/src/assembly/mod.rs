@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use brief_dialects::tasks::{
     self, Amount, Author, CodingAgent, Library, Parameters, Prompt, PromptRequest, Selectors,
-    TaskError, TaskName,
+    TaskError, TaskFileKind, TaskName,
 };
 use brief_registry::Event;
 use brief_syntax::{Root, System};
@@ -54,8 +54,10 @@ pub type AssemblyObserver<'o> = dyn FnMut(AssemblyEvent<'_>) + 'o;
 /// The options of a prompt.
 #[derive(Debug, Default)]
 pub struct PromptOptions {
-    /// The name of the task.
+    /// The name of the task, or of the command.
     pub name: String,
+    /// A task, or a command that is called alone.
+    pub kind: TaskFileKind,
     /// An additional text for the agent.
     pub prompt: Option<OsString>,
     /// The values of placeholders.
@@ -124,6 +126,7 @@ impl<'a> PromptAssembly<'a> {
         let convention = options.directories.convention;
         let request = PromptRequest {
             name: &name,
+            kind: options.kind,
             prompt: prompt.filter(|prompt| !prompt.is_empty()),
             parameters: &options.parameters,
             selectors: &options.selectors,

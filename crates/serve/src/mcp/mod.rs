@@ -1,35 +1,29 @@
-//! An agent as an MCP server on standard input and output: its tools, its commands as prompts, and its texts
-//! as instructions.
+//! MCP servers: a project ([`project`]), and an agent file ([`agent`]).
 //!
-//! Only an agent that is [`Ready`] is served: a client that lists the tools knows that the startup tool has
-//! succeeded. The protocol has its own thread, with the only async runtime of the whole program. The thread
-//! that calls [`serve`] calls the tools, one after the other, so that a slow tool delays other calls but no
-//! other request. Standard output belongs to the protocol; messages for people go to the caller.
+//! Both speak through one loop. The protocol has its own thread, with the only async runtime of the whole
+//! program. On standard input and output, standard output belongs to the protocol; messages for people go to
+//! the caller.
 
+pub mod agent;
 mod frames;
 pub(crate) mod fuzzing;
-mod handler;
-mod prompts;
+pub mod project;
 #[cfg(test)]
-mod tests;
+mod test_client;
 
 use std::io;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread;
-use std::time::Duration;
 
-use brief_agent::conversation::Ready;
 use brief_syntax::system::Interruption;
 use rmcp::ServiceExt;
+use rmcp::handler::server::ServerHandler;
 use rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
 
 use frames::Frames;
-use handler::{Handler, Job};
 
 /// The interval of checks for an interruption.
-const TICK: Duration = Duration::from_millis(50);
+const TICK: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// The end of serving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +34,7 @@ pub enum Served {
     Interrupted,
 }
 
-/// An agent that cannot be served.
+/// A server that cannot serve.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
@@ -55,66 +49,22 @@ pub enum ServeError {
     Died,
 }
 
-/// Serves an agent on standard input and output until the client closes the connection or the user
-/// interrupts.
-///
-/// `log` gets a message for people about every call.
-pub fn serve(
-    ready: &mut Ready<'_>,
-    interruption: &Interruption,
-    log: &mut dyn FnMut(&str),
-) -> Result<Served, ServeError> {
-    serve_over(ready, rmcp::transport::stdio, interruption, log)
-}
-
-/// Serves an agent over a pair of streams, which are created inside the runtime.
-fn serve_over<R, W>(
-    ready: &mut Ready<'_>,
-    streams: impl FnOnce() -> (R, W) + Send + 'static,
-    interruption: &Interruption,
-    log: &mut dyn FnMut(&str),
-) -> Result<Served, ServeError>
-where
-    R: AsyncRead + Send + Unpin + 'static,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    let (jobs, waiting) = channel::<Job>();
-    let left = Interruption::default();
-    let handler = Handler::new(ready, jobs, left.clone());
-    let (stop, stopped) = oneshot::channel();
-    let protocol = thread::Builder::new()
-        .name("mcp".to_owned())
-        .spawn(move || speak(handler, streams, left, stopped))
-        .map_err(ServeError::Start)?;
-    loop {
-        match waiting.recv_timeout(TICK) {
-            Ok(job) => job.run(ready, interruption, log),
-            Err(RecvTimeoutError::Timeout) => {}
-            // The protocol has ended, so no more requests can come.
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-        if interruption.is_raised() {
-            // It may have ended by itself just now.
-            let _ = stop.send(());
-            break;
-        }
-    }
-    protocol.join().unwrap_or(Err(ServeError::Died))
-}
-
-/// Speaks the protocol until either side ends it.
-fn speak<R, W>(
-    handler: Handler,
+/// Speaks the protocol over a pair of streams, which are created inside the runtime, until either side ends
+/// it.
+fn speak<H, R, W>(
+    handler: H,
     streams: impl FnOnce() -> (R, W),
     left: Interruption,
     stopped: oneshot::Receiver<()>,
 ) -> Result<Served, ServeError>
 where
+    H: ServerHandler,
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
+        .max_blocking_threads(BLOCKING_THREADS)
         .build()
         .map_err(ServeError::Start)?;
     let served = runtime.block_on(async {
@@ -138,3 +88,6 @@ where
     runtime.shutdown_background();
     served
 }
+
+/// The limit for threads that wait for input or answer questions.
+const BLOCKING_THREADS: usize = 16;

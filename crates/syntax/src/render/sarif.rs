@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::rules::RulePage;
+use crate::text::percent_encoded;
 
 /// Returns a SARIF log with one run. Paths below `root` are relative to it, as scanning services
 /// expect; others are absolute.
@@ -93,15 +94,7 @@ fn uri(path: &Path, root: &Path) -> String {
         Ok(relative) => (relative, ""),
         Err(_) => (path, "file://"),
     };
-    let mut uri = String::from(prefix);
-    for byte in relative.to_string_lossy().replace('\\', "/").bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            uri.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    uri
+    format!("{prefix}{}", percent_encoded(&relative.to_string_lossy().replace('\\', "/")))
 }
 
 #[cfg(test)]

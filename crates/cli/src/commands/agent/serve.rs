@@ -54,7 +54,7 @@ pub(super) fn run(
     ui.tell_remarks()?;
     let interruption = system.interruption().map_err(CommandError::from)?;
     // Standard output belongs to the protocol; a closed standard error is ignored.
-    let served = mcp::serve(&mut ready, &interruption, &mut |line| drop(ui.status(line)));
+    let served = mcp::agent::serve(&mut ready, &interruption, &mut |line| drop(ui.status(line)));
     match served.map_err(|error| CommandError::refused(error.to_string()))? {
         Served::Closed => Ok(ExitCode::SUCCESS),
         Served::Interrupted => Err(CommandError::interrupted()),

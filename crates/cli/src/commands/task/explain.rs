@@ -3,14 +3,13 @@
 use std::fmt;
 use std::path::Path;
 
-use brief_engine::estimate_tokens;
 use brief_engine::tasks::{PromptLayout, TaskDocument};
+use brief_engine::{Fate, estimate_tokens};
 use brief_runtime::{AssembledPrompt, ExecutionRequest};
 use brief_syntax::text::visible_line;
 
 use crate::commands::whole::counted;
 use crate::error::CommandError;
-use crate::fate::Fate;
 use crate::ui::Ui;
 
 /// Prints each part with its tokens and the reason why it is used or not.

@@ -11,7 +11,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use brief_clients::mcp;
-use brief_engine::tasks::{Amount, CodingAgent, HandEdits, Parameters, PromptLayout, RenderedPart};
+use brief_engine::tasks::{
+    Amount, CodingAgent, HandEdits, Parameters, PromptLayout, RenderedPart, TaskFileKind,
+};
 use brief_engine::{PromptReport, RunReport};
 use brief_runtime::assembly::{Convention, RulesFile, SearchDirectories};
 use brief_runtime::{
@@ -200,6 +202,7 @@ impl TaskArgs {
         let is_alone = self.resume || self.skip_bootstrap;
         Ok(PromptOptions {
             name: self.name.clone().unwrap_or_default(),
+            kind: TaskFileKind::Task,
             prompt: self.prompt.clone(),
             parameters,
             selectors,

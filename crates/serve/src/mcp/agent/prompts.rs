@@ -107,7 +107,8 @@ impl NamedCommand {
     }
 }
 
-fn value(given: &JsonObject, name: &str) -> Result<Option<String>, String> {
+/// Returns an argument; the error is a message.
+pub(in crate::mcp) fn value(given: &JsonObject, name: &str) -> Result<Option<String>, String> {
     match given.get(name) {
         None | Some(Json::Null) => Ok(None),
         Some(Json::String(text)) => Ok(Some(text.clone())),

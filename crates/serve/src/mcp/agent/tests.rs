@@ -1,5 +1,6 @@
 //! The protocol from the client's side, line by line.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -10,9 +11,10 @@ use brief_dialects::agents::{Agent, AgentOptions, Effective, Scheme, load_text};
 use brief_syntax::Source;
 use brief_syntax::system::{Interruption, MemorySystem};
 use serde_json::{Value as Json, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
-use super::{ServeError, Served, serve_over};
+use super::super::{ServeError, Served};
+use super::serve_over;
+use crate::mcp::test_client::TestClient;
 
 const AGENT: &str = "---\nversion: 1.2.3\ncommands:\n  - name: test\n    description: Writes tests\n    \
     argument-hint: \"[target-name] [framework]\"\n    body: Test $1 with $2.\n  - name: all\n    \
@@ -51,73 +53,24 @@ impl ReadyTools for Fake {
     }
 }
 
-/// The client's side of a session.
-struct TestClient {
-    runtime: tokio::runtime::Runtime,
-    reader: BufReader<tokio::io::ReadHalf<DuplexStream>>,
-    writer: tokio::io::WriteHalf<DuplexStream>,
-    id: u64,
-    /// The fields that every request carries in the newest revision.
-    meta: Option<Json>,
+/// The client's side of a session with [`Fake`] tools.
+struct AgentClient {
+    client: TestClient,
     started: Receiver<()>,
     go: Sender<()>,
 }
 
-impl TestClient {
-    fn send(&mut self, message: &Json) {
-        let line = format!("{message}\n");
-        self.runtime.block_on(self.writer.write_all(line.as_bytes())).unwrap();
-    }
+impl Deref for AgentClient {
+    type Target = TestClient;
 
-    fn receive(&mut self) -> Json {
-        let mut line = String::new();
-        let read = async {
-            let read = self.reader.read_line(&mut line);
-            tokio::time::timeout(Duration::from_secs(10), read).await
-        };
-        assert!(self.runtime.block_on(read).unwrap().unwrap() > 0, "the server has left");
-        serde_json::from_str(&line).unwrap()
+    fn deref(&self) -> &TestClient {
+        &self.client
     }
+}
 
-    /// Sends a request and returns its number.
-    fn request(&mut self, method: &str, mut params: Json) -> u64 {
-        self.id += 1;
-        if let Some(meta) = &self.meta {
-            params["_meta"] = meta.clone();
-        }
-        self.send(&json!({"jsonrpc": "2.0", "id": self.id, "method": method, "params": params}));
-        self.id
-    }
-
-    /// Sends a request and returns the whole answer.
-    fn ask(&mut self, method: &str, params: Json) -> Json {
-        let id = self.request(method, params);
-        let answer = self.receive();
-        assert_eq!(answer["id"], id, "{answer}");
-        answer
-    }
-
-    fn result(&mut self, method: &str, params: Json) -> Json {
-        let answer = self.ask(method, params);
-        assert!(answer.get("error").is_none(), "{answer}");
-        answer["result"].clone()
-    }
-
-    fn initialize(&mut self, version: &str) -> Json {
-        let info = json!({"name": "test", "version": "1"});
-        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": info});
-        let result = self.result("initialize", params);
-        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        result
-    }
-
-    /// Speaks the newest revision, which has no `initialize`.
-    fn speak_newest(&mut self) {
-        self.meta = Some(json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }));
+impl DerefMut for AgentClient {
+    fn deref_mut(&mut self) -> &mut TestClient {
+        &mut self.client
     }
 }
 
@@ -135,21 +88,18 @@ struct SessionOutcome {
 }
 
 /// Serves an agent to a scripted client, which disconnects at the end.
-fn session(client: impl FnOnce(&mut TestClient) + Send + 'static) -> SessionOutcome {
+fn session(client: impl FnOnce(&mut AgentClient) + Send + 'static) -> SessionOutcome {
     session_until(&Interruption::default(), client)
 }
 
 fn session_until(
     interruption: &Interruption,
-    script: impl FnOnce(&mut TestClient) + Send + 'static,
+    script: impl FnOnce(&mut AgentClient) + Send + 'static,
 ) -> SessionOutcome {
     let (ours, theirs) = tokio::io::duplex(64 * 1024);
     let ((started_sender, started), (go, go_receiver)) = (channel(), channel());
     let client = thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let (reader, writer) = tokio::io::split(theirs);
-        let reader = BufReader::new(reader);
-        script(&mut TestClient { runtime, reader, writer, id: 0, meta: None, started, go });
+        script(&mut AgentClient { client: TestClient::new(theirs), started, go });
     });
     let agent = agent();
     let scheme = |name: &str| Scheme {
@@ -177,7 +127,7 @@ fn session_until(
 }
 
 /// Lists and calls everything once.
-fn look_at_everything(client: &mut TestClient) {
+fn look_at_everything(client: &mut AgentClient) {
     let tools = client.result("tools/list", json!({}));
     let names: Vec<&Json> =
         tools["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
@@ -331,7 +281,7 @@ fn a_client_that_leaves_ends_it() {
 #[test]
 fn what_is_no_json_gets_an_error() {
     session(|client| {
-        client.runtime.block_on(client.writer.write_all(b"hello?\n\n\xff\xfe{\n")).unwrap();
+        client.send_bytes(b"hello?\n\n\xff\xfe{\n");
         for _ in 0..2 {
             let answer = client.receive();
             assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32700), &Json::Null));
@@ -349,9 +299,8 @@ fn an_interruption_ends_it() {
     let outcome = session_until(&interruption, move |client| {
         client.initialize("2025-11-25");
         raised.raise();
-        let mut line = String::new();
-        let end = client.runtime.block_on(client.reader.read_line(&mut line)).unwrap();
-        assert_eq!((end, line.as_str()), (0, ""));
+        let end = client.read_line(&mut String::new());
+        assert_eq!(end, 0);
     });
     assert!(matches!(outcome.served, Ok(Served::Interrupted)), "{:?}", outcome.served);
 }

@@ -1,0 +1,114 @@
+//! All candidates of a briefing side by side, in or out.
+
+use std::path::Path;
+
+use brief_dialects::{ReasonKind, State};
+
+use super::{BriefedItem, Briefing, Explanation, first_line};
+
+/// The fate of a candidate. Each has its own sign, so that they differ without colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is in the answer.
+    In,
+    /// The client loads it by itself.
+    Loaded,
+    /// The agent may ask for it.
+    Offered,
+    /// The user may mention it.
+    Manual,
+    /// It does not apply.
+    Out,
+}
+
+impl Fate {
+    /// Returns the sign and the word for it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Fate::In => "+ in",
+            Fate::Loaded => "= loaded",
+            Fate::Offered => "? offered",
+            Fate::Manual => "@ manual",
+            Fate::Out => "- out",
+        }
+    }
+}
+
+/// Something that might apply, in or out.
+#[derive(Debug)]
+pub struct BriefedCandidate<'b> {
+    /// Its fate.
+    pub fate: Fate,
+    /// Its kind, such as `context` or `decision`.
+    pub kind: &'static str,
+    /// Its scope and trigger, in a dialect that has them.
+    pub setting: Option<(&'static str, &'static str)>,
+    /// The file it stands in, absolute.
+    pub path: &'b Path,
+    /// The line it begins on, from 1.
+    pub line: usize,
+    /// The first line of its text.
+    pub first_line: Option<&'b str>,
+    /// The reason for its fate.
+    pub reason: &'b Explanation,
+}
+
+impl Briefing {
+    /// Returns everything in the order of the files: from the root down, top to bottom.
+    pub fn candidates(&self) -> Vec<BriefedCandidate<'_>> {
+        let items = self.items().into_iter().map(|item| BriefedCandidate {
+            fate: match item.state {
+                State::Active => Fate::In,
+                State::Offered => Fate::Offered,
+                State::Manual => Fate::Manual,
+            },
+            kind: item.kind,
+            setting: item.trigger.map(|trigger| (item.scope, trigger)),
+            path: &item.path,
+            line: item.line,
+            first_line: first_line(shown_text(item)),
+            reason: &item.reason,
+        });
+        let decisions = self.decisions.iter().map(|bound| BriefedCandidate {
+            fate: Fate::In,
+            kind: "decision",
+            setting: None,
+            path: &bound.path,
+            line: bound.decision.line,
+            first_line: first_line(&bound.decision.decision),
+            reason: &bound.reason,
+        });
+        let left_out = self.left_out.iter().map(|omitted| BriefedCandidate {
+            fate: match omitted.reason.kind {
+                ReasonKind::Loaded | ReasonKind::SameTextLoaded => Fate::Loaded,
+                _ => Fate::Out,
+            },
+            kind: omitted.kind,
+            setting: None,
+            path: &omitted.path,
+            line: omitted.line,
+            first_line: Some(omitted.first_line.as_str()).filter(|line| !line.is_empty()),
+            reason: &omitted.reason,
+        });
+        let mut candidates: Vec<_> = items.chain(decisions).chain(left_out).collect();
+        candidates.sort_by_key(|candidate| {
+            (candidate.path.components().count(), candidate.path, candidate.line)
+        });
+        candidates
+    }
+
+    /// Keeps the decisions and drops all other parts of the answer.
+    pub fn keep_decisions(&mut self) {
+        for items in [&mut self.active, &mut self.offered, &mut self.manual] {
+            items.clear();
+        }
+        self.tokens = 0;
+        self.left_out.retain(|omitted| omitted.kind == "decision");
+    }
+}
+
+/// Returns the text of an item; of a skill on offer what an agent sees until it asks for it.
+fn shown_text(item: &BriefedItem) -> &str {
+    let is_offered_skill = item.state == State::Offered && item.kind == "skill";
+    if is_offered_skill && !item.description.is_empty() { &item.description } else { &item.content }
+}

@@ -1,0 +1,141 @@
+//! The answers of the tools: the JSON of the command of the same name, and a text for the model.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_engine::lint::UncheckedPath;
+use brief_engine::search::SearchReport;
+use brief_engine::sees::{Sees, SeesReport, Viewer};
+use brief_engine::tokens::Counter;
+use brief_engine::{Briefing, BriefingRequest, Moment, Project, structured};
+use brief_syntax::render::Envelope;
+use brief_syntax::system::Remembered;
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+
+use super::offers::Offers;
+use super::question::{
+    DecisionsArguments, LintArguments, MOST_RESULTS, MomentArguments, SearchArguments,
+    SeesArguments, known_client, own_clients, read,
+};
+use super::tools::ProjectTool;
+use super::{SharedProject, text};
+use crate::configuration::ProjectConfiguration;
+
+/// The answer of a tool.
+#[derive(Debug)]
+pub(super) struct ToolAnswer {
+    /// The text for the model.
+    pub(super) text: String,
+    /// The whole answer, in the shape of `--json`.
+    pub(super) json: Json,
+}
+
+impl ToolAnswer {
+    fn new<B: Serialize>(text: String, envelope: &Envelope<'_, B>) -> Result<ToolAnswer, String> {
+        let json = serde_json::to_value(envelope).map_err(|error| error.to_string())?;
+        Ok(ToolAnswer { text, json })
+    }
+}
+
+/// The clients for a project without any client's files: those in most use.
+const USUAL_CLIENTS: [&str; 4] = ["claude", "codex", "copilot", "cursor"];
+
+impl SharedProject {
+    /// Answers a call. The error is a message for the model.
+    pub(super) fn answer(
+        &self,
+        tool: ProjectTool,
+        arguments: Map<String, Json>,
+        offers: Option<&Offers>,
+    ) -> Result<ToolAnswer, String> {
+        // Each path is resolved once for one question.
+        let system = Remembered::new(Arc::clone(&self.system));
+        let directory = &self.options.directory;
+        let unopened = |error: std::io::Error| {
+            format!("the directory `{}` cannot be opened: {error}", directory.display())
+        };
+        match tool {
+            ProjectTool::Context | ProjectTool::Why => {
+                let project = Project::open(&system, directory).map_err(unopened)?;
+                let arguments: MomentArguments = read(arguments)?;
+                let briefing = arguments.request(&project, &self.options)?.resolve();
+                let text = match tool {
+                    ProjectTool::Context => text::context(&briefing),
+                    _ => text::why(&briefing),
+                };
+                briefed(tool, text, &briefing)
+            }
+            ProjectTool::Decisions => {
+                let project = Project::open(&system, directory).map_err(unopened)?;
+                let DecisionsArguments { path } = read(arguments)?;
+                let mut briefing = project.briefing(path).only([structured::NAME]).resolve();
+                briefing.keep_decisions();
+                briefed(tool, text::decisions(&briefing), &briefing)
+            }
+            ProjectTool::Sees => {
+                let project = Project::open(&system, directory).map_err(unopened)?;
+                self.sees(&project, read(arguments)?)
+            }
+            ProjectTool::Search => {
+                let SearchArguments { query, limit } = read(arguments)?;
+                let offers = offers.ok_or("the project is not read yet; ask again")?;
+                let items = offers.index.find(&query, limit.clamp(1, MOST_RESULTS));
+                let text = text::search(&query, &items);
+                let body = SearchReport { query: &query, items };
+                let (kind, root) = (tool.name(), offers.root.as_path());
+                ToolAnswer::new(text, &Envelope { kind, root, diagnostics: &[], body })
+            }
+            ProjectTool::Lint => {
+                let project = Project::open_directory(&system, directory).map_err(unopened)?;
+                let LintArguments { path } = read(arguments)?;
+                let lint = project.lint(&path).map_err(|problem| unchecked(&problem, &path))?;
+                let found = lint.configured_by(&ProjectConfiguration).check();
+                let root = project.root().path();
+                let text = text::findings(&found, root);
+                let (kind, diagnostics) = (tool.name(), found.diagnostics.as_slice());
+                ToolAnswer::new(text, &Envelope { kind, root, diagnostics, body: &found })
+            }
+        }
+    }
+
+    fn sees(&self, project: &Project<'_>, asked: SeesArguments) -> Result<ToolAnswer, String> {
+        let request: BriefingRequest<'_> = asked.request(project)?;
+        let (catalog, moment) = (request.read(), &request.moment);
+        let root = moment.root.path();
+        let mut clients = asked.clients;
+        clients.dedup();
+        clients.iter().try_for_each(|client| known_client(project, client))?;
+        if clients.is_empty() {
+            let known = own_clients(project.system(), project.root()).known();
+            let shown = known.shown(|path| project.system().resolve(&root.join(path)).is_ok());
+            let usual = if shown.is_empty() { USUAL_CLIENTS.to_vec() } else { shown };
+            clients = usual.into_iter().map(str::to_owned).collect();
+        }
+        let viewer = |client: &String| Viewer {
+            moment: Moment { client: Some(client.clone()), ..moment.clone() },
+            has_hook: (self.options.has_hook)(client),
+        };
+        let viewers: Vec<Viewer> = clients.iter().map(viewer).collect();
+        let counter = Counter::estimate();
+        let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
+        let diagnostics = catalog.diagnostics();
+        let text = text::sees(root, &clients, &sees);
+        let body = SeesReport { moment, clients: &clients, sees: &sees };
+        let kind = ProjectTool::Sees.name();
+        ToolAnswer::new(text, &Envelope { kind, root, diagnostics: &diagnostics, body })
+    }
+}
+
+fn briefed(tool: ProjectTool, text: String, briefing: &Briefing) -> Result<ToolAnswer, String> {
+    let (kind, root, diagnostics) = (tool.name(), briefing.root(), &briefing.diagnostics);
+    ToolAnswer::new(text, &Envelope { kind, root, diagnostics, body: briefing })
+}
+
+fn unchecked(problem: &UncheckedPath, path: &Path) -> String {
+    let path = path.display();
+    match problem {
+        UncheckedPath::Outside => format!("`{path}` is outside the working directory"),
+        UncheckedPath::Missing => format!("`{path}` does not exist"),
+    }
+}

@@ -1,0 +1,321 @@
+//! The answers to each request of the protocol.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use brief_syntax::system::Remembered;
+use rmcp::ErrorData;
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, DiscoverResult, ExtensionCapabilities, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
+    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptMessage,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ResourceContents, Role, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use serde_json::{Value as Json, json};
+use tokio::task::AbortHandle;
+
+use super::SharedProject;
+use super::changes::{MOST_SUBSCRIPTIONS, Subscriptions, tell_listener, tell_peer};
+use super::offers::{Offers, RESOURCE_BYTES};
+use super::skills::{OfferedSkill, directory, mime_type};
+use super::tools::ProjectTool;
+
+/// The time that a client waits for the instructions of a large project; without them it can ask all the same.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The identifier of the Skills extension.
+const SKILLS: &str = "io.modelcontextprotocol/skills";
+
+/// Answers the requests of one connection.
+pub(super) struct ProjectHandler {
+    shared: Arc<SharedProject>,
+    tools: Arc<[Tool]>,
+    subscriptions: Subscriptions,
+    /// The task that tells the client of changes.
+    telling: Mutex<Option<AbortHandle>>,
+}
+
+impl Drop for ProjectHandler {
+    fn drop(&mut self) {
+        let telling = self.telling.get_mut().unwrap_or_else(PoisonError::into_inner);
+        telling.iter().for_each(AbortHandle::abort);
+    }
+}
+
+fn ending() -> ErrorData {
+    ErrorData::internal_error("the server is about to end", None)
+}
+
+impl ProjectHandler {
+    pub(super) fn new(shared: Arc<SharedProject>) -> ProjectHandler {
+        let tools = ProjectTool::ALL.into_iter().map(ProjectTool::listed).collect();
+        let (subscriptions, telling) = (Subscriptions::default(), Mutex::default());
+        ProjectHandler { shared, tools, subscriptions, telling }
+    }
+
+    /// Returns the lists. The first request may come before they are made, and waits.
+    async fn offers(&self) -> Result<Arc<Offers>, ErrorData> {
+        let mut offers = self.shared.offers.subscribe();
+        let made = offers.wait_for(Option::is_some).await;
+        made.ok().and_then(|made| made.clone()).ok_or_else(ending)
+    }
+
+    /// Does work that reads files on a thread of its own.
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&SharedProject) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let shared = Arc::clone(&self.shared);
+        let done = tokio::task::spawn_blocking(move || work(&shared)).await;
+        done.map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+}
+
+/// Adds the fields that the newest revision requires of a result that the SDK does not know.
+fn extension_result(mut result: Json, context: &RequestContext<RoleServer>) -> CustomResult {
+    let is_newest = context
+        .protocol_version()
+        .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+    if let (Json::Object(fields), true) = (&mut result, is_newest) {
+        fields.insert("resultType".to_owned(), json!("complete"));
+        fields.insert("ttlMs".to_owned(), json!(0));
+        fields.insert("cacheScope".to_owned(), json!("private"));
+    }
+    CustomResult::new(result)
+}
+
+impl ServerHandler for ProjectHandler {
+    fn get_info(&self) -> ServerConfig {
+        let mut implementation = Implementation::new("brief", env!("CARGO_PKG_VERSION"));
+        implementation.title = Some("Briefing".to_owned());
+        let mut extensions = ExtensionCapabilities::new();
+        let mut skills = JsonObject::new();
+        skills.insert("directoryRead".to_owned(), json!(true));
+        extensions.insert(SKILLS.to_owned(), skills);
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .enable_extensions_with(extensions)
+            .build();
+        let config = ServerConfig::new(capabilities).with_server_info(implementation);
+        let offers = self.shared.offers.borrow();
+        match offers.as_ref().map(|offers| offers.instructions.as_str()) {
+            None | Some("") => config,
+            Some(instructions) => config.with_instructions(instructions),
+        }
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let _ = tokio::time::timeout(PATIENCE, self.offers()).await;
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let _ = tokio::time::timeout(PATIENCE, self.offers()).await;
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let (offers, subscriptions) =
+            (self.shared.offers.subscribe(), Arc::clone(&self.subscriptions));
+        let telling = tokio::spawn(tell_peer(context.peer, offers, subscriptions));
+        let mut known = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(earlier) = known.replace(telling.abort_handle()) {
+            earlier.abort();
+        }
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    /// Calls a tool. Wrong arguments have an answer for the model; only an unknown tool is an error of the
+    /// protocol.
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = ProjectTool::from_name(&request.name) else {
+            let message = format!("there is no tool `{}`", request.name);
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let offers = if tool == ProjectTool::Search { Some(self.offers().await?) } else { None };
+        let arguments = request.arguments.unwrap_or_default();
+        let answer =
+            self.work(move |shared| shared.answer(tool, arguments, offers.as_deref())).await?;
+        let result = match answer {
+            Ok(answer) => {
+                let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
+                result.structured_content = Some(answer.json);
+                result
+            }
+            Err(message) => CallToolResult::error(vec![ContentBlock::text(message)]),
+        };
+        Ok(result.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let offers = self.offers().await?;
+        let prompts = offers.prompts.iter().map(|prompt| prompt.listed.clone()).collect();
+        Ok(ListPromptsResult::with_all_items(prompts))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let offers = self.offers().await?;
+        let (name, arguments) = (request.name, request.arguments.unwrap_or_default());
+        let refused = |message: String| ErrorData::invalid_params(message, None);
+        let assembled = self.work(move |shared| {
+            let prompt = offers.prompts.iter().find(|prompt| prompt.listed.name == name);
+            let prompt = prompt.ok_or_else(|| format!("there is no prompt `{name}`"))?;
+            let system = Remembered::new(Arc::clone(&shared.system));
+            let text = prompt.text(&system, &shared.options.directory, &arguments)?;
+            Ok((text, prompt.listed.description.clone()))
+        });
+        let (text, description) = assembled.await?.map_err(refused)?;
+        let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
+        result.description = description;
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let offers = self.offers().await?;
+        let resources = offers.listed.iter().map(|file| file.resource.clone()).collect();
+        Ok(ListResourcesResult::with_all_items(resources))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let offers = self.offers().await?;
+        let uri = request.uri;
+        let missing =
+            || ErrorData::resource_not_found(format!("there is no resource `{uri}`"), None);
+        let file = offers.readable.get(&uri).cloned().ok_or_else(missing)?;
+        let path = file.below.clone();
+        let read = self.work(move |shared| file.read(shared.system.as_ref(), RESOURCE_BYTES));
+        let bytes = read.await?.map_err(|error| {
+            ErrorData::internal_error(format!("`{uri}` cannot be read: {error}"), None)
+        })?;
+        // What is not text would not come back as the same bytes.
+        let (content, is_text) = match String::from_utf8(bytes) {
+            Ok(text) => (ResourceContents::text(text, &uri), true),
+            Err(error) => (ResourceContents::blob(STANDARD.encode(error.as_bytes()), &uri), false),
+        };
+        let content = content.with_mime_type(mime_type(&path, is_text));
+        Ok(ReadResourceResult::new(vec![content]).into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let uri = request.params.as_ref().and_then(|params| params["uri"].as_str());
+        let needed = || ErrorData::invalid_params("`uri` is needed", None);
+        let unknown = |uri: &str, what: &str| {
+            ErrorData::invalid_params(format!("there is no {what} `{uri}`"), None)
+        };
+        let result = match request.method.as_str() {
+            "skills/list" => {
+                let offers = self.offers().await?;
+                let skills: Vec<Json> = offers.skills.iter().map(OfferedSkill::listed).collect();
+                json!({"skills": skills})
+            }
+            "skills/get" => {
+                let (uri, offers) = (uri.ok_or_else(needed)?, self.offers().await?);
+                let skill = offers.skills.iter().find(|skill| skill.uri == uri);
+                json!({"skill": skill.ok_or_else(|| unknown(uri, "skill"))?.listed()})
+            }
+            "resources/directory/read" => {
+                let (uri, offers) = (uri.ok_or_else(needed)?, self.offers().await?);
+                let children = directory(&offers.skills, uri);
+                json!({"resources": children.ok_or_else(|| unknown(uri, "directory"))?})
+            }
+            method => {
+                let code = rmcp::model::ErrorCode::METHOD_NOT_FOUND;
+                return Err(ErrorData::new(code, method.to_owned(), None));
+            }
+        };
+        Ok(extension_result(result, &context))
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let mut accepted = requested.clone();
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.truncate(MOST_SUBSCRIPTIONS);
+        }
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        tell_listener(context, self.shared.offers.subscribe()).await;
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let mut subscribed = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
+        if subscribed.len() == MOST_SUBSCRIPTIONS {
+            let message = format!("a client has at most {MOST_SUBSCRIPTIONS} subscriptions");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        subscribed.insert(request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let mut subscribed = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
+        subscribed.remove(&request.uri);
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! A project as an MCP server: questions about its guidance as tools, tasks and commands as prompts, skills,
+//! offered files and agents as resources.
+//!
+//! A question is answered as the command line answers it: it reads along the path, so that an answer is never
+//! older than the files. Lists are made from a [`offers::Offers`] of the whole project, which a thread of its own makes
+//! anew when a file changes. Nothing is executed and nothing is written.
+
+mod answers;
+mod changes;
+mod handler;
+mod instructions;
+mod offers;
+mod prompts;
+mod question;
+mod skills;
+mod text;
+mod tools;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use brief_syntax::System;
+use brief_syntax::system::Interruption;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{oneshot, watch};
+
+use super::{ServeError, Served, TICK, speak};
+use handler::ProjectHandler;
+use offers::Offers;
+
+/// The options of a project's server.
+#[derive(Debug, Clone)]
+pub struct ServerOptions {
+    /// The directory that the server was started in.
+    pub directory: PathBuf,
+    /// The client of questions that name none: what it loads by itself is left out of the answers.
+    pub client: Option<String>,
+    /// Returns whether a hook delivers to a client.
+    pub has_hook: fn(&str) -> bool,
+}
+
+/// The parts of a server that all its connections share.
+struct SharedProject {
+    system: Arc<dyn System>,
+    options: ServerOptions,
+    /// The lists, once they have been made.
+    offers: watch::Sender<Option<Arc<Offers>>>,
+}
+
+/// Serves the project on standard input and output until the client closes the connection or the user
+/// interrupts.
+pub fn serve(
+    system: Arc<dyn System>,
+    options: ServerOptions,
+    interruption: &Interruption,
+) -> Result<Served, ServeError> {
+    serve_over(system, options, rmcp::transport::stdio, interruption)
+}
+
+/// Serves the project over a pair of streams, which are created inside the runtime.
+fn serve_over<R, W>(
+    system: Arc<dyn System>,
+    options: ServerOptions,
+    streams: impl FnOnce() -> (R, W) + Send + 'static,
+    interruption: &Interruption,
+) -> Result<Served, ServeError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let offers = watch::Sender::new(None);
+    let shared = Arc::new(SharedProject { system, options, offers });
+    let left = Interruption::default();
+    let reading = {
+        let shared = Arc::clone(&shared);
+        let reading = thread::Builder::new().name("mcp-read".to_owned());
+        reading.spawn(move || shared.read_offers()).map_err(ServeError::Start)?
+    };
+    let (stop, stopped) = oneshot::channel();
+    let handler = ProjectHandler::new(shared);
+    let protocol = thread::Builder::new()
+        .name("mcp".to_owned())
+        .spawn(move || speak(handler, streams, left, stopped))
+        .map_err(ServeError::Start)?;
+    while !protocol.is_finished() && !interruption.is_raised() {
+        thread::sleep(TICK);
+    }
+    // It may have ended by itself just now.
+    let _ = stop.send(());
+    drop(reading);
+    protocol.join().unwrap_or(Err(ServeError::Died))
+}
+
+impl SharedProject {
+    /// Makes the lists.
+    fn read_offers(&self) {
+        let offers = Offers::read(&self.system, &self.options);
+        self.offers.send_replace(Some(Arc::new(offers)));
+    }
+}

@@ -1,0 +1,226 @@
+//! The arguments of the tools, and the questions that they ask.
+
+use std::path::PathBuf;
+
+use brief_dialects::DIALECTS;
+use brief_engine::tasks::Selectors;
+use brief_engine::{Action, BriefingRequest, Dialects, Moment, Project, Root, Timing};
+use brief_profiles::{BUILTIN, OwnClients};
+use brief_syntax::System;
+use brief_syntax::near_miss::nearest;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value as Json};
+
+use super::ServerOptions;
+
+/// Returns the names of the dialects.
+pub(super) fn dialect_names() -> Vec<&'static str> {
+    DIALECTS.iter().map(|dialect| dialect.name()).collect()
+}
+
+/// The arguments of `context` and `why`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MomentArguments {
+    path: PathBuf,
+    #[serde(default)]
+    action: ActionWord,
+    #[serde(default)]
+    timing: TimingWord,
+    client: Option<String>,
+    task: Option<String>,
+    #[serde(default)]
+    mentions: Vec<String>,
+    #[serde(default)]
+    select: Vec<String>,
+    #[serde(default)]
+    dialects: Vec<String>,
+    budget: Option<usize>,
+    mounted: Option<PathBuf>,
+    started: Option<PathBuf>,
+}
+
+/// The arguments of `decisions`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DecisionsArguments {
+    pub(super) path: PathBuf,
+}
+
+/// The arguments of `sees`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SeesArguments {
+    path: PathBuf,
+    #[serde(default)]
+    pub(super) clients: Vec<String>,
+    #[serde(default)]
+    action: ActionWord,
+    #[serde(default)]
+    timing: TimingWord,
+    started: Option<PathBuf>,
+}
+
+/// The arguments of `search`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SearchArguments {
+    pub(super) query: String,
+    #[serde(default = "usual_limit")]
+    pub(super) limit: usize,
+}
+
+/// The arguments of `lint`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LintArguments {
+    #[serde(default = "here")]
+    pub(super) path: PathBuf,
+}
+
+/// The results of a search that are shown if the client names no limit.
+pub(super) const USUAL_RESULTS: usize = 10;
+
+/// The limit for the results of a search.
+pub(super) const MOST_RESULTS: usize = 100;
+
+fn usual_limit() -> usize {
+    USUAL_RESULTS
+}
+
+fn here() -> PathBuf {
+    PathBuf::from(".")
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ActionWord {
+    Read,
+    Edit,
+    Create,
+    #[default]
+    All,
+}
+
+impl ActionWord {
+    fn action(self) -> Option<Action> {
+        match self {
+            ActionWord::Read => Some(Action::Read),
+            ActionWord::Edit => Some(Action::Edit),
+            ActionWord::Create => Some(Action::Create),
+            ActionWord::All => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum TimingWord {
+    Before,
+    After,
+    #[default]
+    All,
+}
+
+impl TimingWord {
+    fn timing(self) -> Option<Timing> {
+        match self {
+            TimingWord::Before => Some(Timing::Before),
+            TimingWord::After => Some(Timing::After),
+            TimingWord::All => None,
+        }
+    }
+}
+
+/// Reads the arguments of a tool. The error is a message for the model.
+pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Json>) -> Result<T, String> {
+    serde_json::from_value(Json::Object(arguments)).map_err(|error| error.to_string())
+}
+
+impl MomentArguments {
+    /// Returns the question, as `brief context` with the same options asks it.
+    pub(super) fn request<'s>(
+        &self,
+        project: &Project<'s>,
+        options: &ServerOptions,
+    ) -> Result<BriefingRequest<'s>, String> {
+        let mut request = project.briefing(&self.path);
+        let moment = &mut request.moment;
+        let client = self.client.as_ref().or(options.client.as_ref());
+        client.map_or(Ok(()), |client| known_client(project, client))?;
+        moment.client = client.cloned();
+        (moment.action, moment.timing) = (self.action.action(), self.timing.timing());
+        start(project, self.started.as_ref(), moment)?;
+        moment.task.clone_from(&self.task);
+        moment.mentions.clone_from(&self.mentions);
+        moment.selectors = Selectors::default();
+        for text in &self.select {
+            moment.selectors.add_text(text).map_err(|error| error.to_string())?;
+        }
+        moment.dialects = dialects(&self.dialects)?;
+        moment.budget = self.budget;
+        Ok(match &self.mounted {
+            Some(mounted) => request.mounted(project.directory().join(mounted)),
+            None => request,
+        })
+    }
+}
+
+impl SeesArguments {
+    /// Returns the question without a client.
+    pub(super) fn request<'s>(&self, project: &Project<'s>) -> Result<BriefingRequest<'s>, String> {
+        let mut request = project.briefing(&self.path);
+        let moment = &mut request.moment;
+        (moment.action, moment.timing) = (self.action.action(), self.timing.timing());
+        start(project, self.started.as_ref(), moment)?;
+        Ok(request)
+    }
+}
+
+/// Sets the directory that the client was started in, if it is another one than the server's.
+fn start(
+    project: &Project<'_>,
+    started: Option<&PathBuf>,
+    moment: &mut Moment,
+) -> Result<(), String> {
+    let Some(started) = started else { return Ok(()) };
+    let root =
+        Root::open(project.system(), &project.directory().join(started)).map_err(|error| {
+            format!("the directory `{}` cannot be opened: {error}", started.display())
+        })?;
+    moment.started = Some(root.path().to_owned());
+    Ok(())
+}
+
+/// Refuses a client that is neither built in nor described by the project.
+pub(super) fn known_client(project: &Project<'_>, name: &str) -> Result<(), String> {
+    if BUILTIN.find(name).is_some() {
+        return Ok(());
+    }
+    let known = own_clients(project.system(), project.root()).known();
+    if known.find(name).is_some() {
+        return Ok(());
+    }
+    let names = known.names();
+    let near = nearest(name, &names).map(|near| format!("; did you mean `{near}`?"));
+    let near = near.unwrap_or_else(|| format!("; known are: {}", names.join(", ")));
+    Err(format!("there is no client `{name}`{near}"))
+}
+
+pub(super) fn own_clients(system: &dyn System, root: &Root) -> OwnClients {
+    OwnClients::below(system, root.path())
+}
+
+fn dialects(names: &[String]) -> Result<Dialects, String> {
+    if names.is_empty() {
+        return Ok(Dialects::All);
+    }
+    let dialect = |name: &String| {
+        let known = dialect_names();
+        let found = known.iter().copied().find(|known| known == name);
+        found
+            .ok_or_else(|| format!("there is no dialect `{name}`; known are: {}", known.join(", ")))
+    };
+    Ok(Dialects::Only(names.iter().map(dialect).collect::<Result<_, _>>()?))
+}

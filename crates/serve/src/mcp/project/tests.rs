@@ -1,0 +1,293 @@
+//! A project from the client's side.
+
+use std::sync::Arc;
+use std::thread;
+
+use brief_engine::{Action, Project};
+use brief_syntax::hash::sha256;
+use brief_syntax::render::Envelope;
+use brief_syntax::system::{Interruption, MemorySystem, System};
+use serde_json::{Value as Json, json};
+
+use super::super::Served;
+use super::super::test_client::TestClient;
+use super::{ServerOptions, serve_over};
+
+const SKILL: &str = "---\nname: migrate\ndescription: Changes the schema\nmetadata: {version: \"1.0\", size: 3}\n---\nStep one.\n";
+
+fn shop() -> MemorySystem {
+    MemorySystem::new("/p")
+        .with_env("HOME", "/h")
+        .with_dir("/h")
+        .with_file("AGENTS.yaml", "context:\n  - {content: Prices are cents., match: ['**/*.py'], on: edit}\ndecisions:\n  - {decision: Use PostgreSQL., rationale: One database.}\n")
+        .with_file("CLAUDE.md", "Be brief.\n")
+        .with_file(".claude/skills/migrate/SKILL.md", SKILL)
+        .with_file(".claude/skills/migrate/bin/run.sh", "echo hi\n")
+        .with_file(".claude/skills/migrate/logo.png", b"\x89PNG\xff")
+        .with_file(".agents/tasks/fix.md", "---\ndescription: Fixes it\n---\nFix ${issue}: !`date`\n")
+        .with_file(".agents/commands/greet.md", "Hello ${1}: ${ARGUMENTS}\n")
+        .with_file("agents/dev_helper.agent.md", "---\nversion: 1.0.0\n---\n# Helper\n\nHelps.\n")
+        .with_file(".env", "SECRET=1\n")
+}
+
+fn options() -> ServerOptions {
+    ServerOptions { directory: "/p".into(), client: None, has_hook: |client| client == "claude" }
+}
+
+/// Serves a project to a scripted client, which disconnects at the end.
+fn session(
+    system: MemorySystem,
+    options: ServerOptions,
+    script: impl FnOnce(&mut TestClient) + Send + 'static,
+) {
+    let (ours, theirs) = tokio::io::duplex(64 * 1024);
+    let client = thread::spawn(move || script(&mut TestClient::new(theirs)));
+    let streams = move || tokio::io::split(ours);
+    let served = serve_over(Arc::new(system), options, streams, &Interruption::default());
+    client.join().unwrap();
+    assert_eq!(served.unwrap(), Served::Closed);
+}
+
+fn call(client: &mut TestClient, tool: &str, arguments: &Json) -> Json {
+    client.result("tools/call", json!({"name": tool, "arguments": arguments}))
+}
+
+/// The answer of the library, in the shape of the command line.
+fn answered(system: &dyn System, kind: &'static str) -> Json {
+    let project = Project::open(system, "/p").unwrap();
+    let briefing = project.briefing("a.py").client("claude").action(Action::Edit).resolve();
+    let (root, diagnostics) = (briefing.root(), briefing.diagnostics.as_slice());
+    serde_json::to_value(Envelope { kind, root, diagnostics, body: &briefing }).unwrap()
+}
+
+#[test]
+fn a_question_has_the_answer_of_the_library_in_every_revision() {
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] {
+        session(shop(), options(), move |client| {
+            if version == "2026-07-28" {
+                client.speak_newest();
+            } else {
+                assert_eq!(client.initialize(version)["protocolVersion"], version);
+            }
+            let asked = json!({"path": "a.py", "action": "edit", "client": "claude"});
+            for kind in ["context", "why"] {
+                let result = call(client, kind, &asked);
+                assert_eq!(result["structuredContent"], answered(&shop(), kind), "{version}");
+                let text = result["content"][0]["text"].as_str().unwrap();
+                assert!(
+                    text.contains("Prices are cents.") && text.contains("AGENTS.yaml:2"),
+                    "{text}"
+                );
+                assert_eq!(text.contains("Be brief."), kind == "why", "{text}");
+            }
+        });
+    }
+}
+
+#[test]
+fn wrong_arguments_are_told_to_the_model_and_unknown_tools_to_the_client() {
+    session(shop(), options(), |client| {
+        client.initialize("2025-11-25");
+        for (arguments, message) in [
+            (json!({}), "missing field `path`"),
+            (json!({"path": "a", "acton": "edit"}), "unknown field `acton`"),
+            (json!({"path": "a", "action": "delete"}), "unknown variant `delete`"),
+            (
+                json!({"path": "a", "client": "claud"}),
+                "there is no client `claud`; did you mean `claude`?",
+            ),
+            (json!({"path": "a", "dialects": ["x"]}), "there is no dialect `x`"),
+            (
+                json!({"path": "a", "started": "no/where"}),
+                "the directory `no/where` cannot be opened",
+            ),
+        ] {
+            let result = call(client, "context", &arguments);
+            assert_eq!(result["isError"], true);
+            let text = result["content"][0]["text"].as_str().unwrap();
+            assert!(text.starts_with(message), "{text}");
+        }
+        let unknown = client.ask("tools/call", json!({"name": "delete"}));
+        assert_eq!(unknown["error"]["code"], -32602);
+    });
+}
+
+#[test]
+fn the_other_tools_answer() {
+    session(shop(), options(), |client| {
+        client.initialize("2025-11-25");
+        let decisions =
+            call(client, "decisions", &json!({"path": "a.py"}))["structuredContent"].clone();
+        assert_eq!(decisions["decisions"][0]["decision"], "Use PostgreSQL.");
+        assert_eq!(decisions["items"], json!([]));
+        let sees = call(client, "sees", &json!({"path": "a.py", "clients": ["claude", "cursor"]}));
+        let sees = &sees["structuredContent"]["items"];
+        let prices = sees.as_array().unwrap().iter().find(|item| item["dialect"] == "structured");
+        assert_eq!(prices.unwrap()["seen"]["claude"]["how"], "delivered");
+        assert_eq!(prices.unwrap()["seen"]["cursor"]["how"], "unseen");
+        let found =
+            call(client, "search", &json!({"query": "schemas"}))["structuredContent"].clone();
+        assert_eq!(found["items"][0]["name"], "migrate");
+        assert_eq!(found["items"][0]["source"]["path"], ".claude/skills/migrate/SKILL.md");
+        let lint = call(client, "lint", &json!({}))["structuredContent"].clone();
+        assert_eq!((&lint["kind"], &lint["errors"]), (&json!("lint"), &json!(0)));
+        let result = call(client, "lint", &json!({"path": "../q"}));
+        assert_eq!(result["isError"], true);
+    });
+}
+
+/// Ruling G7: a server executes nothing; a command in a text stays as written.
+#[test]
+fn tasks_and_commands_are_prompts_and_run_nothing() {
+    session(shop(), options(), |client| {
+        client.initialize("2025-11-25");
+        let prompts = client.result("prompts/list", json!({}))["prompts"].clone();
+        assert_eq!(prompts[0]["name"], "fix");
+        assert_eq!(prompts[0]["description"], "Fixes it");
+        assert_eq!(prompts[0]["arguments"][0], json!({"name": "issue", "required": true}));
+        assert_eq!(prompts[1]["arguments"][1], json!({"name": "arguments", "required": false}));
+        let fix =
+            client.result("prompts/get", json!({"name": "fix", "arguments": {"issue": "X-1"}}));
+        let text = fix["messages"][0]["content"]["text"].as_str().unwrap();
+        assert!(text.contains("Fix X-1: !`date`\n") && text.contains("Be brief."), "{text}");
+        let arguments = json!({"arg1": "Ann", "arguments": "Ann and Bob"});
+        let greet = client.result("prompts/get", json!({"name": "greet", "arguments": arguments}));
+        let text = greet["messages"][0]["content"]["text"].as_str().unwrap();
+        assert_eq!(text.trim_end(), "Hello Ann: Ann and Bob");
+        let unknown = client.ask("prompts/get", json!({"name": "none"}));
+        assert_eq!(unknown["error"]["code"], -32602);
+    });
+}
+
+#[test]
+fn only_what_is_offered_can_be_read() {
+    session(shop(), options(), |client| {
+        client.initialize("2025-11-25");
+        let listed = client.result("resources/list", json!({}))["resources"].clone();
+        let uris: Vec<&str> =
+            listed.as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap()).collect();
+        let skill = "skill://project/.claude/skills/migrate";
+        assert_eq!(uris, [&format!("{skill}/SKILL.md"), "file:///p/agents/dev_helper.agent.md"]);
+        assert_eq!(listed[0]["mimeType"], "text/markdown");
+        let mut read = |uri: &str| client.ask("resources/read", json!({"uri": uri}));
+        assert_eq!(read(uris[0])["result"]["contents"][0]["text"], SKILL);
+        let logo = read(&format!("{skill}/logo.png"));
+        assert_eq!(logo["result"]["contents"][0]["blob"], "iVBOR/8=");
+        for uri in [
+            "file:///p/.env".to_owned(),
+            "file:///etc/passwd".to_owned(),
+            format!("{skill}/../../../.env"),
+            format!("{skill}/%2e%2e/%2e%2e/%2e%2e/.env"),
+            String::new(),
+        ] {
+            assert_eq!(read(&uri)["error"]["code"], -32002, "{uri}");
+        }
+    });
+}
+
+/// SEP-2640: every file once, with its digest and size; the front matter as it stands in the file.
+#[test]
+fn skills_are_listed_with_digests() {
+    session(shop(), options(), |client| {
+        client.speak_newest();
+        let discovered = client.result("server/discover", json!({}));
+        let extensions = &discovered["capabilities"]["extensions"];
+        assert_eq!(extensions["io.modelcontextprotocol/skills"], json!({"directoryRead": true}));
+        assert!(discovered["capabilities"]["resources"].is_object());
+        let result = client.result("skills/list", json!({}));
+        assert_eq!(
+            (&result["resultType"], &result["cacheScope"]),
+            (&json!("complete"), &json!("private"))
+        );
+        assert!(result["ttlMs"].is_u64());
+        let base = "skill://project/.claude/skills/migrate";
+        let file = |name: &str, bytes: &[u8]| {
+            let digest = format!("sha256:{}", sha256(bytes));
+            json!({"uri": format!("{base}/{name}"), "digest": digest, "size": bytes.len()})
+        };
+        let front = json!({"name": "migrate", "description": "Changes the schema",
+            "metadata": {"version": "1.0", "size": 3}});
+        let files = json!([
+            file("SKILL.md", SKILL.as_bytes()),
+            file("bin/run.sh", b"echo hi\n"),
+            file("logo.png", b"\x89PNG\xff")
+        ]);
+        let skill =
+            json!({"uri": format!("{base}/SKILL.md"), "frontmatter": front, "resources": files});
+        assert_eq!(result["skills"], json!([skill]));
+        let uri = format!("{base}/SKILL.md");
+        assert_eq!(client.result("skills/get", json!({"uri": uri}))["skill"], skill);
+        let names = |result: &Json| -> Vec<String> {
+            let children = result["resources"].as_array().unwrap();
+            children
+                .iter()
+                .map(|child| format!("{} {}", child["name"], child["mimeType"]))
+                .collect()
+        };
+        let children = client.result("resources/directory/read", json!({"uri": base}));
+        assert_eq!(
+            names(&children),
+            [
+                r#""SKILL.md" "text/markdown""#,
+                r#""bin" "inode/directory""#,
+                r#""logo.png" "image/png""#
+            ]
+        );
+        let inner =
+            client.result("resources/directory/read", json!({"uri": format!("{base}/bin")}));
+        assert_eq!(names(&inner), [r#""run.sh" "text/x-shellscript""#]);
+        for (method, uri) in [
+            ("skills/get", "skill://project/none/SKILL.md".to_owned()),
+            ("resources/directory/read", format!("{base}/none")),
+            ("resources/directory/read", format!("{base}/SKILL.md")),
+            ("resources/directory/read", "skill://elsewhere".to_owned()),
+        ] {
+            assert_eq!(client.ask(method, json!({"uri": uri}))["error"]["code"], -32602, "{uri}");
+        }
+        assert_eq!(client.ask("skills/get", json!({}))["error"]["code"], -32602);
+        assert_eq!(client.ask("skills/delete", json!({}))["error"]["code"], -32601);
+    });
+}
+
+/// The lock knows what was installed, so a client refuses a file that was changed since.
+#[test]
+fn an_installed_skill_has_the_digest_of_its_lock() {
+    let locked = sha256(SKILL.as_bytes());
+    let lock = format!(
+        "version = 2\n\n[[source]]\nname = \"acme\"\ndirectory = \"/a\"\n\n[[item]]\nkind = \"skill\"\nname = \"migrate\"\nsource = \"acme\"\n\
+         path = \"skills/migrate\"\nsha256 = \"{locked}\"\ncapabilities = []\nfiles = [\n  \".claude/skills/migrate/SKILL.md {locked}\",\n]\n"
+    );
+    let changed = shop()
+        .with_file("brief.lock", &lock)
+        .with_file(".claude/skills/migrate/SKILL.md", SKILL.replace("one", "two"));
+    brief_registry::lock::Lock::parse(&lock).unwrap();
+    session(changed, options(), move |client| {
+        client.initialize("2025-11-25");
+        let skills = client.result("skills/list", json!({}));
+        let main = &skills["skills"][0]["resources"][0];
+        assert_eq!(main["digest"], format!("sha256:{locked}"));
+        assert!(skills.get("resultType").is_none());
+    });
+}
+
+/// Instructions have the index; what the client loads by itself is not repeated.
+#[test]
+fn instructions_name_what_is_offered_within_two_kilobytes() {
+    let mut large = shop();
+    for number in 0..60 {
+        let skill = format!("---\nname: s{number}\ndescription: {}\n---\nx\n", "word ".repeat(40));
+        large = large.with_file(&format!(".claude/skills/s{number}/SKILL.md"), skill);
+    }
+    session(large, options(), |client| {
+        let instructions = client.initialize("2025-11-25")["instructions"].clone();
+        let text = instructions.as_str().unwrap();
+        assert!(text.len() <= 2_048 && text.contains(" more: "), "{text}");
+        assert!(text.contains("- migrate: Changes the schema (skill://project/"), "{text}");
+    });
+    let claude = ServerOptions { client: Some("claude".to_owned()), ..options() };
+    session(shop(), claude, |client| {
+        let instructions = client.initialize("2025-11-25")["instructions"].clone();
+        let text = instructions.as_str().unwrap();
+        assert!(!text.contains("- migrate") && text.contains("- fix: Fixes it"), "{text}");
+    });
+}

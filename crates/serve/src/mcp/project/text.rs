@@ -1,0 +1,199 @@
+//! The text of an answer, for a model: what it says, each part with its place.
+//!
+//! A client shows a model this text, the JSON, or both. So the text leaves out what only programs need.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use brief_engine::lint::Findings;
+use brief_engine::search::SearchHit;
+use brief_engine::sees::Sees;
+use brief_engine::structured::Decision;
+use brief_engine::{BriefedItem, Briefing};
+use brief_syntax::Diagnostic;
+
+/// The limit for the characters of a text. Clients cut or refuse longer ones.
+const MOST_CHARACTERS: usize = 60_000;
+
+/// The limit for the characters of a description.
+const LONGEST_DESCRIPTION: usize = 300;
+
+fn place(root: &Path, path: &Path, line: usize) -> String {
+    format!("{}:{line}", path.strip_prefix(root).unwrap_or(path).display())
+}
+
+/// Cuts a text at a line, and says so.
+fn bounded(mut text: String) -> String {
+    let end = text.char_indices().nth(MOST_CHARACTERS).map(|(end, _)| end);
+    if let Some(end) = end {
+        let end = text[..end].rfind('\n').unwrap_or(end);
+        text.truncate(end);
+        text.push_str(
+            "\n\n(The rest is left out: the answer is too long. Ask about a narrower path.)\n",
+        );
+    }
+    text
+}
+
+/// Returns a text on one line, cut to a limit.
+pub(super) fn one_line(text: &str, limit: usize) -> String {
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((end, _)) = line.char_indices().nth(limit) {
+        line.truncate(end);
+        line.push('…');
+    }
+    line
+}
+
+/// Writes the guidance for a path: the texts, then what may be asked for, then the decisions.
+pub(super) fn context(briefing: &Briefing) -> String {
+    let root = briefing.root();
+    let mut text = String::new();
+    for item in &briefing.active {
+        let content = item.content.trim_matches('\n').trim_end();
+        let _ = writeln!(text, "## {}\n\n{content}\n", place(root, &item.path, item.line));
+    }
+    offers(&mut text, root, "You may ask for", &briefing.offered);
+    offers(&mut text, root, "Only when the user mentions it", &briefing.manual);
+    if !briefing.decisions.is_empty() {
+        text.push_str("## Decisions\n\n");
+        decision_list(&mut text, briefing);
+    }
+    if briefing.cuts() > 0 {
+        let _ = writeln!(text, "{} more items did not fit into the budget.", briefing.cuts());
+    }
+    if text.is_empty() {
+        text = format!("No guidance applies to `{}`.\n", briefing.moment.slashed());
+    }
+    bounded(text)
+}
+
+fn offers(text: &mut String, root: &Path, heading: &str, items: &[BriefedItem]) {
+    if items.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "## {heading}\n");
+    for item in items {
+        let description = one_line(&item.description, LONGEST_DESCRIPTION);
+        let colon = if description.is_empty() { "" } else { ": " };
+        let path = item.path.strip_prefix(root).unwrap_or(&item.path).display();
+        let _ = writeln!(text, "- {} {}{colon}{description} ({path})", item.kind, item.name);
+    }
+    text.push('\n');
+}
+
+/// Writes each candidate with the reason for its fate.
+pub(super) fn why(briefing: &Briefing) -> String {
+    let root = briefing.root();
+    let mut text = String::new();
+    for candidate in briefing.candidates() {
+        let at = place(root, candidate.path, candidate.line);
+        let reason = candidate.reason.seen_from(root);
+        let _ = writeln!(text, "{} {} {at}: {reason}", candidate.fate.label(), candidate.kind);
+        if let Some(line) = candidate.first_line {
+            let _ = writeln!(text, "  > {}", one_line(line, LONGEST_DESCRIPTION));
+        }
+    }
+    if text.is_empty() {
+        text = format!("There is no guidance on the way to `{}`.\n", briefing.moment.slashed());
+    }
+    bounded(text)
+}
+
+/// Writes the decisions that bind a path.
+pub(super) fn decisions(briefing: &Briefing) -> String {
+    let mut text = String::new();
+    decision_list(&mut text, briefing);
+    if text.is_empty() {
+        text = format!("No decision binds `{}`.\n", briefing.moment.slashed());
+    }
+    bounded(text)
+}
+
+fn decision_list(text: &mut String, briefing: &Briefing) {
+    for bound in &briefing.decisions {
+        let Decision { decision, rationale, alternatives, revisit_when, date, line, .. } =
+            &bound.decision;
+        let at = place(briefing.root(), &bound.path, *line);
+        let _ = writeln!(text, "- {} ({at})", decision.trim_end());
+        let _ = writeln!(text, "  Rationale: {}", rationale.trim_end());
+        for alternative in alternatives {
+            let reason = match alternative.reason_rejected.trim() {
+                "" => String::new(),
+                reason => format!(": {reason}"),
+            };
+            let _ = writeln!(text, "  Rejected: {}{reason}", alternative.option.trim_end());
+        }
+        if let Some(when) = revisit_when {
+            let _ = writeln!(text, "  Revisit when: {}", when.trim_end());
+        }
+        if let Some(date) = date {
+            let _ = writeln!(text, "  Decided: {date}");
+        }
+    }
+}
+
+/// Writes each item that a client sees, with the way in which it comes to each client.
+pub(super) fn sees(root: &Path, clients: &[String], sees: &Sees<'_>) -> String {
+    let mut text = String::new();
+    for item in sees.items.iter().filter(|item| !item.is_unseen()) {
+        let ways: Vec<String> = clients
+            .iter()
+            .zip(&item.seen)
+            .map(|(client, sight)| format!("{client} {}", sight.how.as_str()))
+            .collect();
+        let at = place(root, item.path, item.line);
+        let _ = writeln!(text, "{at} {} ({} tokens): {}", item.name, item.tokens, ways.join(", "));
+    }
+    for (client, total) in clients.iter().zip(&sees.totals) {
+        let _ = writeln!(
+            text,
+            "{client} in all: {} tokens loaded, {} delivered, {} offered",
+            total.loaded, total.delivered, total.offered
+        );
+    }
+    bounded(text)
+}
+
+/// Writes the results of a search, best first.
+pub(super) fn search(query: &str, found: &[SearchHit<'_>]) -> String {
+    let mut text = String::new();
+    for hit in found {
+        let _ = writeln!(text, "- {} {} ({})", hit.kind, hit.name, hit.place());
+        for line in [hit.description, &hit.excerpt] {
+            if !line.is_empty() {
+                let _ = writeln!(text, "  {}", one_line(line, LONGEST_DESCRIPTION));
+            }
+        }
+    }
+    if text.is_empty() {
+        text = format!("No guidance has a word of `{query}`.\n");
+    }
+    bounded(text)
+}
+
+/// Writes the problems of a check, one on a line.
+pub(super) fn findings(found: &Findings, root: &Path) -> String {
+    let mut text = String::new();
+    for diagnostic in &found.diagnostics {
+        text.push_str(&problem(diagnostic, root));
+    }
+    if text.is_empty() {
+        text = format!("No problems in {} files.\n", found.files);
+    }
+    bounded(text)
+}
+
+fn problem(diagnostic: &Diagnostic, root: &Path) -> String {
+    let position = diagnostic.position();
+    let path = diagnostic.shown_path(root);
+    let help = diagnostic.help.as_deref().map(|help| format!(" ({help})")).unwrap_or_default();
+    format!(
+        "{path}:{}:{} {}[{}]: {}{help}\n",
+        position.line,
+        position.column,
+        diagnostic.severity,
+        diagnostic.code(),
+        diagnostic.message
+    )
+}

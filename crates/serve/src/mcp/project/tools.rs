@@ -1,0 +1,287 @@
+//! The tools that a project's server offers, as a client lists them.
+//!
+//! The first words of a description count most: many clients show a model only those until it looks for a
+//! tool.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value as Json, json};
+
+use super::question::{MOST_RESULTS, USUAL_RESULTS, dialect_names};
+
+/// The schema of an answer, which lies in `docs/schemas`.
+macro_rules! schema_text {
+    ($name:literal) => {
+        include_str!(concat!("../../../../../docs/schemas/", $name, ".json"))
+    };
+}
+
+/// A tool of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ProjectTool {
+    Context,
+    Why,
+    Sees,
+    Decisions,
+    Search,
+    Lint,
+}
+
+impl ProjectTool {
+    /// All tools, in the order of the list.
+    pub(super) const ALL: [ProjectTool; 6] = [
+        ProjectTool::Context,
+        ProjectTool::Why,
+        ProjectTool::Sees,
+        ProjectTool::Decisions,
+        ProjectTool::Search,
+        ProjectTool::Lint,
+    ];
+
+    pub(super) fn from_name(name: &str) -> Option<ProjectTool> {
+        ProjectTool::ALL.into_iter().find(|tool| tool.name() == name)
+    }
+
+    /// Returns the name, which is that of the command with the same answer.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            ProjectTool::Context => "context",
+            ProjectTool::Why => "why",
+            ProjectTool::Sees => "sees",
+            ProjectTool::Decisions => "decisions",
+            ProjectTool::Search => "search",
+            ProjectTool::Lint => "lint",
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            ProjectTool::Context => "Guidance for a file",
+            ProjectTool::Why => "Reasons for guidance",
+            ProjectTool::Sees => "Guidance by client",
+            ProjectTool::Decisions => "Decisions for a file",
+            ProjectTool::Search => "Search guidance",
+            ProjectTool::Lint => "Check guidance files",
+        }
+    }
+
+    fn description(self) -> &'static str {
+        match self {
+            ProjectTool::Context => {
+                "Guidance of this project for one file or directory: rules, conventions and what may be asked for. \
+                 Call it before you read, edit or create a file. General guidance comes first, the most specific \
+                 last. The file need not exist yet."
+            }
+            ProjectTool::Why => {
+                "Why guidance applies to a file or not: each candidate, in or out, with its place and the reason."
+            }
+            ProjectTool::Sees => {
+                "What each AI client sees for a file: loaded by itself, delivered by a hook, offered, or unseen."
+            }
+            ProjectTool::Decisions => {
+                "Decisions of this project that bind a file: what was decided, why, what was rejected and when to \
+                 revisit it. Call it before you propose another design."
+            }
+            ProjectTool::Search => {
+                "Full-text search over all guidance of this project: rules, skills, agents, commands, tasks and \
+                 decisions, ranked. Use it when you do not know which file a question belongs to."
+            }
+            ProjectTool::Lint => {
+                "Problems in the guidance files of this project, with file, line and a way out. Nothing is changed."
+            }
+        }
+    }
+
+    fn parameters(self) -> Json {
+        let path = json!({
+            "type": "string",
+            "description": "The file or directory, relative to the working directory or absolute; it need not exist",
+        });
+        let action = json!({
+            "enum": ["read", "edit", "create", "all"], "default": "all",
+            "description": "Only what is for this action",
+        });
+        let timing = json!({
+            "enum": ["before", "after", "all"], "default": "all",
+            "description": "Only what is for this timing",
+        });
+        let client = json!({
+            "type": "string",
+            "description": "The client that asks, such as `claude`: what it loads by itself is left out",
+        });
+        let started = json!({
+            "type": "string",
+            "description": "The directory that the client was started in, if it is not the server's",
+        });
+        let texts = |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
+        let (properties, required) = match self {
+            ProjectTool::Context | ProjectTool::Why => (
+                json!({
+                    "path": path,
+                    "action": action,
+                    "timing": timing,
+                    "client": client,
+                    "task": {"type": "string", "description": "The task that is being worked on"},
+                    "mentions": texts("Names that the user mentions"),
+                    "select": texts("Of rules, only what is for `key=value`, or for every key"),
+                    "dialects": {
+                        "type": "array", "items": {"enum": dialect_names()},
+                        "description": "Only these formats of guidance",
+                    },
+                    "budget": {
+                        "type": "integer", "minimum": 0,
+                        "description": "Cut what is most general until the rest costs at most this many tokens",
+                    },
+                    "mounted": {
+                        "type": "string",
+                        "description": "The directory that the client has open, if it is not the repository",
+                    },
+                    "started": started,
+                }),
+                json!(["path"]),
+            ),
+            ProjectTool::Sees => (
+                json!({
+                    "path": path,
+                    "clients": texts("The clients; without them, those whose files the project has"),
+                    "action": action,
+                    "timing": timing,
+                    "started": started,
+                }),
+                json!(["path"]),
+            ),
+            ProjectTool::Decisions => (json!({"path": path}), json!(["path"])),
+            ProjectTool::Search => (
+                json!({
+                    "query": {"type": "string", "description": "Words to look for"},
+                    "limit": {
+                        "type": "integer", "minimum": 1, "maximum": MOST_RESULTS,
+                        "default": USUAL_RESULTS, "description": "How many results at most",
+                    },
+                }),
+                json!(["query"]),
+            ),
+            ProjectTool::Lint => (
+                json!({"path": {
+                    "type": "string", "default": ".",
+                    "description": "The directory or file to check",
+                }}),
+                json!([]),
+            ),
+        };
+        json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        })
+    }
+
+    /// Returns the tool as a client lists it.
+    pub(super) fn listed(self) -> Tool {
+        let mut tool =
+            Tool::new(self.name(), self.description(), Arc::new(object(self.parameters())));
+        tool.title = Some(self.title().to_owned());
+        tool.output_schema = Some(Arc::new(object(self.output())));
+        tool.annotations = Some(
+            ToolAnnotations::new()
+                .read_only(true)
+                .destructive(false)
+                .idempotent(true)
+                .open_world(false),
+        );
+        tool
+    }
+
+    /// Returns the schema of the structured answer, complete in itself: no client looks up another file.
+    fn output(self) -> Json {
+        let mut schema = parsed(self.schema());
+        let common = parsed(schema_text!("common"));
+        let mut needed = Vec::new();
+        localize(&mut schema, &mut needed);
+        let mut definitions = JsonObject::new();
+        while let Some(name) = needed.pop() {
+            if definitions.contains_key(&name) {
+                continue;
+            }
+            let mut definition = common["$defs"][&name].clone();
+            localize(&mut definition, &mut needed);
+            definitions.insert(name, definition);
+        }
+        definitions.sort_keys();
+        if let Json::Object(fields) = &mut schema {
+            fields.shift_remove("$schema");
+            fields.insert("$defs".to_owned(), Json::Object(definitions));
+        }
+        schema
+    }
+
+    fn schema(self) -> &'static str {
+        match self {
+            ProjectTool::Context => schema_text!("context"),
+            ProjectTool::Why => schema_text!("why"),
+            ProjectTool::Sees => schema_text!("sees"),
+            ProjectTool::Decisions => schema_text!("decisions"),
+            ProjectTool::Search => schema_text!("search"),
+            ProjectTool::Lint => schema_text!("lint"),
+        }
+    }
+}
+
+fn parsed(text: &str) -> Json {
+    serde_json::from_str(text).expect("the schemas are JSON, which a test checks")
+}
+
+fn object(value: Json) -> JsonObject {
+    match value {
+        Json::Object(fields) => fields,
+        _ => JsonObject::new(),
+    }
+}
+
+/// Replaces references to the common schema by references to definitions in the same document, and collects
+/// their names.
+fn localize(value: &mut Json, needed: &mut Vec<String>) {
+    match value {
+        Json::Object(fields) => {
+            for (key, value) in fields.iter_mut() {
+                match value {
+                    Json::String(text) if key == "$ref" => {
+                        let name = text.rsplit('/').next().unwrap_or_default().to_owned();
+                        *text = format!("#/$defs/{name}");
+                        needed.push(name);
+                    }
+                    value => localize(value, needed),
+                }
+            }
+        }
+        Json::Array(list) => list.iter_mut().for_each(|value| localize(value, needed)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The specification: a name has 1 to 128 of these characters; schemas are objects; a client resolves no
+    /// reference outside of the document.
+    #[test]
+    fn tools_are_valid() {
+        for tool in ProjectTool::ALL {
+            assert_eq!(ProjectTool::from_name(tool.name()), Some(tool));
+            let listed = serde_json::to_value(tool.listed()).unwrap();
+            assert_eq!(listed["annotations"]["readOnlyHint"], true);
+            assert_eq!(listed["inputSchema"]["type"], "object");
+            assert_eq!(listed["outputSchema"]["type"], "object");
+            assert_eq!(listed["outputSchema"]["properties"]["kind"]["const"], tool.name());
+            let output = listed["outputSchema"].to_string();
+            for reference in output.split("\"$ref\":\"").skip(1) {
+                let name = reference.split('"').next().unwrap();
+                let name = name.strip_prefix("#/$defs/").unwrap();
+                assert!(!listed["outputSchema"]["$defs"][name].is_null(), "{name}");
+            }
+        }
+    }
+}
