@@ -8,7 +8,7 @@
 #[expect(unreachable_pub, reason = "the library uses what the build does not")]
 mod constant;
 #[path = "src/hook.rs"]
-#[expect(unreachable_pub, reason = "the library uses what the build does not")]
+#[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
 mod hook;
 #[path = "src/model.rs"]
 #[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use brief_clients::hook;
 use brief_dialects::{agents, fuzzing, hosted, portable, structured, tasks};
+use brief_profiles::BUILTIN;
 use brief_registry::lock::Lock;
 use brief_registry::manifest::Manifest;
 use brief_syntax::front_matter::FrontMatter;
@@ -184,7 +185,9 @@ pub(crate) fn manifest(bytes: &[u8]) {
 }
 
 pub(crate) fn hook_event(bytes: &[u8]) {
-    let _ = hook::read_event(bytes);
+    for client in ["claude", "copilot", "cline", "opencode"] {
+        let _ = hook::read_call(bytes, &BUILTIN, client, None);
+    }
 }
 
 pub(crate) fn agent(bytes: &[u8]) {

@@ -66,8 +66,18 @@ fn page(client: &Client) -> String {
     }
     if let Some(hook) = &client.hook {
         let most = hook.most_characters.map(|most| format!(", at most {most} characters"));
-        let events = [&hook.events.before, &hook.events.after];
+        let events = hook.events.before.first().into_iter().chain(hook.events.after.first());
         row("hook", format!("{}{}", names(events), most.unwrap_or_default()));
+        if let Some(install) = &hook.install {
+            let home = install.home.as_ref().map(|home| format!(", `~/{home}`"));
+            row(
+                "`brief hook install` writes",
+                format!("`{}`{}", install.file, home.unwrap_or_default()),
+            );
+        }
+        let carried = if hook.events.before_carries { "with the tool's result" } else { "never" };
+        row("a text before a tool arrives", carried.to_owned());
+        row("a call can be held back", if hook.hold.is_empty() { "no" } else { "yes" }.to_owned());
     }
     if let Some(task) = &client.task {
         row("`brief task` writes rules to", format!("`{}`, `~/{}`", task.rules, task.home_rules));

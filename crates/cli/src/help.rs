@@ -26,6 +26,7 @@ pub(crate) const GROUPS: &[Group] = &[
             ("tree", "brief tree src --depth 2"),
             ("coverage", "brief coverage --strict"),
             ("diff", "brief diff main...HEAD --stat"),
+            ("receipts", "brief receipts src/api/orders.py"),
         ],
     },
     Group {

@@ -118,6 +118,8 @@ pub struct Item<'s> {
     pub scope: &'static str,
     /// The condition of its dialect, such as `always`; `None` where a dialect has none.
     pub trigger: Option<&'static str>,
+    /// True if its author asks to hold a change back until it was read.
+    pub holds: bool,
     /// Active, offered or manual.
     pub state: State,
     /// The text that is delivered.
@@ -376,6 +378,8 @@ pub enum ReasonKind {
     Stated,
     /// A pattern matches.
     Matches,
+    /// A pattern that is for every file matches.
+    MatchesAll,
     /// A pattern matches the file that is read: guidance for before these actions is due.
     Ahead(Actions),
     /// No pattern matches.
@@ -408,6 +412,13 @@ impl<'s> Reason<'s> {
         match self {
             Reason::Listed => ReasonKind::Listed,
             Reason::Stated(_) | Reason::Composed(_) => ReasonKind::Stated,
+            Reason::Covers { pattern }
+            | Reason::CoversInside { pattern }
+            | Reason::Glob { pattern, .. }
+                if matches!(*pattern, "**" | "**/*" | "/**") =>
+            {
+                ReasonKind::MatchesAll
+            }
             Reason::Covers { .. } | Reason::CoversInside { .. } | Reason::Glob { .. } => {
                 ReasonKind::Matches
             }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use brief_profiles::{Attaches, BUILTIN};
 use brief_syntax::{Root, System, Target, TargetKind};
 
 use crate::hosted;
@@ -29,6 +30,8 @@ pub struct Moment {
     pub timing: Option<Timing>,
     /// The name of the client that asks. Items that it loads by itself are not delivered again.
     pub client: Option<String>,
+    /// The occasion of the question.
+    pub occasion: Occasion,
     /// The directory in which this client was started, absolute and without links; `None` for the
     /// root of the question. Many clients load the files between the root and that directory by
     /// themselves.
@@ -114,20 +117,40 @@ impl Moment {
         self.target.as_ref().map(Target::slashed).unwrap_or_default()
     }
 
+    /// Returns whether the client now loads files that no other action brings: a later edit must not repeat them.
+    pub fn loads_on_read(&self) -> bool {
+        let client = self.client.as_deref().and_then(|name| BUILTIN.find(name));
+        self.action == Some(Action::Read)
+            && client.is_some_and(|client| client.loading.attaches == Attaches::OnRead)
+    }
+
     /// Returns the actions that may follow this one, and whose "before" is therefore now.
     ///
     /// Clients show a text that belongs to a call only together with its result, so guidance for
     /// before an edit would come after it. The read of the file is the last moment before the edit;
-    /// for a new file it is the read of a similar one (ruling K1). Without a client the set is
-    /// empty.
+    /// for a new file it is the read of a similar one (ruling K1); for every file it is the start of
+    /// the conversation. Without a client the set is empty.
     pub fn ahead(&self) -> Actions {
         let is_file = self.target.as_ref().is_some_and(|target| target.kind() == TargetKind::File);
-        if self.client.is_some() && self.action == Some(Action::Read) && is_file {
+        if self.client.is_some()
+            && self.action == Some(Action::Read)
+            && (is_file || self.occasion == Occasion::Start)
+        {
             Actions::NONE.with(Action::Edit).with(Action::Create)
         } else {
             Actions::NONE
         }
     }
+}
+
+/// The occasion of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Occasion {
+    /// Work on the path.
+    #[default]
+    Work,
+    /// The start of a conversation: only items that apply to the whole project count.
+    Start,
 }
 
 /// The dialects to ask, by name.

@@ -41,6 +41,7 @@ pub mod lint;
 mod order;
 mod project;
 mod prompt;
+pub mod receipts;
 mod repetition;
 pub mod search;
 pub mod sees;
@@ -49,8 +50,8 @@ pub mod tokens;
 
 pub use brief_dialects::{
     Action, Actions, Applied, BindingDecision, Candidate, Dialects, FileSet, Item, ItemReach,
-    LeftOut, Level, Moment, Mounted, Name, Origin, Owner, ProjectFiles, Reason, ReasonKind,
-    Resolution, State, Timing,
+    LeftOut, Level, Moment, Mounted, Name, Occasion, Origin, Owner, ProjectFiles, Reason,
+    ReasonKind, Resolution, State, Timing,
 };
 pub use brief_dialects::{agents, hosted, mcp, native, portable, structured, tasks};
 pub use brief_syntax::{Root, System, Target, TargetKind};

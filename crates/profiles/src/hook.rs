@@ -1,4 +1,4 @@
-//! The keys of `[hook]` in a client's file: its hook protocol.
+//! The keys of `[hook]` in a client's file: its hook protocol, and where a hook is set up.
 //!
 //! Names are data; the meaning of a shell command or of a patch is code (`brief_clients::hook`). The
 //! build script includes this module, as it includes the model.
@@ -15,11 +15,18 @@ pub struct HookProfile {
     /// The version and the day that these facts were seen in, where it is not the client's.
     #[serde(default)]
     pub seen: Option<Seen>,
-    /// The value of `source` by which a payload is recognised. The client without one gets all others.
+    /// The marks by which a payload is this client's, whichever client the command names.
     #[serde(default)]
-    pub source: Option<Text>,
-    /// The place of a text in the answer.
-    pub answer: AnswerShape,
+    pub recognised: Option<PayloadMarks>,
+    /// The answer that brings a text to the model.
+    #[serde(default)]
+    pub answer: List<AnswerField>,
+    /// The answer that holds a tool call back, with a text as its reason. Without one a call is never held back.
+    #[serde(default)]
+    pub hold: List<AnswerField>,
+    /// The key of a text that only the user sees.
+    #[serde(default)]
+    pub notice: Option<Text>,
     /// The longest text that reaches the model, in characters.
     #[serde(default)]
     pub most_characters: Option<usize>,
@@ -29,22 +36,83 @@ pub struct HookProfile {
     pub tools: HookTools,
     /// The keys of a tool's input that name the file, the first one that is there.
     pub paths: List<Text>,
+    /// The mark of a new file in a tool's response.
+    #[serde(default)]
+    pub created: Option<CreatedMark>,
+    /// The files that set the hook up. Without them `brief hook install` has nothing to write.
+    #[serde(default)]
+    pub install: Option<HookInstall>,
 }
 
-/// The names of a client's events, by their meaning.
+/// The marks of a client's payload.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PayloadMarks {
+    /// The value of `source`.
+    #[serde(default)]
+    pub source: Option<Text>,
+    /// Keys that the payload has.
+    #[serde(default)]
+    pub with: List<Text>,
+    /// Keys that it does not have.
+    #[serde(default)]
+    pub without: List<Text>,
+}
+
+/// A field of an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct AnswerField {
+    /// The key; `a.b` is the key `b` in the object `a`.
+    pub key: Text,
+    /// The value.
+    pub value: AnswerValue,
+}
+
+/// A value of an answer. None of them approves a tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AnswerValue {
+    /// The text for the model.
+    TheText,
+    /// The name of the event.
+    TheEvent,
+    /// The word `deny`.
+    Deny,
+    /// The word `block`.
+    Block,
+}
+
+/// The names of a client's events, by their meaning. The first name is the one in its settings; payloads may have
+/// others.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HookEvents {
     /// A tool is about to run.
-    pub before: Text,
+    #[serde(default)]
+    pub before: List<Text>,
+    /// True if a text of that event reaches the model, if only with the tool's result. Otherwise it comes with
+    /// the event after the tool.
+    #[serde(default)]
+    pub before_carries: bool,
     /// A tool has run.
-    pub after: Text,
-    /// A conversation begins.
+    #[serde(default)]
+    pub after: List<Text>,
+    /// A conversation begins or goes on.
     #[serde(default)]
     pub start: List<Text>,
-    /// A conversation was compacted.
+    /// The user has said something.
+    #[serde(default)]
+    pub prompt: List<Text>,
+    /// A subagent begins.
+    #[serde(default)]
+    pub subagent: List<Text>,
+    /// A conversation is compacted.
     #[serde(default)]
     pub compacted: List<Text>,
+    /// The client has loaded a guidance file by itself.
+    #[serde(default)]
+    pub loaded: List<Text>,
 }
 
 /// The names of a client's tools, by their effect. Any other tool with a path has an unknown effect.
@@ -60,6 +128,9 @@ pub struct HookTools {
     /// Tools that write a file, whether it exists or not.
     #[serde(default)]
     pub write: List<Text>,
+    /// Tools that make a new file.
+    #[serde(default)]
+    pub create: List<Text>,
     /// Tools that search a directory.
     #[serde(default)]
     pub search: List<Text>,
@@ -71,12 +142,103 @@ pub struct HookTools {
     pub patch: List<Text>,
 }
 
-/// The place of a text in the answer to a hook.
+impl HookTools {
+    /// Returns the names of all tools.
+    pub fn all(&self) -> impl Iterator<Item = &Text> {
+        let HookTools { read, edit, write, create, search, shell, patch } = self;
+        [read, edit, write, create, search, shell, patch].into_iter().flatten()
+    }
+}
+
+/// The mark of a new file in the response of a tool that writes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CreatedMark {
+    /// The key of a text in the response.
+    pub key: Text,
+    /// The first words of that text.
+    pub begins: Text,
+}
+
+/// The files that set a hook up.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct HookInstall {
+    /// The file in a project; `{event}` is the name of the event.
+    pub file: Text,
+    /// The same below the home directory.
+    #[serde(default)]
+    pub home: Option<Text>,
+    /// True if the project's file counts only for a client that is started in its directory. Then the hook goes below
+    /// the home directory, unless the user says otherwise.
+    #[serde(default)]
+    pub top_only: bool,
+    /// True if the project's file is not meant for version control.
+    #[serde(default)]
+    pub private: bool,
+    /// The form of the file.
+    pub form: InstallForm,
+    /// The file that counts instead if it has hooks already, because the client ignores it beside this one.
+    #[serde(default)]
+    pub unless: Option<Text>,
+    /// The client that the command names, if another client reads the same file.
+    #[serde(default)]
+    pub named: Option<Text>,
+    /// The `version` of a new file, of the form `list`.
+    #[serde(default)]
+    pub version: Option<u32>,
+    /// The fields of a handler, of the form `list`.
+    #[serde(default)]
+    pub handler: List<HandlerField>,
+    /// The program file, of the form `plugin`: its name in `brief_clients::hook::plugins`.
+    #[serde(default)]
+    pub plugin: Option<Text>,
+    /// True if the command says the event, because payloads do not.
+    #[serde(default)]
+    pub names_event: bool,
+    /// The client's program, to tell whether it is there.
+    #[serde(default)]
+    pub program: Option<Text>,
+    /// The mark of the user's approval.
+    #[serde(default)]
+    pub approval: Option<ApprovalMark>,
+    /// The rest of the work, which only the user can do.
+    #[serde(default)]
+    pub then: Option<Text>,
+}
+
+/// The mark of a user's approval.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ApprovalMark {
+    /// A file of the client below the home directory.
+    pub file: Text,
+    /// A text that it has if the hook is approved; `{file}` is the hook's file, `{project}` the project.
+    pub has: Text,
+}
+
+/// A field of a handler.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct HandlerField {
+    /// The key.
+    pub key: Text,
+    /// The text; `{command}` is the command, `{tools}` the names of the tools.
+    pub value: Text,
+}
+
+/// The form of a file that sets a hook up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum AnswerShape {
-    /// `hookSpecificOutput.additionalContext` with the event's name; `systemMessage` for the user.
-    HookSpecific,
-    /// `additionalContext` at the top.
-    TopLevel,
+pub enum InstallForm {
+    /// JSON: `hooks.EVENT` is a list of groups, each with a `matcher` and a list of `hooks`.
+    Groups,
+    /// The same with the events at the top.
+    TopGroups,
+    /// JSON: `hooks.EVENT` is a list of handlers.
+    List,
+    /// A program for each event.
+    Programs,
+    /// A plugin of the client, which calls the hook.
+    Plugin,
 }

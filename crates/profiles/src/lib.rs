@@ -18,7 +18,10 @@ mod own;
 mod places;
 
 pub use constant::{List, Text, list, text};
-pub use hook::{AnswerShape, HookEvents, HookProfile, HookTools};
+pub use hook::{
+    AnswerField, AnswerValue, ApprovalMark, CreatedMark, HandlerField, HookEvents, HookInstall,
+    HookProfile, HookTools, InstallForm, PayloadMarks,
+};
 pub use model::{
     Attaches, Client, ClientDirectory, ClientRead, Evidence, Form, ItemOutput, Loading, PlaceFacts,
     Scoping, Seat, SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile, ServerValue,
@@ -49,10 +52,11 @@ mod builtin {
     use crate::model::*;
     use crate::places::*;
 
-    use AnswerShape::*;
+    use AnswerValue::*;
     use Attaches::*;
     use Evidence::*;
     use Form::*;
+    use InstallForm::*;
     use PlaceShape::*;
     use Scoping::*;
     use ServerFormat::*;

@@ -24,6 +24,7 @@ mod mcp_servers;
 mod new;
 mod outdated;
 mod question;
+mod receipts;
 mod remove;
 mod schema;
 mod sees;
@@ -56,6 +57,7 @@ pub(crate) enum Command {
     Tree(tree::TreeArgs),
     Coverage(coverage::CoverageArgs),
     Diff(diff::DiffArgs),
+    Receipts(receipts::ReceiptsArgs),
     Task(Box<task::TaskArgs>),
     Agent(agent::AgentArgs),
     Mcp(mcp::McpArgs),
@@ -95,6 +97,7 @@ impl Command {
                 | Command::Tree(_)
                 | Command::Coverage(_)
                 | Command::Diff(_)
+                | Command::Receipts(_)
                 | Command::List(_)
                 | Command::Audit(_)
                 | Command::Lint(_)
@@ -117,6 +120,7 @@ pub(crate) fn run(
         Command::Tree(args) => tree::run(ui, session, args),
         Command::Coverage(args) => coverage::run(ui, session, args),
         Command::Diff(args) => diff::run(ui, session, args),
+        Command::Receipts(args) => receipts::run(ui, session, args),
         Command::Task(args) => task::run(ui, session, args),
         Command::Agent(args) => agent::run(ui, session, args),
         Command::Mcp(args) => mcp::run(ui, session, args),

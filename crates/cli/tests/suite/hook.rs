@@ -195,10 +195,12 @@ fn a_patch_touches_each_of_its_files() {
     let project = entries();
     let patch = "*** Begin Patch\n*** Add File: src/new.py\n+x\n*** Update File: src/a.py\n@@\n\
                  *** End Patch";
-    let both = before(&project, "apply_patch", &json!({"command": patch}));
-    assert_eq!(both, ["CREATE", "BEFORE", "EDIT"]);
-    let input = before(&project, "apply_patch", &json!({"input": patch}));
-    assert_eq!(input, both);
+    // A turn makes it a payload of Codex.
+    for key in ["command", "input"] {
+        let (input, turn) = (json!({key: patch}), json!({"turn_id": "t"}));
+        let call = payload(&project, "PreToolUse", "apply_patch", &input, &turn);
+        assert_eq!(delivered(&hook(&project, &call)), ["CREATE", "BEFORE", "EDIT"]);
+    }
 }
 
 /// What has no file in it is nobody's business.
@@ -220,12 +222,12 @@ fn tools_without_a_file_get_nothing() {
     }
 }
 
-/// Events that are not about tools are silent.
+/// Events that bring nothing new are silent.
 #[test]
 fn other_events_are_silent() {
     let project = entries();
     let input = json!({"file_path": project.path().join("src/a.py")});
-    for event in ["SessionStart", "SessionEnd", "Stop", "PreCompact", "UserPromptSubmit", "New"] {
+    for event in ["SessionEnd", "Stop", "PreCompact", "UserPromptSubmit", "New"] {
         let output = hook(&project, &payload(&project, event, "Read", &input, &session("s")));
         assert_eq!(output.to_string(), "[EOF]", "{event}");
     }
@@ -413,6 +415,17 @@ fn input_that_is_not_json_is_exit_1() {
     }
     let output = project.run_with_input(&["hook", "claude"], b"{\"cwd\": \"\xff\"}");
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
+}
+
+/// Ruling S7: "never 2", also for a name that a settings file has and this program does not.
+#[test]
+fn an_unknown_client_is_exit_1() {
+    insta::assert_snapshot!(entries().run_with_input(&["hook", "bogus"], b"{}"), @"
+    ------- stderr -------
+    error: there is no client `bogus`
+    [exit status: 1]
+    [EOF]
+    ");
 }
 
 /// Ruling S7: a directory that is gone is a message, not a block.

@@ -45,7 +45,7 @@ fn commands(settings: &Value, event: &str) -> Vec<String> {
     handlers.map(|handler| handler["command"].as_str().expect("a command").to_owned()).collect()
 }
 
-/// A new file: the four events, readable, in a directory that is made if needed.
+/// A new file: the events, readable, in a directory that is made if needed.
 #[test]
 fn a_new_file_is_written() {
     let project = project();
@@ -62,7 +62,7 @@ fn a_new_file_is_written() {
       "hooks": {
         "PreToolUse": [
           {
-            "matcher": "Read|Write|Edit|MultiEdit|NotebookEdit|Grep|Glob|LS|Bash",
+            "matcher": "Read|NotebookRead|Edit|MultiEdit|NotebookEdit|Write|Grep|Glob|LS|Bash|apply_patch",
             "hooks": [
               {
                 "type": "command",
@@ -73,7 +73,7 @@ fn a_new_file_is_written() {
         ],
         "PostToolUse": [
           {
-            "matcher": "Read|Write|Edit|MultiEdit|NotebookEdit|Grep|Glob|LS|Bash",
+            "matcher": "Read|NotebookRead|Edit|MultiEdit|NotebookEdit|Write|Grep|Glob|LS|Bash|apply_patch",
             "hooks": [
               {
                 "type": "command",
@@ -92,7 +92,37 @@ fn a_new_file_is_written() {
             ]
           }
         ],
+        "UserPromptSubmit": [
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "brief hook claude"
+              }
+            ]
+          }
+        ],
+        "SubagentStart": [
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "brief hook claude"
+              }
+            ]
+          }
+        ],
         "PreCompact": [
+          {
+            "hooks": [
+              {
+                "type": "command",
+                "command": "brief hook claude"
+              }
+            ]
+          }
+        ],
+        "InstructionsLoaded": [
           {
             "hooks": [
               {
@@ -208,7 +238,7 @@ fn uninstalling_leaves_no_trace() {
     let empty = crate::project();
     insta::assert_snapshot!(uninstall(&empty), @"
     ------- stderr -------
-    the hook is not installed in .claude/settings.local.json
+    the hook of Claude Code is not installed here
     [EOF]
     ");
     assert!(!empty.path().join(".claude").exists());
@@ -354,7 +384,7 @@ fn a_wrong_call_is_refused() {
         &["hook", "install"][..],
         &["hook", "install", "emacs"],
         &["hook", "uninstall"],
-        &["hook", "install", "claude", "--global"],
+        &["hook", "install", "claude", "--global", "--project"],
     ] {
         let project = project();
         let output = project.run(args);

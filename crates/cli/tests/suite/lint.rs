@@ -153,7 +153,7 @@ fn json_has_every_key_in_its_order() {
           "line": 3,
           "column": 18,
           "message": "context[1]: unknown field \"colour\"",
-          "help": "known here: content, match, exclude, on, when"
+          "help": "known here: content, match, exclude, on, when, hold"
         }
       ]
     }

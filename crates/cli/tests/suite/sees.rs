@@ -27,15 +27,15 @@ fn mixed() -> Sandbox {
 fn a_matrix_shows_who_sees_what() {
     insta::assert_snapshot!(mixed().run(&["sees", "src/a.py"]), @"
                                       tokens  claude     cursor
-    .context/incident.md:5  incident      ~4  offered    -
+    .context/incident.md:5  incident      ~4  offered    offered
     .cursor/rules/tests.mdc:4  tests      ~3  delivered  loaded
     CLAUDE.md:1  CLAUDE                   ~3  loaded     loaded
-    AGENTS.yaml:2  context[0]             ~3  delivered  -
+    AGENTS.yaml:2  context[0]             ~3  delivered  delivered
 
     tokens in all                             claude     cursor
     loaded                                    ~3         ~6
-    delivered                                 ~6         ~0
-    offered                                   ~4         ~0
+    delivered                                 ~6         ~3
+    offered                                   ~4         ~4
     [EOF]
     ");
     let one = mixed().run(&["sees", "src/a.py", "codex"]);
@@ -48,9 +48,9 @@ fn a_matrix_shows_who_sees_what() {
 /// U03: the same as JSON, with the reason for each client.
 #[test]
 fn the_matrix_as_json() {
-    let answer = mixed().run(&["sees", "src/a.py", "claude", "cursor", "--json"]).json();
+    let answer = mixed().run(&["sees", "src/a.py", "claude", "cursor", "zed", "--json"]).json();
     assert_eq!(answer["path"], "src/a.py");
-    assert_eq!(answer["clients"], json!(["claude", "cursor"]));
+    assert_eq!(answer["clients"], json!(["claude", "cursor", "zed"]));
     let item = |path: &str| {
         let items = answer["items"].as_array().unwrap();
         items.iter().find(|item| item["source"]["path"] == path).unwrap().clone()
@@ -66,7 +66,8 @@ fn the_matrix_as_json() {
             "source": {"path": "AGENTS.yaml", "line": 2}, "tokens": 3,
             "seen": {
                 "claude": {"how": "delivered", "reason": "match `**/*.py` covers src/a.py"},
-                "cursor": {"how": "unseen", "reason": "there is no hook for cursor"}
+                "cursor": {"how": "delivered", "reason": "match `**/*.py` covers src/a.py"},
+                "zed": {"how": "unseen", "reason": "there is no hook for zed"}
             }
         })
     );
@@ -74,7 +75,7 @@ fn the_matrix_as_json() {
     assert_eq!(item(".context/incident.md")["seen"]["claude"]["how"], "offered");
     // "Be brief." for Claude; Cursor reads CLAUDE.md, too, and its own rule.
     assert_eq!(answer["totals"]["claude"]["loaded"], 3);
-    assert_eq!(answer["totals"]["cursor"], json!({"loaded": 6, "delivered": 0, "offered": 0}));
+    assert_eq!(answer["totals"]["cursor"], json!({"loaded": 6, "delivered": 3, "offered": 4}));
     // What the client loads and what is delivered to it are what `context` says.
     let context = mixed().run(&["context", "src/a.py", "--client", "claude", "--json"]).json();
     let totals = &answer["totals"]["claude"];

@@ -19,6 +19,7 @@ fn help_lists_the_commands() {
       tree         Show which directory has which guidance
       coverage     Show patterns that match nothing, items that never apply, files without guidance
       diff         Show for which files the guidance changes between two revisions, and how
+      receipts     Show what agents were told, when, why and at what cost
       $ brief context src/api/orders.py --on edit
 
     Write guidance, and check it:
@@ -219,7 +220,7 @@ fn a_wrong_call_is_exit_2() {
     [exit status: 2]
     [EOF]
     ");
-    for args in [&[][..], &["--bogus"], &["hook"], &["hook", "bogus"], &["-C"]] {
+    for args in [&[][..], &["--bogus"], &["hook"], &["hook", "install", "bogus"], &["-C"]] {
         let output = project().run(args);
         assert_eq!((output.stdout.as_str(), output.code), ("", Some(2)), "{args:?}");
         assert!(!output.stderr.is_empty(), "{args:?}");

@@ -3,87 +3,139 @@
 use std::path::PathBuf;
 
 use brief_dialects::{Action, Timing};
-use brief_profiles::{Client, HookProfile};
+use brief_profiles::{Client, HookEvents, HookProfile};
 
 use super::payload::Payload;
-use super::{HookEvent, HookSession, MemoryExtent, ToolCall, ToolEffect, Touch, patch, shell};
+use super::{
+    HookCall, HookMoment, HookSession, HookStart, ToolEffect, Touch, patch, prompt, shell,
+};
 
-/// Reads the event of a payload of `client`, whose protocol is `hook`.
-pub(super) fn event(
+/// Reads a payload of `client`, whose protocol is `hook`. `event` is the event that the command names; a payload
+/// without a name of its own is about that one.
+pub(super) fn read<'c>(
     payload: &Payload<'_>,
-    client: &'static Client,
-    hook: &'static HookProfile,
-) -> HookEvent {
-    let session = given(payload.session_id.as_deref()).map(|id| HookSession {
+    (client, hook): (&'c Client, &'c HookProfile),
+    event: Option<&str>,
+) -> HookCall<'c> {
+    let session = given(payload.session.as_deref()).map(|id| HookSession {
         id: id.to_owned(),
-        agent: given(payload.agent_id.as_deref()).map(str::to_owned),
+        agent: given(payload.agent.as_deref()).map(str::to_owned),
     });
-    let name = payload.hook_event_name.as_deref().or(payload.event.as_deref());
-    let timing = match name.unwrap_or_default() {
-        name if name == &*hook.events.before => Timing::Before,
-        name if name == &*hook.events.after => Timing::After,
-        name if hook.events.start.has(name) => {
-            return match payload.source.as_deref() {
-                // The conversation continues with everything that was said.
-                Some("resume") => HookEvent::Other,
-                Some("compact") => {
-                    HookEvent::Forget { session, extent: MemoryExtent::Conversation }
-                }
-                _ => HookEvent::Forget { session, extent: MemoryExtent::Session },
-            };
-        }
-        name if hook.events.compacted.has(name) => {
-            return HookEvent::Forget { session, extent: MemoryExtent::Conversation };
-        }
-        _ => return HookEvent::Other,
-    };
-    let touches = touches(payload, hook, timing);
-    if touches.is_empty() {
-        return HookEvent::Other;
-    }
-    HookEvent::Tool(ToolCall {
+    let event = event.or(payload.event.as_deref()).unwrap_or_default();
+    let moment = moment(payload, hook, event);
+    // Both events of one call would repeat the decisions of a plan.
+    let is_planning = payload.permission_mode.as_deref() == Some("plan")
+        && matches!(moment, HookMoment::Tool { timing: Some(Timing::Before), .. });
+    HookCall {
         client,
         hook,
+        event: event.to_owned(),
         cwd: given(payload.cwd.as_deref()).map(PathBuf::from),
         session,
-        timing,
-        touches,
-        is_shell: payload.tool_name.as_deref().is_some_and(|tool| hook.tools.shell.has(tool)),
-        // Both events of one call would repeat the decisions of a plan.
-        wants_decisions: payload.include_decisions.0
-            || payload.permission_mode.as_deref() == Some("plan") && timing == Timing::Before,
-    })
+        moment,
+        wants_decisions: payload.include_decisions || is_planning,
+    }
 }
 
-fn touches(payload: &Payload<'_>, hook: &HookProfile, timing: Timing) -> Vec<Touch> {
-    let inputs = [&payload.tool_input, &payload.input];
-    let text = |key: &str| inputs.iter().find_map(|input| given(input.text(key)));
-    let one = |effect| {
-        let path = hook.paths.iter().find_map(|key| text(key));
-        path.into_iter().map(|path| Touch::new(path, effect)).collect()
+fn moment(payload: &Payload<'_>, hook: &HookProfile, event: &str) -> HookMoment {
+    let HookEvents { before, after, start, prompt, subagent, compacted, loaded, .. } = &hook.events;
+    if before.has(event) {
+        tool_call(payload, hook, Timing::Before)
+    } else if after.has(event) {
+        tool_call(payload, hook, Timing::After)
+    } else if start.has(event) {
+        match payload.source.as_deref() {
+            // The conversation continues with everything that was said.
+            Some("resume") => HookMoment::Other,
+            Some("compact") => HookMoment::Start { how: HookStart::Compacted },
+            // Our own plugins say this.
+            Some("request") => HookMoment::Start { how: HookStart::Request },
+            _ => HookMoment::Start { how: HookStart::New },
+        }
+    } else if prompt.has(event) {
+        HookMoment::Prompt { paths: prompt::paths(payload.prompt.as_deref().unwrap_or_default()) }
+    } else if subagent.has(event) {
+        HookMoment::Subagent
+    } else if compacted.has(event) {
+        HookMoment::Compacted
+    } else if loaded.has(event) {
+        match given(payload.file.as_deref()) {
+            Some(file) => HookMoment::Loaded {
+                file: PathBuf::from(file),
+                reason: payload.load_reason.as_deref().unwrap_or_default().to_owned(),
+            },
+            None => HookMoment::Other,
+        }
+    } else {
+        HookMoment::Other
+    }
+}
+
+fn tool_call(payload: &Payload<'_>, hook: &HookProfile, time: Timing) -> HookMoment {
+    let tool = tool(payload);
+    let touches = touches(payload, hook, tool, time);
+    if touches.is_empty() {
+        return HookMoment::Other;
+    }
+    let events = &hook.events;
+    // A text goes out with the only event that carries it.
+    let is_both = match time {
+        Timing::Before => events.after.is_empty(),
+        Timing::After => !events.before_carries,
     };
-    let (tool, tools) = (payload.tool_name.as_deref().unwrap_or_default(), &hook.tools);
+    HookMoment::Tool {
+        time,
+        timing: (!is_both).then_some(time),
+        touches,
+        is_shell: hook.tools.shell.has(tool),
+    }
+}
+
+fn tool<'p>(payload: &'p Payload<'_>) -> &'p str {
+    let named = payload.tool.as_deref();
+    let named =
+        named.or_else(|| payload.input.text("name")).or_else(|| payload.response.text("name"));
+    named.unwrap_or_default()
+}
+
+fn touches(payload: &Payload<'_>, hook: &HookProfile, tool: &str, time: Timing) -> Vec<Touch> {
+    let both = [&payload.input, &payload.response];
+    let text = |key: &str| both.iter().find_map(|fields| fields.text(key));
+    let files = |effect| -> Vec<Touch> {
+        let path = hook.paths.iter().find_map(|key| text(key));
+        let listed = both.iter().flat_map(|fields| &fields.files).map(|file| &**file);
+        path.into_iter().chain(listed).map(|path| Touch::new(path, effect)).collect()
+    };
+    let tools = &hook.tools;
     if tools.read.has(tool) {
-        one(ToolEffect::Does(Action::Read))
+        files(ToolEffect::Does(Action::Read))
     } else if tools.edit.has(tool) {
-        one(ToolEffect::Does(Action::Edit))
+        files(ToolEffect::Does(Action::Edit))
+    } else if tools.create.has(tool) {
+        files(ToolEffect::Does(Action::Create))
     } else if tools.write.has(tool) {
         // After the tool has run the file exists in any case; its response tells an edit from a creation.
-        let is_created = payload.tool_response.text("type") == Some("create");
-        one(match timing {
-            Timing::Before => ToolEffect::Writes,
-            Timing::After if is_created => ToolEffect::Does(Action::Create),
-            Timing::After => ToolEffect::Does(Action::Edit),
+        let is_created = hook.created.as_ref().map(|mark| {
+            payload.response.text(&mark.key).is_some_and(|text| text.starts_with(&*mark.begins))
+        });
+        files(match (time, is_created) {
+            (Timing::Before, _) | (Timing::After, None) => ToolEffect::Writes,
+            (Timing::After, Some(true)) => ToolEffect::Does(Action::Create),
+            (Timing::After, Some(false)) => ToolEffect::Does(Action::Edit),
         })
     } else if tools.search.has(tool) {
         // A search is about a directory: the named one, or the current one.
-        vec![Touch::new(text("path").unwrap_or("."), ToolEffect::Does(Action::Read))]
+        let named = text("path").or_else(|| hook.paths.iter().find_map(|key| text(key)));
+        vec![Touch::new(named.unwrap_or("."), ToolEffect::Does(Action::Read))]
     } else if tools.shell.has(tool) {
-        shell::touches(text("command").unwrap_or_default())
+        let line = text("command").or_else(|| text("cmd"));
+        let listed = both.iter().flat_map(|fields| &fields.commands).map(|line| &**line);
+        line.into_iter().chain(listed).flat_map(shell::touches).collect()
     } else if tools.patch.has(tool) {
-        patch::touches(text("command").or_else(|| text("input")).unwrap_or_default())
+        let keys = ["command", "input", "patch"];
+        patch::touches(keys.iter().find_map(|key| text(key)).unwrap_or_default())
     } else {
-        one(ToolEffect::Unknown)
+        files(ToolEffect::Unknown)
     }
 }
 

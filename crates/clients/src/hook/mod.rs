@@ -1,39 +1,85 @@
-//! Parses hook payloads: a client's report of a tool call.
+//! Hook payloads of clients: reads a report of an event, and writes the answer.
 
 mod call;
+pub mod install;
 mod patch;
 mod payload;
+mod prompt;
 mod shell;
 
 use std::path::PathBuf;
 
 use brief_dialects::{Action, Timing};
-use brief_profiles::{AnswerShape, BUILTIN, Client, HookProfile};
-use serde::Serialize;
+use brief_profiles::{AnswerField, AnswerValue, Client, HookProfile, KnownClients, PayloadMarks};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// An event that a client reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HookEvent {
+pub struct HookCall<'c> {
+    /// The client.
+    pub client: &'c Client,
+    /// Its protocol, which decides the format of the answer.
+    pub hook: &'c HookProfile,
+    /// The name of the event.
+    pub event: String,
+    /// The current directory of the client; `None` for the root.
+    pub cwd: Option<PathBuf>,
+    /// The session, if the client names one.
+    pub session: Option<HookSession>,
+    /// The meaning of the event.
+    pub moment: HookMoment,
+    /// True if the agent is planning, so that decisions are due.
+    pub wants_decisions: bool,
+}
+
+/// The meaning of an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HookMoment {
     /// A tool is about to run, or has run.
-    Tool(ToolCall),
-    /// The conversation was started, cleared or compacted: earlier guidance is forgotten.
-    Forget {
-        /// The affected session.
-        session: Option<HookSession>,
-        /// The forgotten part.
-        extent: MemoryExtent,
+    Tool {
+        /// The time of the event.
+        time: Timing,
+        /// The guidance that is due; `None` for both timings, where only one event carries a text.
+        timing: Option<Timing>,
+        /// The paths that the tool touches.
+        touches: Vec<Touch>,
+        /// True if the paths come from a shell command.
+        is_shell: bool,
+    },
+    /// A conversation begins, or goes on without its earlier messages.
+    Start {
+        /// The kind of beginning.
+        how: HookStart,
+    },
+    /// The user has said something that mentions these paths.
+    Prompt {
+        /// Words that look like paths.
+        paths: Vec<String>,
+    },
+    /// A subagent begins. It does not see the main agent's guidance.
+    Subagent,
+    /// A conversation is compacted: earlier guidance is forgotten.
+    Compacted,
+    /// The client has loaded a guidance file by itself.
+    Loaded {
+        /// The file.
+        file: PathBuf,
+        /// The client's reason.
+        reason: String,
     },
     /// Any other event.
     Other,
 }
 
-/// The part of a session's memory that an event erases.
+/// The kind of a beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MemoryExtent {
-    /// The whole session: it began or ended.
-    Session,
-    /// One conversation of it, which was compacted.
-    Conversation,
+pub enum HookStart {
+    /// A new conversation, or one that was cleared.
+    New,
+    /// A conversation that was compacted.
+    Compacted,
+    /// A request whose system prompt is made anew: the text does not stay in the conversation.
+    Request,
 }
 
 /// A conversation with a client.
@@ -43,27 +89,6 @@ pub struct HookSession {
     pub id: String,
     /// The agent within it; a subagent does not see the main agent's guidance.
     pub agent: Option<String>,
-}
-
-/// A tool call in our terms.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolCall {
-    /// The client.
-    pub client: &'static Client,
-    /// Its protocol, which decides the format of the answer.
-    pub hook: &'static HookProfile,
-    /// The current directory of the client; `None` for the root.
-    pub cwd: Option<PathBuf>,
-    /// The session, if the client names one.
-    pub session: Option<HookSession>,
-    /// The time of the event: before or after the tool runs.
-    pub timing: Timing,
-    /// The paths that the tool touches.
-    pub touches: Vec<Touch>,
-    /// True if the paths come from a shell command.
-    pub is_shell: bool,
-    /// True if the agent is planning, so that decisions are due.
-    pub wants_decisions: bool,
 }
 
 /// A file or directory that a tool touches.
@@ -76,7 +101,8 @@ pub struct Touch {
 }
 
 impl Touch {
-    fn new(path: impl Into<PathBuf>, how: ToolEffect) -> Touch {
+    /// Makes a touch.
+    pub fn new(path: impl Into<PathBuf>, how: ToolEffect) -> Touch {
         Touch { path: path.into(), how }
     }
 }
@@ -92,42 +118,39 @@ pub enum ToolEffect {
     Unknown,
 }
 
-/// Parses a payload. The client is recognised by it: one settings file may serve several.
-pub fn read_event(json: &[u8]) -> Result<HookEvent, serde_json::Error> {
+impl ToolEffect {
+    /// Returns whether the path is changed or made.
+    pub fn is_change(self) -> bool {
+        matches!(self, ToolEffect::Writes | ToolEffect::Does(Action::Edit | Action::Create))
+    }
+}
+
+/// Reads a payload. `named` is the client that the command names, and `event` the event.
+///
+/// A payload with the marks of another client is that client's: one settings file may serve several. `None` if no
+/// such client has a hook.
+pub fn read_call<'c>(
+    json: &[u8],
+    known: &'c KnownClients,
+    named: &str,
+    event: Option<&str>,
+) -> Result<Option<HookCall<'c>>, serde_json::Error> {
     let payload: payload::Payload<'_> = serde_json::from_slice(json)?;
-    let source = payload.source.as_deref().unwrap_or_default();
-    let hooks =
-        || BUILTIN.clients.iter().filter_map(|client| Some((client, client.hook.as_ref()?)));
-    let named = hooks().find(|(_, hook)| {
-        hook.source.as_ref().is_some_and(|named| named.eq_ignore_ascii_case(source))
-    });
-    let found = named.or_else(|| hooks().find(|(_, hook)| hook.source.is_none()));
-    Ok(found.map_or(HookEvent::Other, |(client, hook)| call::event(&payload, client, hook)))
-}
-
-/// An answer with its text below the event's name.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct HookSpecificAnswer<'a> {
-    /// The message for the user; the model does not see it (Claude Code 2.1.325, seen 2026-11-16).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    system_message: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hook_specific_output: Option<HookSpecificOutput<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct HookSpecificOutput<'a> {
-    hook_event_name: &'a str,
-    additional_context: &'a str,
-}
-
-/// An answer with its text at the top.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct TopLevelAnswer<'a> {
-    additional_context: &'a str,
+    if !payload.is_object {
+        return Err(serde::de::Error::custom("it is not an object"));
+    }
+    let hooks = || known.clients.iter().filter_map(|client| Some((client, client.hook.as_ref()?)));
+    let is_marked = |marks: &PayloadMarks| {
+        let is_source = marks.source.as_ref().is_none_or(|source| {
+            payload.source.as_deref().is_some_and(|found| found.eq_ignore_ascii_case(source))
+        });
+        is_source
+            && marks.with.iter().all(|key| payload.has(key))
+            && !marks.without.iter().any(|key| payload.has(key))
+    };
+    let marked = hooks().find(|(_, hook)| hook.recognised.as_ref().is_some_and(is_marked));
+    let found = marked.or_else(|| hooks().find(|(client, _)| client.called(named).is_some()));
+    Ok(found.map(|client| call::read(&payload, client, event)))
 }
 
 /// The texts of an answer.
@@ -135,32 +158,76 @@ struct TopLevelAnswer<'a> {
 pub struct Words<'w> {
     /// The text for the model.
     pub context: Option<&'w str>,
+    /// True to hold the tool call back, with the text as the reason.
+    pub holds: bool,
     /// The text for the user alone. A client without a field for it drops it.
     pub notice: Option<&'w str>,
 }
 
-/// Returns the JSON answer with `words` for a client with this protocol.
+/// Returns the JSON answer with `words` to an event, for a client with this protocol; `None` if it has no field for
+/// any of them.
 ///
-/// It never contains a permission decision: context must not approve a tool call.
-pub fn answer(hook: &HookProfile, timing: Timing, words: Words<'_>) -> String {
-    let Words { context, notice } = words;
-    let json = match hook.answer {
-        AnswerShape::HookSpecific => {
-            let hook_event_name = match timing {
-                Timing::Before => &*hook.events.before,
-                Timing::After => &*hook.events.after,
-            };
-            serde_json::to_string(&HookSpecificAnswer {
-                system_message: notice,
-                hook_specific_output: context.map(|additional_context| HookSpecificOutput {
-                    hook_event_name,
-                    additional_context,
-                }),
-            })
+/// It never approves a tool call: a client's file has no word for that.
+pub fn answer(hook: &HookProfile, event: &str, words: Words<'_>) -> Option<String> {
+    let fields = if words.holds { &hook.hold } else { &hook.answer };
+    let notice = hook.notice.as_ref().zip(words.notice).map(|(key, text)| (&**key, text));
+    let context = words.context.map(|text| (&**fields, text));
+    if notice.is_none() && context.is_none_or(|(fields, _)| fields.is_empty()) {
+        return None;
+    }
+    let answer = HookAnswer { notice, context, event };
+    Some(serde_json::to_string(&answer).expect("texts with texts as keys are always JSON"))
+}
+
+/// An answer: the user's text, and the fields around the model's text.
+struct HookAnswer<'a> {
+    notice: Option<(&'a str, &'a str)>,
+    context: Option<(&'a [AnswerField], &'a str)>,
+    event: &'a str,
+}
+
+impl Serialize for HookAnswer<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Some((key, text)) = self.notice {
+            map.serialize_entry(key, text)?;
         }
-        AnswerShape::TopLevel => serde_json::to_string(&TopLevelAnswer {
-            additional_context: context.unwrap_or_default(),
-        }),
-    };
-    json.expect("a struct of texts is always JSON")
+        let (mut fields, text) = self.context.unwrap_or_default();
+        let object =
+            |field: &AnswerField| field.key.split_once('.').map(|(object, _)| object.to_owned());
+        while let Some(first) = fields.first() {
+            let Some(name) = object(first) else {
+                map.serialize_entry(&*first.key, self.value(first, text))?;
+                fields = &fields[1..];
+                continue;
+            };
+            let count = fields.iter().take_while(|field| object(field).as_deref() == Some(&name));
+            let (inner, rest) = fields.split_at(count.count());
+            let inner =
+                inner.iter().map(|field| (&field.key[name.len() + 1..], self.value(field, text)));
+            map.serialize_entry(&name, &InnerFields(inner.collect()))?;
+            fields = rest;
+        }
+        map.end()
+    }
+}
+
+impl<'a> HookAnswer<'a> {
+    fn value(&self, field: &AnswerField, text: &'a str) -> &'a str {
+        match field.value {
+            AnswerValue::TheText => text,
+            AnswerValue::TheEvent => self.event,
+            AnswerValue::Deny => "deny",
+            AnswerValue::Block => "block",
+        }
+    }
+}
+
+/// The fields of an object in an answer.
+struct InnerFields<'a>(Vec<(&'a str, &'a str)>);
+
+impl Serialize for InnerFields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
 }

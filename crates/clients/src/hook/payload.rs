@@ -1,80 +1,240 @@
 //! The fields of a hook's JSON that we use.
 //!
-//! A payload can be large (`Write` carries the whole file), so all other fields are skipped without being
-//! stored, and a field with an unexpected type counts as absent.
+//! Each field has the names that clients give it. A payload can be large (`Write` carries the whole file), so
+//! all other fields are skipped without being stored, and a field with an unexpected type counts as absent.
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+/// The limit for the files or commands in one list.
+const MOST_LISTED: usize = 16;
+
+type PayloadText<'p> = Option<Cow<'p, str>>;
+
+#[derive(Debug, Default)]
 pub(super) struct Payload<'p> {
-    #[serde(borrow, deserialize_with = "text")]
-    pub(super) session_id: Option<Cow<'p, str>>,
-    #[serde(borrow, deserialize_with = "text")]
-    pub(super) agent_id: Option<Cow<'p, str>>,
-    #[serde(borrow, deserialize_with = "text")]
-    pub(super) hook_event_name: Option<Cow<'p, str>>,
-    #[serde(borrow, deserialize_with = "text")]
-    pub(super) tool_name: Option<Cow<'p, str>>,
-    #[serde(borrow, deserialize_with = "text")]
-    pub(super) cwd: Option<Cow<'p, str>>,
-    #[serde(borrow, deserialize_with = "text")]
-    pub(super) permission_mode: Option<Cow<'p, str>>,
-    #[serde(borrow)]
-    pub(super) tool_input: PayloadFields<'p>,
-    #[serde(borrow)]
-    pub(super) tool_response: PayloadFields<'p>,
-    /// The client's own name, or the reason why a conversation starts. Some clients use this field and
-    /// those below.
-    #[serde(borrow, deserialize_with = "text")]
-    pub(super) source: Option<Cow<'p, str>>,
-    #[serde(borrow, deserialize_with = "text")]
-    pub(super) event: Option<Cow<'p, str>>,
-    #[serde(borrow)]
+    /// True if the payload is an object.
+    pub(super) is_object: bool,
+    /// The names of all fields.
+    pub(super) keys: Vec<Cow<'p, str>>,
+    pub(super) session: PayloadText<'p>,
+    pub(super) agent: PayloadText<'p>,
+    pub(super) event: PayloadText<'p>,
+    pub(super) tool: PayloadText<'p>,
+    pub(super) cwd: PayloadText<'p>,
+    pub(super) permission_mode: PayloadText<'p>,
+    pub(super) prompt: PayloadText<'p>,
+    /// The client's own name, or the reason why a conversation starts.
+    pub(super) source: PayloadText<'p>,
+    /// The reason why the client loaded a file.
+    pub(super) load_reason: PayloadText<'p>,
+    /// The file that an event is about.
+    pub(super) file: PayloadText<'p>,
     pub(super) input: PayloadFields<'p>,
-    pub(super) include_decisions: PayloadFlag,
+    pub(super) response: PayloadFields<'p>,
+    pub(super) include_decisions: bool,
+}
+
+impl<'p> Payload<'p> {
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.keys.iter().any(|known| known == key)
+    }
+
+    fn add<A: MapAccess<'p>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        let text = match key {
+            "session_id" | "sessionId" | "sessionID" | "conversation_id" | "taskId" => {
+                &mut self.session
+            }
+            "agent_id" => &mut self.agent,
+            "hook_event_name" | "hookEventName" | "hookName" | "event" => &mut self.event,
+            "tool_name" | "toolName" => &mut self.tool,
+            "cwd" => &mut self.cwd,
+            "workspaceRoots" | "workspace_roots" => {
+                let Listed(roots) = map.next_value()?;
+                self.cwd = self.cwd.take().or(roots.into_iter().next());
+                return Ok(());
+            }
+            "permission_mode" => &mut self.permission_mode,
+            "prompt" => &mut self.prompt,
+            "source" => &mut self.source,
+            "file_path" => &mut self.file,
+            "load_reason" => &mut self.load_reason,
+            "tool_input" | "toolArgs" | "input" | "tool_call" => {
+                self.input = map.next_value()?;
+                return Ok(());
+            }
+            "tool_response" | "toolResult" | "tool_result" => {
+                self.response = map.next_value()?;
+                return Ok(());
+            }
+            "include_decisions" => {
+                self.include_decisions = matches!(map.next_value()?, Scalar::Flag(true));
+                return Ok(());
+            }
+            _ => return map.next_value::<IgnoredAny>().map(|_| ()),
+        };
+        if let Scalar::Text(found) = map.next_value()? {
+            *text = Some(found);
+        }
+        Ok(())
+    }
 }
 
 /// The texts of a tool's input or response that tell what it touches.
 #[derive(Debug, Default)]
 pub(super) struct PayloadFields<'p> {
     /// The texts that were there, in the order of [`KEYS`].
-    texts: [Option<Cow<'p, str>>; KEYS.len()],
+    texts: [PayloadText<'p>; KEYS.len()],
+    /// The paths in a list of files.
+    pub(super) files: Vec<Cow<'p, str>>,
+    /// The command lines in a list.
+    pub(super) commands: Vec<Cow<'p, str>>,
 }
 
 /// The keys of the texts that are kept. All others are skipped: one of them is the content of a file.
-const KEYS: [&str; 6] = ["file_path", "notebook_path", "path", "command", "input", "type"];
+const KEYS: [&str; 14] = [
+    "file_path",
+    "filePath",
+    "absolute_path",
+    "notebook_path",
+    "target_file",
+    "path",
+    "command",
+    "cmd",
+    "input",
+    "patch",
+    "type",
+    "name",
+    "llmContent",
+    "exists",
+];
 
-impl PayloadFields<'_> {
+impl<'p> PayloadFields<'p> {
     /// Returns the text with this key.
     pub(super) fn text(&self, key: &str) -> Option<&str> {
         let index = KEYS.iter().position(|known| *known == key)?;
-        self.texts[index].as_deref()
+        self.texts[index].as_deref().filter(|text| !text.is_empty())
+    }
+
+    fn add<A: MapAccess<'p>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "files" => map.next_value().map(|Listed(files)| self.files = files),
+            "commands" => map.next_value().map(|Listed(commands)| self.commands = commands),
+            // Some clients put the tool's name and its input into one object.
+            "input" => map.next_value().map(|inner| match inner {
+                TextOr::Text(text) => self.texts[8] = Some(text),
+                TextOr::Other(inner) => self.take(*inner),
+            }),
+            _ => {
+                let Some(index) = KEYS.iter().position(|known| *known == key) else {
+                    return map.next_value::<IgnoredAny>().map(|_| ());
+                };
+                self.texts[index] = match map.next_value()? {
+                    Scalar::Text(text) => Some(text),
+                    Scalar::Flag(flag) => Some(if flag { "true" } else { "false" }.into()),
+                    Scalar::Other => None,
+                };
+                Ok(())
+            }
+        }
+    }
+
+    fn take(&mut self, inner: PayloadFields<'p>) {
+        for (text, found) in self.texts.iter_mut().zip(inner.texts) {
+            if found.is_some() {
+                *text = found;
+            }
+        }
+        self.files.extend(inner.files);
+        self.commands.extend(inner.commands);
     }
 }
 
-/// A boolean; every other value is `false`.
-#[derive(Debug, Default)]
-pub(super) struct PayloadFlag(pub(super) bool);
+/// A value that is read from any JSON: the visitor skips what it has no use for.
+trait FromAny<'de>: Sized {
+    fn text(_: Cow<'de, str>) -> Self {
+        Self::other()
+    }
 
-fn text<'de: 'p, 'p, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Cow<'p, str>>, D::Error> {
-    Ok(match deserializer.deserialize_any(Any)? {
-        Scalar::Text(text) => Some(text),
-        Scalar::Flag(_) | Scalar::Other => None,
-    })
-}
+    fn flag(_: bool) -> Self {
+        Self::other()
+    }
 
-impl<'de> Deserialize<'de> for PayloadFlag {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(PayloadFlag(matches!(deserializer.deserialize_any(Any)?, Scalar::Flag(true))))
+    fn other() -> Self;
+
+    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Self::other())
+    }
+
+    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Self::other())
     }
 }
+
+struct AnyValue<T>(PhantomData<T>);
+
+impl<'de, T: FromAny<'de>> Visitor<'de> for AnyValue<T> {
+    type Value = T;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any value")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<T, E> {
+        Ok(T::text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<T, E> {
+        Ok(T::text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<T, E> {
+        Ok(T::flag(flag))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<T, E> {
+        Ok(T::other())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<T, E> {
+        Ok(T::other())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<T, E> {
+        Ok(T::other())
+    }
+
+    fn visit_unit<E>(self) -> Result<T, E> {
+        Ok(T::other())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<T, A::Error> {
+        T::list(list)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::object(map)
+    }
+}
+
+/// Implements `Deserialize` by [`FromAny`].
+macro_rules! deserialize_from_any {
+    ($($type:ident),*) => {$(
+        impl<'de> Deserialize<'de> for $type<'de> {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(AnyValue(PhantomData))
+            }
+        }
+    )*};
+}
+
+deserialize_from_any!(Payload, PayloadFields, Scalar, Listed, TextOr);
 
 /// A value of which only texts and booleans matter.
 enum Scalar<'p> {
@@ -83,120 +243,94 @@ enum Scalar<'p> {
     Other,
 }
 
-impl<'de: 'p, 'p> Deserialize<'de> for Scalar<'p> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Any)
+impl<'de> FromAny<'de> for Scalar<'de> {
+    fn text(text: Cow<'de, str>) -> Self {
+        Scalar::Text(text)
+    }
+
+    fn flag(flag: bool) -> Self {
+        Scalar::Flag(flag)
+    }
+
+    fn other() -> Self {
+        Scalar::Other
     }
 }
 
-struct Any;
+/// The texts of a list, and the paths of the objects in it.
+struct Listed<'p>(Vec<Cow<'p, str>>);
 
-impl<'de> Visitor<'de> for Any {
-    type Value = Scalar<'de>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("any value")
+impl<'de> FromAny<'de> for Listed<'de> {
+    fn other() -> Self {
+        Listed(Vec::new())
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Text(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Text(Cow::Owned(text.to_owned())))
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Text(Cow::Owned(text)))
-    }
-
-    fn visit_bool<E>(self, flag: bool) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Flag(flag))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Other)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Other)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Other)
-    }
-
-    fn visit_unit<E>(self) -> Result<Scalar<'de>, E> {
-        Ok(Scalar::Other)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Scalar<'de>, A::Error> {
-        while sequence.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Scalar::Other)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scalar<'de>, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Scalar::Other)
+    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        let mut found = Vec::new();
+        while let Some(element) = list.next_element::<TextOr<'de>>()? {
+            let text = match element {
+                TextOr::Text(text) => Some(text),
+                TextOr::Other(mut fields) => fields.texts.iter_mut().take(6).find_map(Option::take),
+            };
+            found.extend(text.filter(|_| found.len() < MOST_LISTED));
+        }
+        Ok(Listed(found))
     }
 }
 
-impl<'de: 'p, 'p> Deserialize<'de> for PayloadFields<'p> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FieldsVisitor)
+/// A text, or the fields of an object.
+enum TextOr<'p> {
+    Text(Cow<'p, str>),
+    Other(Box<PayloadFields<'p>>),
+}
+
+impl<'de> FromAny<'de> for TextOr<'de> {
+    fn text(text: Cow<'de, str>) -> Self {
+        TextOr::Text(text)
+    }
+
+    fn other() -> Self {
+        TextOr::Other(Box::default())
+    }
+
+    fn object<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
+        PayloadFields::object(map).map(|fields| TextOr::Other(Box::new(fields)))
     }
 }
 
-struct FieldsVisitor;
-
-impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = PayloadFields<'de>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("any value")
+impl<'de> FromAny<'de> for PayloadFields<'de> {
+    fn other() -> Self {
+        PayloadFields::default()
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PayloadFields<'de>, A::Error> {
+    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut fields = PayloadFields::default();
-        while let Some(Scalar::Text(key)) = map.next_key::<Scalar<'de>>()? {
-            let Some(index) = KEYS.iter().position(|known| *known == key) else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            fields.texts[index] = match map.next_value::<Scalar<'de>>()? {
-                Scalar::Text(text) => Some(text),
-                Scalar::Flag(_) | Scalar::Other => None,
-            };
+        while let Some(key) = map.next_key::<Scalar<'de>>()? {
+            match key {
+                Scalar::Text(key) => fields.add(&key, &mut map)?,
+                Scalar::Flag(_) | Scalar::Other => drop(map.next_value::<IgnoredAny>()?),
+            }
         }
         Ok(fields)
     }
+}
 
-    fn visit_str<E>(self, _: &str) -> Result<PayloadFields<'de>, E> {
-        Ok(PayloadFields::default())
+impl<'de> FromAny<'de> for Payload<'de> {
+    fn other() -> Self {
+        Payload::default()
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<PayloadFields<'de>, E> {
-        Ok(PayloadFields::default())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<PayloadFields<'de>, E> {
-        Ok(PayloadFields::default())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<PayloadFields<'de>, E> {
-        Ok(PayloadFields::default())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<PayloadFields<'de>, E> {
-        Ok(PayloadFields::default())
-    }
-
-    fn visit_unit<E>(self) -> Result<PayloadFields<'de>, E> {
-        Ok(PayloadFields::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<PayloadFields<'de>, A::Error> {
-        while sequence.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(PayloadFields::default())
+    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut payload = Payload { is_object: true, ..Payload::default() };
+        while let Some(key) = map.next_key::<Scalar<'de>>()? {
+            match key {
+                Scalar::Text(key) => {
+                    payload.add(&key, &mut map)?;
+                    payload.keys.push(key);
+                }
+                Scalar::Flag(_) | Scalar::Other => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(payload)
     }
 }

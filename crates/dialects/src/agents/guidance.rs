@@ -180,6 +180,7 @@ impl ListedAgent {
                 AgentOwner::Home => "user",
             },
             trigger: None,
+            holds: false,
             state: State::Manual,
             content: agent.map_or("", |agent| &agent.system.text),
             description: agent.map_or("", |agent| &agent.description),

@@ -108,6 +108,7 @@ pub(super) fn applied<'s>(item: &'s super::HostedItem, place: &HostedContext) ->
             line: item.line,
             scope: item.scope.as_str(),
             trigger: Some(item.trigger().as_str()),
+            holds: false,
             state: item.state,
             content: item.content(),
             description: item.description(),

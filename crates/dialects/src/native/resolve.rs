@@ -320,6 +320,7 @@ fn item<'s>(folder: &'s Folder, guide: &'s Guide, state: State) -> Item<'s> {
         line: guide.line,
         scope: folder.scope(),
         trigger: Some(guide.trigger()),
+        holds: false,
         state,
         content: guide.content(),
         description: &guide.description,

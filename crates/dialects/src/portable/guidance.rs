@@ -201,6 +201,7 @@ impl DialectGuidance for CheckedRegistry {
                 line: 1,
                 scope: SCOPE,
                 trigger: None,
+                holds: false,
                 state: State::Manual,
                 content: document.body(),
                 description: item.description(),

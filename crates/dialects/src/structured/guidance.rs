@@ -279,6 +279,7 @@ fn item<'s>(entry: &'s ContextEntry, path: &'s Path, level: Level) -> Item<'s> {
         line: entry.line,
         scope: "project",
         trigger: None,
+        holds: entry.hold,
         state: State::Active,
         content: &entry.content,
         description: "",

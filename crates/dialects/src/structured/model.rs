@@ -45,6 +45,9 @@ pub struct ContextEntry {
     pub on: Actions,
     /// The timing it is for.
     pub when: When,
+    /// True to hold a change back until the entry was read, where the user allows that. Our extension of the
+    /// format.
+    pub hold: bool,
 }
 
 /// The value of `when`.

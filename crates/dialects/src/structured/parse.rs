@@ -30,7 +30,7 @@ pub struct ParsedStructured {
 }
 
 const TOP_FIELDS: [&str; 2] = ["context", "decisions"];
-const CONTEXT_FIELDS: [&str; 5] = ["content", "match", "exclude", "on", "when"];
+const CONTEXT_FIELDS: [&str; 6] = ["content", "match", "exclude", "on", "when", "hold"];
 const DECISION_FIELDS: [&str; 6] =
     ["decision", "rationale", "alternatives", "revisit_when", "date", "match"];
 
@@ -200,6 +200,7 @@ impl ContextFileReader<'_> {
         let (mut content, mut names_content) = (None, false);
         let (mut patterns, mut pattern_spans, mut exclude) = (Vec::new(), Vec::new(), Vec::new());
         let (mut on, mut when) = (Actions::ALL, When::Only(Timing::Before));
+        let mut hold = false;
         for field in fields.effective_fields() {
             match field.name() {
                 "content" => {
@@ -212,6 +213,7 @@ impl ContextFileReader<'_> {
                 "exclude" => (exclude, _) = self.pattern_list(field.value, name, "exclude"),
                 "on" => on = self.actions(field.value, name),
                 "when" => when = self.timing(field.value, name),
+                "hold" => hold = self.hold(field.value, name),
                 _ => self.unknown_field(field.key, &CONTEXT_FIELDS, name),
             }
         }
@@ -230,6 +232,7 @@ impl ContextFileReader<'_> {
                     exclude,
                     on,
                     when,
+                    hold,
                 };
                 self.file.context.push(entry);
             }

@@ -6,7 +6,7 @@ use brief_syntax::TargetKind;
 use brief_syntax::glob::covers_everything_inside;
 
 use crate::answer::Reason;
-use crate::moment::{Action, Actions, Moment, Timing};
+use crate::moment::{Action, Actions, Moment, Occasion, Timing};
 
 use super::model::{ContextEntry, Decision, StructuredFile, When};
 use super::pattern::Pattern;
@@ -55,11 +55,14 @@ pub(super) struct AskedTime {
     pub(super) timing: Option<Timing>,
     /// The actions that may follow, whose "before" is now.
     pub(super) ahead: Actions,
+    /// The occasion of the question.
+    pub(super) occasion: Occasion,
 }
 
 impl AskedTime {
     pub(super) fn at(moment: &Moment) -> AskedTime {
-        AskedTime { action: moment.action, timing: moment.timing, ahead: moment.ahead() }
+        let Moment { action, timing, occasion, .. } = *moment;
+        AskedTime { action, timing, ahead: moment.ahead(), occasion }
     }
 }
 
@@ -69,6 +72,9 @@ pub(super) fn judge_entry<'s>(
     place: Option<RelativeTarget<'_>>,
     asked: AskedTime,
 ) -> EntryVerdict<'s> {
+    if asked.occasion == Occasion::Start && !covers_everything(entry) {
+        return EntryVerdict::Out(Reason::NotCovered { patterns: &entry.patterns });
+    }
     let reason = match place {
         Some(place) => match judge_place(&entry.patterns, &entry.exclude, place) {
             EntryVerdict::In(reason) => reason,
@@ -85,7 +91,7 @@ pub(super) fn judge_entry<'s>(
     };
     let ahead = entry.on.and(asked.ahead);
     match reason {
-        Reason::Covers { pattern }
+        Reason::Covers { pattern } | Reason::CoversInside { pattern }
             if !ahead.is_empty() && entry.when != When::Only(Timing::After) =>
         {
             EntryVerdict::In(Reason::Ahead { pattern, on: ahead })

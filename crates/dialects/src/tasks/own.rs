@@ -217,6 +217,7 @@ impl OwnFile {
             line: self.document.body_line(),
             scope: self.document.origin().scope(),
             trigger: None,
+            holds: false,
             state,
             content: self.content(),
             description: self.document.description(),

@@ -39,7 +39,7 @@ pub struct Briefing {
     /// The decisions that bind the target.
     pub decisions: Vec<BriefedDecision>,
     /// The candidates that do not apply, each with the reason. With [`Moment::skip_left_out`] only
-    /// what the budget cut.
+    /// what the budget cut, and what the client loads with this read.
     pub left_out: Vec<OmittedItem>,
     /// The problems in the files that were read.
     pub diagnostics: Vec<Diagnostic>,
@@ -72,6 +72,8 @@ pub struct BriefedItem {
     pub scope: &'static str,
     /// Its dialect's condition for its use, such as `always`.
     pub trigger: Option<&'static str>,
+    /// True if its author asks to hold a change back until it was read.
+    pub holds: bool,
     /// Its state: delivered, on offer or waiting to be mentioned.
     pub state: State,
     /// The text to deliver. Of items that are not delivered it is empty with
@@ -208,8 +210,12 @@ impl Briefing {
             reason: copier.explanation(&bound.reason),
         });
         let decisions = decisions.collect();
-        let is_wanted =
-            |reason: &Reason<'_>| !moment.skip_left_out || reason.kind() == ReasonKind::OverBudget;
+        let loads_on_read = moment.loads_on_read();
+        let is_wanted = |reason: &Reason<'_>| match reason.kind() {
+            ReasonKind::OverBudget => true,
+            ReasonKind::Loaded => !moment.skip_left_out || loads_on_read,
+            _ => !moment.skip_left_out,
+        };
         let left_out = left_out.into_iter().filter(|left_out| is_wanted(&left_out.reason));
         let left_out = left_out.map(|left_out| copier.left_out(&left_out)).collect();
         let [active, offered, manual] = in_state;
@@ -309,6 +315,7 @@ impl<'s> Copier<'s> {
             line: item.line,
             scope: item.scope,
             trigger: item.trigger,
+            holds: item.holds,
             state: item.state,
             content,
             description: item.description.to_owned(),

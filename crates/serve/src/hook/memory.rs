@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use brief_clients::hook::{HookSession, MemoryExtent};
+use brief_clients::hook::{HookSession, Touch};
 use brief_engine::System;
 use brief_syntax::hash::sha256;
 use brief_syntax::limits;
@@ -21,12 +21,26 @@ const EXPIRY: Duration = Duration::from_hours(168);
 /// The limit for old conversations removed at the start of a new one.
 const CLEANED_AT_ONCE: usize = 256;
 
+/// The limit for the files that are looked at again after a compaction.
+const MOST_TOUCHED: usize = 8;
+
+/// The part of a session's memory that an event erases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MemoryExtent {
+    /// The whole session: it began.
+    Session,
+    /// The texts of one conversation, which was compacted. The files that it worked on stay.
+    Conversation,
+}
+
 /// The memory of one conversation.
 pub(super) struct Memory<'s> {
     system: &'s dyn System,
     directory: Option<PathBuf>,
     session: String,
     conversation: String,
+    /// True for a memory that is not written down.
+    is_transient: bool,
 }
 
 /// The delivered entries.
@@ -35,11 +49,29 @@ pub(super) struct DeliveredEntries {
     seen: HashSet<String>,
     /// The tokens of these entries.
     pub(super) spent: usize,
+    /// The files that entries were delivered for, in order.
+    touched: Vec<String>,
 }
 
 impl DeliveredEntries {
     pub(super) fn has(&self, fingerprint: &str) -> bool {
         self.seen.contains(fingerprint)
+    }
+
+    /// Returns the latest files that the conversation worked on, the last one last.
+    pub(super) fn touched(&self) -> impl Iterator<Item = &str> {
+        let first = self.touched.len().saturating_sub(MOST_TOUCHED);
+        self.touched[first..].iter().map(String::as_str)
+    }
+
+    /// Forgets the entries of this call alone.
+    pub(super) fn forget_entries(&mut self) {
+        self.seen.clear();
+    }
+
+    fn touch(&mut self, path: &str) {
+        self.touched.retain(|known| known != path);
+        self.touched.push(path.to_owned());
     }
 }
 
@@ -60,6 +92,18 @@ impl<'s> Memory<'s> {
             directory: state_directory(system).map(|state| state.join("sessions")),
             conversation: format!("{name}.{agent}"),
             session: name,
+            is_transient: false,
+        }
+    }
+
+    /// Returns a memory that is not written down.
+    pub(super) fn transient(system: &'s dyn System) -> Self {
+        Memory {
+            system,
+            directory: None,
+            session: String::new(),
+            conversation: String::new(),
+            is_transient: true,
         }
     }
 
@@ -73,6 +117,10 @@ impl<'s> Memory<'s> {
         }
         let text = self.text(&path);
         for MemoryLine { fingerprint, tokens, .. } in lines(&text) {
+            if let Some(path) = fingerprint.strip_prefix(TOUCHED) {
+                known.touch(path);
+                continue;
+            }
             if known.seen.insert(fingerprint.to_owned()) {
                 known.spent = known.spent.saturating_add(tokens);
             }
@@ -80,9 +128,14 @@ impl<'s> Memory<'s> {
         known
     }
 
-    /// Records entries that are about to be delivered. Returns the fingerprints that no other hook has
-    /// claimed first.
-    pub(super) fn claim(&self, claims: &[Claim], known: &mut DeliveredEntries) -> HashSet<String> {
+    /// Records entries that are about to be delivered, and the files that they are for. Returns the
+    /// fingerprints that no other hook has claimed first.
+    pub(super) fn claim(
+        &self,
+        claims: &[Claim],
+        touched: &[&str],
+        known: &mut DeliveredEntries,
+    ) -> HashSet<String> {
         let all = || claims.iter().map(|claim| claim.fingerprint.clone());
         known.seen.extend(all());
         let (Some(directory), Some(path)) = (&self.directory, self.path()) else {
@@ -95,6 +148,11 @@ impl<'s> Memory<'s> {
         let mut added = String::new();
         for Claim { fingerprint, tokens } in claims {
             added.push_str(&format!("{fingerprint} {tokens} {owner}\n"));
+        }
+        for path in touched {
+            if known.touched.last().map(String::as_str) != Some(path) {
+                added.push_str(&touched_line(path));
+            }
         }
         if self.system.append(&path, added.as_bytes()).is_err() {
             let _ = self.system.create_private_dir(directory);
@@ -111,6 +169,23 @@ impl<'s> Memory<'s> {
         all().filter(|claimed| is_ours.get(claimed.as_str()).copied().unwrap_or(true)).collect()
     }
 
+    /// Records that a call on these files is held back. Returns false if it was held back before, or if that
+    /// cannot be recorded: then it passes.
+    pub(super) fn hold_back(&self, touches: &[Touch], known: &mut DeliveredEntries) -> bool {
+        let changed = touches.iter().filter(|touch| touch.how.is_change());
+        let paths: Vec<String> =
+            changed.map(|touch| touch.path.to_string_lossy().into_owned()).collect();
+        let parts: Vec<&str> =
+            std::iter::once("held").chain(paths.iter().map(String::as_str)).collect();
+        let mark = fingerprint(&parts);
+        if known.has(&mark) {
+            return false;
+        }
+        let claims = [Claim { fingerprint: mark.clone(), tokens: 0 }];
+        let is_ours = self.claim(&claims, &[], known).contains(&mark);
+        is_ours && (self.is_transient || self.recall().has(&mark))
+    }
+
     /// Returns a unique name for this call.
     fn owner(&self, claims: &[Claim]) -> String {
         let now = self.system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -123,11 +198,19 @@ impl<'s> Memory<'s> {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Removes the conversation, or the whole session, and a few expired ones.
+    /// Removes the texts of the conversation, or the whole session and a few expired ones.
     pub(super) fn forget(&self, extent: MemoryExtent) {
         let (Some(directory), Some(path)) = (&self.directory, self.path()) else { return };
+        let touched = match extent {
+            MemoryExtent::Conversation => self.recall(),
+            MemoryExtent::Session => DeliveredEntries::default(),
+        };
         let _ = self.system.remove_file(&path);
         if extent == MemoryExtent::Conversation {
+            let lines: String = touched.touched().map(touched_line).collect();
+            if !lines.is_empty() {
+                let _ = self.system.append(&path, lines.as_bytes());
+            }
             return;
         }
         let entries = self.system.open_dir(directory).and_then(|handle| handle.entries());
@@ -160,8 +243,18 @@ struct MemoryLine<'t> {
     owner: Option<&'t str>,
 }
 
+/// The first character of a line that names a file.
+const TOUCHED: char = '@';
+
+fn touched_line(path: &str) -> String {
+    format!("{TOUCHED}{}\n", path.replace(['\n', '\r'], " "))
+}
+
 fn lines(text: &str) -> impl Iterator<Item = MemoryLine<'_>> {
     text.lines().map(|line| {
+        if line.starts_with(TOUCHED) {
+            return MemoryLine { fingerprint: line, tokens: 0, owner: None };
+        }
         let mut fields = line.split(' ');
         MemoryLine {
             fingerprint: fields.next().unwrap_or_default(),

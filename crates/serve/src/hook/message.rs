@@ -8,13 +8,17 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use brief_clients::hook::{self, ToolCall, Words};
-use brief_engine::structured::{self, Decision};
-use brief_engine::{Action, BriefedItem, Briefing, ReasonKind, estimate_tokens};
+use brief_clients::hook::{self, HookCall, HookMoment, Words};
+use brief_engine::receipts::{ReceiptItem, ReceiptKind, content_hash};
+use brief_engine::structured;
+use brief_engine::{
+    Action, BriefedDecision, BriefedItem, Briefing, Moment, ReasonKind, estimate_tokens,
+};
+use brief_profiles::Attaches;
 use brief_syntax::text::{grouped, visible_line};
 
 use super::memory::{Claim, DeliveredEntries, Memory, fingerprint};
-use super::{Guidance, HookOptions};
+use super::{Guidance, HookOptions, loaded_mark};
 
 /// The longest text for a client that has no limit of its own, in characters.
 const MOST_CHARACTERS: usize = 10_000;
@@ -31,12 +35,15 @@ const LONGEST_DESCRIPTION: usize = 300;
 /// The limit for the characters of file names in the first heading.
 const NAMED_FILES: usize = 200;
 
+/// The last line of a text that holds a call back.
+const HELD: &str = "\n\n(This call was held back once. Read this, then make the same call again.)";
+
 /// The room for the headings of all sections.
 const HEADINGS_ROOM: usize = NAMED_FILES + 200;
 
 pub(super) struct Message<'m> {
-    call: &'m ToolCall,
-    options: HookOptions,
+    call: &'m HookCall<'m>,
+    options: HookOptions<'m>,
     root: &'m Path,
     entries: Vec<MessageEntry>,
     /// The fingerprints of the entries.
@@ -54,6 +61,20 @@ struct MessageEntry {
     /// The fingerprints of the entry: its own place, and the other places of the same text.
     fingerprints: Vec<String>,
     tokens: usize,
+    /// True if a call may wait for it.
+    is_marked: bool,
+    /// The mark of its file in the memory of a client that loads some files by itself.
+    loaded: Option<String>,
+    /// Its entry in the receipt.
+    receipt: ReceiptItem,
+}
+
+impl MessageEntry {
+    /// Returns whether the conversation has it.
+    fn is_known(&self, known: &DeliveredEntries) -> bool {
+        let marks = self.fingerprints.first().into_iter().chain(&self.loaded);
+        marks.into_iter().any(|mark| known.has(mark))
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,6 +82,12 @@ enum MessageSection {
     Context,
     Decisions,
     Offers,
+}
+
+impl MessageSection {
+    /// All sections, in the order of the text.
+    const ALL: [MessageSection; 3] =
+        [MessageSection::Context, MessageSection::Decisions, MessageSection::Offers];
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -82,7 +109,7 @@ enum Fit {
 }
 
 impl<'m> Message<'m> {
-    pub(super) fn new(call: &'m ToolCall, options: HookOptions, root: &'m Path) -> Self {
+    pub(super) fn new(call: &'m HookCall<'m>, options: HookOptions<'m>, root: &'m Path) -> Self {
         Message {
             call,
             options,
@@ -96,11 +123,11 @@ impl<'m> Message<'m> {
     /// Adds the answer for one file.
     pub(super) fn add(&mut self, briefing: &'m Briefing) {
         let before = self.entries.len();
-        briefing.active.iter().for_each(|item| self.add_context(item));
-        briefing.offered.iter().for_each(|item| self.add_offer(item));
+        briefing.active.iter().for_each(|item| self.add_context(item, &briefing.moment));
+        briefing.offered.iter().for_each(|item| self.add_offer(item, &briefing.moment));
         if self.call.wants_decisions {
             for bound in &briefing.decisions {
-                self.add_decision(&bound.path, &bound.decision);
+                self.add_decision(bound, &briefing.moment);
             }
         }
         if self.entries.len() > before {
@@ -108,7 +135,7 @@ impl<'m> Message<'m> {
         }
     }
 
-    fn add_context(&mut self, item: &BriefedItem) {
+    fn add_context(&mut self, item: &BriefedItem, moment: &Moment) {
         let is_entry = item.dialect == structured::NAME;
         let form = if is_entry { EntryForm::ListItem } else { EntryForm::Document };
         let ahead = match item.reason.kind {
@@ -132,10 +159,12 @@ impl<'m> Message<'m> {
         let fingerprints = places
             .map(|path| fingerprint(&["context", &path.to_string_lossy(), content]))
             .collect();
-        self.push(MessageSection::Context, &item.path, form, text, fingerprints);
+        let receipt = self.receipt(ReceiptKind::Delivered, item, content, moment);
+        let section = MessageSection::Context;
+        self.push(section, &item.path, form, text, fingerprints, item.holds, receipt);
     }
 
-    fn add_offer(&mut self, item: &BriefedItem) {
+    fn add_offer(&mut self, item: &BriefedItem, moment: &Moment) {
         let description: Vec<&str> = item.description.split_whitespace().collect();
         let mut description = description.join(" ");
         if let Some((end, _)) = description.char_indices().nth(LONGEST_DESCRIPTION) {
@@ -147,10 +176,13 @@ impl<'m> Message<'m> {
         let text = format!("{}{colon}{description} (read {place})", item.name);
         let fingerprints =
             vec![fingerprint(&["offer", &item.path.to_string_lossy(), &item.description])];
-        self.push(MessageSection::Offers, &item.path, EntryForm::ListItem, text, fingerprints);
+        let form = EntryForm::ListItem;
+        let receipt = self.receipt(ReceiptKind::Offered, item, &item.description, moment);
+        self.push(MessageSection::Offers, &item.path, form, text, fingerprints, false, receipt);
     }
 
-    fn add_decision(&mut self, path: &Path, decision: &Decision) {
+    fn add_decision(&mut self, bound: &BriefedDecision, moment: &Moment) {
+        let BriefedDecision { path, decision, reason } = bound;
         let mut text = list_item(&decision.decision);
         let mut line = |label: &str, value: &str| {
             let _ = write!(text, "\n  {label}{}", indented(value.trim_end()));
@@ -166,9 +198,44 @@ impl<'m> Message<'m> {
             line("Revisit when: ", revisit_when);
         }
         let fingerprints = vec![fingerprint(&["decision", &path.to_string_lossy(), &text])];
-        self.push(MessageSection::Decisions, path, EntryForm::ListItem, text, fingerprints);
+        let form = EntryForm::ListItem;
+        let receipt = ReceiptItem {
+            how: ReceiptKind::Decision,
+            file: moment.slashed().to_owned(),
+            action: moment.action.map(|action| action.as_str().to_owned()),
+            dialect: structured::NAME.to_owned(),
+            name: first_words(&decision.decision),
+            place: self.place(path),
+            line: decision.line,
+            hash: content_hash(&text),
+            tokens: 0,
+            reason: reason.seen_from(self.root),
+        };
+        self.push(MessageSection::Decisions, path, form, text, fingerprints, false, receipt);
     }
 
+    fn receipt(
+        &self,
+        how: ReceiptKind,
+        item: &BriefedItem,
+        text: &str,
+        moment: &Moment,
+    ) -> ReceiptItem {
+        ReceiptItem {
+            how,
+            file: moment.slashed().to_owned(),
+            action: moment.action.map(|action| action.as_str().to_owned()),
+            dialect: item.dialect.to_owned(),
+            name: item.name.clone(),
+            place: self.place(&item.path),
+            line: item.line,
+            hash: content_hash(text),
+            tokens: 0,
+            reason: item.reason.seen_from(self.root),
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of an entry")]
     fn push(
         &mut self,
         section: MessageSection,
@@ -176,13 +243,34 @@ impl<'m> Message<'m> {
         form: EntryForm,
         text: String,
         fingerprints: Vec<String>,
+        is_marked: bool,
+        receipt: ReceiptItem,
     ) {
         // Two files of one call share the guidance of their directories.
         if !self.seen.contains(&fingerprints[0]) {
             self.seen.extend(fingerprints.iter().cloned());
             let (tokens, place) = (estimate_tokens(&text), self.place(path));
-            self.entries.push(MessageEntry { section, place, form, text, fingerprints, tokens });
+            let is_loader = self.call.client.loading.attaches == Attaches::OnRead;
+            let loaded = is_loader.then(|| loaded_mark(path));
+            self.entries.push(MessageEntry {
+                section,
+                place,
+                form,
+                text,
+                fingerprints,
+                tokens,
+                is_marked,
+                loaded,
+                receipt: ReceiptItem { tokens, ..receipt },
+            });
         }
+    }
+
+    /// Returns whether guidance is due that the conversation does not have: any, or only what is marked.
+    pub(super) fn has_new(&self, known: &DeliveredEntries, only_marked: bool) -> bool {
+        let said = self.entries.iter().filter(|entry| entry.section == MessageSection::Context);
+        let mut due = said.filter(|entry| entry.is_marked || !only_marked);
+        due.any(|entry| !entry.is_known(known))
     }
 
     /// Returns the text of the answer without the `known` entries, and records the delivered ones.
@@ -190,8 +278,9 @@ impl<'m> Message<'m> {
         mut self,
         memory: Option<&Memory<'_>>,
         known: &mut DeliveredEntries,
-    ) -> Option<String> {
-        self.entries.retain(|entry| !known.has(&entry.fingerprints[0]));
+        holds: bool,
+    ) -> Option<(String, Vec<ReceiptItem>)> {
+        self.entries.retain(|entry| !entry.is_known(known));
         if self.entries.is_empty() {
             return None;
         }
@@ -199,7 +288,7 @@ impl<'m> Message<'m> {
             Some(_) => self.options.budget.saturating_sub(known.spent),
             None => usize::MAX,
         };
-        let fits = self.choose(budget);
+        let fits = self.choose(budget, if holds { json_length(HELD) } else { 0 });
         let count = |sought: Fit| fits.iter().filter(|fit| **fit == sought).count();
         let (later, over_budget) = (count(Fit::Later), count(Fit::OverBudget));
         let mut fits = fits.into_iter();
@@ -216,7 +305,9 @@ impl<'m> Message<'m> {
             if tells_budget {
                 claims.push(Claim { fingerprint: spent.clone(), tokens: 0 });
             }
-            let ours = memory.claim(&claims, known);
+            let about = self.about.iter().map(|(path, _)| *path);
+            let touched: Vec<&str> = about.filter(|path| !path.is_empty()).collect();
+            let ours = memory.claim(&claims, &touched, known);
             self.entries.retain(|entry| ours.contains(&entry.fingerprints[0]));
             tells_budget &= ours.contains(&spent);
         }
@@ -230,17 +321,26 @@ impl<'m> Message<'m> {
         if tells_budget {
             self.add_budget_notice(&mut text);
         }
-        Some(text)
+        if holds {
+            text.push_str(HELD);
+        }
+        let mut items: Vec<ReceiptItem> = Vec::new();
+        for section in MessageSection::ALL {
+            let said = self.entries.iter().filter(|entry| entry.section == section);
+            items.extend(said.map(|entry| entry.receipt.clone()));
+        }
+        Some((text, items))
     }
 
     /// Decides which entries fit: from the most specific, which comes last, to the most general. Offers come
     /// after all guidance.
-    fn choose(&self, budget: usize) -> Vec<Fit> {
-        let all = self.choose_within(self.room() + NOTICE_ROOM, budget);
+    fn choose(&self, budget: usize, taken: usize) -> Vec<Fit> {
+        let room = self.room().saturating_sub(taken);
+        let all = self.choose_within(room + NOTICE_ROOM, budget);
         if all.iter().all(|fit| *fit == Fit::Fits) {
             return all;
         }
-        self.choose_within(self.room(), budget)
+        self.choose_within(room, budget)
     }
 
     fn choose_within(&self, mut room: usize, mut tokens: usize) -> Vec<Fit> {
@@ -271,8 +371,9 @@ impl<'m> Message<'m> {
 
     /// Returns the characters for entries, without the notice.
     fn room(&self) -> usize {
-        let empty = Words { context: Some(""), notice: None };
-        let envelope = json_length(&hook::answer(self.call.hook, self.call.timing, empty));
+        let empty = Words { context: Some(""), ..Words::default() };
+        let envelope = hook::answer(self.call.hook, &self.call.event, empty);
+        let envelope = envelope.as_deref().map_or(0, json_length);
         let headings: usize = match self.options.guidance {
             Guidance::Structured => STRUCTURED.iter().map(|heading| json_length(heading)).sum(),
             Guidance::All => HEADINGS_ROOM,
@@ -283,8 +384,7 @@ impl<'m> Message<'m> {
 
     fn render(&self) -> String {
         let mut text = String::new();
-        for section in [MessageSection::Context, MessageSection::Decisions, MessageSection::Offers]
-        {
+        for section in MessageSection::ALL {
             let mut place = "";
             let entries = self.entries.iter().filter(|entry| entry.section == section);
             for (index, entry) in entries.enumerate() {
@@ -387,7 +487,9 @@ impl<'m> Message<'m> {
         if let Some((_, Some(action))) = self.about.first() {
             let _ = write!(command, " --on {}", action.as_str());
         }
-        let _ = write!(command, " --when {}", self.call.timing.as_str());
+        if let HookMoment::Tool { timing: Some(timing), .. } = self.call.moment {
+            let _ = write!(command, " --when {}", timing.as_str());
+        }
         if self.options.guidance == Guidance::All {
             let _ = write!(command, " --client {}", self.call.client.id);
         }
@@ -415,6 +517,12 @@ fn cost(place: &str, text: &str) -> usize {
 
 /// The headings of an answer from `AGENTS.yaml` alone.
 const STRUCTURED: [&str; 2] = ["## Structured Context\n", "\n## Architectural Decisions\n"];
+
+/// Returns the first words of a text.
+fn first_words(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    line.chars().take(80).collect()
+}
 
 /// Formats a list item: the lines after the first are indented.
 fn list_item(content: &str) -> String {

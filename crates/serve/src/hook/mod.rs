@@ -1,29 +1,35 @@
-//! The hook: answers a client's tool call with the guidance for it.
+//! The hook: answers a client's event with the guidance for it.
 //!
 //! It asks the same question as `brief context --client …` and leaves out the entries that the conversation
 //! was told before. It runs many times a minute, so it reads only files along the path to the target, starts
-//! no async runtime and walks no tree. It never breaks its client: its output approves or denies nothing, and
-//! after its deadline it prints nothing.
+//! no async runtime and walks no tree. It never breaks its client: its output approves nothing, it holds a
+//! call back only where the user chose that, and after its deadline it prints nothing.
 
 mod memory;
 mod message;
 mod notice;
 mod question;
+mod rehearsal;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_clients::hook::{self, HookEvent, ToolCall, Words};
-use brief_engine::{Briefing, System};
+use brief_clients::hook::{self, HookCall, HookMoment, HookSession, HookStart, Words};
+use brief_engine::receipts::{Receipt, ReceiptItem, ReceiptKind};
+use brief_engine::{Briefing, ReasonKind, Root, System, Timing};
+use brief_profiles::{BUILTIN, KnownClients, OwnClients};
 use brief_syntax::system::Remembered;
 use brief_syntax::{Diagnostic, diagnostic, limits};
 
-use memory::Memory;
+use memory::{Claim, DeliveredEntries, Memory, MemoryExtent, fingerprint};
 use message::Message;
+use question::Answered;
+pub use rehearsal::{RehearsedEvent, rehearse};
 
 /// The default time limit of a hook. A client waits for it before each tool call.
 const DEADLINE: Duration = Duration::from_millis(250);
@@ -40,7 +46,11 @@ pub fn deadline(system: &dyn System) -> Duration {
 
 /// The options of a hook.
 #[derive(Debug, Clone, Copy)]
-pub struct HookOptions {
+pub struct HookOptions<'o> {
+    /// The client that the command names. The payload may be another's.
+    pub client: &'o str,
+    /// The event that the command names, for clients whose payloads do not.
+    pub event: Option<&'o str>,
     /// The program that a reader should run to see all guidance.
     pub program: &'static str,
     /// The treatment of entries that this conversation was told before.
@@ -50,6 +60,21 @@ pub struct HookOptions {
     /// The token budget of one conversation; [`limits::HOOK_TOKENS`] by default. It has an effect only where
     /// the conversation is remembered.
     pub budget: usize,
+    /// The calls that are held back.
+    pub hold: HoldPolicy,
+}
+
+/// The tool calls that are held back once, with guidance as the reason: the first edit or creation of a file with
+/// guidance for before it that the conversation does not have. The same call passes when it is made again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HoldPolicy {
+    /// No call is held back.
+    #[default]
+    Never,
+    /// Calls for which an entry with `hold: true` is due.
+    Marked,
+    /// Calls for which any guidance is due.
+    All,
 }
 
 /// The guidance that a hook answers from.
@@ -108,7 +133,7 @@ pub enum HookError {
 pub fn answer_input(
     system: Arc<dyn System>,
     input: impl Read,
-    options: HookOptions,
+    options: HookOptions<'_>,
 ) -> Result<HookOutcome, HookError> {
     answer(&Remembered::new(system), &read_all(input)?, options)
 }
@@ -124,53 +149,189 @@ fn read_all(input: impl Read) -> Result<Vec<u8>, HookError> {
 pub fn answer(
     system: &dyn System,
     input: &[u8],
-    options: HookOptions,
+    options: HookOptions<'_>,
 ) -> Result<HookOutcome, HookError> {
-    match hook::read_event(input).map_err(HookError::NotJson)? {
-        HookEvent::Tool(call) => answer_tool_call(system, &call, options),
-        HookEvent::Forget { session, extent } => {
-            if let (Some(session), Repeat::Once) = (session, options.repeat) {
-                Memory::of(system, &session).forget(extent);
-            }
-            Ok(HookOutcome::default())
-        }
-        HookEvent::Other => Ok(HookOutcome::default()),
+    let known = known_clients(system, options.client);
+    let call = hook::read_call(input, &known, options.client, options.event);
+    match call.map_err(HookError::NotJson)? {
+        Some(call) => answer_call(system, &call, options),
+        None => Ok(HookOutcome::default()),
     }
 }
 
-fn answer_tool_call(
+/// Returns the clients that a payload may come from. A project's own are read only if the command names one.
+fn known_clients(system: &dyn System, named: &str) -> Cow<'static, KnownClients> {
+    if BUILTIN.find(named).is_some() {
+        return Cow::Borrowed(&BUILTIN);
+    }
+    let root = system.current_dir().and_then(|here| Root::open(system, &here));
+    match root.map(|root| root.repository(system)) {
+        Ok(root) => OwnClients::below(system, root.path()).known(),
+        Err(_) => Cow::Borrowed(&BUILTIN),
+    }
+}
+
+fn answer_call(
     system: &dyn System,
-    call: &ToolCall,
-    options: HookOptions,
+    call: &HookCall<'_>,
+    options: HookOptions<'_>,
 ) -> Result<HookOutcome, HookError> {
     let memory = match (&call.session, options.repeat) {
         (Some(session), Repeat::Once) => Some(Memory::of(system, session)),
         _ => None,
     };
+    if let Some(memory) = &memory {
+        match &call.moment {
+            HookMoment::Start { how: HookStart::New } => memory.forget(MemoryExtent::Session),
+            HookMoment::Start { how: HookStart::Compacted } | HookMoment::Compacted => {
+                memory.forget(MemoryExtent::Conversation);
+            }
+            _ => {}
+        }
+    }
+    if let (HookMoment::Loaded { file, reason }, Some(session)) = (&call.moment, &call.session) {
+        record_loaded(system, call, session, file, reason);
+    }
     let mut known = memory.as_ref().map(Memory::recall).unwrap_or_default();
-    let (root, briefings) =
-        question::ask(system, call, options.guidance, memory.as_ref(), &mut known)?;
-    let mut outcome = HookOutcome {
-        answer: None,
-        diagnostics: diagnostics(&briefings),
-        found_nothing: briefings.iter().any(|briefing| briefing.files == 0),
+    let Some(told) = tell(system, call, options, memory.as_ref(), &mut known)? else {
+        return Ok(HookOutcome::default());
     };
+    let Told { root, directory, diagnostics, found_nothing, context, holds } = told;
+    if let (Some((_, items)), Some(session)) = (&context, &call.session) {
+        let mut receipt = Receipt::new(&session.id, &call.client.id, &call.event, &root);
+        receipt.agent.clone_from(&session.agent);
+        receipt.directory = directory.display().to_string();
+        (receipt.held, receipt.items) = (holds, items.clone());
+        receipt.record(system);
+    }
+    let notice = match (&call.session, options.repeat) {
+        (Some(session), Repeat::Once) => notice::about(system, session, &diagnostics, &root),
+        _ => None,
+    };
+    let context = context.as_ref().map(|(text, _)| text.as_str());
+    let words = Words { context, holds, notice: notice.as_deref() };
+    Ok(HookOutcome {
+        answer: hook::answer(call.hook, &call.event, words),
+        diagnostics,
+        found_nothing,
+    })
+}
+
+/// The answer to an event, before it is written in the client's words.
+struct Told {
+    root: PathBuf,
+    directory: PathBuf,
+    diagnostics: Vec<Diagnostic>,
+    found_nothing: bool,
+    /// The text for the model, and its items.
+    context: Option<(String, Vec<ReceiptItem>)>,
+    holds: bool,
+}
+
+/// Answers an event with what the conversation does not know; `None` if the event asks nothing.
+fn tell(
+    system: &dyn System,
+    call: &HookCall<'_>,
+    options: HookOptions<'_>,
+    memory: Option<&Memory<'_>>,
+    known: &mut DeliveredEntries,
+) -> Result<Option<Told>, HookError> {
+    let Some(answered) = question::ask(system, call, options, memory, known)? else {
+        return Ok(None);
+    };
+    let Answered { root, directory, briefings } = answered;
+    if let Some(memory) = memory {
+        note_loaded(&briefings, memory, known);
+    }
     let mut message = Message::new(call, options, &root);
     for briefing in &briefings {
         message.add(briefing);
     }
-    let context = message.finish(memory.as_ref(), &mut known);
-    let notice = match (&call.session, options.repeat) {
-        (Some(session), Repeat::Once) => {
-            notice::about(system, session, &outcome.diagnostics, &root)
-        }
-        _ => None,
-    };
-    if context.is_some() || notice.is_some() {
-        let words = Words { context: context.as_deref(), notice: notice.as_deref() };
-        outcome.answer = Some(hook::answer(call.hook, call.timing, words));
+    if call.moment == (HookMoment::Start { how: HookStart::Request }) {
+        // The client asks again for each request, because the text does not stay.
+        known.forget_entries();
     }
-    Ok(outcome)
+    let holds = holds(call, options, memory, &message, known);
+    let is_before = matches!(call.moment, HookMoment::Tool { time: Timing::Before, .. });
+    let context = if holds || !is_before || call.hook.events.before_carries {
+        message.finish(memory, known, holds)
+    } else {
+        None
+    };
+    let found_nothing = matches!(call.moment, HookMoment::Tool { .. })
+        && briefings.iter().any(|briefing| briefing.files == 0);
+    let diagnostics = diagnostics(&briefings);
+    Ok(Some(Told { root, directory, diagnostics, found_nothing, context, holds }))
+}
+
+/// Records a file that the client reports to have loaded.
+fn record_loaded(
+    system: &dyn System,
+    call: &HookCall<'_>,
+    session: &HookSession,
+    file: &Path,
+    reason: &str,
+) {
+    let Some(cwd) = &call.cwd else { return };
+    let Ok(root) = Root::open(system, cwd) else { return };
+    let root = root.repository(system);
+    let mut receipt = Receipt::new(&session.id, &call.client.id, &call.event, root.path());
+    receipt.agent.clone_from(&session.agent);
+    receipt.directory = cwd.display().to_string();
+    let place = file.strip_prefix(root.path()).unwrap_or(file);
+    receipt.items.push(ReceiptItem {
+        how: ReceiptKind::Loaded,
+        file: String::new(),
+        action: None,
+        dialect: String::new(),
+        name: String::new(),
+        place: place.display().to_string(),
+        line: 1,
+        hash: String::new(),
+        tokens: 0,
+        reason: reason.to_owned(),
+    });
+    receipt.record(system);
+}
+
+/// Records the files that the client loads by itself with this read. Some clients load them with no other action, and
+/// a later edit would deliver them again.
+fn note_loaded(briefings: &[Briefing], memory: &Memory<'_>, known: &mut DeliveredEntries) {
+    let read = briefings.iter().filter(|briefing| briefing.moment.loads_on_read());
+    let left = read.flat_map(|briefing| &briefing.left_out);
+    let loaded = left.filter(|item| item.reason.kind == ReasonKind::Loaded);
+    let mut claims: Vec<Claim> = loaded
+        .map(|item| Claim { fingerprint: loaded_mark(&item.path), tokens: 0 })
+        .filter(|claim| !known.has(&claim.fingerprint))
+        .collect();
+    claims.dedup();
+    memory.claim(&claims, &[], known);
+}
+
+/// Returns the mark of a file that the client has loaded by itself.
+fn loaded_mark(path: &Path) -> String {
+    fingerprint(&["loaded", &path.to_string_lossy()])
+}
+
+/// Decides whether the call is held back: never twice, and never without a memory that says so.
+fn holds(
+    call: &HookCall<'_>,
+    options: HookOptions<'_>,
+    memory: Option<&Memory<'_>>,
+    message: &Message<'_>,
+    known: &mut DeliveredEntries,
+) -> bool {
+    let HookMoment::Tool { time: Timing::Before, touches, .. } = &call.moment else { return false };
+    let changes = touches.iter().any(|touch| touch.how.is_change());
+    let (true, Some(memory), false) = (changes, memory, call.hook.hold.is_empty()) else {
+        return false;
+    };
+    let is_due = match options.hold {
+        HoldPolicy::Never => false,
+        HoldPolicy::Marked => message.has_new(known, true),
+        HoldPolicy::All => message.has_new(known, false),
+    };
+    is_due && memory.hold_back(touches, known)
 }
 
 /// Returns the problems in the files that were read, each once.

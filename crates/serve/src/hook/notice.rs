@@ -50,7 +50,7 @@ pub(super) fn about(
         }
     }
     let claims: Vec<Claim> = told.iter().map(|(claim, _)| claim.clone()).collect();
-    let ours = memory.claim(&claims, &mut known);
+    let ours = memory.claim(&claims, &[], &mut known);
     told.retain(|(claim, _)| ours.contains(&claim.fingerprint));
     let (first, more) = told.split_at(told.len().min(SPELLED_OUT));
     if first.is_empty() {

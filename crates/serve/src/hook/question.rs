@@ -1,55 +1,120 @@
-//! Turns a tool call into moments, one for each file that it touches.
+//! Turns an event into moments, one for each file that it touches.
 
 use std::path::{Path, PathBuf};
 
-use brief_clients::hook::{ToolCall, ToolEffect, Touch};
+use brief_clients::hook::{HookCall, HookMoment, HookStart, ToolEffect, Touch};
 use brief_engine::{
-    Action, Briefing, Project, Root, System, Target, TargetKind, Timing, structured,
+    Action, Briefing, Occasion, Project, ReasonKind, Root, System, Target, TargetKind, Timing,
+    structured,
 };
 use brief_syntax::limits;
 
 use super::memory::{Claim, DeliveredEntries, Memory, fingerprint};
-use super::{Guidance, HookError};
+use super::{Guidance, HookError, HookOptions};
 
-/// Returns the root of the project, and a briefing for each file that the call touches.
+/// The answers to an event.
+pub(super) struct Answered {
+    /// The root of the project.
+    pub(super) root: PathBuf,
+    /// The directory in which the client works.
+    pub(super) directory: PathBuf,
+    /// A briefing for each file, and for the whole project at the start.
+    pub(super) briefings: Vec<Briefing>,
+}
+
+/// Answers an event; `None` if it asks nothing.
 pub(super) fn ask(
     system: &dyn System,
-    call: &ToolCall,
-    guidance: Guidance,
+    call: &HookCall<'_>,
+    options: HookOptions<'_>,
     memory: Option<&Memory<'_>>,
     known: &mut DeliveredEntries,
-) -> Result<(PathBuf, Vec<Briefing>), HookError> {
+) -> Result<Option<Answered>, HookError> {
+    let (starts, timing, is_shell) = match &call.moment {
+        HookMoment::Tool { timing, is_shell, .. } => (false, *timing, *is_shell),
+        HookMoment::Start { .. } | HookMoment::Subagent => (true, Some(Timing::Before), false),
+        // Without an event for the start, the first prompt is the start.
+        HookMoment::Prompt { .. } => {
+            (call.hook.events.start.is_empty(), Some(Timing::Before), false)
+        }
+        HookMoment::Compacted | HookMoment::Loaded { .. } | HookMoment::Other => return Ok(None),
+    };
+    if options.guidance == Guidance::Structured && !matches!(call.moment, HookMoment::Tool { .. }) {
+        return Ok(None);
+    }
     let cwd = match &call.cwd {
         Some(cwd) => cwd.clone(),
         None => system.current_dir().unwrap_or_else(|_| PathBuf::from(".")),
     };
     let started = started(system, &cwd)?;
-    let root = match guidance {
+    let root = match options.guidance {
         Guidance::All => started.clone().repository(system),
         Guidance::Structured => started.clone(),
     };
     let project = Project::of(system, root, &cwd, &started);
+    let touches = touches(system, call, &project, &cwd, known);
     let mut briefings = Vec::new();
-    for touch in &call.touches {
+    if starts {
+        let mut request = project.briefing(project.root().path()).client(&*call.client.id);
+        request.moment.occasion = Occasion::Start;
+        request.moment.action = Some(Action::Read);
+        request.moment.timing = timing;
+        request.moment.skip_left_out = true;
+        let mut briefing = request.resolve();
+        // A pattern that some files match says nothing about the whole project.
+        briefing.active.retain(|item| item.reason.kind != ReasonKind::Matches);
+        briefings.push(briefing);
+    }
+    for touch in &*touches {
         if touch.path.as_os_str().len() > limits::HOOK_PATH_BYTES {
             continue;
         }
         let mut request = project.briefing(&touch.path);
         // A target outside the root gets nothing from this root.
         let Some(kind) = request.moment.located().map(Target::kind) else { continue };
-        request = match guidance {
+        request = match options.guidance {
             Guidance::All => request.client(&*call.client.id),
             // The specification's own tool has no question for directories that a shell lists.
-            Guidance::Structured if call.is_shell && kind == TargetKind::Directory => continue,
+            Guidance::Structured if is_shell && kind == TargetKind::Directory => continue,
             Guidance::Structured => request.only([structured::NAME]),
         };
         let path = cwd.join(&touch.path);
-        request.moment.action = action(system, &path, touch, call.timing, memory, known);
-        request.moment.timing = Some(call.timing);
+        request.moment.action = action(system, &path, touch, &call.moment, memory, known);
+        request.moment.timing = timing;
         request.moment.skip_left_out = true;
         briefings.push(request.resolve());
     }
-    Ok((project.root().path().to_owned(), briefings))
+    let root = project.root().path().to_owned();
+    Ok(Some(Answered { root, directory: cwd, briefings }))
+}
+
+/// Returns the files of an event: those that a tool touches, those that a prompt mentions, and after a compaction
+/// those that the conversation worked on.
+fn touches<'t>(
+    system: &dyn System,
+    call: &'t HookCall<'_>,
+    project: &Project<'_>,
+    cwd: &Path,
+    known: &DeliveredEntries,
+) -> std::borrow::Cow<'t, [Touch]> {
+    let read = |path: &str| Touch::new(path, ToolEffect::Does(Action::Read));
+    match &call.moment {
+        HookMoment::Tool { touches, .. } => touches.as_slice().into(),
+        HookMoment::Prompt { paths } => {
+            // A prompt names a file by its path from the root or from the working directory.
+            let bases = [cwd, project.root().path()];
+            let exists = |path: &String| {
+                let base = bases.iter().find(|base| system.resolve(&base.join(path)).is_ok())?;
+                Some(read(&base.join(path).to_string_lossy()))
+            };
+            paths.iter().filter_map(exists).collect::<Vec<_>>().into()
+        }
+        HookMoment::Start { how: HookStart::Compacted } => {
+            let touched = known.touched().map(|path| project.root().path().join(path));
+            touched.map(|path| read(&path.to_string_lossy())).collect::<Vec<_>>().into()
+        }
+        _ => Vec::new().into(),
+    }
 }
 
 /// Returns the directory where the client was started: its working directory, or the one that it names if
@@ -64,13 +129,13 @@ fn started(system: &dyn System, cwd: &Path) -> Result<Root, HookError> {
     }
 }
 
-/// Tells an edit from a creation. After a shell command the file exists in any case, so the memory records
-/// files that were missing before it.
+/// Tells an edit from a creation. After a tool the file exists in any case, so the memory records files that were
+/// missing before it.
 fn action(
     system: &dyn System,
     path: &Path,
     touch: &Touch,
-    timing: Timing,
+    moment: &HookMoment,
     memory: Option<&Memory<'_>>,
     known: &mut DeliveredEntries,
 ) -> Option<Action> {
@@ -79,15 +144,17 @@ fn action(
         ToolEffect::Unknown => None,
         ToolEffect::Writes => {
             let mark = || fingerprint(&["created", &path.to_string_lossy()]);
-            let is_new = match timing {
-                Timing::Before => system.resolve(path).is_err(),
-                Timing::After => memory.is_some() && known.has(&mark()),
+            let is_before = matches!(moment, HookMoment::Tool { time: Timing::Before, .. });
+            let is_new = if is_before {
+                system.resolve(path).is_err()
+            } else {
+                memory.is_some() && known.has(&mark())
             };
             if is_new
-                && timing == Timing::Before
+                && is_before
                 && let Some(memory) = memory
             {
-                memory.claim(&[Claim { fingerprint: mark(), tokens: 0 }], known);
+                memory.claim(&[Claim { fingerprint: mark(), tokens: 0 }], &[], known);
             }
             Some(if is_new { Action::Create } else { Action::Edit })
         }

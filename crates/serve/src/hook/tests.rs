@@ -9,12 +9,15 @@ use brief_syntax::limits;
 use brief_syntax::system::MemorySystem;
 use serde_json::{Value, json};
 
-use super::{Guidance, HookOptions, Repeat, answer};
+use super::{Guidance, HoldPolicy, HookOptions, Repeat, answer};
 
 const DIRECTORIES: [&str; 3] = ["", "a/", "a/b/"];
 const PATHS: [&str; 5] = ["x.py", "a/x.py", "a/b/x.py", "a/b/new.py", "c/new.md"];
 
-const ONCE: HookOptions = HookOptions {
+const ONCE: HookOptions<'_> = HookOptions {
+    client: "claude",
+    event: None,
+    hold: HoldPolicy::Never,
     program: "brief",
     repeat: Repeat::Once,
     guidance: Guidance::All,

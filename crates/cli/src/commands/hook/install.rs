@@ -1,29 +1,75 @@
 //! `brief hook install`
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_clients::settings::{self, brief_hooks};
+use brief_clients::hook::install::{HookContent, HookFile, InstallChoice, files};
 use brief_dialects::capability::Capability;
-use brief_engine::Root;
+use brief_profiles::{Client, KnownClients};
+use brief_syntax::system::home_directory;
 use clap::Args;
 
-use super::ClientArg;
-use super::settings_file::{LocalSettings, SettingsEdit};
+use super::{ClientFile, FileEdit, HoldArg};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Set up a client's hook in this repository, for you alone
+/// Set up a client's hook in this repository
 ///
-/// For Claude Code: adds to `.claude/settings.local.json` at the top of the repository, and touches nothing else in it.
+/// Adds to the client's own settings and touches nothing else in them, or writes a plugin. Without a client, sets up the
+/// hook of each client that the project or the home directory shows.
 #[derive(Debug, Args)]
 pub(super) struct InstallArgs {
-    /// The client
-    client: ClientArg,
+    /// The clients
+    clients: Vec<String>,
+
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Hold the first change of a file back, once, until its guidance was read [default: all]
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    hold: Option<HoldArg>,
+}
+
+/// The place of a hook.
+#[derive(Debug, Args)]
+pub(super) struct PlaceArgs {
+    /// For all your projects, in the home directory. The default for clients that read a project's hooks only when
+    /// they are started at its top
+    #[arg(long)]
+    pub(super) global: bool,
+
+    /// In this project, whatever the client
+    #[arg(long, conflicts_with = "global")]
+    pub(super) project: bool,
 
     /// The command that the client runs, if `brief` is not on its PATH
-    #[arg(long, value_name = "COMMAND", default_value = "brief hook claude")]
-    command: String,
+    #[arg(long, value_name = "COMMAND")]
+    pub(super) command: Option<String>,
+}
+
+impl PlaceArgs {
+    /// Returns whether the hook of a client goes below the home directory.
+    pub(super) fn is_global(&self, client: &Client) -> bool {
+        let install = client.hook.as_ref().and_then(|hook| hook.install.as_ref());
+        let is_default = install.is_some_and(|install| install.top_only && install.home.is_some());
+        self.global || is_default && !self.project
+    }
+}
+
+/// Returns the directory of the files: the home directory, or the top of the repository.
+pub(super) fn base(session: &Session, is_global: bool) -> Result<PathBuf, CommandError> {
+    if is_global {
+        home_directory(session.system()).ok_or_else(|| {
+            CommandError::refused("the home directory is not known: `HOME` is not set")
+        })
+    } else {
+        Ok(session.repository()?.path().to_owned())
+    }
 }
 
 pub(super) fn run(
@@ -31,40 +77,172 @@ pub(super) fn run(
     session: &Session,
     args: &InstallArgs,
 ) -> Result<ExitCode, CommandError> {
-    let ClientArg::Claude = args.client;
     if let Some(decision) = session.policy()?.capability(Capability::Hooks) {
         return Err(CommandError::refused(format!("the hook is not installed: {decision}"))
             .with_hint("who wrote the policy can change it"));
     }
-    // The client reads the settings of the repository from any directory in it.
-    let root = session.repository()?;
-    let hooks = brief_hooks(&args.command);
-    let install =
-        |text: Option<&str>| settings::install(Some(text.unwrap_or(settings::NEW_FILE)), &hooks);
-    let shown = shown(session, &root)?;
-    match LocalSettings::edit(session.system(), root.path(), install)? {
-        SettingsEdit::Changed => {
-            ui.status(&format!("installed the hook in {shown}"))?;
-            ui.hint("it takes effect in the next session of Claude Code")?;
-        }
-        SettingsEdit::Unchanged => {
-            ui.status(&format!("the hook is already installed in {shown}"))?;
-        }
+    let known = super::known_clients(session)?;
+    let named: Vec<&Client> =
+        args.clients.iter().map(|name| super::find(&known, name)).collect::<Result<_, _>>()?;
+    let chosen = if named.is_empty() { shown_clients(session, &known)? } else { named };
+    if chosen.is_empty() {
+        return Err(CommandError::usage("no client with a hook shows in this project")
+            .with_hint(format!("name one: {}", super::with_hooks(&known))));
     }
-    if args.command.starts_with("brief ") && !is_on_path(session) {
-        ui.warning("`brief` is not on PATH, so Claude Code will not find it")?;
-        ui.hint(
-            "copy it to a directory on PATH, or pass --command \"/path/to/brief hook claude\"",
-        )?;
+    if args.place.command.is_some() && chosen.len() > 1 {
+        return Err(CommandError::usage("`--command` is for one client")
+            .with_hint("name the client: the command says it, too"));
+    }
+    for client in &chosen {
+        install(ui, session, args, client)?;
+    }
+    if args.place.command.is_none() && !args.dry_run && !is_on_path(session) {
+        let who =
+            if let [only] = &chosen[..] { only.name.to_string() } else { "the clients".to_owned() };
+        ui.warning(&format!("`brief` is not on PATH, so {who} will not find it"))?;
+        ui.hint(&format!(
+            "copy it to a directory on PATH, or pass --command \"/path/to/brief hook {}\"",
+            chosen[0].id
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the settings file for a message, absolute if it is outside the current directory.
-pub(super) fn shown(session: &Session, root: &Root) -> Result<String, CommandError> {
-    let is_here = session.root()?.path() == root.path();
-    let path = root.path().join(LocalSettings::NAME);
-    Ok(if is_here { LocalSettings::NAME.to_owned() } else { path.display().to_string() })
+fn install(
+    ui: &mut Ui,
+    session: &Session,
+    args: &InstallArgs,
+    client: &Client,
+) -> Result<(), CommandError> {
+    let is_global = args.place.is_global(client);
+    let base = base(session, is_global)?;
+    let program = super::program(client, args.place.command.as_deref());
+    let options = args.hold.map_or("", HoldArg::option);
+    let hook = client.hook.as_ref().expect("`find` chose clients with hooks");
+    if args.hold.is_some() && hook.hold.is_empty() {
+        ui.warning(&format!("{} cannot hold a call back; its hook delivers only", client.name))?;
+    }
+    let files = files_of(session, client, &base, &program, options, args)?;
+    let mut is_changed = false;
+    for file in &files {
+        let on_disk = ClientFile::open(session.system(), &base, &file.path)
+            .map_err(|error| error.about(&file.path))?;
+        let text = file.install(on_disk.text());
+        let text = text
+            .map_err(|error| super::client_file::ClientFileError::from(error).about(&file.path))?;
+        let shown = shown(session, &base, on_disk.name())?;
+        if args.dry_run {
+            match text {
+                Some(text) => {
+                    ui.status(&format!("would write {shown}:"))?;
+                    ui.print_raw(&text)?;
+                }
+                None => ui.status(&format!("the hook is already installed in {shown}"))?,
+            }
+            continue;
+        }
+        let is_program = matches!(file.content, HookContent::Own { is_program: true, .. });
+        match on_disk.put(text, is_program).map_err(|error| error.about(&file.path))? {
+            FileEdit::Changed => {
+                is_changed = true;
+                ui.status(&format!("installed the hook in {shown}"))?;
+            }
+            FileEdit::Unchanged => {
+                ui.status(&format!("the hook is already installed in {shown}"))?;
+            }
+        }
+    }
+    if is_changed {
+        let install = hook.install.as_ref().expect("`find` chose clients with files");
+        match &install.then {
+            Some(then) if !is_global || !install.top_only => ui.hint(then)?,
+            _ => ui.hint(&format!("it takes effect in the next session of {}", client.name))?,
+        }
+        if is_global && !args.place.global {
+            ui.hint(&format!(
+                "it is for all your projects: {} reads a project's hooks only when it is started at its top (`--project`)",
+                client.name
+            ))?;
+        } else if !is_global && !install.private {
+            ui.hint("the file is for everybody who works here; `--global` sets the hook up for you alone")?;
+        }
+    }
+    Ok(())
+}
+
+fn files_of(
+    session: &Session,
+    client: &Client,
+    base: &Path,
+    program: &str,
+    options: &str,
+    args: &InstallArgs,
+) -> Result<Vec<HookFile>, CommandError> {
+    let choice = InstallChoice {
+        program,
+        options,
+        is_global: args.place.is_global(client),
+        holds: args.hold.is_some(),
+        is_elsewhere: is_elsewhere(session, client, base)?,
+    };
+    files(client, choice).ok_or_else(|| {
+        CommandError::refused(format!("{} has no such file in the home directory", client.name))
+            .with_hint("set the hook up in each project, without `--global`")
+    })
+}
+
+/// Returns whether the file that counts instead has hooks of its own, while ours does not exist.
+pub(super) fn is_elsewhere(
+    session: &Session,
+    client: &Client,
+    base: &Path,
+) -> Result<bool, CommandError> {
+    let install = client.hook.as_ref().and_then(|hook| hook.install.as_ref());
+    let Some((install, unless)) =
+        install.and_then(|install| Some((install, install.unless.as_ref()?)))
+    else {
+        return Ok(false);
+    };
+    let text = |name: &str| -> Result<Option<String>, CommandError> {
+        let file = ClientFile::open(session.system(), base, name);
+        Ok(file.map_err(|error| error.about(name))?.text().map(str::to_owned))
+    };
+    Ok(text(&install.file)?.is_none()
+        && text(unless)?.is_some_and(|text| text.contains("\"hooks\"")))
+}
+
+/// Returns the clients with hooks that the project shows, or else the home directory.
+fn shown_clients<'c>(
+    session: &Session,
+    known: &'c KnownClients,
+) -> Result<Vec<&'c Client>, CommandError> {
+    let root = session.repository()?;
+    let home = home_directory(session.system());
+    let exists = |path: PathBuf| session.system().resolve(&path).is_ok();
+    let with_hooks = || {
+        known
+            .clients
+            .iter()
+            .filter(|client| client.hook.as_ref().is_some_and(|hook| hook.install.is_some()))
+    };
+    let here: Vec<&Client> = with_hooks()
+        .filter(|client| client.signs.iter().any(|sign| exists(root.path().join(&**sign))))
+        .collect();
+    if !here.is_empty() {
+        return Ok(here);
+    }
+    Ok(with_hooks()
+        .filter(|client| {
+            let signs = client.home_signs.iter();
+            home.as_ref().is_some_and(|home| signs.clone().any(|sign| exists(home.join(&**sign))))
+        })
+        .collect())
+}
+
+/// Returns a file for a message, absolute if it is outside the current directory.
+pub(super) fn shown(session: &Session, base: &Path, name: &str) -> Result<String, CommandError> {
+    let is_here = session.root()?.path() == base;
+    Ok(if is_here { name.to_owned() } else { base.join(name).display().to_string() })
 }
 
 fn is_on_path(session: &Session) -> bool {

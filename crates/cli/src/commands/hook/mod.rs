@@ -1,42 +1,57 @@
 //! `brief hook`
 
-mod claude;
+mod answer;
+mod client_file;
 mod install;
-mod settings_file;
+mod status;
+mod test;
 mod uninstall;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use brief_profiles::{BUILTIN, Client, KnownClients, OwnClients};
 use brief_serve::hook::{HookError, HookOptions, HookOutcome, answer_input};
 use brief_syntax::limits;
+use brief_syntax::near_miss::nearest;
 use brief_syntax::system::Deadline;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
 
-pub(crate) use settings_file::{LocalSettings, SettingsEdit};
+use answer::{AnswerArgs, HoldArg};
+pub(crate) use client_file::{ClientFile, ClientFileError, FileEdit};
 
 /// Answer a client's hook, or set it up
+///
+/// `brief hook CLIENT` is what a client runs: it reads an event and answers with what `brief context --client CLIENT` says
+/// about the file, less what this conversation was told before. It exits with 0, or with 1 when the input makes no sense. It
+/// never approves a tool call, and holds one back only with `--hold`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct HookArgs {
+    #[command(flatten)]
+    answer: AnswerArgs,
+
     #[command(subcommand)]
-    command: HookCommand,
+    command: Option<HookCommand>,
 }
 
 impl HookArgs {
-    /// Parses the few forms in clients' settings; `None` for all others, valid or not.
+    /// Parses the forms in clients' settings; `None` for all others, valid or not.
     ///
     /// A client starts a hook many times a minute and should not pay for the definitions of all
     /// commands: they take more memory and time than the answer.
     pub(crate) fn as_clients_type(words: &[OsString]) -> Option<HookArgs> {
         let [hook, client, rest @ ..] = words else { return None };
-        if hook != "hook" || client != "claude" {
+        let client = client.to_str()?;
+        if hook != "hook" || BUILTIN.find(client).is_none() {
             return None;
         }
-        let (mut repeat, mut budget) = (false, None);
+        let (mut repeat, mut budget, mut event, mut hold) = (false, None, None, None);
         let mut rest = rest.iter();
         while let Some(option) = rest.next() {
             match option.to_str()? {
@@ -44,31 +59,32 @@ impl HookArgs {
                 "--budget" if budget.is_none() => {
                     budget = Some(rest.next()?.to_str()?.parse().ok()?);
                 }
+                "--event" if event.is_none() => {
+                    let name = rest.next()?.to_str().filter(|name| !name.starts_with('-'))?;
+                    event = Some(name.to_owned());
+                }
+                "--hold" if hold.is_none() => hold = Some(HoldArg::All),
+                "--hold=marked" if hold.is_none() => hold = Some(HoldArg::Marked),
                 _ => return None,
             }
         }
         let budget = budget.unwrap_or(limits::HOOK_TOKENS);
-        Some(HookArgs { command: HookCommand::Claude(claude::ClaudeArgs { repeat, budget }) })
+        let answer = AnswerArgs { client: Some(client.to_owned()), event, repeat, budget, hold };
+        Some(HookArgs { answer, command: None })
     }
 }
 
 #[derive(Debug, Subcommand)]
 enum HookCommand {
-    Claude(claude::ClaudeArgs),
     Install(install::InstallArgs),
     Uninstall(uninstall::UninstallArgs),
-}
-
-/// The clients whose hooks can be set up.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ClientArg {
-    /// Claude Code
-    Claude,
+    Status(status::StatusArgs),
+    Test(test::TestArgs),
 }
 
 /// Returns whether a hook delivers to a client.
 pub(crate) fn delivers_to(client: &str) -> bool {
-    <ClientArg as ValueEnum>::from_str(client, false).is_ok()
+    BUILTIN.find(client).is_some_and(|client| client.hook.is_some())
 }
 
 pub(crate) fn run(
@@ -77,9 +93,11 @@ pub(crate) fn run(
     args: &HookArgs,
 ) -> Result<ExitCode, CommandError> {
     match &args.command {
-        HookCommand::Claude(args) => claude::run(ui, session, args),
-        HookCommand::Install(args) => install::run(ui, session, args),
-        HookCommand::Uninstall(args) => uninstall::run(ui, session, args),
+        None => answer::run(ui, session, &args.answer),
+        Some(HookCommand::Install(args)) => install::run(ui, session, args),
+        Some(HookCommand::Uninstall(args)) => uninstall::run(ui, session, args),
+        Some(HookCommand::Status(args)) => status::run(ui, session, args),
+        Some(HookCommand::Test(args)) => test::run(ui, session, args),
     }
 }
 
@@ -88,12 +106,55 @@ pub(crate) fn run(
 pub(crate) fn answer(
     ui: &mut Ui,
     session: &Session,
-    options: HookOptions,
+    options: HookOptions<'_>,
 ) -> Result<HookOutcome, HookError> {
     let deadline = Deadline::start(brief_serve::hook::deadline(session.system()));
     let outcome = answer_input(session.shared_system(), ui.take_stdin(), options);
     deadline.lift();
     outcome
+}
+
+/// Returns the clients that are known here: ours and the project's own.
+fn known_clients(session: &Session) -> Result<Cow<'static, KnownClients>, CommandError> {
+    let root = session.repository()?;
+    Ok(OwnClients::below(session.system(), root.path()).known())
+}
+
+/// Finds a client that has a hook.
+fn find<'c>(known: &'c KnownClients, name: &str) -> Result<&'c Client, CommandError> {
+    let Some(client) = known.find(name) else {
+        let names: Vec<&str> = known.clients.iter().map(|client| &*client.id).collect();
+        let unknown = CommandError::usage(format!("there is no client `{name}`"));
+        return Err(match nearest(name, &names) {
+            Some(meant) => unknown.with_hint(format!("did you mean `{meant}`?")),
+            None => unknown.with_hint(format!("with a hook: {}", with_hooks(known))),
+        });
+    };
+    if client.hook.as_ref().is_some_and(|hook| hook.install.is_some()) {
+        return Ok(client);
+    }
+    Err(CommandError::refused(format!(
+        "{} has no hook that carries a text to its model",
+        client.name
+    ))
+    .with_hint(format!(
+        "it sees what `brief build` writes and what it loads by itself; with a hook: {}",
+        with_hooks(known)
+    )))
+}
+
+fn with_hooks(known: &KnownClients) -> String {
+    let clients = known.clients.iter();
+    let clients =
+        clients.filter(|client| client.hook.as_ref().is_some_and(|hook| hook.install.is_some()));
+    clients.map(|client| format!("`{}`", client.id)).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the command that a client runs, without options.
+fn program(client: &Client, command: Option<&str>) -> String {
+    let install = client.hook.as_ref().and_then(|hook| hook.install.as_ref());
+    let named = install.and_then(|install| install.named.as_ref()).unwrap_or(&client.id);
+    command.map_or_else(|| format!("brief hook {named}"), str::to_owned)
 }
 
 #[cfg(test)]
@@ -107,8 +168,20 @@ mod tests {
     /// The whole command line reads every such call in the same way.
     #[test]
     fn a_hook_is_read_as_the_command_line_reads_it() {
-        const WORDS: [&str; 9] =
-            ["hook", "claude", "--repeat", "--budget", "7", "install", "-C", ".", "--help"];
+        const WORDS: [&str; 12] = [
+            "hook",
+            "claude",
+            "--repeat",
+            "--budget",
+            "7",
+            "install",
+            "-C",
+            ".",
+            "--help",
+            "--event",
+            "--hold",
+            "--hold=marked",
+        ];
         let mut known = 0;
         for number in 0..WORDS.len().pow(5) {
             let digits = (0..5).map(|place| number / WORDS.len().pow(place) % WORDS.len());

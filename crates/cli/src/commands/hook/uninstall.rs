@@ -1,13 +1,15 @@
 //! `brief hook uninstall`
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use brief_clients::settings::{self, brief_hooks};
+use brief_clients::hook::install::{InstallChoice, files};
+use brief_profiles::Client;
 use clap::Args;
 
-use super::ClientArg;
-use super::install::shown;
-use super::settings_file::{LocalSettings, SettingsEdit};
+use super::client_file::ClientFileError;
+use super::install::{PlaceArgs, base, is_elsewhere, shown};
+use super::{ClientFile, FileEdit};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -17,12 +19,16 @@ use crate::ui::Ui;
 /// Removes what `brief hook install` added, and nothing else.
 #[derive(Debug, Args)]
 pub(super) struct UninstallArgs {
-    /// The client
-    client: ClientArg,
+    /// The clients
+    #[arg(required = true)]
+    clients: Vec<String>,
 
-    /// The command that was installed
-    #[arg(long, value_name = "COMMAND", default_value = "brief hook claude")]
-    command: String,
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Show what would be removed, and remove nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 pub(super) fn run(
@@ -30,24 +36,63 @@ pub(super) fn run(
     session: &Session,
     args: &UninstallArgs,
 ) -> Result<ExitCode, CommandError> {
-    let ClientArg::Claude = args.client;
-    let hooks = brief_hooks(&args.command);
-    let uninstall = |text: Option<&str>| match text {
-        Some(text) => settings::uninstall(text, &hooks),
-        None => Ok(None),
-    };
-    // The top of the repository, and the directory itself, where an earlier version installed it.
-    let (root, here) = (session.repository()?, session.root()?);
-    let others = Some(&here).filter(|here| here.path() != root.path());
-    let mut is_removed = false;
-    for root in std::iter::once(&root).chain(others) {
-        if LocalSettings::edit(session.system(), root.path(), uninstall)? == SettingsEdit::Changed {
-            is_removed = true;
-            ui.status(&format!("removed the hook from {}", shown(session, root)?))?;
+    let known = super::known_clients(session)?;
+    for name in &args.clients {
+        let client = super::find(&known, name)?;
+        // The place of today's default, the project, and the directory itself, where an earlier version installed it.
+        let mut places = vec![args.place.is_global(client)];
+        if !args.place.global && !places.contains(&false) {
+            places.push(false);
+        }
+        let mut is_removed = false;
+        for is_global in places {
+            let base = base(session, is_global)?;
+            is_removed |= remove(ui, session, args, client, (&base, is_global))?;
+            let here = session.root()?;
+            if !is_global && here.path() != base {
+                is_removed |= remove(ui, session, args, client, (here.path(), false))?;
+            }
+        }
+        if !is_removed {
+            ui.status(&format!("the hook of {} is not installed here", client.name))?;
         }
     }
-    if !is_removed {
-        ui.status(&format!("the hook is not installed in {}", shown(session, &root)?))?;
-    }
     Ok(ExitCode::SUCCESS)
+}
+
+fn remove(
+    ui: &mut Ui,
+    session: &Session,
+    args: &UninstallArgs,
+    client: &Client,
+    (base, is_global): (&Path, bool),
+) -> Result<bool, CommandError> {
+    let program = super::program(client, args.place.command.as_deref());
+    let choice = |is_elsewhere| InstallChoice {
+        program: &program,
+        options: "",
+        is_global,
+        holds: true,
+        is_elsewhere,
+    };
+    let mut all = files(client, choice(false)).unwrap_or_default();
+    if is_elsewhere(session, client, base)? {
+        all.extend(files(client, choice(true)).unwrap_or_default());
+    }
+    let mut is_removed = false;
+    for file in &all {
+        let failed = |error: ClientFileError| error.about(&file.path);
+        let on_disk = ClientFile::open(session.system(), base, &file.path).map_err(failed)?;
+        let Some(text) = on_disk.text() else { continue };
+        let left = file.uninstall(text).map_err(|error| failed(error.into()))?;
+        let Some(left) = left else { continue };
+        is_removed = true;
+        let shown = shown(session, base, on_disk.name())?;
+        if args.dry_run {
+            ui.status(&format!("would remove the hook from {shown}"))?;
+        } else if on_disk.put(Some(left), false).map_err(failed)? == FileEdit::Changed {
+            ui.status(&format!("removed the hook from {shown}"))?;
+        }
+    }
+    Ok(is_removed)
 }

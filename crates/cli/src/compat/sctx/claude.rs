@@ -3,46 +3,57 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use brief_clients::settings::{self, Hook, SettingsError};
+use brief_clients::hook::install::{HookContent, HookFile};
+use brief_clients::settings::{Hook, HookTable};
 
 use super::{Outcome, SctxFailure};
-use crate::commands::hook::{LocalSettings, SettingsEdit};
+use crate::commands::hook::{ClientFile, ClientFileError, FileEdit};
 use crate::session::Session;
 use crate::ui::Ui;
 
-const TOOLS: Option<&str> = Some("Read|Write|Edit|MultiEdit");
-const HOOKS: [Hook<'_>; 2] = [
-    Hook { event: "PreToolUse", matcher: TOOLS, command: "sctx hook" },
-    Hook { event: "PostToolUse", matcher: TOOLS, command: "sctx hook" },
-];
+const DIRECTORY: &str = ".claude";
+const NAME: &str = ".claude/settings.local.json";
+const COMMAND: &str = "sctx hook";
+
+fn file() -> HookFile {
+    let hook = |event: &str| Hook {
+        event: event.to_owned(),
+        matcher: Some("Read|Write|Edit|MultiEdit".to_owned()),
+        program: COMMAND.to_owned(),
+        handler: HookTable::command_handler(COMMAND),
+    };
+    let hooks = vec![hook("PreToolUse"), hook("PostToolUse")];
+    let content = HookContent::Settings { table: HookTable::Groups, hooks };
+    HookFile { path: NAME.to_owned(), content }
+}
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
-    type Edit = fn(Option<&str>) -> Result<Option<String>, SettingsError>;
     let action = args.first().map(|action| action.to_string_lossy());
-    let (edit, done, nothing): (Edit, _, _) = match action.as_deref() {
-        Some("enable") => {
-            (|text| settings::install(text, &HOOKS), "enabled", "are already enabled")
-        }
-        Some("disable") => (
-            |text| text.map_or(Ok(None), |text| settings::uninstall(text, &HOOKS)),
-            "disabled",
-            "are not enabled",
-        ),
+    let (is_enable, done, nothing) = match action.as_deref() {
+        Some("enable") => (true, "enabled", "are already enabled"),
+        Some("disable") => (false, "disabled", "are not enabled"),
         _ => return Err(SctxFailure::new("usage: sctx claude <enable|disable>")),
     };
     let root =
         session.root().map_err(|_| SctxFailure::new("the current directory cannot be read"))?;
-    if session.system().resolve(&root.path().join(LocalSettings::DIRECTORY)).is_err() {
+    if session.system().resolve(&root.path().join(DIRECTORY)).is_err() {
         return Err(SctxFailure::new(
             ".claude/ directory not found — run this from a Claude Code project",
         ));
     }
-    let edited = LocalSettings::edit(session.system(), root.path(), edit)
-        .map_err(|error| SctxFailure::new(format!("{} {error}", LocalSettings::NAME)))?;
-    let outcome = match edited {
-        SettingsEdit::Changed => done,
-        SettingsEdit::Unchanged => nothing,
+    let failed = |error: ClientFileError| SctxFailure::new(format!("{NAME} {error}"));
+    let file = file();
+    let on_disk = ClientFile::open(session.system(), root.path(), NAME).map_err(failed)?;
+    let text = if is_enable {
+        file.install(on_disk.text())
+    } else {
+        on_disk.text().map_or(Ok(None), |text| file.uninstall(text))
     };
-    ui.print_line(format!("sctx hooks {outcome} in {}", LocalSettings::NAME))?;
+    let text = text.map_err(|error| failed(error.into()))?;
+    let outcome = match on_disk.put(text, false).map_err(failed)? {
+        FileEdit::Changed => done,
+        FileEdit::Unchanged => nothing,
+    };
+    ui.print_line(format!("sctx hooks {outcome} in {NAME}"))?;
     Ok(ExitCode::SUCCESS)
 }

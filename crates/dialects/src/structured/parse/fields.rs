@@ -287,6 +287,19 @@ impl ContextFileReader<'_> {
         }
     }
 
+    /// Reads `hold`. Another value than a boolean does not make the entry invalid.
+    pub(super) fn hold(&mut self, node: Node<'_>, name: impl Display + Copy) -> bool {
+        match node.value() {
+            Value::Scalar("true") => true,
+            Value::Scalar("false") | Value::Null => false,
+            _ => {
+                let problem = format!("{name}: hold is `true` or `false`");
+                self.report(rules::structured::INVALID_HOLD, node.span(), problem, "it is ignored");
+                false
+            }
+        }
+    }
+
     fn invalid_word(
         &mut self,
         rule: Rule,

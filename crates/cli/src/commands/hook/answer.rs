@@ -1,0 +1,112 @@
+//! `brief hook CLIENT`
+
+use std::process::ExitCode;
+
+use brief_profiles::BUILTIN;
+use brief_serve::hook::{Guidance, HoldPolicy, HookOptions, Repeat};
+use brief_syntax::limits;
+use clap::{Args, ValueEnum};
+
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// The call of a client: JSON on standard input, JSON on standard output.
+#[derive(Debug, Args)]
+pub(crate) struct AnswerArgs {
+    /// Answer the hook of this client: JSON on standard input, JSON on standard output
+    pub(super) client: Option<String>,
+
+    /// The event, for clients whose payloads do not name it
+    #[arg(long, value_name = "EVENT")]
+    pub(super) event: Option<String>,
+
+    /// Deliver an entry each time it applies, not once per conversation
+    #[arg(long)]
+    pub(super) repeat: bool,
+
+    /// Deliver at most N tokens in one conversation
+    #[arg(long, value_name = "N", default_value_t = limits::HOOK_TOKENS)]
+    pub(super) budget: usize,
+
+    /// Hold the first change of a file back, once, until its guidance was read [default: all]
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    pub(super) hold: Option<HoldArg>,
+}
+
+/// The changes that are held back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum HoldArg {
+    /// Those with any guidance that the conversation does not have
+    All,
+    /// Those with an entry that says `hold: true`
+    Marked,
+}
+
+impl HoldArg {
+    /// Returns the option of the command that a client runs.
+    pub(super) fn option(self) -> &'static str {
+        match self {
+            HoldArg::All => " --hold",
+            HoldArg::Marked => " --hold=marked",
+        }
+    }
+
+    pub(super) fn policy(hold: Option<HoldArg>) -> HoldPolicy {
+        match hold {
+            None => HoldPolicy::Never,
+            Some(HoldArg::Marked) => HoldPolicy::Marked,
+            Some(HoldArg::All) => HoldPolicy::All,
+        }
+    }
+}
+
+pub(super) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &AnswerArgs,
+) -> Result<ExitCode, CommandError> {
+    let Some(client) = &args.client else {
+        return Err(CommandError::usage("`brief hook` needs a client")
+            .with_hint("`brief hook install` sets one up; `brief hook --help` says more"));
+    };
+    if BUILTIN.find(client).is_none() && super::known_clients(session)?.find(client).is_none() {
+        // Exit code 2 would stop the client that runs this.
+        ui.error(&format!("there is no client `{client}`"))?;
+        return Ok(ErrorKind::Refused.exit_code());
+    }
+    if ui.can_ask() {
+        let name = BUILTIN.find(client).map_or(client.as_str(), |client| &*client.name);
+        ui.status(&format!("waiting for the JSON that {name} writes to standard input"))?;
+        ui.hint(&format!(
+            "`brief hook install {client}` sets that up; `brief context PATH` answers a person"
+        ))?;
+    }
+    let repeat = if args.repeat { Repeat::Always } else { Repeat::Once };
+    let options = HookOptions {
+        client,
+        event: args.event.as_deref(),
+        program: "brief",
+        repeat,
+        guidance: Guidance::All,
+        budget: args.budget,
+        hold: HoldArg::policy(args.hold),
+    };
+    match super::answer(ui, session, options) {
+        Ok(outcome) => {
+            // Few people read this; the answer is what counts.
+            ui.mention(&outcome.diagnostics, session.directory())?;
+            if outcome.found_nothing {
+                ui.warning("no guidance found on the way to the file")?;
+            }
+            if let Some(answer) = outcome.answer {
+                ui.print_data(&answer)?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => {
+            ui.error(&error.to_string())?;
+            Ok(ErrorKind::Refused.exit_code())
+        }
+    }
+}

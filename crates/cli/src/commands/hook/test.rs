@@ -1,0 +1,119 @@
+//! `brief hook test`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use brief_serve::hook::{Guidance, HookOptions, Repeat, rehearse};
+use brief_syntax::limits;
+use brief_syntax::render::Envelope;
+use clap::Args;
+use serde::Serialize;
+
+use super::HoldArg;
+use crate::commands::question::OnArg;
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show what an agent would get for one action on a file, event by event
+///
+/// A new conversation, from its start to the end of the tool call. Nothing is recorded.
+#[derive(Debug, Args)]
+pub(super) struct TestArgs {
+    /// The client
+    client: String,
+
+    /// The file
+    path: PathBuf,
+
+    /// The action
+    #[arg(long, value_name = "ACTION", default_value = "read")]
+    on: OnArg,
+
+    /// As with a hook that holds changes back
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    hold: Option<HoldArg>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct JsonTest<'t> {
+    client: &'t str,
+    path: &'t str,
+    action: &'static str,
+    events: Vec<JsonEvent<'t>>,
+}
+
+#[derive(Serialize)]
+struct JsonEvent<'t> {
+    event: &'t str,
+    held: bool,
+    text: Option<&'t str>,
+}
+
+pub(super) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &TestArgs,
+) -> Result<ExitCode, CommandError> {
+    let known = super::known_clients(session)?;
+    let client = super::find(&known, &args.client)?;
+    let Some(action) = args.on.action() else {
+        return Err(CommandError::usage("a test is about one action: `read`, `edit` or `create`"));
+    };
+    let options = HookOptions {
+        client: &client.id,
+        event: None,
+        program: "brief",
+        repeat: Repeat::Once,
+        guidance: Guidance::All,
+        budget: limits::HOOK_TOKENS,
+        hold: HoldArg::policy(args.hold),
+    };
+    let directory = session.root()?;
+    let path = directory.path().join(&args.path);
+    let events = rehearse(session.system(), client, directory.path(), (&path, action), options)
+        .map_err(|error| CommandError::refused(error.to_string()))?;
+    if args.json {
+        let shown = args.path.to_string_lossy();
+        let rows = events.iter().map(|event| JsonEvent {
+            event: &event.event,
+            held: event.holds,
+            text: event.text.as_deref(),
+        });
+        let body = JsonTest {
+            client: &client.id,
+            path: &shown,
+            action: action.as_str(),
+            events: rows.collect(),
+        };
+        let root = session.repository()?;
+        ui.print_json(&Envelope { kind: "hook test", root: root.path(), diagnostics: &[], body })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut is_first = true;
+    for event in &events {
+        let Some(text) = &event.text else { continue };
+        if !is_first {
+            ui.print_line("")?;
+        }
+        is_first = false;
+        let held = if event.holds { ", and the call is held back" } else { "" };
+        ui.print_heading(&format!("{}{held}:", event.event))?;
+        ui.print_line("")?;
+        ui.print_data(text)?;
+    }
+    if is_first {
+        ui.status(&format!("{} would get nothing", client.name))?;
+        ui.hint(&format!(
+            "`brief why {} --client {} --on {}` shows what is left out",
+            args.path.display(),
+            client.id,
+            action.as_str()
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

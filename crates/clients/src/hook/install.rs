@@ -1,0 +1,198 @@
+//! The files that set a client's hook up: their text before and after.
+//!
+//! A settings file belongs to the user and is edited losslessly (`crate::settings`). A program or a plugin file is
+//! ours as a whole: it is written where no other file is, and removed only if it is ours.
+
+use brief_profiles::{Client, HookInstall, HookProfile, InstallForm, Text};
+
+use crate::settings::{self, Handler, Hook, HookTable, NEW_FILE, SettingsError};
+
+/// The words by which a file is ours.
+const OURS: &str = "Written by `brief hook install`";
+
+/// A file that sets a hook up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookFile {
+    /// The path below the project or the home directory.
+    pub path: String,
+    /// The content.
+    pub content: HookContent,
+}
+
+/// The content of a file that sets a hook up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HookContent {
+    /// Hooks in a settings file.
+    Settings {
+        /// The place of the hooks in the file.
+        table: HookTable,
+        /// The hooks.
+        hooks: Vec<Hook>,
+    },
+    /// A file of ours.
+    Own {
+        /// Its text.
+        text: String,
+        /// True if the client runs it as a program.
+        is_program: bool,
+    },
+}
+
+/// A file that is in the way.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HookFileError {
+    /// The settings cannot be edited.
+    #[error("{0}")]
+    Settings(#[from] SettingsError),
+    /// Another file has the name.
+    #[error("exists and is not ours")]
+    Foreign,
+}
+
+/// The choices of an installation.
+#[derive(Debug, Clone, Copy)]
+pub struct InstallChoice<'c> {
+    /// The command that the client runs, without options.
+    pub program: &'c str,
+    /// The options that follow it.
+    pub options: &'c str,
+    /// True below the home directory.
+    pub is_global: bool,
+    /// True if calls are held back, so that the client has to ask before each change.
+    pub holds: bool,
+    /// True if the file that counts instead ([`HookInstall::unless`]) has hooks.
+    pub is_elsewhere: bool,
+}
+
+/// Returns the files that set the hook of a client up; `None` if it cannot be set up there.
+pub fn files(client: &Client, choice: InstallChoice<'_>) -> Option<Vec<HookFile>> {
+    let hook = client.hook.as_ref()?;
+    let install = hook.install.as_ref()?;
+    let path = if choice.is_global { install.home.as_ref()? } else { &install.file };
+    let path = match &install.unless {
+        Some(unless) if choice.is_elsewhere => unless,
+        _ => path,
+    };
+    let form = match install.form {
+        InstallForm::TopGroups if choice.is_elsewhere => InstallForm::Groups,
+        form => form,
+    };
+    let events = events(hook, choice.holds);
+    Some(match form {
+        InstallForm::Programs => events
+            .map(|(event, _)| HookFile {
+                path: path.replace("{event}", event),
+                content: HookContent::Own {
+                    text: program(&command(install, choice, event)),
+                    is_program: true,
+                },
+            })
+            .collect(),
+        InstallForm::Plugin => {
+            let text = plugin(install.plugin.as_deref()?)?;
+            let command = command(install, choice, "");
+            let quoted = serde_json::to_string(&command).expect("a text is always JSON");
+            let text = text.replace("{command}", &quoted);
+            let text = text.replace("{holds}", if choice.holds { "true" } else { "false" });
+            let content = HookContent::Own { text, is_program: false };
+            vec![HookFile { path: path.to_string(), content }]
+        }
+        InstallForm::Groups | InstallForm::TopGroups | InstallForm::List => {
+            let tools: Vec<&str> = hook.tools.all().map(|tool| &**tool).collect();
+            let tools = tools.join("|");
+            let hooks = events.map(|(event, has_tools)| {
+                let command = command(install, choice, event);
+                Hook {
+                    event: event.to_owned(),
+                    matcher: has_tools.then(|| tools.clone()),
+                    program: choice.program.to_owned(),
+                    handler: handler(install, &command, &tools),
+                }
+            });
+            let table = match form {
+                InstallForm::Groups => HookTable::Groups,
+                InstallForm::TopGroups => HookTable::TopGroups,
+                _ => HookTable::List { version: install.version },
+            };
+            let content = HookContent::Settings { table, hooks: hooks.collect() };
+            vec![HookFile { path: path.to_string(), content }]
+        }
+    })
+}
+
+/// Returns the events of a hook, each with whether it is about tools.
+fn events(hook: &HookProfile, holds: bool) -> impl Iterator<Item = (&str, bool)> {
+    let events = &hook.events;
+    // Some tools write whether the file exists or not, and only some responses tell.
+    let tells_new = hook.tools.write.is_empty() || hook.created.is_some();
+    let asks_before = events.before_carries || !tells_new || holds && !hook.hold.is_empty();
+    let before = events.before.first().filter(|_| asks_before);
+    let tools = before.into_iter().chain(events.after.first()).map(|event| (&**event, true));
+    let others =
+        [&events.start, &events.prompt, &events.subagent, &events.compacted, &events.loaded];
+    let others = others.into_iter().filter_map(|events| events.first());
+    tools.chain(others.map(|event: &Text| (&**event, false)))
+}
+
+fn command(install: &HookInstall, choice: InstallChoice<'_>, event: &str) -> String {
+    let InstallChoice { program, options, .. } = choice;
+    let mut command = program.to_owned();
+    if install.names_event {
+        command.push_str(" --event ");
+        command.push_str(event);
+    }
+    command.push_str(options);
+    command
+}
+
+fn handler(install: &HookInstall, command: &str, tools: &str) -> Handler {
+    let fill = |text: &str| text.replace("{command}", command).replace("{tools}", tools);
+    let fields = install.handler.iter().map(|field| (field.key.to_string(), fill(&field.value)));
+    let fields: Handler = fields.collect();
+    if fields.is_empty() { HookTable::command_handler(command) } else { fields }
+}
+
+fn program(command: &str) -> String {
+    format!("#!/bin/sh\n# {OURS}; `brief hook uninstall` removes it.\nexec {command}\n")
+}
+
+/// Returns the source of a plugin.
+fn plugin(name: &str) -> Option<&'static str> {
+    match name {
+        "opencode" => Some(include_str!("plugins/opencode.js")),
+        "pi" => Some(include_str!("plugins/pi.ts")),
+        "amp" => Some(include_str!("plugins/amp.ts")),
+        _ => None,
+    }
+}
+
+impl HookFile {
+    /// Returns the text with the hook; `None` when it is there. `text` is `None` for a missing file.
+    pub fn install(&self, text: Option<&str>) -> Result<Option<String>, HookFileError> {
+        match &self.content {
+            HookContent::Settings { table, hooks } => {
+                let text = Some(text.unwrap_or(NEW_FILE));
+                Ok(settings::install(text, *table, hooks)?)
+            }
+            HookContent::Own { text: own, .. } => match text {
+                Some(found) if found == own => Ok(None),
+                Some(found) if !found.contains(OURS) => Err(HookFileError::Foreign),
+                _ => Ok(Some(own.clone())),
+            },
+        }
+    }
+
+    /// Returns the text without the hook; `None` when it was not there, and an empty text for a file that is ours
+    /// as a whole.
+    pub fn uninstall(&self, text: &str) -> Result<Option<String>, HookFileError> {
+        match &self.content {
+            HookContent::Settings { table, hooks } => {
+                let left = settings::uninstall(text, *table, hooks)?;
+                Ok(left.map(|left| if left == NEW_FILE { String::new() } else { left }))
+            }
+            HookContent::Own { .. } if text.contains(OURS) => Ok(Some(String::new())),
+            HookContent::Own { .. } => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! A rehearsal: what an agent would get for one action on a file, event by event, with nothing recorded.
+
+use brief_clients::hook::{HookCall, HookMoment, HookStart, ToolEffect, Touch};
+use brief_engine::{Action, System, Timing};
+use brief_profiles::Client;
+
+use super::memory::{DeliveredEntries, Memory};
+use super::{HookError, HookOptions, Told, tell};
+
+/// The answer to one event of a rehearsal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RehearsedEvent {
+    /// The client's name of the event.
+    pub event: String,
+    /// The text that the model would get; `None` for none.
+    pub text: Option<String>,
+    /// True if the call would be held back with it.
+    pub holds: bool,
+}
+
+/// Rehearses a new conversation of `client` in `directory` that does one thing to a file.
+pub fn rehearse(
+    system: &dyn System,
+    client: &Client,
+    directory: &std::path::Path,
+    (path, action): (&std::path::Path, Action),
+    options: HookOptions<'_>,
+) -> Result<Vec<RehearsedEvent>, HookError> {
+    let Some(hook) = &client.hook else { return Ok(Vec::new()) };
+    let memory = Memory::transient(system);
+    let mut known = DeliveredEntries::default();
+    let touches = || vec![Touch::new(path, ToolEffect::Does(action))];
+    let events = &hook.events;
+    let tool = |time: Timing| {
+        let is_both = match time {
+            Timing::Before => events.after.is_empty(),
+            Timing::After => !events.before_carries,
+        };
+        let timing = (!is_both).then_some(time);
+        HookMoment::Tool { time, timing, touches: touches(), is_shell: false }
+    };
+    let is_asked_before = events.before_carries || !hook.hold.is_empty();
+    let moments = [
+        (events.start.first(), HookMoment::Start { how: HookStart::New }),
+        (events.before.first().filter(|_| is_asked_before), tool(Timing::Before)),
+        (events.after.first(), tool(Timing::After)),
+    ];
+    let mut told = Vec::new();
+    for (event, moment) in moments {
+        let Some(event) = event else { continue };
+        let call = HookCall {
+            client,
+            hook,
+            event: event.to_string(),
+            cwd: Some(directory.to_owned()),
+            session: None,
+            moment,
+            wants_decisions: false,
+        };
+        let answer = tell(system, &call, options, Some(&memory), &mut known)?;
+        let Some(Told { context, holds, .. }) = answer else { continue };
+        let text = context.map(|(text, _)| text);
+        told.push(RehearsedEvent { event: event.to_string(), text, holds });
+    }
+    Ok(told)
+}
