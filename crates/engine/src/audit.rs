@@ -135,7 +135,8 @@ impl Collector<'_> {
         if let Some(kind) = entrypoint
             && self.item_above(slashed).is_none()
         {
-            self.items.insert(slashed.to_owned(), (kind.as_str(), Inventory::default()));
+            let inventory = Inventory::of(kind.as_str());
+            self.items.insert(slashed.to_owned(), (kind.as_str(), inventory));
         }
         for name in files {
             self.read(visit, name, slashed);
@@ -166,8 +167,10 @@ impl Collector<'_> {
             None => name.to_owned(),
         };
         let key = item.unwrap_or_else(|| path.clone());
-        let (_, inventory) =
-            self.items.entry(key).or_insert_with(|| (kind_of(&path), Inventory::default()));
+        let (_, inventory) = self.items.entry(key).or_insert_with(|| {
+            let kind = kind_of(&path);
+            (kind, Inventory::of(kind))
+        });
         let place = visit.path_of(name);
         match visit.handle().read_file(name.as_ref(), limits::SUPPORT_FILE_BYTES) {
             Ok(content) => {

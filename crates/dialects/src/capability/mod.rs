@@ -186,13 +186,21 @@ impl CapabilityFinding {
 }
 
 /// The capabilities of one item, each fact once, at its first place.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Inventory {
+    /// True for a skill or an agent, which clients expand in fewer places than commands and rules.
+    is_skill: bool,
     findings: Vec<CapabilityFinding>,
     known: BTreeSet<(Capability, String)>,
 }
 
 impl Inventory {
+    /// Starts the list of an item of this kind: `skill`, `agent`, `rule`, `command` and so on.
+    pub fn of(kind: &str) -> Inventory {
+        let is_skill = matches!(kind, "skill" | "agent");
+        Inventory { is_skill, findings: Vec::new(), known: BTreeSet::new() }
+    }
+
     /// Reads one more file: `slashed` is its path below the item, `path` its real path.
     pub fn read(&mut self, slashed: &str, path: &Path, content: Vec<u8>, permission: Permission) {
         let mut file = FileScan::new(slashed, path, content);
@@ -208,7 +216,7 @@ impl Inventory {
             } else {
                 Vec::new()
             };
-            prose::scan(&mut file, &fences);
+            prose::scan(&mut file, &fences, self.is_skill);
             injection::scan(&mut file, &fences);
             decode::scan(&mut file);
         }

@@ -27,13 +27,13 @@ const STARTS: [bool; 256] = {
 const WORD: usize = 200;
 
 /// Reports the constructs of a text.
-pub(super) fn scan(file: &mut FileScan, fences: &[Fence]) {
+pub(super) fn scan(file: &mut FileScan, fences: &[Fence], is_skill: bool) {
     let source = std::sync::Arc::clone(&file.source);
     let text = source.text();
     let is_markdown = is_markdown(&file.ending());
     let is_template = file.ending() == "toml" || is_markdown;
     let (seen, names) = (BTreeSet::new(), BTreeSet::new());
-    let mut scan = Prose { file, text, is_markdown, fences, names, seen };
+    let mut scan = Prose { file, text, is_markdown, is_skill, fences, names, seen };
     scan.constructs(is_template);
     // Letters begin too many words for the table of bytes.
     let bytes = text.as_bytes();
@@ -52,6 +52,7 @@ struct Prose<'p> {
     file: &'p mut FileScan,
     text: &'p str,
     is_markdown: bool,
+    is_skill: bool,
     fences: &'p [Fence],
     /// The names of variables seen so far.
     names: BTreeSet<&'p str>,
@@ -130,6 +131,17 @@ pub(super) fn is_in_quotes(text: &str, offset: usize) -> bool {
         || before.matches('"').count() % 2 == 1
 }
 
+/// Returns whether an address at `start` is an XML namespace, which is a name that nothing connects to: the
+/// value of `xmlns`, or the beginning of a full name, `"{http://…}tag"`.
+fn is_namespace(text: &str, start: usize) -> bool {
+    if text[..start].ends_with("\"{") || text[..start].ends_with("'{") {
+        return true;
+    }
+    let before = text[..start].strip_suffix(['"', '\'']).and_then(|text| text.strip_suffix('='));
+    let attribute = before.and_then(|text| text.rsplit(char::is_whitespace).next());
+    attribute.is_some_and(|name| name == "xmlns" || name.starts_with("xmlns:"))
+}
+
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
@@ -172,7 +184,7 @@ impl<'p> Prose<'p> {
             }
             let before = offset.checked_sub(1).map(|at| bytes[at]);
             match byte {
-                b'!' if is_template => self.command(offset, before),
+                b'!' if is_template => self.command(offset),
                 b'@' => self.import(offset, before),
                 b':' if bytes[offset..].starts_with(b"://") => skip = self.url(offset),
                 b':' if before == Some(b'C') => {
@@ -188,27 +200,24 @@ impl<'p> Prose<'p> {
         }
     }
 
-    /// Reports `` !`command` `` of Claude Code and task files, and `!{command}` of Gemini's
-    /// commands.
-    fn command(&mut self, offset: usize, before: Option<u8>) {
+    /// Reports `` !`command` `` of Claude Code, opencode and task files, and `!{command}` of Gemini's commands.
+    ///
+    /// Claude Code expands it in a skill at the beginning of a line or after white space (2.1.325). In commands
+    /// and rules it counts everywhere, because opencode and task files expand it there, also where Markdown sees
+    /// the end of a code span.
+    fn command(&mut self, offset: usize) {
         let rest = &self.text[offset + 1..];
         let close = match rest.as_bytes().first() {
             Some(b'`') => '`',
-            Some(b'{') => '}',
+            Some(b'{') if !self.is_markdown => '}',
             _ => return,
         };
-        // `` `!` `` is code that shows the exclamation mark.
-        if before.is_some_and(|byte| is_word(byte) || byte == b'`') {
+        let stands_alone = self.text[..offset].chars().next_back().is_none_or(char::is_whitespace);
+        if self.is_skill && !stands_alone {
             return;
         }
         let inner = &rest[1..];
-        let end = if close == '`' {
-            inner.find(['`', '\n']).filter(|&end| inner[end..].starts_with('`'))
-        } else {
-            inner.find('}')
-        };
-        // Some clients accept a command that spans lines.
-        let end = end.or_else(|| (close == '`').then(|| inner.find('`')).flatten());
+        let end = inner.find(close);
         if let Some(end) = end.filter(|&end| !inner[..end].trim().is_empty() && end < 4_096) {
             self.add(Capability::Commands, offset..offset + end + 3, inner[..end].trim());
         }
@@ -335,7 +344,7 @@ impl<'p> Prose<'p> {
         let is_host = host.bytes().any(|byte| byte.is_ascii_alphanumeric())
             && host.len() <= WORD
             && !host.contains(['$', '{', '%', '(']);
-        if is_network && is_host {
+        if is_network && is_host && !is_namespace(self.text, start) {
             self.add(Capability::Hosts, start..offset + 3 + authority.len(), &host);
         }
         offset + 3 + authority.len()
@@ -398,7 +407,16 @@ impl<'p> Prose<'p> {
         let follows = rest.as_bytes().get(name.len());
         // `${ENV['NAME']}` reads `NAME`.
         let is_table = name == "ENV" && follows == Some(&b'[');
-        if !is_table && !follows.is_some_and(|&byte| is_word(byte)) {
+        // `${NAME="one|other"}` in prose is a choice that the reader makes.
+        // `"$NAME":` is a key of JSON.
+        let is_key = before == Some(b'"') && rest[name.len()..].starts_with("\":");
+        let is_choice = rest[name.len()..].starts_with("=\"")
+            && self.is_markdown
+            && !is_code(self.text, self.fences, offset);
+        if is_choice {
+            self.names.insert(name);
+        }
+        if !is_table && !is_key && !follows.is_some_and(|&byte| is_word(byte)) {
             self.variable(offset, name);
         }
     }

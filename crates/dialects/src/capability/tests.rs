@@ -5,7 +5,11 @@ use std::path::Path;
 use super::*;
 
 fn read(files: &[(&str, &str)]) -> Vec<CapabilityFinding> {
-    let mut inventory = Inventory::default();
+    read_as("skill", files)
+}
+
+fn read_as(kind: &str, files: &[(&str, &str)]) -> Vec<CapabilityFinding> {
+    let mut inventory = Inventory::of(kind);
     for (path, text) in files {
         let content = text.as_bytes().to_vec();
         inventory.read(path, &Path::new("/p").join(path), content, Permission::Data);
@@ -242,7 +246,7 @@ fn s6_every_planted_construct_is_found() {
             "---\nname: x\ndescription: Use when testing\n{headers}---\n\n## Do\n\nBe kind.\n\n{}\n",
             bodies.join("\n\n")
         );
-        let mut inventory = Inventory::default();
+        let mut inventory = Inventory::of("skill");
         let entrypoint = text.clone().into_bytes();
         inventory.read("SKILL.md", Path::new("/p/SKILL.md"), entrypoint, Permission::Data);
         for (path, content, permission) in planted.iter().filter_map(|one| one.file.clone()) {
@@ -277,9 +281,32 @@ fn plain_guidance_is_clean() {
         "<!-- markdownlint-disable -->\n\n<!-- toc -->\n\nUse `@client` and `<div>`.",
         "The digest is 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.",
         "```sh\nNAME=value\necho \"$NAME\" $HOME $1 $@ ${PATH}\n```",
+        "```js\nconst text = `Hello, ${name}!`;\nconst more = `x`;\n```",
+        "Ignore `!{root}/**`.\n\n<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:x='http://a.b/c'>",
+        "```py\nP = \"{http://a.b/c}tag\"\nlimit = {\"$PARAMETER\": \"now\"}\n```",
+        "Type: ${PROJECT_TYPE=\"Auto|Java\"}\n\nFor ${PROJECT_TYPE} only.",
     ] {
         assert_eq!(facts(&of_body(body)), Vec::<String>::new(), "{body}");
     }
+}
+
+/// Clients differ in where they expand a command, so the kind of the file decides.
+#[test]
+fn a_command_counts_where_a_client_expands_it() {
+    let ends_code = "Say `Hello!` and `rm -rf x` here.";
+    for (kind, text, is_command) in [
+        ("command", ends_code, true),
+        ("rule", "wow!`touch x`", true),
+        ("skill", ends_code, false),
+        ("skill", "See !`touch x`", true),
+        ("skill", "`y`\n!`touch\nx`", true),
+        ("agent", ends_code, false),
+    ] {
+        let found = read_as(kind, &[("a.md", text)]);
+        assert_eq!(has(&found, Capability::Commands, ""), is_command, "{kind}: {text}");
+    }
+    let found = read_as("settings", &[("a.toml", "prompt = 'See !{touch x}'")]);
+    assert!(has(&found, Capability::Commands, "touch x"));
 }
 
 /// An import is a file. Decorators and quoted examples are not reported, unless the file is outside
@@ -403,7 +430,7 @@ fn broken_and_endless_fields_are_read_all_the_same() {
 /// S5: bytes that are not UTF-8 are always a finding.
 #[test]
 fn s5_bytes_that_are_not_text_are_found() {
-    let mut inventory = Inventory::default();
+    let mut inventory = Inventory::of("skill");
     inventory.read("a.md", Path::new("/a.md"), b"caf\xe9\n".to_vec(), Permission::Data);
     inventory.read("b.md", Path::new("/b.md"), b"\xff\xfea\x00\n\x00".to_vec(), Permission::Data);
     let picture = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\xff".to_vec();
@@ -433,7 +460,7 @@ fn any_bytes_are_read() {
         let text = format!("---\nhooks: {text}\n---\n{text}{mark}{text}{mark}");
         for name in ["SKILL.md", "a.json", "b.toml", "c.sh", "d.agent.md", ".gitmodules"] {
             for content in [text.clone().into_bytes(), bytes.clone()] {
-                let mut inventory = Inventory::default();
+                let mut inventory = Inventory::of("skill");
                 inventory.read(name, Path::new(name), content, Permission::Data);
                 for found in inventory.finish() {
                     let text = found.source.text();

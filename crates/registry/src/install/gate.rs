@@ -25,7 +25,7 @@ pub struct ItemCapabilities {
 
 /// Derives the capabilities of an item from all of its files.
 pub(super) fn inventory(item: &PortableItem, item_files: &ItemFiles) -> Vec<CapabilityFinding> {
-    let mut inventory = Inventory::default();
+    let mut inventory = Inventory::of(item.kind().as_str());
     let directory = item.directory();
     let overrides = item.overrides().iter().map(|own| &own.source);
     for source in std::iter::once(item.document().source()).chain(overrides) {
