@@ -256,6 +256,8 @@ fn shared_flag() -> io::Result<&'static Arc<AtomicBool>> {
     if FLAG.get().is_none() {
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
+            // A second signal ends us at once, also where no code looks at the flag, as in tests.
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))?;
             signal_hook::flag::register(signal, Arc::clone(&flag))?;
         }
         let _ = FLAG.set(flag);
