@@ -6,11 +6,11 @@
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use brief_dialects::{GuidanceText, ProjectFiles};
 use brief_syntax::markdown::{decoded_destination, links};
-use brief_syntax::paths::relative_path;
+use brief_syntax::paths::{cleaned_below, relative_path};
 use brief_syntax::{Diagnostic, Root, Rule, Span, System, rules, walk};
 
 /// Broken links that are reported for one file; more are one mistake.
@@ -281,21 +281,9 @@ fn without_line(path: &str) -> &str {
 
 /// Joins a path to a directory by its text; `None` when it leaves `top`.
 fn inside(top: &Path, base: &Path, path: &Path) -> Option<PathBuf> {
-    let mut joined = base.to_owned();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                joined.pop();
-                if !joined.starts_with(top) {
-                    return None;
-                }
-            }
-            Component::Normal(name) => joined.push(name),
-            _ => return None,
-        }
-    }
-    joined.starts_with(top).then_some(joined)
+    let below = base.strip_prefix(top).ok().filter(|_| path.is_relative())?;
+    let path = cleaned_below(&below.join(path))?;
+    Some(top.components().chain(path.components()).collect())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use brief_dialects::portable::output::SharedEntry;
-use brief_dialects::portable::{ItemId, ItemKind, LOCK_VERSION, OLDEST_LOCK};
+use brief_dialects::portable::{ItemId, ItemKind, LOCK_VERSION, LockProblem, read_lock};
 use serde::Deserialize;
 
 use crate::manifest::ManifestPlace;
@@ -163,22 +163,17 @@ struct RawEntry {
 impl Lock {
     /// Parses a lock.
     pub fn parse(text: &str) -> Result<Lock, LockError> {
-        if let Some(line) = text.lines().position(|line| line.starts_with("<<<<<<<")) {
-            let problem = "it has an unresolved merge conflict".to_owned();
-            return Err(LockError { line: line + 1, problem });
-        }
-        let raw: RawLock = toml_edit::de::from_str(text).map_err(|error| {
-            let before = error.span().and_then(|span| text.get(..span.start));
-            LockError {
-                line: before.map_or(1, |before| before.matches('\n').count() + 1),
-                problem: error.message().replace('\n', ", "),
-            }
+        let line_with = |mark: &str| {
+            text.lines().position(|line| line.contains(mark)).map_or(1, |line| line + 1)
+        };
+        let raw: RawLock = read_lock(text).map_err(|problem| match problem {
+            LockProblem::Invalid { line, problem } => LockError { line, problem },
+            newer => LockError {
+                line: line_with("version ="),
+                problem: format!("{newer}; upgrade `brief`"),
+            },
         })?;
-        raw.check().map_err(|(mark, problem)| {
-            let line =
-                text.lines().position(|line| line.contains(&mark)).map_or(1, |line| line + 1);
-            LockError { line, problem }
-        })
+        raw.check().map_err(|(mark, problem)| LockError { line: line_with(&mark), problem })
     }
 
     /// Returns whether the lock has no sources, items or shared entries.
@@ -259,13 +254,6 @@ type Wrong = (String, String);
 
 impl RawLock {
     fn check(self) -> Result<Lock, Wrong> {
-        if !(OLDEST_LOCK..=LOCK_VERSION).contains(&self.version) {
-            let problem = format!(
-                "it has version {}, and this program knows {LOCK_VERSION}; upgrade `brief`",
-                self.version
-            );
-            return Err(("version =".to_owned(), problem));
-        }
         let is_old = self.version < LOCK_VERSION;
         let mut lock = Lock { is_old, ..Lock::default() };
         for source in self.source {

@@ -1,6 +1,6 @@
 //! Paths as text. Nothing here looks at the file system, so links are not followed.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
 /// Removes `.` and `..` from a path. A `..` at the top is dropped.
@@ -16,6 +16,20 @@ pub fn cleaned(path: &Path) -> PathBuf {
         }
     }
     cleaned
+}
+
+/// Removes `.` and `..` from a relative path; `None` if it is absolute, or leads above its start on the way.
+pub fn cleaned_below(path: &Path) -> Option<PathBuf> {
+    let mut cleaned = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::Normal(name) => cleaned.push(name),
+            Component::ParentDir if cleaned.pop() => {}
+            _ => return None,
+        }
+    }
+    Some(cleaned)
 }
 
 /// Returns a path with `/` between its names. The root of an absolute path is left out.
@@ -37,6 +51,16 @@ pub fn relative_path(from: &Path, to: &Path) -> String {
     joined(climbs.chain(names.map(Component::as_os_str)))
 }
 
+/// Returns the names of a path, `..` among them, without its root.
+pub(crate) fn names(path: &Path) -> Vec<OsString> {
+    let name = |component| match component {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        _ => None,
+    };
+    path.components().filter_map(name).collect()
+}
+
 fn joined<'n>(names: impl Iterator<Item = &'n OsStr>) -> String {
     let mut joined = String::new();
     for name in names {
@@ -51,6 +75,23 @@ fn joined<'n>(names: impl Iterator<Item = &'n OsStr>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_stays_below_its_start() {
+        for (path, expected) in [
+            ("./b/../c", Some("c")),
+            ("a/..", Some("")),
+            ("../a", None),
+            ("a/../../a", None),
+            ("/a", None),
+        ] {
+            assert_eq!(
+                cleaned_below(Path::new(path)).as_deref(),
+                expected.map(Path::new),
+                "{path}"
+            );
+        }
+    }
 
     #[test]
     fn a_cleaned_path_goes_down_only() {

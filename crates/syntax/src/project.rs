@@ -44,8 +44,7 @@ impl Root {
     /// directory itself. It is the root of a question (ruling G16).
     #[must_use]
     pub fn repository(self, system: &dyn Files) -> Root {
-        let is_repository = |directory: &&Path| system.resolve(&directory.join(".git")).is_ok();
-        match self.path.ancestors().find(is_repository) {
+        match repository_around(system, &self.path) {
             Some(directory) => Root { path: directory.to_owned() },
             None => self,
         }
@@ -109,6 +108,11 @@ impl Root {
         }
         Err(ReadError::NotAFile(FileKind::Directory))
     }
+}
+
+/// Returns the nearest repository that holds a directory: one with a `.git`, which may be a file.
+pub fn repository_around<'p>(system: &dyn Files, directory: &'p Path) -> Option<&'p Path> {
+    directory.ancestors().find(|place| system.resolve(&place.join(".git")).is_ok())
 }
 
 /// Resolves the existing part of an absolute path; the rest is appended as text.

@@ -11,7 +11,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::limits;
-use crate::project::{Root, Target};
+use crate::project::{Root, Target, repository_around};
 use crate::system::{Below, Dir, DirEntry, FileKind, Files, ReadError, System};
 
 /// A directory during a walk.
@@ -321,9 +321,8 @@ impl WholeWalk<'_> {
 
     /// Adds the `.gitignore` files above a root that is inside a repository.
     fn add_rules_above(&mut self) {
-        let is_top = |directory: &Path| self.system.resolve(&directory.join(".git")).is_ok();
         let root = self.root.path();
-        let Some(top) = root.ancestors().find(|&directory| is_top(directory)) else { return };
+        let Some(top) = repository_around(self.system, root) else { return };
         let mut above: Vec<&Path> =
             root.ancestors().skip(1).take_while(|directory| directory.starts_with(top)).collect();
         above.reverse();

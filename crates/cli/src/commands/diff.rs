@@ -1,7 +1,7 @@
 //! `brief diff`
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use brief_engine::diff::{
 };
 use brief_engine::{Catalog, CatalogScope, Dialects, Moment, Root, estimate_tokens, hosted};
 use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
+use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::render::Envelope;
 use brief_syntax::system::TreeSystem;
 use brief_syntax::text::{grouped, visible_line};
@@ -227,16 +228,7 @@ fn within(args: &DiffArgs) -> Result<Vec<String>, CommandError> {
                 ))
                 .with_hint("name paths relative to it, or start elsewhere with `-C DIR`")
             };
-            let mut names: Vec<String> = Vec::new();
-            for component in path.components() {
-                match component {
-                    Component::Normal(name) => names.push(name.to_string_lossy().into_owned()),
-                    Component::CurDir => {}
-                    Component::ParentDir if names.pop().is_some() => {}
-                    _ => return Err(outside()),
-                }
-            }
-            Ok(names.join("/"))
+            cleaned_below(path).map(|path| slashed(&path)).ok_or_else(outside)
         })
         .collect()
 }

@@ -4,9 +4,13 @@
 //! in any other form goes through the TOML parser, with the same result. The crate `registry` reads
 //! and checks the whole lock.
 
+use std::ops::Range;
 use std::str::Lines;
 
-use toml_edit::{Document, Item, TableLike};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use toml_edit::de::Deserializer;
+use toml_edit::{Document, Item};
 
 use super::model::ItemKind;
 
@@ -14,7 +18,7 @@ use super::model::ItemKind;
 pub const LOCK_VERSION: i64 = 2;
 
 /// The oldest supported version of a lock.
-pub const OLDEST_LOCK: i64 = 1;
+const OLDEST_LOCK: i64 = 1;
 
 /// An item of a lock and its written files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,50 +130,62 @@ fn path_of(entry: &str) -> &str {
     entry.rsplit_once(' ').map_or(entry, |(path, _)| path)
 }
 
-fn by_parser(text: &str) -> Result<Vec<LockedFiles>, LockProblem> {
-    let invalid = |offset: Option<usize>, problem: &str| {
-        let before = offset.and_then(|offset| text.get(..offset)).unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
-        LockProblem::Invalid { line, problem: problem.replace('\n', ", ") }
+/// Reads a lock in any form of TOML, as the fields of `T`. A lock of another version has its own error, with any
+/// content.
+pub fn read_lock<T: DeserializeOwned>(text: &str) -> Result<T, LockProblem> {
+    let at = |line: usize, problem: &str| {
+        let problem = problem.replace('\n', ", ");
+        LockProblem::Invalid { line: line + 1, problem }
     };
-    let document = Document::parse(text)
-        .map_err(|error| invalid(error.span().map(|span| span.start), error.message()))?;
+    if let Some(line) = text.lines().position(|line| line.starts_with("<<<<<<<")) {
+        return Err(at(line, "it has an unresolved merge conflict"));
+    }
+    let line_of = |span: Option<Range<usize>>| {
+        let before = span.and_then(|span| text.get(..span.start)).unwrap_or_default();
+        before.matches('\n').count()
+    };
+    let document =
+        Document::parse(text).map_err(|error| at(line_of(error.span()), error.message()))?;
     match document.get("version").map(Item::as_integer) {
         Some(Some(OLDEST_LOCK..=LOCK_VERSION)) => {}
         Some(Some(found)) => return Err(LockProblem::Version { found }),
-        _ => return Err(invalid(None, "it has no `version`")),
+        _ => return Err(at(0, "it has no `version`")),
     }
-    let tables: Vec<&dyn TableLike> = match document.get("item") {
-        None => Vec::new(),
-        Some(item) => {
-            let tables = item
-                .as_array_of_tables()
-                .map(|list| list.iter().map(|table| table as &dyn TableLike).collect::<Vec<_>>());
-            let inline = item.as_array().map(|list| {
-                let tables = list.iter().filter_map(toml_edit::Value::as_inline_table);
-                tables.map(|table| table as &dyn TableLike).collect::<Vec<_>>()
+    T::deserialize(Deserializer::from(document))
+        .map_err(|error| at(line_of(error.span()), error.message()))
+}
+
+#[derive(Deserialize)]
+struct LockText {
+    #[serde(default)]
+    item: Vec<ItemText>,
+}
+
+#[derive(Deserialize)]
+struct ItemText {
+    kind: String,
+    name: String,
+    #[serde(default)]
+    clients: Vec<String>,
+    #[serde(default)]
+    files: Vec<String>,
+}
+
+fn by_parser(text: &str) -> Result<Vec<LockedFiles>, LockProblem> {
+    let mut items = Vec::new();
+    for ItemText { kind, name, clients, files } in read_lock::<LockText>(text)?.item {
+        let Some(kind) = ItemKind::from_name(&kind) else {
+            let line = text.lines().position(|line| line.contains(&kind)).unwrap_or(0) + 1;
+            return Err(LockProblem::Invalid {
+                line,
+                problem: format!("there is no kind `{kind}`"),
             });
-            let offset = item.span().map(|span| span.start);
-            tables.or(inline).ok_or_else(|| invalid(offset, "`item` is not a list of tables"))?
+        };
+        let files: Vec<String> = files.iter().map(|entry| path_of(entry).to_owned()).collect();
+        if !files.is_empty() {
+            items.push(LockedFiles { kind, name, clients, files });
         }
-    };
-    let mut items = Vec::with_capacity(tables.len());
-    for table in tables {
-        let text_of = |key: &str| table.get(key).and_then(Item::as_str);
-        let (kind, name) = (text_of("kind").and_then(ItemKind::from_name), text_of("name"));
-        let (Some(kind), Some(name)) = (kind, name) else {
-            let offset = table.iter().find_map(|(_, item)| item.span()).map(|span| span.start);
-            return Err(invalid(offset, "an item has a `kind` and a `name`"));
-        };
-        let texts = |key: &str| {
-            let list = table.get(key).and_then(Item::as_array).into_iter().flatten();
-            list.filter_map(toml_edit::Value::as_str).map(str::to_owned).collect::<Vec<_>>()
-        };
-        let files = texts("files").iter().map(|entry| path_of(entry).to_owned()).collect();
-        let clients = texts("clients");
-        items.push(LockedFiles { kind, name: name.to_owned(), clients, files });
     }
-    items.retain(|item| !item.files.is_empty());
     Ok(items)
 }
 
@@ -240,7 +256,8 @@ mod tests {
         for (text, line) in [
             ("", 1),
             ("files = [", 1),
-            ("version = 1\n[[item]]\nname = \"x\"\nfiles = [\n  \"a.md 1\",\n]\n", 3),
+            ("version = 1\n[[item]]\nname = \"x\"\nfiles = [\n  \"a.md 1\",\n]\n", 2),
+            ("version = 1\n[[item]]\nname = \"x\"\nkind = \"y\"\n", 4),
             ("version = 1\n<<<<<<< x\n", 2),
             ("version = 1\nitem = 3\n", 2),
         ] {

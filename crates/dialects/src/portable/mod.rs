@@ -29,7 +29,7 @@ pub use check::check;
 pub use fields::name_problem;
 pub use guidance::{Portable, SCOPE as REGISTRY_SCOPE};
 pub use installed::{ClientCopy, Installed, InstalledItem, InstalledPiece, has_own_copy};
-pub use locked::{LOCK_VERSION, LockProblem, LockedFiles, OLDEST_LOCK, locked_files};
+pub use locked::{LOCK_VERSION, LockProblem, LockedFiles, locked_files, read_lock};
 pub use model::{
     AgentMode, Bundle, CAPABILITIES, ItemId, ItemKind, MODEL_ALIASES, NAME_LENGTH, Override,
     PortableItem, RequiredBundle, SCHEMA, SupportFile, ToolCapability,

@@ -3,11 +3,12 @@
 //! The vocabulary takes a tenth of a second to unfold, so it is touched only when a text comes that
 //! was never counted before.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use brief_syntax::System;
-use brief_syntax::system::cache_directory;
+use brief_syntax::project::resolve_existing;
+use brief_syntax::system::{cache_directory, resolved_home};
 
 use super::estimate::estimate_tokens;
 use super::record::{Key, Record};
@@ -34,27 +35,17 @@ impl<'s> Exact<'s> {
     /// Works without a record that lies in `project`. The home directory is no project: what lies
     /// there is the user's own.
     pub(super) fn keep_out_of(&self, project: &Path) {
-        let home = self.system.env("HOME").map(|home| self.followed(Path::new(&home)));
-        let project = self.followed(project);
+        let home = resolved_home(self.system);
+        let followed = |path: &Path| resolve_existing(self.system, path).path;
+        let project = followed(project);
         let mut record = self.record();
-        let Some(directory) = record.directory().map(|directory| self.followed(directory)) else {
+        let Some(directory) = record.directory().map(followed) else {
             return;
         };
         let is_project = Some(&project) != home.as_ref() && project.parent().is_some();
         if is_project && directory.starts_with(&project) {
             record.close();
         }
-    }
-
-    /// Follows the links in what exists of a path.
-    fn followed(&self, path: &Path) -> PathBuf {
-        for ancestor in path.ancestors() {
-            if let Ok(found) = self.system.resolve(ancestor) {
-                let rest = path.strip_prefix(ancestor).unwrap_or(Path::new(""));
-                return found.path.components().chain(rest.components()).collect();
-            }
-        }
-        path.to_owned()
     }
 
     pub(super) fn count(&self, text: &str) -> usize {

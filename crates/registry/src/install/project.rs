@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_dialects::portable::config;
+use brief_syntax::project::repository_around;
 use brief_syntax::system::{
     Files, Machine, ReadError, config_directory, home_directory, state_directory,
 };
@@ -39,12 +40,12 @@ impl ProjectPaths {
     /// a `brief.toml` inside the repository, else the top of the repository. Outside a repository it is
     /// `start` itself, because other users may own the directories above.
     pub fn around(system: &dyn Files, start: &Path) -> ProjectPaths {
-        let has = |directory: &Path, name: &str| system.resolve(&directory.join(name)).is_ok();
-        let Some(top) = start.ancestors().find(|directory| has(directory, ".git")) else {
+        let Some(top) = repository_around(system, start) else {
             return ProjectPaths::at(start);
         };
         let mut inside = start.ancestors().take_while(|directory| directory.starts_with(top));
-        let nearest = inside.find(|directory| has(directory, config::FILE_NAME));
+        let nearest =
+            inside.find(|directory| system.resolve(&directory.join(config::FILE_NAME)).is_ok());
         ProjectPaths::at(nearest.unwrap_or(top))
     }
 

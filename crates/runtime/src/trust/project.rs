@@ -9,6 +9,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use brief_syntax::project::repository_around;
 use brief_syntax::system::{System, resolved_home, words};
 
 use super::{ContentHash, TrustError};
@@ -69,8 +70,7 @@ pub fn project_root(system: &dyn System, directory: &Path) -> io::Result<PathBuf
     let directory = system.resolve_dir(directory)?;
     let home = resolved_home(system);
     let is_below_home = |place: &&Path| home.as_ref().is_none_or(|home| !home.starts_with(place));
-    let is_repository = |place: &&Path| system.resolve(&place.join(REPOSITORY)).is_ok();
-    let root = directory.ancestors().take_while(is_below_home).find(is_repository);
+    let root = repository_around(system, &directory).filter(is_below_home);
     Ok(root.unwrap_or(&directory).to_owned())
 }
 

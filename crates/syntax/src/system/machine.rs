@@ -37,18 +37,13 @@ pub trait Machine: Send + Sync {
 /// Returns the directory for what we remember about the user's work: `$XDG_STATE_HOME/brief`, or
 /// the platform's place for such things. `None` where the environment names no place.
 pub fn state_directory(system: &dyn Machine) -> Option<PathBuf> {
-    let absolute = |name| absolute_path(system, name);
-    let state = absolute("XDG_STATE_HOME")
-        .or_else(|| absolute("HOME").map(|home| home.join(".local").join("state")))
-        .or_else(|| absolute("LOCALAPPDATA"))?;
-    Some(state.join("brief"))
+    local_directory(system, "XDG_STATE_HOME", ".local/state")
 }
 
 /// Returns the directory for the user's own settings: `$XDG_CONFIG_HOME/brief`, or the usual place for such
 /// things. `None` where the environment names no place.
 pub fn config_directory(system: &dyn Machine) -> Option<PathBuf> {
-    let absolute = |name| absolute_path(system, name);
-    let config = absolute("XDG_CONFIG_HOME")
+    let config = absolute_path(system, "XDG_CONFIG_HOME")
         .or_else(|| home_directory(system).map(|home| home.join(".config")))?;
     Some(config.join("brief"))
 }
@@ -56,11 +51,15 @@ pub fn config_directory(system: &dyn Machine) -> Option<PathBuf> {
 /// Returns the directory for what can be made again: `$XDG_CACHE_HOME/brief`, or the platform's place
 /// for such things. `None` where the environment names no place.
 pub fn cache_directory(system: &dyn Machine) -> Option<PathBuf> {
+    local_directory(system, "XDG_CACHE_HOME", ".cache")
+}
+
+fn local_directory(system: &dyn Machine, variable: &str, below_home: &str) -> Option<PathBuf> {
     let absolute = |name| absolute_path(system, name);
-    let cache = absolute("XDG_CACHE_HOME")
-        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+    let directory = absolute(variable)
+        .or_else(|| absolute("HOME").map(|home| home.join(below_home)))
         .or_else(|| absolute("LOCALAPPDATA"))?;
-    Some(cache.join("brief"))
+    Some(directory.join("brief"))
 }
 
 /// Returns the user's home directory as the environment names it, an absolute path.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -11,6 +11,7 @@ use super::{
     Access, Dir, DirEntry, FileContent, FileKind, Files, Machine, Permission, Place, Processes,
     ReadError, Resolved, STAGED, StagedFile,
 };
+use crate::paths::names;
 
 /// The number of links that one path may go through, as on Linux.
 const LINKS: usize = 40;
@@ -146,7 +147,7 @@ impl State {
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         let mut links = 0;
-        let mut pending: Vec<OsString> = components(&self.current_dir.join(path));
+        let mut pending: Vec<OsString> = names(&self.current_dir.join(path));
         pending.reverse();
         let mut resolved = PathBuf::from("/");
         while let Some(name) = pending.pop() {
@@ -164,7 +165,7 @@ impl State {
                     if target.is_absolute() {
                         resolved = PathBuf::from("/");
                     }
-                    pending.extend(components(target).into_iter().rev());
+                    pending.extend(names(target).into_iter().rev());
                 }
                 Node::Directory => resolved = next,
                 _ if pending.is_empty() => resolved = next,
@@ -181,16 +182,6 @@ impl State {
             _ => Err(ReadError::NotAFile(self.kind(path)?)),
         }
     }
-}
-
-fn components(path: &Path) -> Vec<OsString> {
-    path.components()
-        .filter_map(|component| match component {
-            Component::Normal(name) => Some(name.to_owned()),
-            Component::ParentDir => Some("..".into()),
-            _ => None,
-        })
-        .collect()
 }
 
 struct Handle {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::Range;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -19,6 +19,7 @@ use super::{
     Resolved,
 };
 use crate::hash::sha256;
+use crate::paths::names;
 
 /// The number of links that one path may go through, as on Linux.
 const LINKS: usize = 40;
@@ -192,7 +193,7 @@ impl Shared {
         path: &Path,
         links: &mut Vec<(usize, PathBuf)>,
     ) -> io::Result<(PathBuf, Option<Node>)> {
-        let mut pending = components(&self.mount.join(path));
+        let mut pending = names(&self.mount.join(path));
         pending.reverse();
         let mut resolved = PathBuf::from("/");
         let mut node = self.node(&resolved)?;
@@ -225,7 +226,7 @@ impl Shared {
                     resolved = PathBuf::from("/");
                     node = self.node(&resolved)?;
                 }
-                pending.extend(components(&target).into_iter().rev());
+                pending.extend(names(&target).into_iter().rev());
                 links.push((index, target));
                 continue;
             }
@@ -284,16 +285,6 @@ fn name_from(bytes: &[u8]) -> Cow<'_, OsStr> {
         Cow::Borrowed(text) => Cow::Borrowed(OsStr::new(text)),
         Cow::Owned(text) => Cow::Owned(text.into()),
     }
-}
-
-fn components(path: &Path) -> Vec<OsString> {
-    path.components()
-        .filter_map(|component| match component {
-            Component::Normal(name) => Some(name.to_owned()),
-            Component::ParentDir => Some("..".into()),
-            _ => None,
-        })
-        .collect()
 }
 
 struct Handle {
