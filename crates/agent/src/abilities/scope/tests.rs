@@ -509,7 +509,7 @@ fn x06_no_spelling_runs_a_command() {
         assert_eq!(repository.beside(), before, "{line:?}");
         Ok(())
     };
-    arbtest::arbtest(check).budget_ms(6_000);
+    arbtest::arbtest(check).budget_ms(3_000);
     assert!(started.get() > 0, "no line got through: the test tries nothing");
 }
 
