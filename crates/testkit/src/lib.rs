@@ -13,6 +13,8 @@ pub mod markdownlint;
 mod real_system;
 pub mod schema;
 #[cfg(unix)]
+pub mod snapshot;
+#[cfg(unix)]
 mod terminal;
 
 use std::fmt;

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use brief_testkit::Sandbox;
 
-use crate::install_scene::{item, remove_mark};
 use crate::project;
+use brief_testkit::snapshot::{item, remove_mark};
 
 /// Runs at once.
 const RUNS: usize = 20;

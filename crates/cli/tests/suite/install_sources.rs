@@ -9,9 +9,9 @@ use brief_syntax::hash::sha256;
 use brief_testkit::{Fault, Output, Sandbox, make_fifo, make_link};
 
 use crate::build::tree;
-use crate::install_scene::item;
 use crate::kill_matrix::in_process;
 use crate::project;
+use brief_testkit::snapshot::item;
 
 /// A repository beside the project, with the branch `main`.
 struct Repository {

@@ -11,9 +11,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_syntax::system::STAGED;
+use brief_testkit::snapshot::{Snapshot, collect, copy, differences, files, item, write};
 use brief_testkit::{Captured, Fault, Faulty, RealSystem, Refusal, Sandbox, Streams};
-
-use crate::install_scene::{Tree, collect, copy, differences, files, item, write};
 
 /// The number of pages whose steps are disturbed, of many that are written alike.
 const PAGES_TRIED: usize = 3;
@@ -114,8 +113,8 @@ impl Case {
     }
 
     /// Returns what is in the project and the home directory.
-    fn tree(&self) -> Tree {
-        let mut found = Tree::new();
+    fn tree(&self) -> Snapshot {
+        let mut found = Snapshot::new();
         collect(&self.project.path(), "project/", &mut found);
         collect(&self.project.home(), "home/", &mut found);
         // What keeps runs apart is empty, and stays.
@@ -179,17 +178,17 @@ impl Case {
     }
 
     /// Runs it again, which has to come to the new state.
-    fn rerun(&self, found: &Tree, new: &Tree, line: &mut Line, why: &str) {
-        self.rerun_by(found, new, line, why, Tree::clone);
+    fn rerun(&self, found: &Snapshot, new: &Snapshot, line: &mut Line, why: &str) {
+        self.rerun_by(found, new, line, why, Snapshot::clone);
     }
 
     fn rerun_by(
         &self,
-        found: &Tree,
-        new: &Tree,
+        found: &Snapshot,
+        new: &Snapshot,
         line: &mut Line,
         why: &str,
-        part: impl Fn(&Tree) -> Tree,
+        part: impl Fn(&Snapshot) -> Snapshot,
     ) {
         let again = self.run(Fault::None);
         // Who asks for what is done already may be told so.
@@ -205,7 +204,13 @@ impl Case {
         }
     }
 
-    fn refuse(&self, at: usize, refusal: Refusal, (old, new): (&Tree, &Tree), line: &mut Line) {
+    fn refuse(
+        &self,
+        at: usize,
+        refusal: Refusal,
+        (old, new): (&Snapshot, &Snapshot),
+        line: &mut Line,
+    ) {
         self.reset();
         let refused = self.run(Fault::Refuses { at, refusal });
         assert!(refused.has_failed);
@@ -250,14 +255,14 @@ fn is_ours_for_now(path: &str) -> bool {
 }
 
 /// Leaves out what only runs look at.
-fn without_ours(tree: &Tree) -> Tree {
+fn without_ours(tree: &Snapshot) -> Snapshot {
     let is_ours = |path: &str| path.contains("/.brief/") || path.contains("/.local/");
     let rest = tree.iter().filter(|(path, _)| !is_ours(path));
     rest.map(|(path, one)| (path.clone(), one.clone())).collect()
 }
 
 /// Finds files that are neither old nor new, or that are touched and should stay.
-fn torn(found: &Tree, old: &Tree, new: &Tree, why: &str) -> Vec<String> {
+fn torn(found: &Snapshot, old: &Snapshot, new: &Snapshot, why: &str) -> Vec<String> {
     let is_file = |(_, one): &(&String, &(Option<Vec<u8>>, u32))| one.0.is_some();
     let mut problems = Vec::new();
     for (path, one) in found.iter().filter(is_file).filter(|(path, _)| !is_ours_for_now(path)) {

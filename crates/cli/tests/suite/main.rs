@@ -55,17 +55,11 @@ mod install_global;
 #[cfg(unix)]
 mod install_hostile;
 #[cfg(unix)]
-mod install_kill;
-#[cfg(unix)]
-mod install_large;
-#[cfg(unix)]
 mod install_list;
 #[cfg(unix)]
 mod install_ownership;
 #[cfg(unix)]
 mod install_races;
-#[cfg(unix)]
-mod install_scene;
 #[cfg(unix)]
 mod install_shared;
 #[cfg(unix)]

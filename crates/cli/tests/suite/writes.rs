@@ -8,9 +8,9 @@ use std::process::{Command, ExitCode, Stdio};
 use brief_syntax::system::STAGED;
 use brief_testkit::{Fault, Faulty, Sandbox};
 
-use crate::install_scene::{item, write};
 use crate::kill_matrix::{in_process, in_process_with};
 use crate::project;
+use brief_testkit::snapshot::{item, write};
 
 /// A source beside the project with some skills.
 fn with_skills(count: usize) -> Sandbox {

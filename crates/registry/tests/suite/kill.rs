@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use brief_dialects::portable::{ItemId, ItemKind};
 use brief_registry::manifest::ManifestEdit;
 use brief_syntax::system::STAGED;
+use brief_testkit::snapshot::{Snapshot, differences, files, write};
 use brief_testkit::{Fault, Lack, Refusal};
 
-use crate::install_scene::{
-    Action, Ended, Scene, Tree, act, addition, change_source, differences, files, first, healthy,
-    installed, moved_on, outside, tree, wanted, write,
+use crate::scene::{
+    Action, Ended, Scene, act, addition, change_source, first, healthy, installed, moved_on,
+    outside, tree, wanted,
 };
 
 /// More steps than any run here has.
@@ -23,7 +24,7 @@ fn journal(base: &Path) -> bool {
 }
 
 /// What no run leaves behind.
-fn assert_tidy(tree: &Tree, why: &str) {
+fn assert_tidy(tree: &Snapshot, why: &str) {
     let is_left = |path: &&String| path.contains("staged") || path.contains("journal");
     let left: Vec<_> = tree.keys().filter(is_left).collect();
     assert!(left.is_empty(), "{why}: {left:?}");
@@ -121,7 +122,7 @@ fn done(scene: &Scene) -> PathBuf {
 
 /// Runs what somebody runs who does not remember what was asked for, and returns what there is then and
 /// what was said. A copy that was made too early may stay.
-fn plain(base: &Path) -> (Tree, Option<String>) {
+fn plain(base: &Path) -> (Snapshot, Option<String>) {
     let problem = match act(&healthy(base), base, &Action::Sync) {
         Ok(()) => None,
         Err(Ended::Nothing(problem) | Ended::Half(problem) | Ended::Told(problem)) => {
@@ -132,12 +133,12 @@ fn plain(base: &Path) -> (Tree, Option<String>) {
     (outside(&tree(base)), problem)
 }
 
-fn assert_same(found: &Tree, expected: &Tree, why: &str) {
+fn assert_same(found: &Snapshot, expected: &Snapshot, why: &str) {
     assert!(found == expected, "{why}: {:#?}", differences(found, expected));
 }
 
 /// Every file is what it was or what it will be.
-fn assert_whole(found: &Tree, old: &Tree, new: &Tree, why: &str) {
+fn assert_whole(found: &Snapshot, old: &Snapshot, new: &Snapshot, why: &str) {
     // Where files cannot be moved, one of them is put together beside the others.
     let is_unnamed = |path: &String| path.ends_with(STAGED);
     for (path, one) in files(&outside(found)).into_iter().filter(|(path, _)| !is_unnamed(path)) {

@@ -4,19 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use brief_clients::compile::Clients;
-use brief_clients::profile::{ProfileScope, Section};
-use brief_profiles::OwnClients;
 use brief_registry::Network;
 use brief_registry::build;
 use brief_registry::install::{
     Extent, InstallError, InstallMode, InstallRequest, Locking, ProjectPaths, Refresh, sync,
 };
 use brief_registry::manifest::{ManifestEdit, ManifestPlace, Wanted};
-use brief_syntax::{Diagnostic, Severity, Source, System};
+use brief_syntax::{Diagnostic, Severity, System};
+use brief_testkit::snapshot::{Snapshot, collect, copy, item, write};
 use brief_testkit::{Fault, Faulty, Lack, RealSystem, Sandbox, make_link};
+
+use crate::compiler::{CLIENTS, TestCompiler};
 
 /// What a run is asked for.
 #[derive(Debug, Clone)]
@@ -39,9 +38,6 @@ pub(crate) enum Ended {
     Told(String),
 }
 
-/// A file or directory: what is in it, and its permissions.
-pub(crate) type Tree = BTreeMap<String, (Option<Vec<u8>>, u32)>;
-
 /// Directories with a project and a source in each.
 pub(crate) struct Scene {
     sandbox: Sandbox,
@@ -53,7 +49,7 @@ pub(crate) struct Scene {
 impl Scene {
     /// Prepares the old state in a directory of its own.
     pub(crate) fn new(action: Action, prepare: impl FnOnce(&Path)) -> Scene {
-        let sandbox = crate::project();
+        let sandbox = Sandbox::new("brief");
         let old = sandbox.outside().join("old");
         fs::create_dir_all(old.join("project")).unwrap();
         prepare(&old);
@@ -98,12 +94,12 @@ impl Scene {
     }
 
     /// Returns what is there before the run.
-    pub(crate) fn old(&self) -> Tree {
+    pub(crate) fn old(&self) -> Snapshot {
         tree(&self.old)
     }
 
     /// Returns what is there after a run that nothing disturbs.
-    pub(crate) fn new_tree(&self) -> Tree {
+    pub(crate) fn new_tree(&self) -> Snapshot {
         let done = self.copy("done");
         self.act(&healthy(&done), &done).unwrap();
         tree(&done)
@@ -120,15 +116,7 @@ pub(crate) fn healthy(base: &Path) -> RealSystem {
 /// Runs something in a project.
 pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(), Ended> {
     let root = base.join("project");
-    let text = fs::read_to_string(root.join("brief.toml")).ok();
-    let source = text.map(|text| Arc::new(Source::new(root.join("brief.toml"), text)));
-    let clients = Clients::read(
-        source.as_ref(),
-        &OwnClients::default(),
-        Section::Install,
-        ProfileScope::Project,
-    )
-    .unwrap();
+    let clients = TestCompiler;
     if let Action::Build = action {
         let registry = base.join("source");
         let request = build::BuildRequest {
@@ -158,7 +146,7 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
         mode: InstallMode::Write,
         locking: Locking::Follow,
         network: Network::Offline,
-        clients: &clients.wanted(&[]).unwrap(),
+        clients: &CLIENTS.map(str::to_owned),
         adopt: adopt.into_iter().map(str::to_owned).collect(),
         force: BTreeSet::new(),
         accept: BTreeSet::new(),
@@ -179,103 +167,18 @@ fn told(diagnostics: &[Diagnostic]) -> Result<(), Ended> {
 }
 
 /// Everything in the project, but for the file that only keeps runs apart.
-pub(crate) fn tree(base: &Path) -> Tree {
-    let mut found = Tree::new();
+pub(crate) fn tree(base: &Path) -> Snapshot {
+    let mut found = Snapshot::new();
     collect(&base.join("project"), "", &mut found);
     found.remove(".brief/lock");
     found
 }
 
-/// Removes the mark of derived capability lists from the record of an installation. It covers the
-/// project's path with a key of the machine, so it differs between copies.
-pub(crate) fn remove_mark(record: &mut Vec<u8>) {
-    // A torn record stays as it is, for the test to find.
-    if let Ok(serde_json::Value::Object(mut fields)) = serde_json::from_slice(record) {
-        fields.remove("capabilities");
-        *record = serde_json::Value::Object(fields).to_string().into_bytes();
-    }
-}
-
 /// What is not only for us.
-pub(crate) fn outside(tree: &Tree) -> Tree {
+pub(crate) fn outside(tree: &Snapshot) -> Snapshot {
     let is_own = |path: &str| path == ".brief/" || path.starts_with(".brief/");
     let outside = tree.iter().filter(|(path, _)| !is_own(path));
     outside.map(|(path, found)| (path.clone(), found.clone())).collect()
-}
-
-/// The files, without directories.
-pub(crate) fn files(tree: &Tree) -> Tree {
-    let files = tree.iter().filter(|(path, _)| !path.ends_with('/'));
-    files.map(|(path, found)| (path.clone(), found.clone())).collect()
-}
-
-/// Says where two states differ.
-pub(crate) fn differences(left: &Tree, right: &Tree) -> Vec<String> {
-    let paths: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
-    let differing = paths.into_iter().filter(|path| left.get(*path) != right.get(*path));
-    let word = |tree: &Tree, path: &String| match tree.get(path) {
-        None => "nothing".to_owned(),
-        Some((None, _)) => "a directory".to_owned(),
-        Some((Some(bytes), mode)) => {
-            let text: String = String::from_utf8_lossy(bytes).chars().take(60).collect();
-            format!("{mode:o} {text:?}")
-        }
-    };
-    differing.map(|path| format!("{path}: {} / {}", word(left, path), word(right, path))).collect()
-}
-
-/// Adds everything below a directory.
-pub(crate) fn collect(directory: &Path, below: &str, found: &mut Tree) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        let name = format!("{below}{}", path.file_name().unwrap().to_str().unwrap());
-        let mode = fs::symlink_metadata(&path).unwrap().permissions().mode() & 0o777;
-        if path.is_dir() {
-            let name = format!("{name}/");
-            collect(&path, &name, found);
-            found.insert(name, (None, mode));
-        } else {
-            let mut content = fs::read(&path).unwrap();
-            if name.ends_with("installed.json") {
-                remove_mark(&mut content);
-            }
-            found.insert(name, (Some(content), mode));
-        }
-    }
-}
-
-/// Copies a directory with all in it.
-pub(crate) fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    fs::set_permissions(to, fs::metadata(from).unwrap().permissions()).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).unwrap();
-        }
-    }
-}
-
-/// Writes files below a directory.
-pub(crate) fn write(base: &Path, files: &[(&str, &str)]) {
-    for (name, text) in files {
-        let path = base.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        let is_program = path.extension().is_some_and(|ending| ending == "sh");
-        let mode = if is_program { 0o755 } else { 0o644 };
-        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-    }
-}
-
-/// An item's entrypoint.
-pub(crate) fn item(name: &str, body: &str) -> String {
-    format!(
-        "---\nschema: 1\nname: {name}\ndescription: Use when {name}\nlicense: MIT\n---\n\n{body}\n"
-    )
 }
 
 const MANIFEST: &str = "[install]\nclients = [\"claude\", \"opencode\"]\n\n\
