@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use brief_clients::hook::{self, HookCall, HookMoment, Words};
-use brief_engine::receipts::{ReceiptItem, ReceiptKind, content_hash};
+use brief_engine::receipts::ReceiptItem;
 use brief_engine::structured;
 use brief_engine::{
     Action, BriefedDecision, BriefedItem, Briefing, Moment, ReasonKind, estimate_tokens,
@@ -18,6 +18,7 @@ use brief_profiles::Attaches;
 use brief_syntax::text::{grouped, visible_line};
 
 use super::memory::{Claim, DeliveredEntries, Memory, fingerprint};
+use super::receipt::{EntryOrigin, OriginItem};
 use super::{Guidance, HookOptions, loaded_mark};
 
 /// The longest text for a client that has no limit of its own, in characters.
@@ -45,14 +46,14 @@ pub(super) struct Message<'m> {
     call: &'m HookCall<'m>,
     options: HookOptions<'m>,
     root: &'m Path,
-    entries: Vec<MessageEntry>,
+    entries: Vec<MessageEntry<'m>>,
     /// The fingerprints of the entries.
     seen: HashSet<String>,
     /// The targets with guidance, each with the action on it.
     about: Vec<(&'m str, Option<Action>)>,
 }
 
-struct MessageEntry {
+struct MessageEntry<'m> {
     section: MessageSection,
     /// The display path of its file.
     place: String,
@@ -65,11 +66,11 @@ struct MessageEntry {
     is_marked: bool,
     /// The mark of its file in the memory of a client that loads some files by itself.
     loaded: Option<String>,
-    /// Its entry in the receipt.
-    receipt: ReceiptItem,
+    /// The item that it says.
+    origin: EntryOrigin<'m>,
 }
 
-impl MessageEntry {
+impl MessageEntry<'_> {
     /// Returns whether the conversation has it.
     fn is_known(&self, known: &DeliveredEntries) -> bool {
         let marks = self.fingerprints.first().into_iter().chain(&self.loaded);
@@ -135,7 +136,7 @@ impl<'m> Message<'m> {
         }
     }
 
-    fn add_context(&mut self, item: &BriefedItem, moment: &Moment) {
+    fn add_context(&mut self, item: &'m BriefedItem, moment: &'m Moment) {
         let is_entry = item.dialect == structured::NAME;
         let form = if is_entry { EntryForm::ListItem } else { EntryForm::Document };
         let ahead = match item.reason.kind {
@@ -159,12 +160,12 @@ impl<'m> Message<'m> {
         let fingerprints = places
             .map(|path| fingerprint(&["context", &path.to_string_lossy(), content]))
             .collect();
-        let receipt = self.receipt(ReceiptKind::Delivered, item, content, moment);
+        let origin = EntryOrigin { moment, item: OriginItem::Context(item) };
         let section = MessageSection::Context;
-        self.push(section, &item.path, form, text, fingerprints, item.holds, receipt);
+        self.push(section, &item.path, form, text, fingerprints, item.holds, origin);
     }
 
-    fn add_offer(&mut self, item: &BriefedItem, moment: &Moment) {
+    fn add_offer(&mut self, item: &'m BriefedItem, moment: &'m Moment) {
         let description: Vec<&str> = item.description.split_whitespace().collect();
         let mut description = description.join(" ");
         if let Some((end, _)) = description.char_indices().nth(LONGEST_DESCRIPTION) {
@@ -177,12 +178,12 @@ impl<'m> Message<'m> {
         let fingerprints =
             vec![fingerprint(&["offer", &item.path.to_string_lossy(), &item.description])];
         let form = EntryForm::ListItem;
-        let receipt = self.receipt(ReceiptKind::Offered, item, &item.description, moment);
-        self.push(MessageSection::Offers, &item.path, form, text, fingerprints, false, receipt);
+        let origin = EntryOrigin { moment, item: OriginItem::Offer(item) };
+        self.push(MessageSection::Offers, &item.path, form, text, fingerprints, false, origin);
     }
 
-    fn add_decision(&mut self, bound: &BriefedDecision, moment: &Moment) {
-        let BriefedDecision { path, decision, reason } = bound;
+    fn add_decision(&mut self, bound: &'m BriefedDecision, moment: &'m Moment) {
+        let BriefedDecision { path, decision, .. } = bound;
         let mut text = list_item(&decision.decision);
         let mut line = |label: &str, value: &str| {
             let _ = write!(text, "\n  {label}{}", indented(value.trim_end()));
@@ -199,40 +200,8 @@ impl<'m> Message<'m> {
         }
         let fingerprints = vec![fingerprint(&["decision", &path.to_string_lossy(), &text])];
         let form = EntryForm::ListItem;
-        let receipt = ReceiptItem {
-            how: ReceiptKind::Decision,
-            file: moment.slashed().to_owned(),
-            action: moment.action.map(|action| action.as_str().to_owned()),
-            dialect: structured::NAME.to_owned(),
-            name: first_words(&decision.decision),
-            place: self.place(path),
-            line: decision.line,
-            hash: content_hash(&text),
-            tokens: 0,
-            reason: reason.seen_from(self.root),
-        };
-        self.push(MessageSection::Decisions, path, form, text, fingerprints, false, receipt);
-    }
-
-    fn receipt(
-        &self,
-        how: ReceiptKind,
-        item: &BriefedItem,
-        text: &str,
-        moment: &Moment,
-    ) -> ReceiptItem {
-        ReceiptItem {
-            how,
-            file: moment.slashed().to_owned(),
-            action: moment.action.map(|action| action.as_str().to_owned()),
-            dialect: item.dialect.to_owned(),
-            name: item.name.clone(),
-            place: self.place(&item.path),
-            line: item.line,
-            hash: content_hash(text),
-            tokens: 0,
-            reason: item.reason.seen_from(self.root),
-        }
+        let origin = EntryOrigin { moment, item: OriginItem::Decision(bound) };
+        self.push(MessageSection::Decisions, path, form, text, fingerprints, false, origin);
     }
 
     #[expect(clippy::too_many_arguments, reason = "the parts of an entry")]
@@ -244,7 +213,7 @@ impl<'m> Message<'m> {
         text: String,
         fingerprints: Vec<String>,
         is_marked: bool,
-        receipt: ReceiptItem,
+        origin: EntryOrigin<'m>,
     ) {
         // Two files of one call share the guidance of their directories.
         if !self.seen.contains(&fingerprints[0]) {
@@ -261,7 +230,7 @@ impl<'m> Message<'m> {
                 tokens,
                 is_marked,
                 loaded,
-                receipt: ReceiptItem { tokens, ..receipt },
+                origin,
             });
         }
     }
@@ -327,7 +296,10 @@ impl<'m> Message<'m> {
         let mut items: Vec<ReceiptItem> = Vec::new();
         for section in MessageSection::ALL {
             let said = self.entries.iter().filter(|entry| entry.section == section);
-            items.extend(said.map(|entry| entry.receipt.clone()));
+            items.extend(said.map(|entry| {
+                let place = self.place(entry.origin.path());
+                entry.origin.receipt(place, entry.tokens, self.root)
+            }));
         }
         Some((text, items))
     }
@@ -517,12 +489,6 @@ fn cost(place: &str, text: &str) -> usize {
 
 /// The headings of an answer from `AGENTS.yaml` alone.
 const STRUCTURED: [&str; 2] = ["## Structured Context\n", "\n## Architectural Decisions\n"];
-
-/// Returns the first words of a text.
-fn first_words(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    line.chars().take(80).collect()
-}
 
 /// Formats a list item: the lines after the first are indented.
 fn list_item(content: &str) -> String {

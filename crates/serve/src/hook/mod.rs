@@ -9,6 +9,7 @@ mod memory;
 mod message;
 mod notice;
 mod question;
+mod receipt;
 mod rehearsal;
 #[cfg(test)]
 mod tests;
@@ -19,8 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_clients::hook::{self, HookCall, HookMoment, HookSession, HookStart, Words};
-use brief_engine::receipts::{Receipt, ReceiptItem, ReceiptKind};
+use brief_clients::hook::{self, HookCall, HookMoment, HookStart, Words};
+use brief_engine::receipts::ReceiptItem;
 use brief_engine::{Briefing, ReasonKind, Root, System, Timing};
 use brief_profiles::{BUILTIN, KnownClients, OwnClients};
 use brief_syntax::system::Remembered;
@@ -190,7 +191,7 @@ fn answer_call(
         }
     }
     if let (HookMoment::Loaded { file, reason }, Some(session)) = (&call.moment, &call.session) {
-        record_loaded(system, call, session, file, reason);
+        receipt::record_loaded(system, call, session, file, reason);
     }
     let mut known = memory.as_ref().map(Memory::recall).unwrap_or_default();
     let Some(told) = tell(system, call, options, memory.as_ref(), &mut known)? else {
@@ -198,11 +199,7 @@ fn answer_call(
     };
     let Told { root, directory, diagnostics, found_nothing, context, holds } = told;
     if let (Some((_, items)), Some(session)) = (&context, &call.session) {
-        let mut receipt = Receipt::new(&session.id, &call.client.id, &call.event, &root);
-        receipt.agent.clone_from(&session.agent);
-        receipt.directory = directory.display().to_string();
-        (receipt.held, receipt.items) = (holds, items.clone());
-        receipt.record(system);
+        receipt::record(system, call, session, (&root, &directory), holds, items.clone());
     }
     let notice = match (&call.session, options.repeat) {
         (Some(session), Repeat::Once) => notice::about(system, session, &diagnostics, &root),
@@ -262,36 +259,6 @@ fn tell(
         && briefings.iter().any(|briefing| briefing.files == 0);
     let diagnostics = diagnostics(&briefings);
     Ok(Some(Told { root, directory, diagnostics, found_nothing, context, holds }))
-}
-
-/// Records a file that the client reports to have loaded.
-fn record_loaded(
-    system: &dyn System,
-    call: &HookCall<'_>,
-    session: &HookSession,
-    file: &Path,
-    reason: &str,
-) {
-    let Some(cwd) = &call.cwd else { return };
-    let Ok(root) = Root::open(system, cwd) else { return };
-    let root = root.repository(system);
-    let mut receipt = Receipt::new(&session.id, &call.client.id, &call.event, root.path());
-    receipt.agent.clone_from(&session.agent);
-    receipt.directory = cwd.display().to_string();
-    let place = file.strip_prefix(root.path()).unwrap_or(file);
-    receipt.items.push(ReceiptItem {
-        how: ReceiptKind::Loaded,
-        file: String::new(),
-        action: None,
-        dialect: String::new(),
-        name: String::new(),
-        place: place.display().to_string(),
-        line: 1,
-        hash: String::new(),
-        tokens: 0,
-        reason: reason.to_owned(),
-    });
-    receipt.record(system);
 }
 
 /// Records the files that the client loads by itself with this read. Some clients load them with no other action, and

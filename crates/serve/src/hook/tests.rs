@@ -220,3 +220,137 @@ fn every_answer_fits_and_the_rest_follows() {
         Ok(())
     });
 }
+
+/// A repeatable sequence of numbers.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % limit
+    }
+}
+
+/// Guidance in several formats and directories; each text has a word of its own.
+fn unique_texts() -> MemorySystem {
+    let mut system =
+        MemorySystem::new("/p").with_dir("/p/.git").with_env("XDG_STATE_HOME", "/state");
+    let mut count = 0;
+    let mut word = || {
+        count += 1;
+        format!("T{count}.")
+    };
+    for directory in ["", "a/", "a/b/", "a/b/c/", "d/"] {
+        let mut entries = String::from("context:\n");
+        for on in ["read", "edit", "create", "all"] {
+            for when in ["before", "after", "all"] {
+                for pattern in ["**/*.py", "**"] {
+                    let content = word();
+                    entries.push_str(&format!(
+                        "- {{content: {content}, match: ['{pattern}'], on: {on}, when: {when}}}\n"
+                    ));
+                }
+            }
+        }
+        system = system
+            .with_file(&format!("/p/{directory}AGENTS.yaml"), entries)
+            .with_file(
+                &format!("/p/{directory}.context/x.md"),
+                format!("---\ntrigger: always\n---\n{}\n", word()),
+            )
+            .with_file(
+                &format!("/p/{directory}.cursor/rules/y.mdc"),
+                format!("---\nglobs: '**/*.py'\n---\n{}\n", word()),
+            )
+            .with_file(&format!("/p/{directory}z.py"), "")
+            .with_file(&format!("/p/{directory}z.md"), "");
+    }
+    system.with_file("/p/.agents/rules/r.md", format!("{}\n", word()))
+}
+
+/// "A replayed session of 5,000 calls: no item twice, none lost": for a client that shows a text before a tool, and one
+/// that drops it.
+#[test]
+fn a_long_session_gets_everything_once() {
+    const FILES: [&str; 10] = [
+        "z.py",
+        "z.md",
+        "a/z.py",
+        "a/z.md",
+        "a/b/z.py",
+        "a/b/z.md",
+        "a/b/c/z.py",
+        "d/z.py",
+        "d/z.md",
+        "a/new.py",
+    ];
+    for (client, events, tools, key) in [
+        (
+            "claude",
+            ["SessionStart", "PreToolUse", "PostToolUse"],
+            ["Read", "Edit", "Write"],
+            "file_path",
+        ),
+        (
+            "gemini",
+            ["SessionStart", "BeforeTool", "AfterTool"],
+            ["read_file", "replace", "write_file"],
+            "file_path",
+        ),
+    ] {
+        let system = unique_texts();
+        let options = HookOptions { client, budget: usize::MAX, ..ONCE };
+        let carries = client == "claude";
+        let mut numbers = Numbers(7);
+        let mut told: HashSet<String> = HashSet::new();
+        let ask = |payload: Value, told: &mut HashSet<String>| {
+            let outcome = answer(&system, payload.to_string().as_bytes(), options).unwrap();
+            let Some(text) = outcome.answer else { return };
+            let json: Value = serde_json::from_str(&text).unwrap();
+            let text = json["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
+            for word in words(text) {
+                assert!(told.insert(word.clone()), "{client}: {word} twice");
+            }
+        };
+        let base = json!({"session_id": "s", "cwd": "/p", "transcript_path": "/t"});
+        let with = |more: Value| {
+            let mut payload = base.clone();
+            payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            payload
+        };
+        ask(with(json!({"hook_event_name": events[0], "source": "startup"})), &mut told);
+        let mut compared = HashSet::new();
+        for _ in 0..if carries { 2_500 } else { 500 } {
+            let (file, tool) = (FILES[numbers.below(FILES.len())], numbers.below(tools.len()));
+            let is_new = file.contains("new");
+            let action =
+                [Action::Read, Action::Edit, if is_new { Action::Create } else { Action::Edit }]
+                    [tool];
+            let response = if is_new { "Successfully created" } else { "text" };
+            let kind = if is_new { "create" } else { "update" };
+            for event in &events[if carries { 1 } else { 2 }..] {
+                ask(
+                    with(json!({
+                        "hook_event_name": event,
+                        "tool_name": tools[tool],
+                        "tool_input": {key: file},
+                        "tool_response": {"type": kind, "llmContent": response},
+                    })),
+                    &mut told,
+                );
+            }
+            // What was said once is not due again.
+            if !compared.insert((file, tool)) {
+                continue;
+            }
+            let project = Project::open(&system, "/p").unwrap();
+            let briefing = project.briefing(file).client(client).action(action).resolve();
+            for item in briefing.active {
+                for word in words(&item.content) {
+                    assert!(told.contains(&word), "{client}: {word} is lost for {action:?} {file}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The receipts of a hook: what it delivered, and what a client reports to have loaded.
+
+use std::path::Path;
+
+use brief_clients::hook::{HookCall, HookSession};
+use brief_engine::receipts::{Receipt, ReceiptItem, ReceiptKind, content_hash};
+use brief_engine::{BriefedDecision, BriefedItem, Moment, Root, System, structured};
+
+/// The item of an entry, and the moment that it is for.
+#[derive(Clone, Copy)]
+pub(super) struct EntryOrigin<'m> {
+    pub(super) moment: &'m Moment,
+    pub(super) item: OriginItem<'m>,
+}
+
+/// The item itself.
+#[derive(Clone, Copy)]
+pub(super) enum OriginItem<'m> {
+    Context(&'m BriefedItem),
+    Offer(&'m BriefedItem),
+    Decision(&'m BriefedDecision),
+}
+
+impl EntryOrigin<'_> {
+    /// Returns the file that the item stands in.
+    pub(super) fn path(&self) -> &Path {
+        match self.item {
+            OriginItem::Context(item) | OriginItem::Offer(item) => &item.path,
+            OriginItem::Decision(bound) => &bound.path,
+        }
+    }
+
+    /// Returns the item of a receipt.
+    pub(super) fn receipt(&self, place: String, tokens: usize, root: &Path) -> ReceiptItem {
+        let (how, dialect, name, line, text, reason) = match self.item {
+            OriginItem::Context(item) => {
+                let (name, text) = (item.name.clone(), &item.content);
+                (ReceiptKind::Delivered, item.dialect, name, item.line, text, &item.reason)
+            }
+            OriginItem::Offer(item) => {
+                let (name, text) = (item.name.clone(), &item.description);
+                (ReceiptKind::Offered, item.dialect, name, item.line, text, &item.reason)
+            }
+            OriginItem::Decision(BriefedDecision { decision, reason, .. }) => {
+                let (name, text) = (first_words(&decision.decision), &decision.decision);
+                (ReceiptKind::Decision, structured::NAME, name, decision.line, text, reason)
+            }
+        };
+        ReceiptItem {
+            how,
+            file: self.moment.slashed().to_owned(),
+            action: self.moment.action.map(|action| action.as_str().to_owned()),
+            dialect: dialect.to_owned(),
+            name,
+            place,
+            line,
+            hash: content_hash(text.trim()),
+            tokens,
+            reason: reason.seen_from(root),
+        }
+    }
+}
+
+/// Returns the first words of a text.
+fn first_words(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    line.chars().take(80).collect()
+}
+
+/// Records a delivery.
+pub(super) fn record(
+    system: &dyn System,
+    call: &HookCall<'_>,
+    session: &HookSession,
+    (root, directory): (&Path, &Path),
+    held: bool,
+    items: Vec<ReceiptItem>,
+) {
+    let mut receipt = Receipt::new(&session.id, &call.client.id, &call.event, root);
+    receipt.agent.clone_from(&session.agent);
+    receipt.directory = directory.display().to_string();
+    (receipt.held, receipt.items) = (held, items);
+    receipt.record(system);
+}
+
+/// Records a file that the client reports to have loaded.
+pub(super) fn record_loaded(
+    system: &dyn System,
+    call: &HookCall<'_>,
+    session: &HookSession,
+    file: &Path,
+    reason: &str,
+) {
+    let Some(cwd) = &call.cwd else { return };
+    let Ok(root) = Root::open(system, cwd) else { return };
+    let root = root.repository(system);
+    let place = file.strip_prefix(root.path()).unwrap_or(file);
+    let item = ReceiptItem {
+        how: ReceiptKind::Loaded,
+        file: String::new(),
+        action: None,
+        dialect: String::new(),
+        name: String::new(),
+        place: place.display().to_string(),
+        line: 1,
+        hash: String::new(),
+        tokens: 0,
+        reason: reason.to_owned(),
+    };
+    record(system, call, session, (root.path(), cwd), false, vec![item]);
+}
