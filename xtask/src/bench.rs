@@ -45,3 +45,18 @@ pub(crate) fn write_order() -> Result<(), String> {
         .arg("--out")
         .arg(workspace().join("crates").join("cli").join("hook.ld")))
 }
+
+/// Runs real clients with their hooks. The page is written when all of them were run.
+pub(crate) fn run_clients(clients: &[String]) -> Result<(), String> {
+    cargo(&["build", "--release", "--package", "brief-cli"])?;
+    let target = workspace().join("target");
+    run(Command::new("python3")
+        .arg(workspace().join("bench").join("clients.py"))
+        .args(clients)
+        .arg("--brief")
+        .arg(target.join("release").join("brief"))
+        .arg("--into")
+        .arg(target.join("clients"))
+        .arg("--out")
+        .arg(workspace().join("docs").join("clients.md")))
+}

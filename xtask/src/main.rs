@@ -1,4 +1,4 @@
-//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `fuzz` and `order`.
+//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `clients`, `fuzz` and `order`.
 #![expect(clippy::disallowed_methods, reason = "this tool works on the source tree")]
 #![expect(clippy::print_stderr, reason = "this tool talks to a person")]
 
@@ -49,6 +49,12 @@ enum Task {
         #[arg(long)]
         executions: Option<u64>,
     },
+    /// Install pinned clients, run each with its hook against a scripted model, and write docs/clients.md (needs
+    /// python3, npm and 3 GB)
+    Clients {
+        /// The clients [default: all, and the page is written]
+        clients: Vec<String>,
+    },
     /// Trace a hook and write the order of its functions for the linker (needs valgrind)
     Order,
 }
@@ -60,6 +66,7 @@ fn main() -> ExitCode {
         Task::Words => list_words(),
         Task::Bench { runs } => bench::run_all(runs),
         Task::Fuzz { targets, minutes, executions } => fuzz(&targets, &minutes, executions),
+        Task::Clients { clients } => bench::run_clients(&clients),
         Task::Order => bench::write_order(),
     };
     match outcome {

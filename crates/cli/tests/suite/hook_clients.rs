@@ -400,6 +400,9 @@ pub(crate) fn tool(project: &Sandbox, event: &str, tool: &str, path: &str) -> Va
 fn what_the_client_loaded_with_a_read_does_not_come_with_the_edit() {
     let call = |project: &Sandbox, tool: &str| json!({"sessionId": "one", "cwd": project.path(), "toolName": tool, "toolArgs": {"path": project.path().join("src/api/a.py")}});
     let project = marked();
+    // A start is no read.
+    let start = json!({"sessionId": "one", "cwd": project.path(), "source": "new"});
+    hook(&project, &["copilot", "--event", "sessionStart"], &start);
     let edit =
         texts(&hook(&project, &["copilot", "--event", "preToolUse"], &call(&project, "edit")));
     assert!(edit.contains("MARK-copilot-rule"), "{edit}");

@@ -393,6 +393,8 @@ cases! {
     fmt: "fmt", ["fmt"], registry, thorough;
     lint_fix: "lint --fix", ["lint", "--fix"], fixable, thorough;
     hook_install: "hook install", ["hook", "install", "claude"], hooked, thorough;
+    hook_programs: "hook install, programs", ["hook", "install", "cline"], hooked, thorough;
+    hook_plugin: "hook install, a plugin", ["hook", "install", "opencode"], hooked, thorough;
     hook_uninstall: "hook uninstall", ["hook", "uninstall", "claude"], hook_is_there, thorough;
     trust: "trust", ["trust", "--deny", "run.sh"], script, thorough;
     trust_remove: "trust --remove", ["trust", "--remove", "run.sh"], denied, thorough;

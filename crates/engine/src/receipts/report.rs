@@ -43,7 +43,9 @@ pub fn never_delivered(project: &Project<'_>, receipts: &[Receipt]) -> Vec<Never
         .map(|item| (item.place.as_str(), item.name.as_str()))
         .collect();
     let root = project.root().path();
-    let mut loaded: BTreeSet<String> = BTreeSet::new();
+    let reported = receipts.iter().flat_map(|receipt| &receipt.items);
+    let reported = reported.filter(|item| item.how == ReceiptKind::Loaded);
+    let mut loaded: BTreeSet<String> = reported.map(|item| item.place.clone()).collect();
     let mut due: BTreeMap<(String, usize), NeverDelivered> = BTreeMap::new();
     for client in clients {
         let briefing = project.everything().client(client).resolve();
@@ -88,7 +90,13 @@ pub fn drift(project: &Project<'_>, receipts: &[Receipt]) -> Vec<LoadingDrift> {
         let (false, Some(directory)) = (files.loaded.is_empty(), files.directory) else { continue };
         let Ok(started) = Project::open(project.system(), Path::new(directory)) else { continue };
         let mut believed: BTreeSet<String> = BTreeSet::new();
-        for file in files.files.iter().copied().chain([""]) {
+        // What is always loaded comes with every file, so the whole project is asked about only if there is none.
+        let mut asked: Vec<&str> =
+            files.files.iter().copied().filter(|file| !file.is_empty()).collect();
+        if asked.is_empty() {
+            asked.push("");
+        }
+        for file in asked {
             let briefing = started.briefing(root.join(file)).client(client).resolve();
             let left = briefing.left_out.iter();
             let left = left.filter(|item| {

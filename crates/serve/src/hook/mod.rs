@@ -237,7 +237,8 @@ fn tell(
         return Ok(None);
     };
     let Answered { root, directory, briefings } = answered;
-    if let Some(memory) = memory {
+    // A start and a prompt are no reads.
+    if let (Some(memory), HookMoment::Tool { .. }) = (memory, &call.moment) {
         note_loaded(&briefings, memory, known);
     }
     let mut message = Message::new(call, options, &root);

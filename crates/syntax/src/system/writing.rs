@@ -74,6 +74,11 @@ impl dyn System + '_ {
         self.replace_or_create(path, bytes, Access::Data)
     }
 
+    /// Replaces a file as [`replace_file`](trait.System.html#method.replace_file) does; a new one is a program.
+    pub fn replace_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.replace_or_create(path, bytes, Access::Program)
+    }
+
     /// Replaces a file as [`replace_file`](trait.System.html#method.replace_file) does; a new one is for the
     /// user alone.
     pub fn replace_private_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {

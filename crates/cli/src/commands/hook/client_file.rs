@@ -96,8 +96,8 @@ impl<'f> ClientFile<'f> {
             system.remove_file(&self.path)
         } else {
             directory.map_or(Ok(()), |directory| system.create_dir(directory)).and_then(|()| {
-                if is_program && self.text.is_none() {
-                    system.create_program(&self.path, text.as_bytes())
+                if is_program {
+                    system.replace_program(&self.path, text.as_bytes())
                 } else {
                     system.replace_file(&self.path, text.as_bytes())
                 }
