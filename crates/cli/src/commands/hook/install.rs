@@ -16,8 +16,8 @@ use crate::ui::Ui;
 
 /// Set up a client's hook in this repository
 ///
-/// Adds to the client's own settings and touches nothing else in them, or writes a plugin. Without a client, sets up the
-/// hook of each client that the project or the home directory shows.
+/// Adds to the client's own settings and touches nothing else in them, or writes a plugin. Without a client, offers the
+/// clients that the project shows, or else the home directory.
 #[derive(Debug, Args)]
 pub(super) struct InstallArgs {
     /// The clients
@@ -84,7 +84,8 @@ pub(super) fn run(
     let known = super::known_clients(session)?;
     let named: Vec<&Client> =
         args.clients.iter().map(|name| super::find(&known, name)).collect::<Result<_, _>>()?;
-    let chosen = if named.is_empty() { shown_clients(session, &known)? } else { named };
+    let is_offer = named.is_empty();
+    let chosen = if is_offer { shown_clients(session, &known)? } else { named };
     if chosen.is_empty() {
         return Err(CommandError::usage("no client with a hook shows in this project")
             .with_hint(format!("name one: {}", super::with_hooks(&known))));
@@ -92,6 +93,13 @@ pub(super) fn run(
     if args.place.command.is_some() && chosen.len() > 1 {
         return Err(CommandError::usage("`--command` is for one client")
             .with_hint("name the client: the command says it, too"));
+    }
+    if is_offer && ui.can_ask() && !args.dry_run {
+        let shown: Vec<&str> = chosen.iter().map(|client| &*client.name).collect();
+        if !ui.confirm(&format!("Set up the hook of {}?", shown.join(", ")))? {
+            ui.hint("name the ones that you want: `brief hook install CLIENT…`")?;
+            return Ok(ExitCode::SUCCESS);
+        }
     }
     for client in &chosen {
         install(ui, session, args, client)?;
