@@ -1,5 +1,5 @@
 //! The word list: a doc comment begins with its subject or its verb, and a sentence names who does
-//! something. House style for comments, messages and documents; tests quote what they like.
+//! something. House style for comments, messages and documents; the code of tests quotes what it likes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,6 +30,8 @@ pub(crate) fn problems() -> Vec<String> {
     for path in files() {
         let text = fs::read_to_string(&path).unwrap_or_default();
         let is_source = path.extension().is_some_and(|extension| extension == "rs");
+        let is_test =
+            path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("tests.rs");
         let shown = path.strip_prefix(workspace()).unwrap_or(&path).display().to_string();
         let mut is_inside = false;
         for (index, line) in text.lines().enumerate() {
@@ -37,7 +39,10 @@ pub(crate) fn problems() -> Vec<String> {
             let doc = comment.strip_prefix("///").or_else(|| comment.strip_prefix("//!"));
             let opening = doc.filter(|_| is_source && !is_inside);
             is_inside = doc.is_some();
-            let advice = opening.and_then(opening_advice).or_else(|| advice(line));
+            let is_prose = !is_test || comment.starts_with("//");
+            let advice = opening
+                .and_then(opening_advice)
+                .or_else(|| is_prose.then(|| advice(line)).flatten());
             found.extend(advice.map(|advice| format!("{shown}:{}: {advice}", index + 1)));
         }
     }
@@ -59,12 +64,13 @@ fn advice(line: &str) -> Option<String> {
     Some(format!("`{phrase}`: write `{better}`"))
 }
 
-/// The sources that ship and the documents, without the changelog: it is history.
+/// The sources, the tests and the documents, without the changelog: it is history.
 fn files() -> Vec<PathBuf> {
     let mut files = Vec::new();
     let crates = fs::read_dir(workspace().join("crates")).into_iter().flatten().flatten();
-    for source in crates.map(|member| member.path().join("src")) {
-        collect(&source, "rs", &mut files);
+    for member in crates {
+        collect(&member.path().join("src"), "rs", &mut files);
+        collect(&member.path().join("tests"), "rs", &mut files);
     }
     collect(&workspace().join("docs"), "md", &mut files);
     collect(&workspace().join("crates").join("syntax").join("rules"), "md", &mut files);
@@ -79,9 +85,7 @@ fn collect(directory: &Path, extension: &str, files: &mut Vec<PathBuf>) {
         let path = entry.path();
         if path.is_dir() {
             collect(&path, extension, files);
-        } else if path.extension().is_some_and(|found| found == extension)
-            && !path.ends_with("tests.rs")
-        {
+        } else if path.extension().is_some_and(|found| found == extension) {
             files.push(path);
         }
     }

@@ -1,4 +1,4 @@
-//! How far the estimate is off, on the texts of this repository.
+//! The error of the estimate, on the texts of this repository.
 //!
 //! The estimate was fitted on guidance files of other projects, none of which is here, so this is a
 //! test and not a memory. The numbers stand in `docs/reference/tokens.md`.
@@ -37,7 +37,7 @@ fn texts(directory: &dyn Dir, endings: &[&str], found: &mut Vec<String>) {
     }
 }
 
-/// How far the estimate is off on some texts.
+/// Returns the error of the estimate on some texts.
 #[derive(Debug)]
 struct Measured {
     texts: usize,

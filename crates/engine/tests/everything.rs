@@ -1,4 +1,4 @@
-//! What holds for any project with guidance in every format, and any question about it.
+//! Properties of any project with guidance in every format, and any question about it.
 
 use std::collections::BTreeMap;
 use std::path::Path;

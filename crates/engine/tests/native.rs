@@ -156,7 +156,7 @@ fn without_a_path_only_the_start_is_loaded() {
     let loaded: Vec<_> = answer.left_out.iter().map(|out| out.content).collect();
     assert_eq!(loaded, ["User.\n", "Top.\n"]);
     assert_eq!(answer.items.len(), 2);
-    // What the user has is nobody's project.
+    // The user's own files belong to no project.
     let moment = Moment::default();
     assert_eq!(catalog.resolve(&moment).items.len(), 3);
 }

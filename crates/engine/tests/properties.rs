@@ -1,4 +1,4 @@
-//! What holds for any project and any question.
+//! Properties that hold for any project and any question.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -93,7 +93,7 @@ fn whole(system: &MemorySystem) -> Catalog {
     )
 }
 
-/// What was answered: the places of entries, by what became of them.
+/// An answer: the places of entries, by what became of them.
 #[derive(Debug, PartialEq, Eq)]
 struct Answered {
     items: Vec<String>,
@@ -123,7 +123,7 @@ fn ask(files: &Files, (path, action, timing): Question) -> Answered {
     }
 }
 
-/// Whether a context file lies in a directory between the root and the target.
+/// Returns whether a context file lies in a directory between the root and the target.
 fn is_on_the_way(file: &str, path: &str) -> bool {
     let directory = file.rsplit_once('/').map_or("", |(directory, _)| directory);
     directory.is_empty() || path.starts_with(&format!("{directory}/"))

@@ -9,7 +9,7 @@ fn glob(pattern: &str) -> Glob {
     Glob::new(pattern).unwrap_or_else(|error| panic!("{pattern}: {error}"))
 }
 
-/// What doublestar's `Match` answers: nothing if it reports a bad pattern.
+/// The answer of doublestar's `Match`: nothing if it reports a bad pattern.
 ///
 /// It notices a stray `}` only when it gets there, and has treated it as a literal until then. So a
 /// path that matches the pattern with that brace escaped is matched, and any other is an error.

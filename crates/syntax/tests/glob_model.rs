@@ -7,12 +7,12 @@ use arbtest::arbitrary::{Result, Unstructured};
 use arbtest::arbtest;
 use brief_syntax::glob::{Alternatives, Glob, GlobOptions, LetterCase, covers_everything_inside};
 
-/// Whether the pattern, which is well-formed, matches the path.
+/// Returns whether the pattern, which is well-formed, matches the path.
 fn model_matches(pattern: &str, path: &str) -> bool {
     rest_matches(pattern, true, path)
 }
 
-/// Whether the rest of a pattern matches the rest of a path; `starts_segment` says whether what
+/// Returns whether the rest of a pattern matches the rest of a path; `starts_segment` says whether what
 /// came before was a separator, or nothing.
 fn rest_matches(pattern: &str, starts_segment: bool, path: &str) -> bool {
     let Some(character) = path.chars().next() else { return may_remain(pattern) };
@@ -92,7 +92,7 @@ fn expansions(pattern: &str) -> Vec<String> {
     panic!("the braces of {pattern} are not balanced");
 }
 
-/// Whether a class admits the character, and the pattern after the class.
+/// Returns whether a class admits the character, and the pattern after the class.
 fn class_admits(class: &str, character: char) -> (bool, &str) {
     let (body, after) = class.split_once(']').expect("classes are closed");
     match body.strip_prefix(['!', '^']) {
@@ -141,7 +141,7 @@ fn any_directory(u: &mut Unstructured<'_>) -> Result<&'static str> {
     u.choose(&["", "a", "b", "a/b", "a/a/b", "x", ".a"]).copied()
 }
 
-/// What can follow a directory in the path of a file below it: every short way, and longer ones of
+/// The paths that can follow a directory in the path of a file below it: every short way, and longer ones of
 /// fewer characters. `x` appears in no pattern.
 static CONTINUATIONS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut all = texts_of("ab*x./", 5);

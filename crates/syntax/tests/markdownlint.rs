@@ -1,4 +1,4 @@
-//! What the formatter writes, judged by markdownlint: no finding of the rules about layout.
+//! The formatter's output, judged by markdownlint: no finding of the rules about layout.
 #![expect(clippy::disallowed_methods, reason = "the linter reads real files")]
 
 use std::collections::BTreeSet;

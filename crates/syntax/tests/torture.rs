@@ -12,7 +12,7 @@ use brief_syntax::{Diagnostic, Source};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/torture");
 
-/// What a file says.
+/// The content of a file.
 struct Expected {
     file: &'static str,
     /// Fields and their values, lists as `[a, b]` and mappings as `{k: v}`; `None` without a header.
@@ -60,7 +60,7 @@ const FILES: [Expected; 35] = [
     // Ruling G12: names are compared exactly.
     Expected { file: "t28-uppercase-keys", fields: Some(&[("Name", "t28-uppercase-keys"), ("Description", "x")]), codes: CLEAN },
     Expected { file: "t29-latin1", fields: Some(&[("name", "t29-latin1"), ("description", "caf\u{fffd}")]), codes: &["text/not-utf8"] },
-    // The text is data here; whoever prints it escapes it (ruling G11).
+    // The text is data here; the code that prints it escapes it (ruling G11).
     Expected { file: "t30-hidden", fields: Some(&[("name", "t30-hidden"), ("description", "ok \u{e0041}\u{e0042} hidden")]), codes: CLEAN },
     Expected { file: "t31-yaml-bomb", fields: Some(&[("name", "t31-yaml-bomb"), PLAIN]), codes: &["yaml/alias-bomb"] },
     Expected { file: "t32-unterminated", fields: Some(&[("name", "t32-unterminated"), ("description", "\"never closed")]), codes: REPAIRED },

@@ -24,7 +24,7 @@ fn texts(value: &Value) -> Vec<String> {
     list.iter().map(|one| one.as_str().map_or_else(|| one.to_string(), str::to_owned)).collect()
 }
 
-/// Whether what was wanted is there; an empty value is as good as none.
+/// Returns whether the wanted value is there; an empty value counts as none.
 fn covers(want: &Value, got: &Value) -> bool {
     let is_empty = |value: &Value| match value {
         Value::Null => true,
@@ -173,7 +173,7 @@ fn an_ability_has_to_be_granted_and_allowed() {
     assert!(audit.contains("notes.txt") && audit.contains(".env"), "{audit}");
 }
 
-/// Where nothing may run, no code is looked at, and an agent with tools does not start.
+/// With execution off, no code is looked at, and an agent with tools does not start.
 #[test]
 fn nothing_runs_when_execution_is_off() {
     let project =

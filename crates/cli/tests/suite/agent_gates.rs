@@ -1,4 +1,4 @@
-//! What an agent file says about itself holds in every command that runs it.
+//! An agent file's statements about itself hold in every command that runs it.
 
 use brief_testkit::Sandbox;
 use serde_json::{Value, json};
@@ -143,7 +143,7 @@ fn a_problem_in_code_has_its_place_in_the_file() {
     }
 }
 
-/// U50: a schema is judged when an agent is shown, not when somebody calls.
+/// U50: a schema is judged when an agent is shown, not when a tool is called.
 #[test]
 fn a_schema_is_judged_before_a_call() {
     let agent = |parameters: &str| {

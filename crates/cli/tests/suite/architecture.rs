@@ -17,7 +17,7 @@ const FLOORS: [&[&str]; 7] = [
     &["brief-syntax"],
 ];
 
-/// What holds the tests together; no floor, and nothing that ships may see it.
+/// The crate of test helpers; it stands on no floor, and nothing that ships may see it.
 const TESTKIT: &str = "brief-testkit";
 
 /// The most lines a source file may have, tests in it included.

@@ -1,4 +1,4 @@
-//! What an answer costs and who asks: `--budget`, `--exact`, `--client`, `--task`.
+//! The cost of an answer and the asker: `--budget`, `--exact`, `--client`, `--task`.
 
 use std::fs;
 
@@ -33,7 +33,7 @@ fn a_budget_cuts_the_most_general_first() {
     assert_eq!(roomy, shop().run(&["context", "src/cart.py"]));
 }
 
-/// What is cut is left out with the reason, for people and programs.
+/// A cut item is left out with the reason, for people and programs.
 #[test]
 fn why_shows_what_was_cut() {
     insta::assert_snapshot!(shop().run(&["why", "src/cart.py", "--budget", "12", "--on", "read"]), @"
@@ -139,7 +139,7 @@ fn tokens_are_what_is_delivered() {
     assert_eq!(answer["tokens"], 3);
 }
 
-/// Who asks, and for what, is part of the question.
+/// The client and the task are part of the question.
 #[test]
 fn a_client_and_a_task_are_part_of_the_moment() {
     let args = ["context", "src/cart.py", "--client", "claude", "--task", "fix", "--json"];

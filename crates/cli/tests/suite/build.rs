@@ -260,7 +260,7 @@ fn json_has_the_same_facts() {
     assert_eq!((output.code, output.stderr.as_str()), (Some(1), ""));
 }
 
-/// A client that nobody knows is a wrong call, and nothing happens.
+/// An unknown client is a wrong call, and nothing happens.
 #[test]
 fn an_unknown_client_is_a_wrong_call() {
     let registry = registry();

@@ -59,7 +59,7 @@ fn outputs_that_are_no_longer_wanted_are_removed() {
     assert!(names(&registry).iter().all(|name| name.starts_with(".claude/")));
 }
 
-/// P2: a file that nobody recorded is kept, and nothing of its item is written.
+/// P2: a file without a record is kept, and nothing of its item is written.
 #[test]
 fn a_file_in_the_way_is_kept_with_nothing_of_its_item_written() {
     let registry = registry().with_file("dist/.claude/rules/api.md", "mine\n");
@@ -107,7 +107,7 @@ fn an_edited_output_is_kept_unless_forced() {
     assert!(build(&registry, &[]).stderr.contains("16 unchanged"));
 }
 
-/// P2: an edited output that is no longer wanted is somebody's work.
+/// P2: an edited output that is no longer wanted is the user's work.
 #[test]
 fn an_edited_output_of_an_item_that_is_gone_is_kept() {
     let registry = registry();
@@ -136,7 +136,7 @@ fn missing_outputs_come_back_and_right_ones_are_taken_over() {
     assert!(output.stderr.contains("0 created, 0 updated, 16 unchanged"), "{output}");
 }
 
-/// Where items come from is no place for outputs.
+/// A directory of items is no place for outputs.
 #[test]
 fn a_build_does_not_go_where_the_items_are() {
     let registry = registry();
@@ -242,7 +242,7 @@ fn two_runs_at_once_end_as_one() {
     assert!(build(&registry, &[]).stderr.contains("16 unchanged"));
 }
 
-/// What cannot be read may be an item, so nothing is taken for stale.
+/// An unreadable file may be an item, so nothing is taken for stale.
 #[cfg(unix)]
 #[test]
 fn an_item_that_cannot_be_read_loses_nothing() {

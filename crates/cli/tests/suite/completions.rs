@@ -40,7 +40,7 @@ fn names_of_tasks_complete() {
     );
 }
 
-/// What is installed completes where it can be removed or updated: items, bundles, sources.
+/// Installed items, bundles and sources complete where they can be removed or updated.
 #[test]
 fn names_of_what_is_installed_complete() {
     let rule = "---\nschema: 1\nname: money\ndescription: Money\n---\n\nText.\n";

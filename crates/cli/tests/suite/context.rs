@@ -540,7 +540,7 @@ fn a_wrong_call_is_refused() {
     }
 }
 
-/// `-C` to a place that is no directory is a wrong call.
+/// `-C` to a place that is not a directory is a wrong call.
 #[test]
 fn a_root_that_is_no_directory_is_refused() {
     let shop = shop();

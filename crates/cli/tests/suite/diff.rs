@@ -64,7 +64,7 @@ fn repository() -> Sandbox {
     project
 }
 
-/// What changes: kind, name, files.
+/// The changes: kind, name, files.
 fn changes(output: &Output) -> Vec<Value> {
     let json = output.json();
     let changes = json["changes"].as_array().unwrap().iter();
@@ -177,7 +177,7 @@ fn ranges_and_exit_codes() {
     }
 }
 
-/// What is new and untracked counts, what is ignored does not, and what was removed is gone.
+/// New untracked files count, ignored ones do not, and removed ones are gone.
 #[test]
 fn the_working_tree_is_what_git_would_see() {
     let project = repository();
@@ -202,7 +202,7 @@ fn the_working_tree_is_what_git_would_see() {
     assert_eq!(diff(&project, &["HEAD"]), Vec::<Value>::new());
 }
 
-/// What a sparse checkout leaves out is no change, whatever else is.
+/// Files that a sparse checkout leaves out are not a change, whatever else is.
 #[test]
 fn a_sparse_checkout_is_whole() {
     let project = repository();

@@ -54,7 +54,7 @@ fn files_get_one_layout_and_keep_what_they_say() {
     ");
 }
 
-/// What was not written for this format, and what is not in a registry, is left alone.
+/// Files of other formats, and files outside a registry, are left alone.
 #[test]
 fn other_files_are_left_alone() {
     let skill = "---\nname: s\ndescription: d\n---\n# S\n* x\n";

@@ -27,7 +27,7 @@ pub(crate) fn entries() -> Sandbox {
         .with_file("src/n.ipynb", "")
 }
 
-/// What Claude Code sends for a tool; `more` adds fields or replaces them.
+/// The payload of Claude Code for a tool; `more` adds fields or replaces them.
 pub(crate) fn payload(
     project: &Sandbox,
     event: &str,
@@ -89,7 +89,7 @@ pub(crate) fn session(id: &str) -> Value {
 
 pub(crate) const NOTHING: [&str; 0] = [];
 
-/// What [`ENTRIES`] say before a file is read: what is for before an edit or a creation is due.
+/// The text of [`ENTRIES`] before a file is read: what is for before an edit or a creation is due.
 pub(crate) const READING: [&str; 4] =
     ["READ", "Before an edit: EDIT", "Before a creation: CREATE", "BEFORE"];
 
@@ -203,7 +203,7 @@ fn a_patch_touches_each_of_its_files() {
     }
 }
 
-/// What has no file in it is nobody's business.
+/// A tool call without a file gets no guidance.
 #[test]
 fn tools_without_a_file_get_nothing() {
     let project = entries();

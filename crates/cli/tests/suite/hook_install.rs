@@ -188,7 +188,7 @@ fn installing_again_changes_nothing() {
     }
 }
 
-/// What was half installed is completed.
+/// A half installation is completed.
 #[test]
 fn a_missing_event_is_added() {
     let half = json!({"hooks": {"PreToolUse": [
@@ -228,7 +228,7 @@ fn uninstalling_removes_our_handler_alone() {
     assert!(uninstall(&project).stderr.contains("is not installed"));
 }
 
-/// What we made goes away again.
+/// Our own files go away again.
 #[test]
 fn uninstalling_leaves_no_trace() {
     let project = project().with_file(FILE, "{\n  \"a\": 1\n}\n");
@@ -289,7 +289,7 @@ fn a_file_that_is_not_text_is_refused() {
     assert_eq!(fs::read(project.path().join(FILE)).unwrap(), b"{\"a\": \"\xff\"}");
 }
 
-/// A link that leads out of the project is somebody else's file.
+/// A link that leads out of the project is another project's file.
 #[cfg(unix)]
 #[test]
 fn a_link_out_of_the_project_is_refused() {
@@ -393,7 +393,7 @@ fn a_wrong_call_is_refused() {
     }
 }
 
-/// What `install` writes is what the hook answers to.
+/// The hook answers to the command that `install` writes.
 #[test]
 fn the_installed_command_answers() {
     let project = project().with_file("AGENTS.yaml", "context: [{content: HELLO}]\n");
@@ -448,7 +448,7 @@ fn a_hook_is_set_up_at_the_top_of_the_repository() {
     assert!(!project.path().join(FILE).exists());
 }
 
-/// U74: whoever starts a hook by hand is told what it waits for.
+/// U74: a user who starts a hook by hand is told what it waits for.
 #[cfg(unix)]
 #[test]
 fn a_hook_at_a_terminal_says_what_it_waits_for() {

@@ -1,4 +1,4 @@
-//! What the hook remembers of a conversation: ruling S6.
+//! The hook's memory of a conversation: ruling S6.
 
 use std::fs;
 use std::io::Write;
@@ -98,7 +98,7 @@ fn a_week_is_too_long_to_remember() {
     assert!(!names(&memory(&project)).contains(&names(&files)[0]));
 }
 
-/// The memory is in the user's state directory, for the user alone, and names nobody.
+/// The memory is in the user's state directory, for the user alone, and holds no names.
 #[cfg(unix)]
 #[test]
 fn the_memory_is_private() {

@@ -76,7 +76,7 @@ fn a_device_or_a_socket_is_not_read() {
     assert_survives(&project, "bad/AGENTS.yaml", "structured/unreadable");
 }
 
-/// A directory of that name is nobody's context file.
+/// A directory of that name is not a context file.
 #[test]
 fn a_directory_is_not_a_context_file() {
     let project = good().with_dir("bad/AGENTS.yaml");

@@ -19,7 +19,7 @@ fn init_writes_a_file_to_start_from() {
     ");
 }
 
-/// What `init` writes passes `lint`, also strictly, as soon as there is a Markdown file.
+/// The file of `init` passes `lint`, also strictly, as soon as there is a Markdown file.
 #[test]
 fn the_starter_passes_lint() {
     let project = project().with_file("README.md", "");

@@ -1,4 +1,4 @@
-//! What the tests of installing share: real repositories beside the project, reached by the names that
+//! Helpers for the tests of installing: real repositories beside the project, reached by the names that
 //! people type, through `insteadOf` in the settings of git.
 
 use std::collections::BTreeMap;

@@ -158,7 +158,7 @@ fn what_is_named_is_what_is_added() {
     }
 }
 
-/// What cannot be found is named, with the next best or the place where it can be looked up, and nothing
+/// A source or item that is missing is named, with the next best or the place to look it up, and nothing
 /// is written.
 #[test]
 fn what_does_not_exist_is_refused() {
@@ -264,7 +264,7 @@ fn names_of_sources_do_not_meet() {
     assert!(taken.stderr.contains("brief.toml has another source `guidance`"), "{taken}");
 }
 
-/// What the user has written in brief.toml stays, comments and order too.
+/// The user's text in brief.toml stays, comments and order too.
 #[test]
 fn brief_toml_keeps_what_the_user_wrote() {
     let project = consumer();
@@ -363,7 +363,7 @@ fn scripts_can_be_started() {
     assert_ne!(mode("run.sh"), 0);
 }
 
-/// What is said for one client, in a file or a block of its own, reaches that client only.
+/// Text for one client, in a file or a block of its own, reaches that client only.
 #[test]
 fn each_client_gets_its_own_words() {
     let project = consumer();

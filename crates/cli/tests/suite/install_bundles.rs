@@ -92,7 +92,7 @@ fn a_bundle_finds_items_of_other_sources() {
     assert_eq!(installed(&project), ["d.md"]);
 }
 
-/// N45: what a bundle lists and nobody has is an error that names bundle, kind and item.
+/// N45: an item that a bundle lists and no source has is an error that names bundle, kind and item.
 #[test]
 fn a_missing_item_of_a_bundle_stops_everything() {
     let project = consumer();

@@ -1,4 +1,4 @@
-//! Which clients a project is written for when nobody says: those that its files tell of.
+//! The clients that a project is written for when the user names none: those that its files tell of.
 
 use std::fs;
 
@@ -50,7 +50,7 @@ fn what_many_projects_have_tells_nothing() {
     assert!(!project.read("brief.toml").contains("[install]"));
 }
 
-/// What the project or the user says wins over what files tell.
+/// The project's or the user's choice wins over what files tell.
 #[test]
 fn what_is_said_wins() {
     let said = consumer()
@@ -67,7 +67,7 @@ fn what_is_said_wins() {
     assert!(!project.read("brief.toml").contains("[install]"));
 }
 
-/// Clients that were found go with the last source; those that somebody wrote stay.
+/// Clients that were found go with the last source; those that the user wrote stay.
 #[test]
 fn found_clients_go_with_the_sources() {
     let project = consumer().with_file("CLAUDE.md", "# Mine\n");
@@ -120,7 +120,7 @@ fn a_skill_that_differs_is_written_where_it_differs() {
 }
 
 /// U37: what was installed when each client got its own copy stays as it is, byte for byte, on every
-/// machine, until the project chooses a layout; then copies go, and nobody loses a skill.
+/// machine, until the project chooses a layout; then copies go, and no client loses a skill.
 #[test]
 fn an_older_installation_is_kept() {
     let project = consumer().with_file("brief.toml", "[install]\nlayout = \"separate\"\n");

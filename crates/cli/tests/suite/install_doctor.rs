@@ -31,7 +31,7 @@ fn a_sound_project_has_no_findings() {
     assert_eq!(empty.stdout, "");
 }
 
-/// Outputs that are gone, changed or older than the lock; entries that somebody took out.
+/// Outputs that are gone, changed or older than the lock; entries that the user took out.
 #[test]
 fn drift_is_found() {
     let (project, remote) = installed();
@@ -145,7 +145,7 @@ fn doubles_are_found() {
     assert_eq!(output.stderr, "no problems\n", "K33: Copilot reads each rule once");
 }
 
-/// Files in directories of clients that no client reads, whoever wrote them.
+/// Files in directories of clients that no client reads, written by any author.
 #[test]
 fn files_that_nobody_reads_are_found() {
     let (project, _) = installed();

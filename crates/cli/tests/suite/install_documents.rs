@@ -1,4 +1,4 @@
-//! What the reference says about registries, held against the program.
+//! The reference about registries, held against the program.
 
 use std::collections::BTreeSet;
 use std::fs;

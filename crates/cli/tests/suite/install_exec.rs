@@ -1,4 +1,4 @@
-//! What was installed is somebody else's text: it does not run because it lies in the project (G7).
+//! Installed texts have another author: they do not run because they lie in the project (G7).
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

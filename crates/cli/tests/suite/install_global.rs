@@ -70,7 +70,7 @@ fn both_scopes_are_apart() {
     run(&project, &["sync", "--frozen"]);
 }
 
-/// What the user has there already is kept, as in a project.
+/// The user's own files there are kept, as in a project.
 #[test]
 fn files_of_the_user_are_kept() {
     let project = consumer();

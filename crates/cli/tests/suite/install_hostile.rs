@@ -100,7 +100,7 @@ fn a_manifest_with_mistakes_is_reported() {
     }
 }
 
-/// What is not TOML at all, or no text, is reported, not replaced.
+/// A manifest that is not TOML, or not text, is reported, not replaced.
 #[test]
 fn a_manifest_that_is_none_is_kept() {
     for text in [&b"[sources"[..], b"sources = 1\n", b"\xff\xfe", b"<<<<<<< ours\n"] {
@@ -182,7 +182,7 @@ fn tokens_of_the_environment_are_not_shown() {
     assert_eq!(holders(&project.home()), [""; 0]);
 }
 
-/// A password that somebody wrote into brief.toml is refused without being repeated.
+/// A password in brief.toml is refused without being repeated.
 #[test]
 fn a_password_in_the_manifest_is_refused() {
     let project = consumer();
@@ -214,7 +214,7 @@ fn a_directory_that_cannot_be_written_is_named() {
     };
     set(".claude", 0o555);
     let is_bound = fs::write(project.path().join(".claude/probe"), "").is_err();
-    // Whoever may do everything is not kept from anything.
+    // The superuser is not kept from anything.
     if is_bound {
         let output = project.run(&["add", "acme/guidance", "money"]);
         assert_eq!(output.code, Some(1), "{output}");

@@ -52,7 +52,7 @@ fn metadata_is_there_for_programs() {
     assert_eq!(list["items"][0]["version"], "1.0.0");
 }
 
-/// What a source has is shown before anything is added, and for one that is known by its name.
+/// The items of a source are shown before anything is added, and for a known source by its name.
 #[test]
 fn what_there_is_can_be_seen_before() {
     let project = consumer();
@@ -88,7 +88,7 @@ fn hidden_characters_are_shown() {
     assert!(!list.contains('\u{1b}'), "{list}");
 }
 
-/// What a run did: sources, items and files by name.
+/// The results of a run: sources, items and files by name.
 #[test]
 fn a_run_tells_programs_what_it_did() {
     let project = consumer().with_file(".claude/skills/review/SKILL.md", "mine\n");

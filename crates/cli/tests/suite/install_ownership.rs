@@ -13,7 +13,7 @@ fn installed() -> (Sandbox, Remote) {
     (project, remote)
 }
 
-/// A file that nobody recorded stays; nothing of its item is written, and the other items are.
+/// A file without a record stays; nothing of its item is written, and the other items are.
 #[test]
 fn a_file_in_the_way_is_kept() {
     let project = consumer().with_file(FILE, "mine\n");
@@ -37,7 +37,7 @@ fn a_file_in_the_way_is_kept() {
     assert_eq!(project.read(FILE), "mine\n");
 }
 
-/// A file that has the very content is nobody's work that could be lost.
+/// Of a file that has the very content, no work could be lost.
 #[test]
 fn a_file_with_the_same_content_becomes_ours() {
     let (project, _) = installed();
@@ -132,7 +132,7 @@ fn every_copy_is_kept() {
     assert!(!project.path().join(format!(".brief/backups/{FILE}.3")).exists());
 }
 
-/// What is no longer wanted and was changed stays, by `remove` and by `clean`, until it is forced.
+/// A changed file that is no longer wanted stays, by `remove` and by `clean`, until it is forced.
 #[test]
 fn a_changed_output_outlives_its_item() {
     for command in [&["remove", "money"][..], &["clean"]] {

@@ -43,7 +43,7 @@ fn a_file_of_the_user_is_given_back_as_it_was() {
     assert_eq!(files(&project.path()), before);
 }
 
-/// Claude Code gets `AGENTS.md` through an import between markers, once, and only if nobody has written
+/// Claude Code gets `AGENTS.md` through an import between markers, once, and only if the user has not written
 /// one.
 #[test]
 fn claude_md_leads_to_agents_md() {
@@ -67,7 +67,7 @@ fn claude_md_leads_to_agents_md() {
     assert!(!installed(project).path().join("CLAUDE.md").exists(), "nothing to lead to");
 }
 
-/// Who does not want that says so in `[install]`.
+/// `[install]` turns that off.
 #[test]
 fn shared_files_can_be_left_alone() {
     let settings = "[install]\nopencode-json = \"leave\"\nclaude-md = \"leave\"\n";
@@ -136,7 +136,7 @@ fn a_file_that_is_not_json_is_left_alone() {
     assert_eq!(project.read("opencode.json"), "not json\n");
 }
 
-/// What stands in a shared file because of us is still known when the lock was lost, and when it came from
+/// Our entries in a shared file are still known when the lock was lost, and when it came from
 /// a colleague who needs it no more.
 #[test]
 fn our_entries_are_known_without_the_lock() {

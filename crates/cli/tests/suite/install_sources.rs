@@ -63,7 +63,7 @@ fn add(project: &Sandbox, source: &str) -> Output {
     project.run(&["add", source, "--client", "claude"])
 }
 
-/// The files of the project that somebody reads.
+/// The files of the project that a client or the user reads.
 fn files(project: &Sandbox) -> Vec<String> {
     tree(project, "").into_keys().collect()
 }
@@ -181,7 +181,7 @@ fn outputs_that_differ_in_case_are_refused() {
     assert_eq!(written.count(), 1, "{files:?}");
 }
 
-/// Submodules, hooks and filters are programs of somebody else.
+/// Submodules, hooks and filters are programs of other authors.
 #[test]
 fn nothing_of_a_source_is_run() {
     let project = project();
@@ -207,7 +207,7 @@ fn nothing_of_a_source_is_run() {
         fs::write(&path, format!("#!/bin/sh\n{touch}\n")).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    // Somebody who has a filter of that name for work of their own.
+    // A user who has a filter of that name for work of their own.
     let settings = project.outside().join("gitconfig");
     let text = format!(
         "[filter \"evil\"]\n\tsmudge = {touch}; cat\n\tclean = {touch}; cat\n\tprocess = {touch}\n\
@@ -242,7 +242,7 @@ fn a_file_that_is_too_large_stops_its_item() {
     assert!(project.path().join(".claude/skills/good/SKILL.md").exists());
 }
 
-/// What stands where a directory should be is somebody's, whatever it is.
+/// A file in the place of a directory belongs to the user, whatever it is.
 #[test]
 fn a_file_in_the_place_of_a_directory_stays() {
     let project = project().with_file(".claude", "mine\n");
@@ -292,7 +292,7 @@ fn nothing_is_written_through_a_link() {
     }
 }
 
-/// What is only for us may come with a project, too.
+/// Our own files may come with a project, too.
 #[test]
 fn our_own_directory_is_no_way_out() {
     let project = project();

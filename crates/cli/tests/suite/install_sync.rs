@@ -32,7 +32,7 @@ fn sources_stay_at_their_commits() {
     }
 }
 
-/// What is missing comes back, byte for byte; `--frozen` and `--offline` are no hindrance.
+/// A missing output comes back, byte for byte; `--frozen` and `--offline` are no hindrance.
 #[test]
 fn what_is_missing_is_restored() {
     for args in [&["sync"][..], &["sync", "--frozen"], &["sync", "--frozen", "--offline"]] {
@@ -137,7 +137,7 @@ fn the_lock_does_not_depend_on_the_machine() {
     assert!(project.read(".claude/rules/money.md").contains("Newer."));
 }
 
-/// Whoever takes a change back gets the file of today, not the one from before the update.
+/// A user who takes a change back gets the file of today, not the one from before the update.
 #[test]
 fn a_change_that_is_taken_back_is_brought_up_to_date() {
     let (project, remote) = installed();

@@ -45,7 +45,7 @@ fn an_update_shows_what_it_changes() {
     assert!(done.stderr.ends_with("nothing is outdated\n"), "{done}");
 }
 
-/// What nobody asked for is not added by an update; of a source that is wanted as a whole, it is.
+/// An update adds no item that was not asked for; of a source that is wanted as a whole, it does.
 #[test]
 fn an_update_adds_only_what_is_wanted() {
     for (args, is_added) in [(&["money"][..], false), (&[], true)] {
@@ -234,7 +234,7 @@ fn the_last_removal_leaves_an_empty_project() {
     run(&project, &["sync", "--frozen"]);
 }
 
-/// What is not installed cannot be removed; what may be two things is asked about.
+/// An item that is not installed cannot be removed; an ambiguous name is asked about.
 #[test]
 fn a_removal_that_means_nothing_is_refused() {
     let (project, remote) = installed(&["money"]);
@@ -290,7 +290,7 @@ fn clean_removes_exactly_what_was_written() {
     assert_eq!(nothing.stdout, "", "nothing is left to be done: {nothing}");
 }
 
-/// U66: whoever looks at differences is told that nothing was written.
+/// U66: a user who looks at differences is told that nothing was written.
 #[test]
 fn a_diff_says_that_nothing_was_written() {
     let (project, remote) = installed(&["money"]);

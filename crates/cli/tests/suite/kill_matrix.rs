@@ -26,7 +26,7 @@ pub(crate) struct Ran {
     pub(crate) stderr: String,
     /// The steps that it took.
     pub(crate) steps: Vec<String>,
-    /// Whether the fault has happened.
+    /// True if the fault has happened.
     pub(crate) has_failed: bool,
 }
 
@@ -77,7 +77,7 @@ struct Line {
     converged: usize,
     refused: usize,
     refused_wrongly: usize,
-    /// What was found, in words.
+    /// The problems, in words.
     problems: Vec<String>,
 }
 
@@ -218,7 +218,7 @@ impl Case {
         line.refused += 1;
         let found = self.tree();
         let is_told = refused.code == ExitCode::from(1) && is_clear(&refused.stderr, refusal);
-        // An empty directory that cannot be removed stays: nobody is hurt.
+        // An empty directory that cannot be removed stays, which does no harm.
         let is_done = refused.code == ExitCode::SUCCESS
             && files(&without_ours(&found)) == files(&without_ours(new));
         let mut again = Line { problems: torn(&found, old, new, &why), ..Line::default() };

@@ -525,7 +525,7 @@ fn no_context_file_is_a_warning() {
     ");
 }
 
-/// What is not there, or not in the project, cannot be checked.
+/// A path that is missing, or outside the project, cannot be checked.
 #[test]
 fn a_wrong_place_is_refused() {
     let shop = shop();

@@ -1,4 +1,4 @@
-//! `brief lint`: advice that works, and files that nobody looked at before.
+//! `brief lint`: advice that works, and files that were not looked at before.
 
 use crate::project;
 

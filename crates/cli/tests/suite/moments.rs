@@ -127,7 +127,7 @@ fn the_page_of_the_example_shows_commands_that_work() {
     }
 }
 
-/// What the example has installed is what its registry says.
+/// The installed files of the example are those of its registry.
 #[test]
 fn the_installed_items_are_up_to_date() {
     let sandbox = ferry();

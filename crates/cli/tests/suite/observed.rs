@@ -1,4 +1,4 @@
-//! What the program and its children really do, as the kernel sees it.
+//! The real calls of the program and its children, as the kernel sees them.
 //!
 //! `strace` writes down every program that is started, with its environment, and every connection. Where
 //! it is missing, these tests fail: they would check nothing.
@@ -71,7 +71,7 @@ fn traced_calls(project: &Sandbox, args: &[&str], input: &str, wanted: &str) -> 
         "`strace` wrote nothing down, so nothing is known; it may not trace here: {}",
         String::from_utf8_lossy(&output.stderr)
     );
-    // A call that did not succeed started nothing and reached nobody.
+    // A call that did not succeed started nothing and reached no one.
     let calls = text.lines().filter(|line| !line.contains("= -1 ENOENT"));
     Trace { calls: calls.map(str::to_owned).collect() }
 }

@@ -28,7 +28,7 @@ use crate::workspace;
 /// Programs that are not there when a page is run.
 const STAND_INS: [&str; 4] = ["claude", "llama-server", "ollama", "vllm"];
 
-/// Whether a command that shows nothing must print nothing.
+/// True if a command that shows nothing must print nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Silence {
     Counts,
@@ -167,7 +167,7 @@ impl Page<'_> {
     }
 }
 
-/// Whether lines are what a page shows; `…` stands for any number of them.
+/// Returns whether lines are what a page shows; `…` stands for any number of them.
 fn fits(shown: &[&str], printed: &[&str]) -> bool {
     match shown {
         [] => printed.is_empty(),

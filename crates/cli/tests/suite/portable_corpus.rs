@@ -127,7 +127,7 @@ fn is_program(_: &Path) -> bool {
     false
 }
 
-/// What is written for each client is what is expected, file by file, and stays when it is written again.
+/// The files for each client are the expected ones, and stay when they are written again.
 #[test]
 fn every_case_has_the_expected_outputs() {
     let mut compiled = 0;

@@ -10,7 +10,7 @@ use crate::install::{consumer, git, guidance};
 /// Programs that commands of ours start, or that those start in turn.
 const PROGRAMS: [&str; 6] = ["git", "sh", "cat", "sed", "ssh", "git-remote-https"];
 
-/// Plants programs in the project that leave a mark, in each place that is on somebody's `PATH`.
+/// Plants programs in the project that leave a mark, in each place that is on a user's `PATH`.
 fn plant(project: &Sandbox) {
     let mark = project.outside().join("mark");
     for place in ["", "bin", "node_modules/.bin"] {

@@ -1,4 +1,4 @@
-//! What the documents promise, tried.
+//! The promises of the documents, tried.
 
 use std::fs;
 

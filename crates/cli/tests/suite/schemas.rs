@@ -52,7 +52,7 @@ fn kind_of(path: &str) -> Option<&'static str> {
     }
 }
 
-/// What a schema looks at: a whole file, or its header.
+/// The part that a schema looks at: a whole file, or its header.
 fn value_of(kind: &str, text: &str) -> Option<Value> {
     if kind == "agents-yaml" {
         return serde_json::to_value(Yaml::parse(text).root()?).ok();

@@ -93,7 +93,7 @@ fn two_dashes_end_the_flags() {
     assert!(differences(case).is_empty(), "{:?}", differences(case));
 }
 
-/// U47: a file of somebody else is in the way, and stays.
+/// U47: a file of the user is in the way, and stays.
 #[test]
 fn a_foreign_extension_is_in_the_way() {
     let case = r#"{"id": "x", "files": {".pi/extensions/sctx.ts": "// mine\n"}, "cwd": ".",

@@ -9,7 +9,7 @@ use brief_testkit::{Attacks, Sandbox};
 
 use crate::project_on_disk as project;
 
-/// How long a hook may take against a hostile project. The machine that runs the tests is busy and the build is slow;
+/// The time for a hook against a hostile project. The machine that runs the tests is busy and the build is slow;
 /// `bench/run.py --hostile` holds the goal of 250 ms for a build that ships.
 fn longest() -> Duration {
     let asked = std::env::var("BRIEF_HOOK_LONGEST").ok().and_then(|limit| limit.parse().ok());

@@ -1,4 +1,4 @@
-//! What each client sees: loaded by itself, delivered by the hook, offered, or not at all.
+//! The view of each client: loaded by itself, delivered by the hook, offered, or not at all.
 
 use brief_testkit::Sandbox;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Where a question is asked: the root, and the directory that the client was started in.
+//! The place of a question: the root, and the directory that the client was started in.
 
 use crate::{project, shop};
 

@@ -293,7 +293,7 @@ fn coverage_finds_what_misses() {
     assert_eq!(gaps().run(&["coverage", "docs", "--strict", "--complete"]).code, Some(1));
 }
 
-/// What is for nearly every file and costs much is a finding.
+/// An item that is for nearly every file and costs much is a finding.
 #[test]
 fn coverage_finds_what_is_heavy() {
     let text = "word ".repeat(600);
@@ -367,7 +367,7 @@ fn tree_shows_items_of_a_registry() {
         "rules/  ~0\n  ~0  rules/money/RULE.md:1  money, portable rule, manual  (~5 when it is installed)\n",
         "{output}"
     );
-    // They are guidance for nobody who works on the registry.
+    // They are not guidance for people who work on the registry.
     let context = project.run(&["context", "rules/money/RULE.md"]);
     assert!(!context.stdout.contains("integers"), "{context}");
 }

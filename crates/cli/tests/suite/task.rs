@@ -322,7 +322,7 @@ fn line_breaks_of_another_system_stay() {
     assert!(output.stdout.ends_with("One 1\r\n\r\ncommand\r\nTwo\r\n\n"), "{output:?}");
 }
 
-/// Whoever pipes a prompt into something that stops reading gets no complaint.
+/// A prompt that is piped into something that stops reading brings no complaint.
 #[cfg(unix)]
 #[test]
 fn a_reader_may_go_away() {

@@ -11,7 +11,7 @@ use brief_testkit::{Output, Sandbox, make_fifo};
 
 use crate::trusted_project;
 
-/// How long to wait for something that should have happened already.
+/// The time to wait for something that should have happened already.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn with_task(text: &str) -> Sandbox {
@@ -55,7 +55,7 @@ fn a_command_stands_for_its_output() {
     assert_prints(&nested.run(&["task", "t", "-C", "app", "--exec"]), "$PROJECT/app\n\n");
 }
 
-/// What a command says to people is for people.
+/// A command's standard error is for people.
 #[test]
 fn standard_error_of_a_command_is_not_in_the_prompt() {
     let output = with_task("!`echo out; echo err >&2`").run(&["task", "t"]);
@@ -458,7 +458,7 @@ fn an_interruption_ends_what_runs() {
     }
 }
 
-/// A script runs with our rights, so it must not be somebody else's, nor run as somebody else.
+/// A script runs with our rights, so it must belong to the user, and run as the user.
 #[test]
 fn a_script_that_would_run_as_another_is_refused() {
     let project = with_bootstrap("Rule.\n", "#!/bin/sh\ntouch marker\n");

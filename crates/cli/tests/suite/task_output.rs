@@ -361,7 +361,7 @@ fn the_task_has_a_server_too() {
             "s": {"url": "https://y.test"},
         })
     );
-    // What has neither `command` nor `url` cannot be written for anybody.
+    // A server with neither `command` nor `url` cannot be written for any client.
     let cursor = project.run(&["task", "t", "--mcp-config", "cursor"]).json();
     assert_eq!(
         cursor,

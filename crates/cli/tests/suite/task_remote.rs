@@ -65,7 +65,7 @@ impl Repository {
     }
 }
 
-/// How long to wait for something that should have happened already.
+/// The time to wait for something that should have happened already.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Nothing of the machine's git settings is seen.
@@ -75,7 +75,7 @@ const SETTINGS: [(&str, &str); 3] = [
     ("GIT_CONFIG_NOSYSTEM", "1"),
 ];
 
-/// A project with one task, which calls a command that somebody else may have.
+/// A project with one task, which calls a command that another author may have.
 fn with_task() -> Sandbox {
     let project = project().with_file(".agents/tasks/t.md", "Task.\n/c\n");
     SETTINGS.into_iter().fold(project, |project, (name, value)| project.with_env(name, value))
@@ -93,7 +93,7 @@ fn offered(output: &Output) -> String {
     path.trim_end_matches('`').to_owned()
 }
 
-/// What is said besides how far fetching is.
+/// The output besides the progress of fetching.
 fn told(output: &Output) -> String {
     let is_progress = |line: &&str| line.starts_with("Asking ") || line.starts_with("Fetching ");
     let lines = output.stderr.split_inclusive('\n').filter(|line| !is_progress(line));
@@ -195,7 +195,7 @@ fn what_comes_from_elsewhere_does_not_run() {
     assert!(!ran(&project));
 }
 
-/// What the user types is the user's, whoever wrote the task; a parameter is text.
+/// Typed text is the user's, for a task by any author; a parameter is text.
 #[test]
 fn the_users_text_is_the_users() {
     let project = with_task();
@@ -365,7 +365,7 @@ fn a_manifest_may_name_repositories() {
     assert!(!ran(&project));
 }
 
-/// What a user types as an address may hold a password, which nobody else is to see.
+/// A typed address may hold a password, which only the user is to see.
 #[test]
 fn a_password_is_never_shown() {
     let addresses = [

@@ -55,7 +55,7 @@ fn run(project: &Sandbox, value: &str) -> Output {
     project.run(&["task", "t", "-a", "claude", "-w", "-p", &parameter])
 }
 
-/// What stands between our markers, and what stands before and after them.
+/// The text between our markers, and the text before and after them.
 fn parts(text: &str) -> (&str, &str, &str) {
     let (before, rest) = text.split_once("<!-- brief:rules ").expect("there is a marker");
     let (_, rest) = rest.split_once(" -->\n").expect("the marker is closed");
@@ -217,7 +217,7 @@ fn a_block_that_was_edited_by_hand_is_kept() {
     assert_eq!(parts(&text), ("# Mine\n\n", "First rule.\n\nSecond rule 2.\n", ""));
 }
 
-/// When no rule is left, our block goes, and nothing else.
+/// Our block goes with the last rule, and nothing else.
 #[test]
 fn without_rules_the_block_goes() {
     let project = rules();
@@ -261,7 +261,7 @@ fn a_link_stays_a_link() {
     assert_eq!(parts(&text), ("# Mine\n\n", "First rule.\n\nSecond rule 1.\n", ""));
 }
 
-/// Rules are written for somebody.
+/// Rules are written for an agent.
 #[test]
 fn without_an_agent_nothing_is_written() {
     let project = rules();
@@ -293,7 +293,7 @@ fn a_resumed_task_writes_nothing() {
     }
 }
 
-/// What cannot be written is an error, and there is no prompt without the rules it speaks of.
+/// A file that cannot be written is an error, and there is no prompt without the rules it speaks of.
 #[test]
 fn a_file_that_cannot_be_written_is_an_error() {
     let project = rules();

@@ -323,7 +323,7 @@ fn a_wrong_call_is_told_on_one_screen() {
     ");
 }
 
-/// A task for an agent that nobody knows cannot be run.
+/// A task for an unknown agent cannot be run.
 #[test]
 fn a_task_for_an_unknown_agent_is_refused() {
     let project = project().with_file(".agents/tasks/t.md", "---\nmodel: m\nagent: cursr\n---\n");

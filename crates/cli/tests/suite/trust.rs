@@ -105,7 +105,7 @@ fn a_denial_can_be_recorded_and_forgotten() {
     ");
 }
 
-/// What is recorded can be forgotten when the file has changed or is gone, and by its hash.
+/// A record can be forgotten when the file has changed or is gone, and by its hash.
 #[test]
 fn what_has_changed_can_be_forgotten() {
     let project = with_script();

@@ -265,7 +265,7 @@ fn a_pipe_gets_no_colours() {
     }
 }
 
-/// The worker for agents' tools is nobody's command: it talks to its parent only.
+/// The worker for agents' tools is not a command for users: it talks to its parent only.
 #[test]
 fn the_worker_is_hidden_and_says_nothing() {
     let output = project().spawn(&["__js-worker"]);

@@ -1,4 +1,4 @@
-//! What writing promises: a killed run is finished, nothing of it is left, and the same input comes to the
+//! The promises of writing: a killed run is finished, nothing of it is left, and the same input comes to the
 //! same bytes.
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ fn with_skills(count: usize) -> Sandbox {
     project
 }
 
-/// How much a test does: what the variable says, or as much as fits into every run of the tests.
+/// The amount of work of a test: what the variable says, or as much as fits into every run of the tests.
 fn amount(variable: &str, usual: u64) -> u64 {
     std::env::var(variable).map_or(usual, |amount| amount.parse().expect("a number"))
 }
@@ -92,7 +92,7 @@ fn every_command_that_writes_finishes_a_killed_run_first() {
                 break;
             }
         }
-        // Whoever only asks is told, and leaves it.
+        // A command that only asks is told, and leaves it.
         let checked = project.run(&["sync", "--dry-run"]);
         assert!(checked.stderr.contains("a run was interrupted"), "{checked}");
         assert!(journal.exists());

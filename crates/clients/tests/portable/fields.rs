@@ -2,7 +2,7 @@
 
 use crate::{AGENT, RULE, SKILL, Shop, agent, agent_by_the_document, document, rule, skill};
 
-/// I16: `name` and `description` are on every output; what is for nobody is on none.
+/// I16: `name` and `description` are on every output; a field without a reader is on none.
 #[test]
 fn every_output_has_a_name_and_a_description_and_nothing_of_the_format_itself() {
     let fields = "audience: [claude, copilot, opencode]\nmetadata:\n  version: \"1.0.0\"\n";
@@ -159,7 +159,7 @@ fn copilot_gets_the_names_that_it_knows() {
     assert!(header.ends_with("tools:\n  - read\n  - search\n"), "{header}");
 }
 
-/// K31: opencode allows what nobody denies, so everything is denied first.
+/// K31: opencode allows what no entry denies, so everything is denied first.
 #[test]
 fn opencode_gets_the_named_tools_and_no_others() {
     let header = agent("tools: [read, web-fetch]\n").header(".opencode/agents/x.md");

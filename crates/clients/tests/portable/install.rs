@@ -102,7 +102,7 @@ fn a_project_changes_places_below_a_home_directory() {
     );
 }
 
-/// What is wrong has a place, a code and a way out.
+/// A problem has a place, a code and a way out.
 #[test]
 fn a_wrong_configuration_is_reported() {
     let shared = "[clients.claude.rule.shared]\n";
@@ -168,7 +168,7 @@ fn each_section_is_read_alone() {
     assert!(problems.unwrap_err()[0].message.contains("there is no such key"));
 }
 
-/// Who is named is wanted, in the order of the profiles.
+/// Named clients are wanted, in the order of the profiles.
 #[test]
 fn named_clients_come_before_those_of_the_section() {
     let clients = clients("[install]\nclients = [\"claude\"]\n", ProfileScope::Project);
@@ -197,7 +197,7 @@ fn the_fingerprint_changes_with_what_files_depend_on() {
     }
 }
 
-/// What has to stand in files of the user, as `path: entry = value`.
+/// The entries that files of the user need, as `path: entry = value`.
 fn needs(clients: &Clients, wanted: &[&str], files: &[&str], present: &[&str]) -> Vec<String> {
     let set = |paths: &[&str]| paths.iter().map(|&path| path.to_owned()).collect::<BTreeSet<_>>();
     let (files, present) = (set(files), set(present));
@@ -342,7 +342,7 @@ fn servers_are_declared_for_each_client() {
     assert_eq!(problems.len(), 2, "everything is reported: {problems:?}");
 }
 
-/// Who writes asks about these, and no others.
+/// The writer asks about these, and no others.
 #[test]
 fn what_decides_is_watched() {
     let watched = |scope| clients("", scope).watched();
@@ -371,7 +371,7 @@ fn a_new_file_names_its_schema() {
     }
 }
 
-/// What the reference shows is what is understood.
+/// The example of the reference is understood as it says.
 #[test]
 fn examples_of_the_reference_are_valid() {
     let page = include_str!("../../../../docs/reference/portable.md");

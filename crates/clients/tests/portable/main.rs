@@ -108,7 +108,7 @@ fn agent(fields: &str) -> Shop {
     Shop::new(&[("agents/x/AGENT.md", &document(fields, "## You\n"))])
 }
 
-/// What makes outputs those of the document's tables, where a client does otherwise (ruling G13).
+/// The options that make outputs those of the document's tables, where a client does otherwise (ruling G13).
 const BY_THE_DOCUMENT: &str = "[build]\nprofile = \"format\"\n";
 
 /// An agent `x` with more fields, as the document's tables have it.

@@ -1,4 +1,4 @@
-//! Where outputs go, what goes with them, and links between the two: §2.4 and §7 of the document.
+//! The places of outputs, their companions, and links between the two: §2.4 and §7 of the document.
 
 use std::collections::BTreeSet;
 
@@ -97,7 +97,7 @@ fn every_link_of_an_output_leads_to_a_file() {
     }
 }
 
-/// What is no relative link, or leads nowhere, keeps its letters.
+/// A text that is not a relative link, or leads nowhere, keeps its letters.
 #[test]
 fn other_links_stay_as_they_are() {
     let body = with_files("rules", "RULE", LINKS).body(RULE);

@@ -95,7 +95,7 @@ fn a_kind_that_a_client_does_not_have_is_left_out() {
     assert!(shop.paths().iter().all(|path| !path.contains("cursor")));
 }
 
-/// What is wrong with a configuration has a file, a line and a key.
+/// A problem of a configuration has a file, a line and a key.
 #[test]
 fn a_wrong_profile_is_an_error_with_a_place() {
     let path = "[clients.claude.rule]\npath = ";
@@ -148,7 +148,7 @@ fn a_wrong_profile_is_an_error_with_a_place() {
     }
 }
 
-/// What `[build]` says, and what it cannot say.
+/// The settings of `[build]`, and those that it cannot have.
 #[test]
 fn build_options_are_read_and_checked() {
     let profiles = Profiles::builtin();

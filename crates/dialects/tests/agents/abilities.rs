@@ -8,7 +8,7 @@ fn parsed(names: &str) -> Vec<Ability> {
     names.split_whitespace().map(|name| name.parse().unwrap()).collect()
 }
 
-/// What of `wanted` an agent with this header has under a grant.
+/// Returns the part of `wanted` that an agent with this header has under a grant.
 fn has(header: &str, grant: &str, wanted: &str) -> String {
     let agent = if header.is_empty() { agent("# T\n") } else { with_header(header) };
     let grant = parsed(grant);
@@ -113,7 +113,7 @@ fn the_case_of_a_program_counts_where_it_is_safe() {
     assert_eq!(has("allow: [sh]\ndeny: ['sh:RM']", "sh", "sh:rm sh:Rm sh:ls"), "sh:ls");
 }
 
-/// What is there can be listed.
+/// The abilities can be listed.
 #[test]
 fn what_is_there_is_a_list() {
     let listed = |header: &str, grant: &str| {

@@ -13,7 +13,7 @@ fn texts(value: &Value) -> Vec<String> {
     list.iter().map(|text| text.as_str().unwrap().to_owned()).collect()
 }
 
-/// Whether all that is wanted is there; nothing may be missing instead of empty.
+/// Returns whether all that is wanted is there; nothing may be missing instead of empty.
 fn covers(wanted: &Value, found: &Value) -> bool {
     let is_empty = |value: &Value| {
         *value == Value::Null || *value == json!("") || *value == json!([]) || *value == json!({})
@@ -34,7 +34,7 @@ fn load(case: &Value) -> Loaded {
     loaded_from(&system, case["query"]["agent"].as_str().unwrap())
 }
 
-/// What is not as expected.
+/// The differences from the expectation.
 fn difference(case: &Value) -> Option<String> {
     let (expect, query) = (&case["expect"], &case["query"]);
     let loaded = load(case);
@@ -110,7 +110,7 @@ fn every_case_that_needs_no_code_is_as_expected() {
     assert_eq!(count, 46);
 }
 
-/// What is only wrong with the code of tools is found when it runs; the file itself is read.
+/// Problems of the tools' code alone are found when it runs; the file itself is read.
 #[test]
 fn every_case_that_needs_code_is_read() {
     let cases = include_str!("../../../../conformance/agents/cases.json");

@@ -133,7 +133,7 @@ fn all_problems_are_told_at_once() {
     );
 }
 
-/// What nobody sees, a model reads.
+/// A model reads text that people do not see.
 #[test]
 fn hidden_characters_are_warned_of() {
     assert_eq!(warnings("# T\n\nD\u{200b}x\n"), ["3 hidden-character"]);

@@ -1,4 +1,4 @@
-//! Whether an agent may start: A14, A20, A81 to A83, Y9, Y34.
+//! The conditions of an agent's start: A14, A20, A81 to A83, Y9, Y34.
 
 use brief_dialects::agents::{AgentRefusal, missing_environment, refusals};
 

@@ -100,7 +100,7 @@ fn a_file_that_is_not_utf8_does_not_run() {
     assert_eq!(loaded.diagnostics()[0].code(), "agents/not-utf8");
 }
 
-/// Y5: one field in two spellings is nobody's guess, and neither is one that stands twice.
+/// Y5: a field in two spellings is not guessed at, and neither is one that stands twice.
 #[test]
 fn a_key_stands_once() {
     for header in

@@ -1,4 +1,4 @@
-//! Where agent files are: A1, Y1, the list and lint.
+//! The places of agent files: A1, Y1, the list and lint.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -12,7 +12,7 @@ use brief_syntax::{Diagnostic, Severity};
 
 use super::support::{findings, loaded_from, of_severity, project};
 
-/// What lint says about the project `/p`, and how many files it found.
+/// Returns the findings of lint in the project `/p`, and how many files it found.
 fn lint(system: &MemorySystem) -> (usize, Vec<Diagnostic>) {
     let mut reader = Agents.whole_reader().unwrap();
     let root = Root::open(system, Path::new("/p")).unwrap();

@@ -1,4 +1,4 @@
-//! What holds for any bytes.
+//! Properties that hold for any bytes.
 
 use std::path::Path;
 
@@ -74,7 +74,7 @@ fn read(content: &[u8]) -> Loaded {
     load(&system, Path::new(PATH), &AgentOptions { root: Some(Path::new("/p")), fetched: &[] })
 }
 
-/// What must hold, whatever was read.
+/// Checks the invariants of anything that was read.
 fn assert_sound(loaded: &Loaded) {
     for found in loaded.diagnostics() {
         assert!(found.code().starts_with("agents/"), "{}", found.code());

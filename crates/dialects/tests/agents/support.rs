@@ -1,4 +1,4 @@
-//! What the tests have in common: a project in memory with one agent, and findings as plain text.
+//! Helpers of the tests: a project in memory with one agent, and findings as plain text.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use brief_dialects::agents::{Agent, AgentOptions, Loaded, load};
 use brief_syntax::Severity;
 use brief_syntax::system::MemorySystem;
 
-/// Where the agent of most tests lies.
+/// The file of most tests' agent.
 pub(crate) const PATH: &str = "/p/agents/dev_x.agent.md";
 
 /// A project `/p` of a user whose home is `/home/u`.

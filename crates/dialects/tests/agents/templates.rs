@@ -159,7 +159,7 @@ fn tags_alone_on_a_line_leave_none() {
     assert_eq!(text("[a, b]", system), "start\n- a\n- b\nend x");
 }
 
-/// What is no template is an error when the file is read, with its place.
+/// An invalid template is an error when the file is read, with its place.
 #[test]
 fn a_broken_template_is_an_error() {
     for system in [
@@ -189,7 +189,7 @@ fn a_broken_template_is_an_error() {
     }
 }
 
-/// What only a rendering with other data can tell is a warning until then.
+/// A problem that only a rendering with other data can tell is a warning until then.
 #[test]
 fn an_unknown_name_is_a_warning_before_it_is_rendered() {
     assert_eq!(warnings("# T\n\n## Rules\n{{customer}}\n"), ["4 template-undefined"]);

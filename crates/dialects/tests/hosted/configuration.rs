@@ -139,7 +139,7 @@ fn h52_includes_add_and_never_narrow() {
     assert_eq!(scopes(&answer), ["working", "include"]);
 }
 
-/// H53 "include/exclude patterns are relative to the AI working directory." X6: whoever wrote them;
+/// H53 "include/exclude patterns are relative to the AI working directory." X6: for every author;
 /// a pattern that was meant for its configuration's directory is reported, and the user may say so.
 #[test]
 fn h53_includes_are_relative_to_the_working_directory() {

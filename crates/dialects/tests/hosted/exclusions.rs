@@ -224,7 +224,7 @@ fn an_exclusion_that_is_repeated_keeps_its_second_place() {
 }
 
 /// U51. "AI Systems SHOULD limit the amount of context files allowed to be parsed and used": what
-/// nobody mentions does not crowd out what is always in, and a cut is told.
+/// a prompt does not mention does not crowd out what is always in, and a cut is told.
 #[test]
 fn an_always_file_is_not_lost_behind_manual_ones() {
     let mut system = project()

@@ -41,7 +41,7 @@ fn is_control(row: &Value) -> bool {
     row["expect"] == "included"
 }
 
-/// Whether a context directory would hold the file, sensitive or not.
+/// Returns whether a context directory would hold the file, sensitive or not.
 fn is_supported(path: &str) -> bool {
     let lower = path.to_lowercase();
     !path.split('/').any(|name| name.starts_with('.'))

@@ -1,4 +1,4 @@
-//! What holds for any bytes.
+//! Properties that hold for any bytes.
 
 use std::path::Path;
 
@@ -37,12 +37,12 @@ const PARTS: [&str; 24] = [
     ".context",
 ];
 
-/// How patterns begin that try to get out, and how those end that match something.
+/// Beginnings of patterns that try to get out, and endings of patterns that match something.
 const STARTS: [&str; 10] =
     ["..", "../..", "~", "..\\..", "link", "docs/../..", "{a,..}", "*/..", "docs", "."];
 const ENDS: [&str; 6] = ["**", "*.md", "**/*.md", "s.md", "docs/*", "secret/*"];
 
-/// Half of the patterns are made so that they would get out if nobody stopped them.
+/// Half of the patterns are made so that they would get out if they were not stopped.
 fn pattern(bytes: &mut Unstructured<'_>) -> Result<String> {
     let lead = if bytes.ratio(1, 4)? { "/" } else { "" };
     if bytes.ratio(1, 2)? {

@@ -1,4 +1,4 @@
-//! What the tests have in common: a project in memory, and answers as plain text.
+//! Helpers of the tests: a project in memory, and answers as plain text.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
-//! What each form of file says about when it applies.
+//! The conditions of each form of file.
 
 use super::support::{ask, ask_with, project};
 
-/// What becomes of one file for `src/a.ts`.
+/// Returns what becomes of one file for `src/a.ts`.
 #[track_caller]
 fn check(path: &str, text: &str, expected: &str) {
     let words = ask(&project(&[(path, text)]), "src/a.ts");

@@ -1,4 +1,4 @@
-//! What `lint` says about client files: what their client does not read as it was meant, and nothing else.
+//! Findings of `lint` in client files: what their client does not read as it was meant, and nothing else.
 
 use std::path::Path;
 

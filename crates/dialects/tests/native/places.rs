@@ -1,4 +1,4 @@
-//! Where files are found, and under which conditions they are not.
+//! The places of files, and the conditions under which they are not found.
 
 use brief_dialects::Dialect;
 use brief_dialects::native::Native;

@@ -49,7 +49,7 @@ fn plugins_in_the_project_are_claudes() {
     assert_eq!(words.diagnostics, [".claude/settings.json:7 native/plugin-outside"]);
 }
 
-/// Settings that nobody can read say nothing.
+/// Unreadable settings say nothing.
 #[test]
 fn broken_settings_are_left_to_their_client() {
     for settings in

@@ -1,4 +1,4 @@
-//! What clients load by themselves, from where they were started and at which action: as recorded in
+//! The files that clients load by themselves, from where they were started and at which action: as recorded in
 //! requests of Claude Code 2.1.325, Codex 0.166.0, Gemini CLI 0.61.0, opencode 1.18.33, Kilo 7.7.7, Copilot
 //! CLI 1.0.102, Qwen Code 0.24.4, pi 0.87.1, Cline 3.0.65 and Droid 0.215.0 on 2026-11-16.
 

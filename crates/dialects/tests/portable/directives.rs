@@ -215,7 +215,7 @@ fn levels_of_headings_count_in_each_clients_body() {
     let registry = read(&files(&[("rules/a/RULE.md", &with("a", "", &body))]));
     let found = the(&registry, "heading-skip");
     assert_eq!(found.message, "level 4 follows level 2 in what copilot, opencode gets");
-    // Nobody gets a body that skips a level, though the file does.
+    // No client gets a body that skips a level, though the file does.
     let body =
         format!("## A\n\n{}### B\n\n{}", block("claude", "### X"), block("copilot", "#### Y"));
     assert_eq!(findings_of(&[("rules/a/RULE.md", &with("a", "", &body))]), NONE);

@@ -85,7 +85,7 @@ fn an_audience_is_who_gets_the_item() {
     }
 }
 
-/// R29: nobody, or somebody unknown, is an error that lists the known ones.
+/// R29: no client, or an unknown one, is an error that lists the known ones.
 #[test]
 fn an_audience_has_known_clients_in_it() {
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Where items and bundles lie (§2.1, §2.2, §2.4).
+//! The places of items and bundles (§2.1, §2.2, §2.4).
 
 use brief_dialects::portable::{CLIENTS, ItemId, ItemKind, PortableItem};
 

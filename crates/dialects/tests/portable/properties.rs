@@ -1,4 +1,4 @@
-//! What holds for any text.
+//! Properties that hold for any text.
 
 use arbtest::arbitrary::{Result, Unstructured};
 use brief_dialects::portable::{CLIENTS, Registry, directives};
@@ -132,7 +132,7 @@ fn any_text_is_read_and_every_place_is_in_it() {
     });
 }
 
-/// What is wrong with an item does not depend on items that it has nothing to do with.
+/// The problems of an item do not depend on unrelated items.
 #[test]
 fn an_unrelated_item_changes_nothing() {
     arbtest::arbtest(|bytes| {

@@ -1,4 +1,4 @@
-//! What the tests have in common: a registry in memory, and findings as plain text.
+//! Helpers of the tests: a registry in memory, and findings as plain text.
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ pub(crate) fn shown(diagnostic: &Diagnostic) -> String {
     format!("{path}:{} {code}", diagnostic.position().line)
 }
 
-/// What is wrong with these files.
+/// Returns the problems of these files.
 pub(crate) fn findings_of(list: &[(&str, &str)]) -> Vec<String> {
     findings(&read(&files(list)))
 }
@@ -77,12 +77,12 @@ pub(crate) fn good(name: &str) -> String {
     with(name, "", "## Title\n\nText.\n")
 }
 
-/// What is wrong with the rule `a` with this body, which begins in line 8.
+/// Returns the problems of the rule `a` with this body, which begins in line 8.
 pub(crate) fn body_findings(body: &str) -> Vec<String> {
     findings_of(&[("rules/a/RULE.md", &with("a", "", body))])
 }
 
-/// What is wrong with an item `a` of a kind with these further fields, which begin in line 6.
+/// Returns the problems of an item `a` of a kind with these further fields, which begin in line 6.
 pub(crate) fn field_findings(kind: ItemKind, more: &str) -> Vec<String> {
     let path = format!("{}/a/{}", kind.folder(), kind.entrypoint());
     findings_of(&[(&path, &with("a", more, "## Title\n"))])

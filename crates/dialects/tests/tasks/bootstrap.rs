@@ -203,7 +203,7 @@ fn with_execution_off_scripts_do_not_run() {
     assert_eq!(warnings(&prompt), [""; 0]);
 }
 
-/// Whoever interrupts a script gets no prompt.
+/// An interrupted script brings no prompt.
 #[test]
 fn an_interrupted_script_ends_it() {
     let mut live = Scripted::default().refuse_script(SCRIPT, NotRun::Interrupted);

@@ -182,7 +182,7 @@ fn commands_do_not_nest() {
     assert_eq!(warnings(&prompt), [""; 0]);
 }
 
-/// What is put in cannot become a call: neither a value nor a file at the start of a line.
+/// An inserted text cannot become a call: neither a value nor a file at the start of a line.
 #[test]
 fn what_is_put_in_is_no_call() {
     let system = task("${v}\n@f.txt\n").with_file("f.txt", "/c");

@@ -1,4 +1,4 @@
-//! What is put into a text, in every corner (ruling T7).
+//! Texts that are put into a text, in every corner (ruling T7).
 
 use brief_dialects::tasks::{NotRun, TaskError};
 use brief_syntax::limits;
@@ -201,7 +201,7 @@ fn lines_are_those_of_the_file() {
     );
 }
 
-/// G10: what holds secrets is never read, whoever asks, and however the name is spelled.
+/// G10: a file with secrets is never read, for any author, and however the name is spelled.
 #[test]
 fn files_that_hold_secrets_are_not_put_in() {
     let mut system = task("").with_link("innocent.txt", ".env").with_dir("sub");
@@ -368,7 +368,7 @@ fn with_execution_off_commands_stay_without_a_word() {
     assert_eq!(warnings(&prompt), [""; 0]);
 }
 
-/// Whoever interrupts gets no half prompt.
+/// An interruption brings no half prompt.
 #[test]
 fn an_interruption_ends_it() {
     let mut live = Scripted::default().refuse("sleep 9", NotRun::Interrupted);
@@ -443,14 +443,14 @@ fn the_users_prompt_has_the_tasks_expand() {
     assert_eq!(codes(&prompt), ["(the user's prompt):2 tasks/unknown-command"]);
 }
 
-/// What the user adds is text: it has no front matter.
+/// The user's added text is text: it has no front matter.
 #[test]
 fn the_users_prompt_has_no_front_matter() {
     let prompt = run(&task("Body\n"), &["-p", "a=VALUE", "t", "---\nexpand: false\n---\n${a}"]);
     assert_eq!(task_text(&prompt), "Body\n---\n---\nexpand: false\n---\nVALUE");
 }
 
-/// G5: a prompt that nobody can use is refused, not built.
+/// G5: a prompt that no model can use is refused, not built.
 #[test]
 fn a_prompt_that_is_too_large_is_refused() {
     let mebibyte = vec![b'x'; usize::try_from(limits::FILE_BYTES).unwrap()];

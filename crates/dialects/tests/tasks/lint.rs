@@ -1,4 +1,4 @@
-//! What lint says about these files, and that it says nothing about good ones.
+//! Findings of lint in these files, and none in good ones.
 
 use std::path::Path;
 
@@ -155,7 +155,7 @@ fn placeholders_that_nothing_can_fill_are_found() {
     assert_eq!(findings(&with_task("---\nexpand: false\n---\n${1} ${ x }\n")), [""; 0]);
 }
 
-/// What is used as a task and as a command has arguments by position.
+/// A file that is used as a task and as a command has arguments by position.
 #[test]
 fn a_file_that_is_task_and_command_has_arguments() {
     let system = project().with_file(".cursor/commands/review.md", "Review ${1} @gone.txt\n");

@@ -84,7 +84,7 @@ fn a_name_that_is_not_there_has_near_ones() {
     }
 }
 
-/// What selectors exclude is told with the reason, when another task is used.
+/// A task that selectors exclude is told with the reason, when another task is used.
 #[test]
 fn a_task_for_something_else_is_left_out_with_the_reason() {
     let system = project()

@@ -69,7 +69,7 @@ fn a_task_of_a_namespace_needs_it() {
     assert_eq!(task_text(&run(&system, &["/team/y"])), "Y\n");
 }
 
-/// Reference 1.4: "`namespace=NS` (or `\"\"`)" is a selector that nobody has to write.
+/// Reference 1.4: "`namespace=NS` (or `\"\"`)" is a selector that users do not have to write.
 #[test]
 fn rules_may_be_for_a_namespace() {
     let system = both().with_file(".agents/rules/n.md", "---\nnamespace: team\n---\nN\n");

@@ -1,4 +1,4 @@
-//! Where files are found, and in which order (rulings T1, T6, G6).
+//! The places of files, and their order (rulings T1, T6, G6).
 
 use brief_dialects::tasks::{HandEdits, Placed, place};
 use brief_syntax::limits;

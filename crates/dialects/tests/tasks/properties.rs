@@ -1,4 +1,4 @@
-//! What holds for any bytes.
+//! Properties that hold for any bytes.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use brief_syntax::system::MemorySystem;
 
 use super::support::{Scripted, codes, project, run, run_live, shown};
 
-/// What has broken other tools: quotes, comments, paths and patterns at the start of a line,
+/// Texts that have broken other tools: quotes, comments, paths and patterns at the start of a line,
 /// beginnings without an end, line breaks and bytes of every kind.
 const WORDS: [&[u8]; 48] = [
     b"\"",
@@ -163,7 +163,7 @@ fn what_stands_around_expansions_stays() {
 /// The four ways in which something gets into a text: how it is written, and what it brings.
 const WAYS: [&str; 4] = ["parameter", "command", "file", "argument"];
 
-/// What would be replaced, run, read or called if anybody looked at it again.
+/// Texts that would be replaced, run, read or called if they were looked at again.
 const BAIT: &str = "${bait} !`bait` @bait.txt\n@bait.txt\n/bait\n${1} ${ARGUMENTS}";
 
 /// A project in which a text is put in along one way, and everything that it names is there.
@@ -301,7 +301,7 @@ fn the_order_of_creation_does_not_matter() {
     });
 }
 
-/// What is left out has no effect: without it the output is the same.
+/// A file that is left out has no effect: without it the output is the same.
 #[test]
 fn removing_what_is_left_out_changes_nothing() {
     let system = laid_out(&FILES);

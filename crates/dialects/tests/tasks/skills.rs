@@ -66,7 +66,7 @@ fn skills_come_from_every_place_in_order() {
     assert_eq!(skills(&run(&system, &["t"])), expected);
 }
 
-/// What stands in a description cannot close the block or open another.
+/// A description cannot close the block or open another.
 #[test]
 fn skills_are_escaped() {
     let text = "---\nname: a<b>&\"c'\ndescription: \"</description></skill> & \\t\\n\\u0001\\u001b[31m \u{2028}é\"\n---\n";

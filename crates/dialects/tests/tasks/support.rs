@@ -1,4 +1,4 @@
-//! What the tests have in common: a project in memory, a command line, and a `Live` with a script.
+//! Helpers of the tests: a project in memory, a command line, and a `CommandRunner` with a script.
 
 use std::path::Path;
 
@@ -159,7 +159,7 @@ pub(crate) fn run(system: &MemorySystem, arguments: &[&str]) -> Prompt {
     run_live(system, arguments, &mut Scripted::default())
 }
 
-/// Why there is no prompt.
+/// Returns the reason why there is no prompt.
 pub(crate) fn failure(system: &MemorySystem, arguments: &[&str]) -> TaskError {
     try_live(system, arguments, &mut Scripted::default()).unwrap_err()
 }
@@ -189,7 +189,7 @@ pub(crate) fn skills(prompt: &Prompt) -> Vec<&str> {
     prompt.skills.iter().map(|skill| shown(skill.document.path())).collect()
 }
 
-/// What is left out, in order: the file, and why.
+/// Returns the files that are left out, in order, each with the reason.
 pub(crate) fn left_out(prompt: &Prompt) -> Vec<(&str, String)> {
     let left_out = prompt.left_out.iter();
     left_out.map(|left| (shown(left.document.path()), left.reason.to_string())).collect()

@@ -1,4 +1,4 @@
-//! Front matter as people write it (ruling G1), and files that are no help to anybody (G2).
+//! Front matter as people write it (ruling G1), and files that help no one (G2).
 #![expect(clippy::disallowed_methods, reason = "the ugly files lie in a folder")]
 
 use brief_syntax::Diagnostic;
@@ -23,7 +23,7 @@ fn with_rule(name: &str, text: impl AsRef<[u8]>) -> MemorySystem {
 /// Names and texts.
 type Fields = &'static [(&'static str, &'static str)];
 
-/// How rules of Cursor look: the header, fields in it, and how often it is to be repaired.
+/// Rules of Cursor: the header, fields in it, and how often it is to be repaired.
 const CURSOR: [(&str, Fields, usize); 12] = [
     ("globs: **/*.ts\n", &[("globs", "**/*.ts")], 1),
     ("globs: *.ts\n", &[("globs", "*.ts")], 1),
@@ -169,7 +169,7 @@ fn a_repair_is_reported_once() {
     );
 }
 
-/// What the prompt does not use is not reported: that is what lint is for.
+/// Problems of files that the prompt does not use are not reported: that is what lint is for.
 #[test]
 fn other_commands_and_tasks_are_not_reported() {
     let header = "---\ndescription: Use when: x\n---\n";

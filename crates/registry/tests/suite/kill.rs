@@ -23,7 +23,7 @@ fn journal(base: &Path) -> bool {
     base.join("project/.brief/journal.json").exists()
 }
 
-/// What no run leaves behind.
+/// Fails on files that no run leaves behind.
 fn assert_tidy(tree: &Snapshot, why: &str) {
     let is_left = |path: &&String| path.contains("staged") || path.contains("journal");
     let left: Vec<_> = tree.keys().filter(is_left).collect();
@@ -36,7 +36,7 @@ fn kill_at_every_step(scene: &Scene) {
     assert_tidy(&new, "undisturbed");
     assert_eq!(old["opencode.json"].1, new["opencode.json"].1, "whose permissions are kept");
     assert_ne!(outside(&old), outside(&new), "the run has something to do");
-    // Whoever repeats such a run asks for the same thing.
+    // A user who repeats such a run asks for the same thing.
     let plain_ends = match scene.action {
         Action::Sync | Action::Build => None,
         _ => {
@@ -120,7 +120,7 @@ fn done(scene: &Scene) -> PathBuf {
     done
 }
 
-/// Runs what somebody runs who does not remember what was asked for, and returns what there is then and
+/// Runs a plain `sync`, as a user does who has forgotten the request, and returns what there is then and
 /// what was said. A copy that was made too early may stay.
 fn plain(base: &Path) -> (Snapshot, Option<String>) {
     let problem = match act(&healthy(base), base, &Action::Sync) {
@@ -165,7 +165,7 @@ fn refuse_every_step(scene: &Scene) {
         let why = format!("{refusal:?} at step {at}, {}: {outcome:?}", system.steps()[at]);
         let found = tree(&base);
         match outcome {
-            // A directory that cannot be removed is left, and nobody is hurt.
+            // A directory that cannot be removed is left, which does no harm.
             Ok(()) => assert_same(&files(&found), &files(&new), &why),
             Err(Ended::Nothing(_)) => {
                 assert_same(&outside(&found), &outside(&old), &why);
@@ -194,7 +194,7 @@ fn in_the_way(base: &Path) {
     write(&base.join("project"), &[(".claude/rules/api.md", "mine\n")]);
 }
 
-/// What only the user could read, nobody else can read in between or afterwards.
+/// A file that only the user could read stays so in between and afterwards.
 #[test]
 fn what_was_adopted_comes_back_with_its_permissions() {
     let scene = Scene::new(Action::Clean, |base| {

@@ -12,7 +12,7 @@ const PIECE: usize = 1024 * 1024;
 
 const MANIFEST: &str = "[install]\nlayout = \"separate\"\n\n[sources.s]\ndirectory = \"../source\"\nall = true\nclients = [\"claude\", \"opencode\"]\n";
 
-/// What is in the files is handed on by pieces, so memory does not grow with their sizes.
+/// The files are handed on by pieces, so memory does not grow with their sizes.
 #[test]
 fn a_large_file_is_written_by_pieces() {
     let bytes: Vec<u8> = (0..5_u32 * 1024 * 1024)

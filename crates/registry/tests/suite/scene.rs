@@ -17,7 +17,7 @@ use brief_testkit::{Fault, Faulty, Lack, RealSystem, Sandbox, make_link};
 
 use crate::compiler::{CLIENTS, TestCompiler};
 
-/// What a run is asked for.
+/// The request of a run.
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
     Sync,
@@ -27,7 +27,7 @@ pub(crate) enum Action {
     Build,
 }
 
-/// How a run ended that did not do what was asked for.
+/// The end of a run that did not do what was asked for.
 #[derive(Debug)]
 pub(crate) enum Ended {
     /// It says that nothing was changed.
@@ -82,7 +82,7 @@ impl Scene {
         match self.action {
             // A build knows its source by where it really is.
             Action::Build => copy(&source, &target),
-            // Nobody writes to a source.
+            // No run writes to a source.
             _ => make_link(&source, &target),
         }
         place
@@ -174,7 +174,7 @@ pub(crate) fn tree(base: &Path) -> Snapshot {
     found
 }
 
-/// What is not only for us.
+/// Returns the paths that are not for us alone.
 pub(crate) fn outside(tree: &Snapshot) -> Snapshot {
     let is_own = |path: &str| path == ".brief/" || path.starts_with(".brief/");
     let outside = tree.iter().filter(|(path, _)| !is_own(path));
