@@ -18,6 +18,7 @@ use crate::system::{Below, Dir, DirEntry, FileKind, Files, ReadError, System};
 pub struct Visit<'v> {
     system: &'v dyn System,
     root: &'v Root,
+    top: &'v dyn Dir,
     handle: &'v dyn Dir,
     path: &'v Path,
     slashed: &'v str,
@@ -41,9 +42,14 @@ impl Visit<'_> {
         self.root.path()
     }
 
+    /// Returns the root itself, held open.
+    pub fn top(&self) -> &dyn Dir {
+        self.top
+    }
+
     /// Returns the absolute path of this directory.
     pub fn path(&self) -> PathBuf {
-        self.root.path().join(self.path)
+        self.root.path().components().chain(self.path.components()).collect()
     }
 
     /// Returns the absolute path of a name in this directory.
@@ -157,7 +163,8 @@ pub fn along_from(
         let handle = below.as_deref().unwrap_or(top);
         if depth >= skipped {
             let (path, slashed) = (path.as_path(), slashed.as_str());
-            visitor(&Visit { system, root, handle, path, slashed, entries: None, ignored: &[] });
+            let (entries, ignored) = (None, [].as_slice());
+            visitor(&Visit { system, root, top, handle, path, slashed, entries, ignored });
         }
         let Some(name) = names.get(depth) else { break };
         match handle.open_dir(name) {
@@ -205,13 +212,19 @@ pub fn whole_except(
     skipped: &dyn Fn(&str) -> bool,
     visitor: &mut dyn FnMut(&Visit<'_>),
 ) -> Vec<Gap> {
-    let (rules, gaps, left) = (Vec::new(), Vec::new(), Some(limits::WALK_ENTRIES));
-    WholeWalk { system, root, ignored, skipped, visitor, rules, left, gaps }.from(start)
+    let top = match system.open_dir(root.path()) {
+        Ok(top) => top,
+        Err(error) => return vec![unreadable(root.path(), &error)],
+    };
+    let (top, rules, gaps, left) =
+        (top.as_ref(), Vec::new(), Vec::new(), Some(limits::WALK_ENTRIES));
+    WholeWalk { system, root, top, ignored, skipped, visitor, rules, left, gaps }.from(start)
 }
 
 struct WholeWalk<'w> {
     system: &'w dyn System,
     root: &'w Root,
+    top: &'w dyn Dir,
     ignored: Ignored,
     skipped: &'w dyn Fn(&str) -> bool,
     visitor: &'w mut dyn FnMut(&Visit<'_>),
@@ -224,25 +237,22 @@ struct WholeWalk<'w> {
 
 impl WholeWalk<'_> {
     fn from(mut self, start: &Target) -> Vec<Gap> {
-        let (system, root) = (self.system, self.root);
-        let mut handle = match system.open_dir(root.path()) {
-            Ok(handle) => handle,
-            Err(error) => return vec![unreadable(root.path(), &error)],
-        };
+        let mut below: Option<Box<dyn Dir>> = None;
         if self.ignored == Ignored::Skip {
             self.add_rules_above();
         }
         let mut path = PathBuf::new();
         let mut slashed = String::new();
         for name in start.directories() {
-            self.add_rules(handle.as_ref(), &path);
+            let handle = below.as_deref().unwrap_or(self.top);
+            self.add_rules(handle, &path);
             descend(&mut path, &mut slashed, name);
-            handle = match handle.open_dir(name) {
-                Ok(next) => next,
-                Err(error) => return vec![unreadable(&root.path().join(path), &error)],
-            };
+            match handle.open_dir(name) {
+                Ok(next) => below = Some(next),
+                Err(error) => return vec![unreadable(&self.root.path().join(path), &error)],
+            }
         }
-        self.visit(handle.as_ref(), &path, &slashed, 0);
+        self.visit(below.as_deref().unwrap_or(self.top), &path, &slashed, 0);
         self.gaps
     }
 
@@ -275,9 +285,9 @@ impl WholeWalk<'_> {
                 !is_ignored
             });
         }
-        let (system, root) = (self.system, self.root);
+        let (system, root, top) = (self.system, self.root, self.top);
         let (listed, ignored) = (Some(entries.as_slice()), ignored.as_slice());
-        let visit = Visit { system, root, handle, path, slashed, entries: listed, ignored };
+        let visit = Visit { system, root, top, handle, path, slashed, entries: listed, ignored };
         (self.visitor)(&visit);
         for entry in entries.iter().filter(|entry| entry.kind == FileKind::Directory) {
             self.visit_child(handle, path, slashed, &entry.name, depth);
@@ -433,9 +443,11 @@ mod tests {
         let root = root(&system);
         let mut seen = Vec::new();
         let mut visitor = |visit: &Visit<'_>| seen.push(visit.slashed().to_owned());
+        let top = system.open_dir(root.path()).unwrap();
         let walk = WholeWalk {
             system: &system,
             root: &root,
+            top: top.as_ref(),
             ignored: Ignored::Skip,
             skipped: &|_| false,
             visitor: &mut visitor,

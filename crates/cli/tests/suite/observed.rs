@@ -344,6 +344,36 @@ fn tru_006_the_bytes_that_were_judged_run() {
     assert_eq!(fs::read_to_string(project.home().join("said")).unwrap(), expected);
 }
 
+/// One walk: all dialects read from one open root, however many of them have files in it.
+#[test]
+fn the_root_is_opened_once_for_all_dialects() {
+    let project = project()
+        .with_dir(".git")
+        .with_file("AGENTS.yaml", "context:\n- content: x\n")
+        .with_file("CLAUDE.md", "# c\n")
+        .with_file(".context/a.md", "# h\n")
+        .with_file(".agents/rules/r.md", "# r\n")
+        .with_file(".claude/rules/a.md", "---\npaths: \"src/**\"\n---\nx\n")
+        .with_file(".claude/skills/x/SKILL.md", "---\nname: x\ndescription: d\n---\nx\n")
+        .with_file("src/CLAUDE.md", "# s\n")
+        .with_file("src/.agents/rules/r.md", "# r\n")
+        .with_file("src/b.rs", "x\n");
+    let root = format!("<{}>", project.path().display());
+    let calls: [&[&str]; 4] = [
+        &["context", "src/b.rs"],
+        &["context", "src/b.rs", "--client", "claude"],
+        &["lint"],
+        &["tree"],
+    ];
+    for args in calls {
+        let trace = traced_calls(&project, args, "", "trace=execve,open,openat,openat2");
+        // A name is looked up with `O_PATH`, which opens nothing.
+        let is_open = |call: &&String| call.ends_with(&root) && !call.contains("O_PATH");
+        let opens: Vec<&String> = trace.calls.iter().filter(is_open).collect();
+        assert_eq!(opens.len(), 1, "{args:?}: {opens:#?}");
+    }
+}
+
 /// Returns the words of a call that stand between quotes or name an open file, in order.
 fn named(call: &str) -> Vec<&str> {
     call.split(['"', '<', '>']).skip(1).step_by(2).collect()

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use brief_syntax::paths::cleaned;
 use brief_syntax::project::resolve_existing;
-use brief_syntax::system::{Below, Dir, FileKind, Resolved, home_directory};
+use brief_syntax::system::{Below, Dir, FileKind, HeldDir, Resolved, home_directory};
 use brief_syntax::{Diagnostic, Rule, Source, Span, System, limits, rules};
 
 use super::model::HostedScope;
@@ -24,21 +24,6 @@ pub(super) struct HostedPlace {
     pub(super) target: Option<PathBuf>,
 }
 
-/// The mounted directory, held open by the caller or by the answer.
-pub(super) enum MountedHandle<'t> {
-    Shared(&'t dyn Dir),
-    Own(Box<dyn Dir>),
-}
-
-impl MountedHandle<'_> {
-    pub(super) fn get(&self) -> &dyn Dir {
-        match self {
-            MountedHandle::Shared(handle) => *handle,
-            MountedHandle::Own(handle) => handle.as_ref(),
-        }
-    }
-}
-
 impl HostedPlace {
     /// Finds the directories, and opens the mounted one unless the caller holds it open as `top`.
     pub(super) fn of<'t>(
@@ -46,11 +31,11 @@ impl HostedPlace {
         query: &Query<'_>,
         top: Option<&'t dyn Dir>,
         diagnostics: &mut Vec<Diagnostic>,
-    ) -> (HostedPlace, Option<MountedHandle<'t>>) {
+    ) -> (HostedPlace, Option<HeldDir<'t>>) {
         let named = absolute(system, query.mounted);
         let opened = match top {
-            Some(top) => Ok((MountedHandle::Shared(top), named.clone())),
-            None => system.open_root(&named).map(|(root, path)| (MountedHandle::Own(root), path)),
+            Some(top) => Ok((HeldDir::Shared(top), named.clone())),
+            None => system.open_root(&named).map(|(root, path)| (HeldDir::Own(root), path)),
         };
         let (root, mounted) = match opened {
             Ok((root, path)) => (Some(root), path),
@@ -74,7 +59,7 @@ impl HostedPlace {
             mounted.display()
         );
         diagnostics.push(about(&working, rules::hosted::WORKDIR_OUTSIDE_MOUNTED, message));
-        let root = system.open_dir(&working).ok().map(MountedHandle::Own);
+        let root = system.open_dir(&working).ok().map(HeldDir::Own);
         (HostedPlace { mounted: working.clone(), working, target }, root)
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::source::Encoding;
-use brief_syntax::system::{Dir, DirEntry, FileKind};
+use brief_syntax::system::{Dir, DirEntry, FileKind, HeldDir};
 use brief_syntax::{Diagnostic, Source, System, diagnostic, limits, paths, rules};
 
 use crate::answer::{State, depth};
@@ -25,7 +25,7 @@ use super::model::{
 };
 use super::parse::{self, Format, ParsedContext};
 use super::pattern::HostedPattern;
-use super::place::{HostedEnvironment, HostedPlace, MountedHandle, about, expand_home};
+use super::place::{HostedEnvironment, HostedPlace, about, expand_home};
 use super::sources::open_contexts;
 use super::{Anchor, ExtraNames, HostedContext, HostedOptions, Query};
 
@@ -44,7 +44,7 @@ pub(super) fn resolve(
     let mut diagnostics = Vec::new();
     let environment = HostedEnvironment::of(system, &mut diagnostics);
     let (place, root) = HostedPlace::of(system, query, top, &mut diagnostics);
-    let root = root.as_ref().map(MountedHandle::get);
+    let root = root.as_ref().map(HeldDir::get);
     let mut contexts = open_contexts(system, &place, root, &environment, &mut diagnostics);
     let layers: Vec<Layer> = contexts
         .iter()

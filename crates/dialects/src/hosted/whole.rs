@@ -19,7 +19,8 @@ use crate::{DialectGuidance, MatchRecord, ProjectFiles, Reader};
 use super::guidance::{applied, left_out};
 use super::place::{DEPENDENCIES, HostedEnvironment};
 use super::{
-    HostedContext, HostedItem, HostedScope, Query, Trigger, check, resolve, resolve::judge,
+    HostedContext, HostedItem, HostedOptions, HostedScope, Query, Trigger, check, resolve,
+    resolve::judge,
 };
 
 /// The answers for the directories of a project.
@@ -76,7 +77,7 @@ impl HostedDirectories {
     fn resolve_at(visit: &Visit<'_>) -> HostedContext {
         let directory = visit.path();
         let query = Query { mounted: visit.root(), path: &directory, mentions: &[] };
-        resolve(visit.system(), &query)
+        resolve::resolve(visit.system(), &query, HostedOptions::default(), Some(visit.top()))
     }
 }
 

@@ -261,7 +261,7 @@ impl Reader for ProjectGuidance {
         self.strays.visit(visit);
         if self.root.as_os_str().is_empty() {
             visit.root().clone_into(&mut self.root);
-            let mut own = OwnClients::below(visit.system(), visit.root());
+            let mut own = OwnClients::read(visit.top(), visit.root());
             self.diagnostics.append(&mut own.diagnostics);
             self.known = own.known();
             // Its mistakes are not the project's.
@@ -279,7 +279,6 @@ impl Reader for ProjectGuidance {
         if !all.any(|entry| entry.name.to_str().is_some_and(is_beginning)) {
             return;
         }
-        let Ok(root) = visit.system().open_dir(visit.root()) else { return };
         let mut ground =
             NativeReader::new(visit.system(), &self.known, visit.root().to_owned(), self.left);
         let level = Level {
@@ -289,7 +288,7 @@ impl Reader for ProjectGuidance {
             owner: Owner::Project,
             has: &is_there,
         };
-        self.folders.extend(ground.folder(root.as_ref(), level));
+        self.folders.extend(ground.folder(visit.top(), level));
         check::keep_for_clients(&mut ground.diagnostics);
         self.diagnostics.append(&mut ground.diagnostics);
         self.left = ground.bytes;

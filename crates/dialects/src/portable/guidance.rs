@@ -148,7 +148,7 @@ impl Reader for RegistryFiles {
             self.clients.extend(config::client_names(&bytes));
         }
         if visit.slashed().is_empty() {
-            let own = OwnClients::below(visit.system(), visit.root());
+            let own = OwnClients::read(visit.top(), visit.root());
             self.clients.extend(own.clients.iter().map(|client| client.id.to_string()));
         }
         self.locks.visit(visit);

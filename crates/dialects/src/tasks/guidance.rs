@@ -82,7 +82,7 @@ struct AtHome {
 impl AtHome {
     fn read(system: &dyn System) -> AtHome {
         let Some(home) = resolved_home(system) else { return AtHome::default() };
-        let documents = open(system, &home, SearchOrigin::Home).everything();
+        let documents = open(system, &home).everything();
         AtHome { directory: Some(home), documents }
     }
 }
@@ -101,7 +101,7 @@ impl Reader for Projects {
         if visit.entries().is_some_and(begins) {
             let home = self.home.get_or_insert_with(|| AtHome::read(visit.system()));
             let directory = visit.path();
-            let (documents, diagnostics) = checked(visit.system(), visit.root(), &directory, home);
+            let (documents, diagnostics) = checked(visit, &directory, home);
             self.files += documents.len();
             self.diagnostics.extend(diagnostics);
             for document in documents {
@@ -136,12 +136,11 @@ impl DialectGuidance for Projects {
 
 /// Reads and checks the files of one directory of a project.
 fn checked(
-    system: &dyn System,
-    project: &Path,
+    visit: &Visit<'_>,
     directory: &Path,
     home: &AtHome,
 ) -> (Vec<TaskDocument>, Vec<Diagnostic>) {
-    let library = open(system, directory, SearchOrigin::Project);
+    let (system, project, library) = (visit.system(), visit.root(), held(visit));
     let documents = library.everything();
     let mut diagnostics = library.take_diagnostics();
     diagnostics.retain(|found| {
@@ -168,10 +167,19 @@ fn checked(
     (documents, diagnostics)
 }
 
-fn open<'s>(system: &'s dyn System, directory: &Path, origin: SearchOrigin) -> Library<'s> {
-    let author = Author::of(origin);
-    let root = SearchRoot { path: directory.to_owned(), origin, author };
-    Library::open(system, &[root])
+/// Opens the files of the home directory.
+pub(super) fn open<'s>(system: &'s dyn System, home: &Path) -> Library<'s> {
+    Library::open(system, &[search_root(home.to_owned(), SearchOrigin::Home)])
+}
+
+/// Returns the files of a directory of a project, which the walk holds open.
+pub(super) fn held<'v>(visit: &'v Visit<'_>) -> Library<'v> {
+    let root = search_root(visit.path(), SearchOrigin::Project);
+    Library::held(visit.system(), visit.handle(), &root)
+}
+
+fn search_root(path: PathBuf, origin: SearchOrigin) -> SearchRoot {
+    SearchRoot { path, origin, author: Author::of(origin) }
 }
 
 impl Library<'_> {

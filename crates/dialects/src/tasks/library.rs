@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::system::{Dir, DirEntry, FileKind, ReadError, Resolved, System, words};
+use brief_syntax::system::{Dir, DirEntry, FileKind, HeldDir, ReadError, Resolved, System, words};
 use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
 
 use super::managed;
@@ -27,13 +27,13 @@ const SKILL_FILE: &str = "SKILL.md";
 /// The open search roots, and the diagnostics of reading them.
 pub struct Library<'s> {
     system: &'s dyn System,
-    roots: Vec<OpenRoot>,
+    roots: Vec<OpenRoot<'s>>,
     pub(super) elsewhere: FromElsewhere,
     diagnostics: RefCell<Vec<Diagnostic>>,
 }
 
-struct OpenRoot {
-    handle: Box<dyn Dir>,
+struct OpenRoot<'s> {
+    handle: HeldDir<'s>,
     /// The directory, without links.
     path: Arc<Path>,
     origin: SearchOrigin,
@@ -43,24 +43,36 @@ struct OpenRoot {
 impl<'s> Library<'s> {
     /// Opens the roots in order. A duplicate counts at its first position.
     pub fn open(system: &'s dyn System, roots: &[SearchRoot]) -> Library<'s> {
-        let mut library = Library {
-            system,
-            roots: Vec::with_capacity(roots.len()),
-            elsewhere: FromElsewhere::default(),
-            diagnostics: RefCell::default(),
-        };
+        let mut library = Library::empty(system);
         for root in roots {
             match system.open_root(&root.path) {
                 Ok((_, path)) if library.roots.iter().any(|known| *known.path == *path) => {}
                 Ok((handle, path)) => {
                     let &SearchRoot { origin, author, .. } = root;
-                    let path = Arc::from(path);
+                    let (handle, path) = (HeldDir::Own(handle), Arc::from(path));
                     library.roots.push(OpenRoot { handle, path, origin, author });
                 }
                 Err(error) => library.report(&root.path, rules::tasks::UNREADABLE, &words(&error)),
             }
         }
         library
+    }
+
+    /// Takes one root, a path without links, that the caller holds open.
+    pub(super) fn held(
+        system: &'s dyn System,
+        handle: &'s dyn Dir,
+        root: &SearchRoot,
+    ) -> Library<'s> {
+        let (handle, path) = (HeldDir::Shared(handle), Arc::from(root.path.as_path()));
+        let &SearchRoot { origin, author, .. } = root;
+        let roots = vec![OpenRoot { handle, path, origin, author }];
+        Library { roots, ..Library::empty(system) }
+    }
+
+    fn empty(system: &'s dyn System) -> Library<'s> {
+        let (elsewhere, diagnostics) = (FromElsewhere::default(), RefCell::default());
+        Library { system, roots: Vec::new(), elsewhere, diagnostics }
     }
 
     /// Sets the files that were installed from elsewhere, by their path without links.
@@ -201,8 +213,8 @@ impl<'s> Library<'s> {
     }
 
     /// Opens a directory below a root, and returns its real path.
-    fn enter(&self, root: &OpenRoot, path: &Path) -> Option<(Box<dyn Dir>, PathBuf)> {
-        match root.handle.open_dir_below(path) {
+    fn enter(&self, root: &OpenRoot<'_>, path: &Path) -> Option<(Box<dyn Dir>, PathBuf)> {
+        match root.handle.get().open_dir_below(path) {
             Ok(handle) => Some((handle, root.path.join(path))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             // A link or a file is in the path, or a permission is missing.
@@ -210,7 +222,7 @@ impl<'s> Library<'s> {
         }
     }
 
-    fn enter_linked(&self, root: &OpenRoot, path: &Path) -> Option<(Box<dyn Dir>, PathBuf)> {
+    fn enter_linked(&self, root: &OpenRoot<'_>, path: &Path) -> Option<(Box<dyn Dir>, PathBuf)> {
         match self.follow(root, path)? {
             Resolved { path: real, kind: FileKind::Directory } => {
                 match self.system.open_dir(&real) {
@@ -226,7 +238,7 @@ impl<'s> Library<'s> {
     }
 
     /// Follows a link that stays inside its root.
-    fn follow(&self, root: &OpenRoot, path: &Path) -> Option<Resolved> {
+    fn follow(&self, root: &OpenRoot<'_>, path: &Path) -> Option<Resolved> {
         match self.system.resolve(path) {
             Ok(resolved) if resolved.path.starts_with(&root.path) => Some(resolved),
             Ok(_) => {
@@ -267,7 +279,7 @@ struct FileSearch<'l, 's> {
 
 /// A directory of a search.
 struct SearchFolder<'f> {
-    root: &'f OpenRoot,
+    root: &'f OpenRoot<'f>,
     namespace: Option<&'f str>,
     handle: &'f dyn Dir,
     /// The path by which it was reached.
@@ -291,7 +303,7 @@ impl<'l, 's> FileSearch<'l, 's> {
         }
     }
 
-    fn root(&mut self, root: &OpenRoot, namespace: Option<&str>) {
+    fn root(&mut self, root: &OpenRoot<'_>, namespace: Option<&str>) {
         if let Some(namespace) = namespace {
             let own = Path::new(NAMESPACES).join(namespace).join(places::folder(self.kind));
             let place = match self.kind {
@@ -306,7 +318,13 @@ impl<'l, 's> FileSearch<'l, 's> {
         }
     }
 
-    fn place(&mut self, root: &OpenRoot, namespace: Option<&str>, place: TaskPlace, below: &Path) {
+    fn place(
+        &mut self,
+        root: &OpenRoot<'_>,
+        namespace: Option<&str>,
+        place: TaskPlace,
+        below: &Path,
+    ) {
         if let TaskPlace::File(_) = place {
             self.single_file(root, below);
             return;
@@ -329,7 +347,7 @@ impl<'l, 's> FileSearch<'l, 's> {
     }
 
     /// Adds a single file at the top of a root, or in a directory there.
-    fn single_file(&mut self, root: &OpenRoot, below: &Path) {
+    fn single_file(&mut self, root: &OpenRoot<'_>, below: &Path) {
         let name = below.file_name().unwrap_or_default();
         let stem = stem(name).unwrap_or(name).to_string_lossy().into_owned();
         if !(self.wanted)(&stem) {
@@ -338,7 +356,7 @@ impl<'l, 's> FileSearch<'l, 's> {
         let parent = below.parent().filter(|parent| !parent.as_os_str().is_empty());
         let opened = parent.map(|parent| self.library.enter(root, parent));
         let (handle, real): (&dyn Dir, PathBuf) = match &opened {
-            None => (root.handle.as_ref(), root.path.to_path_buf()),
+            None => (root.handle.get(), root.path.to_path_buf()),
             Some(Some((handle, real))) => (handle.as_ref(), real.clone()),
             Some(None) => return,
         };

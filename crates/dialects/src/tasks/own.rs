@@ -15,10 +15,9 @@ use crate::answer::{Applied, Item, LeftOut, Level, Name, Reason, Resolution, Sta
 use crate::moment::Moment;
 use crate::{DialectGuidance, GuidanceText, LevelCount, Reader};
 
+use super::guidance::{held, open};
 use super::library::Library;
-use super::model::{
-    Author, CodingAgent, SearchOrigin, SearchRoot, TaskDocument, TaskFileKind, TaskName,
-};
+use super::model::{CodingAgent, TaskDocument, TaskFileKind, TaskName};
 use super::selectors::{self, RunningTask, SelectorVerdict};
 use super::{NAME, places};
 
@@ -51,10 +50,7 @@ impl OwnFiles {
         OwnFiles { asked, way: LevelCount::to(moment), ..OwnFiles::default() }
     }
 
-    fn read(&mut self, system: &dyn System, path: &Path, directory: Option<&str>) {
-        let origin = if directory.is_some() { SearchOrigin::Project } else { SearchOrigin::Home };
-        let root = SearchRoot { path: path.to_owned(), origin, author: Author::of(origin) };
-        let library = Library::open(system, &[root]);
+    fn read(&mut self, library: &Library<'_>, path: &Path, directory: Option<&str>) {
         for kind in KINDS {
             for document in library.own_documents(kind) {
                 self.add(document, path, directory.map(str::to_owned));
@@ -101,7 +97,7 @@ impl OwnFiles {
         if let Some(home) = resolved_home(system).filter(|home| home != mounted)
             && system.look(&home.join(places::OWN)) != Below::Missing
         {
-            self.read(system, &home, None);
+            self.read(&open(system, &home), &home, None);
         }
     }
 
@@ -123,7 +119,7 @@ impl Reader for OwnFiles {
             self.read_home(visit.system(), visit.root());
         }
         if self.way.is_near() && visit.look(places::OWN) != Below::Missing {
-            self.read(visit.system(), &visit.path(), Some(visit.slashed()));
+            self.read(&held(visit), &visit.path(), Some(visit.slashed()));
         }
     }
 

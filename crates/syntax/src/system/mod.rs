@@ -206,6 +206,24 @@ pub trait StagedFile: Write {
     fn settle(&mut self) -> io::Result<()>;
 }
 
+/// An open directory, held by the caller or by the one who reads in it.
+pub enum HeldDir<'d> {
+    /// The caller holds it.
+    Shared(&'d dyn Dir),
+    /// It is closed with this value.
+    Own(Box<dyn Dir>),
+}
+
+impl HeldDir<'_> {
+    /// Returns the directory.
+    pub fn get(&self) -> &dyn Dir {
+        match self {
+            HeldDir::Shared(handle) => *handle,
+            HeldDir::Own(handle) => handle.as_ref(),
+        }
+    }
+}
+
 /// A directory held open.
 ///
 /// A file gets its content through [`put_file`](trait.Dir.html#method.put_file) and its siblings; the
