@@ -149,6 +149,7 @@ impl Running<'_> {
     ) -> io::Result<Option<Ending>> {
         let mut buffer = vec![0; PIECE];
         let mut written = 0;
+        let mut has_ended = false;
         while !pipes.is_empty() {
             if let Some(ending) = self.overrun() {
                 return Ok(Some(ending));
@@ -156,9 +157,13 @@ impl Running<'_> {
             let mut polled: Vec<PollFd<'_>> =
                 pipes.iter().map(|(_, pipe)| PollFd::new(pipe, PollFlags::IN)).collect();
             let patience = TICK.min(self.deadline.saturating_duration_since(Instant::now()));
+            let patience = if has_ended { Duration::ZERO } else { patience };
             let patience = Timespec::try_from(patience).unwrap_or_default();
             match rustix::event::poll(&mut polled, Some(&patience)) {
-                Ok(0) if self.child.try_wait()?.is_some() => return Ok(None),
+                // Something that it started may hold a pipe open for ever.
+                Ok(0) if has_ended => return Ok(None),
+                // It may have written between the look at its pipes and its end: they are looked at once more.
+                Ok(0) => has_ended = self.child.try_wait()?.is_some(),
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
