@@ -455,3 +455,75 @@ fn a_hook_at_a_terminal_says_what_it_waits_for() {
     let output = project().run_at_terminal(&["hook", "claude"], "{}\n\u{4}");
     assert!(output.stderr.starts_with("waiting for the JSON that Claude Code writes"), "{output}");
 }
+
+/// K10: Codex skips hooks that its user has not approved, without a word. The status says so, and which version is there.
+#[test]
+fn the_status_tells_what_is_left_to_do() {
+    let project = project().with_file(".git/HEAD", "").with_file(".agents/rules/r.md", "Always.\n");
+    let bin = project.outside().join("codex");
+    fs::create_dir_all(bin.join("bin")).unwrap();
+    fs::write(bin.join("package.json"), r#"{"name": "codex", "version": "0.166.0"}"#).unwrap();
+    fs::write(bin.join("bin/codex"), "").unwrap();
+    let project = project.with_env("PATH", bin.join("bin").to_str().unwrap());
+    let status = || project.run(&["hook", "status", "codex", "--json"]).json()["hooks"][0].clone();
+    let before = status();
+    assert_eq!((&before["installed"], &before["answers"]), (&json!([]), &json!(true)));
+    assert_eq!(before["program"]["version"], "0.166.0");
+    let output = project.run(&["hook", "install", "codex"]);
+    assert!(output.stderr.contains("approve the hook with `/hooks`"), "{output}");
+    let hook = status()["installed"][0].clone();
+    assert_eq!((&hook["file"], &hook["approved"]), (&json!(".codex/hooks.json"), &json!(false)));
+    assert_eq!(hook["commands"], json!(["brief hook codex"]));
+    // As Codex 0.166.0 writes it.
+    let file = project.path().join(".codex/hooks.json");
+    let state = format!(
+        "[hooks.state.\"{}:pre_tool_use:0:0\"]\ntrusted_hash = \"sha256:x\"\n",
+        file.display()
+    );
+    fs::create_dir_all(project.home().join(".codex")).unwrap();
+    fs::write(project.home().join(".codex/config.toml"), state).unwrap();
+    assert_eq!(status()["installed"][0]["approved"], true);
+}
+
+/// What `hook test` shows is what the hook then says.
+#[test]
+fn a_rehearsal_says_what_the_hook_says() {
+    let project = project()
+        .with_file("AGENTS.yaml", "context:\n  - {content: EVERYWHERE}\n  - {content: BEFORE, on: edit, match: ['*.py']}\n  - {content: AFTER, on: edit, when: after}\n")
+        .with_file("a.py", "");
+    insta::assert_snapshot!(project.run(&["hook", "test", "claude", "a.py", "--on", "edit"]), @"
+    SessionStart:
+
+    ## Guidance for this project
+
+    ### AGENTS.yaml
+
+    - EVERYWHERE
+
+    PreToolUse:
+
+    ## Guidance for a.py
+
+    ### AGENTS.yaml
+
+    - BEFORE
+
+    PostToolUse:
+
+    ## Guidance for a.py
+
+    ### AGENTS.yaml
+
+    - AFTER
+    [EOF]
+    ");
+    let held = project.run(&["hook", "test", "gemini", "a.py", "--on", "edit", "--hold"]);
+    assert!(held.stdout.contains("BeforeTool, and the call is held back:"), "{held}");
+    assert!(!project.home().join(".local/state/brief").exists(), "nothing is recorded");
+    let nothing = project.run(&["hook", "test", "claude", "../x.py"]);
+    assert!(
+        nothing.stdout.contains("EVERYWHERE") && !nothing.stdout.contains("BEFORE"),
+        "{nothing}"
+    );
+    assert_eq!(project.run(&["hook", "test", "claude", "a.py", "--on", "all"]).code, Some(2));
+}
