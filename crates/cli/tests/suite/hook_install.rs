@@ -485,7 +485,7 @@ fn the_status_tells_what_is_left_to_do() {
     assert_eq!(status()["installed"][0]["approved"], true);
 }
 
-/// What `hook test` shows is what the hook then says.
+/// A rehearsal and the hook say the same.
 #[test]
 fn a_rehearsal_says_what_the_hook_says() {
     let project = project()
