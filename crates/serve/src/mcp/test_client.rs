@@ -95,4 +95,9 @@ impl TestClient {
             "io.modelcontextprotocol/clientCapabilities": {},
         }));
     }
+
+    /// Returns the next notification.
+    pub(super) fn notification(&mut self) -> Json {
+        self.notifications.pop_front().unwrap_or_else(|| self.receive())
+    }
 }

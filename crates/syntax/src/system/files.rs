@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use super::{
     Below, Dir, FileKind, FileLock, Identity, Ownership, ReadError, Resolved, TemporaryDir,
-    read_only,
+    Watcher, read_only,
 };
 
 /// Files and directories. Code that only reads takes this instead of [`System`](super::System).
@@ -69,6 +69,12 @@ pub trait Files: Send + Sync {
     /// threads and processes out that ask for it too.
     fn lock(&self, _path: &Path) -> io::Result<FileLock> {
         Ok(FileLock::unlocked())
+    }
+
+    /// Starts to watch directories. An error where the system cannot: the caller looks from time to time
+    /// instead.
+    fn watch(&self) -> io::Result<Box<dyn Watcher>> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "directories cannot be watched here"))
     }
 
     /// Creates a new directory for the user alone, outside any project.

@@ -18,6 +18,7 @@ mod private;
 mod process;
 mod remembered;
 mod tree;
+mod watch;
 mod writing;
 
 use std::ffi::{OsStr, OsString};
@@ -39,6 +40,7 @@ pub use private::{FileLock, FileOwner, Identity, Ownership, TemporaryDir, Writer
 pub use process::{Call, Companion, Ending, Environment, OverLimit, Processes, Stream};
 pub use remembered::Remembered;
 pub use tree::{Contents, SeenFile, TreeSystem};
+pub use watch::{WatchReport, WatchedChange, Watcher};
 pub use writing::Over;
 
 /// The end of a path whose links were followed.

@@ -7,6 +7,7 @@
 
 mod answers;
 mod changes;
+mod following;
 mod handler;
 mod instructions;
 mod offers;
@@ -74,12 +75,10 @@ where
 {
     let offers = watch::Sender::new(None);
     let shared = Arc::new(SharedProject { system, options, offers });
-    let left = Interruption::default();
-    let reading = {
-        let shared = Arc::clone(&shared);
-        let reading = thread::Builder::new().name("mcp-read".to_owned());
-        reading.spawn(move || shared.read_offers()).map_err(ServeError::Start)?
-    };
+    let (left, ended) = (Interruption::default(), Interruption::default());
+    let (followed, followed_until) = (Arc::clone(&shared), ended.clone());
+    let following = thread::Builder::new().name("mcp-files".to_owned());
+    following.spawn(move || followed.follow(&followed_until)).map_err(ServeError::Start)?;
     let (stop, stopped) = oneshot::channel();
     let handler = ProjectHandler::new(shared);
     let protocol = thread::Builder::new()
@@ -91,14 +90,6 @@ where
     }
     // It may have ended by itself just now.
     let _ = stop.send(());
-    drop(reading);
+    ended.raise();
     protocol.join().unwrap_or(Err(ServeError::Died))
-}
-
-impl SharedProject {
-    /// Makes the lists.
-    fn read_offers(&self) {
-        let offers = Offers::read(&self.system, &self.options);
-        self.offers.send_replace(Some(Arc::new(offers)));
-    }
 }

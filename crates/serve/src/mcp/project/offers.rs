@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use brief_engine::search::SearchIndex;
 use brief_engine::tokens::Counter;
-use brief_engine::{BriefedItem, Briefing, Project, State};
+use brief_engine::{BriefedItem, Briefing, Project, ProjectFiles, State};
 use brief_syntax::hash::sha256;
 use brief_syntax::system::{ReadError, Remembered, resolved_home};
 use brief_syntax::text::percent_encoded;
@@ -30,8 +30,10 @@ pub(super) struct Offers {
     pub(super) listed: Vec<OfferedFile>,
     /// Every file that a client can read, by URI.
     pub(super) readable: BTreeMap<String, ReadableFile>,
-    /// The directories whose changes change these lists.
+    /// The directories whose changes change these lists, sorted.
     pub(super) watched: Vec<PathBuf>,
+    /// The files of items and skills, sorted.
+    pub(super) files: Vec<PathBuf>,
 }
 
 /// A file of the list of resources.
@@ -91,14 +93,22 @@ impl Offers {
             None => everything.offered,
         };
         offers.instructions = instructions(&offers, &news);
-        if let Some(files) = catalog.files() {
-            let below = files.directories.iter().map(|directory| offers.root.join(directory));
-            offers.watched.extend(below);
-        }
-        offers.watched.push(offers.root.clone());
-        offers.watched.sort_unstable();
-        offers.watched.dedup();
+        offers.watch(catalog.files());
         offers
+    }
+
+    /// Notes the directories and files to follow.
+    fn watch(&mut self, found: Option<&ProjectFiles>) {
+        let directories = found.map(|found| found.directories.as_slice()).unwrap_or_default();
+        // Git writes there all the time.
+        let directories = directories.iter().filter(|path| !path.ends_with(".git"));
+        self.watched.extend(directories.map(|directory| self.root.join(directory)));
+        self.watched.push(self.root.clone());
+        self.files.extend(self.readable.values().map(|file| file.base.join(&file.below)));
+        for list in [&mut self.watched, &mut self.files] {
+            list.sort_unstable();
+            list.dedup();
+        }
     }
 
     fn add_files(&mut self, system: &dyn System, everything: &Briefing) {
@@ -106,6 +116,7 @@ impl Offers {
         let bases: Vec<PathBuf> = std::iter::once(self.root.clone()).chain(home).collect();
         let skills = SkillReader::new(system, &bases);
         for item in everything.items() {
+            self.files.push(item.path.to_path_buf());
             let is_file = item.kind == "agent" || item.state == State::Offered;
             if item.kind != "skill" && !is_file {
                 continue;

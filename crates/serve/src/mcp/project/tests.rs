@@ -1,12 +1,13 @@
 //! A project from the client's side.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
 use brief_engine::{Action, Project};
 use brief_syntax::hash::sha256;
 use brief_syntax::render::Envelope;
-use brief_syntax::system::{Interruption, MemorySystem, System};
+use brief_syntax::system::{Interruption, MemorySystem, OsSystem, System};
 use serde_json::{Value as Json, json};
 
 use super::super::Served;
@@ -289,5 +290,78 @@ fn instructions_name_what_is_offered_within_two_kilobytes() {
         let instructions = client.initialize("2025-11-25")["instructions"].clone();
         let text = instructions.as_str().unwrap();
         assert!(!text.contains("- migrate") && text.contains("- fix: Fixes it"), "{text}");
+    });
+}
+
+/// A project on disk, because nothing in memory changes by itself.
+#[expect(clippy::disallowed_methods, reason = "the files of a client change")]
+fn on_disk(script: impl FnOnce(&mut TestClient, &Path) + Send + 'static) {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().canonicalize().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write(".claude/skills/migrate/SKILL.md", SKILL);
+    write(".agents/tasks/fix.md", "Fix it.\n");
+    let (ours, theirs) = tokio::io::duplex(64 * 1024);
+    let options = ServerOptions { directory: root.clone(), ..options() };
+    let client = thread::spawn(move || script(&mut TestClient::new(theirs), &root));
+    let streams = move || tokio::io::split(ours);
+    let served = serve_over(Arc::new(OsSystem), options, streams, &Interruption::default());
+    client.join().unwrap();
+    assert_eq!(served.unwrap(), Served::Closed);
+}
+
+fn method(notification: &Json) -> &str {
+    notification["method"].as_str().unwrap()
+}
+
+/// Issue 17: a changed file is seen within 200 ms, by clients of every revision.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the files of a client change")]
+fn a_client_is_told_of_changes() {
+    on_disk(|client, root| {
+        client.initialize("2025-11-25");
+        let uri = "skill://project/.claude/skills/migrate/SKILL.md";
+        client.result("resources/subscribe", json!({"uri": uri}));
+        client.result("prompts/list", json!({}));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let changed = std::time::Instant::now();
+        std::fs::write(root.join(".agents/tasks/new.md"), "New.\n").unwrap();
+        assert_eq!(method(&client.notification()), "notifications/prompts/list_changed");
+        let elapsed = changed.elapsed();
+        assert!(elapsed < std::time::Duration::from_millis(200), "{elapsed:?}");
+        let prompts = client.result("prompts/list", json!({}))["prompts"].clone();
+        assert_eq!(prompts[1]["name"], "new");
+        // A file of a skill in a directory that is new, too.
+        std::fs::create_dir(root.join(".claude/skills/migrate/bin")).unwrap();
+        std::fs::write(root.join(".claude/skills/migrate/bin/run.sh"), "echo\n").unwrap();
+        assert_eq!(method(&client.notification()), "notifications/resources/list_changed");
+        std::fs::write(root.join(".claude/skills/migrate/SKILL.md"), SKILL.replace("one", "two"))
+            .unwrap();
+        assert_eq!(method(&client.notification()), "notifications/resources/list_changed");
+        let updated = client.notification();
+        assert_eq!(method(&updated), "notifications/resources/updated");
+        assert_eq!(updated["params"]["uri"], uri);
+        client.result("resources/unsubscribe", json!({"uri": uri}));
+    });
+    on_disk(|client, root| {
+        client.speak_newest();
+        let asked = json!({"notifications": {"promptsListChanged": true}});
+        let id = client.request("subscriptions/listen", asked);
+        let acknowledged = client.notification();
+        assert_eq!(method(&acknowledged), "notifications/subscriptions/acknowledged");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        // It has asked for one list only.
+        std::fs::write(root.join(".claude/skills/migrate/SKILL.md"), SKILL.replace("one", "two"))
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(150));
+        std::fs::write(root.join(".agents/tasks/new.md"), "New.\n").unwrap();
+        let told = client.notification();
+        assert_eq!(method(&told), "notifications/prompts/list_changed");
+        let subscription = &told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
+        assert_eq!(*subscription, json!(id), "{told}");
     });
 }

@@ -16,6 +16,8 @@ mod read;
 #[cfg(unix)]
 mod search;
 mod tree;
+#[cfg(target_os = "linux")]
+mod watch;
 #[cfg(unix)]
 mod write;
 
@@ -84,6 +86,11 @@ impl Files for OsSystem {
 
     fn lock(&self, path: &Path) -> io::Result<FileLock> {
         private::lock(path)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn watch(&self) -> io::Result<Box<dyn super::Watcher>> {
+        Ok(Box::new(watch::Inotify::start()?))
     }
 
     fn temporary_dir(&self) -> io::Result<TemporaryDir> {
