@@ -1,6 +1,7 @@
-//! MCP servers that an operator has configured for an agent's tools.
+//! MCP servers that are programs: those that an operator has configured for an agent's tools, and one connection
+//! for other callers.
 //!
-//! A server is a program that starts when a tool asks for it the first time and ends with the agent. It
+//! A server of an agent starts when a tool asks for it the first time and ends with the agent. It
 //! speaks JSON-RPC, one message per line. Its output is untrusted: lines are bounded, and messages other than
 //! the answer to our request are ignored.
 
@@ -21,6 +22,12 @@ use brief_syntax::system::Passed;
 /// The protocol revision in our request; a server answers with its own.
 const REVISION: &str = "2025-06-18";
 
+/// The message about a server that is too slow.
+const LATE: &str = "the server did not answer in time";
+
+/// The limit for the notifications that are kept from one look.
+const MOST_NOTICES: usize = 100;
+
 /// The size of the read buffer.
 const PIECE: usize = 16 * 1024;
 
@@ -31,13 +38,17 @@ struct Configuration {
     servers: BTreeMap<String, ServerProgram>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-struct ServerProgram {
-    command: Option<String>,
+/// A program that is a server.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct ServerProgram {
+    /// The program; a server without one is reached in another way, and not started.
+    pub command: Option<String>,
+    /// Its arguments.
     #[serde(default)]
-    args: Vec<String>,
+    pub args: Vec<String>,
+    /// Variables for its environment, besides a few of ours.
     #[serde(default)]
-    env: BTreeMap<String, String>,
+    pub env: BTreeMap<String, String>,
 }
 
 /// Servers that are programs, spoken to by standard input and output.
@@ -45,10 +56,11 @@ pub struct StdioServers {
     system: Arc<dyn System>,
     directory: PathBuf,
     configured: BTreeMap<String, ServerProgram>,
-    running: BTreeMap<String, RunningServer>,
+    running: BTreeMap<String, McpConnection>,
 }
 
-struct RunningServer {
+/// A server that runs, and the client's side of its connection. The server ends with it.
+pub struct McpConnection {
     program: Box<dyn Companion>,
     system: Arc<dyn System>,
     /// Bytes that do not form a complete line yet.
@@ -72,7 +84,7 @@ impl StdioServers {
         Ok(StdioServers { system, directory, configured: read.servers, running: BTreeMap::new() })
     }
 
-    fn start(&self, name: &str, patience: Duration) -> Result<RunningServer, String> {
+    fn start(&self, name: &str, patience: Duration) -> Result<McpConnection, String> {
         let Some(server) = self.configured.get(name) else {
             let names: Vec<&str> = self.configured.keys().map(String::as_str).collect();
             return Err(format!(
@@ -80,32 +92,7 @@ impl StdioServers {
                 names.join(", ")
             ));
         };
-        let Some(command) = &server.command else {
-            return Err(format!(
-                "the server `{name}` is not a program, and only programs are started"
-            ));
-        };
-        let env = server.env.iter().map(|(key, value)| (key.into(), Some(value.into())));
-        let limit = limits::TOOL_MESSAGE_BYTES;
-        let call = Call {
-            args: server.args.iter().map(Into::into).collect(),
-            environment: Environment::Empty,
-            env: env.collect(),
-            ..Call::new(command, self.directory.clone(), patience, limit)
-        };
-        // Tokens for a server come from its `env`.
-        let call = Passed::default().apply(self.system.as_ref(), call);
-        let program = self
-            .system
-            .start(&call)
-            .map_err(|error| format!("the server `{name}` cannot be started: {error}"))?;
-        let until = self.system.elapsed() + patience;
-        let mut running = RunningServer::new(program, Arc::clone(&self.system));
-        let client = json!({"name": "brief", "version": env!("CARGO_PKG_VERSION")});
-        let hello = json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": client});
-        running.ask("initialize", &hello, until)?;
-        running.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), until)?;
-        Ok(running)
+        McpConnection::start(&self.system, &self.directory, name, server, patience)
     }
 }
 
@@ -145,9 +132,64 @@ fn answer(result: &Value) -> Result<Value, String> {
     })
 }
 
-impl RunningServer {
-    fn new(program: Box<dyn Companion>, system: Arc<dyn System>) -> RunningServer {
-        RunningServer { program, system, read: Vec::new(), searched: 0, last: 0 }
+impl McpConnection {
+    /// Starts a server in a directory and introduces us. The error is a message.
+    pub fn start(
+        system: &Arc<dyn System>,
+        directory: &Path,
+        name: &str,
+        server: &ServerProgram,
+        patience: Duration,
+    ) -> Result<McpConnection, String> {
+        let Some(command) = &server.command else {
+            return Err(format!(
+                "the server `{name}` is not a program, and only programs are started"
+            ));
+        };
+        let env = server.env.iter().map(|(key, value)| (key.into(), Some(value.into())));
+        let limit = limits::TOOL_MESSAGE_BYTES;
+        let call = Call {
+            args: server.args.iter().map(Into::into).collect(),
+            environment: Environment::Empty,
+            env: env.collect(),
+            ..Call::new(command, directory.to_owned(), patience, limit)
+        };
+        // Tokens for a server come from its `env`.
+        let call = Passed::default().apply(system.as_ref(), call);
+        let program = system
+            .start(&call)
+            .map_err(|error| format!("the server `{name}` cannot be started: {error}"))?;
+        let until = system.elapsed() + patience;
+        let mut running = McpConnection::new(program, Arc::clone(system));
+        let client = json!({"name": "brief", "version": env!("CARGO_PKG_VERSION")});
+        let hello = json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": client});
+        running.ask("initialize", &hello, until)?;
+        running.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), until)?;
+        Ok(running)
+    }
+
+    /// Reads what the server says unasked, for so long, and returns the methods of its notifications. The
+    /// error is a message: the server has ended, or says too much.
+    pub fn listen(&mut self, patience: Duration) -> Result<Vec<String>, String> {
+        let until = self.system.elapsed() + patience;
+        let mut methods = Vec::new();
+        loop {
+            match self.line(until) {
+                Ok(line) => {
+                    let message = serde_json::from_slice::<Value>(&line).unwrap_or_default();
+                    let method = message["method"].as_str().map(str::to_owned);
+                    if methods.len() < MOST_NOTICES {
+                        methods.extend(method);
+                    }
+                }
+                Err(problem) if problem == LATE => return Ok(methods),
+                Err(problem) => return Err(problem),
+            }
+        }
+    }
+
+    fn new(program: Box<dyn Companion>, system: Arc<dyn System>) -> McpConnection {
+        McpConnection { program, system, read: Vec::new(), searched: 0, last: 0 }
     }
 
     fn patience(&self, until: Duration) -> Duration {
@@ -161,15 +203,26 @@ impl RunningServer {
             .map_err(|error| format!("the server does not read its input: {error}"))
     }
 
-    /// Sends a request and waits for its answer, until the given time at most. Other messages of the server
-    /// do not extend that time.
+    /// Sends a request and waits for its answer, until the given time at most. The error is a message.
     fn ask(&mut self, method: &str, params: &Value, until: Duration) -> Result<Value, String> {
+        self.ask_raw(method, params, until)?
+    }
+
+    /// Sends a request and waits for its answer, until the given time at most. Other messages of the server
+    /// do not extend that time. The inner error is the server's own, the outer one that of the connection, which
+    /// cannot be used any more; both are messages.
+    pub fn ask_raw(
+        &mut self,
+        method: &str,
+        params: &Value,
+        until: Duration,
+    ) -> Result<Result<Value, String>, String> {
         self.last += 1;
         let id = self.last;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}), until)?;
         loop {
             let line = self.line(until)?;
-            let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
+            let Ok(mut message) = serde_json::from_slice::<Value>(&line) else { continue };
             if message.get("method").is_some() {
                 // A server may send requests too; none is supported.
                 if let Some(asked) = message.get("id") {
@@ -182,12 +235,12 @@ impl RunningServer {
             if message["id"] != id {
                 continue;
             }
-            return match message.get("error") {
+            return Ok(match message.get("error") {
                 Some(error) => {
                     Err(error["message"].as_str().unwrap_or("the server refused").to_owned())
                 }
-                None => Ok(message["result"].clone()),
-            };
+                None => Ok(message["result"].take()),
+            });
         }
     }
 
@@ -197,7 +250,7 @@ impl RunningServer {
         loop {
             let patience = self.patience(until);
             if patience.is_zero() {
-                return Err("the server did not answer in time".to_owned());
+                return Err(LATE.to_owned());
             }
             // Only new bytes are searched: a long line comes in thousands of pieces.
             let new = self.read.get(self.searched..).unwrap_or_default();
@@ -215,7 +268,7 @@ impl RunningServer {
                 Ok(0) => return Err("the server has ended".to_owned()),
                 Ok(count) => self.read.extend_from_slice(&piece[..count]),
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                    return Err("the server did not answer in time".to_owned());
+                    return Err(LATE.to_owned());
                 }
                 Err(error) => {
                     return Err(format!("the output of the server cannot be read: {error}"));
@@ -231,7 +284,7 @@ pub(crate) mod fuzzing {
 
     use brief_syntax::system::{Ending, MemorySystem};
 
-    use super::{Arc, Companion, Duration, PIECE, RunningServer, System, answer, io, json};
+    use super::{Arc, Companion, Duration, McpConnection, PIECE, System, answer, io, json};
 
     /// A server that sends its text, in pieces, whatever the request.
     struct Recital {
@@ -271,7 +324,7 @@ pub(crate) mod fuzzing {
     pub(crate) fn answers(text: &[u8]) {
         let recital = Recital { text: text.to_vec(), at: 0 };
         let system: Arc<dyn System> = Arc::clone(&*SYSTEM) as Arc<dyn System>;
-        let mut running = RunningServer::new(Box::new(recital), system);
+        let mut running = McpConnection::new(Box::new(recital), system);
         let until = running.system.elapsed() + Duration::from_mins(1);
         let params = json!({});
         // The text is used up in the end: each request takes at least a line of it.
@@ -317,7 +370,7 @@ mod tests {
     }
 
     fn asked(server: Endless, patience: Duration) -> Result<Value, String> {
-        let mut running = RunningServer::new(Box::new(server), Arc::new(OsSystem));
+        let mut running = McpConnection::new(Box::new(server), Arc::new(OsSystem));
         let until = running.system.elapsed() + patience;
         running.ask("tools/call", &json!({}), until)
     }

@@ -68,7 +68,7 @@ impl Server {
         stdin.flush().unwrap();
     }
 
-    fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         self.raw(message.to_string().as_bytes());
     }
 

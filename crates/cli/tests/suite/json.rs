@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{project, workspace};
 
 /// Commands without `--json`, with the reason.
-const WITHOUT: [(&str, &str); 9] = [
+const WITHOUT: [(&str, &str); 10] = [
     ("schema", "prints a JSON Schema, which has its own shape"),
     ("completions", "prints a script"),
     ("hook claude", "speaks the client's protocol"),
@@ -19,7 +19,8 @@ const WITHOUT: [(&str, &str); 9] = [
     ("hook uninstall", "prints no data"),
     ("agent run", "is a conversation"),
     ("agent serve", "speaks MCP"),
-    ("mcp", "speaks MCP"),
+    ("mcp install", "prints no data"),
+    ("mcp uninstall", "prints no data"),
     ("help", "prints help"),
 ];
 

@@ -396,6 +396,8 @@ cases! {
     hook_programs: "hook install, programs", ["hook", "install", "cline"], hooked, thorough;
     hook_plugin: "hook install, a plugin", ["hook", "install", "opencode"], hooked, thorough;
     hook_uninstall: "hook uninstall", ["hook", "uninstall", "claude"], hook_is_there, thorough;
+    mcp_install: "mcp install", ["mcp", "install", "codex"], mcp_servers, thorough;
+    mcp_uninstall: "mcp uninstall", ["mcp", "uninstall", "codex"], mcp_is_there, thorough;
     trust: "trust", ["trust", "--deny", "run.sh"], script, thorough;
     trust_remove: "trust --remove", ["trust", "--remove", "run.sh"], denied, thorough;
     task: "task -w", ["task", "t", "-a", "claude", "-w"], task_rules, thorough;
@@ -427,6 +429,16 @@ fn hooked(project: &Sandbox) {
 fn hook_is_there(project: &Sandbox) {
     hooked(project);
     let ran = in_process(project, &["hook", "install", "claude"], Fault::None);
+    assert_eq!(ran.code, ExitCode::SUCCESS, "{}", ran.stderr);
+}
+
+fn mcp_servers(project: &Sandbox) {
+    project.write(".codex/config.toml", "model = \"mine\"\n");
+}
+
+fn mcp_is_there(project: &Sandbox) {
+    mcp_servers(project);
+    let ran = in_process(project, &["mcp", "install", "codex"], Fault::None);
     assert_eq!(ran.code, ExitCode::SUCCESS, "{}", ran.stderr);
 }
 

@@ -3,10 +3,12 @@
 //! Each client's file and field names stand in `[mcp]` of its profile. This module starts no server.
 
 mod found;
+mod install;
 mod read;
 mod write;
 
 pub use found::{FoundServer, ServerFile, find, server_files};
+pub use install::{ServerChange, ServerEdit, ServerFileError, ServerScope, plan_server};
 pub use read::{Declared, read};
 pub use write::{Written, entry_json, write};
 

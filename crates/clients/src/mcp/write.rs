@@ -39,6 +39,14 @@ pub fn entry_json(profile: &ServerProfile, server: &Server) -> Result<String, &'
     serde_json::to_string(&entry).map_err(|_| "it cannot be written as JSON")
 }
 
+/// Writes one server as a client with a TOML file wants it; the error says why it cannot have it.
+pub(super) fn toml_text_of(
+    profile: &ServerProfile,
+    server: &Server,
+) -> Result<String, &'static str> {
+    Ok(toml(&profile.key, &[(server.name.clone(), entry(profile, server)?)]))
+}
+
 /// A value in a settings file. Maps keep their order, because people read these files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Setting {

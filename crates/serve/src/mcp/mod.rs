@@ -5,8 +5,11 @@
 //! the caller.
 
 pub mod agent;
+pub mod configured;
 mod frames;
 pub(crate) mod fuzzing;
+mod gateway;
+mod http;
 pub mod project;
 #[cfg(test)]
 mod test_client;
@@ -21,6 +24,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
 
 use frames::Frames;
+pub use gateway::{GatewayServer, GatewayTimes};
+pub use http::HttpOptions;
 
 /// The interval of checks for an interruption.
 const TICK: std::time::Duration = std::time::Duration::from_millis(50);

@@ -1,10 +1,15 @@
 //! `brief mcp`
 
+mod install;
+mod listen;
+
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use brief_serve::mcp::Served;
+use brief_serve::mcp::configured::project_servers;
 use brief_serve::mcp::project::{self, ServerOptions};
-use clap::Args;
+use brief_serve::mcp::{GatewayServer, GatewayTimes, Served};
+use clap::{Args, Subcommand};
 
 use super::question::{ClientName, known_client};
 use crate::error::CommandError;
@@ -17,10 +22,40 @@ use crate::ui::Ui;
 /// commands are prompts; skills, offered files and agents are resources. Nothing is executed and nothing is
 /// written.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct McpArgs {
+    #[command(subcommand)]
+    action: Option<McpAction>,
+
     /// The client that asks, unless a question names one: what it loads by itself is left out
     #[arg(long, value_name = "NAME", value_parser = ClientName)]
     client: Option<String>,
+
+    /// Serve over HTTP at this address, `PORT` or `ADDRESS:PORT`, instead; a token is printed once
+    #[arg(long, value_name = "ADDRESS")]
+    http: Option<String>,
+
+    /// The file that holds the token, instead of a new one
+    #[arg(long, value_name = "FILE", requires = "http")]
+    token_file: Option<PathBuf>,
+
+    /// Serve at an address that other machines can reach
+    #[arg(long, requires = "http")]
+    allow_remote: bool,
+
+    /// Start the MCP servers of the project, if you trust it, and offer their tools and prompts, too
+    #[arg(long)]
+    gateway: bool,
+
+    /// Start the servers this time, although the project is not trusted
+    #[arg(long, requires = "gateway")]
+    exec: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum McpAction {
+    Install(install::McpInstallArgs),
+    Uninstall(install::McpUninstallArgs),
 }
 
 pub(crate) fn run(
@@ -28,21 +63,69 @@ pub(crate) fn run(
     session: &Session,
     args: &McpArgs,
 ) -> Result<ExitCode, CommandError> {
+    match &args.action {
+        Some(McpAction::Install(args)) => return install::install(ui, session, args),
+        Some(McpAction::Uninstall(args)) => return install::uninstall(ui, session, args),
+        None => {}
+    }
     args.client.iter().try_for_each(|client| known_client(session, client))?;
+    let gateway = if args.gateway { servers(ui, session, args)? } else { Vec::new() };
     let options = ServerOptions {
         directory: session.directory().to_owned(),
         client: args.client.clone(),
         has_hook: super::hook::delivers_to,
+        gateway,
+        times: GatewayTimes::default(),
     };
-    if ui.can_ask() {
-        ui.status("waiting for an MCP client on standard input; Ctrl-C ends it")?;
-        ui.hint("`brief context PATH` answers a person")?;
-    }
-    ui.tell_remarks()?;
-    let interruption = session.system().interruption().map_err(CommandError::from)?;
-    let served = project::serve(session.shared_system(), options, &interruption);
+    let system = session.shared_system();
+    let served = match &args.http {
+        Some(address) => {
+            let http = listen::listen(ui, session, address, args)?;
+            let interruption = session.system().interruption().map_err(CommandError::from)?;
+            project::serve_http(system, options, http, &interruption, &mut |line| {
+                drop(ui.status(line));
+            })
+        }
+        None => {
+            if ui.can_ask() {
+                ui.status("waiting for an MCP client on standard input; Ctrl-C ends it")?;
+                ui.hint("`brief context PATH` answers a person")?;
+            }
+            ui.tell_remarks()?;
+            let interruption = session.system().interruption().map_err(CommandError::from)?;
+            project::serve(system, options, &interruption, &mut |line| drop(ui.status(line)))
+        }
+    };
     match served.map_err(|error| CommandError::refused(error.to_string()))? {
         Served::Closed => Ok(ExitCode::SUCCESS),
         Served::Interrupted => Err(CommandError::interrupted()),
     }
+}
+
+/// Returns the servers to start, if the user agrees that the project's servers start.
+fn servers(
+    ui: &mut Ui,
+    session: &Session,
+    args: &McpArgs,
+) -> Result<Vec<GatewayServer>, CommandError> {
+    let found = project_servers(session.system(), session.directory(), args.exec);
+    let found = found.map_err(|error| {
+        let refused = CommandError::refused(error.to_string());
+        match error.trust_hint() {
+            Some(root) => {
+                let trust = crate::assembly::trust_command(session.directory(), root);
+                refused.with_hint(format!(
+                    "`brief mcp-servers` shows them; `{trust}` trusts the project, `--exec` starts them this time"
+                ))
+            }
+            None => refused,
+        }
+    })?;
+    for problem in &found.problems {
+        ui.warning(problem)?;
+    }
+    if found.servers.is_empty() {
+        ui.warning("the project has no MCP servers to start")?;
+    }
+    Ok(found.servers)
 }

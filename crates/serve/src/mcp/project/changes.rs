@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
+use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, RoleServer, SubscriptionContext};
 use tokio::sync::watch;
 
+use super::super::gateway::{Gateway, GatewayLists};
+use super::SharedProject;
 use super::offers::Offers;
 
 /// The resources that a client of an older revision has subscribed to.
@@ -15,31 +17,74 @@ pub(super) type Subscriptions = Arc<Mutex<BTreeSet<String>>>;
 /// The limit for the subscriptions of one client.
 pub(super) const MOST_SUBSCRIPTIONS: usize = 10_000;
 
-/// A difference between two states of the offers.
-struct Changes<'o> {
-    before: &'o Offers,
-    after: &'o Offers,
+/// A difference between what a client knows and what there is.
+#[derive(Debug, Default)]
+struct Changes {
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+    offers: Option<(Arc<Offers>, Arc<Offers>)>,
 }
 
-impl Changes<'_> {
+impl Changes {
     fn updated<'u>(&self, uris: impl IntoIterator<Item = &'u String>) -> Vec<String> {
-        let is_changed = |uri: &&String| self.after.has_other_content(self.before, uri);
+        let Some((before, after)) = &self.offers else { return Vec::new() };
+        let is_changed = |uri: &&String| after.has_other_content(before, uri);
         uris.into_iter().filter(is_changed).cloned().collect()
     }
 }
 
-/// Waits for the next state of the offers after `known`; `None` when the server ends.
-async fn next(
-    offers: &mut watch::Receiver<Option<Arc<Offers>>>,
-    known: Option<&Arc<Offers>>,
-) -> Option<Arc<Offers>> {
-    loop {
-        offers.changed().await.ok()?;
-        let made = offers.borrow_and_update().clone();
-        if let Some(made) = made
-            && known.is_none_or(|known| !Arc::ptr_eq(known, &made))
-        {
-            return Some(made);
+/// The lists that a client knows, and the news about them.
+pub(super) struct ListNews {
+    offers: watch::Receiver<Option<Arc<Offers>>>,
+    known: Option<Arc<Offers>>,
+    gateway: Option<watch::Receiver<GatewayLists>>,
+    known_gateway: GatewayLists,
+}
+
+impl ListNews {
+    pub(super) fn of(shared: &SharedProject) -> ListNews {
+        let mut offers = shared.offers.subscribe();
+        let known = offers.borrow_and_update().clone();
+        let mut gateway = shared.gateway.as_ref().map(Gateway::lists);
+        let known_gateway =
+            gateway.as_mut().map(|lists| lists.borrow_and_update().clone()).unwrap_or_default();
+        ListNews { offers, known, gateway, known_gateway }
+    }
+
+    /// Waits for the next change; `None` when the server ends.
+    async fn next(&mut self) -> Option<Changes> {
+        loop {
+            let ListNews { offers, gateway, .. } = self;
+            let gateway_changed = async {
+                match gateway {
+                    Some(lists) => lists.changed().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                changed = offers.changed() => {
+                    changed.ok()?;
+                    let made = self.offers.borrow_and_update().clone()?;
+                    let Some(before) = self.known.replace(Arc::clone(&made)) else { continue };
+                    return Some(Changes {
+                        tools: false,
+                        prompts: made.has_other_prompts(&before),
+                        resources: made.has_other_resources(&before),
+                        offers: Some((before, made)),
+                    });
+                }
+                changed = gateway_changed => {
+                    changed.ok()?;
+                    let lists = self.gateway.as_mut()?.borrow_and_update().clone();
+                    let before = std::mem::replace(&mut self.known_gateway, lists);
+                    return Some(Changes {
+                        tools: before.tools != self.known_gateway.tools,
+                        prompts: before.prompts != self.known_gateway.prompts,
+                        ..Changes::default()
+                    });
+                }
+            }
         }
     }
 }
@@ -47,73 +92,62 @@ async fn next(
 /// Tells a client of an older revision of every change, until it has left.
 pub(super) async fn tell_peer(
     peer: Peer<RoleServer>,
-    mut offers: watch::Receiver<Option<Arc<Offers>>>,
+    mut news: ListNews,
     subscriptions: Subscriptions,
 ) {
-    let mut known = offers.borrow_and_update().clone();
-    while let Some(made) = next(&mut offers, known.as_ref()).await {
-        if let Some(before) = &known {
-            let changes = Changes { before, after: &made };
-            let uris = {
-                let subscribed = subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
-                changes.updated(subscribed.iter())
-            };
-            let mut told = Ok(());
-            if made.has_other_prompts(before) {
-                told = peer.notify_prompt_list_changed().await;
-            }
-            if told.is_ok() && made.has_other_resources(before) {
-                told = peer.notify_resource_list_changed().await;
-            }
-            for uri in uris {
-                if told.is_ok() {
-                    let param = ResourceUpdatedNotificationParam::new(uri);
-                    told = peer.notify_resource_updated(param).await;
-                }
-            }
-            if told.is_err() {
-                return;
+    while let Some(changes) = news.next().await {
+        let uris = {
+            let subscribed = subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
+            changes.updated(subscribed.iter())
+        };
+        let mut told = Ok(());
+        if changes.tools {
+            told = peer.notify_tool_list_changed().await;
+        }
+        if told.is_ok() && changes.prompts {
+            told = peer.notify_prompt_list_changed().await;
+        }
+        if told.is_ok() && changes.resources {
+            told = peer.notify_resource_list_changed().await;
+        }
+        for uri in uris {
+            if told.is_ok() {
+                told =
+                    peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
             }
         }
-        known = Some(made);
+        if told.is_err() {
+            return;
+        }
     }
 }
 
 /// Tells a client of the newest revision of the changes that it listens for, until it cancels.
-pub(super) async fn tell_listener(
-    context: SubscriptionContext,
-    mut offers: watch::Receiver<Option<Arc<Offers>>>,
-) {
-    let mut known = offers.borrow_and_update().clone();
-    let sink = context.sink().clone();
-    let wants: SubscriptionFilter = context.accepted().clone();
+pub(super) async fn tell_listener(context: SubscriptionContext, mut news: ListNews) {
+    let (sink, wants) = (context.sink().clone(), context.accepted().clone());
     loop {
-        let made = tokio::select! {
-            made = next(&mut offers, known.as_ref()) => made,
+        let changes = tokio::select! {
+            changes = news.next() => changes,
             () = context.cancelled() => return,
         };
-        let Some(made) = made else { return };
-        if let Some(before) = &known {
-            let changes = Changes { before, after: &made };
-            let mut told = Ok(());
-            if wants.prompts_list_changed == Some(true) && made.has_other_prompts(before) {
-                told = sink.notify_prompt_list_changed().await;
-            }
-            if told.is_ok()
-                && wants.resources_list_changed == Some(true)
-                && made.has_other_resources(before)
-            {
-                told = sink.notify_resource_list_changed().await;
-            }
-            for uri in changes.updated(wants.resource_subscriptions.iter().flatten()) {
-                if told.is_ok() {
-                    told = sink.notify_resource_updated(uri).await;
-                }
-            }
-            if told.is_err() {
-                return;
+        let Some(changes) = changes else { return };
+        let mut told = Ok(());
+        if changes.tools && wants.tools_list_changed == Some(true) {
+            told = sink.notify_tool_list_changed().await;
+        }
+        if told.is_ok() && changes.prompts && wants.prompts_list_changed == Some(true) {
+            told = sink.notify_prompt_list_changed().await;
+        }
+        if told.is_ok() && changes.resources && wants.resources_list_changed == Some(true) {
+            told = sink.notify_resource_list_changed().await;
+        }
+        for uri in changes.updated(wants.resource_subscriptions.iter().flatten()) {
+            if told.is_ok() {
+                told = sink.notify_resource_updated(uri).await;
             }
         }
-        known = Some(made);
+        if told.is_err() {
+            return;
+        }
     }
 }

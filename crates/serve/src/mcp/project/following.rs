@@ -64,7 +64,7 @@ struct ProjectWatch<'s> {
     followed: Vec<PathBuf>,
     /// Files that count whatever their names are.
     files: Vec<PathBuf>,
-    /// What the system cannot watch, each with the time of its last change.
+    /// Paths that the system cannot watch, each with the time of its last change.
     looked_at: HashMap<PathBuf, Option<SystemTime>>,
     /// The order of looks, and the place of the next one.
     order: Vec<PathBuf>,
@@ -89,7 +89,7 @@ impl<'s> ProjectWatch<'s> {
         let is_new = |path: &&PathBuf| self.followed.binary_search(path).is_err();
         let new = offers.watched.iter().filter(is_new).count();
         self.followed.clone_from(&offers.watched);
-        self.files = offers.files.clone();
+        self.files.clone_from(&offers.files);
         let unwatched = match &mut self.watcher {
             Some(watcher) => watcher.follow(&offers.watched),
             None => offers.watched.clone(),

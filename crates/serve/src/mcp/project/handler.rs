@@ -21,8 +21,9 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer, Subscriptio
 use serde_json::{Value as Json, json};
 use tokio::task::AbortHandle;
 
+use super::super::gateway::GatewayLists;
 use super::SharedProject;
-use super::changes::{MOST_SUBSCRIPTIONS, Subscriptions, tell_listener, tell_peer};
+use super::changes::{ListNews, MOST_SUBSCRIPTIONS, Subscriptions, tell_listener, tell_peer};
 use super::offers::{Offers, RESOURCE_BYTES};
 use super::skills::{OfferedSkill, directory, mime_type};
 use super::tools::ProjectTool;
@@ -67,6 +68,12 @@ impl ProjectHandler {
         made.ok().and_then(|made| made.clone()).ok_or_else(ending)
     }
 
+    /// Returns the tools and prompts of the servers behind this one.
+    fn gateway_lists(&self) -> GatewayLists {
+        let gateway = self.shared.gateway.as_ref();
+        gateway.map(|gateway| gateway.lists().borrow().clone()).unwrap_or_default()
+    }
+
     /// Does work that reads files on a thread of its own.
     async fn work<T: Send + 'static>(
         &self,
@@ -76,6 +83,17 @@ impl ProjectHandler {
         let done = tokio::task::spawn_blocking(move || work(&shared)).await;
         done.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
+}
+
+/// Returns the result of a call that another server has answered. One that the SDK does not know is passed on
+/// as text.
+fn passed_call(result: Result<Json, String>) -> CallToolResult {
+    let result = match result {
+        Ok(result) => result,
+        Err(message) => return CallToolResult::error(vec![ContentBlock::text(message)]),
+    };
+    serde_json::from_value(result.clone())
+        .unwrap_or_else(|_| CallToolResult::success(vec![ContentBlock::text(result.to_string())]))
 }
 
 /// Adds the fields that the newest revision requires of a result that the SDK does not know.
@@ -99,7 +117,7 @@ impl ServerHandler for ProjectHandler {
         let mut skills = JsonObject::new();
         skills.insert("directoryRead".to_owned(), json!(true));
         extensions.insert(SKILLS.to_owned(), skills);
-        let capabilities = ServerCapabilities::builder()
+        let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_prompts()
             .enable_prompts_list_changed()
@@ -108,6 +126,10 @@ impl ServerHandler for ProjectHandler {
             .enable_resources_subscribe()
             .enable_extensions_with(extensions)
             .build();
+        // The tools of other servers come and go, ours do not.
+        if let (Some(_), Some(tools)) = (&self.shared.gateway, &mut capabilities.tools) {
+            tools.list_changed = Some(true);
+        }
         let config = ServerConfig::new(capabilities).with_server_info(implementation);
         let offers = self.shared.offers.borrow();
         match offers.as_ref().map(|offers| offers.instructions.as_str()) {
@@ -133,9 +155,8 @@ impl ServerHandler for ProjectHandler {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let (offers, subscriptions) =
-            (self.shared.offers.subscribe(), Arc::clone(&self.subscriptions));
-        let telling = tokio::spawn(tell_peer(context.peer, offers, subscriptions));
+        let (news, subscriptions) = (ListNews::of(&self.shared), Arc::clone(&self.subscriptions));
+        let telling = tokio::spawn(tell_peer(context.peer, news, subscriptions));
         let mut known = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(earlier) = known.replace(telling.abort_handle()) {
             earlier.abort();
@@ -147,11 +168,14 @@ impl ServerHandler for ProjectHandler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
+        let mut tools = self.tools.to_vec();
+        tools.extend(self.gateway_lists().tools);
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.tools.iter().find(|tool| tool.name == name).cloned()
+        let own = self.tools.iter().find(|tool| tool.name == name).cloned();
+        own.or_else(|| self.gateway_lists().tools.into_iter().find(|tool| tool.name == name))
     }
 
     /// Calls a tool. Wrong arguments have an answer for the model; only an unknown tool is an error of the
@@ -161,6 +185,14 @@ impl ServerHandler for ProjectHandler {
         request: CallToolRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if let Some(gateway) =
+            self.shared.gateway.as_ref().filter(|found| found.knows(&request.name))
+        {
+            let arguments = Json::Object(request.arguments.unwrap_or_default());
+            return Ok(
+                passed_call(gateway.pass("tools/call", &request.name, arguments).await).into()
+            );
+        }
         let Some(tool) = ProjectTool::from_name(&request.name) else {
             let message = format!("there is no tool `{}`", request.name);
             return Err(ErrorData::invalid_params(message, None));
@@ -186,7 +218,9 @@ impl ServerHandler for ProjectHandler {
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let offers = self.offers().await?;
-        let prompts = offers.prompts.iter().map(|prompt| prompt.listed.clone()).collect();
+        let mut prompts: Vec<_> =
+            offers.prompts.iter().map(|prompt| prompt.listed.clone()).collect();
+        prompts.extend(self.gateway_lists().prompts);
         Ok(ListPromptsResult::with_all_items(prompts))
     }
 
@@ -195,9 +229,17 @@ impl ServerHandler for ProjectHandler {
         request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let offers = self.offers().await?;
         let (name, arguments) = (request.name, request.arguments.unwrap_or_default());
         let refused = |message: String| ErrorData::invalid_params(message, None);
+        if let Some(gateway) = self.shared.gateway.as_ref().filter(|found| found.knows(&name)) {
+            let result = gateway.pass("prompts/get", &name, Json::Object(arguments)).await;
+            let result: GetPromptResult = serde_json::from_value(result.map_err(refused)?)
+                .map_err(|error| {
+                    refused(format!("the server\'s answer is not understood: {error}"))
+                })?;
+            return Ok(result.into());
+        }
+        let offers = self.offers().await?;
         let assembled = self.work(move |shared| {
             let prompt = offers.prompts.iter().find(|prompt| prompt.listed.name == name);
             let prompt = prompt.ok_or_else(|| format!("there is no prompt `{name}`"))?;
@@ -291,7 +333,7 @@ impl ServerHandler for ProjectHandler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        tell_listener(context, self.shared.offers.subscribe()).await;
+        tell_listener(context, ListNews::of(&self.shared)).await;
         Ok(())
     }
 

@@ -22,6 +22,7 @@ mod tests;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::thread;
 
 use brief_syntax::System;
@@ -29,7 +30,9 @@ use brief_syntax::system::Interruption;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{oneshot, watch};
 
-use super::{ServeError, Served, TICK, speak};
+use super::gateway::Gateway;
+use super::http::speak_http;
+use super::{GatewayServer, GatewayTimes, HttpOptions, ServeError, Served, TICK, speak};
 use handler::ProjectHandler;
 use offers::Offers;
 
@@ -42,6 +45,10 @@ pub struct ServerOptions {
     pub client: Option<String>,
     /// Returns whether a hook delivers to a client.
     pub has_hook: fn(&str) -> bool,
+    /// Servers whose tools and prompts are offered, too.
+    pub gateway: Vec<GatewayServer>,
+    /// The times of these servers.
+    pub times: GatewayTimes,
 }
 
 /// The parts of a server that all its connections share.
@@ -50,16 +57,32 @@ struct SharedProject {
     options: ServerOptions,
     /// The lists, once they have been made.
     offers: watch::Sender<Option<Arc<Offers>>>,
+    /// The servers behind this one.
+    gateway: Option<Gateway>,
 }
 
 /// Serves the project on standard input and output until the client closes the connection or the user
-/// interrupts.
+/// interrupts. `log` gets messages for people about the servers behind it.
 pub fn serve(
     system: Arc<dyn System>,
     options: ServerOptions,
     interruption: &Interruption,
+    log: &mut dyn FnMut(&str),
 ) -> Result<Served, ServeError> {
-    serve_over(system, options, rmcp::transport::stdio, interruption)
+    serve_over(system, options, rmcp::transport::stdio, interruption, log)
+}
+
+/// Serves the project over HTTP until the user interrupts.
+pub fn serve_http(
+    system: Arc<dyn System>,
+    options: ServerOptions,
+    http: HttpOptions,
+    interruption: &Interruption,
+    log: &mut dyn FnMut(&str),
+) -> Result<Served, ServeError> {
+    run(system, options, interruption, log, move |shared, stopped| {
+        speak_http(http, move || ProjectHandler::new(Arc::clone(&shared)), stopped)
+    })
 }
 
 /// Serves the project over a pair of streams, which are created inside the runtime.
@@ -68,25 +91,50 @@ fn serve_over<R, W>(
     options: ServerOptions,
     streams: impl FnOnce() -> (R, W) + Send + 'static,
     interruption: &Interruption,
+    log: &mut dyn FnMut(&str),
 ) -> Result<Served, ServeError>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
+    run(system, options, interruption, log, move |shared, stopped| {
+        speak(ProjectHandler::new(shared), streams, Interruption::default(), stopped)
+    })
+}
+
+/// Runs the threads of a server: one speaks the protocol, one follows the files, this one waits.
+fn run(
+    system: Arc<dyn System>,
+    options: ServerOptions,
+    interruption: &Interruption,
+    log: &mut dyn FnMut(&str),
+    protocol: impl FnOnce(Arc<SharedProject>, oneshot::Receiver<()>) -> Result<Served, ServeError>
+    + Send
+    + 'static,
+) -> Result<Served, ServeError> {
+    let (said, messages) = channel();
+    let gateway = match options.gateway.as_slice() {
+        [] => None,
+        servers => {
+            let (directory, servers) = (&options.directory, servers.to_vec());
+            Some(Gateway::start(&system, directory, servers, options.times, &said)?)
+        }
+    };
     let offers = watch::Sender::new(None);
-    let shared = Arc::new(SharedProject { system, options, offers });
-    let (left, ended) = (Interruption::default(), Interruption::default());
+    let shared = Arc::new(SharedProject { system, options, offers, gateway });
+    let ended = Interruption::default();
     let (followed, followed_until) = (Arc::clone(&shared), ended.clone());
     let following = thread::Builder::new().name("mcp-files".to_owned());
     following.spawn(move || followed.follow(&followed_until)).map_err(ServeError::Start)?;
     let (stop, stopped) = oneshot::channel();
-    let handler = ProjectHandler::new(shared);
     let protocol = thread::Builder::new()
         .name("mcp".to_owned())
-        .spawn(move || speak(handler, streams, left, stopped))
+        .spawn(move || protocol(shared, stopped))
         .map_err(ServeError::Start)?;
     while !protocol.is_finished() && !interruption.is_raised() {
-        thread::sleep(TICK);
+        if let Ok(message) = messages.recv_timeout(TICK) {
+            log(&message);
+        }
     }
     // It may have ended by itself just now.
     let _ = stop.send(());

@@ -101,7 +101,7 @@ impl Offers {
     fn watch(&mut self, found: Option<&ProjectFiles>) {
         let directories = found.map(|found| found.directories.as_slice()).unwrap_or_default();
         // Git writes there all the time.
-        let directories = directories.iter().filter(|path| !path.ends_with(".git"));
+        let directories = directories.iter().filter(|path| path.rsplit('/').next() != Some(".git"));
         self.watched.extend(directories.map(|directory| self.root.join(directory)));
         self.watched.push(self.root.clone());
         self.files.extend(self.readable.values().map(|file| file.base.join(&file.below)));

@@ -113,7 +113,9 @@ impl Watcher for Inotify {
             let is_directory = is_itself || events.contains(ReadFlags::ISDIR);
             changes.push(WatchedChange { path, is_directory });
         }
-        ended.into_iter().for_each(|number| self.forget(number));
+        for number in ended {
+            self.forget(number);
+        }
         Ok(match (overflowed, changes.is_empty()) {
             (true, _) => WatchReport::Overflowed,
             (false, true) => WatchReport::Quiet,
@@ -156,7 +158,7 @@ mod tests {
         // A directory that is not named is not watched, and one that is no longer named neither.
         std::fs::write(inner.join("b.md"), "x").unwrap();
         assert_eq!(watcher.wait(Duration::ZERO).unwrap(), WatchReport::Quiet);
-        assert!(watcher.follow(&[inner.clone()]).is_empty());
+        assert!(watcher.follow(std::slice::from_ref(&inner)).is_empty());
         std::fs::write(inner.join("b.md"), "y").unwrap();
         std::fs::write(top.path().join("a.md"), "y").unwrap();
         let told = paths(watcher.wait(LONG).unwrap());
@@ -164,7 +166,7 @@ mod tests {
         std::fs::remove_dir_all(&inner).unwrap();
         assert!(paths(watcher.wait(LONG).unwrap()).contains(&("inner".to_owned(), true)));
         std::fs::create_dir(&inner).unwrap();
-        assert!(watcher.follow(&[inner.clone()]).is_empty());
+        assert!(watcher.follow(std::slice::from_ref(&inner)).is_empty());
         std::fs::write(inner.join("c.md"), "x").unwrap();
         assert!(paths(watcher.wait(LONG).unwrap()).contains(&("c.md".to_owned(), false)));
     }

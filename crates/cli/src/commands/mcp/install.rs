@@ -1,0 +1,151 @@
+//! `brief mcp install` and `brief mcp uninstall`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use brief_clients::mcp::{
+    self, Server, ServerChange, ServerEdit, ServerFileError, ServerScope, Transport, plan_server,
+};
+use brief_dialects::capability::Capability;
+use brief_syntax::system::resolved_home;
+use clap::Args;
+
+use crate::commands::mcp_servers::clients;
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// The name of the server in clients' files.
+const NAME: &str = "brief";
+
+/// Add this server to a client's own file of MCP servers
+///
+/// To the project's file, or with --global to yours. Everything else in the file stays as it is.
+#[derive(Debug, Args)]
+pub(super) struct McpInstallArgs {
+    #[command(flatten)]
+    place: InstallPlace,
+}
+
+/// Remove this server from a client's own file of MCP servers
+///
+/// Removes what `brief mcp install` added, and nothing else.
+#[derive(Debug, Args)]
+pub(super) struct McpUninstallArgs {
+    #[command(flatten)]
+    place: InstallPlace,
+}
+
+#[derive(Debug, Args)]
+struct InstallPlace {
+    /// The client
+    #[arg(value_name = "CLIENT", value_parser = clients())]
+    client: String,
+
+    /// Your own file, for all projects
+    #[arg(long)]
+    global: bool,
+
+    /// Show the new text of the file, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// The program that the client starts, if `brief` is not on its PATH
+    #[arg(long, value_name = "PROGRAM", default_value = "brief")]
+    program: String,
+}
+
+impl InstallPlace {
+    /// Returns our server, as this client starts it.
+    fn server(&self) -> Server {
+        let args = ["mcp", "--client", &self.client].map(str::to_owned).to_vec();
+        let transport = Transport::Stdio { command: self.program.clone(), args, env: Vec::new() };
+        Server { name: NAME.to_owned(), transport, disabled: false, custom: Vec::new() }
+    }
+
+    fn plan(&self, session: &Session, wanted: Option<&Server>) -> Result<ServerEdit, CommandError> {
+        let profile = mcp::profile(&self.client).ok_or_else(|| {
+            CommandError::usage(format!("`{}` has no file of MCP servers", self.client))
+        })?;
+        let (base, scope): (PathBuf, ServerScope) = if self.global {
+            let home = resolved_home(session.system()).ok_or_else(|| {
+                CommandError::refused("there is no home directory").with_hint("set `HOME`")
+            })?;
+            (home, ServerScope::User)
+        } else {
+            (session.repository()?.path().to_owned(), ServerScope::Project)
+        };
+        let ours = self.server();
+        let before = std::slice::from_ref(&ours);
+        plan_server(session.system(), &base, (profile, scope), wanted, before).map_err(|error| {
+            let refused = CommandError::refused(error.to_string());
+            match error {
+                ServerFileError::NoUserFile => {
+                    refused.with_hint("without `--global`, the project's file is used")
+                }
+                ServerFileError::Invalid(..) => refused.with_hint("the file was left as it is"),
+                _ => refused,
+            }
+        })
+    }
+
+    /// Carries a change out, or shows it.
+    fn finish(
+        &self,
+        ui: &mut Ui,
+        session: &Session,
+        edit: &ServerEdit,
+        (done, nothing): (&str, &str),
+    ) -> Result<ExitCode, CommandError> {
+        let shown = if self.global { format!("~/{}", edit.shown) } else { edit.shown.clone() };
+        match &edit.change {
+            ServerChange::None => ui.status(&format!("{nothing} {shown}"))?,
+            ServerChange::Kept(reason) => {
+                ui.warning(&format!("`{NAME}` in {shown} was left as it is: {reason}"))?;
+                return Ok(ErrorKind::Refused.exit_code());
+            }
+            ServerChange::Write(text) if self.dry_run => {
+                ui.print_raw(text)?;
+                ui.status(&format!("this would be the content of {shown}"))?;
+            }
+            ServerChange::Remove if self.dry_run => {
+                ui.status(&format!("{shown} would be removed: it would be empty"))?;
+            }
+            ServerChange::Write(_) | ServerChange::Remove => {
+                let applied = edit.apply(session.system());
+                applied.map_err(|error| CommandError::refused(error.to_string()))?;
+                ui.status(&format!("{done} {shown}"))?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+pub(super) fn install(
+    ui: &mut Ui,
+    session: &Session,
+    args: &McpInstallArgs,
+) -> Result<ExitCode, CommandError> {
+    if let Some(decision) = session.policy()?.capability(Capability::McpServers) {
+        return Err(CommandError::refused(format!("the server is not installed: {decision}"))
+            .with_hint("who wrote the policy can change it"));
+    }
+    let place = &args.place;
+    let edit = place.plan(session, Some(&place.server()))?;
+    let words = ("added the server to", "the server is already in");
+    let code = place.finish(ui, session, &edit, words)?;
+    if matches!(edit.change, ServerChange::Write(_)) && !place.dry_run {
+        ui.hint("the client may ask you to approve it, and it takes effect in the next session")?;
+    }
+    Ok(code)
+}
+
+pub(super) fn uninstall(
+    ui: &mut Ui,
+    session: &Session,
+    args: &McpUninstallArgs,
+) -> Result<ExitCode, CommandError> {
+    let place = &args.place;
+    let edit = place.plan(session, None)?;
+    place.finish(ui, session, &edit, ("removed the server from", "the server is not in"))
+}

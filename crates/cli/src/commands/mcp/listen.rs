@@ -1,0 +1,78 @@
+//! The socket and the token of `brief mcp --http`.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+
+use brief_serve::mcp::HttpOptions;
+use brief_syntax::hash::sha256;
+
+use super::McpArgs;
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// The fewest characters of a token.
+const SHORTEST_TOKEN: usize = 16;
+
+/// The limit for the bytes of a token's file.
+const TOKEN_BYTES: u64 = 4096;
+
+/// Opens the socket, and says where it listens.
+pub(super) fn listen(
+    ui: &mut Ui,
+    session: &Session,
+    typed: &str,
+    args: &McpArgs,
+) -> Result<HttpOptions, CommandError> {
+    let address = address(typed)?;
+    if !address.ip().is_loopback() && !args.allow_remote {
+        let message = format!("`{typed}` can be reached from other machines");
+        let hint =
+            "write `127.0.0.1:PORT`, or add `--allow-remote`: the connection is not encrypted";
+        return Err(CommandError::refused(message).with_hint(hint));
+    }
+    let (token, is_new) = token(session, args)?;
+    let listener = TcpListener::bind(address).map_err(|error| {
+        CommandError::refused(format!("nothing can listen at `{address}`: {error}"))
+    })?;
+    let options = HttpOptions { listener, token };
+    let url = options.url().map_err(|error| CommandError::refused(error.to_string()))?;
+    ui.status(&format!("serving at {url}; Ctrl-C ends it"))?;
+    if is_new {
+        ui.status(&format!("every request needs `Authorization: Bearer {}`", options.token))?;
+    }
+    ui.tell_remarks()?;
+    Ok(options)
+}
+
+/// Parses `PORT` or `ADDRESS:PORT`.
+fn address(typed: &str) -> Result<SocketAddr, CommandError> {
+    if let Ok(port) = typed.parse::<u16>() {
+        return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+    }
+    let typed = typed.replacen("localhost:", "127.0.0.1:", 1);
+    typed.parse().map_err(|_| {
+        CommandError::usage(format!("`{typed}` is not an address"))
+            .with_hint("write `--http 8137` or `--http 127.0.0.1:8137`; port 0 takes a free one")
+    })
+}
+
+/// Returns the token, and whether it is new.
+fn token(session: &Session, args: &McpArgs) -> Result<(String, bool), CommandError> {
+    let system = session.system();
+    let Some(path) = &args.token_file else {
+        let random = system.random().map_err(CommandError::from)?;
+        return Ok((sha256(&random), true));
+    };
+    let shown = path.display();
+    let bytes = system.read(&session.directory().join(path), TOKEN_BYTES).map_err(|error| {
+        CommandError::usage(format!("the token in `{shown}` cannot be read: {error}"))
+    })?;
+    let token = String::from_utf8_lossy(&bytes).trim().to_owned();
+    let is_fit = token.len() >= SHORTEST_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic());
+    if !is_fit {
+        let message =
+            format!("the token in `{shown}` is not {SHORTEST_TOKEN} or more printable characters");
+        return Err(CommandError::usage(message).with_hint("`openssl rand -hex 32` makes one"));
+    }
+    Ok((token, false))
+}

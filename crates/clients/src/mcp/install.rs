@@ -1,0 +1,339 @@
+//! One server of ours in a client's own file: added and removed without a trace.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use brief_dialects::portable::output::{Foreign, Merge, SharedEntry};
+use brief_profiles::{ServerFormat, ServerProfile};
+use brief_syntax::limits;
+use brief_syntax::system::{ReadError, System};
+use toml_edit::{DocumentMut, Item, Table};
+
+use super::write::toml_text_of;
+use super::{Server, entry_json};
+use crate::shared::merge;
+
+/// The owner of the file: the project, or the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerScope {
+    /// A file of the project.
+    Project,
+    /// A file of the user, for all projects.
+    User,
+}
+
+/// The planned change of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerEdit {
+    /// The path below the base, for messages.
+    pub shown: String,
+    path: PathBuf,
+    /// The change.
+    pub change: ServerChange,
+}
+
+/// The change of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerChange {
+    /// It is as it should be.
+    None,
+    /// It gets this text.
+    Write(String),
+    /// It held nothing else, and is removed.
+    Remove,
+    /// It has another server of that name, for this reason.
+    Kept(&'static str),
+}
+
+/// A client's file that cannot be edited.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerFileError {
+    /// The client has no such file that a program may write.
+    #[error("the client has no file for servers of the user that another program may write")]
+    NoUserFile,
+    /// The client cannot have the server.
+    #[error("the client cannot have the server: {0}")]
+    Unfit(&'static str),
+    /// The file leads out of the project or the home directory.
+    #[error("`{0}` leads out of its directory")]
+    Outside(String),
+    /// The file cannot be read.
+    #[error("`{0}` cannot be read: {1}")]
+    Read(String, #[source] ReadError),
+    /// The file is not what the client reads.
+    #[error("`{0}` {1}")]
+    Invalid(String, String),
+    /// The file cannot be written.
+    #[error("`{0}` cannot be written: {1}")]
+    Write(String, #[source] io::Error),
+}
+
+/// Plans to add a server to the client's file below `base`, or to remove it with `wanted` false. `before` are the
+/// forms that it may have had.
+pub fn plan_server(
+    system: &dyn System,
+    base: &Path,
+    (profile, scope): (&ServerProfile, ServerScope),
+    wanted: Option<&Server>,
+    before: &[Server],
+) -> Result<ServerEdit, ServerFileError> {
+    let (usual, others) = match scope {
+        ServerScope::Project => (Some(&profile.file), &profile.or),
+        ServerScope::User => (profile.home_file.as_ref(), &profile.home_or),
+    };
+    let usual = usual.ok_or(ServerFileError::NoUserFile)?;
+    let is_there = |path: &&brief_profiles::Text| system.resolve(&base.join(&***path)).is_ok();
+    let shown = std::iter::once(usual).chain(others).find(is_there).unwrap_or(usual);
+    let shown = shown.to_string();
+    let path = base.join(&shown);
+    // A link may lead to another place below the base, but not out of it.
+    let parents = path.ancestors().take_while(|above| *above != base);
+    for above in parents {
+        if system.resolve(above).is_ok_and(|found| !found.path.starts_with(base)) {
+            return Err(ServerFileError::Outside(shown));
+        }
+    }
+    let path = system.resolve(&path).map_or(path, |found| found.path);
+    let text = match system.read(&path, limits::FILE_BYTES) {
+        Ok(bytes) => Some(
+            String::from_utf8(bytes)
+                .map_err(|_| ServerFileError::Invalid(shown.clone(), "is not UTF-8".to_owned()))?,
+        ),
+        Err(ReadError::Missing) => None,
+        Err(error) => return Err(ServerFileError::Read(shown, error)),
+    };
+    let change = change(profile, &shown, text.as_deref(), wanted, before);
+    let change = change.map_err(|problem| match problem {
+        Problem::Unfit(reason) => ServerFileError::Unfit(reason),
+        Problem::Invalid(problem) => ServerFileError::Invalid(shown.clone(), problem),
+    })?;
+    Ok(ServerEdit { shown, path, change })
+}
+
+impl ServerEdit {
+    /// Carries the change out.
+    pub fn apply(&self, system: &dyn System) -> Result<(), ServerFileError> {
+        let done = match &self.change {
+            ServerChange::None | ServerChange::Kept(_) => Ok(()),
+            ServerChange::Remove => system.remove_file(&self.path),
+            ServerChange::Write(text) => {
+                let directory =
+                    self.path.parent().map_or(Ok(()), |parent| system.create_dir(parent));
+                directory.and_then(|()| system.replace_file(&self.path, text.as_bytes()))
+            }
+        };
+        done.map_err(|error| ServerFileError::Write(self.shown.clone(), error))
+    }
+}
+
+enum Problem {
+    Unfit(&'static str),
+    Invalid(String),
+}
+
+/// Changes the text of a client's file.
+fn change(
+    profile: &ServerProfile,
+    path: &str,
+    text: Option<&str>,
+    wanted: Option<&Server>,
+    before: &[Server],
+) -> Result<ServerChange, Problem> {
+    if profile.format == ServerFormat::Toml {
+        return change_toml(profile, text, wanted, before);
+    }
+    let entry = |server: &Server| {
+        let json = entry_json(profile, server).map_err(Problem::Unfit)?;
+        Ok(SharedEntry::Keyed { key: profile.key.to_string(), name: server.name.clone(), json })
+    };
+    let wanted = wanted.map(entry).transpose()?;
+    let before = before.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
+    let (wanted, foreign) = (wanted.as_slice(), Foreign::Keep);
+    let merged = merge(&Merge { path, text, wanted, before: &before, foreign }, None);
+    let merged = merged.map_err(Problem::Invalid)?;
+    if let Some((_, reason)) = merged.kept.first() {
+        return Ok(ServerChange::Kept(reason));
+    }
+    Ok(match (merged.text, text) {
+        (Some(new), Some(old)) if new == old => ServerChange::None,
+        (Some(new), _) => ServerChange::Write(new),
+        (None, Some(_)) => ServerChange::Remove,
+        (None, None) => ServerChange::None,
+    })
+}
+
+/// Changes a TOML file. Everything else in it stays as it is, comments included.
+fn change_toml(
+    profile: &ServerProfile,
+    text: Option<&str>,
+    wanted: Option<&Server>,
+    before: &[Server],
+) -> Result<ServerChange, Problem> {
+    let invalid =
+        |problem: &dyn std::fmt::Display| Problem::Invalid(format!("is not valid: {problem}"));
+    let mut document: DocumentMut = text
+        .unwrap_or_default()
+        .parse()
+        .map_err(|error: toml_edit::TomlError| invalid(&error.message()))?;
+    let parsed = |server: &Server| {
+        let text = toml_text_of(profile, server).map_err(Problem::Unfit)?;
+        let parsed: DocumentMut =
+            text.parse().map_err(|error: toml_edit::TomlError| invalid(&error.message()))?;
+        Ok(parsed[&*profile.key][&server.name].clone())
+    };
+    let name = match wanted.or(before.first()) {
+        Some(server) => server.name.clone(),
+        None => return Ok(ServerChange::None),
+    };
+    let same = |left: &Item, right: &Item| plain(left) == plain(right);
+    let wanted = wanted.map(parsed).transpose()?;
+    let before = before.iter().map(parsed).collect::<Result<Vec<_>, _>>()?;
+    let present = document.get(&profile.key).and_then(|servers| servers.get(&name));
+    match (present, &wanted) {
+        (None, None) => return Ok(ServerChange::None),
+        (Some(present), Some(wanted)) if same(present, wanted) => return Ok(ServerChange::None),
+        (Some(present), _) if !before.iter().any(|known| same(known, present)) => {
+            return Ok(ServerChange::Kept(
+                "it is not an entry of `brief`, or it was changed by hand",
+            ));
+        }
+        _ => {}
+    }
+    if let Some(wanted) = wanted {
+        let servers = document.entry(&profile.key).or_insert_with(|| {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        });
+        let servers = servers.as_table_like_mut();
+        let servers =
+            servers.ok_or_else(|| invalid(&format!("`{}` is not a table", &*profile.key)))?;
+        servers.insert(&name, wanted);
+    } else if let Some(servers) = document.get_mut(&profile.key).and_then(Item::as_table_like_mut) {
+        servers.remove(&name);
+        if servers.is_empty() {
+            document.remove(&profile.key);
+        }
+    }
+    let new = document.to_string();
+    Ok(if new.trim().is_empty() { ServerChange::Remove } else { ServerChange::Write(new) })
+}
+
+/// Returns a value without its layout, for comparison.
+fn plain(item: &Item) -> String {
+    match item.as_table_like() {
+        Some(table) => {
+            let mut fields: Vec<String> =
+                table.iter().map(|(key, value)| format!("{key:?}: {}", plain(value))).collect();
+            fields.sort_unstable();
+            format!("{{{}}}", fields.join(", "))
+        }
+        None => match item.as_value() {
+            Some(value) => {
+                let mut value = value.clone();
+                value.decor_mut().clear();
+                value.to_string()
+            }
+            None => String::new(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use brief_syntax::system::MemorySystem;
+
+    use super::super::{Transport, profile};
+    use super::*;
+
+    fn server(client: &str) -> Server {
+        Server {
+            name: "brief".to_owned(),
+            transport: Transport::Stdio {
+                command: "brief".to_owned(),
+                args: ["mcp", "--client", client].map(str::to_owned).to_vec(),
+                env: Vec::new(),
+            },
+            disabled: false,
+            custom: Vec::new(),
+        }
+    }
+
+    fn planned(system: &MemorySystem, client: &str, is_wanted: bool) -> ServerEdit {
+        let servers = (profile(client).unwrap(), ServerScope::Project);
+        let (ours, base) = (server(client), Path::new("/p"));
+        let wanted = is_wanted.then_some(&ours);
+        plan_server(system, base, servers, wanted, std::slice::from_ref(&ours)).unwrap()
+    }
+
+    /// A server that is installed and removed leaves the file as it was, byte for byte.
+    #[test]
+    fn every_file_is_left_as_it_was() {
+        for (client, text) in [
+            (
+                "claude",
+                "{\n  // mine\n  \"mcpServers\": {\"db\": {\"command\": \"db\"}},\n  \"z\": 1e3\n}\n",
+            ),
+            ("opencode", "{\"$schema\": \"x\", \"theme\": \"dark\"}\n"),
+            ("codex", "# mine\nmodel = \"o\"\n\n[mcp_servers.db]\ncommand = \"db\" # theirs\n"),
+            ("codex", "model = \"o\"\n"),
+        ] {
+            let path = profile(client).unwrap().file.to_string();
+            let system = MemorySystem::new("/p").with_file(&path, text);
+            let ServerChange::Write(added) = planned(&system, client, true).change else {
+                panic!("{client} is not changed")
+            };
+            assert!(added.contains("--client"), "{added}");
+            let system = MemorySystem::new("/p").with_file(&path, &added);
+            assert_eq!(planned(&system, client, true).change, ServerChange::None);
+            assert_eq!(
+                planned(&system, client, false).change,
+                ServerChange::Write(text.to_owned())
+            );
+        }
+    }
+
+    #[test]
+    fn a_new_file_goes_again_and_a_foreign_server_stays() {
+        for client in ["claude", "codex", "cursor", "copilot", "gemini"] {
+            let system = MemorySystem::new("/p");
+            let edit = planned(&system, client, true);
+            let ServerChange::Write(text) = edit.change else { panic!("{client}") };
+            let system = MemorySystem::new("/p").with_file(&edit.shown, &text);
+            assert_eq!(planned(&system, client, false).change, ServerChange::Remove, "{client}");
+            let other = text.replace("mcp", "own");
+            let other =
+                other.replace("own_servers", "mcp_servers").replace("ownServers", "mcpServers");
+            let system = MemorySystem::new("/p").with_file(&edit.shown, &other);
+            for is_wanted in [true, false] {
+                let change = planned(&system, client, is_wanted).change;
+                assert!(matches!(change, ServerChange::Kept(_)), "{client} {change:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        for (client, text) in
+            [("claude", "{bad"), ("claude", "[]"), ("codex", "= ="), ("codex", "mcp_servers = 1\n")]
+        {
+            let path = profile(client).unwrap().file.to_string();
+            let system = MemorySystem::new("/p").with_file(&path, text);
+            let (servers, ours) =
+                ((profile(client).unwrap(), ServerScope::Project), server(client));
+            let edit = plan_server(&system, Path::new("/p"), servers, Some(&ours), &[]);
+            assert!(matches!(edit, Err(ServerFileError::Invalid(..))), "{text}: {edit:?}");
+        }
+        let outside = MemorySystem::new("/p")
+            .with_file("/q/x.json", "{}")
+            .with_link(".mcp.json", "/q/x.json");
+        let (servers, ours) =
+            ((profile("claude").unwrap(), ServerScope::Project), server("claude"));
+        let edit = plan_server(&outside, Path::new("/p"), servers, Some(&ours), &[]);
+        assert!(matches!(edit, Err(ServerFileError::Outside(_))), "{edit:?}");
+        let user = (profile("claude").unwrap(), ServerScope::User);
+        let edit = plan_server(&outside, Path::new("/p"), user, Some(&ours), &[]);
+        assert!(matches!(edit, Err(ServerFileError::NoUserFile)), "{edit:?}");
+    }
+}
