@@ -131,6 +131,8 @@ async fn listen<H: ServerHandler>(
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
+        // An answer goes out in several small pieces, which would wait 40 ms for each other.
+        let _ = stream.set_nodelay(true);
         let (service, gate) = (service.clone(), Arc::clone(&gate));
         let answer = service_fn(move |request| {
             let (service, gate) = (service.clone(), Arc::clone(&gate));
