@@ -13,16 +13,13 @@ use std::sync::Arc;
 use brief_syntax::system::{Dir, DirEntry, FileKind, HeldDir, ReadError, Resolved, System, words};
 use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
 
-use super::managed;
+use super::managed::users_text;
 use super::model::{Author, SearchOrigin, SearchRoot, TaskDocument, TaskFileKind};
 use super::parse::front_matter;
 use super::places::{
-    self, Holder, NAMESPACES, NOT_RULES, SCRIPT_SUFFIX, TaskPlace, is_script, stem,
+    self, Holder, NAMESPACES, NOT_RULES, SCRIPT_SUFFIX, SKILL_FILE, TaskPlace, is_script, stem,
 };
 use super::variants::FromElsewhere;
-
-/// The name of a skill's file in its directory.
-const SKILL_FILE: &str = "SKILL.md";
 
 /// The open search roots, and the diagnostics of reading them.
 pub struct Library<'s> {
@@ -43,7 +40,8 @@ struct OpenRoot<'s> {
 impl<'s> Library<'s> {
     /// Opens the roots in order. A duplicate counts at its first position.
     pub fn open(system: &'s dyn System, roots: &[SearchRoot]) -> Library<'s> {
-        let mut library = Library::empty(system);
+        let (elsewhere, diagnostics) = (FromElsewhere::default(), RefCell::default());
+        let mut library = Library { system, roots: Vec::new(), elsewhere, diagnostics };
         for root in roots {
             match system.open_root(&root.path) {
                 Ok((_, path)) if library.roots.iter().any(|known| *known.path == *path) => {}
@@ -67,12 +65,7 @@ impl<'s> Library<'s> {
         let (handle, path) = (HeldDir::Shared(handle), Arc::from(root.path.as_path()));
         let &SearchRoot { origin, author, .. } = root;
         let roots = vec![OpenRoot { handle, path, origin, author }];
-        Library { roots, ..Library::empty(system) }
-    }
-
-    fn empty(system: &'s dyn System) -> Library<'s> {
-        let (elsewhere, diagnostics) = (FromElsewhere::default(), RefCell::default());
-        Library { system, roots: Vec::new(), elsewhere, diagnostics }
+        Library { roots, ..Library::open(system, &[]) }
     }
 
     /// Sets the files that were installed from elsewhere, by their path without links.
@@ -603,15 +596,4 @@ impl<'l, 's> FileSearch<'l, 's> {
             expands: None,
         });
     }
-}
-
-/// Removes our block from a client's file, because its text comes from rules. `None` if the file
-/// holds nothing else.
-fn users_text(kind: TaskFileKind, bytes: Vec<u8>) -> Option<Vec<u8>> {
-    if kind != TaskFileKind::Rule {
-        return Some(bytes);
-    }
-    let length = bytes.len();
-    let bytes = managed::without_block(bytes);
-    (bytes.len() == length || !bytes.trim_ascii().is_empty()).then_some(bytes)
 }

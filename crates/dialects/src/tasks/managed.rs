@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use brief_syntax::hash::sha256;
 
+use super::model::TaskFileKind;
+
 const BEGIN: &str = "<!-- brief:rules ";
 const END: &str = "<!-- /brief:rules ";
 const CLOSE: &str = " -->";
@@ -150,6 +152,17 @@ fn written(content: &[u8]) -> Vec<u8> {
 
 fn hash(content: &[u8]) -> String {
     sha256(content)[..HASH_LENGTH].to_owned()
+}
+
+/// Removes our block from a client's file, because its text comes from rules. `None` if the file
+/// holds nothing else.
+pub(super) fn users_text(kind: TaskFileKind, bytes: Vec<u8>) -> Option<Vec<u8>> {
+    if kind != TaskFileKind::Rule {
+        return Some(bytes);
+    }
+    let length = bytes.len();
+    let bytes = without_block(bytes);
+    (bytes.len() == length || !bytes.trim_ascii().is_empty()).then_some(bytes)
 }
 
 #[cfg(test)]

@@ -184,6 +184,9 @@ pub(super) fn is_at_place(directory: &[OsString]) -> bool {
 /// The suffix of a script's name, after the rule's.
 pub(super) const SCRIPT_SUFFIX: &str = "-bootstrap";
 
+/// The name of a skill's file in its directory.
+pub(super) const SKILL_FILE: &str = "SKILL.md";
+
 /// Returns the name of a Markdown file without its extension.
 pub(super) fn stem(name: &OsStr) -> Option<&OsStr> {
     let path = Path::new(name);
