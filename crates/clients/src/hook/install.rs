@@ -93,8 +93,10 @@ pub fn files(client: &Client, choice: InstallChoice<'_>) -> Option<Vec<HookFile>
             let text = plugin(install.plugin.as_deref()?)?;
             let command = command(install, choice, "");
             let quoted = serde_json::to_string(&command).expect("a text is always JSON");
-            let text = text.replace("{command}", &quoted);
-            let text = text.replace("{holds}", if choice.holds { "true" } else { "false" });
+            let holds = if choice.holds { "true" } else { "false" };
+            let ask = include_str!("plugins/ask.js");
+            let ask = ask.replace("{command}", &quoted).replace("{holds}", holds);
+            let text = format!("{ask}{text}");
             let content = HookContent::Own { text, is_program: false };
             vec![HookFile { path: path.to_string(), content }]
         }
@@ -157,7 +159,7 @@ fn program(command: &str) -> String {
     format!("#!/bin/sh\n# {OURS}; `brief hook uninstall` removes it.\nexec {command}\n")
 }
 
-/// Returns the source of a plugin.
+/// Returns the part of a plugin that is the client's own. It follows `ask.js`.
 fn plugin(name: &str) -> Option<&'static str> {
     match name {
         "opencode" => Some(include_str!("plugins/opencode.js")),
