@@ -39,7 +39,7 @@ pub struct Briefing {
     /// The decisions that bind the target.
     pub decisions: Vec<BriefedDecision>,
     /// The candidates that do not apply, each with the reason. With [`Moment::skip_left_out`] only
-    /// what the budget cut, and what the client loads with this read.
+    /// items that exceed the budget, and items that the client loads by itself with this read.
     pub left_out: Vec<OmittedItem>,
     /// The problems in the files that were read.
     pub diagnostics: Vec<Diagnostic>,

@@ -335,6 +335,25 @@ mod tests {
         assert_eq!((read.receipts.len(), read.unreadable), (2, 3));
     }
 
+    /// "Bounded in size": a full day records nothing more, and old days go.
+    #[test]
+    fn a_day_has_a_limit_and_old_days_go() {
+        let system = MemorySystem::new("/p").with_env("XDG_STATE_HOME", "/state");
+        let directory = directory(&system).unwrap();
+        let today = day(system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
+        let path = |day: u64| directory.join(file_name(day));
+        for old in [today - KEPT_DAYS - 1, today - KEPT_DAYS] {
+            system.append(&path(old), b"x\n").unwrap();
+        }
+        receipt().record(&system);
+        assert!(system.resolve(&path(today - KEPT_DAYS - 1)).is_err());
+        assert!(system.resolve(&path(today - KEPT_DAYS)).is_ok());
+        let full = vec![b'\n'; usize::try_from(MOST_BYTES).unwrap()];
+        system.append(&path(today), &full).unwrap();
+        receipt().record(&system);
+        assert_eq!(Receipts::read(&system, 1).receipts.len(), 1);
+    }
+
     #[test]
     fn receipts_can_be_turned_off() {
         let system = MemorySystem::new("/p").with_env("XDG_STATE_HOME", "/state");
