@@ -1,7 +1,8 @@
 //! The formats of AI clients: hook payloads, settings files, MCP servers and compiled items.
 //!
-//! This crate translates between a client's formats and our types. It reads and writes no file.
+//! This crate translates between a client's formats and our types. [`client_file`] is its only way to a disk.
 
+pub mod client_file;
 pub mod compile;
 pub mod hook;
 pub mod mcp;

@@ -303,7 +303,7 @@ fn a_link_out_of_the_project_is_refused() {
         for action in ["install", "uninstall"] {
             let output = project.run(&["hook", action, "claude"]);
             assert_eq!(output.code, Some(1), "{output}");
-            assert!(output.stderr.contains("leads out of the project"), "{output}");
+            assert!(output.stderr.contains("leads out of its directory"), "{output}");
         }
         for name in ["settings.json", "settings.local.json"] {
             assert_eq!(fs::read_to_string(outside.join(name)).unwrap(), "{}");
@@ -526,4 +526,17 @@ fn a_rehearsal_says_what_the_hook_says() {
         "{nothing}"
     );
     assert_eq!(project.run(&["hook", "test", "claude", "a.py", "--on", "all"]).code, Some(2));
+}
+
+/// A home directory may be reached through a link.
+#[cfg(unix)]
+#[test]
+fn a_home_behind_a_link_is_no_other_place() {
+    let project = project();
+    let link = project.outside().join("home");
+    std::os::unix::fs::symlink(project.home(), &link).unwrap();
+    let project = project.with_env("HOME", link.to_str().unwrap());
+    let output = project.run(&["hook", "install", "claude", "--global"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(project.home().join(".claude/settings.json").exists());
 }

@@ -77,18 +77,7 @@ fn tool_call(payload: &Payload<'_>, hook: &HookProfile, time: Timing) -> HookMom
     if touches.is_empty() {
         return HookMoment::Other;
     }
-    let events = &hook.events;
-    // A text goes out with the only event that carries it.
-    let is_both = match time {
-        Timing::Before => events.after.is_empty(),
-        Timing::After => !events.before_carries,
-    };
-    HookMoment::Tool {
-        time,
-        timing: (!is_both).then_some(time),
-        touches,
-        is_shell: hook.tools.shell.has(tool),
-    }
+    HookMoment::tool(hook, time, touches, hook.tools.shell.has(tool))
 }
 
 fn tool<'p>(payload: &'p Payload<'_>) -> &'p str {

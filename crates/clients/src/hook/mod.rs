@@ -71,6 +71,18 @@ pub enum HookMoment {
     Other,
 }
 
+impl HookMoment {
+    /// Returns the moment of a tool call.
+    pub fn tool(hook: &HookProfile, time: Timing, touches: Vec<Touch>, is_shell: bool) -> Self {
+        // A text goes out with the only event that carries it.
+        let is_both = match time {
+            Timing::Before => hook.events.after.is_empty(),
+            Timing::After => !hook.events.before_carries,
+        };
+        HookMoment::Tool { time, timing: (!is_both).then_some(time), touches, is_shell }
+    }
+}
+
 /// The kind of a beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookStart {

@@ -1,16 +1,15 @@
 //! One server of ours in a client's own file: added and removed without a trace.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use brief_dialects::portable::output::{Foreign, Merge, SharedEntry};
 use brief_profiles::{ServerFormat, ServerProfile};
-use brief_syntax::limits;
-use brief_syntax::system::{ReadError, System};
+use brief_syntax::system::System;
 use toml_edit::{DocumentMut, Item, Table};
 
 use super::write::toml_text_of;
 use super::{Server, entry_json};
+use crate::client_file::{ClientFile, ClientFileError};
 use crate::shared::merge;
 
 /// The owner of the file: the project, or the user.
@@ -23,11 +22,10 @@ pub enum ServerScope {
 }
 
 /// The planned change of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerEdit {
+pub struct ServerEdit<'s> {
     /// The path below the base, for messages.
     pub shown: String,
-    path: PathBuf,
+    file: ClientFile<'s>,
     /// The change.
     pub change: ServerChange,
 }
@@ -55,29 +53,23 @@ pub enum ServerFileError {
     /// The client cannot have the server.
     #[error("the client cannot have the server: {0}")]
     Unfit(&'static str),
-    /// The file leads out of the project or the home directory.
-    #[error("`{0}` leads out of its directory")]
-    Outside(String),
-    /// The file cannot be read.
-    #[error("`{0}` cannot be read: {1}")]
-    Read(String, #[source] ReadError),
+    /// The file cannot be read or written.
+    #[error("`{0}` {1}")]
+    File(String, #[source] ClientFileError),
     /// The file is not what the client reads.
     #[error("`{0}` {1}")]
     Invalid(String, String),
-    /// The file cannot be written.
-    #[error("`{0}` cannot be written: {1}")]
-    Write(String, #[source] io::Error),
 }
 
 /// Plans to add a server to the client's file below `base`, or to remove it with `wanted` false. `before` are the
 /// forms that it may have had.
-pub fn plan_server(
-    system: &dyn System,
+pub fn plan_server<'s>(
+    system: &'s dyn System,
     base: &Path,
     (profile, scope): (&ServerProfile, ServerScope),
     wanted: Option<&Server>,
     before: &[Server],
-) -> Result<ServerEdit, ServerFileError> {
+) -> Result<ServerEdit<'s>, ServerFileError> {
     let (usual, others) = match scope {
         ServerScope::Project => (Some(&profile.file), &profile.or),
         ServerScope::User => (profile.home_file.as_ref(), &profile.home_or),
@@ -86,44 +78,26 @@ pub fn plan_server(
     let is_there = |path: &&brief_profiles::Text| system.resolve(&base.join(&***path)).is_ok();
     let shown = std::iter::once(usual).chain(others).find(is_there).unwrap_or(usual);
     let shown = shown.to_string();
-    let path = base.join(&shown);
-    // A link may lead to another place below the base, but not out of it.
-    let parents = path.ancestors().take_while(|above| *above != base);
-    for above in parents {
-        if system.resolve(above).is_ok_and(|found| !found.path.starts_with(base)) {
-            return Err(ServerFileError::Outside(shown));
-        }
-    }
-    let path = system.resolve(&path).map_or(path, |found| found.path);
-    let text = match system.read(&path, limits::FILE_BYTES) {
-        Ok(bytes) => Some(
-            String::from_utf8(bytes)
-                .map_err(|_| ServerFileError::Invalid(shown.clone(), "is not UTF-8".to_owned()))?,
-        ),
-        Err(ReadError::Missing) => None,
-        Err(error) => return Err(ServerFileError::Read(shown, error)),
-    };
-    let change = change(profile, &shown, text.as_deref(), wanted, before);
+    let file = ClientFile::open(system, base, &shown)
+        .map_err(|error| ServerFileError::File(shown.clone(), error))?;
+    let change = change(profile, &shown, file.text(), wanted, before);
     let change = change.map_err(|problem| match problem {
         Problem::Unfit(reason) => ServerFileError::Unfit(reason),
         Problem::Invalid(problem) => ServerFileError::Invalid(shown.clone(), problem),
     })?;
-    Ok(ServerEdit { shown, path, change })
+    Ok(ServerEdit { shown, file, change })
 }
 
-impl ServerEdit {
+impl ServerEdit<'_> {
     /// Carries the change out.
-    pub fn apply(&self, system: &dyn System) -> Result<(), ServerFileError> {
-        let done = match &self.change {
-            ServerChange::None | ServerChange::Kept(_) => Ok(()),
-            ServerChange::Remove => system.remove_file(&self.path),
-            ServerChange::Write(text) => {
-                let directory =
-                    self.path.parent().map_or(Ok(()), |parent| system.create_dir(parent));
-                directory.and_then(|()| system.replace_file(&self.path, text.as_bytes()))
-            }
+    pub fn apply(&self) -> Result<(), ServerFileError> {
+        let text = match &self.change {
+            ServerChange::None | ServerChange::Kept(_) => None,
+            ServerChange::Remove => Some(""),
+            ServerChange::Write(text) => Some(text.as_str()),
         };
-        done.map_err(|error| ServerFileError::Write(self.shown.clone(), error))
+        let done = self.file.put(text, false);
+        done.map(drop).map_err(|error| ServerFileError::File(self.shown.clone(), error))
     }
 }
 
@@ -260,7 +234,7 @@ mod tests {
         }
     }
 
-    fn planned(system: &MemorySystem, client: &str, is_wanted: bool) -> ServerEdit {
+    fn planned<'s>(system: &'s MemorySystem, client: &str, is_wanted: bool) -> ServerEdit<'s> {
         let servers = (profile(client).unwrap(), ServerScope::Project);
         let (ours, base) = (server(client), Path::new("/p"));
         let wanted = is_wanted.then_some(&ours);
@@ -323,7 +297,7 @@ mod tests {
             let (servers, ours) =
                 ((profile(client).unwrap(), ServerScope::Project), server(client));
             let edit = plan_server(&system, Path::new("/p"), servers, Some(&ours), &[]);
-            assert!(matches!(edit, Err(ServerFileError::Invalid(..))), "{text}: {edit:?}");
+            assert!(matches!(edit, Err(ServerFileError::Invalid(..))), "{text}");
         }
         let outside = MemorySystem::new("/p")
             .with_file("/q/x.json", "{}")
@@ -331,9 +305,9 @@ mod tests {
         let (servers, ours) =
             ((profile("claude").unwrap(), ServerScope::Project), server("claude"));
         let edit = plan_server(&outside, Path::new("/p"), servers, Some(&ours), &[]);
-        assert!(matches!(edit, Err(ServerFileError::Outside(_))), "{edit:?}");
+        assert!(matches!(edit, Err(ServerFileError::File(_, ClientFileError::Outside))));
         let user = (profile("claude").unwrap(), ServerScope::User);
         let edit = plan_server(&outside, Path::new("/p"), user, Some(&ours), &[]);
-        assert!(matches!(edit, Err(ServerFileError::NoUserFile)), "{edit:?}");
+        assert!(matches!(edit, Err(ServerFileError::NoUserFile)));
     }
 }

@@ -65,6 +65,21 @@ pub struct HookOptions<'o> {
     pub hold: HoldPolicy,
 }
 
+impl<'o> HookOptions<'o> {
+    /// Returns the options of a plain `brief hook CLIENT`.
+    pub const fn new(client: &'o str) -> HookOptions<'o> {
+        HookOptions {
+            client,
+            event: None,
+            program: "brief",
+            repeat: Repeat::Once,
+            guidance: Guidance::All,
+            budget: limits::HOOK_TOKENS,
+            hold: HoldPolicy::Never,
+        }
+    }
+}
+
 /// The tool calls that are held back once, with guidance as the reason: the first edit or creation of a file with
 /// guidance for before it that the conversation does not have. The same call passes when it is made again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -29,15 +29,10 @@ pub fn rehearse(
     let Some(hook) = &client.hook else { return Ok(Vec::new()) };
     let memory = Memory::transient(system);
     let mut known = DeliveredEntries::default();
-    let touches = || vec![Touch::new(path, ToolEffect::Does(action))];
     let events = &hook.events;
     let tool = |time: Timing| {
-        let is_both = match time {
-            Timing::Before => events.after.is_empty(),
-            Timing::After => !events.before_carries,
-        };
-        let timing = (!is_both).then_some(time);
-        HookMoment::Tool { time, timing, touches: touches(), is_shell: false }
+        let touches = vec![Touch::new(path, ToolEffect::Does(action))];
+        HookMoment::tool(hook, time, touches, false)
     };
     let is_asked_before = events.before_carries || !hook.hold.is_empty();
     let moments = [

@@ -5,24 +5,15 @@ use std::path::{Path, PathBuf};
 
 use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::{Action, Briefing, Project, State, Timing};
-use brief_syntax::limits;
 use brief_syntax::system::MemorySystem;
 use serde_json::{Value, json};
 
-use super::{Guidance, HoldPolicy, HookOptions, Repeat, answer};
+use super::{HookOptions, answer};
 
 const DIRECTORIES: [&str; 3] = ["", "a/", "a/b/"];
 const PATHS: [&str; 5] = ["x.py", "a/x.py", "a/b/x.py", "a/b/new.py", "c/new.md"];
 
-const ONCE: HookOptions<'_> = HookOptions {
-    client: "claude",
-    event: None,
-    hold: HoldPolicy::Never,
-    program: "brief",
-    repeat: Repeat::Once,
-    guidance: Guidance::All,
-    budget: limits::HOOK_TOKENS,
-};
+const ONCE: HookOptions<'_> = HookOptions::new("claude");
 
 /// Returns a text with one recognisable word. There are few words, so that texts repeat.
 fn word(bytes: &mut Unstructured<'_>) -> arbitrary::Result<String> {

@@ -24,7 +24,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::{Semaphore, oneshot};
 
-use super::{BLOCKING_THREADS, ServeError, Served};
+use super::{ServeError, Served, runtime};
 
 /// The path of the endpoint.
 const PATH: &str = "/mcp";
@@ -85,11 +85,7 @@ pub(super) fn speak_http<H: ServerHandler>(
     handler: impl Fn() -> H + Send + Sync + 'static,
     stopped: oneshot::Receiver<()>,
 ) -> Result<Served, ServeError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .max_blocking_threads(BLOCKING_THREADS)
-        .build()
-        .map_err(ServeError::Start)?;
+    let runtime = runtime()?;
     let served = runtime.block_on(async {
         let HttpOptions { listener, token } = options;
         let address = listener.local_addr().map_err(ServeError::Start)?;

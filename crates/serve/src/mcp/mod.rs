@@ -67,11 +67,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .max_blocking_threads(BLOCKING_THREADS)
-        .build()
-        .map_err(ServeError::Start)?;
+    let runtime = runtime()?;
     let served = runtime.block_on(async {
         let session = async {
             match handler.serve(Frames::new(streams(), left)).await {
@@ -96,3 +92,12 @@ where
 
 /// The limit for threads that wait for input or answer questions.
 const BLOCKING_THREADS: usize = 16;
+
+/// Makes the runtime of a server.
+fn runtime() -> Result<tokio::runtime::Runtime, ServeError> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(BLOCKING_THREADS)
+        .build()
+        .map_err(ServeError::Start)
+}

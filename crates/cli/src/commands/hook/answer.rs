@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use brief_profiles::BUILTIN;
-use brief_serve::hook::{Guidance, HoldPolicy, HookOptions, Repeat};
+use brief_serve::hook::{HoldPolicy, HookOptions, Repeat};
 use brief_syntax::limits;
 use clap::{Args, ValueEnum};
 
@@ -84,13 +84,11 @@ pub(super) fn run(
     }
     let repeat = if args.repeat { Repeat::Always } else { Repeat::Once };
     let options = HookOptions {
-        client,
         event: args.event.as_deref(),
-        program: "brief",
         repeat,
-        guidance: Guidance::All,
         budget: args.budget,
         hold: HoldArg::policy(args.hold),
+        ..HookOptions::new(client)
     };
     match super::answer(ui, session, options) {
         Ok(outcome) => {

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use brief_clients::client_file::{ClientFile, FileEdit};
 use brief_clients::hook::install::{HookContent, HookFile, InstallChoice, files};
 use brief_dialects::capability::Capability;
 use brief_profiles::{Client, KnownClients};
-use brief_syntax::system::home_directory;
+use brief_syntax::system::resolved_home;
 use clap::Args;
 
-use super::{ClientFile, FileEdit, HoldArg};
+use super::{HoldArg, refused};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -64,7 +65,7 @@ impl PlaceArgs {
 /// Returns the directory of the files: the home directory, or the top of the repository.
 pub(super) fn base(session: &Session, is_global: bool) -> Result<PathBuf, CommandError> {
     if is_global {
-        home_directory(session.system()).ok_or_else(|| {
+        resolved_home(session.system()).ok_or_else(|| {
             CommandError::refused("the home directory is not known: `HOME` is not set")
         })
     } else {
@@ -134,11 +135,10 @@ fn install(
     let mut is_changed = false;
     for file in &files {
         let on_disk = ClientFile::open(session.system(), &base, &file.path)
-            .map_err(|error| error.about(&file.path))?;
+            .map_err(|error| refused(&file.path, &error))?;
         let text = file.install(on_disk.text());
-        let text = text
-            .map_err(|error| super::client_file::ClientFileError::from(error).about(&file.path))?;
-        let shown = shown(session, &base, on_disk.name())?;
+        let text = text.map_err(|error| refused(&file.path, &error))?;
+        let shown = shown(session, &base, &file.path)?;
         if args.dry_run {
             match text {
                 Some(text) => {
@@ -150,7 +150,10 @@ fn install(
             continue;
         }
         let is_program = matches!(file.content, HookContent::Own { is_program: true, .. });
-        match on_disk.put(text, is_program).map_err(|error| error.about(&file.path))? {
+        match on_disk
+            .put(text.as_deref(), is_program)
+            .map_err(|error| refused(&file.path, &error))?
+        {
             FileEdit::Changed => {
                 is_changed = true;
                 ui.status(&format!("installed the hook in {shown}"))?;
@@ -213,7 +216,7 @@ pub(super) fn is_elsewhere(
     };
     let text = |name: &str| -> Result<Option<String>, CommandError> {
         let file = ClientFile::open(session.system(), base, name);
-        Ok(file.map_err(|error| error.about(name))?.text().map(str::to_owned))
+        Ok(file.map_err(|error| refused(name, &error))?.text().map(str::to_owned))
     };
     Ok(text(&install.file)?.is_none()
         && text(unless)?.is_some_and(|text| text.contains("\"hooks\"")))
@@ -225,7 +228,7 @@ fn shown_clients<'c>(
     known: &'c KnownClients,
 ) -> Result<Vec<&'c Client>, CommandError> {
     let root = session.repository()?;
-    let home = home_directory(session.system());
+    let home = resolved_home(session.system());
     let exists = |path: PathBuf| session.system().resolve(&path).is_ok();
     let with_hooks = || {
         known

@@ -1,7 +1,6 @@
 //! `brief hook`
 
 mod answer;
-mod client_file;
 mod install;
 mod status;
 mod test;
@@ -9,8 +8,10 @@ mod uninstall;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
+use brief_clients::hook::install::{HookFile, InstallChoice, files};
 use brief_profiles::{BUILTIN, Client, KnownClients, OwnClients};
 use brief_serve::hook::{HookError, HookOptions, HookOutcome, answer_input};
 use brief_syntax::limits;
@@ -23,7 +24,6 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 use answer::{AnswerArgs, HoldArg};
-pub(crate) use client_file::{ClientFile, ClientFileError, FileEdit};
 
 /// Answer a client's hook, or set it up
 ///
@@ -148,6 +148,27 @@ fn with_hooks(known: &KnownClients) -> String {
     let clients =
         clients.filter(|client| client.hook.as_ref().is_some_and(|hook| hook.install.is_some()));
     clients.map(|client| format!("`{}`", client.id)).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the error about a client's file.
+fn refused(name: &str, error: &impl std::fmt::Display) -> CommandError {
+    CommandError::refused(format!("`{name}` {error}")).with_hint("the file was left as it is")
+}
+
+/// Returns all files below `base` that may have the hook, however it was installed.
+fn possible_files(
+    session: &Session,
+    client: &Client,
+    (base, is_global): (&Path, bool),
+    program: &str,
+) -> Result<Vec<HookFile>, CommandError> {
+    let choice =
+        |is_elsewhere| InstallChoice { program, options: "", is_global, holds: true, is_elsewhere };
+    let mut all = files(client, choice(false)).unwrap_or_default();
+    if install::is_elsewhere(session, client, base)? {
+        all.extend(files(client, choice(true)).unwrap_or_default());
+    }
+    Ok(all)
 }
 
 /// Returns the command that a client runs, without options.

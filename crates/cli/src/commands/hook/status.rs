@@ -3,19 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_clients::hook::install::{InstallChoice, files};
+use brief_clients::client_file::ClientFile;
 use brief_engine::{Action, System};
 use brief_profiles::{Client, HookInstall};
-use brief_serve::hook::{Guidance, HoldPolicy, HookOptions, Repeat, rehearse};
+use brief_serve::hook::{HookOptions, rehearse};
 use brief_syntax::limits;
 use brief_syntax::render::Envelope;
-use brief_syntax::system::home_directory;
+use brief_syntax::system::resolved_home;
 use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
-use super::ClientFile;
-use super::install::is_elsewhere;
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -149,22 +147,14 @@ fn status(session: &Session, client: &Client) -> Result<HookStatus, CommandError
     let hook = client.hook.as_ref().expect("clients were chosen by their hooks");
     let install = hook.install.as_ref().expect("clients were chosen by their files");
     let root = session.repository()?;
-    let home = home_directory(session.system());
+    let home = resolved_home(session.system());
     let mut installed = Vec::new();
     let bases = [(Some(root.path()), false), (home.as_deref(), true)];
     for (base, is_global) in bases {
         let Some(base) = base else { continue };
         installed.extend(find(session, client, (base, is_global), root.path())?);
     }
-    let options = HookOptions {
-        client: &client.id,
-        event: None,
-        program: "brief",
-        repeat: Repeat::Once,
-        guidance: Guidance::All,
-        budget: limits::HOOK_TOKENS,
-        hold: HoldPolicy::Never,
-    };
+    let options = HookOptions::new(&client.id);
     let file = root.path().join("README.md");
     let answer = rehearse(session.system(), client, root.path(), (&file, Action::Read), options);
     let (answers, problem) = match answer {
@@ -191,17 +181,7 @@ fn find(
     root: &Path,
 ) -> Result<Vec<InstalledHook>, CommandError> {
     let program = super::program(client, None);
-    let choice = |is_elsewhere| InstallChoice {
-        program: &program,
-        options: "",
-        is_global,
-        holds: true,
-        is_elsewhere,
-    };
-    let mut all = files(client, choice(false)).unwrap_or_default();
-    if is_elsewhere(session, client, base)? {
-        all.extend(files(client, choice(true)).unwrap_or_default());
-    }
+    let all = super::possible_files(session, client, (base, is_global), &program)?;
     let mut found = Vec::new();
     for file in &all {
         let Ok(on_disk) = ClientFile::open(session.system(), base, &file.path) else { continue };
@@ -237,7 +217,7 @@ fn commands(text: &str, program: &str) -> Vec<String> {
 fn approved(system: &dyn System, client: &Client, file: &Path, root: &Path) -> Option<bool> {
     let install = client.hook.as_ref()?.install.as_ref()?;
     let mark = install.approval.as_ref()?;
-    let home = home_directory(system)?;
+    let home = resolved_home(system)?;
     // A user's own file needs no trust in a folder.
     if install.top_only && file.starts_with(&home) && !file.starts_with(root) {
         return None;

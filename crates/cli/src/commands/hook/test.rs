@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use brief_serve::hook::{Guidance, HookOptions, Repeat, rehearse};
-use brief_syntax::limits;
+use brief_serve::hook::{HookOptions, rehearse};
 use brief_syntax::render::Envelope;
 use clap::Args;
 use serde::Serialize;
@@ -64,15 +63,7 @@ pub(super) fn run(
     let Some(action) = args.on.action() else {
         return Err(CommandError::usage("a test is about one action: `read`, `edit` or `create`"));
     };
-    let options = HookOptions {
-        client: &client.id,
-        event: None,
-        program: "brief",
-        repeat: Repeat::Once,
-        guidance: Guidance::All,
-        budget: limits::HOOK_TOKENS,
-        hold: HoldArg::policy(args.hold),
-    };
+    let options = HookOptions { hold: HoldArg::policy(args.hold), ..HookOptions::new(&client.id) };
     let directory = session.root()?;
     let path = directory.path().join(&args.path);
     let events = rehearse(session.system(), client, directory.path(), (&path, action), options)

@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use brief_clients::hook::install::{InstallChoice, files};
+use brief_clients::client_file::{ClientFile, ClientFileError, FileEdit};
 use brief_profiles::Client;
 use clap::Args;
 
-use super::client_file::ClientFileError;
-use super::install::{PlaceArgs, base, is_elsewhere, shown};
-use super::{ClientFile, FileEdit};
+use super::install::{PlaceArgs, base, shown};
+use super::refused;
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -68,29 +67,19 @@ fn remove(
     (base, is_global): (&Path, bool),
 ) -> Result<bool, CommandError> {
     let program = super::program(client, args.place.command.as_deref());
-    let choice = |is_elsewhere| InstallChoice {
-        program: &program,
-        options: "",
-        is_global,
-        holds: true,
-        is_elsewhere,
-    };
-    let mut all = files(client, choice(false)).unwrap_or_default();
-    if is_elsewhere(session, client, base)? {
-        all.extend(files(client, choice(true)).unwrap_or_default());
-    }
+    let all = super::possible_files(session, client, (base, is_global), &program)?;
     let mut is_removed = false;
     for file in &all {
-        let failed = |error: ClientFileError| error.about(&file.path);
+        let failed = |error: ClientFileError| refused(&file.path, &error);
         let on_disk = ClientFile::open(session.system(), base, &file.path).map_err(failed)?;
         let Some(text) = on_disk.text() else { continue };
-        let left = file.uninstall(text).map_err(|error| failed(error.into()))?;
+        let left = file.uninstall(text).map_err(|error| refused(&file.path, &error))?;
         let Some(left) = left else { continue };
         is_removed = true;
-        let shown = shown(session, base, on_disk.name())?;
+        let shown = shown(session, base, &file.path)?;
         if args.dry_run {
             ui.status(&format!("would remove the hook from {shown}"))?;
-        } else if on_disk.put(Some(left), false).map_err(failed)? == FileEdit::Changed {
+        } else if on_disk.put(Some(&left), false).map_err(failed)? == FileEdit::Changed {
             ui.status(&format!("removed the hook from {shown}"))?;
         }
     }

@@ -63,7 +63,11 @@ impl InstallPlace {
         Server { name: NAME.to_owned(), transport, disabled: false, custom: Vec::new() }
     }
 
-    fn plan(&self, session: &Session, wanted: Option<&Server>) -> Result<ServerEdit, CommandError> {
+    fn plan<'s>(
+        &self,
+        session: &'s Session,
+        wanted: Option<&Server>,
+    ) -> Result<ServerEdit<'s>, CommandError> {
         let profile = mcp::profile(&self.client).ok_or_else(|| {
             CommandError::usage(format!("`{}` has no file of MCP servers", self.client))
         })?;
@@ -93,8 +97,7 @@ impl InstallPlace {
     fn finish(
         &self,
         ui: &mut Ui,
-        session: &Session,
-        edit: &ServerEdit,
+        edit: &ServerEdit<'_>,
         (done, nothing): (&str, &str),
     ) -> Result<ExitCode, CommandError> {
         let shown = if self.global { format!("~/{}", edit.shown) } else { edit.shown.clone() };
@@ -112,7 +115,7 @@ impl InstallPlace {
                 ui.status(&format!("{shown} would be removed: it would be empty"))?;
             }
             ServerChange::Write(_) | ServerChange::Remove => {
-                let applied = edit.apply(session.system());
+                let applied = edit.apply();
                 applied.map_err(|error| CommandError::refused(error.to_string()))?;
                 ui.status(&format!("{done} {shown}"))?;
             }
@@ -133,7 +136,7 @@ pub(super) fn install(
     let place = &args.place;
     let edit = place.plan(session, Some(&place.server()))?;
     let words = ("added the server to", "the server is already in");
-    let code = place.finish(ui, session, &edit, words)?;
+    let code = place.finish(ui, &edit, words)?;
     if matches!(edit.change, ServerChange::Write(_)) && !place.dry_run {
         ui.hint("the client may ask you to approve it, and it takes effect in the next session")?;
     }
@@ -147,5 +150,5 @@ pub(super) fn uninstall(
 ) -> Result<ExitCode, CommandError> {
     let place = &args.place;
     let edit = place.plan(session, None)?;
-    place.finish(ui, session, &edit, ("removed the server from", "the server is not in"))
+    place.finish(ui, &edit, ("removed the server from", "the server is not in"))
 }

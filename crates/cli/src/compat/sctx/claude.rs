@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use brief_clients::client_file::{ClientFile, ClientFileError, FileEdit};
 use brief_clients::hook::install::{HookContent, HookFile};
 use brief_clients::settings::{Hook, HookTable};
 
 use super::{Outcome, SctxFailure};
-use crate::commands::hook::{ClientFile, ClientFileError, FileEdit};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -49,8 +49,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
     } else {
         on_disk.text().map_or(Ok(None), |text| file.uninstall(text))
     };
-    let text = text.map_err(|error| failed(error.into()))?;
-    let outcome = match on_disk.put(text, false).map_err(failed)? {
+    let text = text.map_err(|error| SctxFailure::new(format!("{NAME} {error}")))?;
+    let outcome = match on_disk.put(text.as_deref(), false).map_err(failed)? {
         FileEdit::Changed => done,
         FileEdit::Unchanged => nothing,
     };

@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-use brief_serve::hook::{Guidance, HoldPolicy, HookOptions, Repeat};
-use brief_syntax::limits;
+use brief_serve::hook::{Guidance, HookOptions, Repeat};
 
 use super::{Outcome, SctxFailure, warn, warn_if_nothing_found};
 use crate::commands::hook;
@@ -14,13 +13,10 @@ pub(super) fn run(ui: &mut Ui, session: &Session) -> Outcome {
     // The hooks of `sctx claude enable` do not report the compaction of a conversation, so nothing
     // may be left out as already known.
     let options = HookOptions {
-        client: "claude",
-        event: None,
-        hold: HoldPolicy::Never,
         program: "sctx",
         repeat: Repeat::Always,
         guidance: Guidance::Structured,
-        budget: limits::HOOK_TOKENS,
+        ..HookOptions::new("claude")
     };
     let outcome =
         hook::answer(ui, session, options).map_err(|error| SctxFailure::new(error.to_string()))?;
