@@ -20,7 +20,7 @@ use crate::catalog::{self, Catalog, CatalogScope};
 use crate::project::Project;
 
 /// Findings that are reported only on request.
-const PEDANTIC: [Rule; 1] = [rules::portable::NO_LICENSE];
+const PEDANTIC: [Rule; 2] = [rules::portable::NO_LICENSE, rules::portable::COMMAND_EXTENSION];
 
 /// A repair can make the next one possible; more rounds than this would be a circle.
 const FIX_ROUNDS: usize = 8;

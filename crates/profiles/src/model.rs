@@ -52,6 +52,9 @@ pub struct Client {
     /// The place of portable agents.
     #[serde(default)]
     pub agent: Option<ItemOutput>,
+    /// The place of portable commands.
+    #[serde(default)]
+    pub command: Option<ItemOutput>,
     #[serde(default)]
     pub(crate) bridge: ForCompiler,
     #[serde(default)]
@@ -88,9 +91,9 @@ impl<'de> Deserialize<'de> for ForCompiler {
 }
 
 impl Client {
-    /// Returns where items are written, in the order of the kinds: rule, skill, agent.
+    /// Returns where items are written, in the order of the kinds: rule, skill, agent, command.
     pub fn outputs(&self) -> impl Iterator<Item = &ItemOutput> {
-        [&self.rule, &self.skill, &self.agent].into_iter().flatten()
+        [&self.rule, &self.skill, &self.agent, &self.command].into_iter().flatten()
     }
 
     /// Returns the name or alias that is `name`.
@@ -428,12 +431,26 @@ fn markdown() -> List<Text> {
 pub struct ItemOutput {
     /// The path in a project, with `{name}` for the item's name.
     pub path: Text,
-    /// The path below the home directory, where it is another one.
-    #[serde(default)]
+    /// The path below the home directory, where it is another one. A file writes `false` for none.
+    #[serde(default, deserialize_with = "path_or_none")]
     pub home: Option<Text>,
     /// True if the client reads them because a file of the user lists them.
     #[serde(default, rename = "shared", deserialize_with = "is_there")]
     pub is_listed: bool,
+}
+
+fn path_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Text>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum HomePath {
+        Path(Text),
+        No(bool),
+    }
+    match HomePath::deserialize(deserializer)? {
+        HomePath::Path(path) => Ok(Some(path)),
+        HomePath::No(false) => Ok(None),
+        HomePath::No(true) => Err(serde::de::Error::custom("write a path, or `false` for none")),
+    }
 }
 
 fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {

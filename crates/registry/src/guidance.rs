@@ -7,9 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use brief_dialects::native;
-
-/// File names that make their directory an item.
-const ENTRYPOINTS: [&str; 3] = ["RULE.md", "SKILL.md", "AGENT.md"];
+use brief_dialects::portable::ItemKind;
 
 /// File names that are guidance in any directory.
 const NAMES: [&str; 4] = ["AGENTS.yaml", "AGENTS.yml", "brief.toml", "brief.lock"];
@@ -22,7 +20,7 @@ const ENDINGS: [&str; 6] =
 pub(crate) fn keep<T>(files: &mut Vec<T>, path: impl Fn(&T) -> &PathBuf) {
     let is_entrypoint = |path: &Path| {
         path.file_name()
-            .is_some_and(|name| ENTRYPOINTS.iter().any(|entrypoint| name == *entrypoint))
+            .is_some_and(|name| ItemKind::ALL.iter().any(|kind| name == kind.entrypoint()))
     };
     let above = |file: &T| path(file).parent().map(Path::to_owned);
     let items: BTreeSet<PathBuf> = files

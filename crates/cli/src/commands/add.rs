@@ -25,12 +25,12 @@ pub(crate) struct AddArgs {
     /// The source: owner/repo, gitlab:group/repo, a git URL or a directory; @REF and :SUBPATH may follow
     source: String,
 
-    /// The items: NAME or KIND/NAME of a rule, skill, agent or bundle [default: all]
+    /// The items: NAME or KIND/NAME of a rule, skill, agent, command or bundle [default: all]
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
 
     /// Only add items of this kind
-    #[arg(long, value_name = "KIND", value_parser = ["rule", "skill", "agent", "bundle"])]
+    #[arg(long, value_name = "KIND", value_parser = ["rule", "skill", "agent", "command", "bundle"])]
     kind: Option<String>,
 
     /// Write for this client only; may be repeated [default: `install.clients` of brief.toml, or the

@@ -23,7 +23,7 @@ use crate::installation::unknown_client;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Compile portable rules, skills and agents into each client's own files
+/// Compile portable rules, skills, agents and commands into each client's own files
 ///
 /// Only files that an earlier build has written are replaced or removed, and of those only the ones that
 /// are unchanged since. Exits with 1 when an item could not be built; the others are.

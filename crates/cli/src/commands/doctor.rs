@@ -330,7 +330,7 @@ fn doubles(installation: &Installation, lock: &Lock, findings: &mut Vec<Finding>
                 format!("several clients could share {count}, which they have copies of: {places}"),
                 "`layout = \"shared\"` in `[install]` writes each once",
             ),
-            ItemKind::Agent => continue,
+            ItemKind::Agent | ItemKind::Command => continue,
         };
         findings.push(Finding::note("double", None, finding.0, finding.1));
     }

@@ -20,7 +20,7 @@ pub(crate) struct NewArgs {
     /// Its name: a-z, 0-9 and hyphens between them
     name: String,
 
-    /// The directory that holds `rules`, `skills` and `agents`
+    /// The directory that holds `rules`, `skills`, `agents` and `commands`
     #[arg(long = "in", value_name = "DIR", default_value = ".")]
     item_root: PathBuf,
 
@@ -34,6 +34,7 @@ enum NewKind {
     Rule,
     Skill,
     Agent,
+    Command,
     Bundle,
 }
 
@@ -43,6 +44,7 @@ impl NewKind {
             NewKind::Rule => Some(ItemKind::Rule),
             NewKind::Skill => Some(ItemKind::Skill),
             NewKind::Agent => Some(ItemKind::Agent),
+            NewKind::Command => Some(ItemKind::Command),
             NewKind::Bundle => None,
         }
     }

@@ -30,6 +30,8 @@ enum SchemaArg {
     Skill,
     /// The header of `AGENT.md`, a portable agent
     Agent,
+    /// The header of `COMMAND.md`, a portable command
+    Command,
     /// The header of `NAME.bundle.md`
     Bundle,
     /// The header of `CATEGORY_NAME.agent.md`, an agent that `brief agent` runs
@@ -59,6 +61,7 @@ impl SchemaArg {
             SchemaArg::Rule => schema!("rule"),
             SchemaArg::Skill => schema!("skill"),
             SchemaArg::Agent => schema!("agent"),
+            SchemaArg::Command => schema!("command"),
             SchemaArg::Bundle => schema!("bundle"),
             SchemaArg::AgentFile => schema!("agent-file"),
             SchemaArg::Task => schema!("task"),

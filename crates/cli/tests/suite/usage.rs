@@ -37,7 +37,7 @@ fn help_lists_the_commands() {
       outdated     Show sources with commits newer than brief.lock
       list         Show what is installed, and where it comes from
       sync         Make the project match brief.toml and brief.lock
-      build        Compile portable rules, skills and agents into each client's own files
+      build        Compile portable rules, skills, agents and commands into each client's own files
       audit        Show what guidance can do: commands, tools, hosts, hidden text
       clean        Remove the installed files, and nothing else
       $ brief add acme/guidance@v1.2.0 platform-baseline

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use brief_dialects::portable::PortableItem;
 use brief_dialects::portable::links::{LinkTarget, file_links};
+use brief_dialects::portable::{ItemKind, PortableItem};
 use brief_syntax::markdown::format;
 use brief_syntax::{Diagnostic, Span, rules};
 
-use crate::profile::FirstHeading;
+use crate::profile::{FirstHeading, Layout};
 
 use super::Compiler;
 use super::fields::has_override;
@@ -30,6 +30,7 @@ impl Compiler<'_> {
     /// Returns everything after the front matter's closing line.
     pub(super) fn body(
         &self,
+        layout: &Layout,
         place: &OutputDirs<'_>,
         bodies: &mut Bodies,
         diagnostics: &mut Vec<Diagnostic>,
@@ -39,8 +40,16 @@ impl Compiler<'_> {
         if self.item.is_foreign() && !has_override(self.item, client) {
             return relink(&body, self.item, place).into_owned();
         }
+        let body = match self.item.kind() {
+            ItemKind::Command if !has_override(self.item, client) => {
+                self.with_arguments(&body, &layout.arguments, diagnostics)
+            }
+            _ => body,
+        };
         let body = relink(&body, self.item, place);
+        // A command is what its user says, without a title.
         let mut text = match self.options.first_heading {
+            _ if self.item.kind() == ItemKind::Command => String::new(),
             FirstHeading::Name => format!("# {}\n\n", self.item.name()),
             FirstHeading::Never => String::new(),
         };

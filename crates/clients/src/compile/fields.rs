@@ -23,12 +23,8 @@ const KEPT_BACK: [&str; 2] = ["license", "metadata"];
 const STANDARD: [&str; 4] = ["license", "compatibility", "metadata", "allowed-tools"];
 
 impl Compiler<'_> {
-    /// Returns the front matter without its dashes.
-    pub(super) fn front_matter(
-        &self,
-        layout: &Layout,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> String {
+    /// Returns the fields of an output.
+    pub(super) fn fields(&self, layout: &Layout, diagnostics: &mut Vec<Diagnostic>) -> Map {
         let mut fields: Map = Vec::new();
         let is_scoped = !self.item.scope_paths().is_empty();
         for rule in &layout.fields {
@@ -47,7 +43,7 @@ impl Compiler<'_> {
         if let Some(YamlValue::Map(own)) = own.map(yaml::of_node) {
             yaml::merge(&mut fields, own);
         }
-        yaml::write(&fields)
+        fields
     }
 
     fn value(&self, value: &FieldValue, diagnostics: &mut Vec<Diagnostic>) -> Option<YamlValue> {
@@ -65,6 +61,8 @@ impl Compiler<'_> {
             From::Tools => Some(shaped(&self.tools(diagnostics), shape)),
             From::ScopePaths => self.scope(shape, diagnostics),
             From::PreloadSkills => list(&self.item.preload_skills(), shape),
+            From::ArgumentHint => self.item.argument_hint().map(YamlValue::text),
+            From::Arguments => list(&self.item.arguments(), shape),
         };
         found.or_else(|| default.as_deref().map(YamlValue::text))
     }
@@ -100,7 +98,9 @@ impl Compiler<'_> {
 
     /// Returns whether a field is left out because the item does not set it (ruling P4).
     fn is_omitted(&self, field: &str) -> bool {
-        self.profile.unnamed == UnnamedFields::Omit && self.item.document().field(field).is_none()
+        let is_left =
+            self.profile.unnamed == UnnamedFields::Omit || !self.item.kind().is_of_document();
+        is_left && self.item.document().field(field).is_none()
     }
 
     /// §3.4: the aliases are translated for every client; other names are passed on.
@@ -114,8 +114,8 @@ impl Compiler<'_> {
         }
         let span = self.item.document().field("model").map(Node::span).unwrap_or_default();
         let message = format!(
-            "the agent `{}` wants the model `{model}`, for which {} has no name; it is left out",
-            self.item.name(),
+            "the {} wants the model `{model}`, for which {} has no name; it is left out",
+            self.item.id(),
             self.profile.name()
         );
         let help = format!("name it in `[clients.{}.models]` of `brief.toml`", self.profile.id());

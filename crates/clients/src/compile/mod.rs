@@ -4,6 +4,7 @@
 //! registry copies them. The order is that of the specification: the client's body, the heading, the links,
 //! and the layout last.
 
+mod arguments;
 mod body;
 mod clients;
 mod evidence;
@@ -12,6 +13,7 @@ mod needs;
 mod reach;
 #[cfg(test)]
 mod tests;
+mod toml;
 mod yaml;
 
 use brief_dialects::portable::{ItemKind, PortableItem};
@@ -19,7 +21,8 @@ use brief_syntax::yaml::Node;
 use brief_syntax::{Diagnostic, Rule, Span, rules};
 
 use crate::profile::{
-    AgentSkills, FieldCondition, FieldValue, From, Layout, Profile, ProfileOptions, Sharing,
+    AgentSkills, FieldCondition, FieldValue, From, Layout, OutputForm, Profile, ProfileOptions,
+    Sharing,
 };
 
 use body::Bodies;
@@ -58,8 +61,9 @@ pub fn compile_for(
         let one = Compiler { item, profile, options, clients };
         outputs.extend(one.run(&mut bodies, &mut compiled.diagnostics));
     }
-    // Agents differ in their fields and in the names of tools.
-    if options.sharing == Sharing::Shared && item.kind() != ItemKind::Agent {
+    // Agents differ in their fields and in the names of tools, commands in their arguments.
+    let is_same = matches!(item.kind(), ItemKind::Rule | ItemKind::Skill);
+    if options.sharing == Sharing::Shared && is_same {
         share(&mut outputs);
     }
     for ClientOutput { path, files, text, .. } in outputs {
@@ -128,16 +132,16 @@ struct Compiler<'c> {
 
 impl Compiler<'_> {
     fn run(&self, bodies: &mut Bodies, diagnostics: &mut Vec<Diagnostic>) -> Option<ClientOutput> {
-        let layout = self.profile.layout(self.item.kind())?;
         let (scope, name) = (self.options.scope, self.item.name());
+        let layout = self.profile.layout_in(self.item.kind(), scope)?;
         let path = layout.path_in(scope).fill(name);
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
         let files = layout.files_in(scope).map(|files| files.fill(name));
         let files = files.unwrap_or_else(|| directory.to_owned());
-        let header = self.front_matter(layout, diagnostics);
+        let fields = self.fields(layout, diagnostics);
         self.check_scope(layout, diagnostics);
         let place = body::OutputDirs { path: &path, directory, files: &files };
-        let body = self.body(&place, bodies, diagnostics);
+        let body = self.body(layout, &place, bodies, diagnostics);
         if let Some(most) = layout.most_characters {
             self.check_length(&body, most, diagnostics);
         }
@@ -148,7 +152,11 @@ impl Compiler<'_> {
         let text = if is_untouched {
             self.item.document().source().text().to_owned()
         } else {
-            format!("---\n{header}---\n{body}")
+            match &layout.form {
+                OutputForm::Markdown if fields.is_empty() => body.trim_start().to_owned(),
+                OutputForm::Markdown => format!("---\n{}---\n{body}", yaml::write(&fields)),
+                OutputForm::Toml { body: key } => toml::write(&fields, key, body.trim_start()),
+            }
         };
         let also_read = layout.also_read_in(scope).iter().map(|place| place.fill(name)).collect();
         let says = match self.item.kind() {

@@ -29,7 +29,7 @@ pub fn reads<'p>(
     scope: ProfileScope,
 ) -> Vec<Reads<'p>> {
     let of_client = |client: &&'p Profile| {
-        let layout = client.layout(kind)?;
+        let layout = client.layout_in(kind, scope)?;
         let own = std::iter::once(layout.path_in(scope));
         let places = own.chain(layout.also_read_in(scope));
         let paths = places.map(|place| place.fill(name)).collect();

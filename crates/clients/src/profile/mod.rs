@@ -1,9 +1,10 @@
-//! The profile of each client: the files of rules, skills and agents, and the names of their fields.
+//! The profile of each client: the files of rules, skills, agents and commands, and the names of their fields.
 //!
 //! All of it is data: keys of the client's file (`brief_profiles`). A project's `brief.toml` has the same keys
 //! in `[clients.<id>]`, to change some of a client that we know or to describe another one in full. Nothing in
 //! the compiler knows a client by name.
 
+mod arguments;
 mod path;
 mod read;
 mod settings;
@@ -19,6 +20,7 @@ use brief_dialects::portable::ItemKind;
 use brief_profiles::{BUILTIN, Client, OwnClients};
 use brief_syntax::{Diagnostic, Source};
 
+pub use arguments::ArgumentForms;
 pub use path::Template;
 pub use settings::{
     AgentSkills, FirstHeading, License, ProfileOptions, ProfileScope, ProfileSettings, Section,
@@ -31,9 +33,8 @@ pub use shared::{Bridge, ListEntry, SharedFiles};
 pub struct Profile {
     pub(crate) id: String,
     pub(crate) name: String,
-    pub(crate) rule: Option<Layout>,
-    pub(crate) skill: Option<Layout>,
-    pub(crate) agent: Option<Layout>,
+    /// The outputs of each kind, in the order of [`ItemKind::ALL`].
+    pub(crate) layouts: [Option<Layout>; ItemKind::ALL.len()],
     /// Files and directories that only a project with this client has, below the project.
     pub(crate) signs: Vec<String>,
     /// The same below a user's home directory.
@@ -79,13 +80,15 @@ impl Profile {
         &self.name
     }
 
+    /// Returns how items of a kind are laid out there; `None` when the client has no such thing.
+    pub fn layout_in(&self, kind: ItemKind, scope: ProfileScope) -> Option<&Layout> {
+        let is_missing = |layout: &&Layout| scope == ProfileScope::Home && layout.home.is_missing;
+        self.layout(kind).filter(|layout| !is_missing(layout))
+    }
+
     /// Returns how items of a kind are laid out; `None` when the client has no such thing.
     pub fn layout(&self, kind: ItemKind) -> Option<&Layout> {
-        match kind {
-            ItemKind::Rule => self.rule.as_ref(),
-            ItemKind::Skill => self.skill.as_ref(),
-            ItemKind::Agent => self.agent.as_ref(),
-        }
+        self.layouts[kind as usize].as_ref()
     }
 
     /// Returns all layouts, in the order of the kinds.
@@ -126,6 +129,23 @@ pub struct Layout {
     pub home: Home,
     /// The entry that a file of the user needs so that the client reads these.
     pub listing: Option<ListEntry>,
+    /// The form of the file.
+    pub form: OutputForm,
+    /// The client's syntax for arguments, of a command.
+    pub arguments: ArgumentForms,
+}
+
+/// The form of an output.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum OutputForm {
+    /// Markdown: the fields as front matter, then the body. Without fields, the body alone.
+    #[default]
+    Markdown,
+    /// TOML: the fields as keys, and the body as one more.
+    Toml {
+        /// The key of the body.
+        body: String,
+    },
 }
 
 /// The differences below a user's home directory; everything else is as in a project.
@@ -137,6 +157,8 @@ pub struct Home {
     pub files: Option<Template>,
     /// Other places where the client finds the file, too.
     pub also_read: Option<Vec<Template>>,
+    /// True if the client has no such files there.
+    pub is_missing: bool,
 }
 
 impl Layout {
@@ -230,11 +252,15 @@ pub enum From {
     Tools,
     /// `preload-skills`, of an agent.
     PreloadSkills,
+    /// `argument-hint`, of a command.
+    ArgumentHint,
+    /// `arguments`, of a command.
+    Arguments,
 }
 
 impl From {
     /// All fields, in the order of the document.
-    pub const ALL: [From; 7] = [
+    pub const ALL: [From; 9] = [
         From::Name,
         From::Description,
         From::ScopePaths,
@@ -242,6 +268,8 @@ impl From {
         From::Model,
         From::Tools,
         From::PreloadSkills,
+        From::ArgumentHint,
+        From::Arguments,
     ];
 
     /// Returns the name of the field.
@@ -254,20 +282,24 @@ impl From {
             From::Model => "model",
             From::Tools => "tools",
             From::PreloadSkills => "preload-skills",
+            From::ArgumentHint => "argument-hint",
+            From::Arguments => "arguments",
         }
     }
 
-    /// Returns the only kind that has the field; `None` for a field of all kinds.
-    fn only(self) -> Option<ItemKind> {
+    /// Returns the kinds that have the field.
+    fn kinds(self) -> &'static [ItemKind] {
         match self {
-            From::Name | From::Description => None,
-            From::ScopePaths => Some(ItemKind::Rule),
-            From::Mode | From::Model | From::Tools | From::PreloadSkills => Some(ItemKind::Agent),
+            From::Name | From::Description => &ItemKind::ALL,
+            From::ScopePaths => &[ItemKind::Rule],
+            From::Model => &[ItemKind::Agent, ItemKind::Command],
+            From::Mode | From::Tools | From::PreloadSkills => &[ItemKind::Agent],
+            From::ArgumentHint | From::Arguments => &[ItemKind::Command],
         }
     }
 
     fn is_list(self) -> bool {
-        matches!(self, From::ScopePaths | From::Tools | From::PreloadSkills)
+        matches!(self, From::ScopePaths | From::Tools | From::PreloadSkills | From::Arguments)
     }
 }
 

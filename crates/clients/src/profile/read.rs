@@ -8,8 +8,9 @@ use brief_syntax::{Diagnostic, Source, Span, rules};
 use toml_edit::Item;
 
 use super::{
-    Bridge, Constant, FieldCondition, FieldRule, FieldValue, From, Home, Layout, ListEntry,
-    Profile, Shape, Template, UnknownFields, UnnamedFields, Variant, shared,
+    ArgumentForms, Bridge, Constant, FieldCondition, FieldRule, FieldValue, From, Home, Layout,
+    ListEntry, OutputForm, Profile, Shape, Template, UnknownFields, UnnamedFields, Variant,
+    arguments, shared,
 };
 use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
 
@@ -18,7 +19,7 @@ use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
 pub(super) struct Draft {
     id: String,
     name: Option<String>,
-    layouts: [Option<LayoutDraft>; 3],
+    layouts: [Option<LayoutDraft>; ItemKind::ALL.len()],
     signs: Vec<String>,
     home_signs: Vec<String>,
     bridge: Option<Bridge>,
@@ -40,6 +41,9 @@ struct LayoutDraft {
     also_read: Vec<Template>,
     home: Home,
     listing: Option<ListEntry>,
+    is_toml: bool,
+    body: Option<String>,
+    arguments: ArgumentForms,
 }
 
 #[derive(Debug)]
@@ -49,7 +53,7 @@ enum ProfileFiles {
 }
 
 /// Fields of the format, which can name no client.
-const TAKEN: [&str; 12] = [
+const TAKEN: [&str; 14] = [
     "schema",
     "name",
     "description",
@@ -62,14 +66,17 @@ const TAKEN: [&str; 12] = [
     "tools",
     "preload-skills",
     "items",
+    "argument-hint",
+    "arguments",
 ];
 
-const CLIENT_KEYS: [&str; 11] = [
+const CLIENT_KEYS: [&str; 12] = [
     "name",
     "profile",
     "rule",
     "skill",
     "agent",
+    "command",
     "bridge",
     "tools",
     "models",
@@ -80,7 +87,7 @@ const CLIENT_KEYS: [&str; 11] = [
 
 /// The word for what a client does, and the one for what the document says about it.
 const VARIANTS: [(&str, Variant); 2] = [("client", Variant::Client), ("format", Variant::Format)];
-const LAYOUT_KEYS: [&str; 10] = [
+const LAYOUT_KEYS: [&str; 13] = [
     "path",
     "files",
     "fields",
@@ -91,6 +98,9 @@ const LAYOUT_KEYS: [&str; 10] = [
     "home-files",
     "home-also-read",
     "shared",
+    "form",
+    "body",
+    "arguments",
 ];
 const FIELD_KEYS: [&str; 6] = ["key", "from", "as", "default", "value", "when"];
 
@@ -199,7 +209,7 @@ fn draft_of<'d>(
 impl Draft {
     fn new(id: String, source: &Arc<Source>, span: Span) -> Draft {
         let (tools, models) = (BTreeMap::new(), BTreeMap::new());
-        let layouts = [None, None, None];
+        let layouts = Default::default();
         let (signs, home_signs) = (Vec::new(), Vec::new());
         let source = Arc::clone(source);
         Draft {
@@ -253,6 +263,11 @@ impl Draft {
         entry: &TomlEntry<'_>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<(), TomlProblem> {
+        // `false` takes away what we know.
+        if entry.item.as_bool() == Some(false) {
+            self.layouts[kind as usize] = None;
+            return Ok(());
+        }
         let table = entry.table()?;
         let layout = self.layouts[kind as usize].get_or_insert_default();
         for entry in table.entries() {
@@ -271,6 +286,10 @@ impl Draft {
                     count.ok_or_else(problem).map(|count| layout.most_characters = Some(count))
                 }
                 "also-read" => templates(&entry).map(|places| layout.also_read = places),
+                "home" if entry.item.as_bool() == Some(false) => {
+                    layout.home.is_missing = true;
+                    Ok(())
+                }
                 "home" => template(&entry).map(|path| layout.home.path = Some(path)),
                 "home-files" => directory(&entry).map(|files| layout.home.files = Some(files)),
                 "home-also-read" => {
@@ -281,6 +300,14 @@ impl Draft {
                     Ok(())
                 }
                 "shared" => shared::listing(&entry).map(|listing| layout.listing = Some(listing)),
+                "form" => {
+                    let words = [("markdown", false), ("toml", true)];
+                    entry.word(&words).map(|is_toml| layout.is_toml = is_toml)
+                }
+                "body" => entry.text().map(|key| layout.body = Some(key.to_owned())),
+                "arguments" if kind == ItemKind::Command => {
+                    arguments::forms(&entry).map(|forms| layout.arguments = forms)
+                }
                 _ => Err(entry.unknown(&LAYOUT_KEYS)),
             };
             diagnostics.extend(outcome.err().map(|problem| *problem));
@@ -303,11 +330,11 @@ impl Draft {
         };
         if layouts.iter().all(Option::is_none) {
             missing(
-                "a table `rule`, `skill` or `agent`".to_owned(),
+                "a table `rule`, `skill`, `agent` or `command`".to_owned(),
                 "say what it reads, and where",
             );
         }
-        let mut finished = [None, None, None];
+        let mut finished: [Option<Layout>; ItemKind::ALL.len()] = Default::default();
         for (kind, layout) in ItemKind::ALL.into_iter().zip(layouts) {
             let Some(layout) = layout else { continue };
             match layout.finish(kind) {
@@ -318,14 +345,11 @@ impl Draft {
         if diagnostics.len() > before {
             return None;
         }
-        let [rule, skill, agent] = finished;
         let name = name.unwrap_or_else(|| id.clone());
         Some(Profile {
             id,
             name,
-            rule,
-            skill,
-            agent,
+            layouts: finished,
             signs,
             home_signs,
             bridge,
@@ -340,6 +364,17 @@ impl LayoutDraft {
     /// Ends the reading of a kind; the error says what is missing, and what to do.
     fn finish(self, kind: ItemKind) -> Result<Layout, (String, &'static str)> {
         let LayoutDraft { files, unknown, most_characters, also_read, home, listing, .. } = self;
+        let form = match (self.is_toml, self.body) {
+            (false, None) => OutputForm::Markdown,
+            (true, Some(body)) => OutputForm::Toml { body },
+            _ => {
+                return Err((
+                    format!("`{kind}.form` or `{kind}.body`"),
+                    "TOML has a key for the body",
+                ));
+            }
+        };
+        let arguments = self.arguments;
         let (Some(path), Some(fields)) = (self.path, self.fields) else {
             let what = format!("`{kind}.path` or `{kind}.fields`");
             return Err((what, "an output needs a path and fields"));
@@ -356,7 +391,18 @@ impl LayoutDraft {
         if !is_apart && files.is_none() && home.files.is_none() {
             return Err(lacks("home-files"));
         }
-        Ok(Layout { path, files, fields, unknown, most_characters, also_read, home, listing })
+        Ok(Layout {
+            path,
+            files,
+            fields,
+            unknown,
+            most_characters,
+            also_read,
+            home,
+            listing,
+            form,
+            arguments,
+        })
     }
 }
 
@@ -458,11 +504,12 @@ fn field(
             "key" => key = Some(entry.text()?.to_owned()),
             "from" => {
                 let found: From = entry.word(&From::ALL.map(|from| (from.as_str(), from)))?;
-                if let Some(only) = found.only().filter(|only| *only != kind) {
+                let kinds = found.kinds();
+                if !kinds.contains(&kind) {
                     let problem = format!("a {kind} has no `{}`", found.as_str());
-                    return Err(
-                        entry.wrong(&problem, &format!("it is a field of {}", only.folder()))
-                    );
+                    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.folder()).collect();
+                    let help = format!("it is a field of {}", kinds.join(" and "));
+                    return Err(entry.wrong(&problem, &help));
                 }
                 from = Some(found);
             }

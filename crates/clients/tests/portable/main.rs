@@ -3,6 +3,7 @@
 
 mod appendix;
 mod bodies;
+mod commands;
 mod fields;
 mod install;
 mod places;

@@ -14,8 +14,12 @@ use crate::portable::{ItemId, ItemKind};
 const KEYS: [&str; 4] = ["capabilities", "execution", "required", "sources"];
 
 /// The kinds of items, by their keys.
-const KINDS: [(&str, ItemKind); 3] =
-    [("agents", ItemKind::Agent), ("rules", ItemKind::Rule), ("skills", ItemKind::Skill)];
+const KINDS: [(&str, ItemKind); 4] = [
+    ("agents", ItemKind::Agent),
+    ("commands", ItemKind::Command),
+    ("rules", ItemKind::Rule),
+    ("skills", ItemKind::Skill),
+];
 
 /// Reads one file.
 pub(super) fn layer(

@@ -55,6 +55,7 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
     }
     registry.diagnostics.extend(note_foreign(registry));
     preloaded_skills(registry);
+    hidden_commands(registry);
     check_bundles(registry);
 }
 
@@ -185,7 +186,12 @@ fn body(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
         .filter(|client| item.overrides.iter().all(|own| own.client != *client))
         .collect();
     found.extend(headings_by_client(source, start, &outline, &directives, &readers));
-    for construct in constructs::find(text, &outline) {
+    // In a command, arguments are ours: each client gets them in its own syntax.
+    let is_ours = |construct: &Construct| {
+        item.kind() == ItemKind::Command
+            && (construct.what, construct.client) == ("a variable", "claude")
+    };
+    for construct in constructs::find(text, &outline).into_iter().filter(|one| !is_ours(one)) {
         let block = directives.blocks.iter().find(|block| {
             block.open.end <= construct.span.start && construct.span.start < block.close.start
         });
@@ -480,12 +486,7 @@ fn file_names(item: &PortableItem) -> Vec<Diagnostic> {
 
 /// R21: reports missing skills as warnings, because a preloaded skill may come from elsewhere.
 fn preloaded_skills(registry: &mut Registry) {
-    let skills: BTreeSet<String> = registry
-        .items
-        .iter()
-        .filter(|item| item.kind() == ItemKind::Skill)
-        .map(|item| item.name().to_owned())
-        .collect();
+    let skills = names_of(registry, ItemKind::Skill);
     for item in registry.items.iter_mut().filter(|item| item.kind() == ItemKind::Agent) {
         let mut found = Vec::new();
         let Some(Value::Sequence(list)) = item.document.field("preload-skills").map(Node::value)
@@ -504,6 +505,29 @@ fn preloaded_skills(registry: &mut Registry) {
         }
         item.diagnostics.append(&mut found);
     }
+}
+
+/// Reports commands that have the name of a skill. Claude Code shows both as `/name`, and takes the skill.
+fn hidden_commands(registry: &mut Registry) {
+    let skills: BTreeSet<String> = names_of(registry, ItemKind::Skill);
+    for item in registry.items.iter_mut().filter(|item| item.kind() == ItemKind::Command) {
+        if skills.contains(item.name()) {
+            let message = format!(
+                "a skill is called `{}`, too: clients would take it for the command",
+                item.name()
+            );
+            let source = &item.document.source;
+            let finding =
+                Diagnostic::new(rules::portable::COMMAND_HIDDEN, source, Span::default(), message)
+                    .with_help("give one of them another name");
+            item.diagnostics.push(finding);
+        }
+    }
+}
+
+fn names_of(registry: &Registry, kind: ItemKind) -> BTreeSet<String> {
+    let items = registry.items.iter().filter(|item| item.kind() == kind);
+    items.map(|item| item.name().to_owned()).collect()
 }
 
 /// §3.7: checks the items and requirements of bundles.

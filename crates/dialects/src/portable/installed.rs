@@ -157,6 +157,7 @@ fn outputs_of(kind: ItemKind) -> impl Iterator<Item = (&'static str, &'static Te
             ItemKind::Rule => client.rule.as_ref(),
             ItemKind::Skill => client.skill.as_ref(),
             ItemKind::Agent => client.agent.as_ref(),
+            ItemKind::Command => client.command.as_ref(),
         }
     };
     let outputs = BUILTIN.clients.iter().filter_map(move |client| Some((client, output(client)?)));

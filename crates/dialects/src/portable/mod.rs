@@ -1,10 +1,12 @@
-//! The portable format: rules, skills, agents and bundles, written once for every client.
+//! The portable format: rules, skills, agents and bundles, written once for every client; and commands,
+//! which the document does not have.
 //!
 //! A source registry holds items in directories of their own. [`Registry`] finds and reads them,
 //! [`check`] reports portability problems, [`directives`] selects the body for each client. This
 //! module does not know the clients' files: clients are names that are passed in, so that a new one
 //! is data.
 
+pub mod arguments;
 mod blocks;
 pub mod bundle;
 mod check;

@@ -26,11 +26,14 @@ pub enum ItemKind {
     Skill,
     /// A persona with its own prompt and tools.
     Agent,
+    /// A prompt that the user calls by its name, with arguments. The document does not have it.
+    Command,
 }
 
 impl ItemKind {
-    /// All kinds, in the order of the document.
-    pub const ALL: [ItemKind; 3] = [ItemKind::Rule, ItemKind::Skill, ItemKind::Agent];
+    /// All kinds: those of the document in its order, then our own.
+    pub const ALL: [ItemKind; 4] =
+        [ItemKind::Rule, ItemKind::Skill, ItemKind::Agent, ItemKind::Command];
 
     /// Returns the kind's name in options and files.
     pub const fn as_str(self) -> &'static str {
@@ -38,7 +41,13 @@ impl ItemKind {
             ItemKind::Rule => "rule",
             ItemKind::Skill => "skill",
             ItemKind::Agent => "agent",
+            ItemKind::Command => "command",
         }
+    }
+
+    /// Returns whether the document has the kind.
+    pub fn is_of_document(self) -> bool {
+        self != ItemKind::Command
     }
 
     /// Returns the name of the directory for items of the kind, and of the list in a bundle.
@@ -47,6 +56,7 @@ impl ItemKind {
             ItemKind::Rule => "rules",
             ItemKind::Skill => "skills",
             ItemKind::Agent => "agents",
+            ItemKind::Command => "commands",
         }
     }
 
@@ -56,6 +66,7 @@ impl ItemKind {
             ItemKind::Rule => "RULE",
             ItemKind::Skill => "SKILL",
             ItemKind::Agent => "AGENT",
+            ItemKind::Command => "COMMAND",
         }
     }
 
@@ -65,6 +76,7 @@ impl ItemKind {
             ItemKind::Rule => "RULE.md",
             ItemKind::Skill => "SKILL.md",
             ItemKind::Agent => "AGENT.md",
+            ItemKind::Command => "COMMAND.md",
         }
     }
 
@@ -222,7 +234,7 @@ pub(super) fn list_of(node: Node<'_>) -> Option<Vec<&str>> {
     }
 }
 
-/// A rule, skill or agent.
+/// A rule, skill, agent or command.
 #[derive(Debug)]
 pub struct PortableItem {
     pub(super) id: ItemId,
@@ -357,6 +369,21 @@ impl PortableItem {
     /// Returns the skills that are loaded when an agent starts.
     pub fn preload_skills(&self) -> Vec<&str> {
         self.document.list("preload-skills").unwrap_or_default()
+    }
+
+    /// Returns the names of a command's arguments, in order.
+    pub fn arguments(&self) -> Vec<&str> {
+        self.document.list("arguments").unwrap_or_default()
+    }
+
+    /// Returns the hint about a command's arguments: the author's, else one of their names.
+    pub fn argument_hint(&self) -> Option<String> {
+        let own = self.document.text("argument-hint").map(str::to_owned);
+        own.or_else(|| {
+            let names: Vec<String> =
+                self.arguments().iter().map(|name| format!("[{name}]")).collect();
+            (!names.is_empty()).then(|| names.join(" "))
+        })
     }
 
     /// Returns the fields for one client only: a mapping.

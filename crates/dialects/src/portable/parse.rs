@@ -50,6 +50,7 @@ pub(super) fn check_item(
         ItemKind::Rule => fields.rule(),
         ItemKind::Skill => fields.skill(),
         ItemKind::Agent => fields.agent(),
+        ItemKind::Command => fields.command(),
     }
 }
 

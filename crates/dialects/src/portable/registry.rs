@@ -195,7 +195,11 @@ impl RegistryCollector {
     fn item_directory(&mut self, visit: &Visit<'_>, names: &[(&str, FileKind)]) {
         let slashed = visit.slashed();
         let mut found = ItemDirectory::default();
-        let is_in_folder = slashed.rsplit('/').nth(1).and_then(ItemKind::of_folder).is_some();
+        let is_in_folder =
+            slashed.rsplit('/').nth(1).and_then(ItemKind::of_folder).is_some_and(|kind| {
+                let is_own = |name: &str| name.starts_with(kind.stem());
+                kind.is_of_document() || names.iter().any(|(name, _)| is_own(name))
+            });
         for kind in ItemKind::ALL {
             let entry = names.iter().find(|(name, _)| *name == kind.entrypoint());
             let Some((name, of)) = entry else { continue };
@@ -425,8 +429,11 @@ fn standing(slashed: &str, kind: ItemKind, source: &Source) -> EntryRole {
     let mut names = slashed.rsplit('/');
     let (own, parent) = (names.next().unwrap_or_default(), names.next());
     let is_hidden = slashed.split('/').any(|name| name.starts_with('.'));
-    let is_in_folder = parent.and_then(ItemKind::of_folder).is_some();
-    let is_folder = own.is_empty() || !is_in_folder && ItemKind::of_folder(own).is_some();
+    // The document does not have `commands`, so that only a command has a place there.
+    let of_folder =
+        |name| ItemKind::of_folder(name).filter(|of| of.is_of_document() || *of == kind);
+    let is_in_folder = parent.and_then(of_folder).is_some();
+    let is_folder = own.is_empty() || !is_in_folder && of_folder(own).is_some();
     let is_meant = match (is_hidden || is_folder, is_in_folder || kind == ItemKind::Skill) {
         (false, true) => true,
         _ => has_schema(),
@@ -457,7 +464,8 @@ pub(super) fn is_in_shared(item: &PortableItem) -> bool {
 
 /// Returns the kind of the directory above an item.
 pub(super) fn kind_of_place(item: &PortableItem) -> Option<ItemKind> {
-    item.slashed.rsplit('/').nth(1).and_then(ItemKind::of_folder)
+    let kind = item.slashed.rsplit('/').nth(1).and_then(ItemKind::of_folder);
+    kind.filter(|kind| kind.is_of_document())
 }
 
 /// Returns whether an item was written for another format.

@@ -21,6 +21,11 @@ pub fn item(kind: ItemKind, name: &str) -> String {
             "tools:\n  - read\n  - grep\n  - glob\n",
             "You are … When you are called:\n\n1. Say what to look at.\n2. Say what to report, and how.\n",
         ),
+        ItemKind::Command => (
+            "What it does, in the words of a menu",
+            "arguments:\n  - topic\n",
+            "Do … with $1.\n\n1. Say what to do first.\n2. Say what to report.\n",
+        ),
     };
     format!(
         "---\nschema: 1\nname: {name}\ndescription: {description}\nlicense: proprietary\n{extra}metadata:\n  \

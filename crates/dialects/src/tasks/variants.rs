@@ -101,11 +101,11 @@ impl Library<'_> {
     }
 }
 
-/// Returns the kind of an item in a prompt; agents have none.
+/// Returns the kind of an item in a prompt; agents and commands have none.
 fn as_document(kind: portable::ItemKind) -> Option<TaskFileKind> {
     match kind {
         portable::ItemKind::Rule => Some(TaskFileKind::Rule),
         portable::ItemKind::Skill => Some(TaskFileKind::Skill),
-        portable::ItemKind::Agent => None,
+        portable::ItemKind::Agent | portable::ItemKind::Command => None,
     }
 }

@@ -4,6 +4,7 @@
 mod agents;
 mod bodies;
 mod bundles;
+mod commands;
 mod directives;
 mod fields;
 mod front_matter;

@@ -233,10 +233,10 @@ fn drop_source(document: &mut DocumentMut, name: &str) {
 
 /// Removes a source without wanted items.
 fn drop_if_empty(document: &mut DocumentMut, name: &str) {
-    let lists = ["bundles", "rules", "skills", "agents"];
+    let lists = || std::iter::once("bundles").chain(ItemKind::ALL.map(ItemKind::folder));
     let is_empty = existing(document, name).is_some_and(|table| {
         let is_all = table.get("all").and_then(Item::as_bool).unwrap_or(false);
-        !is_all && lists.iter().all(|list| table.get(list).is_none())
+        !is_all && lists().all(|list| table.get(list).is_none())
     });
     if is_empty {
         drop_source(document, name);

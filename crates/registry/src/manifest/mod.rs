@@ -29,11 +29,12 @@ pub use edit::{EditError, ManifestEdit};
 const SECTIONS: [&str; 5] = ["build", "clients", "install", "mcp", "sources"];
 
 /// The keys of a table below `[sources]`.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "agents",
     "all",
     "bundles",
     "clients",
+    "commands",
     "directory",
     "exclude",
     "git",
