@@ -1,10 +1,12 @@
 //! Hooks in clients' settings files.
 //!
-//! The file belongs to the user. It is edited as a syntax tree: key order, numbers, comments and other
-//! handlers stay as they are, and a file with an undocumented structure is refused rather than repaired.
+//! The file belongs to the user. Key order, numbers, comments and other handlers stay as they are, removing the
+//! hooks restores the text, and a file with an undocumented structure is refused rather than repaired.
 
-use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
+use jsonc_parser::ast::{Array, Object, Value};
+use jsonc_parser::common::Ranged;
+
+use crate::json_text::{Container, JsonText, quoted};
 
 /// A hook for the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,10 +48,19 @@ impl HookTable {
         matches!(self, HookTable::List { .. })
     }
 
-    fn find(self, top: &CstObject) -> Option<CstObject> {
+    /// Returns the path of the list of an event.
+    fn path(self, event: &str) -> Vec<&str> {
         match self {
-            HookTable::TopGroups => Some(top.clone()),
-            HookTable::Groups | HookTable::List { .. } => top.object_value("hooks"),
+            HookTable::TopGroups => vec![event],
+            HookTable::Groups | HookTable::List { .. } => vec!["hooks", event],
+        }
+    }
+
+    /// Returns the list of an event.
+    fn list<'o, 't>(self, top: &'o Object<'t>, event: &str) -> Option<&'o Array<'t>> {
+        match self {
+            HookTable::TopGroups => top.get_array(event),
+            HookTable::Groups | HookTable::List { .. } => top.get_object("hooks")?.get_array(event),
         }
     }
 }
@@ -74,9 +85,9 @@ pub enum SettingsError {
     },
 }
 
-/// The text of a new file. It differs from `{}` with or without a line break, which a user may have written:
-/// a file with exactly this text is ours, and may be removed.
-pub const NEW_FILE: &str = "{}\n\n";
+/// The text of a new file. It ends in an empty line, which no empty table of a user has: a file with exactly this
+/// text is ours, and may be removed.
+pub const NEW_FILE: &str = "{\n}\n\n";
 
 /// Adds the missing hooks, and replaces those that run the same program with other options. Returns the new text,
 /// or `None` when nothing changes.
@@ -87,40 +98,25 @@ pub fn install(
     table: HookTable,
     hooks: &[Hook],
 ) -> Result<Option<String>, SettingsError> {
-    let text = text.unwrap_or("{}\n");
-    let (mark, text) = split_mark(text);
-    let root = parse(text)?;
-    let top = top_object(&root)?;
-    check_shape(&top, table)?;
-    let is_new = top.properties().is_empty();
+    let (mark, before) = split_mark(text.unwrap_or("{\n}\n"));
+    let mut text = before.to_owned();
+    let json = parse(&text)?;
+    check_shape(top(&json)?, table)?;
+    let is_new = top(&json)?.properties.is_empty();
+    if let (true, HookTable::List { version: Some(version) }) = (is_new, table) {
+        text = changed(json.insert(&[], Some("version"), &version.to_string()))?;
+    }
     let mut is_changed = false;
     for hook in hooks {
-        let ours: Vec<CstObject> =
-            table.find(&top).map_or_else(Vec::new, |events| handlers(&events, hook, table));
-        if let [only] = &ours[..]
-            && is_same(only, hook)
-        {
+        if has_only(top(&parse(&text)?)?, hook, table) {
             continue;
         }
         is_changed = true;
-        if let Some(events) = table.find(&top) {
-            remove_hook(&events, hook, table);
-        }
-        let events = match table {
-            HookTable::TopGroups => top.clone(),
-            HookTable::Groups | HookTable::List { .. } => top.object_value_or_set("hooks"),
-        };
-        let groups = events.array_value_or_set(&hook.event);
-        groups.ensure_multiline();
-        groups.append(if table.is_list() { handler(hook) } else { group(hook) });
+        text = without(text, hook, table)?.0;
+        let new = if table.is_list() { handler(hook) } else { group(hook) };
+        text = changed(parse(&text)?.insert(&table.path(&hook.event), None, &new))?;
     }
-    if !is_changed {
-        return Ok(None);
-    }
-    if let (true, HookTable::List { version: Some(version) }) = (is_new, table) {
-        top.insert(0, "version", CstInputValue::Number(version.to_string()));
-    }
-    Ok(Some(format!("{mark}{root}")))
+    Ok(is_changed.then(|| format!("{mark}{text}")))
 }
 
 /// Removes every handler that runs the hooks' program under their events, and the parents that become empty.
@@ -130,33 +126,22 @@ pub fn uninstall(
     table: HookTable,
     hooks: &[Hook],
 ) -> Result<Option<String>, SettingsError> {
-    let (mark, text) = split_mark(text);
-    let root = parse(text)?;
-    let top = top_object(&root)?;
-    check_shape(&top, table)?;
-    let Some(events) = table.find(&top) else { return Ok(None) };
-    let mut removed = false;
+    let (mark, before) = split_mark(text);
+    let mut text = before.to_owned();
+    check_shape(top(&parse(&text)?)?, table)?;
+    let mut is_changed = false;
     for hook in hooks {
-        removed |= remove_hook(&events, hook, table);
+        let (left, is_removed) = without(text, hook, table)?;
+        text = left;
+        is_changed |= is_removed;
     }
-    if !removed {
-        return Ok(None);
-    }
-    if table != HookTable::TopGroups
-        && events.properties().is_empty()
-        && let Some(property) = top.get("hooks")
+    // A new file of ours with its version.
+    if let HookTable::List { version: Some(version) } = table
+        && text == format!("{{\n  \"version\": {version}\n}}\n\n")
     {
-        property.remove();
+        text = NEW_FILE.to_owned();
     }
-    // The version of a file that we made.
-    if let [only] = &top.properties()[..]
-        && table.is_list()
-        && text.ends_with("}\n\n")
-        && only.decoded_name().is_some_and(|name| name == "version")
-    {
-        only.clone().remove();
-    }
-    Ok(Some(format!("{mark}{root}")))
+    Ok(is_changed.then(|| format!("{mark}{text}")))
 }
 
 /// Splits a byte order mark off.
@@ -164,94 +149,91 @@ fn split_mark(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }
 
-/// Returns the handlers of an event that are ours.
-fn handlers(events: &CstObject, hook: &Hook, table: HookTable) -> Vec<CstObject> {
-    let Some(list) = events.array_value(&hook.event) else { return Vec::new() };
-    let all: Vec<CstObject> = if table.is_list() {
-        objects(&list).collect()
-    } else {
-        let groups = objects(&list).filter_map(|group| group.array_value("hooks"));
-        groups.flat_map(|handlers| objects(&handlers)).collect()
-    };
-    all.into_iter().filter(|handler| runs(handler, hook)).collect()
+/// Removes the handlers of ours under an event, and the parents that become empty. Returns the text, and whether it
+/// changed.
+fn without(
+    mut text: String,
+    hook: &Hook,
+    table: HookTable,
+) -> Result<(String, bool), SettingsError> {
+    let mut is_changed = false;
+    loop {
+        let json = parse(&text)?;
+        let left = table.list(top(&json)?, &hook.event).and_then(|list| {
+            let (list, handler) = first_of_ours(list, hook, table)?;
+            Some(json.remove(&Container::list(list), handler.range()))
+        });
+        let Some(left) = left else { break };
+        text = left;
+        is_changed = true;
+    }
+    let mut path = table.path(&hook.event);
+    while is_changed && !path.is_empty() {
+        if let Some(left) = changed(parse(&text)?.without_empty(&path))? {
+            text = left;
+        }
+        path.pop();
+    }
+    Ok((text, is_changed))
 }
 
-fn remove_hook(events: &CstObject, hook: &Hook, table: HookTable) -> bool {
-    let Some(list) = events.array_value(&hook.event) else { return false };
-    let mut removed = false;
+/// Returns the first handler of ours with the list that holds it. A group with only our handlers counts as one.
+fn first_of_ours<'o, 't>(
+    list: &'o Array<'t>,
+    hook: &Hook,
+    table: HookTable,
+) -> Option<(&'o Array<'t>, &'o Value<'t>)> {
+    let ours = |list: &'o Array<'t>| list.elements.iter().filter(|value| runs(value, hook));
     if table.is_list() {
-        let ours: Vec<_> = objects(&list).filter(|handler| runs(handler, hook)).collect();
-        removed = !ours.is_empty();
-        ours.into_iter().for_each(CstObject::remove);
+        return ours(list).next().map(|handler| (list, handler));
+    }
+    list.elements.iter().find_map(|group| {
+        let handlers = group.as_object()?.get_array("hooks")?;
+        let handler = ours(handlers).next()?;
+        let is_whole = ours(handlers).count() == handlers.elements.len();
+        Some(if is_whole { (list, group) } else { (handlers, handler) })
+    })
+}
+
+/// Returns whether an event has one handler of ours, with the fields of the hook's own.
+fn has_only(top: &Object<'_>, hook: &Hook, table: HookTable) -> bool {
+    let Some(list) = table.list(top, &hook.event) else { return false };
+    let groups = list.elements.iter().filter_map(Value::as_object);
+    let handlers: Vec<&Value<'_>> = if table.is_list() {
+        list.elements.iter().collect()
     } else {
-        for group in objects(&list) {
-            let Some(handlers) = group.array_value("hooks") else { continue };
-            let ours: Vec<_> = objects(&handlers).filter(|handler| runs(handler, hook)).collect();
-            if ours.is_empty() {
-                continue;
-            }
-            removed = true;
-            // A group with only our handlers is removed as a whole; one with other handlers stays.
-            if ours.len() == handlers.elements().len() {
-                group.remove();
-            } else {
-                ours.into_iter().for_each(CstObject::remove);
-            }
-        }
-    }
-    if removed
-        && list.elements().is_empty()
-        && let Some(property) = events.get(&hook.event)
-    {
-        property.remove();
-    }
-    removed
-}
-
-/// Returns the options for files that people edit: comments and trailing commas are allowed.
-pub(crate) fn json_options() -> ParseOptions {
-    ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
+        groups
+            .filter_map(|group| group.get_array("hooks"))
+            .flat_map(|list| &list.elements)
+            .collect()
+    };
+    let mut ours = handlers.into_iter().filter(|handler| runs(handler, hook));
+    match (ours.next(), ours.next()) {
+        // A user may have added fields.
+        (Some(only), None) => hook.handler.iter().all(|(key, text)| {
+            texts(only).any(|(found, found_text)| found == key && found_text == text)
+        }),
+        _ => false,
     }
 }
 
-fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
-    CstRootNode::parse(text, &json_options())
-        .map_err(|error| SettingsError::Syntax(error.to_string()))
+fn parse(text: &str) -> Result<JsonText<'_>, SettingsError> {
+    changed(JsonText::parse(text))
 }
 
-fn top_object(root: &CstRootNode) -> Result<CstObject, SettingsError> {
-    match root.value() {
-        Some(value) => {
-            let what = noun(&value);
-            value.as_object().ok_or(SettingsError::NotAnObject(what))
-        }
-        None => Err(SettingsError::Syntax("the file is empty".to_owned())),
-    }
+/// Turns the message of an edit into the error of a settings file.
+fn changed<T>(edit: Result<T, String>) -> Result<T, SettingsError> {
+    edit.map_err(SettingsError::Syntax)
 }
 
-/// Returns the noun for a value in a message.
-fn noun(value: &CstNode) -> &'static str {
-    if value.as_null_keyword().is_some() {
-        "`null`"
-    } else if value.as_array().is_some() {
-        "a list"
-    } else if value.as_string_lit().is_some() {
-        "a text"
-    } else if value.as_number_lit().is_some() {
-        "a number"
-    } else {
-        "another value"
-    }
+fn top<'j, 't>(json: &'j JsonText<'t>) -> Result<&'j Object<'t>, SettingsError> {
+    json.value.as_object().ok_or(SettingsError::NotAnObject(match json.value {
+        Value::NullKeyword(_) => "`null`",
+        Value::Array(_) => "a list",
+        Value::StringLit(_) => "a text",
+        Value::NumberLit(_) => "a number",
+        _ => "another value",
+    }))
 }
 
 fn shape(place: impl Into<String>, expected: &'static str) -> SettingsError {
@@ -259,27 +241,26 @@ fn shape(place: impl Into<String>, expected: &'static str) -> SettingsError {
 }
 
 /// Checks the structure of everything that an edit reads or changes.
-fn check_shape(top: &CstObject, table: HookTable) -> Result<(), SettingsError> {
+fn check_shape(top: &Object<'_>, table: HookTable) -> Result<(), SettingsError> {
     let (events, above) = match table {
-        HookTable::TopGroups => (top.clone(), ""),
+        HookTable::TopGroups => (top, ""),
         HookTable::Groups | HookTable::List { .. } => {
             let Some(hooks) = top.get("hooks") else { return Ok(()) };
-            (hooks.object_value().ok_or_else(|| shape("hooks", "an object"))?, "hooks.")
+            (hooks.value.as_object().ok_or_else(|| shape("hooks", "an object"))?, "hooks.")
         }
     };
-    for property in events.properties() {
-        let event = property.decoded_name().unwrap_or_default();
-        let place = format!("{above}{event}");
-        let list = property.array_value().ok_or_else(|| shape(&place, "a list"))?;
-        for (index, element) in list.elements().iter().enumerate() {
+    for property in &events.properties {
+        let place = format!("{above}{}", property.name.as_str());
+        let list = property.value.as_array().ok_or_else(|| shape(&place, "a list"))?;
+        for (index, element) in list.elements.iter().enumerate() {
             let place = format!("{place}[{index}]");
             let element = element.as_object().ok_or_else(|| shape(&place, "an object"))?;
             if table.is_list() {
                 continue;
             }
             let place = format!("{place}.hooks");
-            let handlers = element.array_value("hooks").ok_or_else(|| shape(&place, "a list"))?;
-            if handlers.elements().iter().any(|handler| handler.as_object().is_none()) {
+            let handlers = element.get_array("hooks").ok_or_else(|| shape(&place, "a list"))?;
+            if handlers.elements.iter().any(|handler| handler.as_object().is_none()) {
                 return Err(shape(place, "a list of objects"));
             }
         }
@@ -287,45 +268,35 @@ fn check_shape(top: &CstObject, table: HookTable) -> Result<(), SettingsError> {
     Ok(())
 }
 
-fn objects(array: &CstArray) -> impl Iterator<Item = CstObject> + use<> {
-    array.elements().into_iter().filter_map(|node: CstNode| node.as_object())
-}
-
 /// Returns the texts of a handler, by key.
-fn texts(handler: &CstObject) -> impl Iterator<Item = (String, String)> {
-    handler.properties().into_iter().filter_map(|property| {
-        let text = property.value()?.as_string_lit()?.decoded_value().ok()?;
-        Some((property.decoded_name()?, text))
+fn texts<'o>(handler: &'o Value<'_>) -> impl Iterator<Item = (&'o str, &'o str)> {
+    let properties = handler.as_object().into_iter().flat_map(|handler| &handler.properties);
+    properties.filter_map(|property| {
+        Some((property.name.as_str(), &*property.value.as_string_lit()?.value))
     })
 }
 
 /// Returns whether a handler runs the hook's program, with any options.
-fn runs(handler: &CstObject, hook: &Hook) -> bool {
+fn runs(handler: &Value<'_>, hook: &Hook) -> bool {
     texts(handler).any(|(_, text)| {
         let options = text.strip_prefix(&*hook.program);
         options.is_some_and(|options| options.is_empty() || options.starts_with(' '))
     })
 }
 
-/// Returns whether a handler has the fields of the hook's own. A user may have added others.
-fn is_same(found: &CstObject, hook: &Hook) -> bool {
-    let texts: Vec<(String, String)> = texts(found).collect();
-    hook.handler.iter().all(|field| texts.contains(field))
-}
-
-fn handler(hook: &Hook) -> CstInputValue {
+/// Formats the handler of a hook as JSON.
+fn handler(hook: &Hook) -> String {
     let fields = hook.handler.iter();
-    let fields = fields.map(|(key, text)| (key.clone(), CstInputValue::String(text.clone())));
-    CstInputValue::Object(fields.collect())
+    let fields: Vec<String> =
+        fields.map(|(key, text)| format!("{}: {}", quoted(key), quoted(text))).collect();
+    format!("{{{}}}", fields.join(", "))
 }
 
-fn group(hook: &Hook) -> CstInputValue {
-    let mut fields = Vec::new();
-    if let Some(matcher) = &hook.matcher {
-        fields.push(("matcher".to_owned(), CstInputValue::String(matcher.clone())));
-    }
-    fields.push(("hooks".to_owned(), CstInputValue::Array(vec![handler(hook)])));
-    CstInputValue::Object(fields)
+/// Formats the handler of a hook as JSON, in a group of its own.
+fn group(hook: &Hook) -> String {
+    let matcher = hook.matcher.as_ref();
+    let matcher = matcher.map(|matcher| format!("\"matcher\": {}, ", quoted(matcher)));
+    format!("{{{}\"hooks\": [{}]}}", matcher.unwrap_or_default(), handler(hook))
 }
 
 #[cfg(test)]
@@ -395,7 +366,7 @@ mod tests {
     fn what_we_emptied_is_removed_and_nothing_else() {
         let text = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "brief hook claude"}]}], "Stop": []}}"#;
         let left = uninstall(text).unwrap().unwrap();
-        assert_eq!(left.replace(' ', ""), r#"{"hooks":{"Stop":[]}}"#);
+        assert_eq!(left, r#"{"hooks": {"Stop": []}}"#);
     }
 
     #[test]

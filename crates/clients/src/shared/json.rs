@@ -1,11 +1,11 @@
 //! Entries of lists and tables in a JSON file.
 
 use brief_dialects::portable::output::{Merge, MergedOutput, SharedEntry};
-use jsonc_parser::ast::{Object, ObjectProp, Value};
+use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;
 
-use super::edit::{Container, JsonText, quoted, same};
 use super::{EDITED, FOREIGN, may_replace};
+use crate::json_text::{Container, JsonText, property, quoted, same};
 
 pub(super) fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<MergedOutput, String> {
     let mut merged = MergedOutput::default();
@@ -19,7 +19,7 @@ pub(super) fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<MergedO
         None => ("", skeleton.as_str()),
     };
     let mut text = text.to_owned();
-    JsonText::parse(&text)?.top()?;
+    JsonText::parse(&text).map_err(|problem| format!("it is not JSON: {problem}"))?.top()?;
     for entry in request.wanted {
         let change = match entry {
             SharedEntry::Listed { key, value } => list(&text, key, value, request, &mut merged)?,
@@ -70,25 +70,16 @@ fn list(
     let json = JsonText::parse(text)?;
     let top = json.top()?;
     let ours = SharedEntry::Listed { key: key.to_owned(), value: value.to_owned() };
-    let quoted = quoted(value);
-    let new = JsonText::parse(&quoted)?;
-    let Some(property) = property(top, key)? else {
-        merged.entries.push(ours);
-        let list = format!("[{quoted}]");
-        let list = JsonText::parse(&list)?;
-        let table = Container::table(top);
-        return Ok(Some(json.append(&table, |layout| layout.property(key, &list.value))));
-    };
-    let list = property.value.as_array().ok_or_else(|| format!("`{key}` is not a list"))?;
-    let is_it = |element: &Value<'_>| is_text(element, value);
-    if list.elements.iter().any(is_it) {
-        // An entry that we did not add belongs to the user, and serves as well.
-        merged.entries.extend(request.before.contains(&ours).then_some(ours));
-        return Ok(None);
+    if let Some(property) = property(top, key)? {
+        let list = property.value.as_array().ok_or_else(|| format!("`{key}` is not a list"))?;
+        if list.elements.iter().any(|element| is_text(element, value)) {
+            // An entry that we did not add belongs to the user, and serves as well.
+            merged.entries.extend(request.before.contains(&ours).then_some(ours));
+            return Ok(None);
+        }
     }
     merged.entries.push(ours);
-    let container = Container::of(&property.value);
-    Ok(container.map(|list| json.append(&list, |layout| layout.value(&new.value))))
+    json.insert(&[key], None, &quoted(value)).map(Some)
 }
 
 /// Sets a key of a table, unless the user has set it.
@@ -102,19 +93,16 @@ fn set(
     let json = JsonText::parse(text)?;
     let top = json.top()?;
     let new = JsonText::parse(value)?;
-    let Some(table) = property(top, key)? else {
-        merged.entries.push(entry.clone());
-        let table = format!("{{{}: {value}}}", quoted(name));
-        let table = JsonText::parse(&table)?;
-        let top = Container::table(top);
-        return Ok(Some(json.append(&top, |layout| layout.property(key, &table.value))));
+    let table = match property(top, key)? {
+        Some(table) => {
+            Some(table.value.as_object().ok_or_else(|| format!("`{key}` is not a table"))?)
+        }
+        None => None,
     };
-    let table = table.value.as_object().ok_or_else(|| format!("`{key}` is not a table"))?;
-    let Some(found) = property(table, name).map_err(|problem| format!("in `{key}`, {problem}"))?
-    else {
+    let found = table.map_or(Ok(None), |table| property(table, name));
+    let Some(found) = found.map_err(|problem| format!("in `{key}`, {problem}"))? else {
         merged.entries.push(entry.clone());
-        let table = Container::table(table);
-        return Ok(Some(json.append(&table, |layout| layout.property(name, &new.value))));
+        return json.insert(&[key], Some(name), value).map(Some);
     };
     let before = request.before.iter().find(|before| before.name() == entry.name());
     let is_as_before = was_ours(&found.value, entry, request);
@@ -164,31 +152,8 @@ fn remove(
     let container = property(top, key)?.and_then(|property| Container::of(&property.value));
     let (Some(range), Some(container)) = (range, container) else { return Ok(None) };
     let text = json.remove(&container, range);
-    let without = without_empty(&text, key)?;
+    let without = JsonText::parse(&text)?.without_empty(&[key])?;
     Ok(Some(without.unwrap_or(text)))
-}
-
-/// Removes a list or table that is empty now, unless it contains a comment.
-fn without_empty(text: &str, key: &str) -> Result<Option<String>, String> {
-    let json = JsonText::parse(text)?;
-    let top = json.top()?;
-    let Some(property) = property(top, key)? else { return Ok(None) };
-    let is_empty = Container::of(&property.value)
-        .is_some_and(|container| container.is_empty() && !json.has_comment(&container));
-    Ok(is_empty.then(|| json.remove(&Container::table(top), property.range)))
-}
-
-/// Finds a key. A duplicate key is an error, because readers differ in which one they take.
-fn property<'o, 't>(
-    object: &'o Object<'t>,
-    key: &str,
-) -> Result<Option<&'o ObjectProp<'t>>, String> {
-    let mut found = object.properties.iter().filter(|property| property.name.as_str() == key);
-    let first = found.next();
-    if found.next().is_some() {
-        return Err(format!("`{key}` is duplicated; remove one of them"));
-    }
-    Ok(first)
 }
 
 fn is_text(value: &Value<'_>, text: &str) -> bool {

@@ -4,7 +4,6 @@
 //! entries restores the previous text. An invalid file is refused rather than repaired.
 
 mod block;
-mod edit;
 mod json;
 #[cfg(test)]
 mod tests;

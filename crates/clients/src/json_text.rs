@@ -4,49 +4,104 @@
 //! syntax tree again. New elements look like their neighbours: on lines of their own where those are, with
 //! the same indentation.
 
-use jsonc_parser::ast::{Object, Value};
+use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::tokens::{Token, TokenAndRange};
-use jsonc_parser::{CollectOptions, CommentCollectionStrategy, parse_to_ast};
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
-use crate::settings::json_options;
+/// The options for files that people edit: comments and trailing commas are allowed.
+const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
 
 /// A parsed JSON text.
-pub(super) struct JsonText<'t> {
+pub(crate) struct JsonText<'t> {
     text: &'t str,
-    pub(super) value: Value<'t>,
+    pub(crate) value: Value<'t>,
     tokens: Vec<TokenAndRange<'t>>,
 }
 
 /// A list or table: its range, and those of its elements.
-pub(super) struct Container {
+pub(crate) struct Container {
     range: Range,
     children: Vec<Range>,
 }
 
 impl<'t> JsonText<'t> {
-    /// Parses a text. The error is a message.
-    pub(super) fn parse(text: &'t str) -> Result<JsonText<'t>, String> {
+    /// Parses a text. The error says what is not valid.
+    pub(crate) fn parse(text: &'t str) -> Result<JsonText<'t>, String> {
         let collect =
             CollectOptions { comments: CommentCollectionStrategy::AsTokens, tokens: true };
-        let parsed = parse_to_ast(text, &collect, &json_options())
-            .map_err(|error| format!("it is not JSON: {error}"))?;
-        let value = parsed.value.ok_or("it is not JSON: there is nothing in it")?;
+        let parsed = parse_to_ast(text, &collect, &OPTIONS).map_err(|error| error.to_string())?;
+        let value = parsed.value.ok_or("there is nothing in it")?;
         Ok(JsonText { text, value, tokens: parsed.tokens.unwrap_or_default() })
     }
 
     /// Returns the table at the top.
-    pub(super) fn top(&self) -> Result<&Object<'t>, String> {
+    pub(crate) fn top(&self) -> Result<&Object<'t>, String> {
         self.value.as_object().ok_or_else(|| "it is not a table of JSON, `{…}`".to_owned())
+    }
+
+    /// Returns the text with one more element: of the list at a path of keys, or of the table there if the element has a
+    /// name. Missing tables and lists of the path are added.
+    pub(crate) fn insert(
+        &self,
+        path: &[&str],
+        name: Option<&str>,
+        value: &str,
+    ) -> Result<String, String> {
+        let mut at = &self.value;
+        for (depth, key) in path.iter().enumerate() {
+            let table = at.as_object().ok_or_else(|| "it is not a table of JSON".to_owned())?;
+            let Some(found) = property(table, key)? else {
+                let innermost = match name {
+                    Some(name) => format!("{{{}: {value}}}", quoted(name)),
+                    None => format!("[{value}]"),
+                };
+                let missing = path[depth + 1..].iter().rev();
+                let new =
+                    missing.fold(innermost, |inner, key| format!("{{{}: {inner}}}", quoted(key)));
+                let new = JsonText::parse(&new)?;
+                let table = Container::table(table);
+                return Ok(self.append(&table, |layout| layout.property(key, &new.value)));
+            };
+            at = &found.value;
+        }
+        let to = Container::of(at).ok_or_else(|| "it is neither a list nor a table".to_owned())?;
+        let new = JsonText::parse(value)?;
+        Ok(self.append(&to, |layout| match name {
+            Some(name) => layout.property(name, &new.value),
+            None => layout.value(&new.value),
+        }))
+    }
+
+    /// Returns the text without the list or table at a path of keys, if that is empty and contains no comment.
+    pub(crate) fn without_empty(&self, path: &[&str]) -> Result<Option<String>, String> {
+        let Some((key, above)) = path.split_last() else { return Ok(None) };
+        let mut table = self.top()?;
+        for key in above {
+            let found = property(table, key)?.and_then(|found| found.value.as_object());
+            let Some(found) = found else { return Ok(None) };
+            table = found;
+        }
+        let Some(found) = property(table, key)? else { return Ok(None) };
+        let is_empty = Container::of(&found.value)
+            .is_some_and(|container| container.is_empty() && !self.has_comment(&container));
+        Ok(is_empty.then(|| self.remove(&Container::table(table), found.range)))
     }
 
     /// Returns the text with one more element at the end of a list or table. `write` gets the layout of the
     /// element.
-    pub(super) fn append(
-        &self,
-        to: &Container,
-        write: impl Fn(&ElementLayout) -> String,
-    ) -> String {
+    fn append(&self, to: &Container, write: impl Fn(&ElementLayout) -> String) -> String {
         match to.children.last() {
             Some(&last) => self.append_after(to, last, write),
             None => self.fill(to, write),
@@ -122,7 +177,7 @@ impl<'t> JsonText<'t> {
     }
 
     /// Returns the text without one element of a list or table, and without its comma.
-    pub(super) fn remove(&self, from: &Container, child: Range) -> String {
+    pub(crate) fn remove(&self, from: &Container, child: Range) -> String {
         let before = self.tokens.iter().rfind(|token| token.range.end <= child.start);
         let after =
             |token: &&TokenAndRange<'_>| token.range.start >= child.end && !is_comment(token);
@@ -158,7 +213,7 @@ impl<'t> JsonText<'t> {
     }
 
     /// Returns the text with a value replaced.
-    pub(super) fn replace(&self, value: Range, write: impl Fn(&ElementLayout) -> String) -> String {
+    pub(crate) fn replace(&self, value: Range, write: impl Fn(&ElementLayout) -> String) -> String {
         let is_long = self.text[value.start..value.end].contains('\n');
         let layout = if is_long {
             ElementLayout::Lines(self.lines(self.indent_at(value.start)))
@@ -170,7 +225,7 @@ impl<'t> JsonText<'t> {
     }
 
     /// Returns whether a list or table contains a comment.
-    pub(super) fn has_comment(&self, container: &Container) -> bool {
+    fn has_comment(&self, container: &Container) -> bool {
         let range = container.range;
         let mut tokens = self.tokens.iter();
         tokens.any(|token| {
@@ -212,25 +267,27 @@ impl<'t> JsonText<'t> {
 
 impl Container {
     /// Returns a list or a table as a container; `None` for other values.
-    pub(super) fn of(value: &Value<'_>) -> Option<Container> {
+    pub(crate) fn of(value: &Value<'_>) -> Option<Container> {
         match value {
             Value::Object(object) => Some(Container::table(object)),
-            Value::Array(list) => {
-                let children = list.elements.iter().map(Ranged::range).collect();
-                Some(Container { range: list.range, children })
-            }
+            Value::Array(list) => Some(Container::list(list)),
             _ => None,
         }
     }
 
+    /// Returns a list as a container.
+    pub(crate) fn list(list: &Array<'_>) -> Container {
+        let children = list.elements.iter().map(Ranged::range).collect();
+        Container { range: list.range, children }
+    }
+
     /// Returns a table as a container.
-    pub(super) fn table(object: &Object<'_>) -> Container {
+    fn table(object: &Object<'_>) -> Container {
         let children = object.properties.iter().map(|property| property.range).collect();
         Container { range: object.range, children }
     }
 
-    /// Returns whether it has no elements.
-    pub(super) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.children.is_empty()
     }
 }
@@ -240,7 +297,7 @@ fn is_comment(token: &TokenAndRange<'_>) -> bool {
 }
 
 /// The layout of new elements.
-pub(super) enum ElementLayout {
+pub(crate) enum ElementLayout {
     /// On the existing line.
     Inline,
     /// On separate lines.
@@ -249,7 +306,7 @@ pub(super) enum ElementLayout {
 
 /// The layout of elements on separate lines.
 #[derive(Clone)]
-pub(super) struct LineLayout {
+pub(crate) struct LineLayout {
     line_break: &'static str,
     indent: String,
     unit: String,
@@ -267,12 +324,12 @@ impl LineLayout {
 
 impl ElementLayout {
     /// Formats a key of a table with its value.
-    pub(super) fn property(&self, key: &str, value: &Value<'_>) -> String {
+    fn property(&self, key: &str, value: &Value<'_>) -> String {
         format!("{}: {}", quoted(key), self.value(value))
     }
 
     /// Formats a value.
-    pub(super) fn value(&self, value: &Value<'_>) -> String {
+    pub(crate) fn value(&self, value: &Value<'_>) -> String {
         match value {
             Value::StringLit(text) => quoted(&text.value),
             Value::NumberLit(number) => number.value.to_owned(),
@@ -315,13 +372,26 @@ impl ElementLayout {
     }
 }
 
+/// Finds a key. A duplicate key is an error, because readers differ in which one they take.
+pub(crate) fn property<'o, 't>(
+    object: &'o Object<'t>,
+    key: &str,
+) -> Result<Option<&'o ObjectProp<'t>>, String> {
+    let mut found = object.properties.iter().filter(|property| property.name.as_str() == key);
+    let first = found.next();
+    if found.next().is_some() {
+        return Err(format!("`{key}` is duplicated; remove one of them"));
+    }
+    Ok(first)
+}
+
 /// Formats a string as JSON.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
 /// Returns whether two values are equal. The order of a table's keys does not count.
-pub(super) fn same(left: &Value<'_>, right: &Value<'_>) -> bool {
+pub(crate) fn same(left: &Value<'_>, right: &Value<'_>) -> bool {
     match (left, right) {
         (Value::StringLit(left), Value::StringLit(right)) => left.value == right.value,
         (Value::NumberLit(left), Value::NumberLit(right)) => {
