@@ -8,18 +8,17 @@ mod assembly;
 mod commands;
 mod compat;
 mod complete;
+mod directory_names;
 mod error;
 mod explain;
-mod fate;
 mod help;
 mod installation;
+mod json_buffer;
 #[cfg(feature = "agent")]
-pub mod lines;
-mod names;
+pub mod line_editor;
+mod output_options;
 mod paging;
-mod pieces;
 mod session;
-mod showing;
 mod ui;
 
 use std::ffi::OsString;
@@ -32,8 +31,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use commands::Command;
 use error::{CommandError, ErrorKind};
+use output_options::{ColourArg, Showing};
 use session::Session;
-use showing::{ColourArg, Showing};
 pub use ui::Ui;
 
 /// Give a coding agent exactly the guidance it needs, and show why
@@ -151,7 +150,7 @@ fn run_brief(
     ui.show(&cli.showing);
     if cli.command.is_an_answer()
         && !cli.showing.no_pager
-        && let Some(pager) = showing::pager(system.as_ref())
+        && let Some(pager) = output_options::pager(system.as_ref())
     {
         ui.page_with(pager);
     }

@@ -9,17 +9,16 @@ use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use brief_engine::Fate;
+use brief_engine::CandidateState;
 use brief_syntax::render::{Colour, Envelope, ErrorEnvelope, Terminal};
 use brief_syntax::text::{visible, visible_line};
 use brief_syntax::{Diagnostic, Severity, System};
 use serde::Serialize;
 
-use crate::fate;
-use crate::names::DirectoryNames;
+use crate::directory_names::DirectoryNames;
+use crate::json_buffer::JsonBuffer;
+use crate::output_options::{ColourArg, Showing};
 use crate::paging::Paged;
-use crate::pieces::JsonBuffer;
-use crate::showing::{ColourArg, Showing};
 
 /// The terminal, or its replacement in a test.
 pub struct Ui {
@@ -312,8 +311,8 @@ impl Ui {
     }
 
     /// Prints the heading of a candidate, escaped, with a line break.
-    pub(crate) fn print_fate(&mut self, fate: Fate, text: &str) -> io::Result<()> {
-        let style = self.style(fate::style(fate));
+    pub(crate) fn print_candidate(&mut self, state: CandidateState, text: &str) -> io::Result<()> {
+        let style = self.style(candidate_style(state));
         writeln!(self.stdout, "{style}{}{style:#}", visible_line(&self.names.apply(text)))
     }
 
@@ -560,4 +559,14 @@ fn place(diagnostic: &Diagnostic, root: &Path) -> String {
     }
     let position = diagnostic.position();
     format!("{path}:{}:{}", position.line, position.column)
+}
+
+/// Returns the style of a candidate's heading.
+fn candidate_style(state: CandidateState) -> Style {
+    match state {
+        CandidateState::In => AnsiColor::Green.on_default().bold(),
+        CandidateState::Loaded => AnsiColor::Cyan.on_default().bold(),
+        CandidateState::Offered | CandidateState::Manual => AnsiColor::Yellow.on_default().bold(),
+        CandidateState::Out => Style::new().dimmed(),
+    }
 }

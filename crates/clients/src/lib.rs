@@ -9,5 +9,4 @@ mod json_text;
 pub mod mcp;
 pub mod places;
 pub mod profile;
-pub mod settings;
 pub mod shared;

@@ -56,8 +56,8 @@ pub use brief_dialects::{
 pub use brief_dialects::{agents, hosted, mcp, native, portable, structured, tasks};
 pub use brief_syntax::{Root, System, Target, TargetKind};
 pub use briefing::{
-    BriefedCandidate, BriefedDecision, BriefedItem, Briefing, Explanation, Fate, ItemPlace,
-    McpServersReport, OmittedItem, first_line,
+    BriefedCandidate, BriefedDecision, BriefedItem, Briefing, CandidateState, Explanation,
+    ItemPlace, McpServersReport, OmittedItem, first_line,
 };
 pub use catalog::{Catalog, CatalogScope};
 pub use project::{BriefingRequest, Project};

@@ -18,10 +18,10 @@ use brief_syntax::System;
 use brief_syntax::system::cache_directory;
 
 use crate::address::one_line;
+use crate::cache_slot::{CacheSlot, CachedCommit};
 use crate::error::FetchError;
 use crate::extract::is_commit;
 use crate::latest::Latest;
-use crate::place::{CacheSlot, CachedCommit};
 use crate::source::{GitSource, SourceError};
 
 /// The permission to fetch.

@@ -14,10 +14,10 @@ use brief_syntax::limits;
 use brief_syntax::text::grouped;
 
 use crate::address::one_line;
+use crate::cache_slot::io_error;
 use crate::error::FetchError;
 use crate::git::{Git, GitOutcome, GitRequest};
 use crate::guidance;
-use crate::place::io_error;
 
 /// The limit for the bytes of a listing: some hundred thousand files.
 const LISTING_BYTES: usize = 64 * 1024 * 1024;

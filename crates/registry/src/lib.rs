@@ -10,6 +10,7 @@ mod address;
 mod admission;
 pub mod build;
 mod cache;
+mod cache_slot;
 pub mod elsewhere;
 mod error;
 mod extract;
@@ -21,7 +22,6 @@ mod latest;
 pub mod lock;
 pub mod manifest;
 mod outputs;
-mod place;
 mod shorthand;
 mod source;
 

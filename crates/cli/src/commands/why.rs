@@ -68,12 +68,12 @@ pub(crate) fn run(
         ui.print_line("")?;
         let path = candidate.path.strip_prefix(root).unwrap_or(candidate.path);
         let kind = if candidate.kind == "decision" { "decision, " } else { "" };
-        let label = candidate.fate.label();
+        let label = candidate.state.label();
         let mut heading = format!("{label:<LABEL$}{}:{}", path.display(), candidate.line);
         if let Some((scope, trigger)) = candidate.setting {
             heading.push_str(&format!("  {scope}, {trigger}"));
         }
-        ui.print_fate(candidate.fate, &heading)?;
+        ui.print_candidate(candidate.state, &heading)?;
         let reason = candidate.reason.seen_from(root);
         ui.print_line(format!("{:LABEL$}{kind}{}", "", visible_line(&reason)))?;
         if let Some(line) = candidate.first_line {

@@ -1,11 +1,11 @@
 //! The files that set a client's hook up: their text before and after.
 //!
-//! A settings file belongs to the user and is edited losslessly (`crate::settings`). A program or a plugin file is
+//! A settings file belongs to the user and is edited losslessly (`super::settings`). A program or a plugin file is
 //! ours as a whole: it is written where no other file is, and removed only if it is ours.
 
 use brief_profiles::{Client, HookInstall, HookProfile, InstallForm, Text};
 
-use crate::settings::{self, Handler, Hook, HookTable, NEW_FILE, SettingsError};
+use super::settings::{self, Handler, Hook, HookTable, NEW_FILE, SettingsError};
 
 /// The words by which a file is ours.
 const OURS: &str = "Written by `brief hook install`";

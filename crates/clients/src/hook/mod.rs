@@ -5,6 +5,7 @@ pub mod install;
 mod patch;
 mod payload;
 mod prompt;
+pub mod settings;
 mod shell;
 
 use std::path::PathBuf;

@@ -6,9 +6,9 @@ use brief_dialects::{ReasonKind, State};
 
 use super::{BriefedItem, Briefing, Explanation, first_line};
 
-/// The fate of a candidate. Each has its own sign, so that they differ without colours.
+/// The state of a candidate. Each has its own sign, so that they differ without colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum CandidateState {
     /// It is in the answer.
     In,
     /// The client loads it by itself.
@@ -21,15 +21,15 @@ pub enum Fate {
     Out,
 }
 
-impl Fate {
+impl CandidateState {
     /// Returns the sign and the word for it.
     pub fn label(self) -> &'static str {
         match self {
-            Fate::In => "+ in",
-            Fate::Loaded => "= loaded",
-            Fate::Offered => "? offered",
-            Fate::Manual => "@ manual",
-            Fate::Out => "- out",
+            CandidateState::In => "+ in",
+            CandidateState::Loaded => "= loaded",
+            CandidateState::Offered => "? offered",
+            CandidateState::Manual => "@ manual",
+            CandidateState::Out => "- out",
         }
     }
 }
@@ -37,8 +37,8 @@ impl Fate {
 /// Something that might apply, in or out.
 #[derive(Debug)]
 pub struct BriefedCandidate<'b> {
-    /// Its fate.
-    pub fate: Fate,
+    /// Its state.
+    pub state: CandidateState,
     /// Its kind, such as `context` or `decision`.
     pub kind: &'static str,
     /// Its scope and trigger, in a dialect that has them.
@@ -49,7 +49,7 @@ pub struct BriefedCandidate<'b> {
     pub line: usize,
     /// The first line of its text.
     pub first_line: Option<&'b str>,
-    /// The reason for its fate.
+    /// The reason for its state.
     pub reason: &'b Explanation,
 }
 
@@ -57,10 +57,10 @@ impl Briefing {
     /// Returns everything in the order of the files: from the root down, top to bottom.
     pub fn candidates(&self) -> Vec<BriefedCandidate<'_>> {
         let items = self.items().into_iter().map(|item| BriefedCandidate {
-            fate: match item.state {
-                State::Active => Fate::In,
-                State::Offered => Fate::Offered,
-                State::Manual => Fate::Manual,
+            state: match item.state {
+                State::Active => CandidateState::In,
+                State::Offered => CandidateState::Offered,
+                State::Manual => CandidateState::Manual,
             },
             kind: item.kind,
             setting: item.trigger.map(|trigger| (item.scope, trigger)),
@@ -70,7 +70,7 @@ impl Briefing {
             reason: &item.reason,
         });
         let decisions = self.decisions.iter().map(|bound| BriefedCandidate {
-            fate: Fate::In,
+            state: CandidateState::In,
             kind: "decision",
             setting: None,
             path: &bound.path,
@@ -79,9 +79,9 @@ impl Briefing {
             reason: &bound.reason,
         });
         let left_out = self.left_out.iter().map(|omitted| BriefedCandidate {
-            fate: match omitted.reason.kind {
-                ReasonKind::Loaded | ReasonKind::SameTextLoaded => Fate::Loaded,
-                _ => Fate::Out,
+            state: match omitted.reason.kind {
+                ReasonKind::Loaded | ReasonKind::SameTextLoaded => CandidateState::Loaded,
+                _ => CandidateState::Out,
             },
             kind: omitted.kind,
             setting: None,

@@ -6,7 +6,7 @@
 mod candidate;
 mod json;
 
-pub use candidate::{BriefedCandidate, Fate};
+pub use candidate::{BriefedCandidate, CandidateState};
 pub use json::McpServersReport;
 pub(crate) use json::{PlaceReport, place_below};
 

@@ -17,7 +17,7 @@ use clap::Args;
 use super::executing::{Executing, input_of, refuse_closed, through_gates};
 use super::{OneFile, read, usable};
 use crate::error::{CommandError, ErrorKind};
-use crate::lines::TypedLines;
+use crate::line_editor::TypedLines;
 use crate::session::Session;
 use crate::ui::Ui;
 

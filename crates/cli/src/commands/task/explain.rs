@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use brief_engine::tasks::{PromptLayout, TaskDocument};
-use brief_engine::{Fate, estimate_tokens};
+use brief_engine::{CandidateState, estimate_tokens};
 use brief_runtime::{AssembledPrompt, ExecutionRequest};
 use brief_syntax::text::visible_line;
 
@@ -22,19 +22,24 @@ pub(super) fn print(
     let tokens = |text: &[u8]| estimate_tokens(&String::from_utf8_lossy(text));
     let task = &prompt.task;
     let mut page = Page { ui, root };
-    page.entry(Fate::In, &task.document, Some(tokens(&task.text)), &task.reason)?;
+    page.entry(CandidateState::In, &task.document, Some(tokens(&task.text)), &task.reason)?;
     for rule in &prompt.rules {
-        page.entry(Fate::In, &rule.document, Some(tokens(&rule.text)), &rule.reason)?;
+        page.entry(CandidateState::In, &rule.document, Some(tokens(&rule.text)), &rule.reason)?;
     }
     for skill in &prompt.skills {
         let cost = estimate_tokens(&skill.description);
-        page.entry(Fate::Offered, &skill.document, Some(cost), &skill.reason)?;
+        page.entry(CandidateState::Offered, &skill.document, Some(cost), &skill.reason)?;
     }
     for command in &prompt.commands {
-        page.entry(Fate::In, &command.document, Some(tokens(&command.text)), &command.reason)?;
+        page.entry(
+            CandidateState::In,
+            &command.document,
+            Some(tokens(&command.text)),
+            &command.reason,
+        )?;
     }
     for left_out in &prompt.left_out {
-        page.entry(Fate::Out, &left_out.document, None, &left_out.reason)?;
+        page.entry(CandidateState::Out, &left_out.document, None, &left_out.reason)?;
     }
     let whole = tokens(&prompt.render(layout));
     ui.print_line(format!("about {} in all", counted(whole, "token")))?;
@@ -54,7 +59,7 @@ struct Page<'p> {
 impl Page<'_> {
     fn entry(
         &mut self,
-        fate: Fate,
+        state: CandidateState,
         document: &TaskDocument,
         tokens: Option<usize>,
         reason: &dyn fmt::Display,
@@ -62,8 +67,8 @@ impl Page<'_> {
         let path = shown(document.path(), self.root);
         let (kind, name) = (document.kind().as_str(), document.name());
         let cost = tokens.map_or(String::new(), |tokens| format!(", {}", counted(tokens, "token")));
-        let label = fate.label();
-        self.ui.print_fate(fate, &format!("{label:<9}  {kind} {name}  {path}{cost}"))?;
+        let label = state.label();
+        self.ui.print_candidate(state, &format!("{label:<9}  {kind} {name}  {path}{cost}"))?;
         let reason = reason.to_string();
         self.ui.print_line(format!("           {}", visible_line(&reason)))?;
         self.ui.print_line("")?;

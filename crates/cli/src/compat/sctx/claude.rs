@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use brief_clients::client_file::{ClientFile, ClientFileError, FileEdit};
 use brief_clients::hook::install::{HookContent, HookFile};
-use brief_clients::settings::{Hook, HookTable};
+use brief_clients::hook::settings::{Hook, HookTable};
 
 use super::{Outcome, SctxFailure};
 use crate::session::Session;

@@ -82,14 +82,14 @@ fn offers(text: &mut String, root: &Path, heading: &str, items: &[BriefedItem]) 
     text.push('\n');
 }
 
-/// Writes each candidate with the reason for its fate.
+/// Writes each candidate with the reason for its state.
 pub(super) fn why(briefing: &Briefing) -> String {
     let root = briefing.root();
     let mut text = String::new();
     for candidate in briefing.candidates() {
         let at = place(root, candidate.path, candidate.line);
         let reason = candidate.reason.seen_from(root);
-        let _ = writeln!(text, "{} {} {at}: {reason}", candidate.fate.label(), candidate.kind);
+        let _ = writeln!(text, "{} {} {at}: {reason}", candidate.state.label(), candidate.kind);
         if let Some(line) = candidate.first_line {
             let _ = writeln!(text, "  > {}", one_line(line, LONGEST_DESCRIPTION));
         }

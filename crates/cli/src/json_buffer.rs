@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 /// The size of the buffer, in bytes.
-const PIECES: usize = 16 * 1024;
+const BUFFER_BYTES: usize = 16 * 1024;
 
 /// Collects the many small pieces of JSON before they go through a `dyn Write`.
 pub(crate) struct JsonBuffer<'o> {
@@ -13,7 +13,7 @@ pub(crate) struct JsonBuffer<'o> {
 
 impl<'o> JsonBuffer<'o> {
     pub(crate) fn before(output: &'o mut dyn Write) -> JsonBuffer<'o> {
-        JsonBuffer { held: Vec::with_capacity(PIECES), output }
+        JsonBuffer { held: Vec::with_capacity(BUFFER_BYTES), output }
     }
 }
 
@@ -24,7 +24,7 @@ impl Write for JsonBuffer<'_> {
 
     #[inline]
     fn write_all(&mut self, piece: &[u8]) -> io::Result<()> {
-        if self.held.len() + piece.len() > PIECES {
+        if self.held.len() + piece.len() > BUFFER_BYTES {
             self.flush()?;
         }
         self.held.extend_from_slice(piece);
