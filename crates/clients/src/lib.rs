@@ -5,6 +5,7 @@
 pub mod client_file;
 pub mod compile;
 pub mod hook;
+pub mod import;
 mod json_text;
 pub mod mcp;
 pub mod places;

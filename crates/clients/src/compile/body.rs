@@ -47,6 +47,9 @@ impl Compiler<'_> {
             _ => body,
         };
         let body = relink(&body, self.item, place);
+        if self.item.is_verbatim() {
+            return body.into_owned();
+        }
         // A command is what its user says, without a title.
         let mut text = match self.options.first_heading {
             _ if self.item.kind() == ItemKind::Command => String::new(),

@@ -1,12 +1,16 @@
 //! The front matter of an output (§3 and appendix B of the specification).
 
-use brief_dialects::portable::{MODEL_ALIASES, PortableItem};
+use std::borrow::Cow;
+
+use brief_dialects::native::client_pattern;
+use brief_dialects::portable::{ItemKind, MODEL_ALIASES, PortableItem};
+use brief_profiles::Form;
 use brief_syntax::yaml::{Node, Value as Read, Yaml};
 use brief_syntax::{Diagnostic, rules};
 
 use crate::profile::{
-    AgentSkills, Constant, FieldCondition, FieldValue, From, Layout, License, Shape, UnknownFields,
-    UnnamedFields,
+    AgentSkills, Constant, FieldCondition, FieldRule, FieldValue, From, Layout, License, Shape,
+    UnknownFields, UnnamedFields,
 };
 
 use super::Compiler;
@@ -42,6 +46,7 @@ impl Compiler<'_> {
         let own = self.item.passthrough(self.profile.id());
         if let Some(YamlValue::Map(own)) = own.map(yaml::of_node) {
             yaml::merge(&mut fields, own);
+            keep_bare(&mut fields, layout);
         }
         fields
     }
@@ -52,6 +57,7 @@ impl Compiler<'_> {
             FieldValue::Item { from, shape, default } => (*from, *shape, default),
         };
         let found = match from {
+            From::Name | From::Description if self.item.is_unsaid(from.as_str()) => None,
             From::Name => Some(YamlValue::text(self.item.name())),
             From::Description => Some(YamlValue::text(self.item.description().trim())),
             From::Mode => Some(YamlValue::text(self.item.mode().as_str())),
@@ -71,6 +77,14 @@ impl Compiler<'_> {
     /// `{a,b}` as a separate pattern; a pattern that cannot be split matches no file of that client.
     fn scope(&self, shape: Shape, diagnostics: &mut Vec<Diagnostic>) -> Option<YamlValue> {
         let paths = self.item.scope_paths();
+        let form = self
+            .profile
+            .layout(ItemKind::Rule)
+            .and_then(Layout::pattern_form)
+            .unwrap_or(Form::Plain);
+        let paths: Vec<Cow<'_, str>> =
+            paths.into_iter().map(|path| client_pattern(form, path)).collect();
+        let paths: Vec<&str> = paths.iter().map(|path| &**path).collect();
         let is_joined = matches!(shape, Shape::Text | Shape::Comma | Shape::Bare);
         if !is_joined || !paths.iter().any(|path| path.contains(',')) {
             return list(&paths, shape);
@@ -196,6 +210,22 @@ impl Compiler<'_> {
     }
 }
 
+/// A client that wants a text without quotes wants it so from its block, too.
+fn keep_bare(fields: &mut Map, layout: &Layout) {
+    let is_bare =
+        |rule: &FieldRule| matches!(rule.value, FieldValue::Item { shape: Shape::Bare, .. });
+    for rule in layout.fields.iter().filter(|rule| is_bare(rule)) {
+        for (key, value) in fields.iter_mut() {
+            if let (YamlValue::Text(key), YamlValue::Text(text)) = (key, &*value)
+                && *key == rule.key
+                && stays_bare(text)
+            {
+                *value = YamlValue::Bare(text.clone());
+            }
+        }
+    }
+}
+
 fn constant_value(constant: &Constant) -> YamlValue {
     match constant {
         Constant::Text(text) => YamlValue::text(text.as_str()),
@@ -212,7 +242,7 @@ const ALTERNATIVES: usize = 64;
 
 /// Expands `src/{a,b}` to `src/a` and `src/b`; `None` when a comma remains, or there are too many
 /// alternatives.
-fn alternatives(pattern: &str) -> Option<Vec<String>> {
+pub(crate) fn alternatives(pattern: &str) -> Option<Vec<String>> {
     let mut done = Vec::new();
     let mut open = vec![pattern.to_owned()];
     while let Some(pattern) = open.pop() {

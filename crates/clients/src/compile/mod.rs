@@ -8,13 +8,13 @@ mod arguments;
 mod body;
 mod clients;
 mod evidence;
-mod fields;
+pub(crate) mod fields;
 mod needs;
 mod reach;
 #[cfg(test)]
 mod tests;
 mod toml;
-mod yaml;
+pub(crate) mod yaml;
 
 use brief_dialects::portable::{ItemKind, PortableItem};
 use brief_syntax::yaml::Node;
@@ -27,6 +27,7 @@ use crate::profile::{
 
 use body::Bodies;
 use fields::has_override;
+use yaml::Map;
 
 pub use clients::{Clients, UnknownClient};
 pub use evidence::ClientsInUse;
@@ -122,6 +123,14 @@ fn share(outputs: &mut Vec<ClientOutput>) {
     outputs.retain(|_| number.next().is_some_and(|number| kept.contains(&number)));
 }
 
+/// Returns the fields that a client gets.
+pub(crate) fn fields_for(item: &PortableItem, profile: &Profile, clients: &[&str]) -> Map {
+    let options = ProfileOptions::default();
+    let compiler = Compiler { item, profile, options: &options, clients };
+    let layout = profile.layout(item.kind());
+    layout.map(|layout| compiler.fields(layout, &mut Vec::new())).unwrap_or_default()
+}
+
 /// The compiler of one item for one client.
 struct Compiler<'c> {
     item: &'c PortableItem,
@@ -153,6 +162,10 @@ impl Compiler<'_> {
             self.item.document().source().text().to_owned()
         } else {
             match &layout.form {
+                // An imported text is the whole file, then.
+                OutputForm::Markdown if fields.is_empty() && self.item.is_verbatim() => {
+                    body.clone()
+                }
                 OutputForm::Markdown if fields.is_empty() => body.trim_start().to_owned(),
                 OutputForm::Markdown => format!("---\n{}---\n{body}", yaml::write(&fields)),
                 OutputForm::Toml { body: key } => toml::write(&fields, key, body.trim_start()),

@@ -8,7 +8,7 @@ use brief_syntax::yaml::{Node, Value as Read};
 
 /// A YAML value to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum YamlValue {
+pub(crate) enum YamlValue {
     /// A number, boolean or null, as it is written.
     Bare(String),
     /// A text, quoted if needed.
@@ -20,11 +20,19 @@ pub(super) enum YamlValue {
 }
 
 /// The fields of a mapping, in order.
-pub(super) type Map = Vec<(YamlValue, YamlValue)>;
+pub(crate) type Map = Vec<(YamlValue, YamlValue)>;
 
 impl YamlValue {
-    pub(super) fn text(text: impl Into<String>) -> YamlValue {
+    pub(crate) fn text(text: impl Into<String>) -> YamlValue {
         YamlValue::Text(text.into())
+    }
+
+    pub(crate) fn null() -> YamlValue {
+        YamlValue::Bare("null".to_owned())
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(self, YamlValue::Bare(word) if word == "null")
     }
 }
 
@@ -32,12 +40,12 @@ impl YamlValue {
 const DEPTH: usize = 128;
 
 /// Converts a value from a file, types unchanged. Values below the nesting limit are left out.
-pub(super) fn of_node(node: Node<'_>) -> YamlValue {
+pub(crate) fn of_node(node: Node<'_>) -> YamlValue {
     convert(node, DEPTH)
 }
 
 fn convert(node: Node<'_>, depth: usize) -> YamlValue {
-    let nothing = || YamlValue::Bare("null".to_owned());
+    let nothing = YamlValue::null;
     let Some(below) = depth.checked_sub(1) else { return nothing() };
     match node.value() {
         Read::Null | Read::Broken(_) => nothing(),
@@ -121,9 +129,13 @@ fn number(text: &str) -> Option<String> {
 }
 
 /// Merges one mapping over another: its values win, mappings are merged, lists and texts replaced. New fields
-/// come last, in their own order.
-pub(super) fn merge(under: &mut Map, over: Map) {
+/// come last, in their own order. `null` takes a field away.
+pub(crate) fn merge(under: &mut Map, over: Map) {
     for (key, value) in over {
+        if value.is_null() && under.iter().any(|(existing, _)| *existing == key) {
+            under.retain(|(existing, _)| *existing != key);
+            continue;
+        }
         match under.iter_mut().find(|(existing, _)| *existing == key) {
             Some((_, YamlValue::Map(fields))) if matches!(value, YamlValue::Map(_)) => {
                 if let YamlValue::Map(over) = value {
@@ -137,7 +149,7 @@ pub(super) fn merge(under: &mut Map, over: Map) {
 }
 
 /// Writes a mapping, a field per line.
-pub(super) fn write(fields: &Map) -> String {
+pub(crate) fn write(fields: &Map) -> String {
     let mut output = String::new();
     write_fields(&mut output, fields, 0);
     output
@@ -223,7 +235,7 @@ fn write_text(output: &mut String, text: &str) {
 }
 
 /// Returns whether a character needs no escape between quotes, on one line.
-pub(super) fn is_printable(character: char) -> bool {
+pub(crate) fn is_printable(character: char) -> bool {
     !character.is_control()
         && !matches!(character, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }

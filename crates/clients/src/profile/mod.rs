@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_dialects::portable::ItemKind;
-use brief_profiles::{BUILTIN, Client, OwnClients};
+use brief_profiles::{BUILTIN, Client, Form, OwnClients};
 use brief_syntax::{Diagnostic, Source};
 
 pub use arguments::ArgumentForms;
@@ -168,6 +168,11 @@ impl Layout {
             (ProfileScope::Home, Some(path)) => path,
             _ => &self.path,
         }
+    }
+
+    /// Returns the form of the files at its path, which decides how patterns are read.
+    pub fn pattern_form(&self) -> Option<Form> {
+        self.path.form()
     }
 
     /// Returns the directory that supporting files go to; `None` for that of the file itself.

@@ -1,5 +1,7 @@
 //! The paths of outputs, with the item's name in them.
 
+use brief_profiles::{BUILTIN, ClientPlace, Form};
+
 /// The place of the item's name.
 const NAME: &str = "{name}";
 
@@ -54,10 +56,19 @@ impl Template {
         self.0.replace(NAME, name)
     }
 
-    /// Returns whether a path is that of some item.
-    pub fn matches(&self, path: &str) -> bool {
-        let (before, rest) = self.0.split_once(NAME).unwrap_or((&self.0, ""));
-        let Some(filled) = path.strip_prefix(before) else { return false };
+    /// Returns the form of files there, as far as clients say.
+    pub(super) fn form(&self) -> Option<Form> {
+        let holds = |place: &&ClientPlace| {
+            self.0.strip_prefix(&*place.path).is_some_and(|rest| rest.starts_with('/'))
+        };
+        let places = BUILTIN.project.iter().filter(holds);
+        places.max_by_key(|place| place.path.len()).map(|place| place.form)
+    }
+
+    /// Returns the name of the item whose path this is.
+    pub fn name_in<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let (before, rest) = self.0.split_once(NAME)?;
+        let filled = path.strip_prefix(before)?;
         let after = rest.split(NAME).next().unwrap_or_default();
         // A name has no `/`; what follows it says where it ends.
         let end = filled.find('/').unwrap_or(filled.len());
@@ -65,7 +76,12 @@ impl Template {
             Some((ending, _)) => filled[..end].strip_suffix(ending),
             None => filled.strip_suffix(after),
         };
-        name.is_some_and(|name| !name.is_empty() && !name.contains('/') && self.fill(name) == path)
+        name.filter(|name| !name.is_empty() && !name.contains('/') && self.fill(name) == path)
+    }
+
+    /// Returns whether a path is that of some item.
+    pub fn matches(&self, path: &str) -> bool {
+        self.name_in(path).is_some()
     }
 
     /// Returns whether a path lies in the directory of some item, which this names.

@@ -127,6 +127,11 @@ impl Globs {
         pattern == "**"
     }
 
+    /// Returns the client's idea of them.
+    pub(super) fn semantics(&self) -> Semantics {
+        self.semantics
+    }
+
     /// Returns the patterns as they were written.
     pub(super) fn written(&self) -> &[String] {
         &self.written
@@ -227,7 +232,7 @@ fn patterns(semantics: Semantics, value: &str) -> Vec<&str> {
 }
 
 /// Splits at the commas that stand outside of braces.
-fn split(value: &str) -> impl Iterator<Item = &str> {
+pub(super) fn split(value: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     let mut is_escaped = false;
     value
@@ -248,7 +253,7 @@ fn split(value: &str) -> impl Iterator<Item = &str> {
 
 /// Puts each alternative of each pair of braces in, at most `budget` times. Returns whether there
 /// were more.
-fn expand(pattern: &str, budget: usize) -> (Vec<String>, bool) {
+pub(super) fn expand(pattern: &str, budget: usize) -> (Vec<String>, bool) {
     let mut finished = Vec::new();
     let mut pending = vec![(pattern.to_owned(), 0)];
     while let Some((pattern, from)) = pending.pop() {

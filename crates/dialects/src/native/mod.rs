@@ -44,11 +44,13 @@ mod read;
 mod readers;
 mod resolve;
 mod settings;
+mod translate;
 mod walk;
 
 pub use clients::is_beginning;
 pub use guidance::Native;
 pub use readers::reads;
+pub use translate::{RuleScope, RuleUse, client_pattern, portable_patterns, rule_scope};
 
 /// The name of the dialect.
 pub const NAME: &str = "native";

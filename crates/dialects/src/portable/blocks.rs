@@ -66,7 +66,7 @@ fn is_wider(word: &str, tools: &[&str]) -> bool {
     if word == "*" {
         return true;
     }
-    match capability(word) {
+    match capability_of(word) {
         // opencode's `edit` covers both.
         Some("edit" | "write") => !tools.contains(&"edit") && !tools.contains(&"write"),
         Some(capability) => !tools.contains(&capability),
@@ -75,11 +75,11 @@ fn is_wider(word: &str, tools: &[&str]) -> bool {
 }
 
 fn is_web(word: &str) -> bool {
-    capability(word).is_some_and(|capability| capability.starts_with("web-"))
+    capability_of(word).is_some_and(|capability| capability.starts_with("web-"))
 }
 
 /// Returns the capability for a client's tool name, also for `Bash(git:*)`.
-fn capability(word: &str) -> Option<&'static str> {
+pub fn capability_of(word: &str) -> Option<&'static str> {
     let name = word.split('(').next().unwrap_or_default();
     let letters: String = name
         .chars()

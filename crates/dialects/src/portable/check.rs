@@ -59,6 +59,15 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
     check_bundles(registry);
 }
 
+/// Returns whether an item that has no directory could be compiled: its fields and its text have no errors.
+pub fn is_sound(item: &PortableItem, clients: &[&str]) -> bool {
+    let mut found = Vec::new();
+    parse::check_item(&item.id, &item.document, clients, &mut found);
+    found.extend(overrides(item, clients));
+    found.extend(body(item, clients));
+    item.is_valid() && found.iter().all(|diagnostic| diagnostic.severity != Severity::Error)
+}
+
 /// Limits the findings of an item. Errors come first, so that the cut hides none of them.
 fn limited(mut found: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> {
     if found.len() > REPORTED_PER_ITEM {
@@ -160,10 +169,15 @@ fn overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
         for construct in constructs::find(text, &outline) {
             found.extend(client_construct(&own.source, start, &construct, &readers));
         }
-        found.extend(headings(&own.source, start, &outline, &all(&outline)));
-        found.extend(fences(&own.source, start, &outline));
+        if !item.is_verbatim() {
+            found.extend(headings(&own.source, start, &outline, &all(&outline)));
+            found.extend(fences(&own.source, start, &outline));
+        }
         found.extend(hidden::check(rules::portable::HIDDEN_CHARACTER, &own.source));
         found.extend(file_links(item, &own.source, start, text));
+    }
+    if item.is_verbatim() {
+        found.iter_mut().for_each(as_warning);
     }
     found
 }
@@ -176,7 +190,11 @@ fn body(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
     let outline = Outline::of(text);
     let directives = directives::scan(text, clients);
     let mut found = directive_problems(item, &directives, clients);
-    found.extend(fences(source, start, &outline));
+    // §5.1 and §5.2 are about what is put around a body, and nothing is put around this one.
+    let is_verbatim = item.is_verbatim();
+    if !is_verbatim {
+        found.extend(fences(source, start, &outline));
+    }
     found.extend(hidden::check(rules::portable::HIDDEN_CHARACTER, source));
     // A client with a body of its own does not get this one.
     let readers: Vec<&str> = clients
@@ -185,7 +203,9 @@ fn body(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
         .filter(|client| item.is_for(client))
         .filter(|client| item.overrides.iter().all(|own| own.client != *client))
         .collect();
-    found.extend(headings_by_client(source, start, &outline, &directives, &readers));
+    if !is_verbatim {
+        found.extend(headings_by_client(source, start, &outline, &directives, &readers));
+    }
     // In a command, arguments are ours: each client gets them in its own syntax.
     let is_ours = |construct: &Construct| {
         item.kind() == ItemKind::Command
@@ -204,7 +224,22 @@ fn body(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
         found.extend(client_construct(source, start, &construct, &readers));
     }
     found.extend(file_links(item, source, start, text));
+    if is_verbatim {
+        // The text says so already, to the very same clients.
+        found.iter_mut().for_each(as_warning);
+    }
     found
+}
+
+/// Lets an imported text keep what a new one may not say.
+fn as_warning(diagnostic: &mut Diagnostic) {
+    let is_kept = matches!(
+        diagnostic.rule,
+        rules::portable::CLIENT_CONSTRUCT | rules::portable::LINK_OUTSIDE
+    );
+    if is_kept && diagnostic.severity == Severity::Error {
+        diagnostic.severity = Severity::Warning;
+    }
 }
 
 /// §5.4: checks that links lead to files that are installed with the item.

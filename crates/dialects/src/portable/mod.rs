@@ -26,9 +26,10 @@ mod registry;
 pub mod scaffold;
 pub mod toml;
 
+pub use blocks::capability_of;
 pub use brief_profiles::COMPILED as CLIENTS;
-pub use check::check;
-pub use fields::name_problem;
+pub use check::{check, is_sound};
+pub use fields::{is_format_field, name_problem};
 pub use guidance::{Portable, SCOPE as REGISTRY_SCOPE};
 pub use installed::{ClientCopy, Installed, InstalledItem, InstalledPiece, has_own_copy};
 pub use locked::{LOCK_VERSION, LockProblem, LockedFiles, locked_files, read_lock};

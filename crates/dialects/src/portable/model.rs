@@ -210,6 +210,15 @@ impl ItemDocument {
         }
     }
 
+    /// Returns what an import recorded.
+    pub(super) fn imported(&self) -> Option<Mapping<'_>> {
+        let Value::Mapping(metadata) = self.field("metadata")?.value() else { return None };
+        match metadata.get("imported")?.value() {
+            Value::Mapping(imported) => Some(imported),
+            _ => None,
+        }
+    }
+
     /// Returns the body.
     pub fn body(&self) -> &str {
         &self.source.text()[self.front.body_start..]
@@ -273,6 +282,20 @@ pub struct SupportFile {
 }
 
 impl PortableItem {
+    /// Reads an item that has no directory: its entry file, and bodies for single clients. Its fields are not
+    /// checked.
+    pub fn alone(
+        id: ItemId,
+        source: &Arc<Source>,
+        overrides: Vec<Override>,
+        files: Vec<SupportFile>,
+    ) -> PortableItem {
+        let (document, diagnostics) = super::parse::document(source);
+        let origin = super::parse::origin(id.kind, &document);
+        let (directory, slashed) = (PathBuf::new(), format!("{}/{}", id.kind.folder(), id.name));
+        PortableItem { id, directory, slashed, document, overrides, files, origin, diagnostics }
+    }
+
     /// Returns the kind and name. The name is that of the directory.
     pub fn id(&self) -> &ItemId {
         &self.id
@@ -349,6 +372,23 @@ impl PortableItem {
             return Vec::new();
         };
         scope.get("paths").and_then(list_of).unwrap_or_default()
+    }
+
+    /// Returns what an import recorded about the original, in `metadata.imported`: an extension of ours.
+    fn imported(&self) -> Option<Mapping<'_>> {
+        self.document.imported()
+    }
+
+    /// Returns whether bodies are written as they stand, as those of an imported file are.
+    pub fn is_verbatim(&self) -> bool {
+        let body = self.imported().and_then(|imported| imported.get("body")).and_then(Node::as_str);
+        body == Some("verbatim")
+    }
+
+    /// Returns whether a field that the format requires was not in the original, so that no client gets it.
+    pub fn is_unsaid(&self, field: &str) -> bool {
+        let fields = self.imported().and_then(|imported| imported.get("unsaid")).and_then(list_of);
+        fields.is_some_and(|fields| fields.contains(&field))
     }
 
     /// Returns the mode of an agent.

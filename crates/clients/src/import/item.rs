@@ -1,0 +1,432 @@
+//! An imported item while it is made, and its text.
+
+use std::sync::Arc;
+
+use brief_dialects::native::{RuleScope, RuleUse, portable_patterns};
+use brief_dialects::portable::{
+    ItemId, ItemKind, Override, PortableItem, SupportFile, is_format_field, is_sound,
+};
+use brief_profiles::Form;
+use brief_syntax::Source;
+use brief_syntax::markdown::format;
+
+use crate::compile::fields::alternatives;
+use crate::compile::yaml::{self, Map, YamlValue};
+use crate::compile::{OutputContent, compile, fields_for};
+use crate::profile::{
+    FieldCondition, FieldRule, FieldValue, From, Layout, Profile, ProfileOptions, Shape,
+    UnknownFields,
+};
+
+use super::header::{self, Header, key_of, parts_of, text_of};
+use super::{DESCRIPTION_LENGTH, ImportNote, MADE_LENGTH, OriginalFile, arguments, moment, tables};
+
+/// The fields of one client alone.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Block(pub(crate) Map);
+
+/// A portable item that was made from a client's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedItem {
+    /// The kind.
+    pub kind: ItemKind,
+    /// The name.
+    pub name: String,
+    /// The clients that it is for; all, if there are none.
+    pub clients: Vec<String>,
+    /// The patterns of the files that it is for.
+    pub scope: Vec<String>,
+    /// The description.
+    pub description: String,
+    /// The body, from the line after the header.
+    pub body: String,
+    /// The bodies for single clients.
+    pub overrides: Vec<(String, String)>,
+    /// The blocks of clients.
+    pub blocks: Vec<(String, Block)>,
+    /// Everything that it does not say in the words of the format.
+    pub notes: Vec<ImportNote>,
+    /// The other fields of the format, in order.
+    pub(crate) fields: Map,
+    /// The fields that the format requires and the original does not have.
+    pub(crate) unsaid: Vec<&'static str>,
+    /// True if the body is written as it stands.
+    pub(crate) is_verbatim: bool,
+}
+
+impl ImportedItem {
+    pub(super) fn new(kind: ItemKind, name: String, body: String) -> ImportedItem {
+        ImportedItem {
+            kind,
+            name,
+            clients: Vec::new(),
+            scope: Vec::new(),
+            description: String::new(),
+            body,
+            overrides: Vec::new(),
+            blocks: Vec::new(),
+            notes: Vec::new(),
+            fields: Map::new(),
+            unsaid: Vec::new(),
+            is_verbatim: true,
+        }
+    }
+
+    pub(super) fn note(&mut self, field: Option<&str>, message: impl Into<String>) {
+        self.notes.push(ImportNote { field: field.map(str::to_owned), message: message.into() });
+    }
+
+    /// Takes the scope of a rule over, as far as the format can say it.
+    pub(super) fn scope_of(&mut self, file: &OriginalFile<'_>, scope: &RuleScope) {
+        if let Some(message) = moment(scope.used).filter(|_| scope.used != RuleUse::Never) {
+            self.note(None, message);
+        }
+        if !scope.unsaid.is_empty() {
+            let patterns = scope.unsaid.join("`, `");
+            let message = format!(
+                "`{patterns}` has no words in the format; the whole field is in the client's block"
+            );
+            self.note(scope.field, message);
+            return;
+        }
+        self.scope = match (file.about, &scope.patterns[..]) {
+            ("", patterns) => patterns.to_vec(),
+            (about, []) => vec![format!("{about}/**")],
+            (about, patterns) => {
+                patterns.iter().map(|pattern| format!("{about}/{pattern}")).collect()
+            }
+        };
+    }
+
+    /// Fills in the fields: the format's own, then the client's block with what would come out otherwise.
+    pub(super) fn fill(&mut self, file: &OriginalFile<'_>, header: &Header, clients: &[&str]) {
+        let description =
+            header.get("description").and_then(text_of).filter(|text| !text.is_empty());
+        match description {
+            Some(text) => self.description = shortened(text, DESCRIPTION_LENGTH),
+            None => {
+                self.description = self.made_description(file);
+                self.unsaid.push("description");
+            }
+        }
+        let own = header.get("name").and_then(text_of);
+        if own.is_none() {
+            self.unsaid.push("name");
+        }
+        let Some(profile) = file.client else {
+            for (key, _) in header
+                .fields
+                .iter()
+                .filter(|(key, _)| !matches!(key_of(key), "name" | "description"))
+            {
+                self.note(Some(key_of(key)), "no client has a block for it, so it is lost");
+            }
+            return self.as_written(clients);
+        };
+        let layout = profile.layout(self.kind);
+        for rule in layout.into_iter().flat_map(|layout| &layout.fields) {
+            if let (Some(value), FieldValue::Item { from, shape, .. }) =
+                (header.get(&rule.key), &rule.value)
+            {
+                self.take(*from, value, *shape, profile);
+            }
+        }
+        if layout.is_some_and(|layout| layout.unknown == UnknownFields::Keep) {
+            self.keep_unknown(header, layout, clients);
+        }
+        if let Some(layout) = layout.filter(|_| self.kind == ItemKind::Command) {
+            self.arguments_of(layout);
+        }
+        self.as_written(clients);
+        match layout {
+            Some(layout) => self.settle(file, header, profile, layout, clients),
+            None => self.put_into_block(profile.id(), header.fields.clone()),
+        }
+    }
+
+    /// Takes the arguments of a command over.
+    fn arguments_of(&mut self, layout: &Layout) {
+        let (body, names) = arguments::portable(&self.body, &layout.arguments);
+        if !names.is_empty() {
+            let names = names.into_iter().map(YamlValue::Text).collect();
+            self.fields.push((YamlValue::text("arguments"), YamlValue::List(names)));
+        }
+        self.body = body;
+    }
+
+    /// Keeps a client's own body where the compiler would write another one.
+    pub(super) fn keep_body(&mut self, original: &str, profile: &Profile, clients: &[&str]) {
+        let compiled = compile(&self.compilable(), profile, &ProfileOptions::default(), clients);
+        let text = compiled.files.iter().find_map(|file| match &file.content {
+            OutputContent::Text(text) => Some(text),
+            OutputContent::Copy(_) => None,
+        });
+        if text.is_some_and(|text| text.ends_with(original)) {
+            return;
+        }
+        self.note(None, "its arguments are not all in the words of the format; the client keeps a body of its own");
+        self.overrides.push((profile.id().to_owned(), original.to_owned()));
+    }
+
+    /// Sets a field of the format from a client's, if the format can say it.
+    fn take(&mut self, from: From, value: &YamlValue, shape: Shape, profile: &Profile) {
+        let texts =
+            |parts: Vec<&str>| YamlValue::List(parts.into_iter().map(YamlValue::text).collect());
+        let found = match from {
+            // Names of arguments are found in the body.
+            From::Name | From::Description | From::ScopePaths | From::Arguments => None,
+            From::Mode => tables::mode(value).map(YamlValue::text),
+            From::Model => text_of(value)
+                .and_then(|name| tables::model(name, &profile.models))
+                .map(YamlValue::text),
+            From::Tools => tables::tools(value, shape, profile).map(|(capabilities, others)| {
+                if !others.is_empty() {
+                    let message = format!(
+                        "`{}` has no words in the format; the list is also in the client's block",
+                        others.join("`, `")
+                    );
+                    self.note(Some("tools"), message);
+                }
+                texts(capabilities)
+            }),
+            From::ArgumentHint => text_of(value).map(YamlValue::text),
+            From::PreloadSkills => parts_of(value)
+                .map(|parts| YamlValue::List(parts.into_iter().map(YamlValue::Text).collect())),
+        };
+        if let Some(value) = found {
+            self.fields.push((YamlValue::text(from.as_str()), value));
+        }
+    }
+
+    /// Hands fields of a skill on that the format does not know.
+    fn keep_unknown(&mut self, header: &Header, layout: Option<&Layout>, clients: &[&str]) {
+        let is_of_client = |key: &str| {
+            layout.is_some_and(|layout| layout.fields.iter().any(|rule| rule.key == key))
+        };
+        for (key, value) in &header.fields {
+            let name = key_of(key);
+            if !is_format_field(name)
+                && !clients.contains(&name)
+                && !is_of_client(name)
+                && !value.is_null()
+            {
+                self.fields.push((key.clone(), value.clone()));
+            }
+        }
+    }
+
+    /// Compiles the item again, and puts what would come out otherwise into the client's block.
+    fn settle(
+        &mut self,
+        file: &OriginalFile<'_>,
+        header: &Header,
+        profile: &Profile,
+        layout: &Layout,
+        clients: &[&str],
+    ) {
+        let form = layout.pattern_form().unwrap_or(file.form);
+        // A scope that would come out otherwise is said in the block alone, which changes the other fields.
+        for _ in 0..2 {
+            let mut block = Map::new();
+            let compiled = fields_for(&self.compilable(), profile, clients);
+            let mut is_scope_lost = false;
+            for (key, value) in &header.fields {
+                let name = key_of(key);
+                let rule = layout.fields.iter().find(|rule| rule.key == name);
+                let again = header::get(&compiled, name);
+                let Some(original) = header.get(name) else { continue };
+                let is_same = again.is_some_and(|again| self.is_same(rule, original, again, form));
+                if !is_same {
+                    is_scope_lost |= is_scope(rule) && !self.scope.is_empty();
+                    block.push((key.clone(), value.clone()));
+                }
+            }
+            for (key, _) in &compiled {
+                let name = key_of(key);
+                let rule = layout.fields.iter().find(|rule| rule.key == name);
+                if header.get(name).is_none() && !self.is_about(file, rule) {
+                    block.push((key.clone(), YamlValue::null()));
+                }
+            }
+            if is_scope_lost {
+                let message = "its patterns would match other files when they are built; they are in the client's block alone";
+                self.note(Some("scope"), message);
+                self.scope.clear();
+                continue;
+            }
+            self.put_into_block(profile.id(), block);
+            return;
+        }
+    }
+
+    /// Returns whether a field says which directory a file without a scope of its own is about.
+    fn is_about(&self, file: &OriginalFile<'_>, rule: Option<&FieldRule>) -> bool {
+        !file.about.is_empty()
+            && !self.scope.is_empty()
+            && (is_scope(rule) || rule.is_some_and(is_conditional))
+    }
+
+    /// Returns whether a field says the same as in the original.
+    fn is_same(
+        &self,
+        rule: Option<&FieldRule>,
+        original: &YamlValue,
+        again: &YamlValue,
+        form: Form,
+    ) -> bool {
+        let from = match rule.map(|rule| &rule.value) {
+            Some(FieldValue::Item { from, .. }) => Some(*from),
+            _ => None,
+        };
+        match from {
+            Some(From::ScopePaths) => {
+                let patterns = parts_of(again).unwrap_or_default();
+                let (again, unsaid) = portable_patterns(form, &patterns);
+                let is_everything = self.scope.is_empty() && again.is_empty() && {
+                    let (own, lost) =
+                        portable_patterns(form, &parts_of(original).unwrap_or_default());
+                    own.is_empty() && lost.is_empty()
+                };
+                is_everything
+                    || unsaid.is_empty()
+                        && !again.is_empty()
+                        && expanded(&again) == expanded(&self.scope)
+            }
+            Some(from) if from != From::Tools && from != From::PreloadSkills => {
+                text_of(original).is_some_and(|text| Some(text) == text_of(again))
+            }
+            Some(_) => match (parts_of(original), parts_of(again)) {
+                (Some(original), Some(again)) => original == again,
+                _ => original == again,
+            },
+            None => {
+                original == again
+                    || text_of(original).is_some_and(|text| Some(text) == text_of(again))
+            }
+        }
+    }
+
+    fn put_into_block(&mut self, client: &str, fields: Map) {
+        if !fields.is_empty() {
+            self.blocks.push((client.to_owned(), Block(fields)));
+        }
+    }
+
+    /// Decides whether the body has to be written as it stands, or is what the compiler would write of it.
+    fn as_written(&mut self, clients: &[&str]) {
+        let title = format!("\n# {}\n\n", self.name);
+        let Some(rest) = self.body.strip_prefix(&title) else { return };
+        if format(&self.body[1..]).text.trim_end() != self.body.trim() || !self.body.ends_with('\n')
+        {
+            return;
+        }
+        let plain = ImportedItem { body: format!("\n{rest}"), is_verbatim: false, ..self.clone() };
+        if is_sound(&plain.compilable(), clients) {
+            (self.body, self.is_verbatim) = (plain.body, false);
+        }
+    }
+
+    fn made_description(&self, file: &OriginalFile<'_>) -> String {
+        let line = self
+            .body
+            .lines()
+            .map(|line| line.trim_matches(['#', '*', '-', '>', '_', ' ', '\t', '\r']));
+        let is_text =
+            |line: &&str| line.chars().any(char::is_alphanumeric) && !line.starts_with("<!");
+        let first = line.into_iter().find(is_text);
+        let made = first
+            .map(|line| line.chars().filter(|letter| !letter.is_control()).collect::<String>());
+        let made = made.filter(|text| !text.trim().is_empty());
+        shortened(
+            &made.unwrap_or_else(|| format!("Imported from {}", file.source.path().display())),
+            MADE_LENGTH,
+        )
+    }
+
+    /// Returns the text of its entry file.
+    pub fn text(&self) -> String {
+        let texts = |list: &[String]| YamlValue::List(list.iter().map(YamlValue::text).collect());
+        let field = |key: &str, value: YamlValue| (YamlValue::text(key), value);
+        let mut fields: Map = vec![
+            field("schema", YamlValue::Bare("1".to_owned())),
+            field("name", YamlValue::text(&self.name)),
+            field("description", YamlValue::text(&self.description)),
+        ];
+        if !self.clients.is_empty() {
+            fields.push(field("audience", texts(&self.clients)));
+        }
+        if !self.scope.is_empty() {
+            fields.push(field("scope", YamlValue::Map(vec![field("paths", texts(&self.scope))])));
+        }
+        fields.extend(self.fields.iter().cloned());
+        for (client, block) in &self.blocks {
+            fields.push(field(client, YamlValue::Map(block.0.clone())));
+        }
+        let mut imported = Map::new();
+        if self.is_verbatim {
+            imported.push(field("body", YamlValue::text("verbatim")));
+        }
+        if !self.unsaid.is_empty() {
+            let unsaid = self.unsaid.iter().map(|name| YamlValue::text(*name)).collect();
+            imported.push(field("unsaid", YamlValue::List(unsaid)));
+        }
+        if !imported.is_empty() {
+            let imported = field("imported", YamlValue::Map(imported));
+            fields.push(field("metadata", YamlValue::Map(vec![imported])));
+        }
+        format!("---\n{}---\n{}", yaml::write(&fields), self.body)
+    }
+
+    /// Returns the item as the compiler takes it.
+    pub fn compilable(&self) -> PortableItem {
+        self.with_files(Vec::new())
+    }
+
+    /// Returns the item with the files beside it.
+    pub fn with_files(&self, files: Vec<SupportFile>) -> PortableItem {
+        let id = ItemId { kind: self.kind, name: self.name.clone() };
+        let directory = format!("{}/{}", self.kind.folder(), self.name);
+        let source =
+            |name: String, text: String| Arc::new(Source::new(format!("{directory}/{name}"), text));
+        let overrides = self.overrides.iter().map(|(client, body)| Override {
+            client: client.clone(),
+            source: source(format!("{}.{client}.md", self.kind.stem()), body.clone()),
+        });
+        let overrides = overrides.collect();
+        PortableItem::alone(
+            id,
+            &source(self.kind.entrypoint().to_owned(), self.text()),
+            overrides,
+            files,
+        )
+    }
+}
+
+fn is_scope(rule: Option<&FieldRule>) -> bool {
+    rule.is_some_and(|rule| matches!(rule.value, FieldValue::Item { from: From::ScopePaths, .. }))
+}
+
+fn is_conditional(rule: &FieldRule) -> bool {
+    rule.when != FieldCondition::Always
+}
+
+/// Returns patterns with every alternative by itself, sorted.
+pub(super) fn expanded(patterns: &[String]) -> Vec<String> {
+    let each = |pattern: &String| alternatives(pattern).unwrap_or_else(|| vec![pattern.clone()]);
+    let mut all: Vec<String> = patterns.iter().flat_map(each).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Cuts a text at the end of a word.
+fn shortened(text: &str, most: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
+    let cut = &text[..end];
+    let end = cut.rfind([' ', '\n']).filter(|&at| at > end / 2).unwrap_or(end);
+    // The mark of the cut has to fit, too.
+    let mut cut: String = cut[..end].chars().take(most - 1).collect();
+    cut.truncate(cut.trim_end().len());
+    cut.push('…');
+    cut
+}

@@ -1,0 +1,176 @@
+//! A client's file as a portable item: the compiler backwards.
+//!
+//! It reads the same field tables as the compiler, so that a client needs no code of its own. What it makes of a
+//! file it compiles again and compares: a field that would come out otherwise goes into the client's block, and
+//! one that would be new is taken away there. So an item that is built for its own client says what its file
+//! said. Everything that has no home is a note.
+
+mod arguments;
+mod header;
+mod item;
+mod name;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use brief_dialects::native::{RuleScope, RuleUse, rule_scope};
+use brief_dialects::portable::directives;
+use brief_dialects::portable::{ItemKind, NAME_LENGTH};
+use brief_profiles::Form;
+use brief_syntax::front_matter::FrontMatter;
+use brief_syntax::source::Encoding;
+use brief_syntax::{Diagnostic, Source, rules};
+
+use crate::profile::{OutputForm, Profile};
+
+use header::Header;
+
+pub use item::{Block, ImportedItem};
+pub use name::slug;
+
+/// A file that was written for a client.
+#[derive(Debug, Clone, Copy)]
+pub struct OriginalFile<'f> {
+    /// The client; `None` for a file that several read, such as `AGENTS.md`.
+    pub client: Option<&'f Profile>,
+    /// The kind of item that it is.
+    pub kind: ItemKind,
+    /// The form of its front matter.
+    pub form: Form,
+    /// The directory below the project that it is about, with `/`; empty for the whole project.
+    pub about: &'f str,
+    /// The name of its file without ending, or that of its directory.
+    pub stem: &'f str,
+    /// Its text.
+    pub source: &'f Arc<Source>,
+}
+
+/// Something about a file that its item does not say in the words of the format.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ImportNote {
+    /// The field that it is about.
+    pub field: Option<String>,
+    /// The treatment that it got.
+    pub message: String,
+}
+
+/// The reason why a file is no item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It is UTF-16.
+    #[error("it is UTF-16; save it as UTF-8")]
+    Utf16,
+    /// It has bytes that are no UTF-8.
+    #[error("it is not UTF-8; save it as UTF-8")]
+    NotUtf8,
+    /// It has no text.
+    #[error("it has no text below its header")]
+    NoText,
+    /// It is not TOML, in which its client writes such files.
+    #[error("it is not valid TOML, or lacks the key of the text")]
+    NotToml,
+    /// It has lines that would be directives.
+    #[error("it has `<!-- @client:… -->` lines, which would choose parts of it")]
+    Directives,
+}
+
+/// Turns a file into an item; `clients` are the names of all known clients.
+pub fn import(file: &OriginalFile<'_>, clients: &[&str]) -> Result<ImportedItem, Refusal> {
+    let source = file.source;
+    if let Encoding::Invalid { .. } = source.encoding() {
+        let bytes = source.bytes_from_line(0);
+        let is_wide = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+        return Err(if is_wide { Refusal::Utf16 } else { Refusal::NotUtf8 });
+    }
+    if source.text().contains('\0') {
+        return Err(Refusal::Utf16);
+    }
+    let layout = file.client.and_then(|client| client.layout(file.kind));
+    let form = layout.map_or(&OutputForm::Markdown, |layout| &layout.form);
+    let parts = match form {
+        OutputForm::Markdown => Parts::of_markdown(file),
+        OutputForm::Toml { body } => Parts::of_toml(source.text(), body).ok_or(Refusal::NotToml)?,
+    };
+    let body = parts.body;
+    if body.trim().is_empty() {
+        return Err(Refusal::NoText);
+    }
+    if body.contains("<!--") {
+        let found = directives::scan(&body, clients);
+        if !found.blocks.is_empty() || !found.problems.is_empty() {
+            return Err(Refusal::Directives);
+        }
+    }
+    let mut item = ImportedItem::new(file.kind, slug(file.stem, file.kind), body.clone());
+    item.clients.extend(file.client.map(|client| client.id().to_owned()));
+    item.notes = parts.notes;
+    if let Some(scope) = parts.scope.filter(|_| file.kind == ItemKind::Rule) {
+        item.scope_of(file, &scope);
+    }
+    item.fill(file, &parts.header, clients);
+    if let Some(client) = file.client.filter(|_| file.kind == ItemKind::Command) {
+        item.keep_body(&body, client, clients);
+    }
+    Ok(item)
+}
+
+/// The parts of a file.
+struct Parts {
+    header: Header,
+    body: String,
+    scope: Option<RuleScope>,
+    notes: Vec<ImportNote>,
+}
+
+impl Parts {
+    fn of_markdown(file: &OriginalFile<'_>) -> Parts {
+        let source = file.source;
+        let front = FrontMatter::read(source);
+        let scope = rule_scope(file.form, source);
+        let mut notes = Vec::new();
+        let mut note = |message: String| notes.push(ImportNote { field: None, message });
+        if source.text().starts_with('\u{feff}') {
+            note("the byte order mark at its start is not kept".to_owned());
+        }
+        let is_lost = |problem: &&Diagnostic| problem.rule == rules::FRONTMATTER_INVALID;
+        for problem in front.diagnostics.iter().filter(is_lost) {
+            note(format!("a part of its header is lost: {}", problem.message));
+        }
+        let is_read = scope.body_start == front.body_start;
+        let header = if is_read { Header::read(&front, source) } else { Header::default() };
+        if header.has_comments {
+            note("comments in its header are not kept".to_owned());
+        }
+        let body = source.text()[scope.body_start..].to_owned();
+        Parts { header, body, scope: Some(scope), notes }
+    }
+
+    fn of_toml(text: &str, key: &str) -> Option<Parts> {
+        let (header, body) = Header::of_toml(text, key)?;
+        Some(Parts { header, body, scope: None, notes: Vec::new() })
+    }
+}
+
+/// Returns the words for a moment that the format has no word for.
+fn moment(used: RuleUse) -> Option<&'static str> {
+    match used {
+        RuleUse::Active => None,
+        RuleUse::Offered => {
+            Some("it is chosen by its description; other clients would always load it")
+        }
+        RuleUse::Manual => {
+            Some("it is used when it is mentioned; other clients would always load it")
+        }
+        RuleUse::Never => Some("its own client never uses it"),
+    }
+}
+
+/// The longest description of the format, in characters.
+const DESCRIPTION_LENGTH: usize = 1024;
+
+/// The length of a description that is made from the text.
+const MADE_LENGTH: usize = 160;
+
+const _: () = assert!(NAME_LENGTH == 64, "slugs are cut to that length");

@@ -1,0 +1,278 @@
+//! Import, and the law: built for its own client again, an item says what its file said.
+
+use std::sync::Arc;
+
+use brief_dialects::native::rule_scope;
+use brief_dialects::portable::{ItemKind, is_sound};
+use brief_profiles::Form;
+use brief_syntax::Source;
+
+use crate::compile::OutputContent;
+use crate::compile::compile;
+use crate::profile::{ProfileOptions, Profiles};
+
+use super::header::{self, Header};
+use super::{ImportedItem, OriginalFile, Refusal, import, slug};
+
+struct Case<'c> {
+    client: &'c str,
+    kind: ItemKind,
+    form: Form,
+    stem: &'c str,
+    text: &'c str,
+}
+
+impl Case<'_> {
+    fn import(&self) -> Result<ImportedItem, Refusal> {
+        let profiles = Profiles::builtin();
+        let source = Arc::new(Source::new("x.md", self.text));
+        let client = profiles.get(self.client);
+        let Case { kind, form, stem, .. } = *self;
+        let file = OriginalFile { client, kind, form, about: "", stem, source: &source };
+        import(&file, &profiles.ids())
+    }
+
+    /// Imports, builds for the same client, and holds the two files against each other.
+    fn law(&self) -> ImportedItem {
+        let item = self.import().expect(self.text);
+        let profiles = Profiles::builtin();
+        let portable = item.compilable();
+        assert!(is_sound(&portable, &profiles.ids()), "{}", item.text());
+        let profile = profiles.get(self.client).unwrap();
+        let compiled = compile(&portable, profile, &ProfileOptions::default(), &profiles.ids());
+        let OutputContent::Text(again) = &compiled.files[0].content else { panic!("a text") };
+        let (before, after) = (parts(self.form, self.text), parts(self.form, again));
+        assert_eq!(before.1, after.1, "bodies\n{}", item.text());
+        assert_eq!(before.0, after.0, "scopes\n{}\n{again}", item.text());
+        assert_eq!(before.2, after.2, "fields\n{}\n{again}", item.text());
+        item
+    }
+}
+
+/// Returns the scope, the body, and the other fields of a client's file.
+fn parts(form: Form, text: &str) -> (String, String, Vec<(String, String)>) {
+    let source = Arc::new(Source::new("x.md", text));
+    let scope = rule_scope(form, &source);
+    let front = brief_syntax::front_matter::FrontMatter::read(&source);
+    let header = Header::read(&front, &source);
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for (key, _) in &header.fields {
+        let name = header::key_of(key);
+        if scope.field == Some(name) || ["paths", "globs", "applyTo"].contains(&name) {
+            continue;
+        }
+        if let Some(value) = header.get(name) {
+            let value = match name {
+                "tools" | "skills" => format!("{:?}", header::parts_of(value)),
+                _ => header::text_of(value).map_or_else(|| format!("{value:?}"), str::to_owned),
+            };
+            fields.push((name.to_owned(), value));
+        }
+    }
+    fields.sort();
+    let body = text[scope.body_start..].to_owned();
+    // Alternatives are one pattern, or one each.
+    let patterns = super::item::expanded(&scope.patterns);
+    (format!("{:?} {patterns:?} {:?}", scope.used, scope.unsaid), body, fields)
+}
+
+fn rule<'c>(client: &'c str, form: Form, text: &'c str) -> Case<'c> {
+    Case { client, kind: ItemKind::Rule, form, stem: "demo", text }
+}
+
+fn agent<'c>(client: &'c str, text: &'c str) -> Case<'c> {
+    Case { client, kind: ItemKind::Agent, form: Form::Agent, stem: "demo", text }
+}
+
+#[test]
+fn names_of_files_become_names_of_items() {
+    for (stem, name) in [
+        ("api", "api"),
+        ("C# Expert", "c-expert"),
+        ("React_Rules.v2", "react-rules-v2"),
+        ("--x--", "x"),
+        ("con", "con-rule"),
+        ("日本", "rule-98bf8d1c"),
+    ] {
+        let found = slug(stem, ItemKind::Rule);
+        assert_eq!(brief_dialects::portable::name_problem(&found), None, "{stem}");
+        if stem != "日本" {
+            assert_eq!(found, name);
+        }
+    }
+    assert_eq!(slug(&"a-".repeat(80), ItemKind::Rule).len(), 63);
+}
+
+#[test]
+fn a_rule_of_claude_code() {
+    let item =
+        rule("claude", Form::Claude, "---\npaths:\n  - src/api/**/*.ts\n---\n\n# API\n\nText.\n")
+            .law();
+    assert_eq!(item.scope, ["src/api/**/*.ts"]);
+    assert_eq!(item.description, "API");
+    assert_eq!(item.clients, ["claude"]);
+    // A name without `/` is meant at any depth there.
+    let item = rule("claude", Form::Claude, "---\npaths: src/**, *.md\n---\nText.\n").law();
+    assert_eq!(item.scope, ["**/src/**", "**/*.md"]);
+    let item = rule("claude", Form::Claude, "---\npaths: [/src/**]\n---\nText.\n").law();
+    assert_eq!(item.scope, ["src/**"]);
+    // What takes files back has no words.
+    let item =
+        rule("claude", Form::Claude, "---\npaths: [src/a/**, '!src/a/b/**']\n---\nText.\n").law();
+    assert_eq!(item.scope, Vec::<String>::new());
+    assert_eq!(item.notes.len(), 1);
+    let item = rule("claude", Form::Claude, "No header.\n").law();
+    assert!(item.text().ends_with("---\nNo header.\n"));
+}
+
+#[test]
+fn a_rule_of_copilot() {
+    let copilot = |text| rule("copilot", Form::Copilot, text).law();
+    assert_eq!(copilot("---\napplyTo: '*.py'\n---\nText.\n").scope, ["**/*.py"]);
+    assert_eq!(
+        copilot("---\napplyTo: '**/*.{ts,tsx}'\ndescription: TS\n---\nText.\n").scope,
+        ["**/*.{ts,tsx}"]
+    );
+    assert_eq!(
+        copilot("---\napplyTo: '**'\nexcludeAgent: code-review\n---\n\nText.\n").scope,
+        Vec::<String>::new()
+    );
+    assert_eq!(copilot("---\napplyTo: 'a/**,b/**'\n---\nText.\n").scope, ["a/**", "b/**"]);
+    // Without `applyTo` it is used when it is mentioned; a build would write one.
+    assert_eq!(copilot("---\ndescription: x\n---\nText.\n").scope, Vec::<String>::new());
+    copilot("Text alone.\n");
+}
+
+#[test]
+fn an_agent_keeps_its_tools() {
+    let item = agent(
+        "claude",
+        "---\nname: demo\ndescription: d\ntools: Read, Grep\nmodel: opus\n---\n\nYou are.\n",
+    )
+    .law();
+    assert!(item.text().contains("tools:\n  - read\n  - grep\n"), "{}", item.text());
+    assert!(item.blocks.is_empty(), "{}", item.text());
+    let item = agent("claude", "---\nname: Demo Agent\ndescription: d\ntools: [Read, Task, 'Bash(git:*)']\ncolor: red\nmodel: inherit\n---\nYou are.\n").law();
+    assert_eq!(item.notes.len(), 1);
+    let item = agent(
+        "copilot",
+        "---\ndescription: d\ntools: ['edit', 'search', 'github/*']\nmodel: GPT-5\n---\nYou are.\n",
+    )
+    .law();
+    assert!(
+        item.text().contains("tools:\n  - write\n  - edit\n  - grep\n  - glob\n"),
+        "{}",
+        item.text()
+    );
+    agent("opencode", "---\ndescription: d\nmode: primary\npermission:\n  \"*\": deny\n  read: allow\n---\nYou are.\n").law();
+    agent("opencode", "---\ndescription: d\npermission:\n  bash: ask\n---\nYou are.\n").law();
+    agent("opencode", "---\ndescription: d\ntools:\n  write: false\n---\nYou are.\n").law();
+}
+
+#[test]
+fn a_command_keeps_its_arguments() {
+    let command = |client, text| {
+        Case { client, kind: ItemKind::Command, form: Form::Plain, stem: "demo", text }.law()
+    };
+    let item = command(
+        "claude",
+        "---\ndescription: d\nallowed-tools: Bash(git:*)\n---\n\nFix $ARGUMENTS.\n",
+    );
+    assert!(
+        item.overrides.is_empty() && item.text().ends_with("\nFix $ARGUMENTS.\n"),
+        "{}",
+        item.text()
+    );
+    let item = command("claude", "Fix $ARGUMENTS[0] for $5.\n");
+    assert!(
+        item.text().ends_with("\nFix $1 for $5.\n") || !item.overrides.is_empty(),
+        "{}",
+        item.text()
+    );
+    let item = command("opencode", "---\ndescription: d\nagent: build\n---\nFix $1 and $2.\n");
+    assert!(item.overrides.is_empty(), "{}", item.text());
+    let item = command("copilot", "---\nmode: agent\n---\nFix ${input:issue} in ${file}.\n");
+    assert!(item.text().contains("arguments:\n  - issue\n"), "{}", item.text());
+    // A number of Claude Code's has another meaning in each version.
+    let item = command("claude", "Fix $1.\n");
+    assert_eq!(item.overrides, [("claude".to_owned(), "Fix $1.\n".to_owned())]);
+}
+
+/// Built by us, a file becomes the item that it came from.
+#[test]
+fn our_own_output_is_no_verbatim_item() {
+    let text = "---\nname: demo\ndescription: d\n---\n\n# demo\n\n## Part\n\n- a\n";
+    let item = rule("claude", Form::Claude, text).law();
+    assert!(!item.is_verbatim, "{}", item.text());
+    assert_eq!(item.body, "\n## Part\n\n- a\n");
+}
+
+#[test]
+fn a_long_description_is_cut_and_kept() {
+    let text = format!("---\nname: demo\ndescription: {}\n---\nYou are.\n", "word ".repeat(300));
+    let item = agent("claude", &text).law();
+    assert!(item.description.chars().count() <= 1024);
+    assert_eq!(item.blocks.len(), 1);
+}
+
+#[test]
+fn what_is_no_item_is_refused() {
+    let no_text = rule("claude", Form::Claude, "---\npaths: [a]\n---\n\n").import();
+    assert_eq!(no_text.unwrap_err(), Refusal::NoText);
+    let directives = rule("claude", Form::Claude, "a\n<!-- @client:claude -->\nb\n").import();
+    assert_eq!(directives.unwrap_err(), Refusal::Directives);
+    for (bytes, refusal) in
+        [(vec![0xff, 0xfe, b'a', 0], Refusal::Utf16), (b"caf\xe9\n".to_vec(), Refusal::NotUtf8)]
+    {
+        let source = Arc::new(Source::from_bytes("x.md", bytes));
+        let file = OriginalFile {
+            client: None,
+            kind: ItemKind::Rule,
+            form: Form::Plain,
+            about: "",
+            stem: "x",
+            source: &source,
+        };
+        assert_eq!(import(&file, &[]).unwrap_err(), refusal);
+    }
+}
+
+/// A header is held against its own, whatever it says, for every client with rules or agents.
+#[test]
+fn the_law_holds_for_odd_headers() {
+    let headers = [
+        "",
+        "name: demo\n",
+        "description: A text\n",
+        "description:\nglobs:\nalwaysApply: false\n",
+        "paths: a/**\n",
+        "globs: **/*.ts, src/**\n",
+        "globs: ['a/*.ts', b]\nalwaysApply: true\n",
+        "applyTo: '**'\n",
+        "applyTo: src/x.py\nname: Other name\n",
+        "trigger: glob\nglobs: '*.py'\n",
+        "trigger: manual\n",
+        "inclusion: fileMatch\nfileMatchPattern: ['a/**']\n",
+        "inclusion: manual\n",
+        "unknown: {a: [1, 2.5, yes], b: null}\n",
+        "version: 1.0\nauthor: me # a comment\n",
+        "model: x\ntools: *\n",
+    ];
+    let profiles = Profiles::builtin();
+    let mut count = 0;
+    for profile in profiles.iter() {
+        for (kind, layout) in profile.layouts().filter(|(kind, _)| *kind != ItemKind::Skill) {
+            let form = layout.pattern_form().unwrap_or(Form::Plain);
+            for header in headers {
+                let text = match header {
+                    "" => "Text.\n".to_owned(),
+                    header => format!("---\n{header}---\n\nText.\n"),
+                };
+                // In a form without front matter, two lines of dashes are text, and so they stay.
+                Case { client: profile.id(), kind, form, stem: "demo", text: &text }.law();
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 80, "{count}");
+}
