@@ -420,7 +420,13 @@ const LIMITS: &[(&str, u64, &str, &str)] = &[
     (
         "files of a remote directory",
         limits::REMOTE_FILES as u64,
-        "of more, only what could be guidance is read; more of that: not used, exit 1",
+        "of more, only what could be guidance is read",
+        "—",
+    ),
+    (
+        "files of a large remote directory that could be guidance",
+        limits::REMOTE_GUIDANCE_FILES as u64,
+        "it is not used, exit 1",
         "—",
     ),
     (

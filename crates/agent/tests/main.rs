@@ -5,4 +5,3 @@
 
 mod conversation;
 mod sandbox;
-mod servers;

@@ -71,6 +71,11 @@ impl CommandError {
         self.kind == ErrorKind::Outrun
     }
 
+    /// Returns whether it is not about the user's files, so that another try cannot succeed.
+    pub(crate) fn ends_everything(&self) -> bool {
+        matches!(self.kind, ErrorKind::Interrupted | ErrorKind::BrokenPipe | ErrorKind::Internal)
+    }
+
     pub(crate) fn interrupted() -> Self {
         let message = "interrupted".to_owned();
         CommandError { kind: ErrorKind::Interrupted, message, hint: None }

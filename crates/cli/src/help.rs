@@ -49,6 +49,7 @@ pub(crate) const GROUPS: &[Group] = &[
             ("update", "brief update --dry-run"),
             ("outdated", "brief outdated"),
             ("list", "brief list --tree"),
+            ("search", "brief search review acme/guidance"),
             ("sync", "brief sync --frozen"),
             ("build", "brief build --check"),
             ("audit", "brief audit acme/guidance --deny hooks"),

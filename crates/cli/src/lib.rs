@@ -20,6 +20,7 @@ mod output_options;
 mod paging;
 mod session;
 mod ui;
+mod watching;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Full-text search over all items of a project, ranked.
+//! Full-text search over all items of a project or of its sources, ranked.
 //!
 //! The ranking is BM25 over the words of an item's name, description, path and text. A word in a name says
 //! more than one in a text, so it counts more. The index is built once for a catalog and answers from memory.
@@ -81,7 +81,47 @@ pub struct SearchReport<'i> {
     pub items: Vec<SearchHit<'i>>,
 }
 
+/// A text that is not guidance of a project: an item of a source.
+#[derive(Debug, Clone)]
+pub struct SearchText<'t> {
+    /// The dialect that it is written in.
+    pub dialect: &'static str,
+    /// Its kind, such as `rule` or `bundle`.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: &'t str,
+    /// Its file.
+    pub path: &'t Path,
+    /// Its description.
+    pub description: &'t str,
+    /// Its text.
+    pub text: &'t str,
+}
+
 impl SearchIndex {
+    /// Indexes texts, whose paths are below `root`.
+    pub fn of_texts<'t>(
+        root: &Path,
+        texts: impl IntoIterator<Item = SearchText<'t>>,
+    ) -> SearchIndex {
+        let mut index = SearchIndex { root: root.to_owned(), ..SearchIndex::default() };
+        for text in texts {
+            let SearchText { dialect, kind, name, path, description, text } = text;
+            index.add(SearchEntry {
+                dialect,
+                kind,
+                name: name.to_owned(),
+                path: Arc::from(path),
+                line: 1,
+                state: "manual",
+                description: description.to_owned(),
+                text: text.to_owned(),
+                length: 0.0,
+            });
+        }
+        index.measured()
+    }
+
     /// Indexes the items and decisions of a briefing about everything.
     pub fn of(briefing: &Briefing) -> SearchIndex {
         let mut index = SearchIndex { root: briefing.root().to_owned(), ..SearchIndex::default() };
@@ -109,9 +149,13 @@ impl SearchIndex {
                 length: 0.0,
             });
         }
-        let total: f32 = index.entries.iter().map(|entry| entry.length).sum();
-        index.mean_length = total / amount(index.entries.len().max(1));
-        index
+        index.measured()
+    }
+
+    fn measured(mut self) -> SearchIndex {
+        let total: f32 = self.entries.iter().map(|entry| entry.length).sum();
+        self.mean_length = total / amount(self.entries.len().max(1));
+        self
     }
 
     fn add(&mut self, mut entry: SearchEntry) {
@@ -275,6 +319,25 @@ mod tests {
         assert_eq!(found[0].excerpt, "Migrations run at night, never by day.");
         assert_eq!(found[0].place(), "CLAUDE.md:1");
         assert_eq!(index.find("PRICE", 10)[0].excerpt, "Prices are cents.");
+    }
+
+    #[test]
+    fn texts_that_are_no_guidance_are_found_too() {
+        let text = |name, text| SearchText {
+            dialect: "portable",
+            kind: "agent",
+            name,
+            path: Path::new("/s/agents/x.md"),
+            description: "",
+            text,
+        };
+        let index = SearchIndex::of_texts(
+            Path::new("/s"),
+            [text("reviewer", "Reads code."), text("other", "Asks the reviewer.")],
+        );
+        let found = index.find("reviewer", 10);
+        assert_eq!((found[0].name, found[1].name), ("reviewer", "other"));
+        assert_eq!(found[0].place(), "agents/x.md:1");
     }
 
     #[test]

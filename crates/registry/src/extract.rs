@@ -160,7 +160,7 @@ impl Extraction<'_> {
 
     /// Lists the entries to write.
     fn list(&self, notes: &mut OmittedFiles) -> Result<Vec<TreeEntry>, FetchError> {
-        let most = limits::REMOTE_FILES as u64;
+        let most = limits::REMOTE_GUIDANCE_FILES as u64;
         let request = GitRequest::within(self.repository, "ls-tree")
             .args(["-r", "-z", "-l", "--full-tree", &self.tree()])
             .output(LISTING_BYTES);
@@ -212,7 +212,7 @@ impl Extraction<'_> {
                 .named
                 .push(format!("it is large: {kept} of {all} files, those of guidance, are read"));
         }
-        if entries.len() > limits::REMOTE_FILES {
+        if entries.len() > limits::REMOTE_GUIDANCE_FILES {
             return Err(self.too_large(most, "files"));
         }
         if bytes(&entries) > limits::REMOTE_BYTES {

@@ -9,8 +9,22 @@ use std::path::{Path, PathBuf};
 use brief_dialects::native;
 use brief_dialects::portable::ItemKind;
 
-/// File names that are guidance in any directory.
-const NAMES: [&str; 4] = ["AGENTS.yaml", "AGENTS.yml", "brief.toml", "brief.lock"];
+/// File names that are guidance in any directory, or describe plugins.
+const NAMES: [&str; 9] = [
+    "AGENTS.yaml",
+    "AGENTS.yml",
+    "brief.toml",
+    "brief.lock",
+    "plugin.json",
+    "marketplace.json",
+    "gemini-extension.json",
+    "hooks.json",
+    "mcp.json",
+];
+
+/// Directories whose Markdown files are pages for people.
+const PAGES: [&str; 7] =
+    ["docs", "doc", "documentation", "website", "site", "blog", "node_modules"];
 
 /// Endings of file names that are guidance.
 const ENDINGS: [&str; 6] =
@@ -44,8 +58,14 @@ fn is_guidance(path: &Path) -> bool {
         return true;
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // Agents, commands and rules in one file have any name; only their content tells.
+    let is_page = || path.iter().any(|name| PAGES.iter().any(|page| name == *page));
+    if name.ends_with(".md") && !is_page() {
+        return true;
+    }
     let is_named = NAMES.contains(&&*name) || native::is_beginning(&name);
-    is_named || ENDINGS.iter().any(|ending| name.ends_with(ending))
+    let is_command = || name.ends_with(".toml") && path.iter().any(|name| name == "commands");
+    is_named || ENDINGS.iter().any(|ending| name.ends_with(ending)) || is_command()
 }
 
 #[cfg(test)]
@@ -60,6 +80,9 @@ mod tests {
             "skills/pdf/scripts/read.py",
             "deep/rules/money/RULE.md",
             "deep/rules/other.md",
+            "categories/web/react.md",
+            "plugins/x/plugin.json",
+            "plugins/x/commands/run.toml",
             ".claude/rules/a.md",
             "pkg/.cursor/rules/b.mdc",
             "pkg/AGENTS.md",
@@ -76,10 +99,15 @@ mod tests {
                 "skills/pdf/SKILL.md",
                 "skills/pdf/scripts/read.py",
                 "deep/rules/money/RULE.md",
+                "deep/rules/other.md",
+                "categories/web/react.md",
+                "plugins/x/plugin.json",
+                "plugins/x/commands/run.toml",
                 ".claude/rules/a.md",
                 "pkg/.cursor/rules/b.mdc",
                 "pkg/AGENTS.md",
                 "base.bundle.md",
+                "SKILL.md",
             ]
         );
     }

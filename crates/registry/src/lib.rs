@@ -24,6 +24,7 @@ pub mod manifest;
 mod outputs;
 mod shorthand;
 mod source;
+mod watched;
 
 pub use cache::{Cache, Checkout, Event, Network};
 pub use error::FetchError;
@@ -31,3 +32,4 @@ pub use latest::{Latest, newer_tag};
 pub use outputs::plan::Difference;
 pub use outputs::{Change, ChangeKind};
 pub use source::{GitSource, SourceAddress, SourceError};
+pub use watched::WatchedFiles;

@@ -153,6 +153,10 @@ pub const TRUST_BYTES: u64 = 1024 * 1024;
 /// Files taken from one remote directory; of one with more, only possible guidance is taken.
 pub const REMOTE_FILES: usize = 10_000;
 
+/// Files of a remote directory with more than [`REMOTE_FILES`] that could be guidance; with more of them, it is
+/// refused. The largest public collections have 14,000.
+pub const REMOTE_GUIDANCE_FILES: usize = 50_000;
+
 /// Bytes of one file of a remote directory; a larger one is reported and left out.
 pub const REMOTE_FILE_BYTES: u64 = 16 * 1024 * 1024;
 

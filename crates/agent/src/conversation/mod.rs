@@ -19,6 +19,7 @@ mod interact;
 mod message;
 mod ready;
 mod repeats;
+mod sse;
 mod transcript;
 mod transport;
 mod turn;

@@ -58,8 +58,8 @@ pub(crate) struct AddArgs {
 }
 
 /// The advice for a source without items: the paths of items.
-pub(super) const ITEMS: &str =
-    "items are `rules/NAME/RULE.md`, `skills/NAME/SKILL.md`, `agents/NAME/AGENT.md`";
+pub(super) const ITEMS: &str = "items are `rules/NAME/RULE.md`, `skills/NAME/SKILL.md`, `agents/NAME/AGENT.md`, and files for one client: \
+     `agents/NAME.md`, `NAME.agent.md`, `NAME.instructions.md`, `NAME.mdc`";
 
 pub(crate) fn run(
     ui: &mut Ui,
@@ -118,6 +118,9 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
     })?;
     if let Some(hint) = lies_elsewhere().filter(|_| args.items.is_empty()) {
         ui.hint(&hint)?;
+    }
+    for note in found.not_installed(&wanted) {
+        ui.warning(&note)?;
     }
     let is_new = manifest.sources.is_empty() && lock.items.is_empty();
     let is_open = installation.clients.settings().clients.is_none() && own_clients.is_none();
@@ -193,6 +196,9 @@ fn not_chosen(addition: &Addition, locked: Option<&str>, error: &ChooseError) ->
         ChooseError::Empty => refused.with_hint(ITEMS),
         ChooseError::Unusable | ChooseError::Invalid { .. } => refused
             .with_hint("until it is corrected in the source, do without it; nothing was changed"),
+        ChooseError::Outside { address: Some(address), .. } => {
+            refused.with_hint(format!("`brief add {address}` adds it from there"))
+        }
         ChooseError::Several { which, .. } => {
             refused.with_hint(format!("write {}", which.join(" or ")))
         }

@@ -10,8 +10,8 @@ use brief_clients::compile::Clients;
 use brief_clients::profile::{ProfileScope, Section};
 use brief_dialects::portable::config;
 use brief_profiles::OwnClients;
-use brief_registry::ChangeKind;
 use brief_registry::build::{self, BuildError, BuildMode, BuildOutcome, BuildRequest, Edited};
+use brief_registry::{ChangeKind, WatchedFiles};
 use brief_syntax::render::{Envelope, path_below};
 use brief_syntax::system::ReadError;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
@@ -22,12 +22,14 @@ use crate::error::{CommandError, ErrorKind};
 use crate::installation::unknown_client;
 use crate::session::Session;
 use crate::ui::Ui;
+use crate::watching;
 
 /// Compile portable rules, skills, agents and commands into each client's own files
 ///
 /// Only files that an earlier build has written are replaced or removed, and of those only the ones that
 /// are unchanged since. Exits with 1 when an item could not be built; the others are.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 pub(crate) struct BuildArgs {
     /// The registry: the directory that holds the items, at any depth
     #[arg(default_value = ".")]
@@ -52,6 +54,10 @@ pub(crate) struct BuildArgs {
     #[arg(long)]
     force: bool,
 
+    /// Build again whenever a file of the registry changes, until ^C
+    #[arg(long, conflicts_with_all = ["check", "json"])]
+    watch: bool,
+
     /// Print JSON: the changes and the diagnostics
     #[arg(long)]
     json: bool,
@@ -74,6 +80,36 @@ pub(crate) fn run(
     session: &Session,
     args: &BuildArgs,
 ) -> Result<ExitCode, CommandError> {
+    if !args.watch {
+        return build_once(ui, session, args);
+    }
+    let registry = session.directory().join(&args.path);
+    watching::repeat(
+        ui,
+        session,
+        |ui| build_once(ui, session, args),
+        || {
+            let out = match &args.out {
+                Some(out) => session.directory().join(out),
+                None => {
+                    registry.join(configured_out(session, &registry).as_deref().unwrap_or("dist"))
+                }
+            };
+            WatchedFiles::of_build(session.system(), &registry, &out)
+        },
+    )
+}
+
+/// Returns `build.out` of a registry.
+fn configured_out(session: &Session, registry: &Path) -> Option<String> {
+    let source = configuration(session, registry).ok()?;
+    let own = OwnClients::below(session.system(), registry);
+    let clients =
+        Clients::read(source.as_ref(), &own, Section::Build, ProfileScope::Project).ok()?;
+    clients.settings().out.clone()
+}
+
+fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result<ExitCode, CommandError> {
     let out = args.out.as_ref().map(|out| session.directory().join(out));
     let registry = session.directory().join(&args.path);
     let configuration = match configuration(session, &registry) {

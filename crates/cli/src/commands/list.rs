@@ -4,11 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use brief_dialects::portable::output::SharedEntry;
-use brief_dialects::portable::{ItemId, PortableItem, Registry};
+use brief_dialects::portable::{Bundle, ItemId, OutsidePlugin, PassedOver, PortableItem, Registry};
 use brief_registry::SourceAddress;
-use brief_registry::install::{SourceInventory, look_into};
+use brief_registry::install::{Found, SourceInventory, look_into};
 use brief_registry::lock::{Lock, LockedItem};
 use brief_registry::manifest::{Manifest, ManifestPlace};
+use brief_syntax::Diagnostic;
 use brief_syntax::render::Envelope;
 use brief_syntax::text::fold;
 use brief_syntax::yaml::Node;
@@ -78,6 +79,21 @@ struct JsonAvailable<'l> {
     commit: Option<&'l str>,
     items: Vec<JsonOffer<'l>>,
     bundles: Vec<JsonBundle<'l>>,
+    outside: Vec<JsonOutside<'l>>,
+    left_out: Vec<JsonLeftOut<'l>>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonOutside<'l> {
+    name: &'l str,
+    place: &'l str,
+    address: Option<&'l str>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonLeftOut<'l> {
+    path: &'l str,
+    reason: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -86,6 +102,8 @@ struct JsonOffer<'l> {
     name: &'l str,
     description: &'l str,
     version: Option<&'l str>,
+    path: &'l str,
+    written_for: Option<&'static str>,
     valid: bool,
 }
 
@@ -96,6 +114,8 @@ struct JsonBundle<'l> {
     version: Option<&'l str>,
     items: Vec<String>,
     requires: Vec<&'l str>,
+    plugin: Option<&'l str>,
+    capabilities: &'l [String],
 }
 
 pub(crate) fn run(
@@ -109,7 +129,7 @@ pub(crate) fn run(
     };
     let manifest = installation.manifest.clone().unwrap_or_default();
     if let Some(source) = &args.available {
-        return available(ui, session, &installation, &manifest, source, args);
+        return available(ui, session, &installation, source, args);
     }
     let lock = installation.lock(session.system())?.unwrap_or_default();
     if args.json {
@@ -231,19 +251,27 @@ fn print_json(
     Ok(())
 }
 
-/// Shows the content of a source.
-fn available(
+/// A source that a user typed.
+pub(super) struct SourceArgs<'s> {
+    /// The name of a source in brief.toml, or an address.
+    pub(super) text: &'s str,
+    /// True if only the cache is read.
+    pub(super) offline: bool,
+}
+
+/// Reads a source by its name in brief.toml or by its address.
+pub(super) fn look(
     ui: &mut Ui,
     session: &Session,
     installation: &Installation,
-    manifest: &Manifest,
-    text: &str,
-    args: &ListArgs,
-) -> Result<ExitCode, CommandError> {
-    let system = session.system();
+    args: &SourceArgs<'_>,
+) -> Result<(SourceAddress, Found), CommandError> {
+    let (system, text) = (session.system(), args.text);
     let known = installation.clients.profiles().ids();
     let usage = |error: brief_registry::SourceError| CommandError::usage(error.to_string());
-    let (source, base) = match manifest.source(text) {
+    let manifest = installation.manifest.as_ref();
+    let named = manifest.and_then(|manifest| manifest.source(text));
+    let (source, base) = match named {
         Some(source) => {
             let found = brief_registry::install::source_of(system, &installation.project, source);
             let found = found.map_err(|error| installation::refusal(&error))?;
@@ -259,18 +287,36 @@ fn available(
     let found = installation::watched(ui, |observer| {
         look_into(system, &source, None, base, &known, network, observer)
     })?;
-    let found = found.map_err(|error| match manifest.source(text) {
+    let found = found.map_err(|error| match named {
         Some(_) => installation::refusal(&error),
         None => installation::refusal_of_typed(&error),
     })?;
+    Ok((source, found))
+}
+
+/// Shows the content of a source.
+fn available(
+    ui: &mut Ui,
+    session: &Session,
+    installation: &Installation,
+    text: &str,
+    args: &ListArgs,
+) -> Result<ExitCode, CommandError> {
+    let (source, found) =
+        look(ui, session, installation, &SourceArgs { text, offline: args.offline })?;
+    let base = session.directory();
     let is_empty = found.registry.items.is_empty() && found.registry.bundles.is_empty();
     if args.json {
-        print_offers_json(ui, base, &source, &found.registry, found.commit.as_deref())?;
+        let problems = found.problems(&source.to_string());
+        print_offers_json(ui, base, &source, &found.registry, found.commit.as_deref(), &problems)?;
     } else {
         for note in &found.notes {
             ui.warning(note)?;
         }
+        let problems = found.problems(&source.to_string());
+        ui.print_diagnostics(&problems, base)?;
         print_offers(ui, &found.registry)?;
+        tell_rest(ui, &found.registry)?;
         if is_empty {
             ui.status(&format!("there are no items in `{}`", source.typed()))?;
         }
@@ -288,8 +334,9 @@ fn print_offers(ui: &mut Ui, registry: &Registry) -> Result<(), CommandError> {
     let width = ui.width();
     for bundle in &registry.bundles {
         let version = bundle.version().map_or(String::new(), |text| format!(" {text}"));
-        let about = bundle.document().text("description").unwrap_or_default();
-        let line = format!("bundle/{}{version}: {about}", bundle.name());
+        let about = bundle.description().unwrap_or_default();
+        let more = more_than_items(bundle);
+        let line = format!("bundle/{}{version}{more}: {about}", bundle.name());
         ui.print_line(fold(&line, width))?;
     }
     for item in &registry.items {
@@ -300,33 +347,82 @@ fn print_offers(ui: &mut Ui, registry: &Registry) -> Result<(), CommandError> {
     Ok(())
 }
 
+/// Counts the hooks and servers of a plugin, which are not installed.
+fn more_than_items(bundle: &Bundle) -> String {
+    let facts = bundle.plugin().map(|plugin| plugin.capabilities.as_slice()).unwrap_or_default();
+    let count = |name: &str| facts.iter().filter(|fact| fact.starts_with(name)).count();
+    let counted =
+        [("hook", "hooks", count("hooks ")), ("MCP server", "MCP servers", count("mcp-servers "))];
+    let counted = counted.into_iter().filter(|(.., count)| *count > 0);
+    let words: Vec<String> = counted
+        .map(|(one, many, count)| format!("{count} {}", if count == 1 { one } else { many }))
+        .collect();
+    if words.is_empty() { String::new() } else { format!(" (also {})", words.join(", ")) }
+}
+
+/// Says what a source has besides: plugins that are elsewhere, files that are no items.
+fn tell_rest(ui: &mut Ui, registry: &Registry) -> Result<(), CommandError> {
+    if let Some(first) = registry.outside.first() {
+        let count = registry.outside.len();
+        let OutsidePlugin { name, place, .. } = first;
+        let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
+        ui.status(&format!(
+            "not in this source: the plugin `{name}` at `{place}`{more}; `--json` lists them"
+        ))?;
+    }
+    if let Some(PassedOver { path, reason }) = registry.left_out.first() {
+        let count = registry.left_out.len();
+        let more =
+            if count > 1 { format!(", and {} more files", count - 1) } else { String::new() };
+        ui.status(&format!("no item: `{path}`, because {reason}{more}; `--json` lists them"))?;
+    }
+    Ok(())
+}
+
 fn print_offers_json(
     ui: &mut Ui,
     root: &Path,
     source: &SourceAddress,
     registry: &Registry,
     commit: Option<&str>,
+    diagnostics: &[Diagnostic],
 ) -> Result<(), CommandError> {
     let items = registry.items.iter().map(|item| JsonOffer {
         kind: item.kind().as_str(),
         name: item.name(),
         description: item.description(),
         version: item.version(),
+        path: item.slashed(),
+        written_for: item.written_for(),
         valid: item.is_valid(),
     });
     let bundles = registry.bundles.iter().map(|bundle| JsonBundle {
         name: bundle.name(),
-        description: bundle.document().text("description"),
+        description: bundle.description(),
         version: bundle.version(),
         items: bundle.items().map(full_name).collect(),
         requires: bundle.requires().iter().map(|other| other.name.as_str()).collect(),
+        plugin: bundle.plugin().map(|plugin| plugin.directory.as_str()),
+        capabilities: bundle
+            .plugin()
+            .map(|plugin| plugin.capabilities.as_slice())
+            .unwrap_or_default(),
     });
+    let outside = registry.outside.iter().map(|plugin| JsonOutside {
+        name: &plugin.name,
+        place: &plugin.place,
+        address: plugin.address.as_deref(),
+    });
+    let left_out =
+        registry.left_out.iter().map(|file| JsonLeftOut { path: &file.path, reason: file.reason });
     let body = JsonAvailable {
         source: source.to_string(),
         commit,
         items: items.collect(),
         bundles: bundles.collect(),
+        outside: outside.collect(),
+        left_out: left_out.collect(),
     };
-    ui.print_json(&Envelope { kind: "list", root, diagnostics: &[], body })?;
+    ui.print_json(&Envelope { kind: "list", root, diagnostics, body })?;
     Ok(())
 }

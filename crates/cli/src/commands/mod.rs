@@ -27,6 +27,7 @@ mod question;
 mod receipts;
 mod remove;
 mod schema;
+mod search;
 mod sees;
 mod sync;
 mod task;
@@ -67,6 +68,7 @@ pub(crate) enum Command {
     Update(update::UpdateArgs),
     Outdated(outdated::OutdatedArgs),
     List(list::ListArgs),
+    Search(search::SearchArgs),
     #[command(visible_alias = "install")]
     Sync(sync::SyncArgs),
     Clean(clean::CleanArgs),
@@ -99,6 +101,7 @@ impl Command {
                 | Command::Diff(_)
                 | Command::Receipts(_)
                 | Command::List(_)
+                | Command::Search(_)
                 | Command::Audit(_)
                 | Command::Lint(_)
                 | Command::Doctor(_)
@@ -130,6 +133,7 @@ pub(crate) fn run(
         Command::Update(args) => update::run(ui, session, args),
         Command::Outdated(args) => outdated::run(ui, session, args),
         Command::List(args) => list::run(ui, session, args),
+        Command::Search(args) => search::run(ui, session, args),
         Command::Sync(args) => sync::run(ui, session, args),
         Command::Clean(args) => clean::run(ui, session, args),
         Command::Build(args) => build::run(ui, session, args),

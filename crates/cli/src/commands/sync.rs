@@ -2,13 +2,16 @@
 
 use std::process::ExitCode;
 
+use brief_registry::WatchedFiles;
 use brief_registry::install::{InstallMode, InstallReport, InstallRequest, Locking};
+use brief_registry::manifest::Manifest;
 use clap::Args;
 
 use crate::error::{CommandError, ErrorKind};
 use crate::installation::{self, Installation, RunPurpose, Writing};
 use crate::session::Session;
 use crate::ui::Ui;
+use crate::watching;
 
 /// Make the project match brief.toml and brief.lock
 ///
@@ -38,6 +41,10 @@ pub(crate) struct SyncArgs {
     #[arg(long)]
     offline: bool,
 
+    /// Do it again whenever brief.toml or a source that is a directory changes, until ^C
+    #[arg(long, conflicts_with_all = ["check", "dry_run", "diff", "json"])]
+    watch: bool,
+
     #[command(flatten)]
     writing: Writing,
 }
@@ -47,6 +54,23 @@ pub(crate) fn run(
     session: &Session,
     args: &SyncArgs,
 ) -> Result<ExitCode, CommandError> {
+    if !args.watch {
+        return sync(ui, session, args);
+    }
+    let project = installation::project(session, &args.writing.place)?;
+    watching::repeat(
+        ui,
+        session,
+        |ui| sync(ui, session, args),
+        || {
+            let manifest = project.read_manifest(session.system()).ok().flatten();
+            let manifest = manifest.and_then(|source| Manifest::read(&source).ok());
+            WatchedFiles::of_project(session.system(), &project, manifest.as_ref())
+        },
+    )
+}
+
+fn sync(ui: &mut Ui, session: &Session, args: &SyncArgs) -> Result<ExitCode, CommandError> {
     let mode = installation::mode(args.check || args.dry_run, args.diff);
     let installation = match Installation::find_for(ui, session, &args.writing.place, mode)? {
         Ok(installation) => installation,

@@ -111,11 +111,8 @@ impl Installation {
         place: &Where,
         mode: InstallMode,
     ) -> Result<Result<Installation, ExitCode>, CommandError> {
-        let (project, scope) = if place.global {
-            (user_project(session)?, ProfileScope::Home)
-        } else {
-            (session.installed_project()?, ProfileScope::Project)
-        };
+        let scope = if place.global { ProfileScope::Home } else { ProfileScope::Project };
+        let project = project(session, place)?;
         let finished = match mode {
             InstallMode::Write => install::finish(session.system(), &project),
             InstallMode::Check | InstallMode::Diff => Ok(Finished::default()),
@@ -278,6 +275,11 @@ pub(crate) fn unknown_client(error: &UnknownClient) -> CommandError {
         None => known,
     };
     CommandError::usage(error.to_string()).with_hint(hint)
+}
+
+/// Returns the project of a command, or the user's own installation.
+pub(crate) fn project(session: &Session, place: &Where) -> Result<ProjectPaths, CommandError> {
+    if place.global { user_project(session) } else { session.installed_project() }
 }
 
 fn user_project(session: &Session) -> Result<ProjectPaths, CommandError> {

@@ -421,7 +421,8 @@ fn near_names_are_suggested() {
     assert!(output.stderr.contains(hint), "{output}");
 }
 
-/// U72: skills that a source keeps for its own clients are no items of it, but can be had.
+/// U72: skills in the directories of clients are items, unless the source is a registry of the portable format, where
+/// outputs lie there. Those can be had all the same.
 #[test]
 fn skills_in_places_of_clients_are_told_of() {
     for place in [".claude", ".agents", ".github", ".opencode"] {
@@ -429,18 +430,23 @@ fn skills_in_places_of_clients_are_told_of() {
         let remote = Remote::new(&project, "github/acme/tools");
         let skill = "---\nname: deploy\ndescription: Use when deploying\n---\n\n# Deploy\n";
         remote.commit(&[(&format!("{place}/skills/deploy/SKILL.md"), skill)]);
+        let list = run(&project, &["list", "--available", "acme/tools"]);
+        assert_eq!(list.stdout, "skill/deploy: Use when deploying\n");
+        remote.commit(&[("rules/money/RULE.md", &item("money", "Cents."))]);
         let hint = format!("there is 1 skill in `{place}/skills`");
-        let list = project.run(&["list", "--available", "acme/tools"]);
-        assert_eq!(list.code, Some(1), "{list}");
-        assert!(list.stderr.contains("there are no items in `acme/tools`"), "{list}");
+        let list = run(&project, &["list", "--available", "acme/tools"]);
+        assert_eq!(list.stdout, "rule/money: Use when money matters\n");
         assert!(list.stderr.contains(&hint), "{list}");
-        let output = project.run(&["add", "acme/tools"]);
+        let output = project.run(&["add", "acme/tools", "deploy"]);
         assert_eq!(output.code, Some(1), "{output}");
         assert!(output.stderr.contains(&hint), "{output}");
         assert_eq!(names(&project), [""; 0]);
         // The way out is one that works.
         let typed = format!("acme/tools:{place}/skills");
-        assert!(output.stderr.contains(&format!("`brief add {typed}` adds them")), "{output}");
+        assert!(
+            output.stderr.contains(&format!("`brief add {typed} deploy` adds them")),
+            "{output}"
+        );
         run(&project, &["add", &typed, "deploy"]);
         assert!(project.path().join(".claude/skills/deploy/SKILL.md").is_file());
     }

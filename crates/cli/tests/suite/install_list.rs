@@ -71,7 +71,7 @@ fn what_there_is_can_be_seen_before() {
     let json = run(&project, &["list", "--available", "house", "--json"]).json();
     assert_eq!(json["items"][0]["valid"], false);
     let base = json!({"name": "base", "description": "The base", "version": "1.2.0",
-        "items": ["rule/money"], "requires": []});
+        "items": ["rule/money"], "requires": [], "plugin": null, "capabilities": []});
     assert_eq!(json["bundles"], json!([base]));
     let missing = project.run(&["list", "--available", "acme/none"]);
     assert_eq!(missing.code, Some(1));

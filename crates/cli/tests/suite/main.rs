@@ -43,6 +43,8 @@ mod install_bundles;
 #[cfg(unix)]
 mod install_clients;
 #[cfg(unix)]
+mod install_collections;
+#[cfg(unix)]
 mod install_doctor;
 #[cfg(unix)]
 mod install_documents;
@@ -76,7 +78,6 @@ mod lint;
 mod lint_advice;
 #[cfg(target_os = "linux")]
 mod mcp;
-mod mcp_gateway;
 mod mcp_servers;
 mod moments;
 mod native;
@@ -122,6 +123,8 @@ mod task_strict;
 mod task_trust;
 mod trust;
 mod usage;
+#[cfg(unix)]
+mod watch;
 mod why;
 #[cfg(unix)]
 mod writes;

@@ -217,6 +217,29 @@ fn with_registry(project: Sandbox) -> Sandbox {
         ("platform-baseline.bundle.md", baseline),
     ]);
     remote.git(&["tag", "v1.0.0"]);
+    let remote = Remote::new(&project, "github/acme/collection");
+    remote.commit(&[
+        (
+            "agents/reviewer.md",
+            "---\nname: code-reviewer\ndescription: Reviews code\ntools: Read\n---\nYou review.\n",
+        ),
+        (
+            "rules/react.mdc",
+            "---\ndescription: React components\nglobs: **/*.tsx\n---\nUse functions.\n",
+        ),
+        (
+            "plugins/shipping/.claude-plugin/plugin.json",
+            r#"{"name": "shipping", "version": "1.2.0", "description": "Ships things"}"#,
+        ),
+        (
+            "plugins/shipping/commands/ship.md",
+            "---\ndescription: Ships a version\n---\nShip $ARGUMENTS.\n",
+        ),
+        (
+            "plugins/shipping/hooks/hooks.json",
+            r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo done"}]}]}}"#,
+        ),
+    ]);
     project
 }
 

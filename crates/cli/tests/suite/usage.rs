@@ -36,6 +36,7 @@ fn help_lists_the_commands() {
       update       Move sources to the newest commit of their branch or tag
       outdated     Show sources with commits newer than brief.lock
       list         Show what is installed, and where it comes from
+      search       Search the items of sources, the best first
       sync         Make the project match brief.toml and brief.lock
       build        Compile portable rules, skills, agents and commands into each client's own files
       audit        Show what guidance can do: commands, tools, hosts, hidden text

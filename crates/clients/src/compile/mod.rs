@@ -14,6 +14,7 @@ mod reach;
 #[cfg(test)]
 mod tests;
 mod toml;
+mod written;
 pub(crate) mod yaml;
 
 use brief_dialects::portable::{ItemKind, PortableItem};
@@ -55,6 +56,9 @@ pub fn compile_for(
     options: &ProfileOptions,
     clients: &[&str],
 ) -> Compiled {
+    if let Some(client) = item.written_for() {
+        return written::compile(item, client, profiles, *options, clients);
+    }
     let mut compiled = Compiled::default();
     let mut bodies = Bodies::default();
     let mut outputs = Vec::new();

@@ -139,7 +139,7 @@ pub fn uninstall(
     if let HookTable::List { version: Some(version) } = table
         && text == format!("{{\n  \"version\": {version}\n}}\n\n")
     {
-        NEW_FILE.clone_into(&mut text);
+        text = NEW_FILE.to_owned();
     }
     Ok(is_changed.then(|| format!("{mark}{text}")))
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use brief_syntax::{Source, Span};
+use brief_syntax::{Diagnostic, Source, Span, rules};
 
 use super::model::{Bundle, ItemId, RequiredBundle};
 use super::registry::Registry;
@@ -348,5 +348,58 @@ pub(super) fn version_problem(
             Ok(_) => problem(version.to_owned()),
             Err(_) => problem(format!("`{version}`, no version")),
         },
+    }
+}
+
+/// §3.7: checks the items and requirements of bundles.
+pub(super) fn check(registry: &mut Registry) {
+    let mut all = Vec::new();
+    for (index, bundle) in registry.bundles.iter().enumerate() {
+        let source = &bundle.document.source;
+        let mut found = Vec::new();
+        if let Some(first) =
+            registry.bundles[..index].iter().find(|other| other.name == bundle.name)
+        {
+            let message = format!("the bundle `{}` is also in {}", bundle.name, first.slashed);
+            found.push(
+                Diagnostic::new(rules::portable::DUPLICATE_ITEM, source, Span::default(), message)
+                    .with_help("give one of them another name"),
+            );
+        }
+        for (id, span) in &bundle.items {
+            if registry.item(id).is_none() {
+                let message =
+                    format!("the bundle `{}` lists the {id}, which does not exist", bundle.name);
+                found.push(
+                    Diagnostic::new(rules::portable::BUNDLE_UNRESOLVED, source, *span, message)
+                        .with_help("correct the name, or add the item"),
+                );
+            }
+        }
+        for required in &bundle.requires {
+            let message = match registry.bundle(&required.name) {
+                None => Some(format!("the bundle `{}` does not exist", required.name)),
+                Some(other) => {
+                    let problem = version_problem(bundle, required, other);
+                    problem.map(|problem| problem.to_string())
+                }
+            };
+            found.extend(message.map(|message| {
+                Diagnostic::new(rules::portable::BUNDLE_REQUIRES, source, required.span, message)
+                    .with_help("correct the name or the version")
+            }));
+        }
+        all.push(found);
+    }
+    for circle in circles(registry) {
+        let bundle = &registry.bundles[circle.bundle];
+        let source = &bundle.document.source;
+        all[circle.bundle].push(
+            Diagnostic::new(rules::portable::BUNDLE_CIRCLE, source, circle.span, circle.message)
+                .with_help("remove one of them from `requires`"),
+        );
+    }
+    for (bundle, mut found) in registry.bundles.iter_mut().zip(all) {
+        bundle.diagnostics.append(&mut found);
     }
 }

@@ -56,7 +56,7 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
     registry.diagnostics.extend(note_foreign(registry));
     preloaded_skills(registry);
     hidden_commands(registry);
-    check_bundles(registry);
+    bundle::check(registry);
 }
 
 /// Returns whether an item that has no directory could be compiled: its fields and its text have no errors.
@@ -84,7 +84,8 @@ fn limited(mut found: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> 
 
 /// R19: notes once for the whole registry that skills of the open standard are taken as they are.
 fn note_foreign(registry: &Registry) -> Option<Diagnostic> {
-    let mut foreign = registry.items.iter().filter(|item| is_foreign(item));
+    let is_skill = |item: &&PortableItem| is_foreign(item) && item.written_for().is_none();
+    let mut foreign = registry.items.iter().filter(is_skill);
     let first = foreign.next()?;
     let message = match 1 + foreign.count() {
         1 => "the skill has no `schema`; it is taken as it is".to_owned(),
@@ -101,7 +102,8 @@ fn note_foreign(registry: &Registry) -> Option<Diagnostic> {
 fn foreign(item: &PortableItem) -> Vec<Diagnostic> {
     let source = &item.document.source;
     let mut found = Vec::new();
-    if item.description().trim().is_empty() {
+    // Rules and commands for one client need none.
+    if item.written_for().is_none() && item.description().trim().is_empty() {
         let message = "the field `description` is missing";
         found.push(
             Diagnostic::new(rules::portable::MISSING_FIELD, source, Span::default(), message)
@@ -563,57 +565,4 @@ fn hidden_commands(registry: &mut Registry) {
 fn names_of(registry: &Registry, kind: ItemKind) -> BTreeSet<String> {
     let items = registry.items.iter().filter(|item| item.kind() == kind);
     items.map(|item| item.name().to_owned()).collect()
-}
-
-/// §3.7: checks the items and requirements of bundles.
-fn check_bundles(registry: &mut Registry) {
-    let mut all = Vec::new();
-    for (index, bundle) in registry.bundles.iter().enumerate() {
-        let source = &bundle.document.source;
-        let mut found = Vec::new();
-        if let Some(first) =
-            registry.bundles[..index].iter().find(|other| other.name == bundle.name)
-        {
-            let message = format!("the bundle `{}` is also in {}", bundle.name, first.slashed);
-            found.push(
-                Diagnostic::new(rules::portable::DUPLICATE_ITEM, source, Span::default(), message)
-                    .with_help("give one of them another name"),
-            );
-        }
-        for (id, span) in &bundle.items {
-            if registry.item(id).is_none() {
-                let message =
-                    format!("the bundle `{}` lists the {id}, which does not exist", bundle.name);
-                found.push(
-                    Diagnostic::new(rules::portable::BUNDLE_UNRESOLVED, source, *span, message)
-                        .with_help("correct the name, or add the item"),
-                );
-            }
-        }
-        for required in &bundle.requires {
-            let message = match registry.bundle(&required.name) {
-                None => Some(format!("the bundle `{}` does not exist", required.name)),
-                Some(other) => {
-                    let problem = bundle::version_problem(bundle, required, other);
-                    problem.map(|problem| problem.to_string())
-                }
-            };
-            found.extend(message.map(|message| {
-                Diagnostic::new(rules::portable::BUNDLE_REQUIRES, source, required.span, message)
-                    .with_help("correct the name or the version")
-            }));
-        }
-        all.push(found);
-    }
-    for circle in bundle::circles(registry) {
-        let bundle = &registry.bundles[circle.bundle];
-        let source = &bundle.document.source;
-        all[circle.bundle].push(
-            Diagnostic::new(rules::portable::BUNDLE_CIRCLE, source, circle.span, circle.message)
-                .with_help("remove one of them from `requires`"),
-        );
-    }
-    for (bundle, mut found) in registry.bundles.iter_mut().zip(all) {
-        bundle.diagnostics.append(&mut found);
-    }
 }

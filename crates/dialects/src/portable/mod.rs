@@ -14,6 +14,7 @@ pub mod config;
 mod constructs;
 pub mod directives;
 mod fields;
+mod foreign;
 pub mod format;
 mod guidance;
 mod installed;
@@ -30,6 +31,7 @@ pub use blocks::capability_of;
 pub use brief_profiles::COMPILED as CLIENTS;
 pub use check::{check, is_sound};
 pub use fields::{is_format_field, name_problem};
+pub use foreign::{OutsidePlugin, PassedOver, Plugin, is_candidate_name, slug};
 pub use guidance::{Portable, SCOPE as REGISTRY_SCOPE};
 pub use installed::{ClientCopy, Installed, InstalledItem, InstalledPiece, has_own_copy};
 pub use locked::{LOCK_VERSION, LockProblem, LockedFiles, locked_files, read_lock};
@@ -37,7 +39,7 @@ pub use model::{
     AgentMode, Bundle, CAPABILITIES, ItemId, ItemKind, MODEL_ALIASES, NAME_LENGTH, Override,
     PortableItem, RequiredBundle, SCHEMA, SupportFile, ToolCapability,
 };
-pub use registry::{Registry, is_file_name, read, read_except};
+pub use registry::{ClientDirectories, Registry, is_file_name, read, read_except, read_source};
 
 /// The name of the dialect.
 pub const NAME: &str = "portable";

@@ -8,6 +8,8 @@ use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::{Mapping, Node, Value};
 use brief_syntax::{Diagnostic, Severity, Source, Span};
 
+use super::foreign::Plugin;
+
 /// The newest supported version of the format.
 pub const SCHEMA: u64 = 1;
 
@@ -263,6 +265,8 @@ pub(super) enum ItemOrigin {
     Portable,
     /// The open standard for skills: it has none, and is taken as it is.
     ForeignSkill,
+    /// One file for one client.
+    ClientFile(&'static str),
 }
 
 /// A body for one client.
@@ -296,7 +300,7 @@ impl PortableItem {
         PortableItem { id, directory, slashed, document, overrides, files, origin, diagnostics }
     }
 
-    /// Returns the kind and name. The name is that of the directory.
+    /// Returns the kind and name. The name of a portable item is that of its directory.
     pub fn id(&self) -> &ItemId {
         &self.id
     }
@@ -316,7 +320,7 @@ impl PortableItem {
         &self.directory
     }
 
-    /// Returns the item's directory below the registry's root, with `/`.
+    /// Returns the item's directory below the registry's root, with `/`, or its file if it has only one.
     pub fn slashed(&self) -> &str {
         &self.slashed
     }
@@ -336,9 +340,29 @@ impl PortableItem {
         &self.files
     }
 
-    /// Returns whether it is a skill of the open standard, without this format's fields.
+    /// Returns whether it was written in another format: a skill of the open standard, or a file for one client.
     pub fn is_foreign(&self) -> bool {
-        self.origin == ItemOrigin::ForeignSkill
+        self.origin != ItemOrigin::Portable
+    }
+
+    /// Returns the client that it was written for, if it is one file for one client.
+    pub fn written_for(&self) -> Option<&'static str> {
+        match self.origin {
+            ItemOrigin::ClientFile(client) => Some(client),
+            ItemOrigin::Portable | ItemOrigin::ForeignSkill => None,
+        }
+    }
+
+    /// Returns whether a name that a user typed means this item: its own, that of its author, or that of its
+    /// file or directory.
+    pub fn answers_to(&self, name: &str) -> bool {
+        let own = self.slashed.rsplit('/').next().unwrap_or_default();
+        self.id.name == name
+            || self.is_foreign()
+                && (own == name
+                    || self.document.text("name") == Some(name)
+                    || self.written_for().is_some() && super::foreign::stem(own) == name
+                    || self.slashed == name)
     }
 
     /// Returns its diagnostics.
@@ -451,6 +475,7 @@ pub struct Bundle {
     pub(super) items: Vec<(ItemId, Span)>,
     pub(super) requires: Vec<RequiredBundle>,
     pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) plugin: Option<Plugin>,
 }
 
 /// A bundle that another one requires.
@@ -492,7 +517,23 @@ impl Bundle {
 
     /// Returns its version, as written.
     pub fn version(&self) -> Option<&str> {
-        self.document.version()
+        match &self.plugin {
+            Some(plugin) => plugin.version.as_deref(),
+            None => self.document.version(),
+        }
+    }
+
+    /// Returns its description.
+    pub fn description(&self) -> Option<&str> {
+        match &self.plugin {
+            Some(plugin) => plugin.description.as_deref(),
+            None => self.document.text("description"),
+        }
+    }
+
+    /// Returns the facts about it if it is a plugin.
+    pub fn plugin(&self) -> Option<&Plugin> {
+        self.plugin.as_ref()
     }
 
     /// Returns its diagnostics.

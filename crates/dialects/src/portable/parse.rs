@@ -71,7 +71,7 @@ pub(super) fn bundle(
         items = bundle_items(&mut fields);
         requires = bundle_requires(&mut fields);
     }
-    Bundle { name: stem.to_owned(), slashed, document, items, requires, diagnostics }
+    Bundle { name: stem.to_owned(), slashed, document, items, requires, diagnostics, plugin: None }
 }
 
 fn bundle_items(fields: &mut ItemFields<'_>) -> Vec<(ItemId, Span)> {

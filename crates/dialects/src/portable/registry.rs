@@ -7,13 +7,14 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::system::{FileKind, ReadError, System};
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Rule, Source, Span, Target, TargetKind, rules};
 
+use super::foreign::{ForeignCollector, OutsidePlugin, PassedOver};
 use super::model::{Bundle, ItemId, ItemKind, ItemOrigin, Override, PortableItem, SupportFile};
 use super::{check, fields, parse};
 
@@ -30,24 +31,36 @@ const YAML_BUNDLE_SUFFIX: &str = ".bundle.yaml";
 /// The content of a source registry.
 #[derive(Debug, Default)]
 pub struct Registry {
+    /// The directory that it was read from.
+    pub root: PathBuf,
     /// The items, sorted by kind and name.
     pub items: Vec<PortableItem>,
     /// The bundles, sorted by name.
     pub bundles: Vec<Bundle>,
     /// The diagnostics of all other files.
     pub diagnostics: Vec<Diagnostic>,
+    /// Files that lie where items lie and are none; only of a source.
+    pub left_out: Vec<PassedOver>,
+    /// Plugins of its marketplaces that are somewhere else; only of a source.
+    pub outside: Vec<OutsidePlugin>,
 }
 
 impl Registry {
-    /// Returns the item of a kind and name; of several, the first. A skill of the open standard is
-    /// also found by the name of its directory.
+    /// Returns the item of a kind and name; of several, the first. An item in another format is
+    /// also found by the name that its author or its file gives it, if no other one has it.
     pub fn item(&self, id: &ItemId) -> Option<&PortableItem> {
         let first = self.items.partition_point(|item| item.id < *id);
         let named = self.items.get(first).filter(|item| item.id == *id);
-        let is_it = |item: &&PortableItem| {
-            is_foreign(item) && item.id.kind == id.kind && last_name(&item.slashed) == id.name
-        };
-        named.or_else(|| self.items.iter().find(is_it))
+        named.or_else(|| match self.items_named(id.kind, &id.name).as_slice() {
+            [item] => Some(*item),
+            _ => None,
+        })
+    }
+
+    /// Returns the items of a kind that a name may mean.
+    pub fn items_named(&self, kind: ItemKind, name: &str) -> Vec<&PortableItem> {
+        let of_kind = self.items.iter().filter(|item| item.id.kind == kind);
+        of_kind.filter(|item| item.answers_to(name)).collect()
     }
 
     /// Returns the bundle of a name; of several, the first.
@@ -92,6 +105,53 @@ pub fn read_except(
     registry
 }
 
+/// The treatment of directories for clients, such as `.claude`, in a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClientDirectories {
+    /// They hold items as any other directory does.
+    Items,
+    /// They hold outputs.
+    Outputs,
+}
+
+/// Reads a source of any kind: a registry, or a collection of files that were written for single clients.
+///
+/// The files of a repository count even if its `.gitignore` names them: they are in its commit.
+pub fn read_source(
+    system: &dyn System,
+    root: &Root,
+    clients: &[&str],
+    ignored: Ignored,
+    directories: ClientDirectories,
+) -> Registry {
+    let takes_clients = directories == ClientDirectories::Items;
+    let collector = RegistryCollector { takes_clients, ..RegistryCollector::default() };
+    let state = RefCell::new((collector, ForeignCollector::default()));
+    let top = Target::from_slashed("", TargetKind::Directory);
+    let is_skipped =
+        |slashed: &str| !takes_clients && super::foreign::is_in_client_directory(slashed);
+    let mut visitor = |visit: &Visit<'_>| {
+        let (collector, foreign) = &mut *state.borrow_mut();
+        collector.visit(visit);
+        if !is_skipped(visit.slashed()) {
+            foreign.visit(visit, collector.has_item(visit.slashed()));
+        }
+    };
+    let gaps = walk::whole_except(system, root, &top, ignored, &is_vendored, &mut visitor);
+    let (collector, foreign) = state.into_inner();
+    let mut registry = Registry { root: root.path().to_owned(), ..collector.collected() };
+    registry.items.retain(|item| !is_foreign(item) || !foreign.is_output(&item.slashed));
+    foreign.finish(system, root, &mut registry);
+    sort_and_check(&mut registry, clients);
+    registry.diagnostics.extend(gaps.iter().map(unvisited));
+    registry
+}
+
+/// Returns whether a directory holds other people's packages.
+fn is_vendored(slashed: &str) -> bool {
+    matches!(last_name(slashed), "node_modules" | "__pycache__" | "site-packages" | ".git")
+}
+
 /// Reports a part of the registry that was not read.
 fn unvisited(gap: &Gap) -> Diagnostic {
     let source = Arc::new(Source::unread(&gap.path));
@@ -112,6 +172,8 @@ pub(super) struct RegistryCollector {
     directories: BTreeMap<String, ItemDirectory>,
     bundles: Vec<(Arc<Source>, String)>,
     diagnostics: Vec<Diagnostic>,
+    /// True if skills in the directories of clients count.
+    takes_clients: bool,
 }
 
 #[derive(Debug, Default)]
@@ -176,8 +238,14 @@ impl RegistryCollector {
     /// Returns whether a directory is one of those that clients read. A directory in an item
     /// belongs to the item, with any name.
     fn is_generated(&self, slashed: &str) -> bool {
-        slashed.split('/').any(|name| GENERATED.contains(&name))
+        !self.takes_clients
+            && slashed.split('/').any(|name| GENERATED.contains(&name))
             && self.item_above(slashed).is_none()
+    }
+
+    /// Returns whether a directory is an item's, or lies in one.
+    fn has_item(&self, slashed: &str) -> bool {
+        self.directories.contains_key(slashed) || self.item_above(slashed).is_some()
     }
 
     /// Returns the item directory around a directory, and the path from there.
@@ -209,7 +277,7 @@ impl RegistryCollector {
             match visit.read(name) {
                 Ok(bytes) => {
                     let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
-                    match standing(slashed, kind, &source) {
+                    match standing(slashed, kind, &source, self.takes_clients) {
                         EntryRole::Item => found.entrypoints.push((kind, source)),
                         EntryRole::Misplaced => self.diagnostics.push(misplaced(kind, &source)),
                         EntryRole::Other => {}
@@ -290,6 +358,14 @@ impl RegistryCollector {
 
     /// Ends the walk: parses and checks the items and bundles.
     pub(super) fn finish(self, clients: &[&str]) -> Registry {
+        let mut registry = self.collected();
+        name_as_people_do(&mut registry.items);
+        sort_and_check(&mut registry, clients);
+        registry
+    }
+
+    /// Parses the items and bundles.
+    fn collected(self) -> Registry {
         let mut registry = Registry { diagnostics: self.diagnostics, ..Registry::default() };
         for (slashed, mut directory) in self.directories {
             for (kind, source) in std::mem::take(&mut directory.entrypoints) {
@@ -298,24 +374,26 @@ impl RegistryCollector {
             }
             registry.diagnostics.append(&mut directory.diagnostics);
         }
-        name_as_people_do(&mut registry.items);
         for (source, slashed) in self.bundles {
             registry.bundles.push(bundle(&source, slashed));
         }
         registry
-            .items
-            .sort_by(|left, right| (&left.id, &left.slashed).cmp(&(&right.id, &right.slashed)));
-        registry
-            .bundles
-            .sort_by(|left, right| (&left.name, &left.slashed).cmp(&(&right.name, &right.slashed)));
-        check(&mut registry, clients);
-        registry
     }
 }
 
-/// Gives each skill of the open standard the name in its front matter, which its users know. It
-/// keeps the directory's name if that one is invalid or if another skill has it.
-fn name_as_people_do(items: &mut [PortableItem]) {
+fn sort_and_check(registry: &mut Registry, clients: &[&str]) {
+    registry
+        .items
+        .sort_by(|left, right| (&left.id, &left.slashed).cmp(&(&right.id, &right.slashed)));
+    registry
+        .bundles
+        .sort_by(|left, right| (&left.name, &left.slashed).cmp(&(&right.name, &right.slashed)));
+    check(registry, clients);
+}
+
+/// Gives each item in another format the name in its front matter, which its users know. It
+/// keeps the directory's or the file's name if that one is invalid or if another item has it.
+pub(super) fn name_as_people_do(items: &mut [PortableItem]) {
     let own_name = |item: &PortableItem| {
         let name = item.document.text("name").filter(|_| is_foreign(item))?;
         fields::name_problem(name).is_none().then(|| name.to_owned())
@@ -418,7 +496,7 @@ enum EntryRole {
 /// `AGENT.md` may be something else. A `SKILL.md` is a skill anywhere, except in a hidden directory
 /// such as `.agents`, where it was written for a client. The root and the directories for items of
 /// a kind are no items: all other items would be their files.
-fn standing(slashed: &str, kind: ItemKind, source: &Source) -> EntryRole {
+fn standing(slashed: &str, kind: ItemKind, source: &Source, takes_clients: bool) -> EntryRole {
     let has_schema = || {
         let header = source.text().trim_start_matches('\u{feff}').strip_prefix("---");
         header.is_some_and(|header| {
@@ -428,7 +506,7 @@ fn standing(slashed: &str, kind: ItemKind, source: &Source) -> EntryRole {
     };
     let mut names = slashed.rsplit('/');
     let (own, parent) = (names.next().unwrap_or_default(), names.next());
-    let is_hidden = slashed.split('/').any(|name| name.starts_with('.'));
+    let is_hidden = !takes_clients && slashed.split('/').any(|name| name.starts_with('.'));
     // The document does not have `commands`, so that only a command has a place there.
     let of_folder =
         |name| ItemKind::of_folder(name).filter(|of| of.is_of_document() || *of == kind);
@@ -470,7 +548,7 @@ pub(super) fn kind_of_place(item: &PortableItem) -> Option<ItemKind> {
 
 /// Returns whether an item was written for another format.
 pub(super) fn is_foreign(item: &PortableItem) -> bool {
-    item.origin == ItemOrigin::ForeignSkill
+    item.origin != ItemOrigin::Portable
 }
 
 fn unreadable(path: &Path, error: &ReadError) -> Diagnostic {

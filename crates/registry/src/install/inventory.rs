@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use brief_dialects::portable::{self, ItemId, Registry};
+use brief_dialects::portable::{ItemId, PortableItem, Registry};
 use brief_syntax::Root;
 use brief_syntax::system::{System, words};
 
 use super::ProjectPaths;
-use super::open::git_source;
+use super::open::{git_source, read_items};
 use crate::cache::{Cache, Network};
 use crate::lock::Lock;
 use crate::manifest::{Manifest, ManifestPlace, WantedSource};
@@ -36,7 +36,7 @@ impl SourceInventory {
     }
 
     /// Returns an item of a source.
-    pub fn item(&self, source: &str, id: &ItemId) -> Option<&portable::PortableItem> {
+    pub fn item(&self, source: &str, id: &ItemId) -> Option<&PortableItem> {
         self.sources.get(source)?.as_ref().ok()?.item(id)
     }
 }
@@ -48,9 +48,11 @@ fn read_one(
     lock: &Lock,
     clients: &[&str],
 ) -> Result<Registry, String> {
+    let mut is_repository = false;
     let directory = match &source.place {
         ManifestPlace::Directory(path) => project.config.join(path),
         ManifestPlace::Git { .. } => {
+            is_repository = true;
             let git = git_source(system, project, source).map_err(|error| error.to_string())?;
             let cache = Cache::of_user(system).ok_or("there is no home directory")?;
             let locked = lock.sources.get(&source.name).filter(|one| one.place == source.place);
@@ -63,5 +65,5 @@ fn read_one(
     let root = Root::open(system, &directory).map_err(|error| {
         format!("`{}` cannot be opened: {}", directory.display(), words(&error))
     })?;
-    Ok(portable::read(system, &root, clients))
+    Ok(read_items(system, &root, clients, is_repository, &project.outputs))
 }

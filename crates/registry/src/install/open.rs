@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_dialects::policy::Policy;
-use brief_dialects::portable::{self, ItemKind, Registry};
+use brief_dialects::portable::{self, Bundle, ClientDirectories, ItemKind, Registry};
 use brief_syntax::system::{Dir, FileKind, System};
-use brief_syntax::{Diagnostic, Root, Severity, Source as Text, limits};
+use brief_syntax::walk::Ignored;
+use brief_syntax::{Diagnostic, Root, Severity, Source as Text, limits, rules};
 
 use super::{InstallError, InstallRequest, ProjectPaths};
 use crate::cache::{Cache, Checkout, Event, Network};
 use crate::lock::{Lock, LockedSource};
-use crate::manifest::{ManifestPlace, WantedSource};
+use crate::manifest::{ManifestPlace, Wanted, WantedSource};
 use crate::source::{GitSource, SourceAddress};
 
 /// An open source.
@@ -62,6 +63,50 @@ impl Found {
         errors
     }
 
+    /// Returns the problems of its manifests. Files of a repository are shown under the name `name`.
+    pub fn problems(&self, name: &str) -> Vec<Diagnostic> {
+        let of_bundles = self.registry.bundles.iter().flat_map(Bundle::diagnostics);
+        let all = self.registry.diagnostics.iter().chain(of_bundles);
+        let is_manifest = |found: &&Diagnostic| found.rule == rules::portable::INVALID_PLUGIN;
+        let mut problems: Vec<Diagnostic> = all.filter(is_manifest).cloned().collect();
+        if self.commit.is_some() {
+            name_places(name, self.root.path(), &mut problems);
+        }
+        problems
+    }
+
+    /// Returns the directory of its files.
+    pub fn directory(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// Says which hooks and servers of the wanted plugins are not installed.
+    pub fn not_installed(&self, wanted: &Wanted) -> Vec<String> {
+        let is_wanted = |bundle: &&Bundle| wanted.all || wanted.bundles.contains(bundle.name());
+        let plugins = self.registry.bundles.iter().filter(is_wanted);
+        let facts =
+            plugins.filter_map(|bundle| Some((bundle.name(), &bundle.plugin()?.capabilities)));
+        let facts: Vec<_> = facts.filter(|(_, facts)| !facts.is_empty()).collect();
+        match facts.as_slice() {
+            [] => Vec::new(),
+            _ if wanted.all => {
+                let count: usize = facts.iter().map(|(_, facts)| facts.len()).sum();
+                let plugins = facts.len();
+                vec![format!(
+                    "{plugins} of its plugins have hooks or servers ({count}), which are not installed"
+                )]
+            }
+            _ => {
+                let told = facts.into_iter().flat_map(|(name, facts)| {
+                    facts
+                        .iter()
+                        .map(move |fact| format!("not installed of the plugin `{name}`: {fact}"))
+                });
+                told.collect()
+            }
+        }
+    }
+
     /// Returns the directories of clients that have all these skills; `KIND/NAME` counts as `NAME`.
     pub fn elsewhere_with(&self, names: &[String]) -> Vec<&Elsewhere> {
         let bare = names.iter().map(|name| name.rsplit('/').next().unwrap_or_default());
@@ -89,10 +134,29 @@ pub fn look_into(
 ) -> Result<Found, InstallError> {
     let opened = open_source(system, source, commit, base, network, observer)?;
     let SourceRoot { root, commit, notes } = opened;
-    let registry = Arc::new(portable::read(system, &root, clients));
+    let registry = Arc::new(read_items(system, &root, clients, commit.is_some(), base));
     let elsewhere = elsewhere(system, &root, &registry);
     let clients = clients.iter().map(|&name| name.to_owned()).collect();
     Ok(Found { registry, commit, notes, elsewhere, root, clients })
+}
+
+/// Reads the items of a source. In a directory around `here`, where the user's project is, the directories of
+/// clients hold outputs.
+pub(super) fn read_items(
+    system: &dyn System,
+    root: &Root,
+    clients: &[&str],
+    is_repository: bool,
+    here: &Path,
+) -> Registry {
+    let ignored = if is_repository { Ignored::Visit } else { Ignored::Skip };
+    let here = system.resolve_dir(here).unwrap_or_else(|_| here.to_owned());
+    let directories = if !is_repository && here.starts_with(root.path()) {
+        ClientDirectories::Outputs
+    } else {
+        ClientDirectories::Items
+    };
+    portable::read_source(system, root, clients, ignored, directories)
 }
 
 /// The open directory of a source.
@@ -241,9 +305,11 @@ impl Opener<'_> {
         let root = root(self.system, &wanted.name, directory)?;
         // A source that the user has just chosen from is in memory already.
         let found = self.request.found;
-        let registry = found
-            .and_then(|found| found.registry_of(&root, self.clients))
-            .unwrap_or_else(|| Arc::new(portable::read(self.system, &root, self.clients)));
+        let registry =
+            found.and_then(|found| found.registry_of(&root, self.clients)).unwrap_or_else(|| {
+                let (is_repository, here) = (commit.is_some(), &self.project.outputs);
+                Arc::new(read_items(self.system, &root, self.clients, is_repository, here))
+            });
         Ok(OpenedSource { wanted, root, registry, commit, is_locked, notes })
     }
 

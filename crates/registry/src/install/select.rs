@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use brief_dialects::portable::bundle;
-use brief_dialects::portable::{Bundle, ItemId, ItemKind, PortableItem, Registry};
+use brief_dialects::portable::{
+    Bundle, ItemId, ItemKind, OutsidePlugin, PortableItem, Registry, slug,
+};
 use brief_syntax::near_miss::{nearest, nearest_few};
 use brief_syntax::{Diagnostic, Rule, Severity, rules};
 
@@ -174,9 +176,10 @@ fn first_error(diagnostics: &[Diagnostic], except: &[Rule]) -> Option<String> {
 }
 
 fn near_item(registry: &Registry, id: &ItemId) -> Option<String> {
-    let same = registry.items.iter().find(|item| item.name() == id.name);
-    if let Some(item) = same {
-        return Some(format!("{}/{}", item.kind(), item.name()));
+    let same = registry.items.iter().filter(|item| item.answers_to(&id.name));
+    let same: Vec<String> = same.map(full_name).take(SUGGESTED).collect();
+    if !same.is_empty() {
+        return Some(same.join("` or `"));
     }
     let names: Vec<&str> = registry
         .items
@@ -213,6 +216,16 @@ pub enum ChooseError {
         /// The defect, with its place.
         problem: String,
     },
+    /// The plugin is not in the source.
+    #[error("the plugin `{name}` is not in it, but at `{place}`")]
+    Outside {
+        /// The name of the plugin.
+        name: String,
+        /// Its place, as the marketplace gives it.
+        place: String,
+        /// The address that `brief add` takes, if it has one.
+        address: Option<String>,
+    },
     /// The name is ambiguous.
     #[error("`{name}` may be {}", which.join(" or "))]
     Several {
@@ -239,14 +252,25 @@ fn near_names(registry: &Registry, said: Option<&str>, name: &str) -> Vec<String
     let items = registry.items.iter().map(|item| (item.kind().as_str(), item.name()));
     let bundles = registry.bundles.iter().map(|bundle| (BUNDLE, bundle.name()));
     let all: Vec<(&str, &str)> = items.chain(bundles).collect();
-    let same = all.iter().filter(|(_, own)| *own == name);
+    let same = all.iter().filter(|(_, own)| own.eq_ignore_ascii_case(name));
     let same: Vec<String> = same.map(|(kind, own)| format!("{kind}/{own}")).collect();
     if !same.is_empty() {
         return same;
     }
     let fitting = all.iter().filter(|(kind, _)| said.is_none_or(|said| said == *kind));
     let names: Vec<&str> = fitting.map(|(_, own)| *own).collect();
-    nearest_few(name, &names, SUGGESTED).into_iter().map(str::to_owned).collect()
+    let near = nearest_few(name, &names, SUGGESTED);
+    if !near.is_empty() {
+        return near.into_iter().map(str::to_owned).collect();
+    }
+    // Authors' names have capitals and blanks.
+    let near = nearest_few(&slug(name), &names, SUGGESTED);
+    near.into_iter().map(str::to_owned).collect()
+}
+
+/// Returns the name of an item with its kind.
+fn full_name(item: &PortableItem) -> String {
+    format!("{}/{}", item.kind(), item.name())
 }
 
 /// The word for bundles beside the kinds of items.
@@ -294,7 +318,18 @@ fn choose_one(
     kind: Option<&str>,
     wanted: &mut Wanted,
 ) -> Result<(), ChooseError> {
+    let is_kind = |said: &str| said == BUNDLE || ItemKind::from_name(said).is_some();
     let (said, name) = match text.split_once('/') {
+        // A path, or a name with a slash in it, may be that of an item.
+        Some((said, _))
+            if !is_kind(said.trim_end_matches('s'))
+                || registry
+                    .items
+                    .iter()
+                    .any(|item| item.is_foreign() && item.slashed() == text) =>
+        {
+            (kind, text)
+        }
         Some((said, name)) => (Some(said.trim_end_matches('s')), name),
         None => (kind, text),
     };
@@ -308,8 +343,12 @@ fn choose_one(
         ItemKind::ALL.into_iter().filter(|kind| said.is_none_or(|said| said == kind.as_str()))
     {
         let id = ItemId { kind, name: name.to_owned() };
-        if let Some(item) = registry.item(&id) {
-            found.push(Some(item.id().clone()));
+        match registry.item(&id) {
+            Some(item) => found.push(Some(item.id().clone())),
+            None => {
+                let several = registry.items_named(kind, name).into_iter();
+                found.extend(several.map(|item| Some(item.id().clone())));
+            }
         }
     }
     if said.is_none_or(|said| said == BUNDLE) && registry.bundle(name).is_some() {
@@ -329,6 +368,10 @@ fn choose_one(
             Ok(())
         }
         [] => {
+            if let Some(plugin) = registry.outside.iter().find(|plugin| plugin.name == name) {
+                let OutsidePlugin { name, place, address } = plugin.clone();
+                return Err(ChooseError::Outside { name, place, address });
+            }
             let what = match said {
                 Some(said) => format!("{said} `{name}`"),
                 None => format!("item or bundle `{name}`"),
@@ -337,7 +380,7 @@ fn choose_one(
         }
         several => {
             let which = several.iter().map(|id| match id {
-                Some(id) => format!("{}/{name}", id.kind),
+                Some(id) => format!("{}/{}", id.kind, id.name),
                 None => format!("{BUNDLE}/{name}"),
             });
             Err(ChooseError::Several { name: name.to_owned(), which: which.collect() })

@@ -366,9 +366,9 @@ fn of_too_many_files_guidance_is_read() {
     let note = "it is large: 2 of 10,003 files, those of guidance, are read";
     assert_eq!(checkout.notes, [note]);
 
-    repo.commit_tree(&tree(10_001, ".mdc", None));
+    repo.commit_tree(&tree(50_001, ".mdc", None));
     let error = sandbox.try_checkout(&repo.url(), Network::Online).unwrap_err();
-    assert!(matches!(error, FetchError::TooLarge { limit: 10_000, unit: "files", .. }), "{error}");
+    assert!(matches!(error, FetchError::TooLarge { limit: 50_000, unit: "files", .. }), "{error}");
     assert_eq!(sandbox.staged(), 0);
 }
 

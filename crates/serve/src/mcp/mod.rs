@@ -5,7 +5,6 @@
 //! the caller.
 
 pub mod agent;
-mod check;
 pub mod configured;
 mod frames;
 pub(crate) mod fuzzing;
@@ -24,7 +23,6 @@ use rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
 
-pub use check::{ServerCheck, check_servers};
 use frames::Frames;
 pub use gateway::{GatewayServer, GatewayTimes};
 pub use http::HttpOptions;

@@ -8,6 +8,7 @@
 mod buffers;
 mod deadline;
 mod files;
+mod follow;
 mod interruption;
 mod listing;
 mod machine;
@@ -28,6 +29,7 @@ use std::path::{Path, PathBuf};
 pub use buffers::Buffers;
 pub use deadline::Deadline;
 pub use files::Files;
+pub use follow::FileWatch;
 pub use interruption::Interruption;
 pub use listing::{Listed, ListedKind, Listing};
 pub use machine::{

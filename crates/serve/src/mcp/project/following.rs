@@ -1,40 +1,11 @@
 //! Follows the files of a project, and makes its lists anew when they change.
-//!
-//! Guidance is Markdown, YAML, JSON and TOML. A change of such a file, of a skill's file or of a directory counts at once;
-//! any other file can change a list only in rare ways (a pattern, an import), and so it waits for a pause. A
-//! build that writes thousands of files costs one look.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
-use brief_syntax::System;
-use brief_syntax::system::{Interruption, WatchReport, WatchedChange, Watcher};
+use brief_syntax::system::{FileWatch, Interruption};
 
 use super::SharedProject;
 use super::offers::Offers;
-
-/// The pause after a change of guidance: editors write a file in several steps.
-const PAUSE: Duration = Duration::from_millis(20);
-
-/// The longest time that further changes put a new look off.
-const LONGEST_PAUSE: Duration = Duration::from_millis(80);
-
-/// The pause after a change of another file.
-const LONG_PAUSE: Duration = Duration::from_secs(2);
-
-/// The interval of checks for the end of the server.
-const TICK: Duration = Duration::from_millis(250);
-
-/// The interval of looks at directories that the system cannot watch.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// The paths that one look takes; of more, each look takes a part.
-const LOOKED_AT: usize = 2_000;
-
-/// The endings of names of guidance files.
-const ENDINGS: [&str; 9] = ["md", "mdc", "yaml", "yml", "json", "jsonc", "toml", "lock", "txt"];
 
 /// The rounds in which new directories are followed before a change is waited for.
 const ROUNDS: usize = 3;
@@ -42,179 +13,17 @@ const ROUNDS: usize = 3;
 impl SharedProject {
     /// Makes the lists, and makes them anew after each change, until the server has ended.
     pub(super) fn follow(&self, ended: &Interruption) {
-        let mut watch = ProjectWatch::start(self.system.as_ref());
+        let mut watch = FileWatch::start(self.system.as_ref());
         while !ended.is_raised() {
             for _ in 0..ROUNDS {
                 let offers = Arc::new(Offers::read(&self.system, &self.options));
                 self.offers.send_replace(Some(Arc::clone(&offers)));
                 // A directory may have changed before it was followed.
-                if watch.follow(&offers) == 0 {
+                if watch.follow(&offers.watched, &offers.files) == 0 {
                     break;
                 }
             }
             watch.wait_for_change(ended);
-        }
-    }
-}
-
-/// The directories of a project that are followed.
-struct ProjectWatch<'s> {
-    system: &'s dyn System,
-    watcher: Option<Box<dyn Watcher>>,
-    followed: Vec<PathBuf>,
-    /// Files that count whatever their names are.
-    files: Vec<PathBuf>,
-    /// Paths that the system cannot watch, each with the time of its last change.
-    looked_at: HashMap<PathBuf, Option<SystemTime>>,
-    /// The order of looks, and the place of the next one.
-    order: Vec<PathBuf>,
-    next: usize,
-}
-
-impl<'s> ProjectWatch<'s> {
-    fn start(system: &'s dyn System) -> ProjectWatch<'s> {
-        ProjectWatch {
-            system,
-            watcher: system.watch().ok(),
-            followed: Vec::new(),
-            files: Vec::new(),
-            looked_at: HashMap::new(),
-            order: Vec::new(),
-            next: 0,
-        }
-    }
-
-    /// Follows the directories of the lists, and returns how many of them are new.
-    fn follow(&mut self, offers: &Offers) -> usize {
-        let is_new = |path: &&PathBuf| self.followed.binary_search(path).is_err();
-        let new = offers.watched.iter().filter(is_new).count();
-        self.followed.clone_from(&offers.watched);
-        self.files.clone_from(&offers.files);
-        let unwatched = match &mut self.watcher {
-            Some(watcher) => watcher.follow(&offers.watched),
-            None => offers.watched.clone(),
-        };
-        // The content of a file changes without its directory.
-        let is_alone = |file: &&PathBuf| {
-            file.parent().is_some_and(|parent| unwatched.iter().any(|path| path == parent))
-        };
-        let files = self.files.iter().filter(is_alone).cloned();
-        self.order = unwatched.iter().cloned().chain(files).collect();
-        let mut looked_at = HashMap::with_capacity(self.order.len());
-        for path in &self.order {
-            let known = self.looked_at.get(path).copied();
-            let time = known.unwrap_or_else(|| self.system.modified(path).ok());
-            looked_at.insert(path.clone(), time);
-        }
-        self.looked_at = looked_at;
-        new
-    }
-
-    /// Waits until something has changed, and then for a pause.
-    fn wait_for_change(&mut self, ended: &Interruption) {
-        let start = |pause: Duration, now: Duration| now + pause;
-        let mut due: Option<(Duration, Duration)> = None;
-        while !ended.is_raised() {
-            let now = self.system.elapsed();
-            if due.is_some_and(|(due, latest)| now >= due.min(latest)) {
-                return;
-            }
-            let patience = match due {
-                Some((due, latest)) => due.min(latest).saturating_sub(now),
-                None if self.order.is_empty() => TICK,
-                None => LOOK,
-            };
-            let found = self.look(patience);
-            let now = self.system.elapsed();
-            due = match (found, due) {
-                (Found::Nothing, due) => due,
-                (Found::Everything, _) => return,
-                (Found::Guidance, due) => {
-                    let latest = start(LONGEST_PAUSE, now);
-                    let latest = due.map_or(latest, |(_, earlier)| latest.min(earlier));
-                    Some((start(PAUSE, now), latest))
-                }
-                (Found::Other, Some(due)) => Some(due),
-                (Found::Other, None) => Some((start(LONG_PAUSE, now), start(LONG_PAUSE, now))),
-            };
-        }
-    }
-
-    /// Looks for changes, and waits for them at most so long.
-    fn look(&mut self, patience: Duration) -> Found {
-        let mut found = match &mut self.watcher {
-            None => {
-                std::thread::sleep(patience.min(LOOK));
-                Found::Nothing
-            }
-            Some(watcher) => match watcher.wait(patience) {
-                Ok(WatchReport::Quiet) => Found::Nothing,
-                Ok(WatchReport::Overflowed) => Found::Everything,
-                Ok(WatchReport::Changed(changes)) => {
-                    let counts = changes.iter().any(|change| self.counts(change));
-                    if counts { Found::Guidance } else { Found::Other }
-                }
-                Err(_) => {
-                    // From now on, the project is looked at from time to time.
-                    self.watcher = None;
-                    Found::Everything
-                }
-            },
-        };
-        for _ in 0..self.order.len().min(LOOKED_AT) {
-            let path = &self.order[self.next % self.order.len()];
-            self.next = (self.next + 1) % self.order.len();
-            let time = self.system.modified(path).ok();
-            if let Some(known) = self.looked_at.get_mut(path)
-                && *known != time
-            {
-                *known = time;
-                found = Found::Guidance;
-            }
-        }
-        found
-    }
-
-    /// Returns whether a change may be one of guidance.
-    fn counts(&self, change: &WatchedChange) -> bool {
-        let path = change.path.as_path();
-        change.is_directory
-            || is_guidance_name(path)
-            || self.files.binary_search(&change.path).is_ok()
-    }
-}
-
-/// Returns whether a file may hold guidance by its name. A name that begins with a point has no ending.
-fn is_guidance_name(path: &Path) -> bool {
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some(ending) => ENDINGS.contains(&ending),
-        None => true,
-    }
-}
-
-/// The result of a look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
-    Nothing,
-    /// A change of a file that is hardly guidance.
-    Other,
-    /// A change that counts.
-    Guidance,
-    /// The system has lost count.
-    Everything,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_guidance() {
-        for name in ["CLAUDE.md", ".cursorrules", "AGENTS.yaml", "brief.lock", "setup-bootstrap"] {
-            assert!(is_guidance_name(Path::new(name)), "{name}");
-        }
-        for name in ["a.py", "target.o", "x.tmp"] {
-            assert!(!is_guidance_name(Path::new(name)), "{name}");
         }
     }
 }

@@ -37,6 +37,7 @@ const SKILLS: &str = "io.modelcontextprotocol/skills";
 /// Answers the requests of one connection.
 pub(super) struct ProjectHandler {
     shared: Arc<SharedProject>,
+    tools: Arc<[Tool]>,
     subscriptions: Subscriptions,
     /// The task that tells the client of changes.
     telling: Mutex<Option<AbortHandle>>,
@@ -55,8 +56,9 @@ fn ending() -> ErrorData {
 
 impl ProjectHandler {
     pub(super) fn new(shared: Arc<SharedProject>) -> ProjectHandler {
+        let tools = ProjectTool::ALL.into_iter().map(ProjectTool::listed).collect();
         let (subscriptions, telling) = (Subscriptions::default(), Mutex::default());
-        ProjectHandler { shared, subscriptions, telling }
+        ProjectHandler { shared, tools, subscriptions, telling }
     }
 
     /// Returns the lists. The first request may come before they are made, and waits.
@@ -166,13 +168,13 @@ impl ServerHandler for ProjectHandler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut tools = self.shared.tools.to_vec();
+        let mut tools = self.tools.to_vec();
         tools.extend(self.gateway_lists().tools);
         Ok(ListToolsResult::with_all_items(tools))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let own = self.shared.tools.iter().find(|tool| tool.name == name).cloned();
+        let own = self.tools.iter().find(|tool| tool.name == name).cloned();
         own.or_else(|| self.gateway_lists().tools.into_iter().find(|tool| tool.name == name))
     }
 
@@ -268,10 +270,8 @@ impl ServerHandler for ProjectHandler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let offers = self.offers().await?;
         let uri = request.uri;
-        let missing = || {
-            let message = format!("there is no resource `{uri}`");
-            ErrorData::resource_not_found(message, Some(json!({"uri": &uri})))
-        };
+        let missing =
+            || ErrorData::resource_not_found(format!("there is no resource `{uri}`"), None);
         let file = offers.readable.get(&uri).cloned().ok_or_else(missing)?;
         let path = file.below.clone();
         let read = self.work(move |shared| file.read(shared.system.as_ref(), RESOURCE_BYTES));

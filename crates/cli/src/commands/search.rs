@@ -1,0 +1,171 @@
+//! `brief search`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use brief_dialects::portable::{NAME, Registry};
+use brief_engine::search::{SearchHit, SearchIndex, SearchText};
+use brief_registry::install::SourceInventory;
+use brief_syntax::render::Envelope;
+use brief_syntax::text::fold;
+use clap::Args;
+use serde::Serialize;
+
+use super::list::{self, SourceArgs};
+use crate::error::{CommandError, ErrorKind};
+use crate::installation::{Installation, Where};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Search the items of sources, the best first
+///
+/// Without SOURCE, the sources of brief.toml are searched as they are locked, without the network. Exits with 1
+/// when nothing was found.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// The words to look for, in names, descriptions and texts
+    #[arg(value_name = "WORD")]
+    query: String,
+
+    /// The source: the name of one in brief.toml, or what `add` takes
+    source: Option<String>,
+
+    /// Only show items of this kind
+    #[arg(long, value_name = "KIND", value_parser = ["rule", "skill", "agent", "command", "bundle"])]
+    kind: Option<String>,
+
+    /// Show at most this many
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    limit: usize,
+
+    /// Fetch nothing; use the cache
+    #[arg(long, requires = "source")]
+    offline: bool,
+
+    #[command(flatten)]
+    place: Where,
+
+    /// Print JSON: the items with their scores and the lines that have the words
+    #[arg(long)]
+    json: bool,
+}
+
+/// A source, its directory, and its items.
+struct SearchedSource {
+    name: String,
+    root: PathBuf,
+    registry: Arc<Registry>,
+}
+
+#[derive(Debug, Serialize)]
+struct SearchList<'l> {
+    query: &'l str,
+    items: Vec<FoundOffer<'l>>,
+}
+
+#[derive(Debug, Serialize)]
+struct FoundOffer<'l> {
+    registry: &'l str,
+    #[serde(flatten)]
+    hit: SearchHit<'l>,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &SearchArgs,
+) -> Result<ExitCode, CommandError> {
+    let installation = match Installation::find(ui, session, &args.place)? {
+        Ok(installation) => installation,
+        Err(code) => return Ok(code),
+    };
+    let sources = match &args.source {
+        Some(text) => {
+            let source = SourceArgs { text, offline: args.offline };
+            let (source, found) = list::look(ui, session, &installation, &source)?;
+            let (root, registry) = (found.directory().to_owned(), found.registry);
+            vec![SearchedSource { name: source.to_string(), root, registry }]
+        }
+        None => configured(ui, session, &installation)?,
+    };
+    let indexes: Vec<SearchIndex> =
+        sources.iter().map(|source| index(source, args.kind.as_deref())).collect();
+    let mut found: Vec<FoundOffer<'_>> = Vec::new();
+    for (source, index) in sources.iter().zip(&indexes) {
+        let hits = index.find(&args.query, args.limit);
+        found.extend(hits.into_iter().map(|hit| FoundOffer { registry: &source.name, hit }));
+    }
+    found.sort_by(|left, right| right.hit.score.total_cmp(&left.hit.score));
+    found.truncate(args.limit);
+    let code = if found.is_empty() { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS };
+    if args.json {
+        let root = &installation.project.outputs;
+        let body = SearchList { query: &args.query, items: found };
+        ui.print_json(&Envelope { kind: "search", root, diagnostics: &[], body })?;
+        return Ok(code);
+    }
+    let width = ui.width();
+    for FoundOffer { registry, hit } in &found {
+        let about = if hit.description.is_empty() { &hit.excerpt } else { hit.description };
+        let from = if sources.len() > 1 { format!(" ({registry})") } else { String::new() };
+        ui.print_line(fold(&format!("{}/{}{from}: {about}", hit.kind, hit.name), width))?;
+    }
+    if found.is_empty() {
+        let count: usize = sources.iter().map(|source| source.registry.items.len()).sum();
+        let items = if count == 1 { "item" } else { "items" };
+        ui.status(&format!("nothing among {count} {items} has `{}`", args.query))?;
+    }
+    Ok(code)
+}
+
+/// Returns the sources of `brief.toml` at their locked commits.
+fn configured(
+    ui: &mut Ui,
+    session: &Session,
+    installation: &Installation,
+) -> Result<Vec<SearchedSource>, CommandError> {
+    let manifest = installation.manifest.clone().unwrap_or_default();
+    if manifest.sources.is_empty() {
+        let refused = CommandError::refused("there is no source in brief.toml");
+        return Err(refused.with_hint("`brief search WORD SOURCE` searches one that is not there"));
+    }
+    let lock = installation.lock(session.system())?.unwrap_or_default();
+    let known = installation.clients.profiles().ids();
+    let (system, project) = (session.system(), &installation.project);
+    let inventory = SourceInventory::read(system, project, &manifest, &lock, &known);
+    let mut sources = Vec::new();
+    for (name, registry) in inventory.sources {
+        match registry {
+            Ok(registry) => {
+                let root = registry.root.clone();
+                sources.push(SearchedSource { name, root, registry: Arc::new(registry) });
+            }
+            Err(problem) => {
+                ui.warning(&format!("the source `{name}` is not searched: {problem}"))?;
+            }
+        }
+    }
+    Ok(sources)
+}
+
+fn index(source: &SearchedSource, kind: Option<&str>) -> SearchIndex {
+    let items = source.registry.items.iter().map(|item| SearchText {
+        dialect: NAME,
+        kind: item.kind().as_str(),
+        name: item.name(),
+        path: item.document().source().path(),
+        description: item.description(),
+        text: item.document().body(),
+    });
+    let bundles = source.registry.bundles.iter().map(|bundle| SearchText {
+        dialect: NAME,
+        kind: "bundle",
+        name: bundle.name(),
+        path: bundle.document().source().path(),
+        description: bundle.description().unwrap_or_default(),
+        text: "",
+    });
+    let all = items.chain(bundles).filter(|text| kind.is_none_or(|kind| kind == text.kind));
+    SearchIndex::of_texts(&source.root, all)
+}

@@ -1,0 +1,48 @@
+//! Repeats a command whenever the files that it reads have changed.
+
+use std::process::ExitCode;
+
+use brief_registry::WatchedFiles;
+use brief_syntax::system::FileWatch;
+
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Runs `once`, and again after each change of the files that `watched` returns, until the user ends it. A state
+/// between two edits may be wrong: it is reported and waited out.
+pub(crate) fn repeat(
+    ui: &mut Ui,
+    session: &Session,
+    once: impl Fn(&mut Ui) -> Result<ExitCode, CommandError>,
+    watched: impl Fn() -> WatchedFiles,
+) -> Result<ExitCode, CommandError> {
+    let interruption = session.system().interruption().map_err(CommandError::from)?;
+    let mut watch = FileWatch::start(session.system());
+    let follow = |watch: &mut FileWatch<'_>| {
+        let files = watched();
+        let new = watch.follow(&files.directories, &files.files);
+        watch.ignore(move |path| files.is_ignored(path));
+        new
+    };
+    while !interruption.is_raised() {
+        // What changes during the run counts, too.
+        follow(&mut watch);
+        match once(ui) {
+            Err(error) if error.ends_everything() => return Err(error),
+            Err(error) => {
+                error.report(ui);
+            }
+            Ok(_) => {}
+        }
+        ui.flush()?;
+        if interruption.is_raised() {
+            break;
+        }
+        if follow(&mut watch) == 0 {
+            ui.status("waiting for changes; ^C ends it")?;
+            watch.wait_for_change(&interruption);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

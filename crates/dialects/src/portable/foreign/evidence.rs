@@ -1,0 +1,496 @@
+//! Recognises an item in one file: its kind, and the client that it was written for.
+//!
+//! Some endings belong to one client (`.mdc`, `.instructions.md`). A plain `.md` is an item if its
+//! header has the fields of one and its directory agrees, or if the fields leave no doubt. Pages
+//! about items, such as a `README.md`, and templates for items are none.
+
+use brief_profiles::{BUILTIN, Form, PlaceShape};
+
+use crate::agents::{AgentFormat, format_of};
+
+use super::super::model::{ItemDocument, ItemKind};
+
+/// Names of directories whose files are items of one kind.
+const RULES: [&str; 3] = ["rules", "instructions", "steering"];
+const SKILLS: [&str; 2] = ["skills", "skill"];
+const AGENTS: [&str; 5] = ["agents", "agent", "subagents", "chatmodes", "droids"];
+const COMMANDS: [&str; 4] = ["commands", "command", "prompts", "workflows"];
+
+/// Names of directories whose Markdown files are pages, tests or templates.
+const DOCUMENTS: [&str; 14] = [
+    "docs",
+    "doc",
+    "documentation",
+    "website",
+    "site",
+    "wiki",
+    "blog",
+    "test",
+    "tests",
+    "__tests__",
+    "fixtures",
+    "testdata",
+    "template",
+    "templates",
+];
+
+/// Stems of files that are about a directory, in lower case.
+const PAGES: [&str; 22] = [
+    "readme",
+    "contributing",
+    "changelog",
+    "changes",
+    "license",
+    "licence",
+    "code_of_conduct",
+    "code-of-conduct",
+    "security",
+    "support",
+    "agents",
+    "claude",
+    "gemini",
+    "qwen",
+    "warp",
+    "index",
+    "summary",
+    "notice",
+    "authors",
+    "todo",
+    "template",
+    "skill",
+];
+
+/// Fields of pages that a generator of web sites reads.
+const PAGE_FIELDS: [&str; 14] = [
+    "layout",
+    "sidebar_position",
+    "sidebar_label",
+    "sidebar",
+    "permalink",
+    "nav_order",
+    "slug",
+    "toc",
+    "hide_title",
+    "pubdate",
+    "date",
+    "draft",
+    "weight",
+    "has_children",
+];
+
+/// Fields that only agents have, beside a name and a description.
+const AGENT_FIELDS: [&str; 12] = [
+    "tools",
+    "model",
+    "color",
+    "permissionmode",
+    "disallowedtools",
+    "mcpservers",
+    "maxturns",
+    "skills",
+    "memory",
+    "mode",
+    "handoffs",
+    "temperature",
+];
+
+/// Fields that only commands have.
+const COMMAND_FIELDS: [&str; 6] = [
+    "argument-hint",
+    "allowed-tools",
+    "allowed_tools",
+    "disable-model-invocation",
+    "subtask",
+    "args",
+];
+
+/// The reasons of files in the directories of items that are none.
+const NO_HEADER: &str = "it has no front matter, which every agent has";
+const NO_DESCRIPTION: &str = "its front matter has neither a name nor a description";
+const TEMPLATE: &str = "it is a template: its name is a placeholder";
+const PAGE: &str = "its front matter is that of a web page";
+const EMPTY: &str = "it is empty";
+const AGENT_FILE: &str = "it is an agent file, which `brief agent` runs";
+const OTHER: &str = "its front matter has no field that a client reads in rules";
+
+/// A file that is an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Judgement {
+    pub(super) kind: ItemKind,
+    /// The client that it was written for.
+    pub(super) client: &'static str,
+    /// False if only its neighbours can tell.
+    pub(super) is_certain: bool,
+}
+
+/// The kind that a directory is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Folder {
+    Rules,
+    Skills,
+    Agents,
+    Commands,
+}
+
+impl Folder {
+    fn of(name: &str) -> Option<Folder> {
+        [
+            (&RULES[..], Folder::Rules),
+            (&SKILLS, Folder::Skills),
+            (&AGENTS, Folder::Agents),
+            (&COMMANDS, Folder::Commands),
+        ]
+        .into_iter()
+        .find_map(|(names, folder)| names.contains(&name).then_some(folder))
+    }
+}
+
+/// The directory of a file: the client and the kind that it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    client: Option<&'static str>,
+    folder: Option<Folder>,
+    /// True below a directory of pages, tests or templates.
+    is_documents: bool,
+}
+
+impl Place {
+    pub(super) fn of(directory: &str) -> Place {
+        let mut place = Place { client: None, folder: None, is_documents: false };
+        for name in directory.split('/').filter(|name| !name.is_empty()) {
+            if let Some(client) = client_of(name) {
+                // A template of a project has the real files of a client in it.
+                place = Place { client: Some(client), folder: None, is_documents: false };
+                if name == ".clinerules" {
+                    place.folder = Some(Folder::Rules);
+                }
+            } else if let Some(folder) = Folder::of(name) {
+                place.folder = Some(folder);
+            } else if DOCUMENTS.contains(&name.to_ascii_lowercase().as_str()) {
+                place.is_documents = true;
+            }
+        }
+        // Workflows of a build server are no commands.
+        let is_workflow = directory.split('/').any(|name| name == "workflows");
+        if is_workflow
+            && !matches!(place.client, Some("windsurf" | "cline" | "antigravity" | "kilo"))
+        {
+            place.folder = None;
+        }
+        place
+    }
+
+    /// Returns whether a file without a header may be an item here.
+    pub(super) fn is_for_items(&self, name: &str) -> bool {
+        if ending(name) == "toml" {
+            return self.folder == Some(Folder::Commands);
+        }
+        has_own_ending(name) || self.folder.is_some_and(|folder| folder != Folder::Skills)
+    }
+}
+
+/// Returns the client of a directory such as `.claude`.
+fn client_of(name: &str) -> Option<&'static str> {
+    if !name.starts_with('.') {
+        return None;
+    }
+    match name {
+        ".github" | ".copilot" => return Some("copilot"),
+        ".devin" => return Some("windsurf"),
+        ".agent" => return Some("antigravity"),
+        ".agents" => return Some("codex"),
+        _ => {}
+    }
+    let clients: &'static [brief_profiles::Client] = &BUILTIN.clients;
+    let owner = clients.iter().find(|client| client.signs.iter().any(|sign| **sign == *name))?;
+    Some(&owner.id)
+}
+
+/// Returns whether a path lies in the directory of a client.
+pub(in crate::portable) fn is_in_client_directory(slashed: &str) -> bool {
+    slashed.split('/').any(|name| client_of(name).is_some())
+}
+
+/// Returns the directory of a kind that a file lies in, at any depth.
+pub(super) fn kind_folder(slashed: &str) -> Option<&str> {
+    let mut above = slashed;
+    while let Some((directory, _)) = above.rsplit_once('/') {
+        if Folder::of(directory.rsplit('/').next().unwrap_or_default()).is_some() {
+            return Some(directory);
+        }
+        above = directory;
+    }
+    None
+}
+
+/// Returns whether the ending of a name belongs to one client.
+fn has_own_ending(name: &str) -> bool {
+    [".mdc", ".instructions.md", ".agent.md", ".chatmode.md", ".prompt.md"]
+        .iter()
+        .any(|ending| name.ends_with(ending))
+}
+
+/// Returns the part of a name after its last point.
+fn ending(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(_, ending)| ending)
+}
+
+/// Returns whether a file of this name could be an item.
+pub fn is_candidate_name(name: &str) -> bool {
+    matches!(ending(name), "md" | "mdc" | "toml")
+}
+
+/// Returns whether a file is a page about its directory.
+pub(super) fn is_page(name: &str) -> bool {
+    let stem = name
+        .strip_suffix(".md")
+        .or_else(|| name.strip_suffix(".mdc"))
+        .unwrap_or(name)
+        .to_ascii_lowercase();
+    // `README.zh-CN.md` is a translation.
+    let first = stem.split('.').next().unwrap_or_default();
+    first == "readme" || PAGES.contains(&first) && !has_own_ending(name) || stem.starts_with('_')
+}
+
+/// Judges a file. The error is the reason why a file in a directory of items is none, if it has one.
+pub(super) fn judge(place: &Place, name: &str, document: &ItemDocument) -> Verdict {
+    let fields = Fields::of(document);
+    if fields.has(&["schema"]) {
+        return Err(None);
+    }
+    if document.source.text().trim().is_empty() {
+        return Err(Some(EMPTY));
+    }
+    if has_placeholder_name(document) {
+        return Err((!place.is_documents).then_some(TEMPLATE));
+    }
+    if ending(name) == "toml" {
+        return toml_command(place, document);
+    }
+    if let Some((kind, client)) = by_ending(place, name, document)? {
+        return Ok(certain(kind, client));
+    }
+    if fields.has(&PAGE_FIELDS) && !fields.has(&COMMAND_FIELDS) && !fields.has(&AGENT_FIELDS) {
+        return Err(place.folder.filter(|_| !place.is_documents).map(|_| PAGE));
+    }
+    match place.folder {
+        Some(Folder::Rules) => rule(place, &fields),
+        Some(Folder::Agents) => agent(place, &fields, document),
+        Some(Folder::Commands) => command(place, &fields, document),
+        Some(Folder::Skills) => Err(None),
+        None => anywhere(place, &fields),
+    }
+}
+
+/// An item, or the reason why a file in a directory of items is none, if it has one.
+type Verdict = Result<Judgement, Option<&'static str>>;
+
+fn certain(kind: ItemKind, client: &'static str) -> Judgement {
+    Judgement { kind, client, is_certain: true }
+}
+
+type Found = Option<(ItemKind, &'static str)>;
+
+/// Judges by an ending that belongs to one client.
+fn by_ending(
+    place: &Place,
+    name: &str,
+    document: &ItemDocument,
+) -> Result<Found, Option<&'static str>> {
+    let own = |client| place.client.unwrap_or(client);
+    let found = if ending(name) == "mdc" {
+        (ItemKind::Rule, place.client.filter(|client| *client == "trae").unwrap_or("cursor"))
+    } else if name.ends_with(".instructions.md") {
+        (ItemKind::Rule, "copilot")
+    } else if name.ends_with(".chatmode.md") {
+        (ItemKind::Agent, "copilot")
+    } else if name.ends_with(".agent.md") {
+        match format_of(&document.source) {
+            AgentFormat::AgentFile if !is_in(place, "copilot") => return Err(Some(AGENT_FILE)),
+            _ => (ItemKind::Agent, own("copilot")),
+        }
+    } else if name.ends_with(".prompt.md") {
+        (ItemKind::Command, "copilot-vscode")
+    } else {
+        return Ok(None);
+    };
+    Ok(Some(found))
+}
+
+fn is_in(place: &Place, client: &str) -> bool {
+    place.client == Some(client)
+}
+
+/// The client whose fields a rule has.
+fn rule_client(fields: &Fields) -> Option<&'static str> {
+    [
+        ("alwaysapply", "cursor"),
+        ("globs", "cursor"),
+        ("applyto", "copilot"),
+        ("trigger", "windsurf"),
+        ("inclusion", "kiro"),
+        ("paths", "claude"),
+    ]
+    .into_iter()
+    .find_map(|(field, client)| fields.has(&[field]).then_some(client))
+}
+
+fn rule(place: &Place, fields: &Fields) -> Verdict {
+    match (place.client, rule_client(fields)) {
+        (Some(client), _) if reads_rules(client) => Ok(certain(ItemKind::Rule, client)),
+        (_, Some(client)) if !place.is_documents => Ok(certain(ItemKind::Rule, client)),
+        _ if place.is_documents => Err(None),
+        _ => Err(Some(OTHER)),
+    }
+}
+
+/// Returns whether a client reads rules of a directory of its own, with the ending `.md`.
+fn reads_rules(client: &str) -> bool {
+    let is_rules =
+        |form: Form| !matches!(form, Form::Skill | Form::Agent | Form::Instructions | Form::Legacy);
+    BUILTIN.find(client).is_some_and(|client| {
+        client.reads.iter().any(|read| {
+            BUILTIN.project.iter().any(|place| {
+                place.key == read.path
+                    && is_rules(place.form)
+                    && matches!(&place.shape, PlaceShape::Tree(names)
+                        if names.endings.is_empty() || names.endings.iter().any(|ending| **ending == *".md"))
+            })
+        })
+    })
+}
+
+fn agent(place: &Place, fields: &Fields, document: &ItemDocument) -> Verdict {
+    if document.header().is_none() {
+        return Err((!place.is_documents).then_some(NO_HEADER));
+    }
+    if !fields.has(&["name", "description"]) {
+        return Err((!place.is_documents).then_some(NO_DESCRIPTION));
+    }
+    if place.is_documents && !fields.has(&AGENT_FIELDS) {
+        return Err(None);
+    }
+    Ok(certain(
+        ItemKind::Agent,
+        place.client.filter(|_| !is_in(place, "codex")).unwrap_or(agent_client(fields)),
+    ))
+}
+
+/// The client whose fields an agent has.
+fn agent_client(fields: &Fields) -> &'static str {
+    match () {
+        () if fields.has(&["mode", "permission", "temperature", "steps"])
+            && !fields.has(&["name"]) =>
+        {
+            "opencode"
+        }
+        () if fields.has(&["handoffs", "mcp-servers", "target", "infer", "argument-hint"]) => {
+            "copilot"
+        }
+        () => "claude",
+    }
+}
+
+fn command(place: &Place, fields: &Fields, document: &ItemDocument) -> Verdict {
+    let client = match place.client {
+        None | Some("codex") => "claude",
+        Some("copilot") => "copilot-vscode",
+        Some(client) => client,
+    };
+    let body = document.body();
+    let takes_arguments =
+        ["$ARGUMENTS", "${input:", "{{args}}", "$1"].iter().any(|mark| body.contains(mark));
+    let is_described = fields.has(&["description"]);
+    if fields.has(&COMMAND_FIELDS) || takes_arguments || place.client.is_some() {
+        return Ok(certain(ItemKind::Command, client));
+    }
+    if place.is_documents {
+        return Err(None);
+    }
+    Ok(Judgement { kind: ItemKind::Command, client, is_certain: is_described })
+}
+
+/// Judges a command of Gemini CLI or Qwen Code, which is TOML with a prompt.
+fn toml_command(place: &Place, document: &ItemDocument) -> Verdict {
+    let client = match place.client {
+        Some(client @ ("gemini" | "qwen")) => client,
+        Some(_) => return Err(None),
+        None => "gemini",
+    };
+    let is_command = document.source.text().parse::<toml_edit::DocumentMut>().is_ok_and(|table| {
+        table
+            .get("prompt")
+            .and_then(toml_edit::Item::as_str)
+            .is_some_and(|prompt| !prompt.trim().is_empty())
+    });
+    if is_command { Ok(certain(ItemKind::Command, client)) } else { Err(None) }
+}
+
+/// Judges a file in a directory of no kind, such as `categories/NAME`.
+fn anywhere(place: &Place, fields: &Fields) -> Verdict {
+    if place.is_documents {
+        return Err(None);
+    }
+    if fields.has(&["name"]) && fields.has(&["description"]) {
+        let client = agent_client(fields);
+        // Skills have `allowed-tools` and no tools or colour; their entry files have names of their own.
+        let is_certain =
+            fields.has(&["tools", "model", "color", "permissionmode", "disallowedtools"]);
+        let may_be = is_certain || fields.count == 2;
+        return if may_be && !fields.has(&["allowed-tools", "metadata", "license"]) {
+            Ok(Judgement { kind: ItemKind::Agent, client, is_certain })
+        } else {
+            Err(None)
+        };
+    }
+    if fields.has(&["alwaysapply"]) || fields.has(&["globs"]) && fields.has(&["description"]) {
+        return Ok(certain(ItemKind::Rule, "cursor"));
+    }
+    if fields.has(&["applyto"]) {
+        return Ok(certain(ItemKind::Rule, "copilot"));
+    }
+    if fields.has(&["description"]) && fields.has(&["argument-hint", "allowed-tools"]) {
+        return Ok(certain(ItemKind::Command, "claude"));
+    }
+    Err(None)
+}
+
+/// The names of the fields of a header, in lower case.
+struct Fields {
+    names: Vec<String>,
+    count: usize,
+}
+
+impl Fields {
+    fn of(document: &ItemDocument) -> Fields {
+        let names: Vec<String> = match document.fields() {
+            Some(fields) => {
+                fields.fields().map(|field| field.name().to_ascii_lowercase()).collect()
+            }
+            // A header that no parser takes still shows what the file is.
+            None => document.header().unwrap_or_default().lines().filter_map(key).collect(),
+        };
+        Fields { count: names.len(), names }
+    }
+
+    fn has(&self, wanted: &[&str]) -> bool {
+        self.names.iter().any(|name| wanted.contains(&name.as_str()))
+    }
+}
+
+/// Returns whether the name is a placeholder; in braces it is no text to YAML.
+fn has_placeholder_name(document: &ItemDocument) -> bool {
+    let header = document.header().unwrap_or_default();
+    let line = header.lines().find_map(|line| line.strip_prefix("name:"));
+    line.is_some_and(|name| name.contains(['{', '<', '[', '$']) || name.contains("your-"))
+}
+
+/// Returns the key of a line such as `name: value`.
+fn key(line: &str) -> Option<String> {
+    let (key, _) = line.split_once(':')?;
+    let is_key = |key: &str| {
+        !key.is_empty()
+            && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    };
+    is_key(key).then(|| key.to_ascii_lowercase())
+}

@@ -1,0 +1,292 @@
+//! The manifests of plugins and marketplaces, as JSON.
+//!
+//! Claude Code, Cursor, Codex, Copilot and Gemini CLI have one each, with the same fields but for a few.
+//! A manifest is believed about names, descriptions and paths inside its own source, and about nothing else.
+
+use serde_json::{Map, Value};
+
+/// The client that a manifest is for, and whether it lists plugins or is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ManifestRole {
+    /// A plugin.
+    Plugin,
+    /// A list of plugins.
+    Marketplace,
+}
+
+/// Returns the role of a file, and the directory that its paths begin at.
+pub(super) fn role(directory: &str, name: &str) -> Option<(ManifestRole, String)> {
+    let above = |path: &str, steps: usize| {
+        let mut path = path;
+        for _ in 0..steps {
+            path = path.rsplit_once('/').map_or("", |(above, _)| above);
+        }
+        path.to_owned()
+    };
+    let ends = |ending: &str| directory == ending || directory.ends_with(&format!("/{ending}"));
+    let is_own =
+        [".claude-plugin", ".cursor-plugin", ".codex-plugin", ".factory-plugin", ".plugin"];
+    match name {
+        "plugin.json" if is_own.iter().any(|own| ends(own)) => {
+            Some((ManifestRole::Plugin, above(directory, 1)))
+        }
+        "plugin.json" if ends(".github/plugin") => {
+            Some((ManifestRole::Plugin, above(directory, 2)))
+        }
+        "plugin.json" | "gemini-extension.json" => {
+            Some((ManifestRole::Plugin, directory.to_owned()))
+        }
+        "marketplace.json" if is_own.iter().any(|own| ends(own)) => {
+            Some((ManifestRole::Marketplace, above(directory, 1)))
+        }
+        "marketplace.json" if ends(".github/plugin") || ends(".agents/plugins") => {
+            Some((ManifestRole::Marketplace, above(directory, 2)))
+        }
+        _ => None,
+    }
+}
+
+/// A plugin, as a manifest describes it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct PluginEntry {
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    pub(super) version: Option<String>,
+    /// Paths of its agents, skills, commands and rules, as written.
+    pub(super) listed: Vec<String>,
+    /// Paths of files with its hooks and servers, as written.
+    pub(super) settings: Vec<String>,
+    /// Hooks and servers in the manifest itself: a JSON object with those fields alone.
+    pub(super) inline: Option<Value>,
+}
+
+/// The place of a plugin, as a marketplace gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PluginPlace {
+    /// A directory of the source, with `/`.
+    Inside(String),
+    /// A place that is not in the source.
+    Outside {
+        /// The place, as text.
+        place: String,
+        /// The address that `brief add` takes.
+        address: Option<String>,
+    },
+}
+
+/// Fields that list the parts of a plugin.
+const PARTS: [&str; 6] = ["agents", "skills", "commands", "rules", "instructions", "prompts"];
+
+/// Fields with hooks and servers.
+const SETTINGS: [&str; 3] = ["hooks", "mcpServers", "lspServers"];
+
+/// Returns whether an object is a plugin's: any file may be called `plugin.json`.
+pub(super) fn is_plugin(manifest: &Map<String, Value>) -> bool {
+    let has_schema =
+        manifest.get("$schema").and_then(Value::as_str).is_some_and(|text| text.contains("plugin"));
+    let has_parts = PARTS.iter().chain(&SETTINGS).any(|part| manifest.contains_key(*part));
+    manifest.get("name").is_some_and(Value::is_string) && (has_schema || has_parts)
+}
+
+/// Reads a plugin from its manifest, or from its entry in a marketplace.
+pub(super) fn entry(manifest: &Map<String, Value>) -> Option<PluginEntry> {
+    let text = |key: &str| manifest.get(key).and_then(Value::as_str).map(str::to_owned);
+    let mut plugin = PluginEntry {
+        name: text("name")?,
+        description: text("description"),
+        version: text("version"),
+        ..PluginEntry::default()
+    };
+    collect(manifest, &mut plugin);
+    // Fields of one registry lie below its name.
+    if let Some(Value::Object(extensions)) = manifest.get("extensions") {
+        for extension in extensions.values().filter_map(Value::as_object) {
+            collect(extension, &mut plugin);
+        }
+    }
+    Some(plugin)
+}
+
+fn collect(fields: &Map<String, Value>, plugin: &mut PluginEntry) {
+    for part in PARTS {
+        texts(fields.get(part), &mut plugin.listed);
+    }
+    for key in SETTINGS {
+        match fields.get(key) {
+            Some(value @ (Value::String(_) | Value::Array(_))) => {
+                texts(Some(value), &mut plugin.settings);
+            }
+            Some(value @ Value::Object(_)) => {
+                let inline = plugin.inline.get_or_insert_with(|| Value::Object(Map::new()));
+                if let Value::Object(inline) = inline {
+                    inline.insert(key.to_owned(), value.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn texts(value: Option<&Value>, list: &mut Vec<String>) {
+    match value {
+        Some(Value::String(text)) => list.push(text.clone()),
+        Some(Value::Array(values)) => {
+            let values = values.iter();
+            let path = |value: &Value| match value {
+                Value::String(text) => Some(text.clone()),
+                Value::Object(fields) => {
+                    let path = fields.get("path").or_else(|| fields.get("source"))?;
+                    path.as_str().map(str::to_owned)
+                }
+                _ => None,
+            };
+            list.extend(values.filter_map(path));
+        }
+        _ => {}
+    }
+}
+
+/// Returns the place of a plugin in a marketplace; `base` is the directory that its paths begin at.
+pub(super) fn place(base: &str, entry: &Map<String, Value>) -> PluginPlace {
+    match entry.get("source") {
+        None => PluginPlace::Inside(base.to_owned()),
+        Some(Value::String(path)) => of_text(base, path),
+        Some(Value::Object(source)) => of_object(base, source),
+        Some(other) => PluginPlace::Outside { place: other.to_string(), address: None },
+    }
+}
+
+fn of_text(base: &str, path: &str) -> PluginPlace {
+    match below(base, path) {
+        Some(directory) => PluginPlace::Inside(directory),
+        None => {
+            let address = is_address(path).then(|| path.to_owned());
+            PluginPlace::Outside { place: path.to_owned(), address }
+        }
+    }
+}
+
+fn of_object(base: &str, source: &Map<String, Value>) -> PluginPlace {
+    let text = |key: &str| source.get(key).and_then(Value::as_str);
+    let kind = text("source").or_else(|| text("type")).unwrap_or_default();
+    let path = text("path");
+    if matches!(kind, "local" | "directory" | "path") {
+        return of_text(base, path.unwrap_or_default());
+    }
+    let repository = text("repo").or_else(|| text("url"));
+    let at = text("sha").or_else(|| text("commit")).or_else(|| text("ref"));
+    match repository {
+        Some(repository) => {
+            let mut address = repository.to_owned();
+            address.extend(at.into_iter().flat_map(|at| ["@", at]));
+            address.extend(path.into_iter().flat_map(|path| [":", path.trim_start_matches("./")]));
+            PluginPlace::Outside { place: repository.to_owned(), address: Some(address) }
+        }
+        None => {
+            let package = text("package").unwrap_or_default();
+            PluginPlace::Outside {
+                place: format!("{kind} {package}").trim().to_owned(),
+                address: None,
+            }
+        }
+    }
+}
+
+fn is_address(text: &str) -> bool {
+    text.contains("://") || text.starts_with("git@")
+}
+
+/// Returns a path below a directory of the source with `/`, or `None` if it leads out of the source.
+pub(super) fn below(base: &str, path: &str) -> Option<String> {
+    if path.starts_with(['/', '~', '\\']) || path.contains(':') || path.contains('\0') {
+        return None;
+    }
+    let mut names: Vec<&str> = Vec::new();
+    // Steps upwards never lead out of the directory that the manifest is in.
+    let mut own = 0_usize;
+    for name in path.split(['/', '\\']) {
+        match name {
+            "" | "." => {}
+            ".." => {
+                own = own.checked_sub(1)?;
+                names.pop();
+            }
+            name => {
+                own += 1;
+                names.push(name);
+            }
+        }
+    }
+    let path = names.join("/");
+    Some(match (base.is_empty(), path.is_empty()) {
+        (true, _) => path,
+        (false, true) => base.to_owned(),
+        (false, false) => format!("{base}/{path}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_inside_or_named() {
+        let place = |text: &str| {
+            let entry: Map<String, Value> = serde_json::from_str(text).expect("JSON");
+            place("base", &entry)
+        };
+        let inside = |path: &str| PluginPlace::Inside(path.to_owned());
+        let outside = |place: &str, address: Option<&str>| PluginPlace::Outside {
+            place: place.to_owned(),
+            address: address.map(str::to_owned),
+        };
+        assert_eq!(place(r#"{"source": "./plugins/a"}"#), inside("base/plugins/a"));
+        assert_eq!(place(r#"{"source": "./"}"#), inside("base"));
+        assert_eq!(
+            place(r#"{"source": {"source": "local", "path": "./a/../b/"}}"#),
+            inside("base/b")
+        );
+        for path in ["../x", "./a/../../x", "/etc", "~/x", "C:\\x", "\\\\host\\x"] {
+            let entry = serde_json::json!({ "source": path });
+            let Value::Object(entry) = entry else { unreachable!() };
+            assert_eq!(super::place("base", &entry), outside(path, None), "{path}");
+        }
+        let url = "https://example.org/x.git";
+        assert_eq!(place(r#"{"source": "https://example.org/x.git"}"#), outside(url, Some(url)));
+        assert_eq!(
+            place(r#"{"source": {"source": "github", "repo": "o/r", "ref": "v1"}}"#),
+            outside("o/r", Some("o/r@v1"))
+        );
+        assert_eq!(
+            place(
+                r#"{"source": {"source": "git-subdir", "url": "https://example.org/x.git", "path": "p/q", "sha": "aa"}}"#
+            ),
+            outside(url, Some("https://example.org/x.git@aa:p/q"))
+        );
+        assert_eq!(
+            place(r#"{"source": {"source": "npm", "package": "x"}}"#),
+            outside("npm x", None)
+        );
+        assert_eq!(place(r#"{"source": 7}"#), outside("7", None));
+    }
+
+    #[test]
+    fn a_role_is_told_by_the_path() {
+        for (directory, name, expected) in [
+            (".claude-plugin", "marketplace.json", Some((ManifestRole::Marketplace, ""))),
+            ("a/.cursor-plugin", "plugin.json", Some((ManifestRole::Plugin, "a"))),
+            ("a/.github/plugin", "plugin.json", Some((ManifestRole::Plugin, "a"))),
+            (".agents/plugins", "marketplace.json", Some((ManifestRole::Marketplace, ""))),
+            ("x", "gemini-extension.json", Some((ManifestRole::Plugin, "x"))),
+            ("x", "plugin.json", Some((ManifestRole::Plugin, "x"))),
+            ("x", "marketplace.json", None),
+        ] {
+            let found = role(directory, name);
+            assert_eq!(
+                found.as_ref().map(|(role, base)| (*role, base.as_str())),
+                expected,
+                "{directory}/{name}"
+            );
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Items of collections that were written for one client: a file each, and plugins as bundles.
+//!
+//! Most public collections know nothing of the portable format. Their agents, rules and commands are
+//! single files for one client, and content and place tell which (ruling G15). They are found only
+//! in sources, never in a project of the user's own: there such a file is guidance for its client.
+
+mod evidence;
+mod manifests;
+mod names;
+mod plugins;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_syntax::system::{FileKind, ReadError, System};
+use brief_syntax::walk::Visit;
+use brief_syntax::{Diagnostic, Root, Severity, Source, limits};
+
+use super::installed::LOCK_NAME;
+use super::locked::locked_files;
+use super::model::{ItemDocument, ItemId, ItemOrigin, PortableItem};
+use super::parse;
+use super::registry::Registry;
+
+use evidence::{Judgement, Place};
+use plugins::PluginFiles;
+
+pub use evidence::is_candidate_name;
+pub(super) use evidence::is_in_client_directory;
+pub use names::slug;
+pub(super) use names::stem;
+pub use plugins::{OutsidePlugin, Plugin};
+
+/// A file that lies where items lie and is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassedOver {
+    /// The file below the source, with `/`.
+    pub path: String,
+    /// The reason.
+    pub reason: &'static str,
+}
+
+/// Collects the files of a source that were written for one client.
+#[derive(Debug, Default)]
+pub(super) struct ForeignCollector {
+    found: Vec<FoundFile>,
+    /// Files that count if others beside them do.
+    doubtful: Vec<FoundFile>,
+    left_out: Vec<PassedOver>,
+    plugins: PluginFiles,
+    /// The files that `brief` has written there, by the lock of the source.
+    outputs: BTreeSet<String>,
+}
+
+/// A file that is an item.
+#[derive(Debug)]
+struct FoundFile {
+    judgement: Judgement,
+    slashed: String,
+    document: ItemDocument,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl ForeignCollector {
+    /// Reads the candidates of a directory; `is_item` says that it belongs to an item in a directory.
+    pub(super) fn visit(&mut self, visit: &Visit<'_>, is_item: bool) {
+        let slashed = visit.slashed();
+        if slashed.is_empty() {
+            self.read_outputs(visit);
+        }
+        let Some(entries) = visit.entries() else { return };
+        let files = entries.iter().filter(|entry| entry.kind == FileKind::File);
+        for name in files.filter_map(|entry| entry.name.to_str()) {
+            if PluginFiles::wants(slashed, name) {
+                self.plugins.read(visit, name);
+            } else if !is_item && is_candidate_name(name) {
+                self.candidate(visit, name);
+            }
+        }
+    }
+
+    fn read_outputs(&mut self, visit: &Visit<'_>) {
+        let lock = visit.handle().read(std::ffi::OsStr::new(LOCK_NAME), limits::BUILD_RECORD_BYTES);
+        let Some(lock) = lock.ok().and_then(|bytes| String::from_utf8(bytes).ok()) else { return };
+        let items = locked_files(&lock).unwrap_or_default();
+        self.outputs.extend(items.into_iter().flat_map(|item| item.files));
+    }
+
+    fn candidate(&mut self, visit: &Visit<'_>, name: &str) {
+        let slashed = join(visit.slashed(), name);
+        if self.outputs.contains(&slashed) {
+            return;
+        }
+        let place = Place::of(visit.slashed());
+        if evidence::is_page(name) {
+            return;
+        }
+        let bytes = match visit.read(name) {
+            Ok(bytes) => bytes,
+            Err(ReadError::Missing) => return,
+            Err(error) => {
+                if place.is_for_items(name) {
+                    let reason = match error {
+                        ReadError::TooLarge { .. } => "it is larger than 1 MiB",
+                        _ => "it cannot be read",
+                    };
+                    self.left_out.push(PassedOver { path: slashed, reason });
+                }
+                return;
+            }
+        };
+        // Most files of a large source are pages: without a header only a place can make them items.
+        let has_header =
+            bytes.trim_ascii_start().starts_with(b"---") || bytes.starts_with(b"\xef\xbb\xbf");
+        if !has_header && !place.is_for_items(name) {
+            return;
+        }
+        let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
+        let (document, diagnostics) = parse::document(&source);
+        let judgement = evidence::judge(&place, name, &document);
+        let (list, judgement) = match judgement {
+            Ok(judgement) if judgement.is_certain => (&mut self.found, judgement),
+            Ok(judgement) => (&mut self.doubtful, judgement),
+            Err(Some(reason)) => {
+                self.left_out.push(PassedOver { path: slashed, reason });
+                return;
+            }
+            Err(None) => return,
+        };
+        list.push(FoundFile { judgement, slashed, document, diagnostics });
+    }
+
+    /// Returns whether `brief` has written a skill of this directory there.
+    pub(super) fn is_output(&self, slashed: &str) -> bool {
+        self.outputs.contains(&format!("{slashed}/SKILL.md"))
+    }
+
+    /// Adds what was found to the items and bundles of a registry, which is not sorted or checked yet.
+    pub(super) fn finish(mut self, system: &dyn System, root: &Root, registry: &mut Registry) {
+        self.believe_neighbours();
+        registry.items.extend(self.found.into_iter().map(FoundFile::into_item));
+        registry.left_out.append(&mut self.left_out);
+        // §2: a registry of the portable format says itself where its sources are.
+        if registry.items.iter().any(|item| item.origin == ItemOrigin::Portable) {
+            registry.items.retain(|item| {
+                item.origin == ItemOrigin::Portable
+                    || !evidence::is_in_client_directory(&item.slashed)
+            });
+        }
+        let is_same =
+            |left: &PortableItem, right: &PortableItem| has_same_content(system, root, left, right);
+        super::registry::name_as_people_do(&mut registry.items);
+        let copies = names::settle(&mut registry.items, &is_same);
+        self.plugins.finish(&copies, registry);
+    }
+
+    /// Takes doubtful files whose neighbours are items of the same kind: the folder has shown what it is for.
+    fn believe_neighbours(&mut self) {
+        let proven: BTreeSet<_> = self
+            .found
+            .iter()
+            .filter_map(|file| Some((file.judgement.kind, folder_of(file)?.to_owned())))
+            .collect();
+        for file in std::mem::take(&mut self.doubtful) {
+            let is_proven = self.plugins.has_folder(folder_of(&file).unwrap_or_default())
+                || folder_of(&file).is_some_and(|folder| {
+                    proven.contains(&(file.judgement.kind, folder.to_owned()))
+                });
+            if is_proven {
+                self.found.push(file);
+            } else {
+                let reason = "nothing in it says that it is one, nor does a file beside it";
+                self.left_out.push(PassedOver { path: file.slashed, reason });
+            }
+        }
+        self.found.sort_by(|left, right| left.slashed.cmp(&right.slashed));
+    }
+}
+
+/// Returns the directory whose files are of one kind: the folder of the kind, or that of the file.
+fn folder_of(file: &FoundFile) -> Option<&str> {
+    evidence::kind_folder(&file.slashed)
+        .or_else(|| file.slashed.rsplit_once('/').map(|(directory, _)| directory))
+}
+
+impl FoundFile {
+    fn into_item(self) -> PortableItem {
+        let FoundFile { judgement, slashed, document, mut diagnostics } = self;
+        // Its own client reads the file as it is, with whatever its header says.
+        for diagnostic in &mut diagnostics {
+            if diagnostic.severity == Severity::Error {
+                diagnostic.severity = Severity::Warning;
+            }
+        }
+        let directory = document.source().path().parent().unwrap_or(Path::new("")).to_owned();
+        let name = names::of_file(&slashed);
+        PortableItem {
+            id: ItemId { kind: judgement.kind, name },
+            directory,
+            slashed,
+            document,
+            overrides: Vec::new(),
+            files: Vec::new(),
+            origin: ItemOrigin::ClientFile(judgement.client),
+            diagnostics,
+        }
+    }
+}
+
+/// Joins a directory and a name with `/`.
+pub(super) fn join(directory: &str, name: &str) -> String {
+    if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
+}
+
+/// Returns whether two items have the same files with the same content.
+fn has_same_content(
+    system: &dyn System,
+    root: &Root,
+    left: &PortableItem,
+    right: &PortableItem,
+) -> bool {
+    let text = |item: &PortableItem| item.document.source.text().to_owned();
+    if left.files != right.files || text(left) != text(right) {
+        return false;
+    }
+    let open =
+        |item: &PortableItem| system.open_dir_below(root.path(), Path::new(&item.slashed)).ok();
+    if left.files.is_empty() {
+        return true;
+    }
+    let (Some(left_directory), Some(right_directory)) = (open(left), open(right)) else {
+        return false;
+    };
+    left.files.iter().all(|file| {
+        let path = Path::new(&file.path);
+        let read = |directory: &dyn brief_syntax::system::Dir| {
+            directory.read_below(path, limits::SUPPORT_FILE_BYTES).ok()
+        };
+        let content = read(left_directory.as_ref());
+        content.is_some() && content == read(right_directory.as_ref())
+    })
+}

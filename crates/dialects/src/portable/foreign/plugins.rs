@@ -1,0 +1,440 @@
+//! Plugins and marketplaces as bundles.
+//!
+//! A plugin is a directory of items with a manifest, and often with hooks and servers. Its items are
+//! installed like any others. Hooks and servers run code on the user's machine: they are listed, and
+//! never installed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+use brief_syntax::system::Permission;
+use brief_syntax::walk::Visit;
+use brief_syntax::{Diagnostic, Source, Span, limits, rules};
+use serde_json::{Map, Value};
+
+use super::super::fields::name_problem;
+use super::super::model::{Bundle, ItemId};
+use super::super::parse;
+use super::super::registry::Registry;
+use super::join;
+use super::manifests::{self, ManifestRole, PluginEntry, PluginPlace};
+use super::names::{self, slug};
+use crate::capability::{Capability, Inventory, facts};
+
+/// The limit for the bytes of a manifest.
+const MANIFEST_BYTES: u64 = limits::REMOTE_FILE_BYTES;
+
+/// Directories of a plugin whose items belong to it without being listed.
+const DIRECTORIES: [&str; 5] = ["agents", "skills", "commands", "rules", "prompts"];
+
+/// Facts about a bundle that is a plugin.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Plugin {
+    /// The directory of the plugin below the source, with `/`; empty for the source itself.
+    pub directory: String,
+    /// Its description.
+    pub description: Option<String>,
+    /// Its version.
+    pub version: Option<String>,
+    /// Its hooks and servers, which are not installed: `hooks PreToolUse: …`, `mcp-servers github: …`.
+    pub capabilities: Vec<String>,
+}
+
+/// A plugin of a marketplace that is not in the source.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OutsidePlugin {
+    /// Its name.
+    pub name: String,
+    /// Its place, as the marketplace gives it.
+    pub place: String,
+    /// The address that `brief add` takes, if it has one.
+    pub address: Option<String>,
+}
+
+/// The files of a source that describe plugins.
+#[derive(Debug, Default)]
+pub(super) struct PluginFiles {
+    manifests: Vec<(ManifestRole, String, String, Arc<Source>)>,
+    /// Files with hooks and servers, by their path.
+    settings: BTreeMap<String, Arc<Source>>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl PluginFiles {
+    /// Returns whether a file describes a plugin or belongs to one.
+    pub(super) fn wants(directory: &str, name: &str) -> bool {
+        is_settings(name) || manifests::role(directory, name).is_some()
+    }
+
+    /// Returns whether a directory is one of a plugin's own, such as `commands`.
+    pub(super) fn has_folder(&self, directory: &str) -> bool {
+        let (root, name) = directory.rsplit_once('/').unwrap_or(("", directory));
+        DIRECTORIES.contains(&name)
+            && self
+                .manifests
+                .iter()
+                .any(|(role, base, ..)| *role == ManifestRole::Plugin && base == root)
+    }
+
+    pub(super) fn read(&mut self, visit: &Visit<'_>, name: &str) {
+        let path = visit.path_of(name);
+        let slashed = join(visit.slashed(), name);
+        let source = match visit.handle().read(OsStr::new(name), MANIFEST_BYTES) {
+            Ok(bytes) => Arc::new(Source::from_bytes(path, bytes)),
+            Err(error) => {
+                let source = Arc::new(Source::unread(path));
+                self.diagnostics.push(wrong(&source, format!("the file cannot be read: {error}")));
+                return;
+            }
+        };
+        if is_settings(name) {
+            self.settings.insert(slashed, source);
+        } else if let Some((role, base)) = manifests::role(visit.slashed(), name) {
+            self.manifests.push((role, base, slashed, source));
+        }
+    }
+
+    /// Adds a bundle for each plugin; `copies` maps the items that are gone to those that are the same.
+    pub(super) fn finish(mut self, copies: &BTreeMap<String, String>, registry: &mut Registry) {
+        let mut plugins = Vec::new();
+        // A plugin's own manifest knows more than the list that it is in.
+        self.manifests.sort_by(|left, right| (left.0, &left.2).cmp(&(right.0, &right.2)));
+        for (role, base, slashed, source) in &self.manifests {
+            let is_named = !slashed.ends_with("/plugin.json") || slashed.contains("plugin/");
+            match serde_json::from_str::<Value>(source.text().trim_start_matches('\u{feff}')) {
+                Ok(Value::Object(manifest)) => match role {
+                    ManifestRole::Plugin if is_named || manifests::is_plugin(&manifest) => {
+                        let entry = manifests::entry(&manifest).unwrap_or_default();
+                        plugins.push(FoundPlugin::new(entry, base.clone(), slashed, source, true));
+                    }
+                    ManifestRole::Plugin => {}
+                    ManifestRole::Marketplace => {
+                        self.diagnostics.extend(marketplace(
+                            &manifest,
+                            base,
+                            (slashed, source),
+                            &mut plugins,
+                            registry,
+                        ));
+                    }
+                },
+                Ok(_) => {
+                    self.diagnostics
+                        .push(wrong(source, "the manifest is not an object".to_owned()));
+                }
+                Err(error) => {
+                    let message = format!("the manifest is not JSON: {error}");
+                    self.diagnostics.push(wrong(source, message));
+                }
+            }
+        }
+        let mut outside = std::mem::take(&mut registry.outside);
+        outside.sort_unstable();
+        outside.dedup_by(|left, right| left.name == right.name && left.place == right.place);
+        registry.outside = outside;
+        let finder = Finder { copies, registry };
+        let mut bundles: Vec<Bundle> = Vec::new();
+        for plugin in united(plugins) {
+            bundles.push(plugin.bundle(&finder, &self.settings));
+        }
+        name_apart(&mut bundles, registry);
+        registry.bundles.append(&mut bundles);
+        registry.diagnostics.append(&mut self.diagnostics);
+    }
+}
+
+fn is_settings(name: &str) -> bool {
+    matches!(name, ".mcp.json" | "mcp.json" | "hooks.json")
+}
+
+fn wrong(source: &Arc<Source>, message: String) -> Diagnostic {
+    Diagnostic::new(rules::portable::INVALID_PLUGIN, source, Span::default(), message)
+        .with_help("its items are found all the same; ask the author to correct it")
+}
+
+/// Reads the plugins of a marketplace. Returns its problems.
+fn marketplace(
+    manifest: &Map<String, Value>,
+    base: &str,
+    (slashed, source): (&str, &Arc<Source>),
+    plugins: &mut Vec<FoundPlugin>,
+    registry: &mut Registry,
+) -> Vec<Diagnostic> {
+    let metadata = manifest.get("metadata").and_then(Value::as_object);
+    let root = metadata.and_then(|metadata| metadata.get("pluginRoot")).and_then(Value::as_str);
+    let mut problems = Vec::new();
+    let base = match root.map(|root| manifests::below(base, root)) {
+        None => base.to_owned(),
+        Some(Some(root)) => root,
+        Some(None) => {
+            problems.push(wrong(source, "`pluginRoot` leads out of the source".to_owned()));
+            return problems;
+        }
+    };
+    let Some(Value::Array(entries)) = manifest.get("plugins") else {
+        problems.push(wrong(source, "the list `plugins` is missing".to_owned()));
+        return problems;
+    };
+    for (number, entry) in entries.iter().take(limits::ENTRIES_PER_FILE).enumerate() {
+        let Some((fields, plugin)) =
+            entry.as_object().and_then(|fields| Some((fields, manifests::entry(fields)?)))
+        else {
+            problems.push(wrong(source, format!("the plugin {} has no name", number + 1)));
+            continue;
+        };
+        match manifests::place(&base, fields) {
+            PluginPlace::Inside(directory) => {
+                plugins.push(FoundPlugin::new(plugin, directory, slashed, source, false));
+            }
+            PluginPlace::Outside { place, address } => {
+                registry.outside.push(OutsidePlugin { name: plugin.name, place, address });
+            }
+        }
+    }
+    problems
+}
+
+/// A plugin of some manifest.
+struct FoundPlugin {
+    entry: PluginEntry,
+    directory: String,
+    slashed: String,
+    source: Arc<Source>,
+    /// True if the plugin has a manifest of its own, so that its directories count.
+    has_manifest: bool,
+}
+
+impl FoundPlugin {
+    fn new(
+        mut entry: PluginEntry,
+        directory: String,
+        slashed: &str,
+        source: &Arc<Source>,
+        has_manifest: bool,
+    ) -> FoundPlugin {
+        if entry.name.is_empty() {
+            // Without a name the directory is the name, as in the clients.
+            directory.rsplit('/').next().unwrap_or_default().clone_into(&mut entry.name);
+        }
+        FoundPlugin {
+            entry,
+            directory,
+            slashed: slashed.to_owned(),
+            source: Arc::clone(source),
+            has_manifest,
+        }
+    }
+
+    fn bundle(self, finder: &Finder<'_>, settings: &BTreeMap<String, Arc<Source>>) -> Bundle {
+        let FoundPlugin { entry, directory, slashed, source, has_manifest } = self;
+        let mut diagnostics = Vec::new();
+        let mut items: BTreeSet<ItemId> = BTreeSet::new();
+        if has_manifest || entry.listed.is_empty() {
+            items.extend(finder.in_directories(&directory));
+        }
+        for path in &entry.listed {
+            match manifests::below(&directory, path) {
+                None => diagnostics.push(wrong(
+                    &source,
+                    format!("the plugin `{}` lists `{path}`, which leads out of it", entry.name),
+                )),
+                Some(listed) => {
+                    let found = finder.listed(&listed, path);
+                    if found.is_empty() && !DIRECTORIES.contains(&path.trim_matches(['.', '/'])) {
+                        diagnostics.push(wrong(
+                            &source,
+                            format!("the plugin `{}` lists `{path}`, where no item is", entry.name),
+                        ));
+                    }
+                    items.extend(found);
+                }
+            }
+        }
+        let capabilities = capabilities(&entry, &directory, &source, settings);
+        let (document, _) = parse::document(&source);
+        let name = if name_problem(&entry.name).is_none() {
+            entry.name.clone()
+        } else {
+            slug(&entry.name)
+        };
+        let plugin = Plugin {
+            directory,
+            description: entry.description,
+            version: entry.version,
+            capabilities,
+        };
+        Bundle {
+            name: if name_problem(&name).is_none() { name } else { names::of_file(&slashed) },
+            slashed,
+            document,
+            items: items.into_iter().map(|id| (id, Span::default())).collect(),
+            requires: Vec::new(),
+            diagnostics,
+            plugin: Some(plugin),
+        }
+    }
+}
+
+/// Unites the manifests of one plugin: one for each client, and the marketplace's entry.
+fn united(found: Vec<FoundPlugin>) -> Vec<FoundPlugin> {
+    let mut plugins: Vec<FoundPlugin> = Vec::new();
+    let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for plugin in found {
+        let key = (plugin.entry.name.clone(), plugin.directory.clone());
+        let Some(first) = known.get(&key).and_then(|&number| plugins.get_mut(number)) else {
+            known.insert(key, plugins.len());
+            plugins.push(plugin);
+            continue;
+        };
+        let PluginEntry { description, version, listed, settings, inline, .. } = plugin.entry;
+        first.entry.description = first.entry.description.take().or(description);
+        first.entry.version = first.entry.version.take().or(version);
+        for (list, more) in
+            [(&mut first.entry.listed, listed), (&mut first.entry.settings, settings)]
+        {
+            for text in more {
+                if !list.contains(&text) {
+                    list.push(text);
+                }
+            }
+        }
+        first.entry.inline = first.entry.inline.take().or(inline);
+        first.has_manifest |= plugin.has_manifest;
+    }
+    plugins
+}
+
+/// Gives bundles of one name others: that of the directory around a plugin goes before it.
+fn name_apart(bundles: &mut [Bundle], registry: &Registry) {
+    let mut taken: BTreeSet<String> =
+        registry.bundles.iter().map(|bundle| bundle.name.clone()).collect();
+    for bundle in bundles {
+        let directory =
+            bundle.plugin.as_ref().map(|plugin| plugin.directory.clone()).unwrap_or_default();
+        let mut above = directory.rsplit('/').skip(1).map(slug).filter(|name| !name.is_empty());
+        let mut number = 1;
+        while taken.contains(&bundle.name) || name_problem(&bundle.name).is_some() {
+            bundle.name = match above.next() {
+                Some(above) => format!("{above}-{}", bundle.name),
+                None => {
+                    number += 1;
+                    let base: String = bundle.name.chars().take(50).collect();
+                    format!(
+                        "{}-{number}",
+                        base.trim_end_matches([
+                            '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'
+                        ])
+                    )
+                }
+            };
+        }
+        taken.insert(bundle.name.clone());
+    }
+}
+
+/// Finds the items of a plugin.
+struct Finder<'f> {
+    copies: &'f BTreeMap<String, String>,
+    registry: &'f Registry,
+}
+
+impl Finder<'_> {
+    /// Returns the items at and below a path.
+    fn below(&self, path: &str) -> Vec<ItemId> {
+        let is_below = |slashed: &str| {
+            path.is_empty()
+                || slashed
+                    .strip_prefix(path)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let own = self
+            .registry
+            .items
+            .iter()
+            .filter(|item| is_below(&item.slashed))
+            .map(|item| item.id.clone());
+        let gone =
+            self.copies.iter().filter(|(slashed, _)| is_below(slashed)).filter_map(|(_, other)| {
+                self.registry
+                    .items
+                    .iter()
+                    .find(|item| item.slashed == *other)
+                    .map(|item| item.id.clone())
+            });
+        own.chain(gone).collect()
+    }
+
+    /// Returns the items in the usual directories of a plugin.
+    fn in_directories(&self, directory: &str) -> Vec<ItemId> {
+        DIRECTORIES.iter().flat_map(|name| self.below(&join(directory, name))).collect()
+    }
+
+    /// Returns the items at a listed path. A collection that puts plugins together from its own items
+    /// lists them as if they were in the plugin.
+    fn listed(&self, listed: &str, path: &str) -> Vec<ItemId> {
+        let found = self.below(listed);
+        if !found.is_empty() {
+            return found;
+        }
+        let Some(path) = manifests::below("", path) else { return Vec::new() };
+        let found = self.below(&path);
+        if !found.is_empty() || path.is_empty() {
+            return found;
+        }
+        let Some((folder, file)) = path.rsplit_once('/') else { return Vec::new() };
+        let stem = names::stem(file);
+        let items = self.registry.items.iter().filter(|item| {
+            let (above, own) = item.slashed.rsplit_once('/').unwrap_or(("", &item.slashed));
+            above == folder && names::stem(own) == stem
+        });
+        items.map(|item| item.id.clone()).collect()
+    }
+}
+
+/// Returns the hooks and servers of a plugin.
+fn capabilities(
+    entry: &PluginEntry,
+    directory: &str,
+    source: &Arc<Source>,
+    settings: &BTreeMap<String, Arc<Source>>,
+) -> Vec<String> {
+    let mut inventory = Inventory::of("plugin");
+    let usual = [
+        ".mcp.json",
+        "mcp.json",
+        "hooks.json",
+        "hooks/hooks.json",
+        ".cursor/mcp.json",
+        ".cursor/hooks.json",
+    ];
+    let usual = usual.iter().map(|path| join(directory, path));
+    let listed = entry.settings.iter().filter_map(|path| manifests::below(directory, path));
+    let mut read = BTreeSet::new();
+    for path in usual.chain(listed) {
+        if let Some(found) = settings.get(&path)
+            && read.insert(path.clone())
+        {
+            // Servers may be the whole file, without a field around them.
+            let name = if path.ends_with("hooks.json") { "hooks" } else { "mcpServers" };
+            let text = found.text().trim_start_matches('\u{feff}');
+            let is_bare = serde_json::from_str::<Map<String, Value>>(text)
+                .is_ok_and(|fields| !fields.contains_key(name) && !fields.contains_key("servers"));
+            let content = if is_bare { format!("{{\"{name}\": {text}}}") } else { text.to_owned() };
+            inventory.read(&path, found.path(), content.into_bytes(), Permission::Data);
+        }
+    }
+    if let Some(inline) = &entry.inline {
+        inventory.read(
+            "plugin.json",
+            source.path(),
+            inline.to_string().into_bytes(),
+            Permission::Data,
+        );
+    }
+    let wanted =
+        [Capability::Hooks, Capability::McpServers, Capability::Commands, Capability::Permissions];
+    let found: Vec<_> =
+        inventory.finish().into_iter().filter(|found| wanted.contains(&found.capability)).collect();
+    facts(&found)
+}
