@@ -1,15 +1,17 @@
 //! Combines an agent file and a worker: finds its tools and calls them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use brief_dialects::agents::{Agent, AgentValue, Effective, Scheme, check_tools};
 use brief_syntax::system::Interruption;
-use brief_syntax::{Diagnostic, Severity, Span, System, rules};
+use brief_syntax::{Diagnostic, Severity, Span, System, limits, rules};
 use serde_json::{Value, json};
 
-use crate::abilities::{GrantError, Grants, Host};
+use crate::abilities::{AbilityRequest, GrantError, Grants, Host};
 use crate::conversation::ReadyTools;
 use crate::gates;
+use crate::mcp_client::ServerTool;
 use crate::sandbox::{Fences, Limits, MissingFence, WorkerProgram};
 use crate::tools::{CallError, Evaluation, Schema, ToolBox, ToolsError, Unchecked};
 
@@ -82,12 +84,15 @@ impl AgentCode {
 
     /// Makes the tools callable. `host` answers their requests for abilities; `input` becomes `ctx.input`.
     pub fn into_tools(self, host: Host, input: &AgentValue) -> Result<AgentTools, ToolsError> {
-        let tool_box = match self.evaluation {
-            Some(evaluation) => Some(evaluation.into_judged(&self.schemes, host)?),
-            None => None,
+        let code = match self.evaluation {
+            Some(evaluation) => {
+                let tool_box = evaluation.into_judged(&self.schemes, host)?;
+                Code::Tools(Box::new(tool_box))
+            }
+            None => Code::None(Box::new(host)),
         };
         let ctx = json!({ "input": input });
-        Ok(AgentTools { schemes: self.schemes, tool_box, ctx })
+        Ok(AgentTools { schemes: self.schemes, code, ctx, server_tools: Vec::new() })
     }
 }
 
@@ -130,17 +135,55 @@ pub fn grants(effective: &Effective<'_>, agent: &Agent) -> Result<Grants, GrantE
 /// The callable tools of an agent.
 pub struct AgentTools {
     schemes: Vec<Scheme>,
-    tool_box: Option<ToolBox>,
+    code: Code,
     ctx: Value,
+    server_tools: Vec<ServerTool>,
+}
+
+/// The code of an agent, and what answers its requests.
+enum Code {
+    Tools(Box<ToolBox>),
+    /// The agent has none.
+    None(Box<Host>),
 }
 
 impl AgentTools {
+    /// Offers tools of MCP servers, too. A call of one is a request for the ability `mcp`, checked and logged as
+    /// that of a tool. One whose name the agent uses itself is not offered.
+    #[must_use]
+    pub fn with_server_tools(mut self, tools: Vec<ServerTool>) -> AgentTools {
+        for tool in tools {
+            if self.schemes.iter().all(|known| !known.is_called(&tool.scheme.name)) {
+                self.schemes.push(tool.scheme.clone());
+                self.server_tools.push(tool);
+            }
+        }
+        self
+    }
+
     /// Calls a tool. Names are compared without case.
     pub fn call_json(&mut self, name: &str, arguments: &Value) -> Result<Value, CallError> {
-        match &mut self.tool_box {
-            Some(tool_box) => tool_box.call(name, arguments, &self.ctx),
-            None => Err(CallError::Unknown { name: name.to_owned(), nearest: None }),
+        match &mut self.code {
+            Code::Tools(tool_box) => tool_box.call(name, arguments, &self.ctx),
+            Code::None(_) => Err(CallError::Unknown { name: name.to_owned(), nearest: None }),
         }
+    }
+
+    /// Calls a tool of a server. The error is a message.
+    fn call_server(&mut self, found: &ServerTool, arguments: Value) -> Result<Value, String> {
+        let host = match &mut self.code {
+            Code::Tools(tool_box) => tool_box.host(),
+            Code::None(host) => host,
+        };
+        let asked = AbilityRequest {
+            tool: &found.scheme.name,
+            ability: "mcp",
+            call: "call",
+            args: vec![json!(found.server), json!(found.tool), arguments],
+            time_left: Duration::from_secs(limits::TOOL_SECONDS),
+        };
+        let no_tools = &mut |name: &str, _: &Value| Err(format!("there is no tool `{name}`"));
+        host.answer(asked, no_tools).map_err(|refusal| refusal.to_string())
     }
 }
 
@@ -153,7 +196,11 @@ impl ReadyTools for AgentTools {
         let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
         let arguments: Value = serde_json::from_str(arguments)
             .map_err(|error| format!("the arguments of `{name}` are not valid JSON: {error}"))?;
-        let result = self.call_json(name, &arguments).map_err(|error| error.to_string())?;
+        let server_tool = self.server_tools.iter().find(|tool| tool.scheme.is_called(name));
+        let result = match server_tool.cloned() {
+            Some(found) => self.call_server(&found, arguments)?,
+            None => self.call_json(name, &arguments).map_err(|error| error.to_string())?,
+        };
         Ok(match result {
             Value::String(text) => text,
             other => other.to_string(),
@@ -161,13 +208,14 @@ impl ReadyTools for AgentTools {
     }
 
     fn interrupt_by(&mut self, stop: &Interruption) {
-        if let Some(tool_box) = &mut self.tool_box {
-            tool_box.interrupt_by(stop);
+        match &mut self.code {
+            Code::Tools(tool_box) => tool_box.interrupt_by(stop),
+            Code::None(host) => host.interrupt_by(stop),
         }
     }
 
     fn start(&mut self, name: &str) -> Result<(), String> {
-        let Some(tool_box) = &mut self.tool_box else {
+        let Code::Tools(tool_box) = &mut self.code else {
             return Err("there is no such tool".to_owned());
         };
         gates::run_startup(tool_box, name, &self.ctx).map(drop).map_err(|error| match error {

@@ -12,8 +12,10 @@ pub mod fuzzing;
 pub mod gates;
 pub mod mcp_client;
 mod names;
+mod outgoing;
 pub mod remote_commands;
 pub mod sandbox;
+mod sse;
 pub mod tools;
 
 pub use abilities::{AbilityAudit, Grants, Host, McpAccess, NetworkPolicy};

@@ -334,6 +334,11 @@ impl ToolBox {
         self.host.interrupt_by(stop);
     }
 
+    /// Returns what answers the tools' requests for abilities.
+    pub(crate) fn host(&mut self) -> &mut Host {
+        &mut self.host
+    }
+
     /// Calls a tool. `ctx` is its second argument; the abilities are its third.
     ///
     /// After [`CallError::Ended`] every call fails, unless the worker was interrupted or could not begin the

@@ -5,3 +5,4 @@
 
 mod conversation;
 mod sandbox;
+mod servers;

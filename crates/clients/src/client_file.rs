@@ -9,6 +9,7 @@ use brief_syntax::system::{ReadError, System};
 /// A file below a project or the home directory.
 pub struct ClientFile<'f> {
     system: &'f dyn System,
+    base: PathBuf,
     /// The file to write: the file itself, or the target of a link below the same base.
     path: PathBuf,
     text: Option<String>,
@@ -61,7 +62,7 @@ impl<'f> ClientFile<'f> {
             Err(ReadError::Missing) => None,
             Err(error) => return Err(ClientFileError::Read(error)),
         };
-        Ok(ClientFile { system, path, text })
+        Ok(ClientFile { system, base: base.to_owned(), path, text })
     }
 
     /// Returns the text, if the file exists.
@@ -69,17 +70,26 @@ impl<'f> ClientFile<'f> {
         self.text.as_deref()
     }
 
-    /// Replaces the text; an empty text removes the file, and `None` changes nothing. A new file is a program if
-    /// `is_program` is true.
+    /// Replaces the text; an empty text removes the file and directories that are empty then, and `None` changes
+    /// nothing. A new file is a program if `is_program` is true.
     pub fn put(&self, text: Option<&str>, is_program: bool) -> Result<FileEdit, ClientFileError> {
         let Some(text) = text else { return Ok(FileEdit::Unchanged) };
-        let written = if text.is_empty() {
-            self.system.remove_file(&self.path)
-        } else {
-            self.replace(text, is_program)
-        };
+        let written = if text.is_empty() { self.remove() } else { self.replace(text, is_program) };
         written.map_err(ClientFileError::Write)?;
         Ok(FileEdit::Changed)
+    }
+
+    fn remove(&self) -> io::Result<()> {
+        self.system.remove_file(&self.path)?;
+        let is_below =
+            |directory: &&Path| *directory != self.base && directory.starts_with(&self.base);
+        for directory in self.path.ancestors().skip(1).take_while(is_below) {
+            // A directory that holds something else stays, and so do those above it.
+            if self.system.remove_empty_dir(directory).is_err() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn replace(&self, text: &str, is_program: bool) -> io::Result<()> {

@@ -215,6 +215,9 @@ pub struct ApprovalMark {
     pub file: Text,
     /// A text that it has if the hook is approved; `{file}` is the hook's file, `{project}` the project.
     pub has: Text,
+    /// True if a decision about a directory holds for those below it, as far as they have none of their own.
+    #[serde(default)]
+    pub inherits: bool,
 }
 
 /// A field of a handler.

@@ -461,6 +461,10 @@ fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ServerProfile {
+    /// The version and the day that a client was seen to start our server and to call it, where it is not the
+    /// client's.
+    #[serde(default)]
+    pub seen: Option<Seen>,
     /// The name that servers of the file are shown with, where it is not the client's.
     #[serde(default)]
     pub known_as: Option<Text>,

@@ -5,10 +5,10 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::net::IpAddr;
-use std::path::Path;
 
 use brief_syntax::System;
+
+use crate::outgoing::{Route, is_own_machine};
 
 /// The variable that names the server.
 const BASE_URL: &str = "OPENAI_BASE_URL";
@@ -24,9 +24,6 @@ const ROUTE: &str = "/chat/completions";
 
 /// The shortest key that counts as a secret. Shorter ones are words such as `ollama`, which occur in texts.
 const SECRET_BYTES: usize = 12;
-
-/// The limit for the bytes of a certificate file; that of a whole system has a quarter of a million.
-const CERTIFICATE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A secret key: its text form and its debug form are an ellipsis.
 #[derive(Clone, PartialEq, Eq)]
@@ -59,9 +56,7 @@ pub struct Endpoint {
     base: String,
     host: String,
     key: Option<Key>,
-    proxy: Option<String>,
-    /// Certificates to trust instead of the usual ones, in PEM.
-    certificates: Option<Vec<u8>>,
+    route: Route,
 }
 
 /// Shows neither the key nor the password of a proxy.
@@ -121,22 +116,9 @@ impl Endpoint {
             None if given.is_none() => return Err(EndpointError::NoKey),
             None => None,
         };
-        let names: [&str; 4] = if base.starts_with("https:") {
-            ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
-        } else {
-            ["http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"]
-        };
-        let exceptions = variable("NO_PROXY").or_else(|| variable("no_proxy")).unwrap_or_default();
-        let proxy = names.into_iter().find_map(variable);
-        let proxy = proxy.filter(|_| !is_own_machine(&host) && !is_excepted(&host, &exceptions));
-        let certificates = match variable("SSL_CERT_FILE").filter(|_| base.starts_with("https:")) {
-            Some(path) => {
-                let bytes = system.read(Path::new(&path), CERTIFICATE_BYTES);
-                Some(bytes.map_err(|error| EndpointError::Certificates(error.to_string()))?)
-            }
-            None => None,
-        };
-        Ok(Endpoint { base, host, key, proxy, certificates })
+        let route = Route::to(system, base.starts_with("https:"), &host)
+            .map_err(EndpointError::Certificates)?;
+        Ok(Endpoint { base, host, key, route })
     }
 
     /// Returns the address for chat completions.
@@ -154,14 +136,9 @@ impl Endpoint {
         self.key.as_ref()
     }
 
-    /// Returns the proxy for this server. It may hold a password.
-    pub(super) fn proxy(&self) -> Option<&str> {
-        self.proxy.as_deref()
-    }
-
-    /// Returns the certificates to trust instead of the usual ones, in PEM.
-    pub(super) fn certificates(&self) -> Option<&[u8]> {
-        self.certificates.as_deref()
+    /// Returns the way to this server.
+    pub(super) fn route(&self) -> &Route {
+        &self.route
     }
 
     /// Removes the key from untrusted text.
@@ -208,24 +185,6 @@ fn take_apart(address: &str) -> Result<(String, String), &'static str> {
     let path = path.trim_end_matches('/');
     let path = path.strip_suffix(ROUTE).unwrap_or(path);
     Ok((format!("{scheme}://{authority}{path}"), host.to_ascii_lowercase()))
-}
-
-/// Returns whether a host is this machine.
-fn is_own_machine(host: &str) -> bool {
-    let is_own = |address: IpAddr| {
-        let address = address.to_canonical();
-        address.is_loopback() || address.is_unspecified()
-    };
-    host == "localhost" || host.ends_with(".localhost") || host.parse().is_ok_and(is_own)
-}
-
-/// Returns whether `NO_PROXY` names a host, or a domain that contains it.
-fn is_excepted(host: &str, exceptions: &str) -> bool {
-    exceptions.split([',', ' ']).map(str::trim).filter(|entry| !entry.is_empty()).any(|entry| {
-        let domain = entry.trim_start_matches('*').trim_start_matches('.').to_ascii_lowercase();
-        let is_below = host.strip_suffix(&domain).is_some_and(|front| front.ends_with('.'));
-        entry == "*" || host == domain || (!domain.is_empty() && is_below)
-    })
 }
 
 #[cfg(test)]
@@ -305,14 +264,14 @@ mod tests {
         let missing = Endpoint::from_environment(&system);
         assert_eq!(missing, Err(EndpointError::Certificates("no such file".to_owned())));
         let found = Endpoint::from_environment(&system.with_file("ca.pem", "pem")).unwrap();
-        assert_eq!(found.certificates(), Some(b"pem".as_slice()));
+        assert_eq!(found.route.certificates.as_deref(), Some(b"pem".as_slice()));
     }
 
     #[test]
     fn a_proxy_is_used_for_what_lies_elsewhere() {
         let proxy = |base: &str, except: &str| {
             let env = [(BASE_URL, base), ("HTTPS_PROXY", "http://p:1"), ("NO_PROXY", except)];
-            endpoint(&env).unwrap().proxy().is_some()
+            endpoint(&env).unwrap().route.proxy.is_some()
         };
         assert!(proxy("https://models.example/v1", "other.example, .test"));
         assert!(!proxy("https://models.example/v1", "example"));

@@ -20,9 +20,9 @@ use super::clock::Clock;
 use super::endpoint::Endpoint;
 use super::failure::TurnError;
 use super::message::TokenCounting;
-use super::sse::{Events, ServerEvent};
 use super::transport::{ModelTransport, Post, TransportError, TransportProblem};
 use super::turn::TurnEvent;
+use crate::sse::{Events, ServerEvent};
 
 /// The interval of checks of ^C and the clock.
 const TICK: Duration = Duration::from_millis(50);

@@ -1,17 +1,9 @@
 //! HTTP to the model's server. No other module of the conversation knows the HTTP library.
 
 use std::io::{self, Read};
-use std::time::Duration;
-
-use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
-use ureq::unversioned::transport::DefaultConnector;
 
 use super::endpoint::Endpoint;
 use super::transport::{Answer, ModelTransport, Post, TransportError, TransportProblem};
-use crate::names::Names;
-
-/// The time limit for a connection. A reachable server needs far less.
-const CONNECT: Duration = Duration::from_secs(10);
 
 /// HTTP, with TLS where the address says so.
 pub struct Http {
@@ -21,33 +13,9 @@ pub struct Http {
 impl Http {
     /// Prepares for a server. Sends nothing yet. `SSL_CERT_FILE` replaces the built-in certificates.
     pub fn new(endpoint: &Endpoint) -> Result<Http, TransportError> {
-        let proxy = match endpoint.proxy() {
-            Some(address) => Some(ureq::Proxy::new(address).map_err(|_| {
-                // The address may hold a password.
-                let message = "the address of the proxy in the environment cannot be used";
-                TransportError::new(TransportProblem::Hopeless, message)
-            })?),
-            None => None,
-        };
-        let mut tls = TlsConfig::builder();
-        if let Some(pem) = endpoint.certificates() {
-            // Everything else in such a file is a comment, or a key that we do not need.
-            let found = parse_pem(pem).filter_map(|item| match item {
-                Ok(PemItem::Certificate(certificate)) => Some(certificate),
-                _ => None,
-            });
-            tls = tls.root_certs(RootCerts::from(found));
-        }
-        let config = ureq::Agent::config_builder()
-            .tls_config(tls.build())
-            .proxy(proxy)
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .timeout_connect(Some(CONNECT))
-            .user_agent(concat!("brief/", env!("CARGO_PKG_VERSION")))
-            .build();
-        let agent = ureq::Agent::with_parts(config, DefaultConnector::default(), Names::default());
+        let agent = endpoint.route().agent();
+        let agent =
+            agent.map_err(|error| TransportError::new(TransportProblem::Hopeless, error))?;
         Ok(Http { agent })
     }
 }

@@ -19,7 +19,6 @@ mod interact;
 mod message;
 mod ready;
 mod repeats;
-mod sse;
 mod transcript;
 mod transport;
 mod turn;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::mcp_servers::CheckedServer;
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -17,6 +18,14 @@ pub(crate) struct McpArgs {
 }
 
 pub(crate) fn run(_: &mut Ui, _: &Session, _: &McpArgs) -> Result<ExitCode, CommandError> {
-    let error = CommandError::usage("this program was built without the MCP server");
-    Err(error.with_hint("install it with the feature `agent`, which is on by default"))
+    Err(absent())
+}
+
+pub(super) fn check(_: &mut Ui, _: &Session, _: bool) -> Result<Vec<CheckedServer>, CommandError> {
+    Err(absent())
+}
+
+fn absent() -> CommandError {
+    let error = CommandError::usage("this program was built without MCP");
+    error.with_hint("install it with the feature `agent`, which is on by default")
 }

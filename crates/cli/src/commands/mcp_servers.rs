@@ -17,15 +17,15 @@ use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 
 use super::question::request;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
 /// Show the MCP servers that are configured for a file or directory
 ///
 /// Those of `context-config.json`, and those of the clients' own files at the top of the repository
-/// (`.mcp.json`, `.cursor/mcp.json`, `.vscode/mcp.json`, …), each with its place. Nothing is started.
-/// With --for, prints the first ones as the content of that client's own file.
+/// (`.mcp.json`, `.cursor/mcp.json`, `.vscode/mcp.json`, …), each with its place. Nothing is started, unless
+/// --check says so. With --for, prints the first ones as the content of that client's own file.
 #[derive(Debug, Args)]
 pub(crate) struct McpServersArgs {
     /// The file or directory to ask about; it need not exist yet
@@ -43,6 +43,14 @@ pub(crate) struct McpServersArgs {
     /// Write them as this client wants them
     #[arg(long = "for", value_name = "CLIENT", value_parser = clients())]
     client: Option<String>,
+
+    /// Start each server that is configured for the current directory, list its tools, and end it
+    #[arg(long, conflicts_with_all = ["client", "mounted", "path"])]
+    check: bool,
+
+    /// Start them this time, although the project is not trusted
+    #[arg(long, requires = "check")]
+    exec: bool,
 }
 
 #[derive(Serialize)]
@@ -50,6 +58,18 @@ struct Configured<'s> {
     mcp_servers: McpServersReport<'s>,
     /// The servers of clients' own files, each with its place.
     client_servers: Vec<ClientServer>,
+    /// The servers that were started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checked: Option<Vec<CheckedServer>>,
+}
+
+/// A server that was started, and its tools or its problem.
+#[derive(Serialize)]
+pub(super) struct CheckedServer {
+    pub(super) name: String,
+    pub(super) place: String,
+    pub(super) tools: Option<Vec<String>>,
+    pub(super) problem: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -130,13 +150,20 @@ pub(crate) fn run(
     let root = briefing.root();
     let of_clients =
         if args.client.is_none() { of_clients(ui, session, root)? } else { Vec::new() };
+    let checked = if args.check { Some(super::mcp::check(ui, session, args.exec)?) } else { None };
+    let has_failed = checked.iter().flatten().any(|server| server.problem.is_some());
+    let code = if has_failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS };
     if args.json {
-        let body =
-            Configured { mcp_servers: McpServersReport(servers), client_servers: of_clients };
+        let mcp_servers = McpServersReport(servers);
+        let body = Configured { mcp_servers, client_servers: of_clients, checked };
         ui.print_json(&Envelope { kind: "mcp-servers", root, diagnostics, body })?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(code);
     }
     ui.mention(diagnostics, root)?;
+    if let Some(checked) = &checked {
+        print_checked(ui, checked)?;
+        return Ok(code);
+    }
     if let Some(profile) = args.client.as_deref().and_then(mcp::profile) {
         let servers = servers.iter();
         let servers = servers.map(|server| (server.name.clone(), server.server.clone()));
@@ -172,10 +199,29 @@ pub(crate) fn run(
         if servers.is_empty() && of_clients.is_empty() {
             ui.status("no MCP servers are configured here")?;
         } else {
-            ui.status("brief starts none of them; a client that does should ask you first")?;
+            ui.status("none of them was started; `--check` starts each and lists its tools")?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn print_checked(ui: &mut Ui, checked: &[CheckedServer]) -> Result<(), CommandError> {
+    for server in checked {
+        ui.print_heading(&format!("{}  {}", server.name, server.place))?;
+        let words = match (&server.problem, &server.tools) {
+            (Some(problem), _) => format!("failed: {problem}"),
+            (None, Some(tools)) if tools.is_empty() => "no tools".to_owned(),
+            (None, tools) => tools.iter().flatten().cloned().collect::<Vec<_>>().join(", "),
+        };
+        ui.print_line(format!("  {}", visible_line(&words)))?;
+    }
+    let failed = checked.iter().filter(|server| server.problem.is_some()).count();
+    match (checked.len(), failed) {
+        (0, _) => ui.status("no MCP servers to start are configured here")?,
+        (_, 0) => ui.status("each server was started, and ended again")?,
+        (all, failed) => ui.warning(&format!("{failed} of {all} servers failed"))?,
+    }
+    Ok(())
 }
 
 /// Prints servers in a client's format.

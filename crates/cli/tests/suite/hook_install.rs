@@ -242,6 +242,16 @@ fn uninstalling_leaves_no_trace() {
     [EOF]
     ");
     assert!(!empty.path().join(".claude").exists());
+    // Nor does a directory stay that was made for the file; one with something else in it does.
+    assert_eq!(install(&empty).code, Some(0));
+    assert_eq!(uninstall(&empty).code, Some(0));
+    assert!(!empty.path().join(".claude").exists());
+    empty.write(".pi/kept", "");
+    for action in ["install", "uninstall"] {
+        let output = empty.run(&["hook", action, "pi", "--project"]);
+        assert_eq!(output.code, Some(0), "{output}");
+    }
+    assert!(!empty.path().join(".pi/extensions").exists() && empty.path().join(".pi").exists());
 }
 
 /// Issue: "refuse a wrong shape". The file stays as it is.
@@ -483,6 +493,33 @@ fn the_status_tells_what_is_left_to_do() {
     fs::create_dir_all(project.home().join(".codex")).unwrap();
     fs::write(project.home().join(".codex/config.toml"), state).unwrap();
     assert_eq!(status()["installed"][0]["approved"], true);
+}
+
+/// pi 0.87.1 keeps its user's decisions in one file; the nearest directory with one counts.
+#[test]
+fn the_status_knows_the_trust_of_pi() {
+    let project = project().with_file(".git/HEAD", "").with_file(".agents/rules/r.md", "Always.\n");
+    let output = project.run(&["hook", "install", "pi", "--project"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    let approved = |trust: &[(&std::path::Path, bool)]| {
+        let entries = trust
+            .iter()
+            .map(|(path, is_trusted)| (path.to_string_lossy().into_owned(), json!(is_trusted)));
+        let entries = serde_json::Value::Object(entries.collect());
+        let directory = project.home().join(".pi/agent");
+        fs::create_dir_all(&directory).unwrap();
+        let text = serde_json::to_string_pretty(&entries).unwrap() + "\n";
+        fs::write(directory.join("trust.json"), text).unwrap();
+        let status = project.run(&["hook", "status", "pi", "--json"]).json();
+        status["hooks"][0]["installed"][0]["approved"].clone()
+    };
+    let path = project.path();
+    let above = path.parent().unwrap();
+    assert_eq!(approved(&[]), false);
+    assert_eq!(approved(&[(&path, true)]), true);
+    assert_eq!(approved(&[(above, true)]), true);
+    assert_eq!(approved(&[(above, true), (&path, false)]), false);
+    assert_eq!(approved(&[(std::path::Path::new("/elsewhere"), true)]), false);
 }
 
 /// A rehearsal and the hook say the same.

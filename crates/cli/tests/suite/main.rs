@@ -78,6 +78,7 @@ mod lint;
 mod lint_advice;
 #[cfg(target_os = "linux")]
 mod mcp;
+mod mcp_gateway;
 mod mcp_servers;
 mod moments;
 mod native;

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use brief_testkit::Sandbox;
 use brief_testkit::schema::{JsonSchema, Unnamed};
@@ -14,7 +14,7 @@ use crate::project_on_disk as project;
 use crate::workspace;
 
 /// A project with something for every tool.
-fn shop() -> Sandbox {
+pub(crate) fn shop() -> Sandbox {
     project()
         .with_file(
             "AGENTS.yaml",
@@ -87,17 +87,43 @@ fn the_command_line_names_the_client() {
     assert_eq!(output.code, Some(2), "{output}");
 }
 
-/// The official Python SDK, which pip installs for this test, sees the same in every revision. It checks
-/// structured answers against the schemas of the tools.
-#[test]
-fn the_official_sdk_lists_and_calls_what_is_served() {
-    let project = shop();
-    let serve = project.command("", &["mcp"]);
+/// Installs the official Python SDK below `target`, once, and returns a Python that has it.
+pub(crate) fn python_with_the_sdk() -> std::path::PathBuf {
+    let venv = workspace().join("target/mcp-client");
+    let mut client = Command::new("python3");
+    client
+        .arg(workspace().join("conformance/agents/mcp-client.py"))
+        .args(["--sdk", "mcp==2.3.0", "--install"])
+        .env("MCP_CLIENT_VENV", &venv);
+    let output = client.output().unwrap();
+    let python = venv.join("bin/python");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    python
+}
+
+/// Asks with the official Python SDK, which pip installs, in every revision, and returns what each session saw.
+fn with_the_sdk(asked: &[&str], target: &[&std::ffi::OsStr]) -> Vec<Value> {
     let mut client = Command::new("python3");
     client
         .arg(workspace().join("conformance/agents/mcp-client.py"))
         .args(["--sdk", "mcp==2.3.0", "--mode", "auto", "--mode", "legacy", "--mode", "2026-07-28"])
-        .args(["--prompt", "fix", "{\"issue\": \"X-1\"}"]);
+        .args(asked)
+        .args(target)
+        .env("MCP_CLIENT_VENV", workspace().join("target/mcp-client"));
+    let output = client.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let sessions: Vec<Value> =
+        said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(sessions.len(), 3, "{said}");
+    sessions
+}
+
+/// The official Python SDK sees the same in every revision, over both transports: it lists, calls, reads, and is told of
+/// changes. It checks structured answers against the schemas of the tools.
+#[test]
+fn the_official_sdk_lists_and_calls_what_is_served() {
+    let project = shop();
     let calls = [
         ("context", "{\"path\": \"src/a.py\"}"),
         ("why", "{\"path\": \"src/a.py\"}"),
@@ -106,46 +132,50 @@ fn the_official_sdk_lists_and_calls_what_is_served() {
         ("search", "{\"query\": \"cents\"}"),
         ("lint", "{}"),
     ];
+    let skill = project.path().join(".claude/skills/migrate/SKILL.md");
+    let mut asked = vec!["--prompt", "fix", "{\"issue\": \"X-1\"}", "--resource", "migrate"];
     for (tool, arguments) in calls {
-        client.args(["--call", tool, arguments]);
+        asked.extend(["--call", tool, arguments]);
     }
-    client
-        .arg("--")
-        .arg(serve.get_program())
-        .args(serve.get_args())
-        .current_dir(project.path())
-        .env("MCP_CLIENT_VENV", workspace().join("target/mcp-client"));
-    let output = client.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    let sessions: Vec<Value> =
-        said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(sessions.len(), 3, "{said}");
-    for session in sessions {
-        for (index, (tool, _)) in calls.iter().enumerate() {
-            assert_eq!(session["tools"][index]["name"], *tool, "{session}");
-            assert_eq!(session["calls"][index]["is_error"], false, "{session}");
-        }
-        let text = session["calls"][0]["text"].as_str().unwrap();
-        assert!(text.contains("Prices are cents."), "{text}");
-        let text = session["texts"][0]["text"].as_str().unwrap();
-        assert!(text.contains("Fix X-1."), "{text}");
-        if session["mode"] != "2026-07-28" {
-            let instructions = session["instructions"].as_str().unwrap();
-            assert!(instructions.contains("- migrate: Changes the schema"), "{instructions}");
+    let root = project.path().to_string_lossy().into_owned();
+    let serve = project.command("", &["-C", &root, "mcp"]);
+    let http = HttpServer::start(&project, &["mcp", "--http", "0"]);
+    let url = format!("http://{}/mcp", http.address);
+    let stdio =
+        [std::ffi::OsStr::new("--"), serve.get_program()].into_iter().chain(serve.get_args());
+    let over_http = ["--url", &url, "--token", &http.token].map(std::ffi::OsStr::new);
+    for (place, target) in [stdio.collect::<Vec<_>>(), over_http.to_vec()].iter().enumerate() {
+        let text =
+            format!("---\nname: migrate\ndescription: Changed {place} MODE\n---\nStep two.\n");
+        let change = ["--change", skill.to_str().unwrap(), &text];
+        for session in with_the_sdk(&[&asked[..], &change].concat(), target) {
+            for (index, (tool, _)) in calls.iter().enumerate() {
+                assert_eq!(session["tools"][index]["name"], *tool, "{session}");
+                assert_eq!(session["calls"][index]["is_error"], false, "{session}");
+            }
+            let text = session["calls"][0]["text"].as_str().unwrap();
+            assert!(text.contains("Prices are cents."), "{text}");
+            let text = session["texts"][0]["text"].as_str().unwrap();
+            assert!(text.contains("Fix X-1."), "{text}");
+            if session["mode"] != "2026-07-28" {
+                let instructions = session["instructions"].as_str().unwrap();
+                assert!(instructions.contains("- migrate: Change"), "{instructions}");
+            }
+            assert!(session["resources"][0]["text"].as_str().unwrap().contains("Step "));
+            assert_eq!(session["told"], json!(["resource_list_changed", "resource_updated"]));
         }
     }
 }
 
 /// A server over HTTP, with the address and the token that it prints.
-struct HttpServer {
+pub(crate) struct HttpServer {
     child: std::process::Child,
-    address: String,
-    token: String,
+    pub(crate) address: String,
+    pub(crate) token: String,
 }
 
 impl HttpServer {
-    fn start(project: &Sandbox, args: &[&str]) -> HttpServer {
+    pub(crate) fn start(project: &Sandbox, args: &[&str]) -> HttpServer {
         let mut child = project.command("", args).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut said = || lines.next().unwrap().unwrap();
@@ -251,104 +281,6 @@ fn http_listens_where_it_is_told() {
     assert_eq!(server.ask(&[]).0, 401);
     server.token = "a-token-of-my-own-1234".to_owned();
     assert_eq!(server.ask(&[]).0, 200);
-}
-
-/// A project with servers: a second `brief mcp`, one that hangs, one that floods, one that ends at once and one that is not there.
-fn with_servers(project: Sandbox) -> Sandbox {
-    let program = project.command("", &[]).get_program().to_string_lossy().into_owned();
-    let inner = project.outside().join("inner");
-    std::fs::create_dir_all(&inner).unwrap();
-    std::fs::write(inner.join("AGENTS.yaml"), "context:\n  - content: Inner guidance.\n").unwrap();
-    std::fs::create_dir_all(inner.join(".agents/tasks")).unwrap();
-    std::fs::write(inner.join(".agents/tasks/deep.md"), "Deep ${what}.\n").unwrap();
-    let inner = inner.to_string_lossy().into_owned();
-    let shell = |script: &str| json!({"command": "sh", "args": ["-c", script]});
-    // It says who it is and what it has, and then only noise.
-    let hello = "read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"serverInfo\":{\"name\":\"x\",\"version\":\"1\"}}}'; read b; \
-        read c; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}]}}'; \
-        read d; echo '{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32601,\"message\":\"none\"}}';";
-    let servers = json!({"mcpServers": {
-        "inner": {"command": program, "args": ["-C", inner, "mcp"]},
-        "mute": shell("sleep 1000"),
-        "flood": shell(&format!("{hello} yes '{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}}'")),
-        "crash": shell(&format!("{hello} exit 1")),
-        "gone": {"command": "there-is-no-such-program"},
-        "far": {"url": "https://example.com/mcp", "type": "http"},
-    }});
-    project.with_file(".mcp.json", servers.to_string())
-}
-
-/// Waits for the tools of the servers behind a gateway.
-fn tools(server: &mut Server, wanted: &str) -> Vec<String> {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    loop {
-        let answer = server.ask(3, "tools/list", &json!({}));
-        let tools = answer["result"]["tools"].as_array().unwrap();
-        let names: Vec<String> =
-            tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
-        if names.iter().any(|name| name == wanted) {
-            return names;
-        }
-        assert!(Instant::now() < deadline, "{wanted} is not in {names:?}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
-/// Issue 17: a second `brief mcp` behind the gateway; a hanging, flooding or crashing server hurts only itself.
-#[test]
-fn a_gateway_offers_the_servers_of_the_project() {
-    let project = with_servers(shop());
-    let mut server = Server::speak(&project, &["mcp", "--gateway", "--exec"]);
-    tools(&mut server, "flood__t");
-    let names = tools(&mut server, "inner__context");
-    assert_eq!(&names[..2], ["context", "why"]);
-    assert!(!names.iter().any(|name| name.starts_with("mute") || name.starts_with("gone")));
-    let call = |server: &mut Server, name: &str, arguments: Value| {
-        let answer = server.ask(9, "tools/call", &json!({"name": name, "arguments": arguments}));
-        answer["result"].clone()
-    };
-    let inner = call(&mut server, "inner__context", json!({"path": "x.py"}));
-    let items = inner["structuredContent"]["items"].as_array().unwrap();
-    assert!(items.iter().any(|item| item["content"] == "Inner guidance."), "{inner}");
-    assert_eq!(inner["isError"], false);
-    let prompt = json!({"name": "inner__deep", "arguments": {"what": "sea"}});
-    let prompt = server.ask(4, "prompts/get", &prompt);
-    let text = prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap();
-    assert!(text.contains("Deep sea."), "{text}");
-    // A server that has ended is told to the model, and the others go on.
-    tools(&mut server, "crash__t");
-    let crashed = call(&mut server, "crash__t", json!({}));
-    assert_eq!(crashed["isError"], true, "{crashed}");
-    // While one server floods, the others are as quick as ever.
-    server.send(&json!({"jsonrpc": "2.0", "id": 11, "method": "tools/call",
-        "params": {"name": "flood__t", "arguments": {}}}));
-    let started = Instant::now();
-    for _ in 0..5 {
-        let own = call(&mut server, "context", json!({"path": "src/a.py"}));
-        assert_eq!(own["isError"], false);
-        let inner = call(&mut server, "inner__context", json!({"path": "x.py"}));
-        assert_eq!(inner["isError"], false);
-    }
-    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
-    let unknown = server.ask(12, "tools/call", &json!({"name": "other__t", "arguments": {}}));
-    assert_eq!(unknown["error"]["code"], -32602);
-}
-
-/// Ruling G7: the servers of a project start only when the user trusts it, or says so.
-#[test]
-fn servers_of_a_project_that_is_not_trusted_do_not_start() {
-    let project = with_servers(shop());
-    let output = project.run(&["mcp", "--gateway"]);
-    assert!(output.stderr.contains("is not trusted"), "{output}");
-    assert!(output.stderr.contains("`brief trust .`"), "{output}");
-    assert_eq!(output.code, Some(1), "{output}");
-    let mut never = project.command("", &["mcp", "--gateway", "--exec"]);
-    let never = never.env("BRIEF_EXEC", "never").output().unwrap();
-    assert!(String::from_utf8_lossy(&never.stderr).contains("BRIEF_EXEC"), "{never:?}");
-    let mut inside = project.command("", &["mcp", "--gateway", "--exec"]);
-    let inside = inside.env("BRIEF_GATEWAY", "1").output().unwrap();
-    let said = String::from_utf8_lossy(&inside.stderr);
-    assert!(said.contains("a gateway does not start another one"), "{said}");
 }
 
 /// `brief mcp install` and `uninstall`, for every client with a file that is known.

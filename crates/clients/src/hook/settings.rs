@@ -139,7 +139,7 @@ pub fn uninstall(
     if let HookTable::List { version: Some(version) } = table
         && text == format!("{{\n  \"version\": {version}\n}}\n\n")
     {
-        text = NEW_FILE.to_owned();
+        NEW_FILE.clone_into(&mut text);
     }
     Ok(is_changed.then(|| format!("{mark}{text}")))
 }

@@ -15,6 +15,8 @@ use super::{Protocol, Server, Transport};
 pub struct ServerFile {
     /// The client, as people call it.
     pub client: &'static str,
+    /// The client, as its own file is called.
+    pub owner: &'static str,
     /// The path below the project, with `/`.
     pub path: &'static str,
     servers: &'static ServerProfile,
@@ -24,9 +26,10 @@ pub struct ServerFile {
 pub fn server_files() -> impl Iterator<Item = ServerFile> {
     let clients = BUILTIN.clients.iter().filter_map(|client| Some((client, client.mcp.as_ref()?)));
     clients.flat_map(|(client, servers)| {
-        let client = servers.known_as.as_deref().unwrap_or(&client.id);
+        let owner = &*client.id;
+        let client = servers.known_as.as_deref().unwrap_or(owner);
         let paths = std::iter::once(&servers.file).chain(&servers.or);
-        paths.map(move |path| ServerFile { client, path, servers })
+        paths.map(move |path| ServerFile { client, owner, path, servers })
     })
 }
 

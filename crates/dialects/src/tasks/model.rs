@@ -11,7 +11,9 @@ use brief_syntax::yaml::{Mapping, Node, Value};
 use brief_syntax::{Source, Span};
 
 use super::expand::{self, TextPart};
+use super::mcp;
 use super::parse::front_matter;
+use crate::mcp::McpServer;
 
 /// The limit for the parameters of a text that are listed.
 const PARAMETERS: usize = 64;
@@ -311,6 +313,12 @@ impl TaskDocument {
     /// Returns a field that is a string.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.field(name)?.as_str()
+    }
+
+    /// Returns its MCP server, and the line of that; `None` for one that has neither a program nor an address.
+    pub fn mcp_server(&self) -> Option<(McpServer, usize)> {
+        let node = self.field("mcp_server")?;
+        Some((mcp::server(node)?, self.source.line(node.span().start)))
     }
 
     /// Returns the names of the parameters in its text, `${name}`, in the order of their first use.

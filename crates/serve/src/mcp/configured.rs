@@ -1,21 +1,28 @@
 //! The MCP servers that a project configures, as far as the user lets them start.
+//!
+//! They come from `context-config.json` (merged by its document's rule, the nearest first), from clients' own files at the
+//! top of the project, and from tasks and rules (`mcp_server`), in that order; of two with one name, the first counts. The user's
+//! own start without a question. Those of a project need its trust, because they are programs, and because an
+//! address gets the header fields that are written for it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use brief_agent::mcp_client::ServerProgram;
-use brief_clients::mcp::{Server, Transport, find, server_files};
+use brief_agent::mcp_client::{RemoteProtocol, RemoteServer, ServerAddress, ServerProgram};
+use brief_clients::mcp::{Protocol, Transport};
+use brief_clients::mcp::{find, server_files};
 use brief_dialects::hosted;
-use brief_dialects::mcp::Connection;
+use brief_dialects::mcp::{Connection, McpServer, ServerKind};
 use brief_dialects::policy::PolicyError;
 use brief_engine::Project;
-use brief_runtime::{Consent, Execution, ProjectRefusal, Wish};
+use brief_engine::tasks::{Library, TaskDocument, TaskFileKind};
+use brief_runtime::assembly::SearchDirectories;
+use brief_runtime::consent::{Content, Objection};
+use brief_runtime::{Consent, Execution, ProjectRefusal, PromptAssembly, Wish, project_of};
 use brief_syntax::limits;
 use brief_syntax::system::{ReadError, System};
 
 use super::GatewayServer;
-
-/// The client whose file holds servers for every client.
-const SHARED_FILE: &str = ".mcp.json";
 
 /// The variable that a gateway sets for the servers that it starts. One that is started by another would start
 /// itself without end.
@@ -24,10 +31,19 @@ const INSIDE: &str = "BRIEF_GATEWAY";
 /// The servers to start, and the problems of others.
 #[derive(Debug, Default)]
 pub struct ProjectServers {
-    /// The servers, those of `context-config.json` first.
+    /// The servers, in the order in which they count.
     pub servers: Vec<GatewayServer>,
     /// Messages about servers that are not started.
     pub problems: Vec<String>,
+}
+
+/// The wanted servers of a project.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ServerSearch<'s> {
+    /// True to start the project's servers although it is not trusted.
+    pub is_allowed: bool,
+    /// A client whose own files are left out, because it starts those servers itself.
+    pub without: Option<&'s str>,
 }
 
 /// Servers that do not start.
@@ -61,72 +77,228 @@ impl GatewayError {
     }
 }
 
-/// Returns the servers of the project around a directory: those of `context-config.json` for the directory, and
-/// those of `.mcp.json` at the top. `is_allowed` starts them although the project is not trusted.
+/// A server in a file.
+struct Candidate {
+    name: String,
+    address: ServerAddress,
+    disabled: bool,
+    /// The file, and its line for people.
+    file: PathBuf,
+    place: String,
+    /// The task or rule that it stands in; it is judged by its author.
+    document: Option<TaskDocument>,
+}
+
+/// Returns the servers of the project around a directory that the user lets start.
 pub fn project_servers(
     system: &dyn System,
     directory: &Path,
-    is_allowed: bool,
+    search: ServerSearch<'_>,
 ) -> Result<ProjectServers, GatewayError> {
     if system.env(INSIDE).is_some() {
         return Err(GatewayError::Inside);
     }
     let project = Project::open(system, directory).map_err(GatewayError::Directory)?;
-    let wish = is_allowed.then_some(Wish::Execute);
+    let wish = search.is_allowed.then_some(Wish::Execute);
     let execution = Execution::under_policy(system, wish.as_ref())?;
+    let mut found = ProjectServers::default();
+    let candidates = candidates(&project, directory, search, &mut found.problems);
+    if candidates.is_empty() {
+        return Ok(found);
+    }
     if let Some(off) = execution.off() {
         return Err(GatewayError::Off(off.to_string()));
     }
-    let mut found = ProjectServers::default();
-    let configured = configured(&project, &mut found.problems);
-    if configured.is_empty() {
-        return Ok(found);
-    }
     let mut consent = Consent::new(system, directory, execution);
-    consent.project(project.root().path()).map_err(GatewayError::Untrusted)?;
-    for Server { name, transport, disabled, .. } in configured {
-        match transport {
-            _ if disabled => {}
-            Transport::Remote { .. } => {
-                found
-                    .problems
-                    .push(format!("the server `{name}` is not a program, and is left out"));
+    let mut refused = None;
+    let mut known: BTreeMap<String, (String, ServerAddress)> = BTreeMap::new();
+    for candidate in candidates {
+        let Candidate { name, address, place, disabled, .. } = &candidate;
+        // The nearest decides, also when it only switches off.
+        if let Some((first, same)) = known.get(name) {
+            if same != address {
+                let message =
+                    format!("`{name}` in {place} is left out: {first} has one of that name");
+                found.problems.push(message);
             }
-            Transport::Stdio { command, args, env } => {
-                let inside = (INSIDE.to_owned(), "1".to_owned());
-                let env = env.into_iter().chain([inside]).collect();
-                let program = ServerProgram { command: Some(command), args, env };
-                found.servers.push(GatewayServer { name, program });
+            continue;
+        }
+        known.insert(name.clone(), (place.clone(), address.clone()));
+        if *disabled {
+            continue;
+        }
+        match is_agreed(system, directory, &mut consent, &candidate) {
+            Ok(()) => {
+                let Candidate { name, address, place, .. } = candidate;
+                found.servers.push(GatewayServer { name, place, address: marked(address) });
+            }
+            Err(ServerRefusal::Project(refusal)) => {
+                found.problems.push(format!("`{name}` in {place} does not start: {refusal}"));
+                refused.get_or_insert(refusal);
+            }
+            Err(ServerRefusal::Other(reason)) => {
+                found.problems.push(format!("`{name}` in {place} does not start: {reason}"));
             }
         }
     }
-    Ok(found)
+    match refused {
+        Some(refusal) if found.servers.is_empty() => Err(GatewayError::Untrusted(refusal)),
+        _ => Ok(found),
+    }
 }
 
-fn configured(project: &Project<'_>, problems: &mut Vec<String>) -> Vec<Server> {
+/// The reason why a server does not start.
+enum ServerRefusal {
+    Project(ProjectRefusal),
+    Other(String),
+}
+
+/// Decides whether the user has agreed that a server starts.
+fn is_agreed(
+    system: &dyn System,
+    directory: &Path,
+    consent: &mut Consent<'_>,
+    candidate: &Candidate,
+) -> Result<(), ServerRefusal> {
+    if let Some(document) = &candidate.document {
+        let text = Content::Document(document.source());
+        return consent.judge(document.author(), document.root(), text).map_err(|objection| {
+            match objection {
+                Objection::Project(refusal) => ServerRefusal::Project(refusal),
+                Objection::Denied => ServerRefusal::Other("its file is denied".to_owned()),
+                Objection::Content => ServerRefusal::Other("its file is not trusted".to_owned()),
+                Objection::Off => ServerRefusal::Other("nothing runs".to_owned()),
+            }
+        });
+    }
+    match project_of(system, directory, &candidate.file) {
+        Ok(Some(root)) => consent.project(&root).map_err(ServerRefusal::Project),
+        Ok(None) => Ok(()),
+        Err(error) => Err(ServerRefusal::Other(error.to_string())),
+    }
+}
+
+/// Lets a program know that a gateway has started it.
+fn marked(address: ServerAddress) -> ServerAddress {
+    match address {
+        ServerAddress::Program(mut program) => {
+            program.env.push((INSIDE.to_owned(), "1".to_owned()));
+            ServerAddress::Program(program)
+        }
+        remote @ ServerAddress::Remote(_) => remote,
+    }
+}
+
+/// Returns the servers of all files, in the order in which they count.
+fn candidates(
+    project: &Project<'_>,
+    directory: &Path,
+    search: ServerSearch<'_>,
+    problems: &mut Vec<String>,
+) -> Vec<Candidate> {
+    let root = project.root().path();
+    let shown = |file: &Path, line: usize| {
+        format!("{}:{line}", file.strip_prefix(root).unwrap_or(file).display())
+    };
     let briefing = project.briefing(PathBuf::from(".")).only([hosted::NAME]).resolve();
     let hosted = briefing.mcp_servers.into_iter().map(|configured| {
-        let transport = match configured.server.connection {
-            Connection::Command { command, args, env } => Transport::Stdio { command, args, env },
-            Connection::Url { url, headers } => {
-                Transport::Remote { protocol: brief_clients::mcp::Protocol::Http, url, headers }
-            }
-        };
-        let disabled = configured.server.disabled;
-        Server { name: configured.name, transport, disabled, custom: Vec::new() }
+        let file = configured.origin.path().to_owned();
+        Candidate {
+            place: shown(&file, configured.origin.line()),
+            disabled: configured.server.disabled,
+            address: address_of(configured.server),
+            name: configured.name,
+            file,
+            document: None,
+        }
     });
-    let mut servers: Vec<Server> = hosted.collect();
-    let file = server_files().find(|file| file.path == SHARED_FILE);
-    let top = project.system().open_dir(project.root().path());
-    let (Some(file), Ok(top)) = (file, top) else { return servers };
-    let found = match top.read_below(Path::new(file.path), limits::FILE_BYTES) {
-        Ok(bytes) => find(&file, &String::from_utf8_lossy(&bytes)),
-        Err(ReadError::Missing) => Ok(Vec::new()),
-        Err(error) => Err(error.to_string()),
-    };
-    match found {
-        Ok(found) => servers.extend(found.into_iter().map(|found| found.server)),
-        Err(problem) => problems.push(format!("{SHARED_FILE} is not read: {problem}")),
+    let mut all: Vec<Candidate> = hosted.collect();
+    if let Ok(top) = project.system().open_dir(root) {
+        let files = server_files().filter(|file| search.without != Some(file.owner));
+        for file in files {
+            let found = match top.read_below(Path::new(file.path), limits::FILE_BYTES) {
+                Ok(bytes) => find(&file, &String::from_utf8_lossy(&bytes)),
+                Err(ReadError::Missing) => continue,
+                Err(error) => Err(error.to_string()),
+            };
+            let found = found.unwrap_or_else(|problem| {
+                problems.push(format!("{} is not read: {problem}", file.path));
+                Vec::new()
+            });
+            let path = root.join(file.path);
+            all.extend(found.into_iter().map(|found| Candidate {
+                place: shown(&path, found.line),
+                disabled: found.server.disabled,
+                address: transport_address(found.server.transport),
+                name: found.server.name,
+                file: path.clone(),
+                document: None,
+            }));
+        }
     }
-    servers
+    all.extend(documents(project.system(), directory).into_iter().filter_map(|document| {
+        let (server, line) = document.mcp_server()?;
+        Some(Candidate {
+            name: document.stem().to_owned(),
+            place: shown(document.path(), line),
+            disabled: server.disabled,
+            address: address_of(server),
+            file: document.path().to_owned(),
+            document: Some(document),
+        })
+    }));
+    // `brief mcp install` has written it: it would be this very server again.
+    all.retain(|candidate| !is_ourselves(&candidate.address));
+    all
+}
+
+/// Returns the tasks and rules of the project and of the user.
+fn documents(system: &dyn System, directory: &Path) -> Vec<TaskDocument> {
+    let Ok(assembly) = PromptAssembly::open(system, directory) else { return Vec::new() };
+    let directories = SearchDirectories { offline: true, ..SearchDirectories::default() };
+    let Ok(roots) = assembly.search_roots(&directories, &mut |_| {}) else { return Vec::new() };
+    let library = Library::open(system, &roots);
+    let mut documents = library.all_tasks();
+    documents.extend(library.documents(TaskFileKind::Rule, None, &|_| true));
+    documents
+}
+
+/// Returns whether a client would start this server by it.
+fn is_ourselves(address: &ServerAddress) -> bool {
+    let ServerAddress::Program(program) = address else { return false };
+    let name = Path::new(&program.command).file_stem();
+    name.is_some_and(|name| name == "brief")
+        && program.args.first().is_some_and(|word| word == "mcp")
+}
+
+fn address_of(server: McpServer) -> ServerAddress {
+    match server.connection {
+        Connection::Command { command, args, env } => {
+            ServerAddress::Program(ServerProgram { command, args, env })
+        }
+        Connection::Url { url, headers } => {
+            let protocol = match server.kind {
+                Some(ServerKind::Sse) => RemoteProtocol::Sse,
+                Some(ServerKind::Http) => RemoteProtocol::Http,
+                Some(ServerKind::Stdio) | None => RemoteProtocol::Either,
+            };
+            ServerAddress::Remote(RemoteServer { url, headers, protocol })
+        }
+    }
+}
+
+fn transport_address(transport: Transport) -> ServerAddress {
+    match transport {
+        Transport::Stdio { command, args, env } => {
+            ServerAddress::Program(ServerProgram { command, args, env })
+        }
+        Transport::Remote { protocol, url, headers } => {
+            // Few files say which one it is.
+            let protocol = match protocol {
+                Protocol::Http => RemoteProtocol::Either,
+                Protocol::Sse => RemoteProtocol::Sse,
+            };
+            ServerAddress::Remote(RemoteServer { url, headers, protocol })
+        }
+    }
 }

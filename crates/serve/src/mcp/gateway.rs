@@ -2,47 +2,44 @@
 //!
 //! Each server has a thread and a short queue of its own, so one that hangs or floods hurts only itself: a call
 //! has a time limit, a line has a size limit, and a server that breaks either is ended and started again, later
-//! each time. Their messages are passed on as they are; their instructions are not, because we cannot vouch
+//! each time. What a program writes to its standard error goes to the log under its name, up to a limit. Their messages
+//! are passed on as they are; their instructions are not, because we cannot vouch
 //! for them.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use brief_agent::mcp_client::{McpConnection, ServerProgram};
+use brief_agent::mcp_client::{
+    LARGEST_OFFER, McpConnection, SEPARATOR, ServerAddress, server_label,
+};
 use brief_syntax::System;
+use brief_syntax::system::Interruption;
+use brief_syntax::text::visible_line;
 use rmcp::model::{Prompt, Tool};
 use serde_json::{Value as Json, json};
 use tokio::sync::{oneshot, watch};
 
 use super::ServeError;
 
-/// The separator of a server's label and the name of its tool or prompt.
-const SEPARATOR: &str = "__";
-
 /// The limit for the characters of a tool's name.
 const LONGEST_NAME: usize = 128;
-
-/// The limit for the characters of a server's label.
-const LONGEST_LABEL: usize = 40;
 
 /// The calls that wait for one server.
 const QUEUE: usize = 32;
 
-/// The limit for the tools, and for the prompts, of one server.
-const MOST_OFFERS: usize = 500;
-
-/// The pages of a list that are read.
-const MOST_PAGES: usize = 50;
-
-/// The limit for the bytes of a tool's description and schemas.
-const LARGEST_OFFER: usize = 64 * 1024;
-
 /// The interval of looks at a server that has nothing to do.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// The lines of a server's standard error that go to the log at one look, and the characters of each.
+const MOST_LINES: usize = 10;
+const LONGEST_LINE: usize = 1_000;
+
+/// The time that the threads have to end their servers.
+const LAST_PATIENCE: Duration = Duration::from_secs(3);
 
 /// The times of a gateway.
 #[derive(Debug, Clone, Copy)]
@@ -73,8 +70,10 @@ impl Default for GatewayTimes {
 pub struct GatewayServer {
     /// Its name in the configuration.
     pub name: String,
-    /// The program.
-    pub program: ServerProgram,
+    /// The place of that configuration, for people.
+    pub place: String,
+    /// The way to it.
+    pub address: ServerAddress,
 }
 
 /// The tools and prompts of all servers, under our names.
@@ -102,6 +101,23 @@ struct GatewayJob {
     answer: oneshot::Sender<Result<Json, String>>,
 }
 
+/// The threads of the running servers.
+pub(super) struct GatewayThreads {
+    ended: Interruption,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl GatewayThreads {
+    /// Ends the servers, and waits for that no longer than a few seconds.
+    pub(super) fn end(self, system: &dyn System) {
+        self.ended.raise();
+        let until = system.elapsed() + LAST_PATIENCE;
+        while self.threads.iter().any(|thread| !thread.is_finished()) && system.elapsed() < until {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
 /// The lists of one server, by its place.
 type OfferedLists = Arc<Mutex<Vec<GatewayLists>>>;
 
@@ -113,34 +129,36 @@ impl Gateway {
         configured: Vec<GatewayServer>,
         times: GatewayTimes,
         log: &Sender<String>,
-    ) -> Result<Gateway, ServeError> {
+    ) -> Result<(Gateway, GatewayThreads), ServeError> {
         let (told, lists) = watch::channel(GatewayLists::default());
         let told = Arc::new(told);
         let offered: OfferedLists =
             Arc::new(Mutex::new(vec![GatewayLists::default(); configured.len()]));
         let mut labels = BTreeSet::new();
-        let mut servers = Vec::new();
-        for (place, GatewayServer { name, program }) in configured.into_iter().enumerate() {
-            let label = label(&name, &mut labels);
+        let (mut servers, mut threads) = (Vec::new(), Vec::new());
+        let ended = Interruption::default();
+        for (place, GatewayServer { name, address, .. }) in configured.into_iter().enumerate() {
+            let label = server_label(&name, &mut labels);
             let (jobs, waiting) = sync_channel(QUEUE);
             let worker = Worker {
                 system: Arc::clone(system),
                 directory: directory.to_owned(),
                 label: label.clone(),
                 name,
-                program,
+                address,
                 times,
                 waiting,
+                ended: ended.clone(),
                 place,
                 offered: Arc::clone(&offered),
                 told: Arc::clone(&told),
                 log: log.clone(),
             };
             let builder = thread::Builder::new().name(format!("mcp-{label}"));
-            builder.spawn(move || worker.run()).map_err(ServeError::Start)?;
+            threads.push(builder.spawn(move || worker.run()).map_err(ServeError::Start)?);
             servers.push(Downstream { label, jobs });
         }
-        Ok(Gateway { servers, lists })
+        Ok((Gateway { servers, lists }, GatewayThreads { ended, threads }))
     }
 
     /// Returns the lists as they are now, and later ones.
@@ -183,37 +201,16 @@ impl Gateway {
     }
 }
 
-/// Makes a label of a name: letters, digits, `-` and `_`, and no two alike.
-fn label(name: &str, taken: &mut BTreeSet<String>) -> String {
-    let is_fit = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-    let fit = |letter: char| if is_fit(letter) { letter } else { '_' };
-    let base: String = name.chars().take(LONGEST_LABEL).map(fit).collect();
-    // Two underscores in a row would be taken for the separator.
-    let mut base = base.trim_matches('_').to_owned();
-    while base.contains(SEPARATOR) {
-        base = base.replace(SEPARATOR, "_");
-    }
-    if base.is_empty() {
-        base.push_str("server");
-    }
-    let mut label = base.clone();
-    let mut number = 2;
-    while !taken.insert(label.clone()) {
-        label = format!("{base}-{number}");
-        number += 1;
-    }
-    label
-}
-
 /// The thread of a server.
 struct Worker {
     system: Arc<dyn System>,
     directory: PathBuf,
     label: String,
     name: String,
-    program: ServerProgram,
+    address: ServerAddress,
     times: GatewayTimes,
     waiting: Receiver<GatewayJob>,
+    ended: Interruption,
     place: usize,
     offered: OfferedLists,
     told: Arc<watch::Sender<GatewayLists>>,
@@ -236,6 +233,7 @@ impl Worker {
             let started = self.system.elapsed();
             let problem = match self.run_once() {
                 RunEnd::Closed => return,
+                RunEnd::Failed(_) if self.ended.is_raised() => return,
                 RunEnd::Failed(problem) => problem,
             };
             // A server that ran for a while is started again soon.
@@ -267,29 +265,60 @@ impl Worker {
             if left.is_zero() {
                 return true;
             }
-            match self.waiting.recv_timeout(left) {
+            if self.ended.is_raised() {
+                return false;
+            }
+            match self.waiting.recv_timeout(left.min(LOOK)) {
                 Ok(job) => {
                     let message = format!("the server `{}` does not run: {problem}", self.label);
                     let _ = job.answer.send(Err(message));
                 }
-                Err(RecvTimeoutError::Timeout) => return true,
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return false,
             }
         }
     }
 
     fn run_once(&self) -> RunEnd {
-        let Worker { system, directory, program, times, .. } = self;
-        let started = McpConnection::start(system, directory, &self.name, program, times.start);
+        let Worker { system, directory, times, .. } = self;
+        let named = (self.name.as_str(), &self.address);
+        let started = McpConnection::start(system, directory, named, times.start, &self.ended);
         let mut server = match started {
             Ok(server) => server,
             Err(problem) => return RunEnd::Failed(problem),
         };
-        if let Err(problem) = self.list(&mut server) {
-            return RunEnd::Failed(problem);
+        let ending = match self.list(&mut server) {
+            Ok(()) => self.serve(&mut server),
+            Err(problem) => RunEnd::Failed(problem),
+        };
+        self.pass_errors_on(&mut server);
+        ending
+    }
+
+    /// Passes on what a server writes to its standard error, up to a limit.
+    fn pass_errors_on(&self, server: &mut McpConnection) {
+        let said = server.take_errors();
+        let said = String::from_utf8_lossy(&said);
+        let mut lines = said.lines().filter(|line| !line.trim().is_empty());
+        for line in lines.by_ref().take(MOST_LINES) {
+            let line: String = line.chars().take(LONGEST_LINE).collect();
+            self.tell(format!("[{}] {}", self.label, visible_line(&line)));
         }
+        match lines.count() {
+            0 => {}
+            more => self.tell(format!("[{}] … {more} more lines", self.label)),
+        }
+    }
+
+    /// Answers calls until the server fails or the gateway ends.
+    fn serve(&self, server: &mut McpConnection) -> RunEnd {
+        let Worker { system, times, .. } = self;
         self.tell(format!("started the server `{}`", self.label));
         loop {
+            self.pass_errors_on(server);
+            if self.ended.is_raised() {
+                return RunEnd::Closed;
+            }
             match self.waiting.recv_timeout(LOOK) {
                 Ok(GatewayJob { method, params, answer }) => {
                     if answer.is_closed() {
@@ -312,7 +341,7 @@ impl Worker {
                     Ok(methods)
                         if methods.iter().any(|method| method.ends_with("/list_changed")) =>
                     {
-                        if let Err(problem) = self.list(&mut server) {
+                        if let Err(problem) = self.list(server) {
                             return RunEnd::Failed(problem);
                         }
                     }
@@ -325,8 +354,8 @@ impl Worker {
 
     /// Reads the lists of the server, and tells of them.
     fn list(&self, server: &mut McpConnection) -> Result<(), String> {
-        let tools = self.pages(server, "tools/list", "tools")?;
-        let prompts = self.pages(server, "prompts/list", "prompts")?;
+        let tools = server.list("tools/list", "tools", self.times.start)?;
+        let prompts = server.list("prompts/list", "prompts", self.times.start)?;
         let lists = GatewayLists {
             tools: tools.into_iter().filter_map(|tool| self.renamed(tool)).collect(),
             prompts: prompts.into_iter().filter_map(|prompt| self.renamed(prompt)).collect(),
@@ -348,30 +377,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Reads all pages of a list. A server without such a list has none.
-    fn pages(
-        &self,
-        server: &mut McpConnection,
-        method: &str,
-        key: &str,
-    ) -> Result<Vec<Json>, String> {
-        let until = self.system.elapsed() + self.times.start;
-        let (mut all, mut cursor) = (Vec::new(), None::<String>);
-        for _ in 0..MOST_PAGES {
-            let params = cursor.map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
-            let Ok(mut page) = server.ask_raw(method, &params, until)? else { break };
-            if let Json::Array(list) = page[key].take() {
-                all.extend(list);
-            }
-            cursor = page["nextCursor"].as_str().map(str::to_owned);
-            if cursor.is_none() || all.len() >= MOST_OFFERS {
-                break;
-            }
-        }
-        all.truncate(MOST_OFFERS);
-        Ok(all)
-    }
-
     /// Puts the label in front of a name; `None` for an offer that no client could use.
     fn renamed<T: serde::de::DeserializeOwned>(&self, mut offer: Json) -> Option<T> {
         let name = offer["name"].as_str()?;
@@ -388,18 +393,5 @@ impl Worker {
         offer["name"] = Json::String(name);
         offer["description"] = Json::String(about.trim_end().to_owned());
         serde_json::from_value(offer).ok()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn labels_are_fit_for_names_and_differ() {
-        let mut taken = BTreeSet::new();
-        let names = ["files", "files", "my server", "__x__y__", "größe", "///"];
-        let labels: Vec<String> = names.iter().map(|name| label(name, &mut taken)).collect();
-        assert_eq!(labels, ["files", "files-2", "my_server", "x_y", "gr_e", "server"]);
     }
 }

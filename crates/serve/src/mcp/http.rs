@@ -17,7 +17,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -161,9 +161,16 @@ async fn answer<H: ServerHandler>(
     }
     let (parts, body) = request.into_parts();
     let body = tokio::time::timeout(PATIENCE, Limited::new(body, MOST_BYTES).collect()).await;
+    let is_farewell = parts.method == Method::DELETE;
     match body {
         Ok(Ok(body)) => {
-            service.handle(Request::from_parts(parts, Full::new(body.to_bytes()))).await
+            let request = Request::from_parts(parts, Full::new(body.to_bytes()));
+            let mut answer = service.handle(request).await;
+            // The session has ended, which the SDK only promises; clients take that for a failure.
+            if is_farewell && answer.status() == StatusCode::ACCEPTED {
+                *answer.status_mut() = StatusCode::NO_CONTENT;
+            }
+            answer
         }
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             plain(StatusCode::PAYLOAD_TOO_LARGE, "a request has at most 4 MiB\n")

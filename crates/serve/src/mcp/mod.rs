@@ -5,6 +5,7 @@
 //! the caller.
 
 pub mod agent;
+mod check;
 pub mod configured;
 mod frames;
 pub(crate) mod fuzzing;
@@ -23,6 +24,7 @@ use rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
 
+pub use check::{ServerCheck, check_servers};
 use frames::Frames;
 pub use gateway::{GatewayServer, GatewayTimes};
 pub use http::HttpOptions;

@@ -64,6 +64,8 @@ pub struct Call {
     /// True if both output streams are one, in the order of writing. They arrive as
     /// [`Stream::Stdout`].
     pub merge_streams: bool,
+    /// True if the standard error of a [`Companion`] is kept for [`Companion::take_errors`].
+    pub keep_errors: bool,
     /// The time limit.
     pub time_limit: Duration,
     /// Bytes of its output that are handed on.
@@ -112,6 +114,7 @@ impl Call {
             search_path: None,
             input: Vec::new(),
             merge_streams: false,
+            keep_errors: false,
             time_limit,
             output_limit,
             when_over_limit: OverLimit::EndIt,
@@ -166,7 +169,8 @@ pub enum Ending {
 }
 
 /// A program that runs beside us. We write to its standard input and read its standard output; what
-/// it writes to standard error is thrown away. When this is dropped, it is ended.
+/// it writes to standard error is thrown away, unless [`Call::keep_errors`] asks for it. When this is dropped, it
+/// is ended.
 pub trait Companion: Send {
     /// Writes all of it. Takes no longer than `patience`: [`io::ErrorKind::TimedOut`].
     fn send(&mut self, bytes: &[u8], patience: Duration) -> io::Result<()>;
@@ -183,4 +187,10 @@ pub trait Companion: Send {
 
     /// Ends it and all that it started, at once.
     fn end(&mut self);
+
+    /// Returns what it has written to standard error since the last call: the newest part of it, if that is
+    /// much.
+    fn take_errors(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::executing::{Executing, refuse_closed, through_gates};
+use super::executing::{Executing, OfferedTools, refuse_closed, through_gates};
 use super::{OneFile, print_json, read, usable};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
@@ -75,10 +75,11 @@ pub(super) fn run(
     if let Err(closed) = refuse_closed(session, agent) {
         return refused(ui, closed);
     }
-    let mut tools = match args.executing.tools(ui, session, agent, &agent.input, &grant)? {
-        Ok(tools) => tools,
-        Err(code) => return Ok(code),
-    };
+    let mut tools =
+        match args.executing.tools(ui, session, agent, &agent.input, &grant, OfferedTools::Own)? {
+            Ok(tools) => tools,
+            Err(code) => return Ok(code),
+        };
     let may_call =
         through_gates(session, agent, &agent.input, &grant, &mut tools).and_then(|ready| {
             if ready.may_call() {

@@ -7,12 +7,13 @@ use std::time::Duration;
 use brief_agent::abilities::{AbilityAudit, Host, NetworkPolicy, is_listed, runs_anything};
 use brief_agent::agent::{AgentCode, AgentTools, grants};
 use brief_agent::conversation::Ready;
-use brief_agent::mcp_client::StdioServers;
+use brief_agent::mcp_client::{ConfiguredServers, ServerAddress, ServerTool};
 use brief_agent::sandbox::{Limits, MissingFence};
-use brief_engine::agents::{Ability, Agent, AgentValue, Effective, Loaded, refusals};
+use brief_engine::agents::{Ability, Agent, AgentValue, Base, Effective, Loaded, refusals};
 use brief_runtime::{Consent, Execution, Wish, project_of};
+use brief_serve::mcp::configured::ServerSearch;
 use brief_syntax::limits;
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::{Granting, refuse};
 use crate::assembly::trust_command;
@@ -34,8 +35,24 @@ impl Fencing {
     }
 }
 
+/// The options that name MCP servers.
+const SERVER_SOURCES: &str = "server_sources";
+
+/// The time for a server to start, and again for its list.
+const SERVER_PATIENCE: Duration = Duration::from_secs(30);
+
+/// The tools that a model gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OfferedTools {
+    /// The agent's own.
+    Own,
+    /// Those of the MCP servers that it may reach, too.
+    WithServers,
+}
+
 /// The options for running an agent's code.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new(SERVER_SOURCES).args(["mcp_config", "servers"]).multiple(true)))]
 pub(super) struct Executing {
     #[command(flatten)]
     granting: Granting,
@@ -55,8 +72,12 @@ pub(super) struct Executing {
     #[arg(long, value_name = "FILE")]
     mcp_config: Option<PathBuf>,
 
-    /// Start servers of --mcp-config this time, although the file is of a project that is not trusted
-    #[arg(long, requires = "mcp_config")]
+    /// Let the mcp ability, and with `agent run` the model, reach the MCP servers that are configured for the project
+    #[arg(long)]
+    servers: bool,
+
+    /// Start MCP servers this time, although they are of a project that is not trusted
+    #[arg(long, requires = SERVER_SOURCES)]
     exec: bool,
 
     /// Write what the tools ask for to this file, one line of JSON each
@@ -92,6 +113,7 @@ impl Executing {
         session: &Session,
         agent: &Agent,
         grant: &[Ability],
+        servers: Option<ConfiguredServers>,
     ) -> Result<Host, CommandError> {
         let effective = Effective::new(grant, &agent.abilities);
         let grants =
@@ -117,8 +139,8 @@ impl Executing {
             .with_env(agent.required.env.iter().cloned())
             .with_network(NetworkPolicy { private_hosts, ..NetworkPolicy::default() })
             .with_audit(audit);
-        if let Some(path) = &self.mcp_config {
-            host = host.with_mcp(Box::new(self.servers(session, path)?));
+        if let Some(servers) = servers {
+            host = host.with_mcp(Box::new(servers));
         }
         let host = host.with_root(root.path());
         host.map_err(|error| {
@@ -134,6 +156,7 @@ impl Executing {
         agent: &Agent,
         input: &AgentValue,
         grant: &[Ability],
+        offered: OfferedTools,
     ) -> Result<Result<AgentTools, ExitCode>, CommandError> {
         if let (Execution::Off(off), Some(_)) = (session.execution(None)?, &agent.tools) {
             let message = format!("the agent has tools, and nothing runs because of {off}");
@@ -151,14 +174,50 @@ impl Executing {
             return refuse(ui, session, &code.diagnostics).map(Err);
         }
         ui.mention(&code.diagnostics, session.root()?.path())?;
-        let host = self.host(ui, session, agent, grant)?;
+        let mut servers = self.servers(ui, session)?;
+        let server_tools = match &mut servers {
+            Some(servers) if offered == OfferedTools::WithServers => {
+                let effective = Effective::new(grant, &agent.abilities);
+                offered_by(ui, servers, &effective)?
+            }
+            _ => Vec::new(),
+        };
+        let host = self.host(ui, session, agent, grant, servers)?;
         let tools = code.into_tools(host, input);
-        tools.map(Ok).map_err(|error| CommandError::refused(error.to_string()))
+        let tools = tools.map_err(|error| CommandError::refused(error.to_string()))?;
+        Ok(Ok(tools.with_server_tools(server_tools)))
+    }
+
+    /// Returns the servers that the operator names: those of the file, and those of the project.
+    fn servers(
+        &self,
+        ui: &mut Ui,
+        session: &Session,
+    ) -> Result<Option<ConfiguredServers>, CommandError> {
+        if self.mcp_config.is_none() && !self.servers {
+            return Ok(None);
+        }
+        let mut servers: Vec<(String, ServerAddress)> = Vec::new();
+        if self.servers {
+            let search = ServerSearch { is_allowed: self.exec, without: None };
+            let found = crate::commands::mcp::servers(ui, session, search)?;
+            servers.extend(found.into_iter().map(|server| (server.name, server.address)));
+        }
+        // The operator's own file is the last word.
+        if let Some(path) = &self.mcp_config {
+            servers.extend(self.servers_of(session, path)?);
+        }
+        let root = session.root()?;
+        Ok(Some(ConfiguredServers::new(session.shared_system(), root.path(), servers)))
     }
 
     /// Reads the operator's servers. A file of a project names programs of the project, which start
     /// only if it is trusted.
-    fn servers(&self, session: &Session, path: &Path) -> Result<StdioServers, CommandError> {
+    fn servers_of(
+        &self,
+        session: &Session,
+        path: &Path,
+    ) -> Result<Vec<(String, ServerAddress)>, CommandError> {
         let refused = |problem: String| {
             let message = format!("`{}` cannot be used: {problem}", path.display());
             CommandError::usage(message).with_hint(
@@ -182,9 +241,30 @@ impl Executing {
                 ))
             })?;
         }
-        let root = session.root()?;
-        StdioServers::read(session.shared_system(), root.path(), &bytes).map_err(refused)
+        ConfiguredServers::read(&bytes).map_err(refused)
     }
+}
+
+/// Starts the servers and lists their tools, if the agent may call them. Prints the problems.
+fn offered_by(
+    ui: &mut Ui,
+    servers: &mut ConfiguredServers,
+    effective: &Effective<'_>,
+) -> Result<Vec<ServerTool>, CommandError> {
+    let names: Vec<&str> = servers.names().collect();
+    if names.is_empty() {
+        ui.warning("no MCP servers are configured here")?;
+        return Ok(Vec::new());
+    }
+    if !effective.has(&Ability::Base(Base::Mcp)) {
+        ui.warning("the servers are not offered: the agent does not have the ability `mcp`")?;
+        ui.hint("the agent must list it under `allow`, and you start it with `--grant mcp`")?;
+        return Ok(Vec::new());
+    }
+    ui.status(&format!("starting {}", names.join(", ")))?;
+    let (tools, problems) = ServerTool::list(servers, SERVER_PATIENCE);
+    problems.iter().try_for_each(|problem| ui.warning(problem))?;
+    Ok(tools)
 }
 
 /// Refuses a disabled agent and one with missing requirements, before any of its code runs.

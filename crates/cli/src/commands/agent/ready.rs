@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::executing::{Executing, input_of, refuse_closed, through_gates};
+use super::executing::{Executing, OfferedTools, input_of, refuse_closed, through_gates};
 use super::{OneFile, print_json, read, usable};
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
@@ -59,10 +59,11 @@ pub(super) fn run(
     let input = input_of(agent, args.input.as_deref());
     let mut problem = refuse_closed(session, agent).err();
     if problem.is_none() {
-        let mut tools = match args.executing.tools(ui, session, agent, &input, &grant)? {
-            Ok(tools) => tools,
-            Err(code) => return Ok(code),
-        };
+        let mut tools =
+            match args.executing.tools(ui, session, agent, &input, &grant, OfferedTools::Own)? {
+                Ok(tools) => tools,
+                Err(code) => return Ok(code),
+            };
         problem = through_gates(session, agent, &input, &grant, &mut tools).err();
     }
     if args.json {

@@ -14,7 +14,7 @@ use brief_engine::agents::AgentValue;
 use brief_syntax::limits;
 use clap::Args;
 
-use super::executing::{Executing, input_of, refuse_closed, through_gates};
+use super::executing::{Executing, OfferedTools, input_of, refuse_closed, through_gates};
 use super::{OneFile, read, usable};
 use crate::error::{CommandError, ErrorKind};
 use crate::line_editor::TypedLines;
@@ -75,7 +75,14 @@ pub(super) fn run(
         None => input_of(agent, typed.as_deref()),
     };
     let said = typed.or_else(|| own.filter(|_| !is_conversation));
-    let mut tools = match args.executing.tools(ui, session, agent, &input, &grant)? {
+    let mut tools = match args.executing.tools(
+        ui,
+        session,
+        agent,
+        &input,
+        &grant,
+        OfferedTools::WithServers,
+    )? {
         Ok(tools) => tools,
         Err(code) => return Ok(code),
     };

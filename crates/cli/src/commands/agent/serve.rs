@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use brief_serve::mcp::{self, Served};
 use clap::Args;
 
-use super::executing::{Executing, input_of, refuse_closed, through_gates};
+use super::executing::{Executing, OfferedTools, input_of, refuse_closed, through_gates};
 use super::{OneFile, read, usable};
 use crate::error::CommandError;
 use crate::session::Session;
@@ -41,10 +41,11 @@ pub(super) fn run(
     };
     refuse_closed(session, agent)?;
     let input = input_of(agent, args.input.as_deref());
-    let mut tools = match args.executing.tools(ui, session, agent, &input, &grant)? {
-        Ok(tools) => tools,
-        Err(code) => return Ok(code),
-    };
+    let mut tools =
+        match args.executing.tools(ui, session, agent, &input, &grant, OfferedTools::Own)? {
+            Ok(tools) => tools,
+            Err(code) => return Ok(code),
+        };
     let system = session.system();
     let mut ready = through_gates(session, agent, &input, &grant, &mut tools)?;
     if ui.can_ask() {

@@ -222,10 +222,21 @@ fn approved(system: &dyn System, client: &Client, file: &Path, root: &Path) -> O
     if install.top_only && file.starts_with(&home) && !file.starts_with(root) {
         return None;
     }
-    let has = mark.has.replace("{file}", &file.to_string_lossy());
-    let has = has.replace("{project}", &root.to_string_lossy());
     let text = system.read(&home.join(&*mark.file), limits::FILE_BYTES).unwrap_or_default();
-    Some(String::from_utf8_lossy(&text).contains(&has))
+    let text = String::from_utf8_lossy(&text);
+    let has = mark.has.replace("{file}", &file.to_string_lossy());
+    let levels = if mark.inherits { usize::MAX } else { 1 };
+    for directory in root.ancestors().take(levels) {
+        let directory = directory.to_string_lossy();
+        if text.contains(&has.replace("{project}", &directory)) {
+            return Some(true);
+        }
+        // The nearest decision counts.
+        if text.contains(&format!("\"{directory}\"")) {
+            break;
+        }
+    }
+    Some(false)
 }
 
 /// Finds the client's program, and its version in the package around it.

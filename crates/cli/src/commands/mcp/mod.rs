@@ -1,14 +1,16 @@
 //! `brief mcp`
 
+mod check;
 mod install;
 mod listen;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use brief_serve::mcp::configured::project_servers;
+use brief_serve::mcp::configured::{ServerSearch, project_servers};
 use brief_serve::mcp::project::{self, ServerOptions};
 use brief_serve::mcp::{GatewayServer, GatewayTimes, Served};
+pub(super) use check::check;
 use clap::{Args, Subcommand};
 
 use super::question::{ClientName, known_client};
@@ -43,7 +45,7 @@ pub(crate) struct McpArgs {
     #[arg(long, requires = "http")]
     allow_remote: bool,
 
-    /// Start the MCP servers of the project, if you trust it, and offer their tools and prompts, too
+    /// Start the MCP servers that are configured here, if you trust the project, and offer their tools and prompts, too
     #[arg(long)]
     gateway: bool,
 
@@ -69,7 +71,16 @@ pub(crate) fn run(
         None => {}
     }
     args.client.iter().try_for_each(|client| known_client(session, client))?;
-    let gateway = if args.gateway { servers(ui, session, args)? } else { Vec::new() };
+    let gateway = if args.gateway {
+        let search = ServerSearch { is_allowed: args.exec, without: args.client.as_deref() };
+        let servers = servers(ui, session, search)?;
+        if servers.is_empty() {
+            ui.warning("the project has no MCP servers to start")?;
+        }
+        servers
+    } else {
+        Vec::new()
+    };
     let options = ServerOptions {
         directory: session.directory().to_owned(),
         client: args.client.clone(),
@@ -102,13 +113,13 @@ pub(crate) fn run(
     }
 }
 
-/// Returns the servers to start, if the user agrees that the project's servers start.
-fn servers(
+/// Returns the configured servers, if the user agrees that they start. Prints what is left out.
+pub(super) fn servers(
     ui: &mut Ui,
     session: &Session,
-    args: &McpArgs,
+    search: ServerSearch<'_>,
 ) -> Result<Vec<GatewayServer>, CommandError> {
-    let found = project_servers(session.system(), session.directory(), args.exec);
+    let found = project_servers(session.system(), session.directory(), search);
     let found = found.map_err(|error| {
         let refused = CommandError::refused(error.to_string());
         match error.trust_hint() {
@@ -121,11 +132,6 @@ fn servers(
             None => refused,
         }
     })?;
-    for problem in &found.problems {
-        ui.warning(problem)?;
-    }
-    if found.servers.is_empty() {
-        ui.warning("the project has no MCP servers to start")?;
-    }
+    found.problems.iter().try_for_each(|problem| ui.warning(problem))?;
     Ok(found.servers)
 }

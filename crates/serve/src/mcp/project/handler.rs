@@ -37,7 +37,6 @@ const SKILLS: &str = "io.modelcontextprotocol/skills";
 /// Answers the requests of one connection.
 pub(super) struct ProjectHandler {
     shared: Arc<SharedProject>,
-    tools: Arc<[Tool]>,
     subscriptions: Subscriptions,
     /// The task that tells the client of changes.
     telling: Mutex<Option<AbortHandle>>,
@@ -56,9 +55,8 @@ fn ending() -> ErrorData {
 
 impl ProjectHandler {
     pub(super) fn new(shared: Arc<SharedProject>) -> ProjectHandler {
-        let tools = ProjectTool::ALL.into_iter().map(ProjectTool::listed).collect();
         let (subscriptions, telling) = (Subscriptions::default(), Mutex::default());
-        ProjectHandler { shared, tools, subscriptions, telling }
+        ProjectHandler { shared, subscriptions, telling }
     }
 
     /// Returns the lists. The first request may come before they are made, and waits.
@@ -168,13 +166,13 @@ impl ServerHandler for ProjectHandler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut tools = self.tools.to_vec();
+        let mut tools = self.shared.tools.to_vec();
         tools.extend(self.gateway_lists().tools);
         Ok(ListToolsResult::with_all_items(tools))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let own = self.tools.iter().find(|tool| tool.name == name).cloned();
+        let own = self.shared.tools.iter().find(|tool| tool.name == name).cloned();
         own.or_else(|| self.gateway_lists().tools.into_iter().find(|tool| tool.name == name))
     }
 
@@ -270,8 +268,10 @@ impl ServerHandler for ProjectHandler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let offers = self.offers().await?;
         let uri = request.uri;
-        let missing =
-            || ErrorData::resource_not_found(format!("there is no resource `{uri}`"), None);
+        let missing = || {
+            let message = format!("there is no resource `{uri}`");
+            ErrorData::resource_not_found(message, Some(json!({"uri": &uri})))
+        };
         let file = offers.readable.get(&uri).cloned().ok_or_else(missing)?;
         let path = file.below.clone();
         let read = self.work(move |shared| file.read(shared.system.as_ref(), RESOURCE_BYTES));

@@ -44,13 +44,8 @@ pub(super) fn instructions(offers: &Offers, news: &[BriefedItem]) -> String {
             entry(&file.resource.name, about, "")
         })
         .collect();
-    let prompts: Vec<String> = offers
-        .prompts
-        .iter()
-        .map(|prompt| {
-            entry(&prompt.listed.name, prompt.listed.description.as_deref().unwrap_or_default(), "")
-        })
-        .collect();
+    let prompts: Vec<String> =
+        offers.prompts.iter().map(|prompt| entry(&prompt.listed.name, &prompt.about, "")).collect();
     for (heading, list) in
         [("Agents, as resources:", agents), ("Prompts, from tasks and commands:", prompts)]
     {

@@ -27,6 +27,7 @@ use std::thread;
 
 use brief_syntax::System;
 use brief_syntax::system::Interruption;
+use rmcp::model::Tool;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{oneshot, watch};
 
@@ -35,6 +36,7 @@ use super::http::speak_http;
 use super::{GatewayServer, GatewayTimes, HttpOptions, ServeError, Served, TICK, speak};
 use handler::ProjectHandler;
 use offers::Offers;
+use tools::ProjectTool;
 
 /// The options of a project's server.
 #[derive(Debug, Clone)]
@@ -55,6 +57,8 @@ pub struct ServerOptions {
 struct SharedProject {
     system: Arc<dyn System>,
     options: ServerOptions,
+    /// Our own tools. Over HTTP, each request of the newest revision has a handler of its own.
+    tools: Arc<[Tool]>,
     /// The lists, once they have been made.
     offers: watch::Sender<Option<Arc<Offers>>>,
     /// The servers behind this one.
@@ -113,15 +117,19 @@ fn run(
     + 'static,
 ) -> Result<Served, ServeError> {
     let (said, messages) = channel();
-    let gateway = match options.gateway.as_slice() {
-        [] => None,
+    let (gateway, servers) = match options.gateway.as_slice() {
+        [] => (None, None),
         servers => {
             let (directory, servers) = (&options.directory, servers.to_vec());
-            Some(Gateway::start(&system, directory, servers, options.times, &said)?)
+            let (gateway, threads) =
+                Gateway::start(&system, directory, servers, options.times, &said)?;
+            (Some(gateway), Some(threads))
         }
     };
     let offers = watch::Sender::new(None);
-    let shared = Arc::new(SharedProject { system, options, offers, gateway });
+    let clock = Arc::clone(&system);
+    let tools = ProjectTool::ALL.into_iter().map(ProjectTool::listed).collect();
+    let shared = Arc::new(SharedProject { system, options, tools, offers, gateway });
     let ended = Interruption::default();
     let (followed, followed_until) = (Arc::clone(&shared), ended.clone());
     let following = thread::Builder::new().name("mcp-files".to_owned());
@@ -139,5 +147,11 @@ fn run(
     // It may have ended by itself just now.
     let _ = stop.send(());
     ended.raise();
+    if let Some(servers) = servers {
+        servers.end(clock.as_ref());
+        for message in messages.try_iter() {
+            log(&message);
+        }
+    }
     protocol.join().unwrap_or(Err(ServeError::Died))
 }

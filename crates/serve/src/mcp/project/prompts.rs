@@ -26,6 +26,8 @@ const ALL: &str = "arguments";
 #[derive(Debug)]
 pub(super) struct OfferedPrompt {
     pub(super) listed: Prompt,
+    /// The author's description; may be empty.
+    pub(super) about: String,
     kind: TaskFileKind,
     /// The name of the task or command.
     name: String,
@@ -85,10 +87,16 @@ impl OfferedPrompt {
             let more = PromptArgument::new(MORE).with_required(false);
             shown.push(more.with_description("An additional text for the agent"));
         }
-        let description = Some(document.description().to_owned()).filter(|text| !text.is_empty());
+        // Some clients take no prompt without one.
+        let about = document.description().to_owned();
+        let description = match about.as_str() {
+            "" => format!("The {} `{name}`", kind.as_str()),
+            text => text.to_owned(),
+        };
         let shown = Some(shown).filter(|list| !list.is_empty());
         OfferedPrompt {
-            listed: Prompt::new(listed_name, description, shown),
+            listed: Prompt::new(listed_name, Some(description), shown),
+            about,
             kind,
             name,
             arguments,

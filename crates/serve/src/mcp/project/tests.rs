@@ -257,6 +257,54 @@ fn skills_are_listed_with_digests() {
     });
 }
 
+/// SEP-2640: the last segment of a directory's URI is the name; the files of a nested skill are files of the outer one; a
+/// skill has at most 512 files; each URI is a resource with the listed bytes.
+#[test]
+fn skills_of_every_shape() {
+    let skill = |name: &str| format!("---\nname: {name}\ndescription: Does {name}\n---\nText.\n");
+    let mut shop = MemorySystem::new("/p")
+        .with_file(".claude/skills/dir/SKILL.md", skill("other-name"))
+        .with_file(".claude/skills/outer/SKILL.md", skill("outer"))
+        .with_file(".claude/skills/outer/inner/SKILL.md", skill("inner"))
+        .with_file(".claude/skills/outer/größe 1.md", "ü")
+        .with_file(".claude/skills/nameless/SKILL.md", "---\ndescription: Does it\n---\nText.\n")
+        .with_file(".claude/skills/many/SKILL.md", skill("many"));
+    for number in 0..512 {
+        shop = shop.with_file(&format!(".claude/skills/many/{number}.md"), "x");
+    }
+    session(shop, options(), |client| {
+        client.speak_newest();
+        let result = client.result("skills/list", json!({}));
+        let uris = |skill: &Json| -> Vec<String> {
+            let files = skill["resources"].as_array().unwrap().iter();
+            files.map(|file| file["uri"].as_str().unwrap().to_owned()).collect()
+        };
+        let skills = result["skills"].as_array().unwrap().clone();
+        let find =
+            |name: &str| skills.iter().find(|skill| skill["frontmatter"]["name"] == name).cloned();
+        for skill in &skills {
+            let uri = skill["uri"].as_str().unwrap();
+            let name = uri.strip_suffix("/SKILL.md").unwrap().rsplit('/').next();
+            assert_eq!(name, skill["frontmatter"]["name"].as_str(), "{skill}");
+            for (index, file) in uris(skill).iter().enumerate() {
+                let contents = client.result("resources/read", json!({"uri": file}));
+                let text = contents["contents"][0]["text"].as_str().unwrap();
+                let listed = &skill["resources"][index];
+                assert_eq!(listed["size"], text.len(), "{file}");
+                assert_eq!(listed["digest"], format!("sha256:{}", sha256(text.as_bytes())));
+            }
+        }
+        assert!(find("other-name").is_some());
+        let outer = uris(&find("outer").unwrap());
+        let base = "skill://project/.claude/skills/outer";
+        assert_eq!(outer.len(), 3, "{outer:?}");
+        assert!(outer.contains(&format!("{base}/inner/SKILL.md")), "{outer:?}");
+        assert!(outer.contains(&format!("{base}/gr%C3%B6%C3%9Fe%201.md")), "{outer:?}");
+        // What the extension cannot describe is no skill of it.
+        assert!(find("many").is_none() && find("nameless").is_none(), "{skills:#?}");
+    });
+}
+
 /// The lock knows what was installed, so a client refuses a file that was changed since.
 #[test]
 fn an_installed_skill_has_the_digest_of_its_lock() {

@@ -1,7 +1,8 @@
 //! A program that runs beside us on a real system.
 //!
 //! Both pipes are asked before they are used and never wait by themselves, so that a program that
-//! neither reads nor writes can hold us only as long as we allow.
+//! neither reads nor writes can hold us only as long as we allow. Its standard error is read by a thread, so
+//! that the program never waits for a reader.
 #![expect(
     clippy::disallowed_methods,
     reason = "this is the seam that everything else goes through"
@@ -11,6 +12,7 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -22,15 +24,44 @@ use crate::system::{Call, Companion, Ending};
 /// The longest pause between two looks whether the program has ended.
 const TICK: Duration = Duration::from_millis(5);
 
+/// The limit for the bytes of standard error that are kept.
+const MOST_ERRORS: usize = 64 * 1024;
+
 pub(super) fn start(call: &Call) -> io::Result<Box<dyn Companion>> {
     let mut command = prepare(call)?;
     let (input, to_program) = io::pipe()?;
     let (from_program, output) = io::pipe()?;
     command.stdin(input).stdout(output).stderr(Stdio::null());
+    let errors = Arc::new(Mutex::new(Vec::new()));
+    if call.keep_errors {
+        let (from_program, errors_pipe) = io::pipe()?;
+        command.stderr(errors_pipe);
+        let kept = Arc::clone(&errors);
+        let builder = std::thread::Builder::new().name("errors".to_owned());
+        builder.spawn(move || keep(from_program, &kept))?;
+    }
     let flags = rustix::fs::fcntl_getfl(&to_program)?;
     rustix::fs::fcntl_setfl(&to_program, flags | OFlags::NONBLOCK)?;
     let child = command.spawn()?;
-    Ok(Box::new(Running { child, ended: None, to_program, from_program }))
+    Ok(Box::new(Running { child, ended: None, to_program, from_program, errors }))
+}
+
+/// Keeps the newest part of what comes, until there is no more.
+fn keep(mut from_program: PipeReader, kept: &Mutex<Vec<u8>>) {
+    let mut piece = [0; 4096];
+    loop {
+        match from_program.read(&mut piece) {
+            Ok(0) => return,
+            Ok(count) => {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.extend_from_slice(&piece[..count]);
+                let excess = kept.len().saturating_sub(MOST_ERRORS);
+                kept.drain(..excess);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
 }
 
 struct Running {
@@ -38,6 +69,7 @@ struct Running {
     ended: Option<Ending>,
     to_program: PipeWriter,
     from_program: PipeReader,
+    errors: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Companion for Running {
@@ -97,6 +129,10 @@ impl Companion for Running {
             end(&mut self.child);
             self.ended = Some(Ending::Killed);
         }
+    }
+
+    fn take_errors(&mut self) -> Vec<u8> {
+        std::mem::take(&mut *self.errors.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -173,6 +209,26 @@ mod tests {
         drop(program);
         std::thread::sleep(Duration::from_millis(1_500));
         assert!(!mark.exists());
+    }
+
+    /// A program that floods its standard error neither waits nor fills our memory.
+    #[test]
+    fn standard_error_is_kept_up_to_a_limit() {
+        let script = "yes error | head -c 1000000 >&2; echo last >&2; echo done";
+        let call = Call::new("sh", "/", Duration::ZERO, 0).arg("-c").arg(script);
+        let mut program = start(&Call { keep_errors: true, ..call }).unwrap();
+        assert_eq!(program.receive(&mut [0; 8], LONG).unwrap(), 5);
+        program.wait(LONG).unwrap();
+        let deadline = Instant::now() + LONG;
+        let mut errors = Vec::new();
+        while !errors.ends_with(b"last\n") && Instant::now() < deadline {
+            errors.extend(program.take_errors());
+        }
+        assert!(errors.ends_with(b"error\nlast\n"), "{}", errors.len());
+        assert!(program.take_errors().is_empty());
+        let mut silent = sh("echo lost >&2");
+        silent.wait(LONG).unwrap();
+        assert!(silent.take_errors().is_empty());
     }
 
     #[test]

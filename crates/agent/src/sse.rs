@@ -5,20 +5,20 @@
 
 /// An event of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ServerEvent {
+pub(crate) struct ServerEvent {
     /// The field `event`; mostly empty.
-    pub(super) kind: String,
+    pub(crate) kind: String,
     /// The lines of `data`.
-    pub(super) data: String,
+    pub(crate) data: String,
 }
 
 /// An event above the size limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TooLarge;
+pub(crate) struct TooLarge;
 
 /// Parses events from a stream that comes in pieces.
 #[derive(Debug)]
-pub(super) struct Events {
+pub(crate) struct Events {
     limit: usize,
     line: Vec<u8>,
     /// The data of the current event so far.
@@ -31,7 +31,7 @@ pub(super) struct Events {
 
 impl Events {
     /// Creates a parser for events and lines of at most `limit` bytes.
-    pub(super) fn new(limit: usize) -> Events {
+    pub(crate) fn new(limit: usize) -> Events {
         Events {
             limit,
             line: Vec::new(),
@@ -43,7 +43,7 @@ impl Events {
     }
 
     /// Parses a piece and adds the events that it completes.
-    pub(super) fn feed(
+    pub(crate) fn feed(
         &mut self,
         piece: &[u8],
         events: &mut Vec<ServerEvent>,
@@ -70,7 +70,7 @@ impl Events {
 
     /// Returns the event at the end of the stream. The standard drops it, but some servers omit the last
     /// empty line.
-    pub(super) fn finish(mut self) -> Option<ServerEvent> {
+    pub(crate) fn finish(mut self) -> Option<ServerEvent> {
         // An incomplete line is ignored, unless it is the end mark.
         if self.line.trim_ascii_end().ends_with(b"[DONE]") {
             self.end_line(&mut Vec::new()).ok()?;

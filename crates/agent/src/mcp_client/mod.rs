@@ -1,0 +1,19 @@
+//! MCP servers from a client's side: programs, and servers elsewhere.
+//!
+//! An [`McpConnection`] speaks to one server, over whatever way its [`ServerAddress`] names. [`ConfiguredServers`] are
+//! those that an operator has configured for an agent: each starts when it is asked for the first time, and ends with
+//! the agent. What a server says is untrusted: messages are bounded, and those that are no answer to our
+//! request are ignored.
+
+mod address;
+mod connection;
+pub(crate) mod fuzzing;
+mod offered;
+mod program;
+mod remote;
+mod servers;
+
+pub use address::{RemoteProtocol, RemoteServer, ServerAddress, ServerProgram};
+pub use connection::McpConnection;
+pub use offered::{LARGEST_OFFER, SEPARATOR, ServerTool, server_label};
+pub use servers::ConfiguredServers;

@@ -1,0 +1,52 @@
+//! A look at configured servers: each is started, asked for its tools, and ended.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use brief_agent::mcp_client::McpConnection;
+use brief_syntax::System;
+use brief_syntax::system::Interruption;
+use serde_json::Value as Json;
+
+use super::GatewayServer;
+
+/// The result of a look at a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerCheck {
+    /// Its name in the configuration.
+    pub name: String,
+    /// The place of that configuration, for people.
+    pub place: String,
+    /// The names of its tools, or the problem.
+    pub tools: Result<Vec<String>, String>,
+}
+
+/// Starts all servers at once, lists the tools of each, and ends them. Each has `patience` for its start, and again
+/// for the list.
+pub fn check_servers(
+    system: &Arc<dyn System>,
+    directory: &Path,
+    servers: &[GatewayServer],
+    patience: Duration,
+    stop: &Interruption,
+) -> Vec<ServerCheck> {
+    let looked_at = |server: &GatewayServer| {
+        let named = (server.name.as_str(), &server.address);
+        let mut running = McpConnection::start(system, directory, named, patience, stop)?;
+        let tools = running.list("tools/list", "tools", patience)?;
+        let name = |tool: &Json| tool["name"].as_str().map(str::to_owned);
+        Ok(tools.iter().filter_map(name).collect())
+    };
+    thread::scope(|scope| {
+        let looks: Vec<_> =
+            servers.iter().map(|server| scope.spawn(move || looked_at(server))).collect();
+        let checks = servers.iter().zip(looks).map(|(server, look)| ServerCheck {
+            name: server.name.clone(),
+            place: server.place.clone(),
+            tools: look.join().unwrap_or_else(|_| Err("it ended without a result".to_owned())),
+        });
+        checks.collect()
+    })
+}
