@@ -87,15 +87,51 @@ fn an_agent_keeps_its_own_input() {
     assert_eq!(greeted(&open, &[], ""), (Some(2), Vec::new()));
 }
 
-/// U49: what is always refused is not shown as granted.
+/// A16: the texts of an agent are the same for all who ask: `show --render`, a model in `run`, a client of `serve`.
 #[test]
-fn a_browser_is_never_there() {
-    let project = project().with_file(FILE, "---\nallow: [browser, fs]\n---\n# B\n\nBrowses.\n");
-    let args = ["agent", "abilities", FILE, "--grant", "browser", "--grant", "fs", "--json"];
-    let output = project.run(&args);
-    assert_eq!(output.json()["granted"]["browser"], false, "{output}");
-    assert_eq!(output.json()["granted"]["fs"], true, "{output}");
-    assert!(output.stderr.contains("not supported"), "{output}");
+fn texts_are_rendered_the_same_everywhere() {
+    let agent = "---\nrecommended:\n  models: [small]\ninput:\n  name: Ada <b>\n  list: [1, two]\n---\n# T\n\nD.\n\n\
+        ## System\n\nYou greet {{ input.name }}.\n{{#each ctx.input.list}}\n- {{@index}}: {{this}}\n{{/each}}\n\n\
+        ## Rules\n\n{{#if input.none}}Never.{{else}}Be brief, {{ lookup input 'name' }}.{{/if}}\n";
+    let (system, rules) = ("You greet Ada <b>.\n- 0: 1\n- 1: two\n", "Be brief, Ada <b>.");
+    let project = project().with_file(FILE, agent);
+    let shown = project.run(&["agent", "show", FILE, "--render", "--json"]);
+    let view = shown.json()["agent"].clone();
+    assert_eq!(
+        (view["system"].as_str(), view["rules"].as_str()),
+        (Some(system), Some(rules)),
+        "{shown}"
+    );
+    let told = format!("{system}\n\n## Rules\n\n{rules}");
+    let (code, texts) = greeted(agent, &["--input", "Hi"], "");
+    assert_eq!((code, texts.first()), (Some(0), Some(&told)));
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
+    let served = project.spawn_with_input(&["agent", "serve", FILE], format!("{hello}\n"));
+    let answer: Value =
+        serde_json::from_str(served.stdout.lines().next().unwrap_or_default()).unwrap();
+    assert_eq!(answer["result"]["instructions"], told, "{served}");
+}
+
+/// A70, A73: a browser is an ability like the others, and `deny` wins.
+#[test]
+fn a_browser_is_granted_and_denied_like_the_others() {
+    let file = |list: &str| format!("---\n{list}\n---\n# B\n\nBrowses.\n");
+    let granted = |list: &str, grants: &[&str]| {
+        let project = project().with_file(FILE, file(list));
+        let mut args = vec!["agent", "abilities", FILE, "--json"];
+        args.extend(grants.iter().flat_map(|grant| ["--grant", *grant]));
+        let output = project.run(&args);
+        assert_eq!(output.code, Some(0), "{output}");
+        output.json()["granted"]["browser"].clone()
+    };
+    assert_eq!(granted("allow: [Browser]", &["browser"]), true);
+    assert_eq!(granted("allow: [browser]", &[]), false);
+    assert_eq!(granted("allow: [fs]\ndeny: [browser]", &["browser"]), false);
+    let project = project().with_file(FILE, file("allow: [browser:example.com]"));
+    let output = project.run(&["agent", "check", FILE]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.to_string().contains("which only `sh:<command>` can have"), "{output}");
 }
 
 const ORDERED: &str = "---\ncommands:\n  - name: first\n    description: The first\n    body: One.\n  - https://example.com/commands/second.md\n  - name: third\n    description: The third\n    body: Three.\n---\n# Ordered\n\nHas an order.\n\n## Tools\n\n```js\nreturn {\n  sort: {\n    fn: () => 1,\n    scheme: { name: \"sort\", description: \"Sorts\", parameters: { type: \"object\", properties: { zeta: { type: \"string\", description: \"z\" }, alpha: { type: \"number\" } }, required: [\"zeta\"] } },\n  },\n};\n```\n";

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use brief_dialects::agents::{AgentValue, load_text};
 use brief_syntax::{Severity, Source};
 
-use super::support::{agent, errors, loaded, of_severity, project, warnings};
+use super::support::{agent, errors, findings, loaded, of_severity, project, warnings};
 
 /// Renders a system message with an input, in YAML.
 fn rendered(input: &str, system: &str) -> Result<String, String> {
@@ -190,6 +190,43 @@ fn a_broken_template_is_an_error() {
 }
 
 /// A problem that only a rendering with other data can tell is a warning until then.
+/// What Handlebars has and an agent file has not is named as it is written.
+#[test]
+fn a_construct_that_is_not_there_is_named() {
+    for (system, message) in [
+        ("{{> header}}", "`{{> header}}` is a partial, and there are none here"),
+        ("{{>header}}", "`{{>header}}` is a partial, and there are none here"),
+        ("{{> (lookup . 'x') a=1}}", "`{{> (lookup}}` is a partial, and there are none here"),
+        (
+            "{{#> layout}}x{{/layout}}",
+            "`{{#> layout}}` is a block with a partial, and there are none here",
+        ),
+        (
+            "{{#*inline \"a\"}}x{{/inline}}",
+            "`{{#*inline \"a\"}}` is an inline partial, and there are none here",
+        ),
+        ("{{* decorate}}", "`{{* decorate}}` is a decorator, and there are none here"),
+        ("{{{{raw}}}}x{{{{/raw}}}}", "`{{{{raw}}}}` is a raw block, and there are none here"),
+        (
+            "{{log input}}",
+            "there is no helper `log`; there are `if`, `unless`, `each`, `with` and `lookup`",
+        ),
+        (
+            "{{#repeat 3 input}}x{{/repeat}}",
+            "there is no helper `repeat`; there are `if`, `unless`, `each`, `with` and `lookup`",
+        ),
+        (
+            "{{#if (eq input 1)}}x{{/if}}",
+            "there is no helper `eq`; there are `if`, `unless`, `each`, `with` and `lookup`",
+        ),
+        ("{{#each input key=id}}x{{/each}}", "`each` has no option `key`"),
+        ("{{#with input input}}x{{/with}}", "`with` takes one value"),
+    ] {
+        let found = findings(&loaded(&format!("# T\n\n## System\nline\n{system}\n")));
+        assert_eq!(found, [format!("5 template-invalid {message}")], "{system}");
+    }
+}
+
 #[test]
 fn an_unknown_name_is_a_warning_before_it_is_rendered() {
     assert_eq!(warnings("# T\n\n## Rules\n{{customer}}\n"), ["4 template-undefined"]);

@@ -10,6 +10,30 @@ use crate::agents::value::AgentValue;
 /// The deepest nesting of `(lookup …)`.
 const EXPRESSION_DEPTH: usize = 8;
 
+/// The helpers that are blocks.
+const BLOCKS: [&str; 4] = ["if", "unless", "each", "with"];
+
+/// Returns the error for a tag that needs other files or code: an agent has one text.
+fn unavailable(content: &str, place: TagPlace) -> TemplateProblem {
+    let (kind, rest) = match content.strip_prefix('#').map_or(content, str::trim_start) {
+        rest if content.starts_with('#') && rest.starts_with('>') => {
+            ("a block with a partial", rest)
+        }
+        rest if rest.starts_with('>') => ("a partial", rest),
+        rest if content.starts_with('#') => ("an inline partial", rest),
+        rest => ("a decorator", rest),
+    };
+    // The first words are enough to find it.
+    let words: Vec<&str> = rest.split_whitespace().take(2).collect();
+    let hash = if content.starts_with('#') { "#" } else { "" };
+    place.syntax(format!("`{{{{{hash}{}}}}}` is {kind}, and there are none here", words.join(" ")))
+}
+
+fn no_helper(name: &str, place: TagPlace) -> TemplateProblem {
+    let known = "there are `if`, `unless`, `each`, `with` and `lookup`";
+    place.syntax(format!("there is no helper `{name}`; {known}"))
+}
+
 pub(super) fn parse(text: &str) -> Result<Vec<TemplateNode>, TemplateProblem> {
     let mut parsing =
         Parsing { text, at: 0, pending: String::new(), nodes: Vec::new(), open: Vec::new() };
@@ -127,7 +151,11 @@ impl<'t> Parsing<'t> {
         let here = TagPlace { offset: self.at, length: 2 };
         let unclosed = || here.syntax("a `{{` is never closed; `\\{{` is a literal one");
         if rest.starts_with("{{{{") {
-            return Err(here.syntax("raw blocks are not available here"));
+            let name =
+                rest.trim_start_matches(['{', '~']).split(['}', ' ']).next().unwrap_or_default();
+            return Err(here.syntax(format!(
+                "`{{{{{{{{{name}}}}}}}}}` is a raw block, and there are none here"
+            )));
         }
         let (open, close) = if rest.starts_with("{{{") { ("{{{", "}}}") } else { ("{{", "}}") };
         let inner = &rest[open.len()..];
@@ -169,11 +197,9 @@ impl<'t> Parsing<'t> {
         match letters.next() {
             None => Err(place.syntax("the tag is empty")),
             Some('!') => Ok(()),
-            Some('>' | '*') => Err(place.syntax("partials are not available here")),
+            Some('>' | '*') => Err(unavailable(content, place)),
             Some('#') => match letters.as_str().trim_start() {
-                name if name.starts_with(['>', '*']) => {
-                    Err(place.syntax("partials are not available here"))
-                }
+                name if name.starts_with(['>', '*']) => Err(unavailable(content, place)),
                 name => self.open_block(name, place, false),
             },
             Some('/') => self.close_block(letters.as_str().trim(), place),
@@ -199,9 +225,7 @@ impl<'t> Parsing<'t> {
                 lookup(object, key, place, 0)?
             }
             [one] => expression(one, place, 0)?,
-            [TagWord::Name(name), ..] => {
-                return Err(place.syntax(format!("there is no helper `{name}`")));
-            }
+            [TagWord::Name(name), ..] => return Err(no_helper(name, place)),
             _ => return Err(place.syntax("this is not an expression")),
         };
         self.push(TemplateNode::Print { expression, place });
@@ -238,15 +262,24 @@ impl<'t> Parsing<'t> {
                     "unless" => TemplateBlockKind::Unless,
                     "each" => TemplateBlockKind::Each,
                     "with" => TemplateBlockKind::With,
-                    _ => return Err(place.syntax(format!("there is no helper `{name}`"))),
+                    _ => return Err(no_helper(name, place)),
                 };
                 (name.clone(), kind, expression(subject, place, 0)?)
             }
-            [TagWord::Name(name)] if matches!(name.as_str(), "if" | "unless" | "each" | "with") => {
+            [TagWord::Name(name)] if BLOCKS.contains(&name.as_str()) => {
                 return Err(place.syntax(format!("`{name}` needs to know of what")));
             }
             [word @ TagWord::Name(name)] => {
                 (name.clone(), TemplateBlockKind::Section, expression(word, place, 0)?)
+            }
+            [TagWord::Name(name), ..] if !BLOCKS.contains(&name.as_str()) => {
+                return Err(no_helper(name, place));
+            }
+            [TagWord::Name(name), _, TagWord::Option(option, _), ..] => {
+                return Err(place.syntax(format!("`{name}` has no option `{option}`")));
+            }
+            [TagWord::Name(name), ..] => {
+                return Err(place.syntax(format!("`{name}` takes one value")));
             }
             _ => return Err(place.syntax("a block needs a name and one value")),
         };
@@ -422,7 +455,7 @@ fn expression(
             [TagWord::Name(name), object, key] if name == "lookup" => {
                 lookup(object, key, place, depth + 1)
             }
-            [TagWord::Name(name), ..] => Err(place.syntax(format!("there is no helper `{name}`"))),
+            [TagWord::Name(name), ..] => Err(no_helper(name, place)),
             _ => Err(place.syntax("this is not an expression")),
         },
         TagWord::Name(name) => match name.as_str() {
