@@ -6,6 +6,7 @@
 
 mod address;
 mod audit;
+mod browser;
 mod files;
 mod grants;
 mod network;
@@ -23,12 +24,15 @@ use brief_syntax::System;
 use brief_syntax::system::Interruption;
 use serde_json::{Value, json};
 
+use browser::{BrowserContext, Browsing};
 use files::ToolFiles;
 
 pub use address::is_public;
 pub use audit::AbilityAudit;
+pub(crate) use browser::ProxyHead;
+pub use browser::{KEEPER_ARGUMENT, lacks_sandbox, run_keeper};
 pub use grants::{GrantError, Grants};
-pub use network::{NetworkPolicy, fetch_text};
+pub use network::{FetchedDocument, NetworkPolicy, fetch_document};
 pub use programs::DEFAULT_PATH;
 pub use scope::{is_listed, runs_anything};
 
@@ -106,6 +110,7 @@ pub struct Host {
     network: NetworkPolicy,
     path: Vec<String>,
     mcp: Option<Box<dyn McpAccess>>,
+    browsing: Browsing,
     audit: AbilityAudit,
     stop: Interruption,
 }
@@ -127,6 +132,7 @@ impl Host {
             network: NetworkPolicy::default(),
             path: DEFAULT_PATH.map(str::to_owned).to_vec(),
             mcp: None,
+            browsing: Browsing::default(),
             audit: AbilityAudit::none(),
             stop: Interruption::default(),
         }
@@ -152,7 +158,7 @@ impl Host {
         self
     }
 
-    /// Sets the directories in which `sh` finds programs; the default is [`DEFAULT_PATH`].
+    /// Sets the directories in which `sh` and `browser` find programs; the default is [`DEFAULT_PATH`].
     #[must_use]
     pub fn with_path(mut self, directories: impl IntoIterator<Item = String>) -> Host {
         self.path = directories.into_iter().collect();
@@ -206,7 +212,11 @@ impl Host {
         let told = outcome.as_ref().map(|_| ()).map_err(|refusal| {
             (matches!(refusal, AbilityRefusal::Refused(_)), refusal.to_string())
         });
-        self.audit.end(number, told).map_err(|error| {
+        let mut logged = Ok(());
+        for refused in self.browsing.take_refused() {
+            logged = logged.and(self.audit.refused(number, &refused.target, &refused.message));
+        }
+        logged.and(self.audit.end(number, told)).map_err(|error| {
             AbilityRefusal::Failed(format!("the audit log cannot be written: {error}"))
         })?;
         outcome
@@ -280,9 +290,16 @@ impl Host {
                 let place = find_tool(name, args.get(1).unwrap_or(&null));
                 place.map(|place| json!(place)).map_err(AbilityRefusal::Failed)
             }
-            ("browser", _) => Err(AbilityRefusal::Refused(
-                "the ability 'browser' is not supported yet".to_owned(),
-            )),
+            ("browser", call) => {
+                let context = BrowserContext {
+                    system: &self.system,
+                    policy: &self.network,
+                    path: &self.path,
+                    stop: &self.stop,
+                    files: self.files.as_ref().filter(|_| self.grants.has("fs")),
+                };
+                self.browsing.answer(&context, call, &args, time_left)
+            }
             _ => Err(AbilityRefusal::Refused(format!("there is no `{call}` in '{ability}'"))),
         }
     }
@@ -345,6 +362,7 @@ fn target(asked: &AbilityRequest<'_>) -> Value {
             let args = args.into_iter().flatten().filter_map(Value::as_str);
             json!(first.into_iter().chain(args).collect::<Vec<_>>())
         }
+        "browser" => browser::target(asked.call, &asked.args),
         "mcp" => json!(asked.args.iter().take(2).filter_map(Value::as_str).collect::<Vec<_>>()),
         _ => json!(first),
     }

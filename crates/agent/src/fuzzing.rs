@@ -1,6 +1,8 @@
-//! Parsers for messages of workers and of MCP servers, open to the targets in `fuzz/` only.
+//! Parsers for messages of workers, of MCP servers and of browsers, open to the targets in `fuzz/` only.
 
+use crate::abilities::ProxyHead;
 use crate::mcp_client;
+use crate::remote_commands::FolderIndex;
 use crate::sandbox::fuzzing;
 
 /// Parses bytes as an order to a worker, and as a message of one.
@@ -11,4 +13,14 @@ pub fn worker_frames(bytes: &[u8]) {
 /// Parses bytes as the output of an MCP server, to its end.
 pub fn mcp_server(bytes: &[u8]) {
     mcp_client::fuzzing::answers(bytes);
+}
+
+/// Parses bytes as a request of a browser to its proxy.
+pub fn proxy_head(bytes: &[u8]) {
+    let _ = ProxyHead::parse(bytes);
+}
+
+/// Parses a text as the index of a remote folder.
+pub fn folder_index(bytes: &[u8]) {
+    let _ = FolderIndex::parse(&String::from_utf8_lossy(bytes), "/commands/");
 }

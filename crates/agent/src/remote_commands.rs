@@ -1,71 +1,229 @@
-//! Remote commands of agents: fetched on the operator's request, and pinned to their first content.
+//! Remote commands of agents: fetched on the operator's request, pinned to their first content, and kept.
 //!
-//! The first fetch records the SHA-256 of the content in the user's state directory; from then on only that
-//! content is accepted (Y36).
+//! The first fetch records the SHA-256 of a content in the user's state directory; from then on only that content is
+//! accepted (Y36). The content itself is kept in the cache directory under its hash, so that a later run needs no
+//! network. A folder is fetched file by file, in the same way; the names in it are those of its last index.
+
+mod index;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use brief_dialects::agents::{Agent, Fetched};
+use brief_dialects::agents::{Agent, Fetched, RemoteState};
 use brief_syntax::hash::sha256;
 use brief_syntax::limits;
-use brief_syntax::system::{ReadError, System, state_directory};
+use brief_syntax::system::{ReadError, System, cache_directory, state_directory};
+use brief_syntax::text::percent_encoded;
 
-use crate::abilities::{NetworkPolicy, fetch_text};
+use crate::abilities::{FetchedDocument, NetworkPolicy, fetch_document};
+pub(crate) use index::FolderIndex;
 
 /// The record, in the user's state directory.
 const RECORD: &str = "agent-commands";
 
-/// The fetched commands of an agent.
+/// The kept contents, in the user's cache directory.
+const KEPT: &str = "agent-commands";
+
+/// The names of this machine in an address.
+const THIS_MACHINE: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// The commands of an agent that came from the network.
 #[derive(Debug, Default)]
 pub struct RemoteCommands {
-    /// The commands that were fetched.
+    /// The contents.
     pub fetched: Vec<Fetched>,
-    /// Remarks for the user: contents recorded for the first time, and failed fetches.
+    /// Remarks for the user: contents recorded for the first time, failed fetches, and what came from the cache.
     pub notes: Vec<String>,
 }
 
-/// Fetches the remote commands of an agent that have no content yet.
-pub fn fetch(system: &dyn System, policy: &NetworkPolicy, agent: &Agent) -> RemoteCommands {
+/// The way to the contents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemoteAccess {
+    /// From the network; what cannot be fetched may come from the cache.
+    Fetch,
+    /// From the cache only, as far as the content was recorded.
+    Kept,
+}
+
+/// Finds the contents of an agent's remote commands.
+pub fn resolve(system: &dyn System, agent: &Agent, access: RemoteAccess) -> RemoteCommands {
     let mut commands = RemoteCommands::default();
-    let record = match PinRecord::read(system) {
-        Ok(record) => record,
+    let mut contents = match Contents::open(system) {
+        Ok(contents) => contents,
         Err(problem) => {
-            commands.notes.push(problem);
+            if access == RemoteAccess::Fetch {
+                commands.notes.push(problem);
+            }
             return commands;
         }
     };
     for remote in &agent.unresolved {
-        let url = &remote.url;
-        if !url.to_ascii_lowercase().starts_with("https://") || url.ends_with('/') {
+        let entry = remote.url.as_str();
+        if !is_fetchable(entry) {
             continue;
         }
-        let text = match fetch_text(system, policy, url) {
-            Ok(text) if text.len() as u64 <= limits::FILE_BYTES => text,
-            Ok(_) => {
-                commands.notes.push(format!("{url} is larger than a file may be"));
-                continue;
-            }
-            Err(problem) => {
-                commands.notes.push(format!("{url} cannot be fetched: {problem}"));
-                continue;
-            }
+        let outcome = match access {
+            RemoteAccess::Fetch => contents.fetch(entry, &mut commands),
+            RemoteAccess::Kept => Err(String::new()),
         };
-        let found = sha256(text.as_bytes());
-        let sha256 = match record.known.get(url) {
-            Some(known) => known.clone(),
-            None => {
-                if let Err(problem) = record.add(system, url, &found) {
-                    commands.notes.push(problem);
-                    continue;
-                }
-                commands.notes.push(format!("{url} is recorded with the SHA-256 {found}"));
-                found
+        let Err(problem) = outcome else { continue };
+        let kept = contents.kept(entry);
+        commands.notes.extend(match (kept.is_empty(), problem.as_str()) {
+            (true, "") => None,
+            (true, problem) => Some(format!("{entry} cannot be fetched: {problem}")),
+            (false, "") => Some(format!("{entry} comes from the cache; `--fetch` asks its server")),
+            (false, problem) => {
+                Some(format!("{entry} cannot be fetched, so it comes from the cache: {problem}"))
             }
-        };
-        commands.fetched.push(Fetched { url: url.clone(), sha256, bytes: text.into_bytes() });
+        });
+        commands.fetched.extend(kept);
     }
     commands
+}
+
+/// Returns whether an address may be fetched: `https`, or `http` on this machine.
+fn is_fetchable(url: &str) -> bool {
+    let lower = url.to_ascii_lowercase();
+    lower.starts_with("https://") || host_here(&lower).is_some()
+}
+
+/// Returns the host and port of an address on this machine.
+fn host_here(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?.to_ascii_lowercase();
+    let end = authority.rfind(':').filter(|end| !authority[*end..].contains(']'));
+    let host = end.map_or(authority.as_str(), |end| &authority[..end]);
+    THIS_MACHINE.contains(&host).then_some(authority)
+}
+
+/// Returns whether an address is that of a folder.
+fn is_folder(url: &str) -> bool {
+    url.split(['?', '#']).next().is_some_and(|address| address.ends_with('/'))
+}
+
+/// The recorded and kept contents.
+struct Contents<'s> {
+    system: &'s dyn System,
+    record: PinRecord,
+    kept: Option<PathBuf>,
+}
+
+impl<'s> Contents<'s> {
+    fn open(system: &'s dyn System) -> Result<Contents<'s>, String> {
+        let record = PinRecord::read(system)?;
+        let kept = cache_directory(system).map(|directory| directory.join(KEPT));
+        Ok(Contents { system, record, kept })
+    }
+
+    /// Fetches an entry: a file, or a folder with its files. The error is the reason why nothing of it counts.
+    fn fetch(&mut self, entry: &str, commands: &mut RemoteCommands) -> Result<(), String> {
+        let hosts = host_here(entry).into_iter().collect();
+        let policy = NetworkPolicy { private_hosts: hosts, ..NetworkPolicy::default() };
+        let found = fetch_document(self.system, &policy, entry)?;
+        if !is_folder(&found.url) {
+            let fetched = self.accept(entry, entry, found, &mut commands.notes)?;
+            commands.fetched.push(fetched);
+            return Ok(());
+        }
+        // An address without its last `/` leads there, too.
+        let folder = found.url.split(['?', '#']).next().unwrap_or_default().to_owned();
+        let path = folder.splitn(4, '/').nth(3).map(|path| format!("/{path}")).unwrap_or_default();
+        let index = FolderIndex::parse(&found.text, &path)?;
+        let notes = index.problems.iter().map(|problem| format!("{entry}: {problem}"));
+        commands.notes.extend(notes);
+        let deadline = self.system.elapsed() + Duration::from_secs(limits::REMOTE_SECONDS);
+        let mut files: Vec<Fetched> = Vec::new();
+        for name in &index.names {
+            let url = format!("{folder}{}", percent_encoded(name));
+            if self.system.elapsed() > deadline {
+                return Err(format!("it took longer than {} s", limits::REMOTE_SECONDS));
+            }
+            let found = fetch_document(self.system, &policy, &url);
+            match found.and_then(|found| self.accept(entry, &url, found, &mut commands.notes)) {
+                Ok(fetched) => files.push(fetched),
+                Err(problem) => {
+                    commands.notes.push(format!("{url} cannot be fetched: {problem}"));
+                    // What was there before is still accepted.
+                    files.extend(self.kept_file(entry, &url));
+                }
+            }
+        }
+        let urls: Vec<&str> = files.iter().map(|file| file.url.as_str()).collect();
+        self.keep(&folder_name(entry), urls.join("\n").as_bytes());
+        commands.fetched.append(&mut files);
+        Ok(())
+    }
+
+    /// Records a content that is seen for the first time, and keeps it.
+    fn accept(
+        &mut self,
+        entry: &str,
+        url: &str,
+        found: FetchedDocument,
+        notes: &mut Vec<String>,
+    ) -> Result<Fetched, String> {
+        let bytes = found.text.into_bytes();
+        if bytes.len() as u64 > limits::FILE_BYTES {
+            return Err(format!("it is larger than {} bytes", limits::FILE_BYTES));
+        }
+        let hash = sha256(&bytes);
+        let recorded = match self.record.known.get(url) {
+            Some(known) => known.clone(),
+            None => {
+                self.record.add(self.system, url, &hash)?;
+                notes.push(format!("{url} is recorded with the SHA-256 {hash}"));
+                hash.clone()
+            }
+        };
+        if recorded == hash {
+            self.keep(&hash, &bytes);
+        }
+        let (entry, url) = (entry.to_owned(), url.to_owned());
+        Ok(Fetched { entry, url, sha256: recorded, bytes, state: RemoteState::Fetched })
+    }
+
+    /// Keeps bytes under a name. A cache that cannot be written costs nothing but the next fetch.
+    fn keep(&self, name: &str, bytes: &[u8]) {
+        let Some(directory) = &self.kept else { return };
+        if self.system.create_private_dir(directory).is_ok() {
+            let _ = self.system.replace_private_file(&directory.join(name), bytes);
+        }
+    }
+
+    /// Returns the recorded contents of an entry that are kept.
+    fn kept(&self, entry: &str) -> Vec<Fetched> {
+        let index = self.read_kept(&folder_name(entry));
+        match index {
+            Some(index) => {
+                let index = String::from_utf8_lossy(&index).into_owned();
+                index.lines().filter_map(|url| self.kept_file(entry, url)).collect()
+            }
+            None => self.kept_file(entry, entry).into_iter().collect(),
+        }
+    }
+
+    fn kept_file(&self, entry: &str, url: &str) -> Option<Fetched> {
+        let hash = self.record.known.get(url).filter(|hash| is_hash(hash))?;
+        let bytes = self.read_kept(hash).filter(|bytes| sha256(bytes) == *hash)?;
+        let (entry, url) = (entry.to_owned(), url.to_owned());
+        Some(Fetched { entry, url, sha256: hash.clone(), bytes, state: RemoteState::Kept })
+    }
+
+    fn read_kept(&self, name: &str) -> Option<Vec<u8>> {
+        let directory = self.kept.as_ref()?;
+        self.system.read(&directory.join(name), limits::FILE_BYTES).ok()
+    }
+}
+
+/// Returns whether a recorded text is the name of a kept file.
+fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Returns the name under which the addresses of a folder's files are kept.
+fn folder_name(entry: &str) -> String {
+    format!("{}.folder", sha256(entry.as_bytes()))
 }
 
 /// The recorded contents: one line each, the SHA-256 and the address.
@@ -80,9 +238,6 @@ impl PinRecord {
     fn read(system: &dyn System) -> Result<PinRecord, String> {
         let directory = state_directory(system)
             .ok_or("there is no home directory to record what is fetched in; set `HOME`")?;
-        system
-            .create_private_dir(&directory)
-            .map_err(|error| format!("`{}` cannot be created: {error}", directory.display()))?;
         let path = directory.join(RECORD);
         let text = match system.read(&path, limits::FILE_BYTES) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -99,11 +254,15 @@ impl PinRecord {
         Ok(PinRecord { path, known, is_torn })
     }
 
-    fn add(&self, system: &dyn System, url: &str, sha256: &str) -> Result<(), String> {
+    fn add(&mut self, system: &dyn System, url: &str, sha256: &str) -> Result<(), String> {
         let start = if self.is_torn { "\n" } else { "" };
         let line = format!("{start}{sha256} {url}\n");
-        let added = system.append(&self.path, line.as_bytes());
-        added.map_err(|error| format!("`{}` cannot be written: {error}", self.path.display()))
+        let directory = self.path.parent().map_or(Ok(()), |above| system.create_private_dir(above));
+        let added = directory.and_then(|()| system.append(&self.path, line.as_bytes()));
+        added.map_err(|error| format!("`{}` cannot be written: {error}", self.path.display()))?;
+        self.is_torn = false;
+        self.known.entry(url.to_owned()).or_insert_with(|| sha256.to_owned());
+        Ok(())
     }
 }
 
@@ -116,12 +275,34 @@ mod tests {
     #[test]
     fn the_first_record_of_an_address_counts() {
         let system = MemorySystem::new("/").with_env("HOME", "/home/user");
-        let record = PinRecord::read(&system).unwrap();
+        let mut record = PinRecord::read(&system).unwrap();
         assert!(record.known.is_empty());
         record.add(&system, "https://host/a.md", "1").unwrap();
         record.add(&system, "https://host/a.md", "2").unwrap();
         let record = PinRecord::read(&system).unwrap();
         assert_eq!(record.known["https://host/a.md"], "1");
+    }
+
+    #[test]
+    fn only_https_and_this_machine_are_asked() {
+        for url in [
+            "https://a.example/x.md",
+            "HTTPS://a.example/",
+            "http://localhost/",
+            "http://127.0.0.1:80/x",
+            "http://[::1]:80",
+        ] {
+            assert!(super::is_fetchable(url), "{url}");
+        }
+        for url in [
+            "http://a.example/",
+            "http://localhost.a.example/",
+            "http://10.0.0.1/",
+            "http://u@localhost/",
+            "http://127.0.0.2/",
+        ] {
+            assert!(!super::is_fetchable(url), "{url}");
+        }
     }
 
     #[test]

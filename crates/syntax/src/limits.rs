@@ -267,5 +267,35 @@ pub const TOOL_FETCH_SECONDS: u64 = 10;
 /// Redirects of one answer from the network.
 pub const TOOL_REDIRECTS: usize = 5;
 
+/// Seconds that one call of a tool to its browser may take.
+pub const BROWSER_SECONDS: u64 = 30;
+
+/// Seconds that an opened page may load before it is handed over as it is.
+pub const BROWSER_LOAD_SECONDS: u64 = 10;
+
+/// Pages that are open at once in the browser of one run; pop-ups beyond it are closed.
+pub const BROWSER_PAGES: usize = 16;
+
+/// Bytes that all pages of one run may load.
+pub const BROWSER_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Connections of a browser at once.
+pub const BROWSER_CONNECTIONS: usize = 64;
+
+/// Bytes of one message of a browser; one that sends more is ended.
+pub const BROWSER_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
+
+/// Characters of the text of one page, or of one table; a longer text is cut, which its last line says.
+pub const BROWSER_TEXT: usize = 1024 * 1024;
+
+/// Elements of a page whose accessibility tree is read, and links and cells of one answer.
+pub const BROWSER_ELEMENTS: usize = 20_000;
+
+/// Bytes of one download.
+pub const BROWSER_FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Browsers that one run may start: one that dies is replaced when the next page is opened.
+pub const BROWSER_STARTS: usize = 4;
+
 /// Bytes of the record of exact token counts; the older half is dropped when it is full.
 pub const TOKEN_COUNT_BYTES: usize = 2 * 1024 * 1024;

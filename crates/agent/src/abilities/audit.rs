@@ -94,6 +94,14 @@ impl AbilityAudit {
         }))
     }
 
+    /// Writes a request that a page has made during a call, and that was refused.
+    pub(super) fn refused(&mut self, number: u64, target: &str, message: &str) -> io::Result<()> {
+        self.write(&json!({
+            "seq": number, "event": "refused", "target": self.cleaned(&json!(target)),
+            "message": self.cleaned(&json!(message)),
+        }))
+    }
+
     /// Removes secrets from a value and cuts it to the limit.
     fn cleaned(&self, value: &Value) -> Value {
         match value {

@@ -26,6 +26,15 @@ pub(super) struct ToolFiles {
 /// An open directory of the project; `None` is the root.
 type Held = Option<Box<dyn Dir>>;
 
+/// The files that a new one may replace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Replacing {
+    /// Regular files.
+    Files,
+    /// None.
+    Never,
+}
+
 /// A path that a tool may use: plain names only.
 struct ToolPath<'p> {
     names: Vec<&'p str>,
@@ -46,8 +55,9 @@ impl ToolFiles {
         match call {
             "readText" => self.read(&file(text(args, 0, "a file")?)?),
             "writeText" => {
-                let way = file(text(args, 0, "a file")?)?;
-                self.write(&way, text(args, 1, "the text")?)
+                let path = text(args, 0, "a file")?;
+                let text = text(args, 1, "the text")?;
+                self.put(path, text.as_bytes(), limits::FILE_BYTES, Replacing::Files)
             }
             "list" => {
                 let path = args.first().and_then(Value::as_str).unwrap_or(".");
@@ -77,10 +87,18 @@ impl ToolFiles {
             .map_err(|_| AbilityRefusal::Failed(format!("`{}` is not UTF-8 text", way.shown)))
     }
 
-    fn write(&self, way: &ToolPath<'_>, text: &str) -> Result<Value, AbilityRefusal> {
+    /// Writes a file of the project, and the directories above it.
+    pub(super) fn put(
+        &self,
+        path: &str,
+        bytes: &[u8],
+        most: u64,
+        replacing: Replacing,
+    ) -> Result<Value, AbilityRefusal> {
+        let way = file(path)?;
         let failed = |error: &io::Error| explain(way.shown, error);
-        if text.len() as u64 > limits::FILE_BYTES {
-            let message = format!("`{}`: more than {} bytes", way.shown, limits::FILE_BYTES);
+        if bytes.len() as u64 > most {
+            let message = format!("`{}`: more than {most} bytes", way.shown);
             return Err(AbilityRefusal::Refused(message));
         }
         let mut held: Held = None;
@@ -103,6 +121,10 @@ impl ToolFiles {
         let mut permission = Permission::Data;
         match handle.status(name).map(|status| status.kind) {
             Err(_) => {}
+            Ok(FileKind::File) if replacing == Replacing::Never => {
+                let message = format!("`{}` is there already, so it is not replaced", way.shown);
+                return Err(AbilityRefusal::Refused(message));
+            }
             Ok(FileKind::File) => {
                 let before = handle.read_file(name, limits::FILE_BYTES);
                 permission = before.map(|before| before.permission).unwrap_or_default();
@@ -112,7 +134,7 @@ impl ToolFiles {
                 return Err(AbilityRefusal::Refused(message));
             }
         }
-        handle.put_file(name, text.as_bytes(), permission).map_err(|error| failed(&error))?;
+        handle.put_file(name, bytes, permission).map_err(|error| failed(&error))?;
         Ok(Value::Null)
     }
 

@@ -136,29 +136,56 @@ pub(super) fn shown(address: &str, options: Option<&Value>) -> String {
     format!("{} {address}{query}", method.to_uppercase())
 }
 
-/// Fetches a text for the operator, under the same rules as for a tool.
-pub fn fetch_text(
+/// A text that was fetched for the operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FetchedDocument {
+    /// The address that it came from in the end.
+    pub url: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Fetches a text for the operator, under the same rules as for a tool. It stays with the host that was named.
+pub fn fetch_document(
     system: &dyn System,
     policy: &NetworkPolicy,
     address: &str,
-) -> Result<String, String> {
+) -> Result<FetchedDocument, String> {
     let said = |refusal: AbilityRefusal| refusal.to_string();
     let request = HttpRequest::read(&[Value::from(address)]).map_err(said)?;
     let time = Duration::from_secs(limits::TOOL_FETCH_SECONDS);
-    let answer = fetch(system, policy, request, time).map_err(said)?;
-    match (answer["status"].as_u64(), answer["body"].as_str()) {
-        (Some(200), Some(body)) => Ok(body.to_owned()),
+    let mut answer = follow(system, policy, request, time, Redirects::SameHost).map_err(said)?;
+    let url = answer["url"].as_str().unwrap_or_default().to_owned();
+    match (answer["status"].as_u64(), answer["body"].take()) {
+        (Some(200), Value::String(text)) => Ok(FetchedDocument { url, text }),
         (Some(status), _) => Err(format!("the server answered {status}")),
         (None, _) => Err("the server answered nothing".to_owned()),
     }
+}
+
+/// The hosts that a redirect may lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Redirects {
+    Anywhere,
+    SameHost,
 }
 
 /// Sends a request and follows its redirects.
 pub(super) fn fetch(
     system: &dyn System,
     policy: &NetworkPolicy,
+    request: HttpRequest,
+    time_left: Duration,
+) -> Result<Value, AbilityRefusal> {
+    follow(system, policy, request, time_left, Redirects::Anywhere)
+}
+
+fn follow(
+    system: &dyn System,
+    policy: &NetworkPolicy,
     mut request: HttpRequest,
     time_left: Duration,
+    redirects: Redirects,
 ) -> Result<Value, AbilityRefusal> {
     let patience = time_left.min(Duration::from_secs(limits::TOOL_FETCH_SECONDS));
     let deadline = system.elapsed() + patience;
@@ -174,6 +201,10 @@ pub(super) fn fetch(
         let Some(next) = next else { return answer(&request.uri, &mut response) };
         let is_elsewhere =
             next.scheme() != request.uri.scheme() || next.authority() != request.uri.authority();
+        if is_elsewhere && redirects == Redirects::SameHost {
+            let host = next.authority().map_or("", http::uri::Authority::as_str);
+            return Err(AbilityRefusal::Refused(format!("it redirects to another host, `{host}`")));
+        }
         if is_elsewhere {
             // Any header field may be a key, which is meant for one host only.
             request.headers.retain(|(name, _)| HARMLESS.contains(&name.to_lowercase().as_str()));
@@ -191,6 +222,45 @@ pub(super) fn fetch(
     Err(AbilityRefusal::Refused(format!("it redirects more than {} times", limits::TOOL_REDIRECTS)))
 }
 
+/// Refuses a scheme that the policy does not allow for a host.
+pub(super) fn check_scheme(
+    policy: &NetworkPolicy,
+    uri: &Uri,
+    scheme: &str,
+) -> Result<(), AbilityRefusal> {
+    let host = uri.host().unwrap_or_default();
+    match scheme {
+        "https" => Ok(()),
+        "http" if policy.names(uri) || policy.plain_http => Ok(()),
+        "http" => Err(AbilityRefusal::Refused(format!("`{host}` can only be asked over `https`"))),
+        other => Err(AbilityRefusal::Refused(format!("`{other}` is neither `https` nor `http`"))),
+    }
+}
+
+/// Returns the addresses of a host, if a connection to all of them is allowed.
+pub(super) fn addresses(
+    policy: &NetworkPolicy,
+    uri: &Uri,
+    patience: Duration,
+) -> Result<Vec<SocketAddr>, AbilityRefusal> {
+    let guard = Guard { resolver: Names::default(), is_private: policy.names(uri) };
+    let timeout = NextTimeout { after: patience.into(), ..NextTimeout::default() };
+    let found = guard.resolve(uri, &ureq::config::Config::default(), timeout);
+    let host = uri.host().unwrap_or_default();
+    found.map(|found| found.iter().copied().collect()).map_err(|error| explain(host, &error))
+}
+
+/// Reads and checks an address that is about to be opened: its scheme, and where it leads.
+pub(super) fn check_address(
+    policy: &NetworkPolicy,
+    address: &str,
+    patience: Duration,
+) -> Result<(), AbilityRefusal> {
+    let uri = read_uri(address)?;
+    check_scheme(policy, &uri, uri.scheme_str().unwrap_or_default())?;
+    addresses(policy, &uri, patience).map(drop)
+}
+
 fn send(
     policy: &NetworkPolicy,
     request: &HttpRequest,
@@ -199,21 +269,7 @@ fn send(
     let uri = &request.uri;
     let is_private = policy.names(uri);
     let host = uri.host().unwrap_or_default();
-    match uri.scheme_str() {
-        Some("https") => {}
-        Some("http") if is_private || policy.plain_http => {}
-        Some("http") => {
-            return Err(AbilityRefusal::Refused(format!(
-                "`{host}` can only be asked over `https`"
-            )));
-        }
-        other => {
-            let scheme = other.unwrap_or_default();
-            return Err(AbilityRefusal::Refused(format!(
-                "`{scheme}` is neither `https` nor `http`"
-            )));
-        }
-    }
+    check_scheme(policy, uri, uri.scheme_str().unwrap_or_default())?;
     let config = ureq::Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)

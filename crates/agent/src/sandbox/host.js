@@ -40,7 +40,39 @@ export default function (ask, enter, print, most) {
     call: freeze(async (server, tool, values) => ask("mcp", "call", [server, tool, values ?? {}])),
   });
   const env = freeze((name) => ask("env", "get", [name]));
-  const browser = freeze(async (...values) => ask("browser", "use", values));
+
+  // A page, or one of its frames: the parent knows both by number and name only.
+  const part = (page, frame, names) => {
+    const made = {};
+    for (let index = 0; index < names.length; index += 1) {
+      const name = names[index];
+      made[name] = freeze(async (...values) => ask("browser", name, [page, frame, ...values]));
+    }
+    made.frame = freeze(async (selector) => frameOf(page, ask("browser", "frame", [page, frame, selector])));
+    return made;
+  };
+  const READING = ["text", "links", "table", "tree", "fill", "click", "wait"];
+  const WHOLE = [...READING, "press", "screenshot", "pdf", "cookies", "download", "close"];
+  const frameOf = (page, { frame, url, name }) =>
+    freeze({ ...part(page, frame, READING), id: frame, url, name });
+  const pageOf = ({ page, status, loaded }) => {
+    const state = () => ask("browser", "state", [page, null]);
+    const goto = async (url) => pageOf(ask("browser", "goto", [page, null, text(url)]));
+    return freeze({
+      ...part(page, null, WHOLE),
+      id: page,
+      status,
+      loaded,
+      url: freeze(async () => state().url),
+      title: freeze(async () => state().title),
+      goto: freeze(goto),
+      frames: freeze(async () => ask("browser", "frames", [page, null]).map((one) => frameOf(page, one))),
+    });
+  };
+  const browser = freeze({
+    open: freeze(async (url) => pageOf(ask("browser", "open", [text(url)]))),
+    pages: freeze(async () => ask("browser", "pages", []).map(pageOf)),
+  });
 
   const hosts = { __proto__: null };
   return (depth) =>

@@ -146,7 +146,7 @@ fn nothing_is_there_without_a_grant() {
         ("env", "host.env('KEY')"),
         ("mcp", "await host.mcp.call('s', 't', {})"),
         ("tool", "await host.tool('t', {})"),
-        ("browser", "await host.browser()"),
+        ("browser", "await host.browser.open('https://example.com')"),
     ] {
         let error = project.error(&[], expression);
         let expected = format!("AbilityDenied: ability '{ability}' is not granted (");
@@ -156,13 +156,6 @@ fn nothing_is_there_without_a_grant() {
     let caught =
         "await host.fs.readText('a.txt').catch(error => [error.name, error instanceof Error])";
     assert_eq!(project.ask(&[], caught).unwrap(), json!(["AbilityDenied", true]));
-}
-
-#[test]
-fn a_browser_is_not_there_yet() {
-    let project = Project::new(&[]);
-    let error = project.error(&["browser"], "await host.browser('https://example.com')");
-    assert!(error.starts_with("Refused: the ability 'browser' is not supported yet"), "{error}");
 }
 
 #[test]

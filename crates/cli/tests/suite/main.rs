@@ -4,7 +4,11 @@
 
 #[cfg(unix)]
 mod agent;
+#[cfg(target_os = "linux")]
+mod agent_browser;
 mod agent_gates;
+#[cfg(unix)]
+mod agent_remote;
 #[cfg(unix)]
 mod agent_run;
 #[cfg(target_os = "linux")]

@@ -27,11 +27,6 @@ impl Base {
     pub const ALL: [Base; 7] =
         [Base::Fs, Base::Network, Base::Sh, Base::Tool, Base::Mcp, Base::Browser, Base::Env];
 
-    /// Returns whether this program supports it. It drives no browser.
-    pub fn is_supported(self) -> bool {
-        self != Base::Browser
-    }
-
     /// Returns the ability's name in files and options.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -59,14 +54,6 @@ impl Ability {
     /// Returns whether it concerns starting programs.
     fn is_shell(&self) -> bool {
         matches!(self, Ability::Program(_) | Ability::Base(Base::Sh))
-    }
-
-    /// Returns whether this program supports it.
-    pub fn is_supported(&self) -> bool {
-        match self {
-            Ability::Base(base) => base.is_supported(),
-            Ability::Program(_) => true,
-        }
     }
 
     /// Returns whether this ability includes `wanted`. Program names are case-sensitive.

@@ -11,25 +11,29 @@ use std::sync::Arc;
 
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::hash::sha256;
-use brief_syntax::markdown::{BlockKind, blocks};
+use brief_syntax::markdown::{BlockKind, blocks, decoded_destination};
 use brief_syntax::system::{Dir, FileKind, ReadError, Resolved, words};
 use brief_syntax::yaml::Value as Yaml;
 use brief_syntax::{Diagnostic, Root, Source, Span, System, limits, rules};
 
 use super::header::{self, CommandEntry};
-use super::model::{Agent, Command, CommandOrigin, Hint, Remote};
+use super::model::{Agent, Command, CommandOrigin, Hint, Remote, RemoteState};
 use super::notes::AgentNotes;
 use crate::sensitive;
 
 /// The text of a remote command, with the record of its download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
-    /// The address, as written in the agent.
+    /// The address, as written in the agent: of the file, or of the folder that it is in.
+    pub entry: String,
+    /// The address of the file.
     pub url: String,
     /// The SHA-256 of the bytes that the user accepted, in lower-case hexadecimal digits.
     pub sha256: String,
     /// The bytes.
     pub bytes: Vec<u8>,
+    /// The place that they come from.
+    pub state: RemoteState,
 }
 
 /// The directories that commands are read from.
@@ -215,10 +219,7 @@ impl CommandReader<'_, '_, '_> {
 
     fn text(&mut self, path: PathBuf, bytes: Vec<u8>, span: Span) {
         let Some(left) = self.left.checked_sub(bytes.len()) else {
-            let message =
-                format!("the commands of the agent have more than {} bytes", limits::PROMPT_BYTES);
-            self.notes.report(rules::agents::TOO_MANY_COMMANDS, span, message, "remove some");
-            return;
+            return self.report_size(span);
         };
         self.left = left;
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -229,35 +230,51 @@ impl CommandReader<'_, '_, '_> {
         self.found.extend(command);
     }
 
-    /// Y36: records a remote command, which is never fetched.
+    /// Y36: records a remote command, which is never fetched here. A folder has the files that were supplied for it.
     fn remote(&mut self, remote: Remote) {
-        let fetched = self.place.fetched.iter().find(|fetched| fetched.url == remote.url);
-        let Some(fetched) = fetched else {
-            let help = if !remote.url.to_ascii_lowercase().starts_with("https://") {
-                "only `https://` can be fetched"
-            } else if remote.url.ends_with('/') {
-                "a folder cannot be fetched; name its files"
-            } else {
-                "nothing is fetched unasked; download it and name the file"
-            };
+        let place = self.place;
+        let mut fetched =
+            place.fetched.iter().filter(|fetched| fetched.entry == remote.url).peekable();
+        if fetched.peek().is_none() {
             let message = format!("the command at {} is not here", remote.url);
+            let help = "nothing is fetched unasked; `--fetch` fetches over `https`, or `http` from this machine";
             self.notes.report(rules::agents::COMMAND_REMOTE_UNRESOLVED, remote.span, message, help);
             self.unresolved.push(remote);
             return;
-        };
+        }
+        for fetched in fetched {
+            if self.found.len() > limits::AGENT_COMMANDS {
+                return;
+            }
+            self.supplied(&remote, fetched);
+        }
+    }
+
+    fn supplied(&mut self, remote: &Remote, fetched: &Fetched) {
+        let (url, span) = (&fetched.url, remote.span);
         if !sha256(&fetched.bytes).eq_ignore_ascii_case(&fetched.sha256) {
-            let message = format!("the command at {} is not the one that was recorded", remote.url);
+            let message = format!("the command at {url} is not the one that was recorded");
             let help = "look at what changed, and record it again";
-            self.notes.report(rules::agents::COMMAND_REMOTE_CHANGED, remote.span, message, help);
+            self.notes.report(rules::agents::COMMAND_REMOTE_CHANGED, span, message, help);
             return;
         }
-        let address = remote.url.split(['?', '#']).next().unwrap_or_default();
+        let address = url.split(['?', '#']).next().unwrap_or_default();
         let last = address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        let name = last.strip_suffix(".md").unwrap_or(last).to_owned();
-        let source = Arc::new(Source::from_bytes(&remote.url, fetched.bytes.clone()));
-        let span = remote.span;
-        let origin = CommandOrigin::Remote(remote);
+        let name = last.strip_suffix(".md").unwrap_or(last);
+        let name = decoded_destination(name);
+        let Some(left) = self.left.checked_sub(fetched.bytes.len()) else {
+            return self.report_size(span);
+        };
+        self.left = left;
+        let source = Arc::new(Source::from_bytes(url, fetched.bytes.clone()));
+        let origin = CommandOrigin::Remote(Remote { url: url.clone(), span, state: fetched.state });
         self.found.extend(command_of(&source, name, origin, span, &mut self.notes.list));
+    }
+
+    fn report_size(&mut self, span: Span) {
+        let message =
+            format!("the commands of the agent have more than {} bytes", limits::PROMPT_BYTES);
+        self.notes.report(rules::agents::TOO_MANY_COMMANDS, span, message, "remove some");
     }
 }
 

@@ -37,7 +37,8 @@ pub use load::{
 };
 pub use model::{
     Abilities, Agent, AgentName, AgentRequirements, AgentStatus, AgentText, Command, CommandOrigin,
-    DIRECTORY, Hint, Recommended, Remote, SUFFIX, Startup, TemplateEngine, TextOrigin, ToolCode,
+    DIRECTORY, Hint, Recommended, Remote, RemoteState, SUFFIX, Startup, TemplateEngine, TextOrigin,
+    ToolCode,
 };
 pub use recognize::{AgentFormat, format_of};
 pub use render::Rendered;

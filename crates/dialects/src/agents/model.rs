@@ -222,10 +222,34 @@ pub enum CommandOrigin {
 /// A remote command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remote {
-    /// Its address, as written.
+    /// Its address.
     pub url: String,
-    /// The place of the address.
+    /// The place of the address in the agent.
     pub span: Span,
+    /// The place that its text comes from.
+    pub state: RemoteState,
+}
+
+/// The place that the text of a remote command comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemoteState {
+    /// None: it was not fetched.
+    Unresolved,
+    /// The network.
+    Fetched,
+    /// The cache of an earlier fetch.
+    Kept,
+}
+
+impl RemoteState {
+    /// Returns the name in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RemoteState::Unresolved => "unresolved",
+            RemoteState::Fetched => "fetched",
+            RemoteState::Kept => "cached",
+        }
+    }
 }
 
 /// The value of `argument-hint`.

@@ -22,7 +22,7 @@ impl<'a> Effective<'a> {
         Effective { grant, abilities }
     }
 
-    /// Returns whether an ability is in force. An unsupported one never is.
+    /// Returns whether an ability is in force.
     pub fn has(&self, wanted: &Ability) -> bool {
         let tool = Ability::Base(Base::Tool);
         let is_granted = *wanted == tool || self.grant.iter().any(|granted| granted.covers(wanted));
@@ -31,7 +31,7 @@ impl<'a> Effective<'a> {
             None => *wanted == tool,
         };
         let is_denied = self.abilities.deny.iter().any(|denied| denied.forbids(wanted));
-        is_granted && is_allowed && !is_denied && wanted.is_supported()
+        is_granted && is_allowed && !is_denied
     }
 
     /// Returns all abilities in force, in the order of the document: base names, then programs that

@@ -50,6 +50,8 @@ struct CommandView<'a> {
     body: Option<&'a str>,
     /// The file or the address; `null` for a command of the header.
     source: Option<String>,
+    /// The state of a remote text; `null` for all others.
+    state: Option<&'static str>,
 }
 
 #[derive(Debug, serde::Serialize)]
@@ -145,11 +147,15 @@ fn command(command: &Command) -> CommandView<'_> {
             CommandOrigin::File(path) => Some(path.to_string_lossy().into_owned()),
             CommandOrigin::Remote(remote) => Some(remote.url.clone()),
         },
+        state: match &command.origin {
+            CommandOrigin::Remote(remote) => Some(remote.state.as_str()),
+            CommandOrigin::Inline | CommandOrigin::File(_) => None,
+        },
     }
 }
 
 /// Shows a remote command, of which only the address is known.
 fn unresolved(remote: &Remote) -> CommandView<'_> {
-    let source = Some(remote.url.clone());
-    CommandView { name: None, description: None, hint: HintView::None, body: None, source }
+    let (source, state) = (Some(remote.url.clone()), Some(remote.state.as_str()));
+    CommandView { name: None, description: None, hint: HintView::None, body: None, source, state }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use brief_dialects::agents::{
-    Agent, AgentOptions, CommandOrigin, Fetched, InvokeError, Loaded, load,
+    Agent, AgentOptions, CommandOrigin, Fetched, InvokeError, Loaded, RemoteState, load,
 };
 use brief_syntax::Severity;
 use brief_syntax::hash::sha256;
@@ -245,13 +245,26 @@ fn remote_commands_are_named_and_never_fetched() {
     let urls: Vec<&str> = agent.unresolved.iter().map(|remote| remote.url.as_str()).collect();
     assert_eq!(urls, [url, "https://example.com/all/", "http://example.com/x.md"]);
     assert_eq!(of_severity(&loaded, Severity::Warning), ["2 command-remote-unresolved"; 3]);
-    let mut fetched =
-        Fetched { url: url.to_owned(), sha256: sha256(b"Do $1"), bytes: b"Do $1".to_vec() };
+    let mut fetched = Fetched {
+        entry: url.to_owned(),
+        url: url.to_owned(),
+        sha256: sha256(b"Do $1"),
+        bytes: b"Do $1".to_vec(),
+        state: RemoteState::Fetched,
+    };
     let with = |fetched: &Fetched| {
         let options = AgentOptions { root: None, fetched: std::slice::from_ref(fetched) };
         load(&system, Path::new(PATH), &options)
     };
     assert_eq!(names(&with(&fetched)), ["test"]);
+    // A file of a folder has its own address.
+    fetched.entry = "https://example.com/all/".to_owned();
+    fetched.url = "https://example.com/all/two%20words.md".to_owned();
+    let loaded = with(&fetched);
+    assert_eq!(names(&loaded), ["two words"]);
+    let unresolved: Vec<&str> =
+        loaded.agent().unwrap().unresolved.iter().map(|remote| remote.url.as_str()).collect();
+    assert_eq!(unresolved, [url, "http://example.com/x.md"]);
     fetched.bytes.push(b'!');
     let changed = with(&fetched);
     assert_eq!(of_severity(&changed, Severity::Error), ["2 command-remote-changed"]);

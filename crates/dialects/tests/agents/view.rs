@@ -34,9 +34,9 @@ fn commands_and_tools_are_shown() {
     assert_eq!(
         value["commands"],
         json!([
-            {"name": "c", "description": "d", "argument-hint": ["x"], "body": "b", "source": null},
-            {"name": "f", "description": "F", "argument-hint": null, "body": "F", "source": "/p/agents/f.md"},
-            {"name": null, "description": null, "argument-hint": null, "body": null, "source": "https://example.com/x.md"},
+            {"name": "c", "description": "d", "argument-hint": ["x"], "body": "b", "source": null, "state": null},
+            {"name": "f", "description": "F", "argument-hint": null, "body": "F", "source": "/p/agents/f.md", "state": null},
+            {"name": null, "description": null, "argument-hint": null, "body": null, "source": "https://example.com/x.md", "state": "unresolved"},
         ])
     );
     assert_eq!(

@@ -25,6 +25,13 @@ pub trait Processes: Send + Sync {
         Err(io::Error::new(io::ErrorKind::Unsupported, "no program can be started here"))
     }
 
+    /// Starts a program with our standard input as its descriptor 3 and our standard output as its descriptor
+    /// 4, waits until it or our own parent has ended, removes `directory` and ends this process, with all that the
+    /// program has started. An error means that it did not start.
+    fn keep(&self, _call: &Call, _directory: &Path) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "no program can be started here"))
+    }
+
     /// Starts a program of the user's own at the terminal that we are at, gives it a text, and waits for its
     /// end: a pager.
     fn show(&self, _command: &OsStr, _text: &[u8]) -> io::Result<()> {

@@ -54,7 +54,7 @@ pub(super) fn run(
     session: &Session,
     args: &AbilitiesArgs,
 ) -> Result<ExitCode, CommandError> {
-    let grant = args.granting.abilities(ui)?;
+    let grant = args.granting.abilities()?;
     let wants = match args.wants.as_slice() {
         [] => Base::ALL.map(Ability::Base).to_vec(),
         names => parse_abilities("--want", names)?,

@@ -58,7 +58,7 @@ pub(super) fn run(
         CommandError::usage(format!("the arguments are not valid JSON: {error}"))
             .with_hint("write an object, such as '{\"name\": \"value\"}'")
     })?;
-    let grant = args.executing.abilities(ui)?;
+    let grant = args.executing.abilities()?;
     let loaded = read(ui, session, &args.file)?;
     let agent = match usable(ui, session, &loaded)? {
         Ok(agent) => agent,

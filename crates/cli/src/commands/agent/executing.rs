@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use brief_agent::abilities::{AbilityAudit, Host, NetworkPolicy, is_listed, runs_anything};
+use brief_agent::abilities::{
+    AbilityAudit, Host, NetworkPolicy, is_listed, lacks_sandbox, runs_anything,
+};
 use brief_agent::agent::{AgentCode, AgentTools, grants};
 use brief_agent::conversation::Ready;
 use brief_agent::mcp_client::{ConfiguredServers, ServerAddress, ServerTool};
@@ -64,7 +66,7 @@ pub(super) struct Executing {
     #[arg(long, value_name = "SECONDS")]
     time_limit: Option<f64>,
 
-    /// Let the network ability reach this host, although it is not public: HOST or HOST:PORT
+    /// Let the abilities network and browser reach this host, although it is not public: HOST or HOST:PORT
     #[arg(long = "allow-host", value_name = "HOST")]
     hosts: Vec<String>,
 
@@ -87,8 +89,8 @@ pub(super) struct Executing {
 
 impl Executing {
     /// Returns the operator's grants.
-    pub(super) fn abilities(&self, ui: &mut Ui) -> Result<Vec<Ability>, CommandError> {
-        self.granting.abilities(ui)
+    pub(super) fn abilities(&self) -> Result<Vec<Ability>, CommandError> {
+        self.granting.abilities()
     }
 
     /// Returns the limits of the tools.
@@ -126,6 +128,11 @@ impl Executing {
                     "`sh:{program}` covers all that `{program}` can do: its options are not checked"
                 )
             })?;
+        }
+        if grants.has("browser") && lacks_sandbox() {
+            ui.warning(
+                "as root, the browser runs without a sandbox of its own: use another account",
+            )?;
         }
         let audit = match &self.audit {
             Some(path) => {

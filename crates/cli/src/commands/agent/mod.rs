@@ -14,8 +14,7 @@ mod show;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use brief_agent::abilities::NetworkPolicy;
-use brief_agent::remote_commands;
+use brief_agent::remote_commands::{self, RemoteAccess};
 use brief_dialects::policy::SourcePlace;
 use brief_engine::agents::{Ability, Agent, AgentOptions, Loaded, load};
 use brief_syntax::Diagnostic;
@@ -54,7 +53,8 @@ struct OneFile {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Fetch the commands that the file names by address; their content is recorded, and must stay the same
+    /// Fetch the commands that the file names by address; their content is recorded, must stay the same, and is kept
+    /// for runs without this
     #[arg(long)]
     fetch: bool,
 }
@@ -62,18 +62,14 @@ struct OneFile {
 /// The operator's grants for an agent.
 #[derive(Debug, Args)]
 struct Granting {
-    /// Let the agent do this, as far as its file allows it: fs, network, sh, sh:PROGRAM, env, mcp; may be repeated
+    /// Let the agent do this, as far as its file allows it: fs, network, browser, sh, sh:PROGRAM, env, mcp; may be repeated
     #[arg(long = "grant", value_name = "ABILITY")]
     grants: Vec<String>,
 }
 
 impl Granting {
-    fn abilities(&self, ui: &mut Ui) -> Result<Vec<Ability>, CommandError> {
-        let granted = parse_abilities("--grant", &self.grants)?;
-        for ability in granted.iter().filter(|ability| !ability.is_supported()) {
-            ui.warning(&format!("`--grant {ability}` grants nothing: it is not supported yet"))?;
-        }
-        Ok(granted)
+    fn abilities(&self) -> Result<Vec<Ability>, CommandError> {
+        parse_abilities("--grant", &self.grants)
     }
 }
 
@@ -111,8 +107,7 @@ fn read(ui: &mut Ui, session: &Session, file: &OneFile) -> Result<Loaded, Comman
     let path = session.directory().join(&file.file);
     let options = AgentOptions { root: Some(root.path()), ..AgentOptions::default() };
     let loaded = load(session.system(), &path, &options);
-    let Some(agent) = loaded.agent().filter(|agent| file.fetch && !agent.unresolved.is_empty())
-    else {
+    let Some(agent) = loaded.agent().filter(|agent| !agent.unresolved.is_empty()) else {
         return Ok(loaded);
     };
     let policy = session.policy()?;
@@ -120,10 +115,16 @@ fn read(ui: &mut Ui, session: &Session, file: &OneFile) -> Result<Loaded, Comman
         .unresolved
         .iter()
         .find_map(|remote| Some((remote, policy.source(&SourcePlace::of_address(&remote.url))?)));
-    if let Some((remote, decision)) = forbidden {
-        return Err(CommandError::refused(format!("`{}` is not fetched: {decision}", remote.url)));
-    }
-    let commands = remote_commands::fetch(session.system(), &NetworkPolicy::default(), agent);
+    let access = match (forbidden, file.fetch) {
+        (Some((remote, decision)), true) => {
+            let message = format!("`{}` is not fetched: {decision}", remote.url);
+            return Err(CommandError::refused(message));
+        }
+        (Some(_), false) => return Ok(loaded),
+        (None, true) => RemoteAccess::Fetch,
+        (None, false) => RemoteAccess::Kept,
+    };
+    let commands = remote_commands::resolve(session.system(), agent, access);
     for note in &commands.notes {
         ui.warning(note)?;
     }

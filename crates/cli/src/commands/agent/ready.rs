@@ -42,7 +42,7 @@ pub(super) fn run(
     session: &Session,
     args: &ReadyArgs,
 ) -> Result<ExitCode, CommandError> {
-    let grant = args.executing.abilities(ui)?;
+    let grant = args.executing.abilities()?;
     let loaded = read(ui, session, &args.file)?;
     let agent = match loaded.agent() {
         Some(agent) => agent,

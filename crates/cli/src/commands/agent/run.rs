@@ -53,7 +53,7 @@ pub(super) fn run(
     session: &Session,
     args: &RunArgs,
 ) -> Result<ExitCode, CommandError> {
-    let grant = args.executing.abilities(ui)?;
+    let grant = args.executing.abilities()?;
     let loaded = read(ui, session, &args.file)?;
     let agent = match usable(ui, session, &loaded)? {
         Ok(agent) => agent,

@@ -33,7 +33,7 @@ pub(super) fn run(
     session: &Session,
     args: &ServeArgs,
 ) -> Result<ExitCode, CommandError> {
-    let grant = args.executing.abilities(ui)?;
+    let grant = args.executing.abilities()?;
     let loaded = read(ui, session, &args.file)?;
     let agent = match usable(ui, session, &loaded)? {
         Ok(agent) => agent,

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use brief_engine::agents::AgentView;
+use brief_engine::agents::{AgentView, CommandOrigin};
 use brief_syntax::Diagnostic;
 use clap::Args;
 use serde::Serialize;
@@ -89,7 +89,16 @@ pub(super) fn run(
         ui.print_line(format!("tool {}: {}", scheme.name, scheme.description))?;
     }
     for command in &agent.commands {
-        ui.print_line(format!("/{}: {}", command.name, command.description))?;
+        let state = match &command.origin {
+            CommandOrigin::Remote(remote) => {
+                format!(" ({}, {})", remote.url, remote.state.as_str())
+            }
+            CommandOrigin::Inline | CommandOrigin::File(_) => String::new(),
+        };
+        ui.print_line(format!("/{}: {}{state}", command.name, command.description))?;
+    }
+    for remote in &agent.unresolved {
+        ui.print_line(format!("{}: {}", remote.url, remote.state.as_str()))?;
     }
     let (system, rules) = match &rendered {
         Some(rendered) => (rendered.system.as_str(), rendered.rules.as_str()),

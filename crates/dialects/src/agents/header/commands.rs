@@ -4,7 +4,7 @@ use brief_syntax::yaml::{Mapping, Node, Value as Yaml};
 use brief_syntax::{limits, rules};
 
 use super::{CommandEntry, Given, Keyed, text_of, wrong_type};
-use crate::agents::model::{Command, CommandOrigin, Hint, Remote};
+use crate::agents::model::{Command, CommandOrigin, Hint, Remote, RemoteState};
 use crate::agents::notes::AgentNotes;
 
 const FIELDS: [&str; 4] = ["name", "description", "body", "argument-hint"];
@@ -54,7 +54,10 @@ fn reference(notes: &mut AgentNotes<'_>, text: &str, node: Node<'_>) -> Option<C
     let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     match scheme.as_deref() {
         None => Some(CommandEntry::Path { path: text.to_owned(), span }),
-        Some("https" | "http") => Some(CommandEntry::Remote(Remote { url: text.to_owned(), span })),
+        Some("https" | "http") => {
+            let (url, state) = (text.to_owned(), RemoteState::Unresolved);
+            Some(CommandEntry::Remote(Remote { url, span, state }))
+        }
         Some(scheme) => {
             let message = format!("commands cannot come from `{scheme}://`");
             notes.report(

@@ -8,6 +8,8 @@
 mod companion;
 #[cfg_attr(not(unix), path = "elsewhere.rs")]
 mod handles;
+#[cfg(unix)]
+mod keeper;
 mod machine;
 #[cfg(unix)]
 mod process;

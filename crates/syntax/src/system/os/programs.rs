@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::OsSystem;
 #[cfg(unix)]
-use super::{companion, process, search};
+use super::{companion, keeper, process, search};
 use crate::system::Processes;
 #[cfg(unix)]
 use crate::system::{Call, Companion, Ending, Interruption, Stream};
@@ -39,6 +39,11 @@ impl Processes for OsSystem {
     #[cfg(unix)]
     fn start(&self, call: &Call) -> io::Result<Box<dyn Companion>> {
         companion::start(call)
+    }
+
+    #[cfg(unix)]
+    fn keep(&self, call: &Call, directory: &Path) -> io::Result<()> {
+        keeper::keep(call, directory)
     }
 
     #[cfg(unix)]

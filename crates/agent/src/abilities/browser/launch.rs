@@ -1,0 +1,182 @@
+//! The start of a browser: the program, its options, and the directory of its profile.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use brief_syntax::System;
+use brief_syntax::system::{Call, Environment, OsSystem, Processes, TemporaryDir, words};
+
+use super::super::AbilityRefusal;
+use super::gate::Gate;
+use super::wire::BrowserWire;
+
+/// The argument that turns this program into the keeper of a browser. It is not part of the help, because users
+/// do not type it.
+pub const KEEPER_ARGUMENT: &str = "__browser-keeper";
+
+/// The variable that names the program.
+pub(super) const VARIABLE: &str = "BRIEF_BROWSER";
+
+/// The names of the program, in the order of search.
+const NAMES: [&str; 5] = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome-stable",
+    "google-chrome",
+    "microsoft-edge-stable",
+];
+
+/// The places of programs that are on no search path.
+const PLACES: [&str; 2] = [
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
+
+/// The options of every start.
+const OPTIONS: [&str; 29] = [
+    "--headless",
+    "--remote-debugging-pipe",
+    "--no-startup-window",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--no-pings",
+    "--no-service-autorun",
+    "--disable-background-networking",
+    "--disable-breakpad",
+    "--disable-client-side-phishing-detection",
+    "--disable-component-extensions-with-background-pages",
+    "--disable-component-update",
+    "--disable-crash-reporter",
+    "--disable-default-apps",
+    "--disable-dev-shm-usage",
+    "--disable-domain-reliability",
+    "--disable-extensions",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--metrics-recording-only",
+    "--mute-audio",
+    "--password-store=basic",
+    "--use-mock-keychain",
+    "--disk-cache-size=52428800",
+    "--window-size=1280,800",
+    // What leads past a proxy: packets of calls between pages, and of a transport that has no proxies.
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-blink-features=WebTransport",
+    "--disable-features=DialMediaRouteProvider,MediaRouter,OptimizationHints,Translate,WebUIOmniboxPopup",
+];
+
+/// The settings of every profile: the same for calls between pages, and no question to a server of its maker when a
+/// certificate is wrong.
+const SETTINGS: &str = r#"{"webrtc":{"ip_handling_policy":"disable_non_proxied_udp"},"alternate_error_pages":{"enabled":false}}"#;
+
+/// Lets requests for this machine go through a proxy, too.
+pub(super) const THIS_MACHINE_TOO: &str = "<-loopback>";
+
+/// A started browser, and what has to end with it.
+pub(super) struct Launched {
+    pub(super) wire: BrowserWire,
+    pub(super) gate: Gate,
+    pub(super) profile: TemporaryDir,
+}
+
+/// Starts a browser with a profile of its own.
+pub(super) fn launch(
+    system: &Arc<dyn System>,
+    path: &[String],
+    gate: Gate,
+) -> Result<Launched, AbilityRefusal> {
+    let failed = |what: &str, error: &std::io::Error| {
+        AbilityRefusal::Failed(format!("{what}: {}", words(error)))
+    };
+    let program = find(system.as_ref(), path)?;
+    let profile =
+        system.temporary_dir().map_err(|error| failed("no profile can be created", &error))?;
+    let settings = profile.path().join("profile").join("Default");
+    system
+        .create_private_dir(&settings)
+        .and_then(|()| system.create_file(&settings.join("Preferences"), SETTINGS.as_bytes()))
+        .map_err(|error| failed("no profile can be created", &error))?;
+    let keeper =
+        system.own_program().map_err(|error| failed("the browser cannot be started", &error))?;
+    let mut call = Call::new(keeper, "/", Duration::ZERO, 0)
+        .arg(KEEPER_ARGUMENT)
+        .arg(profile.path())
+        .arg(&program);
+    call.args.extend(arguments(profile.path()));
+    // Whatever a browser keeps for its user goes where the profile goes.
+    call.environment = Environment::Path;
+    for name in ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"] {
+        call = call.with_env(name, profile.path());
+    }
+    for name in ["LANG", "LC_ALL", "TZ"] {
+        if let Some(value) = system.env(name) {
+            call = call.with_env(name, value);
+        }
+    }
+    let companion = system
+        .start(&call)
+        .map_err(|error| failed(&format!("`{}` cannot be started", program.display()), &error))?;
+    Ok(Launched { wire: BrowserWire::new(companion, Arc::clone(system)), gate, profile })
+}
+
+fn arguments(profile: &Path) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = OPTIONS.map(OsString::from).to_vec();
+    let mut directory = OsString::from("--user-data-dir=");
+    directory.push(profile.join("profile"));
+    arguments.push(directory);
+    // Pages have the gate as their proxy. What a browser asks for by itself, such as updates, has one that is nowhere.
+    arguments.push("--proxy-server=http://nowhere.invalid:1".into());
+    arguments.push(format!("--proxy-bypass-list={THIS_MACHINE_TOO}").into());
+    arguments.push("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1".into());
+    if lacks_sandbox() {
+        arguments.push("--no-sandbox".into());
+    }
+    arguments
+}
+
+/// Returns whether a browser runs without its own sandbox: Chromium refuses to use it as root.
+pub fn lacks_sandbox() -> bool {
+    #[cfg(unix)]
+    return rustix::process::geteuid().is_root();
+    #[cfg(not(unix))]
+    false
+}
+
+/// Finds the program: the one that the user names, or one with a usual name in `path`.
+fn find(system: &dyn System, path: &[String]) -> Result<PathBuf, AbilityRefusal> {
+    let is_there = |place: &Path| system.is_executable(place).unwrap_or(false);
+    let in_path = |name: &Path| {
+        path.iter().map(|directory| Path::new(directory).join(name)).find(|place| is_there(place))
+    };
+    if let Some(named) = system.env(VARIABLE) {
+        let named = PathBuf::from(named);
+        let is_bare = named.components().count() == 1;
+        let found = if is_bare { in_path(&named) } else { Some(named.clone()) };
+        return found.filter(|found| found.is_absolute() && is_there(found)).ok_or_else(|| {
+            let shown = named.display();
+            AbilityRefusal::Failed(format!(
+                "`{VARIABLE}` names `{shown}`, which is not the absolute path of a program"
+            ))
+        });
+    }
+    let named = NAMES.iter().find_map(|name| in_path(Path::new(name)));
+    let placed = || PLACES.iter().map(PathBuf::from).find(|place| is_there(place));
+    named.or_else(placed).ok_or_else(|| {
+        AbilityRefusal::Failed(format!(
+            "there is no browser here: install Chromium, or name a program in `{VARIABLE}`"
+        ))
+    })
+}
+
+/// Runs this process as the keeper of a browser; the arguments are those after [`KEEPER_ARGUMENT`].
+pub(super) fn keep(mut arguments: impl Iterator<Item = OsString>) -> std::io::Result<()> {
+    let (Some(directory), Some(program)) = (arguments.next(), arguments.next()) else {
+        return Err(std::io::ErrorKind::InvalidInput.into());
+    };
+    let mut call = Call::new(program, "/", Duration::ZERO, 0);
+    call.args.extend(arguments);
+    OsSystem.keep(&call, Path::new(&directory))
+}

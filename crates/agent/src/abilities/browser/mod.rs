@@ -1,0 +1,177 @@
+//! `browser`: the installed Chromium, driven through its `DevTools` protocol.
+//!
+//! One browser for a run, started by the first page, with a profile of its own that is removed with it. All that it
+//! loads goes through one gate (`gate`), which has the rules of `network`. What pages do is theirs: the
+//! calls here read them and act like a user, one call at a time.
+
+mod files;
+mod frames;
+mod gate;
+mod keys;
+mod launch;
+mod pages;
+mod running;
+mod tree;
+mod wire;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use brief_syntax::system::Interruption;
+use brief_syntax::{System, limits};
+use serde_json::{Value, json};
+
+use super::files::ToolFiles;
+use super::network::{self, NetworkPolicy};
+use super::{AbilityRefusal, text};
+use gate::Gate;
+use pages::PageCall;
+use running::RunningBrowser;
+
+pub(crate) use gate::{ProxyHead, RefusedConnection};
+pub use launch::{KEEPER_ARGUMENT, lacks_sandbox};
+
+/// The browser of a run; none before the first page.
+#[derive(Default)]
+pub(super) struct Browsing {
+    running: Option<Box<RunningBrowser>>,
+    starts: usize,
+    refused: Vec<RefusedConnection>,
+}
+
+/// The surroundings of a call.
+pub(super) struct BrowserContext<'b> {
+    pub(super) system: &'b Arc<dyn System>,
+    pub(super) policy: &'b NetworkPolicy,
+    /// The directories in which the program is found.
+    pub(super) path: &'b [String],
+    pub(super) stop: &'b Interruption,
+    /// The files of the project, if tools may write to them.
+    pub(super) files: Option<&'b ToolFiles>,
+}
+
+impl Browsing {
+    /// Carries out a call. A browser that has ended is forgotten, with its pages.
+    pub(super) fn answer(
+        &mut self,
+        context: &BrowserContext<'_>,
+        call: &str,
+        args: &[Value],
+        time_left: Duration,
+    ) -> Result<Value, AbilityRefusal> {
+        // The tool has to be told before its own time is up.
+        let most = Duration::from_secs(limits::BROWSER_SECONDS);
+        let patience = most.min(time_left.mul_f64(0.9));
+        let deadline = context.system.elapsed() + patience;
+        let outcome = self.fulfil(context, call, args, deadline);
+        if let Some(browser) = &mut self.running {
+            self.refused = browser.refusals().to_vec();
+            if browser.has_ended() {
+                self.running = None;
+            }
+        }
+        outcome
+    }
+
+    /// Returns the requests of pages that were refused during the last call.
+    pub(super) fn take_refused(&mut self) -> Vec<RefusedConnection> {
+        std::mem::take(&mut self.refused)
+    }
+
+    fn fulfil(
+        &mut self,
+        context: &BrowserContext<'_>,
+        call: &str,
+        args: &[Value],
+        deadline: Duration,
+    ) -> Result<Value, AbilityRefusal> {
+        if call == "open" {
+            let address = text(args, 0, "an address")?;
+            let patience = deadline.saturating_sub(context.system.elapsed());
+            // Refused before a browser is started for it.
+            network::check_address(context.policy, address, patience)?;
+            let browser = self.started(context, deadline)?;
+            browser.begin(context.stop, deadline)?;
+            return browser.open(address, deadline);
+        }
+        let Some(browser) = &mut self.running else {
+            return match call {
+                "pages" => Ok(json!([])),
+                "close" => Ok(Value::Null),
+                _ => {
+                    Err(AbilityRefusal::Failed("the browser has ended, with its pages".to_owned()))
+                }
+            };
+        };
+        browser.begin(context.stop, deadline)?;
+        let call = PageCall { context, call, args, deadline };
+        browser.carry_out(&call)
+    }
+
+    fn started(
+        &mut self,
+        context: &BrowserContext<'_>,
+        deadline: Duration,
+    ) -> Result<&mut RunningBrowser, AbilityRefusal> {
+        let running = match self.running.take() {
+            Some(running) => running,
+            None if self.starts >= limits::BROWSER_STARTS => {
+                let message = format!("the browser has ended {} times in this run", self.starts);
+                return Err(AbilityRefusal::Failed(message));
+            }
+            None => {
+                let gate = Gate::open(context.policy.clone()).map_err(|error| {
+                    AbilityRefusal::Failed(format!("the browser gets no network: {error}"))
+                })?;
+                let mut launched = launch::launch(context.system, context.path, gate)?;
+                launched.wire.stop = context.stop.clone();
+                self.starts += 1;
+                Box::new(RunningBrowser::greet(launched, deadline)?)
+            }
+        };
+        Ok(self.running.insert(running))
+    }
+}
+
+/// Returns the subject of a call for the log: addresses without queries, selectors and paths, never a text.
+pub(super) fn target(call: &str, args: &[Value]) -> Value {
+    let address = |place: usize| {
+        let address = args.get(place).and_then(Value::as_str).unwrap_or_default();
+        json!(network::shown(address, None))
+    };
+    let mut parts: Vec<Value> =
+        args.first().into_iter().filter(|page| page.is_u64()).cloned().collect();
+    match call {
+        "open" => return address(0),
+        "pages" => return Value::Null,
+        "goto" => parts.push(address(2)),
+        "text" | "fill" | "click" | "table" | "frame" => {
+            parts.extend(args.get(2).filter(|selector| selector.is_string()).cloned());
+        }
+        "download" => {
+            parts.extend(args.iter().skip(2).take(2).filter(|part| part.is_string()).cloned());
+        }
+        "screenshot" | "pdf" => {
+            let options = args.get(2);
+            parts.extend(
+                options
+                    .and_then(|options| options.get("path"))
+                    .filter(|path| path.is_string())
+                    .cloned(),
+            );
+        }
+        _ => {}
+    }
+    Value::Array(parts)
+}
+
+/// Runs this process as the keeper of a browser, which ends it and removes its profile when this program is killed.
+/// The arguments are those after [`KEEPER_ARGUMENT`].
+pub fn run_keeper(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    match launch::keep(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}

@@ -1,0 +1,480 @@
+//! The calls of tools to pages.
+
+use std::time::Duration;
+
+use brief_syntax::limits;
+use brief_syntax::system::Interruption;
+use serde_json::{Value, json};
+
+use super::super::{AbilityRefusal, network};
+use super::BrowserContext;
+use super::frames::FrameHandle;
+use super::keys::Key;
+use super::running::{LoadingState, RunningBrowser};
+use super::wire::WireFault;
+
+/// The time that a call waits for an element to come, unless it says otherwise.
+const ELEMENT_TIME: Duration = Duration::from_secs(5);
+
+/// The time in which the browser says that what it loads is a download.
+const DOWNLOAD_TIME: Duration = Duration::from_millis(500);
+
+/// A call to a page: its number, its frame or `null`, and what the call itself takes.
+pub(super) struct PageCall<'c> {
+    pub(super) context: &'c BrowserContext<'c>,
+    pub(super) call: &'c str,
+    pub(super) args: &'c [Value],
+    pub(super) deadline: Duration,
+}
+
+impl<'c> PageCall<'c> {
+    fn page(&self) -> Result<u64, AbilityRefusal> {
+        let page = self.args.first().and_then(Value::as_u64);
+        page.ok_or_else(|| AbilityRefusal::Refused("argument 1 must be a page".to_owned()))
+    }
+
+    /// Returns an argument of the call itself.
+    pub(super) fn own(&self, place: usize) -> Option<&'c Value> {
+        self.args.get(place + 2).filter(|value| !value.is_null())
+    }
+
+    /// Returns an argument that must be a string.
+    pub(super) fn text(&self, place: usize, what: &str) -> Result<&'c str, AbilityRefusal> {
+        self.own(place).and_then(Value::as_str).ok_or_else(|| {
+            AbilityRefusal::Refused(format!("argument {} must be {what}", place + 1))
+        })
+    }
+
+    /// Returns an option of the last argument.
+    pub(super) fn option(&self, place: usize, name: &str) -> Option<&'c Value> {
+        self.own(place)?.get(name).filter(|value| !value.is_null())
+    }
+
+    /// Returns the time until which an element is waited for.
+    fn element_deadline(&self) -> Duration {
+        self.deadline.min(self.context.system.elapsed() + ELEMENT_TIME)
+    }
+
+    fn load_deadline(&self) -> Duration {
+        load_deadline(self.context.system.elapsed(), self.deadline)
+    }
+}
+
+/// Returns the time until which a page may load; some is left to look at it.
+fn load_deadline(now: Duration, deadline: Duration) -> Duration {
+    let most = deadline.saturating_sub(now).mul_f64(0.75);
+    now + most.min(Duration::from_secs(limits::BROWSER_LOAD_SECONDS))
+}
+
+impl RunningBrowser {
+    /// Begins a call: takes note of what has happened since the last one.
+    pub(super) fn begin(
+        &mut self,
+        stop: &Interruption,
+        deadline: Duration,
+    ) -> Result<(), AbilityRefusal> {
+        self.launched.wire.stop = stop.clone();
+        self.catch_up(deadline)?;
+        self.download = None;
+        Ok(())
+    }
+
+    /// Returns whether the browser has closed its pipe.
+    pub(super) fn has_ended(&mut self) -> bool {
+        matches!(self.launched.wire.receive_at_once(), Err(WireFault::Ended(_)))
+    }
+
+    /// Opens a page in a window of its own.
+    pub(super) fn open(
+        &mut self,
+        address: &str,
+        deadline: Duration,
+    ) -> Result<Value, AbilityRefusal> {
+        let page = self.new_page(deadline)?;
+        let opened = self.visit(page, address, deadline);
+        if opened.is_err() {
+            // The tool does not know its number.
+            let _ = self.close(page, deadline);
+        }
+        opened
+    }
+
+    /// Lets a page load an address.
+    fn visit(
+        &mut self,
+        page: u64,
+        address: &str,
+        deadline: Duration,
+    ) -> Result<Value, AbilityRefusal> {
+        let session = self.page(page)?.session.clone();
+        let now = self.launched.wire.system.elapsed();
+        let params = json!({"url": address});
+        let answer = match self.request(Some(&session), "Page.navigate", &params, deadline) {
+            Ok(answer) => answer,
+            Err(WireFault::TimedOut) => {
+                return Err(AbilityRefusal::Failed(format!(
+                    "{} did not answer in time",
+                    said(address)
+                )));
+            }
+            Err(fault) => return Err(fault.into()),
+        };
+        if answer["isDownload"] == true || self.download.is_some() {
+            return Err(not_here());
+        }
+        if let Some(problem) = answer["errorText"].as_str() {
+            return Err(self.unreachable(address, problem));
+        }
+        let is_loaded = self.settle(page, load_deadline(now, deadline))?;
+        self.seen(page, is_loaded, deadline)
+    }
+
+    /// Returns the error for a page that does not load, with the requests that were refused for it.
+    fn unreachable(&mut self, address: &str, problem: &str) -> AbilityRefusal {
+        let place = said(address);
+        match (self.said_refusals(), problem) {
+            (Some(reasons), _) => {
+                AbilityRefusal::Refused(format!("{place} does not load: {reasons}"))
+            }
+            (None, "net::ERR_ABORTED") => {
+                AbilityRefusal::Failed(format!("{place} has nothing to show"))
+            }
+            (None, problem) => {
+                let problem = problem.trim_start_matches("net::");
+                AbilityRefusal::Failed(format!("{place} does not load: {problem}"))
+            }
+        }
+    }
+
+    /// Returns what a tool gets to know about a page.
+    fn seen(
+        &mut self,
+        page: u64,
+        is_loaded: bool,
+        deadline: Duration,
+    ) -> Result<Value, AbilityRefusal> {
+        let frame = self.frame(page, None, deadline)?;
+        let mut state = self.read(&frame, "state", json!({}), deadline)?;
+        state["page"] = json!(page);
+        state["loaded"] = json!(is_loaded);
+        Ok(state)
+    }
+
+    /// Carries out a call to a page.
+    pub(super) fn carry_out(&mut self, call: &PageCall<'_>) -> Result<Value, AbilityRefusal> {
+        let deadline = call.deadline;
+        if call.call == "pages" {
+            let numbers: Vec<u64> = self.pages.keys().copied().collect();
+            let mut found = Vec::new();
+            for number in numbers {
+                match self.seen(number, true, call.element_deadline()) {
+                    Ok(state) => found.push(state),
+                    Err(refusal) if self.has_ended() => return Err(refusal),
+                    // It has crashed, closes just now, or does not answer.
+                    Err(_) => {}
+                }
+            }
+            return Ok(json!(found));
+        }
+        let page = call.page()?;
+        if call.call == "close" {
+            return Ok(self.close(page, deadline).map(|()| Value::Null)?);
+        }
+        let main = self.page(page)?.session.clone();
+        let frame = self.frame(page, call.args.get(1).and_then(Value::as_str), deadline)?;
+        match call.call {
+            "goto" => {
+                let address = call.text(0, "an address")?;
+                let patience = deadline.saturating_sub(call.context.system.elapsed());
+                network::check_address(call.context.policy, address, patience)?;
+                self.visit(page, address, deadline)
+            }
+            "state" => self.seen(page, true, deadline),
+            "text" => self.text(page, &frame, call),
+            "links" => {
+                let found = self.read(&frame, "links", json!({}), deadline)?;
+                whole(&found, "links").map(|()| found["links"].clone())
+            }
+            "table" => {
+                let selector = call.own(0).and_then(Value::as_str).unwrap_or("table");
+                let args = json!({"selector": selector});
+                let found = self.read(&frame, "table", args, call.element_deadline())?;
+                whole(&found, "cells").map(|()| found["table"].clone())
+            }
+            "tree" => self.tree(&frame, deadline),
+            "frame" => {
+                let selector = call.text(0, "a selector of a frame")?;
+                let found = self.inner_frame(page, &frame, selector, call.element_deadline())?;
+                Ok(json!({"frame": found.id, "url": found.url, "name": found.name}))
+            }
+            "frames" => {
+                let frames = self.frames(page, deadline)?;
+                let inner = frames.iter().filter(|one| one.id != frame.id);
+                let shown =
+                    inner.map(|one| json!({"frame": one.id, "url": one.url, "name": one.name}));
+                Ok(shown.collect())
+            }
+            "fill" => self.fill(&frame, call),
+            "click" => {
+                let before = self.loading(page);
+                self.press_mouse(page, &frame, call)?;
+                self.after(page, before, call)
+            }
+            "press" => {
+                let written = call.text(0, "a key")?;
+                let key = Key::parse(written).ok_or_else(|| {
+                    AbilityRefusal::Refused(
+                        "this is no key; write `Enter`, `a`, `F5` or `Control+A`".to_owned(),
+                    )
+                })?;
+                let before = self.loading(page);
+                for event in key.events() {
+                    self.request(Some(&main), "Input.dispatchKeyEvent", &event, deadline)?;
+                }
+                self.after(page, before, call)
+            }
+            "wait" => self.wait(page, &frame, call),
+            "cookies" => self.cookies(&main, deadline),
+            "screenshot" => self.screenshot(&frame, call),
+            "pdf" => self.pdf(&main, call),
+            "download" => self.keep_file(page, &frame, call),
+            other => Err(AbilityRefusal::Refused(format!("there is no `{other}` in 'browser'"))),
+        }
+    }
+
+    /// Returns the text of a page with its frames, or of one element.
+    fn text(
+        &mut self,
+        page: u64,
+        frame: &FrameHandle,
+        call: &PageCall<'_>,
+    ) -> Result<Value, AbilityRefusal> {
+        let selector = call.own(0).and_then(Value::as_str);
+        let args = json!({"selector": selector});
+        let until = if selector.is_some() { call.element_deadline() } else { call.deadline };
+        let mut text = self.read_text(frame, args, until)?;
+        if selector.is_some() || !frame.parent.is_empty() {
+            return Ok(json!(text));
+        }
+        for inner in self.frames(page, call.deadline)?.iter().skip(1) {
+            // One that is gone or does not answer has no text.
+            let until = call.element_deadline();
+            let Ok(more) = self.read_text(inner, json!({"selector": null}), until) else {
+                continue;
+            };
+            if text.len() + more.len() > limits::BROWSER_TEXT {
+                text.push_str("\n[cut: the text of more frames]");
+                break;
+            }
+            if !more.trim().is_empty() {
+                text.push_str("\n\n");
+                text.push_str(&more);
+            }
+        }
+        Ok(json!(text))
+    }
+
+    fn read_text(
+        &mut self,
+        frame: &FrameHandle,
+        args: Value,
+        deadline: Duration,
+    ) -> Result<String, AbilityRefusal> {
+        let found = self.read(frame, "text", args, deadline)?;
+        Ok(found["text"].as_str().unwrap_or_default().to_owned())
+    }
+
+    fn fill(&mut self, frame: &FrameHandle, call: &PageCall<'_>) -> Result<Value, AbilityRefusal> {
+        let selector = call.text(0, "a selector")?;
+        let typed = call.text(1, "the text")?;
+        let args = json!({"selector": selector, "text": typed});
+        let found = self.read(frame, "fill", args, call.element_deadline())?;
+        if found["type"] == true {
+            let session = Some(frame.session.as_str());
+            if typed.is_empty() {
+                for event in Key::parse("Delete").iter().flat_map(Key::events) {
+                    self.request(session, "Input.dispatchKeyEvent", &event, call.deadline)?;
+                }
+            } else {
+                let params = json!({"text": typed});
+                self.request(session, "Input.insertText", &params, call.deadline)?;
+            }
+            self.read(frame, "leave", json!({}), call.deadline)?;
+        }
+        Ok(Value::Null)
+    }
+
+    /// Clicks at the middle of an element.
+    pub(super) fn press_mouse(
+        &mut self,
+        page: u64,
+        frame: &FrameHandle,
+        call: &PageCall<'_>,
+    ) -> Result<(), AbilityRefusal> {
+        let selector = call.text(0, "a selector")?;
+        let args = json!({"selector": selector});
+        let point = self.read(frame, "point", args, call.element_deadline())?;
+        let (left, top) = self.offset(page, frame, call.deadline)?;
+        let x = left + point["x"].as_f64().unwrap_or_default();
+        let y = top + point["y"].as_f64().unwrap_or_default();
+        let main = self.page(page)?.session.clone();
+        for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
+            let is_press = kind != "mouseMoved";
+            let event = json!({
+                "type": kind, "x": x, "y": y, "button": if is_press { "left" } else { "none" },
+                "buttons": u8::from(kind == "mousePressed"), "clickCount": u8::from(is_press),
+            });
+            match self.request(Some(&main), "Input.dispatchMouseEvent", &event, call.deadline) {
+                Ok(_) => {}
+                // The click has closed the page or replaced it.
+                Err(WireFault::Refused(_)) => break,
+                Err(fault) => return Err(fault.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for what a click or a key has started.
+    fn after(
+        &mut self,
+        page: u64,
+        before: LoadingState,
+        call: &PageCall<'_>,
+    ) -> Result<Value, AbilityRefusal> {
+        self.echo(page, call.deadline)?;
+        self.settle(page, call.load_deadline())?;
+        let after = self.loading(page);
+        if after.begun > before.begun && after.shown == before.shown {
+            // What was loaded is no document; if it is a file, that is said a little later.
+            let soon = call.deadline.min(call.context.system.elapsed() + DOWNLOAD_TIME);
+            self.wait_until(soon, |browser| browser.download.is_some())?;
+        }
+        if self.download.is_some() {
+            return Err(not_here());
+        }
+        if after.is_unreachable && after.shown > before.shown {
+            let reason = self.said_refusals().unwrap_or_else(|| "there is no answer".to_owned());
+            return Err(AbilityRefusal::Failed(format!("the next page does not load: {reason}")));
+        }
+        Ok(Value::Null)
+    }
+
+    /// Returns the reasons of refused requests since the start of the call.
+    pub(super) fn said_refusals(&mut self) -> Option<String> {
+        let refusals: Vec<&str> = self.refusals().iter().map(|one| one.message.as_str()).collect();
+        (!refusals.is_empty()).then(|| refusals.join("; "))
+    }
+
+    /// Waits until the page has carried out what it was sent: its events come before its answer.
+    pub(super) fn echo(&mut self, page: u64, deadline: Duration) -> Result<(), AbilityRefusal> {
+        let Ok(state) = self.page(page) else { return Ok(()) };
+        let session = state.session.clone();
+        let params = json!({"expression": "0"});
+        match self.request(Some(&session), "Runtime.evaluate", &params, deadline) {
+            // The document was replaced, or the page is closed.
+            Ok(_) | Err(WireFault::Refused(_)) => Ok(()),
+            Err(fault) => Err(fault.into()),
+        }
+    }
+
+    /// Waits for milliseconds, an element, a text, an address, or the end of loading.
+    fn wait(
+        &mut self,
+        page: u64,
+        frame: &FrameHandle,
+        call: &PageCall<'_>,
+    ) -> Result<Value, AbilityRefusal> {
+        let now = call.context.system.elapsed();
+        let seconds = call.option(0, "seconds").and_then(Value::as_f64);
+        let seconds = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let until = seconds.map_or(call.load_deadline(), |time| call.deadline.min(now + time));
+        let option = |name: &str| call.option(0, name).and_then(Value::as_str);
+        match call.own(0) {
+            None => {
+                if !self.settle(page, until)? {
+                    return Err(AbilityRefusal::Failed("the page is still loading".to_owned()));
+                }
+            }
+            Some(Value::Number(milliseconds)) => {
+                let time = Duration::from_millis(milliseconds.as_u64().unwrap_or_default());
+                self.wait_until(call.deadline.min(now + time), |_| false)?;
+            }
+            Some(Value::String(selector)) => {
+                self.read(frame, "visible", json!({"selector": selector}), until)?;
+            }
+            Some(Value::Object(_)) => {
+                if let Some(selector) = option("selector") {
+                    self.read(frame, "visible", json!({"selector": selector}), until)?;
+                } else if let Some(selector) = option("gone") {
+                    self.read(frame, "gone", json!({"selector": selector}), until)?;
+                } else if let Some(text) = option("text") {
+                    self.read(frame, "has", json!({"text": text}), until)?;
+                } else if let Some(part) = option("url") {
+                    self.wait_for_address(page, part, until)?;
+                } else {
+                    return Err(AbilityRefusal::Refused(
+                        "wait for `selector`, `gone`, `text` or `url`".to_owned(),
+                    ));
+                }
+            }
+            Some(_) => {
+                return Err(AbilityRefusal::Refused(
+                    "wait for milliseconds, a selector, or `{ selector, gone, text, url }`"
+                        .to_owned(),
+                ));
+            }
+        }
+        Ok(Value::Null)
+    }
+
+    fn wait_for_address(
+        &mut self,
+        page: u64,
+        part: &str,
+        deadline: Duration,
+    ) -> Result<(), AbilityRefusal> {
+        loop {
+            let state = self.seen(page, true, deadline)?;
+            if state["url"].as_str().is_some_and(|url| url.contains(part)) {
+                return Ok(());
+            }
+            let pause = self.launched.wire.system.elapsed() + Duration::from_millis(50);
+            if pause >= deadline {
+                return Err(AbilityRefusal::Failed("the page has another address".to_owned()));
+            }
+            self.wait_until(pause, |_| false)?;
+        }
+    }
+
+    fn cookies(&mut self, session: &str, deadline: Duration) -> Result<Value, AbilityRefusal> {
+        let found = self.request(Some(session), "Network.getCookies", &json!({}), deadline)?;
+        let cookies = found["cookies"].as_array().cloned().unwrap_or_default();
+        let shown = cookies.iter().map(|cookie| {
+            json!({
+                "name": cookie["name"], "value": cookie["value"], "domain": cookie["domain"],
+                "path": cookie["path"], "secure": cookie["secure"], "httpOnly": cookie["httpOnly"],
+            })
+        });
+        Ok(shown.collect())
+    }
+}
+
+/// Returns the error for an address that is a file to keep.
+fn not_here() -> AbilityRefusal {
+    AbilityRefusal::Refused("it is a download, which only `page.download` takes".to_owned())
+}
+
+/// Returns an address for a message, without user and query.
+fn said(address: &str) -> String {
+    let shown = network::shown(address, None);
+    format!("`{}`", shown.trim_start_matches("GET "))
+}
+
+/// Refuses an answer that was cut.
+fn whole(found: &Value, what: &str) -> Result<(), AbilityRefusal> {
+    if found["more"] == true {
+        let most = limits::BROWSER_ELEMENTS;
+        return Err(AbilityRefusal::Refused(format!("there are more than {most} {what}")));
+    }
+    Ok(())
+}

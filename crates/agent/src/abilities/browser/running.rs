@@ -1,0 +1,425 @@
+//! A running browser: its pages, and the events that change them.
+//!
+//! Events are read while a call waits for its answer, and at the start of each call; no thread reads them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use brief_syntax::limits;
+use serde_json::{Value, json};
+
+use super::super::AbilityRefusal;
+use super::gate::RefusedConnection;
+use super::launch::{Launched, THIS_MACHINE_TOO};
+use super::wire::WireFault;
+
+/// The time in which a browser has to end by itself.
+const LAST_BREATH: Duration = Duration::from_secs(2);
+
+/// The time in which a navigation that a page asked for has to begin.
+const EXPECTED: Duration = Duration::from_millis(500);
+
+/// The documents of a page so far.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LoadingState {
+    /// The number of times that it has begun to load one.
+    pub(super) begun: usize,
+    /// The number of documents that it has shown.
+    pub(super) shown: usize,
+    /// True if the last one is an error page.
+    pub(super) is_unreachable: bool,
+}
+
+/// One page, or pop-up.
+#[derive(Debug, Default)]
+pub(super) struct PageState {
+    /// The browser's name for it, also that of its main frame.
+    pub(super) target: String,
+    /// The session that drives it.
+    pub(super) session: String,
+    /// True while it loads.
+    is_busy: bool,
+    /// True if a navigation was asked for that has not begun.
+    is_expected: bool,
+    /// The documents so far.
+    pub(super) loading: LoadingState,
+    is_crashed: bool,
+    /// The other processes of its frames: a session for each, with its topmost frame.
+    pub(super) inner: BTreeMap<String, String>,
+}
+
+/// A download that the browser has begun.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct DownloadState {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) received: u64,
+    /// `Some(true)` when it is complete, `Some(false)` when it was given up.
+    pub(super) is_complete: Option<bool>,
+}
+
+/// A browser with its pages.
+pub(super) struct RunningBrowser {
+    pub(super) launched: Launched,
+    pub(super) pages: BTreeMap<u64, PageState>,
+    last_page: u64,
+    /// The browser's name for what its pages share: cookies, and the way to the network.
+    context: String,
+    /// The first download since it was asked for.
+    pub(super) download: Option<DownloadState>,
+    /// True if downloads are wanted now.
+    pub(super) wants_download: bool,
+    /// The refused requests since the start of the call.
+    pub(super) refused: Vec<RefusedConnection>,
+}
+
+impl Drop for RunningBrowser {
+    fn drop(&mut self) {
+        // In its own order first: a browser that is told to close removes what it has in memory elsewhere.
+        let wire = &mut self.launched.wire;
+        let deadline = wire.system.elapsed() + LAST_BREATH;
+        if wire.post(None, "Browser.close", &json!({}), deadline).is_ok() {
+            let _ = wire.companion.wait(LAST_BREATH);
+        }
+        wire.companion.end();
+        // The keeper may have been ended before it had removed everything.
+        let _ = wire.system.remove_tree(self.launched.profile.path());
+    }
+}
+
+impl RunningBrowser {
+    /// Prepares a started browser.
+    pub(super) fn greet(
+        launched: Launched,
+        deadline: Duration,
+    ) -> Result<RunningBrowser, AbilityRefusal> {
+        let mut browser = RunningBrowser {
+            launched,
+            pages: BTreeMap::new(),
+            last_page: 0,
+            context: String::new(),
+            download: None,
+            wants_download: false,
+            refused: Vec::new(),
+        };
+        let pages_only = json!({
+            "autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true,
+            "filter": [{"type": "page", "exclude": false}, {"exclude": true}],
+        });
+        let ready = browser.request(None, "Target.setAutoAttach", &pages_only, deadline);
+        let ready = ready.and_then(|_| browser.create_context(deadline));
+        ready.and_then(|()| browser.set_downloads(false, deadline)).map_err(
+            |fault| match fault {
+                WireFault::Interrupted => fault.into(),
+                _ => AbilityRefusal::Failed(
+                    "the browser did not start; try it with `--headless --dump-dom about:blank`"
+                        .to_owned(),
+                ),
+            },
+        )?;
+        Ok(browser)
+    }
+
+    fn create_context(&mut self, deadline: Duration) -> Result<(), WireFault> {
+        let params = json!({
+            "disposeOnDetach": true, "proxyBypassList": THIS_MACHINE_TOO,
+            "proxyServer": format!("http://127.0.0.1:{}", self.launched.gate.port()),
+        });
+        let created = self.request(None, "Target.createBrowserContext", &params, deadline)?;
+        created["browserContextId"].as_str().unwrap_or_default().clone_into(&mut self.context);
+        Ok(())
+    }
+
+    /// Allows or refuses downloads.
+    pub(super) fn set_downloads(
+        &mut self,
+        is_wanted: bool,
+        deadline: Duration,
+    ) -> Result<(), WireFault> {
+        self.wants_download = is_wanted;
+        let place = self.launched.profile.path().join("downloads");
+        let behavior = if is_wanted { "allowAndName" } else { "deny" };
+        let params = json!({
+            "behavior": behavior, "downloadPath": place, "eventsEnabled": true,
+            "browserContextId": self.context,
+        });
+        self.request(None, "Browser.setDownloadBehavior", &params, deadline).map(drop)
+    }
+
+    /// Sends a command and waits for its answer.
+    pub(super) fn request(
+        &mut self,
+        session: Option<&str>,
+        method: &str,
+        params: &Value,
+        deadline: Duration,
+    ) -> Result<Value, WireFault> {
+        let number = self.launched.wire.post(session, method, params, deadline)?;
+        loop {
+            let mut message = self.launched.wire.receive(deadline)?;
+            if message["id"].as_u64() == Some(number) {
+                if let Some(problem) = message["error"]["message"].as_str() {
+                    return Err(WireFault::Refused(problem.to_owned()));
+                }
+                return Ok(message["result"].take());
+            }
+            self.notice(&message, deadline)?;
+        }
+    }
+
+    /// Sends a command whose answer does not matter.
+    fn tell(
+        &mut self,
+        session: Option<&str>,
+        method: &str,
+        params: &Value,
+        deadline: Duration,
+    ) -> Result<(), WireFault> {
+        self.launched.wire.post(session, method, params, deadline).map(drop)
+    }
+
+    /// Reads the events that have come meanwhile.
+    pub(super) fn catch_up(&mut self, deadline: Duration) -> Result<(), WireFault> {
+        self.refused.clear();
+        self.launched.gate.take_refused();
+        while let Some(message) = self.launched.wire.receive_at_once()? {
+            self.notice(&message, deadline)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the requests that were refused since the start of the call.
+    pub(super) fn refusals(&mut self) -> &[RefusedConnection] {
+        self.refused.append(&mut self.launched.gate.take_refused());
+        &self.refused
+    }
+
+    fn page_of(&mut self, session: &str) -> Option<&mut PageState> {
+        self.pages.values_mut().find(|page| page.session == session)
+    }
+
+    /// Takes note of an event.
+    fn notice(&mut self, message: &Value, deadline: Duration) -> Result<(), WireFault> {
+        let Some(method) = message["method"].as_str() else { return Ok(()) };
+        let params = &message["params"];
+        let session = message["sessionId"].as_str().unwrap_or_default();
+        match method {
+            "Target.attachedToTarget" => return self.attached(session, params, deadline),
+            "Target.detachedFromTarget" => {
+                let gone = params["sessionId"].as_str().unwrap_or_default();
+                self.pages.retain(|_, page| page.session != gone);
+                for page in self.pages.values_mut() {
+                    page.inner.remove(gone);
+                }
+            }
+            "Target.targetCrashed" | "Inspector.targetCrashed" => {
+                let target = params["targetId"].as_str().unwrap_or_default();
+                let crashed = self
+                    .pages
+                    .values_mut()
+                    .find(|page| page.session == session || page.target == target);
+                if let Some(page) = crashed {
+                    (page.is_crashed, page.is_busy) = (true, false);
+                }
+            }
+            "Page.javascriptDialogOpening" => {
+                // A person would read the message and go on; nothing is confirmed on their behalf.
+                let kind = params["type"].as_str().unwrap_or_default();
+                let accept = json!({"accept": matches!(kind, "alert" | "beforeunload")});
+                let session = (!session.is_empty()).then_some(session);
+                self.tell(session, "Page.handleJavaScriptDialog", &accept, deadline)?;
+            }
+            "Browser.downloadWillBegin" => self.download_begins(params, deadline)?,
+            "Browser.downloadProgress" => {
+                let id = params["guid"].as_str().unwrap_or_default();
+                if let Some(download) = self.download.as_mut().filter(|known| known.id == id) {
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        clippy::cast_sign_loss,
+                        reason = "the protocol counts bytes in floating point"
+                    )]
+                    let received = params["receivedBytes"].as_f64().unwrap_or_default() as u64;
+                    download.received = received;
+                    download.is_complete = match params["state"].as_str() {
+                        Some("completed") => Some(true),
+                        Some("canceled") => Some(false),
+                        _ => None,
+                    };
+                }
+            }
+            _ => self.navigated(method, session, params),
+        }
+        Ok(())
+    }
+
+    /// Takes note of an event about loading.
+    fn navigated(&mut self, method: &str, session: &str, params: &Value) {
+        let Some(page) = self.page_of(session) else { return };
+        let frame = params["frameId"].as_str().or_else(|| params["frame"]["id"].as_str());
+        if frame != Some(page.target.as_str()) {
+            return;
+        }
+        match method {
+            "Page.frameRequestedNavigation" => {
+                page.is_expected = params["disposition"] == "currentTab";
+            }
+            "Page.frameClearedScheduledNavigation" => page.is_expected = false,
+            "Page.frameStartedLoading" => {
+                (page.is_busy, page.is_expected) = (true, false);
+                page.loading.begun += 1;
+            }
+            "Page.frameStoppedLoading" => page.is_busy = false,
+            "Page.frameNavigated" => {
+                page.loading.shown += 1;
+                page.loading.is_unreachable = params["frame"].get("unreachableUrl").is_some();
+            }
+            _ => {}
+        }
+    }
+
+    fn attached(
+        &mut self,
+        parent: &str,
+        params: &Value,
+        deadline: Duration,
+    ) -> Result<(), WireFault> {
+        let info = &params["targetInfo"];
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (session, target) = (text(&params["sessionId"]), text(&info["targetId"]));
+        match info["type"].as_str() {
+            Some("page") if self.pages.len() >= limits::BROWSER_PAGES => {
+                let params = json!({"targetId": target});
+                return self.tell(None, "Target.closeTarget", &params, deadline);
+            }
+            Some("page") => {
+                self.last_page += 1;
+                let page = PageState { target, session: session.clone(), ..PageState::default() };
+                self.pages.insert(self.last_page, page);
+            }
+            Some("iframe") => {
+                let owner = self
+                    .pages
+                    .values_mut()
+                    .find(|page| page.session == parent || page.inner.contains_key(parent));
+                let Some(page) = owner else { return Ok(()) };
+                page.inner.insert(session.clone(), target);
+            }
+            _ => return Ok(()),
+        }
+        let session = Some(session.as_str());
+        self.tell(session, "Page.enable", &json!({}), deadline)?;
+        let frames = json!({
+            "autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true,
+            "filter": [{"type": "iframe", "exclude": false}, {"exclude": true}],
+        });
+        self.tell(session, "Target.setAutoAttach", &frames, deadline)
+    }
+
+    fn download_begins(&mut self, params: &Value, deadline: Duration) -> Result<(), WireFault> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (id, name) = (text(&params["guid"]), text(&params["suggestedFilename"]));
+        if self.download.is_none() {
+            self.download = Some(DownloadState { id, name, ..DownloadState::default() });
+            return Ok(());
+        }
+        // One for each call.
+        let params = json!({"guid": id, "browserContextId": self.context});
+        self.tell(None, "Browser.cancelDownload", &params, deadline)
+    }
+
+    /// Gives up the download of this call.
+    pub(super) fn cancel_download(&mut self, id: &str, deadline: Duration) {
+        let params = json!({"guid": id, "browserContextId": self.context});
+        // One that has ended meanwhile needs no end.
+        let _ = self.request(None, "Browser.cancelDownload", &params, deadline);
+    }
+
+    /// Opens an empty page and returns its number.
+    pub(super) fn new_page(&mut self, deadline: Duration) -> Result<u64, AbilityRefusal> {
+        if self.pages.len() >= limits::BROWSER_PAGES {
+            let most = limits::BROWSER_PAGES;
+            let message = format!("{most} pages are open, which is the most; close one");
+            return Err(AbilityRefusal::Refused(message));
+        }
+        let params = json!({"url": "about:blank", "browserContextId": self.context});
+        let created = self.request(None, "Target.createTarget", &params, deadline)?;
+        let target = created["targetId"].as_str().unwrap_or_default().to_owned();
+        loop {
+            let found = self.pages.iter().find(|(_, page)| page.target == target);
+            if let Some((number, _)) = found {
+                return Ok(*number);
+            }
+            let message = self.launched.wire.receive(deadline)?;
+            self.notice(&message, deadline)?;
+        }
+    }
+
+    /// Returns a page that can be used.
+    pub(super) fn page(&self, number: u64) -> Result<&PageState, AbilityRefusal> {
+        match self.pages.get(&number) {
+            Some(page) if page.is_crashed => {
+                Err(AbilityRefusal::Failed("the page has crashed; close it".to_owned()))
+            }
+            Some(page) => Ok(page),
+            None => Err(AbilityRefusal::Failed("the page is closed".to_owned())),
+        }
+    }
+
+    /// Closes a page.
+    pub(super) fn close(&mut self, number: u64, deadline: Duration) -> Result<(), WireFault> {
+        let Some(page) = self.pages.remove(&number) else { return Ok(()) };
+        let params = json!({"targetId": page.target});
+        match self.request(None, "Target.closeTarget", &params, deadline) {
+            // It has closed itself meanwhile.
+            Ok(_) | Err(WireFault::Refused(_)) => Ok(()),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Waits until a page has loaded; returns whether it has before `deadline`.
+    pub(super) fn settle(&mut self, number: u64, deadline: Duration) -> Result<bool, WireFault> {
+        let system = std::sync::Arc::clone(&self.launched.wire.system);
+        let begun = system.elapsed() + EXPECTED;
+        loop {
+            let Some(page) = self.pages.get(&number) else { return Ok(true) };
+            let until = match (page.is_busy, page.is_expected) {
+                (true, _) => deadline,
+                (false, true) => deadline.min(begun),
+                (false, false) => return Ok(true),
+            };
+            match self.launched.wire.receive(until) {
+                Ok(message) => self.notice(&message, deadline)?,
+                Err(WireFault::TimedOut) => {
+                    if let Some(page) = self.pages.get_mut(&number) {
+                        page.is_expected = false;
+                        if page.is_busy {
+                            return Ok(false);
+                        }
+                    }
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+    }
+
+    /// Returns the documents of a page so far.
+    pub(super) fn loading(&self, number: u64) -> LoadingState {
+        self.pages.get(&number).map(|page| page.loading).unwrap_or_default()
+    }
+
+    /// Reads events until `deadline`, as long as `is_done` says no.
+    pub(super) fn wait_until(
+        &mut self,
+        deadline: Duration,
+        mut is_done: impl FnMut(&RunningBrowser) -> bool,
+    ) -> Result<bool, WireFault> {
+        while !is_done(self) {
+            match self.launched.wire.receive(deadline) {
+                Ok(message) => self.notice(&message, deadline)?,
+                Err(WireFault::TimedOut) => return Ok(false),
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(true)
+    }
+}

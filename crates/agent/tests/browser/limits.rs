@@ -1,0 +1,93 @@
+//! Pages that take too long or too much.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::Run;
+use super::site::{Answer, Site};
+
+#[test]
+fn a_page_that_never_ends_is_handed_over_as_it_is() {
+    let site = Site::serve(&[
+        ("/", Answer::Page("first".to_owned())),
+        ("/endless", Answer::Endless("<p>so far</p>".to_owned())),
+        ("/silent", Answer::Silence),
+    ]);
+    let mut run = Run::at(&site);
+    run.wall = Duration::from_secs(24);
+    let seen = run.on(
+        &site,
+        "const other = await host.browser.open(base + '/endless');
+         const found = [other.loaded, (await other.text()).trim()];
+         return [...found, await page.text()];",
+    );
+    assert_eq!(seen, json!([false, "so far", "first"]));
+    run.wall = Duration::from_secs(8);
+    let seen = run.on(&site, "return [await page.goto(base + '/silent').catch(String)]");
+    assert_eq!(seen, json!([format!("Error: `{}/silent` did not answer in time", site.base())]));
+}
+
+#[test]
+fn a_script_that_never_ends_is_an_error_of_that_page() {
+    let site = Site::serve(&[
+        ("/", Answer::Page("<button onclick='for (;;) {}'>b</button>".to_owned())),
+        ("/other", Answer::Page("works".to_owned())),
+    ]);
+    let mut run = Run::at(&site);
+    run.wall = Duration::from_secs(10);
+    let spin = format!(
+        "const page = await host.browser.open('{}/'); await page.click('button')",
+        site.base()
+    );
+    let go_on = format!(
+        "const [first] = await host.browser.pages(); const page = await host.browser.open('{}/other'); return await page.text()",
+        site.base()
+    );
+    let mut tools = run.tools(&["browser"], &[("spin", &spin), ("goOn", &go_on)]);
+    let error = tools.call("spin", &json!({}), &json!({})).unwrap_err().to_string();
+    assert!(error.starts_with("the page did not answer in time"), "{error}");
+    assert_eq!(tools.call("goOn", &json!({}), &json!({})).unwrap(), json!("works"));
+}
+
+#[test]
+fn floods_are_cut_or_refused() {
+    let site = Site::serve(&[
+        ("/", Answer::Page("<pre id=p></pre><script>p.textContent = 'x'.repeat(3e6)</script>".to_owned())),
+        (
+            "/many",
+            Answer::Page(
+                "<script>for (let i = 0; i < 30000; i++) { const a = document.createElement('a');
+                 a.href = '/' + i; a.textContent = i; document.body.append(a) }</script>"
+                    .replace("<script>", "<body><script>"),
+            ),
+        ),
+        (
+            "/windows",
+            Answer::Page("<button onclick='for (let i = 0; i < 60; i++) open(\"/other\")'>b</button>
+                <script>for (let i = 0; i < 20; i++) alert(i); setInterval(() => console.log('x'.repeat(1e5)), 1)</script>".to_owned()),
+        ),
+        ("/other", Answer::Page("other".to_owned())),
+    ]);
+    let run = Run::at(&site);
+    let seen = run.on(
+        &site,
+        "const text = await page.text(); await page.goto(base + '/many');
+         const refused = [await page.links().catch(String), await page.tree().catch(String)];
+         await page.goto(base + '/windows'); await page.click('button'); await page.wait(1000);
+         const pages = (await host.browser.pages()).length;
+         let most = ''; for (let i = 0; i < 20; i++) most = await host.browser.open(base + '/other').then(() => '', String);
+         return [text.length < 1100000, text.split('\\n').pop(), ...refused, pages <= 16, most];",
+    );
+    assert_eq!(
+        seen,
+        json!([
+            true,
+            "[cut: the text has more than 1048576 characters]",
+            "Refused: there are more than 20000 links",
+            "Refused: the page has 30004 elements, more than 20000",
+            true,
+            "Refused: 16 pages are open, which is the most; close one"
+        ])
+    );
+}
