@@ -1,5 +1,6 @@
 //! The code of each target: one call of a parser, and assertions of its promises.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -12,8 +13,9 @@ use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::glob::{Glob, covers_everything_inside};
 use brief_syntax::markdown::{self, Outline};
 use brief_syntax::system::MemorySystem;
+use brief_syntax::walk::Ignored;
 use brief_syntax::yaml::{Node, Value, Yaml};
-use brief_syntax::{Diagnostic, Source};
+use brief_syntax::{Diagnostic, Root, Source};
 
 /// The files around a text, which parsers read and never change; one system for all inputs.
 static SYSTEM: LazyLock<MemorySystem> =
@@ -165,6 +167,33 @@ pub(crate) fn source_of_registry(bytes: &[u8]) {
     let text = text(bytes);
     let _ = brief_registry::SourceAddress::parse(&text, Path::new("/p"), &*SYSTEM);
     let _ = brief_registry::SourceAddress::parse_added(&text, Path::new("/p"), &*SYSTEM);
+}
+
+/// Asserts that in any collection each item has a valid name of its own, and each bundle only items that exist.
+pub(crate) fn collection(bytes: &[u8]) {
+    let text = text(bytes);
+    let agent = "---\nname: a\ndescription: d\n---\nText.\n";
+    let system = MemorySystem::new("/s")
+        .with_file(".claude-plugin/marketplace.json", &*text)
+        .with_file("p/.claude-plugin/plugin.json", &*text)
+        .with_file("p/.mcp.json", &*text)
+        .with_file("p/agents/a.md", &*text)
+        .with_file("p/commands/a.toml", &*text)
+        .with_file("q/agents/a.md", agent)
+        .with_file("rules/a.mdc", &*text)
+        .with_file("skills/a/SKILL.md", &*text);
+    let root = Root::open(&system, Path::new("/s")).expect("the directory is there");
+    let directories = portable::ClientDirectories::Items;
+    let found =
+        portable::read_source(&system, &root, &portable::CLIENTS, Ignored::Visit, directories);
+    let mut known = BTreeSet::new();
+    for item in found.items.iter().filter(|item| item.is_foreign()) {
+        assert!(portable::name_problem(item.name()).is_none(), "{}", item.name());
+        assert!(known.insert(item.id().clone()), "{}", item.id());
+    }
+    for bundle in found.bundles.iter().filter(|bundle| bundle.plugin().is_some()) {
+        assert!(bundle.items().all(|id| found.item(id).is_some()), "{}", bundle.name());
+    }
 }
 
 /// Asserts that a lock survives being written: our own text is never refused.

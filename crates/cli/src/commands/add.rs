@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use brief_clients::compile::ClientsInUse;
 use brief_registry::SourceAddress;
 use brief_registry::install::{
-    AddError, Addition, ChooseError, Found, InstallRequest, TypedSource,
+    AddError, Addition, ChooseError, Elsewhere, InstallRequest, TypedSource,
 };
 use brief_registry::install::{choose, look_into};
 use brief_registry::manifest::{ManifestEdit, ManifestPlace};
@@ -106,7 +106,7 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
     if let Err(ChooseError::Empty | ChooseError::Unusable | ChooseError::Invalid { .. }) = &chosen {
         ui.print_diagnostics(&found.errors(&addition.name), base)?;
     }
-    let lies_elsewhere = || elsewhere(source, &found, &args.items);
+    let lies_elsewhere = || elsewhere(source, &found.elsewhere, &args.items);
     let wanted = chosen.map_err(|error| {
         let refused = not_chosen(&addition, locked, &error);
         match (&error, lies_elsewhere()) {
@@ -208,8 +208,12 @@ fn not_chosen(addition: &Addition, locked: Option<&str>, error: &ChooseError) ->
 
 /// Describes the directory in which the source has all named skills, although they are not its items, and the
 /// command that adds them.
-pub(super) fn elsewhere(source: &SourceAddress, found: &Found, names: &[String]) -> Option<String> {
-    let fitting = found.elsewhere_with(names);
+pub(super) fn elsewhere(
+    source: &SourceAddress,
+    found: &[Elsewhere],
+    names: &[String],
+) -> Option<String> {
+    let fitting = Elsewhere::with_all(found, names);
     let (found, more) = fitting.split_first()?;
     let more: Vec<String> = more.iter().map(|found| format!("`{}`", found.directory)).collect();
     let more = match more.join(", ") {

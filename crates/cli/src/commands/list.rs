@@ -4,13 +4,16 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use brief_dialects::portable::output::SharedEntry;
-use brief_dialects::portable::{Bundle, ItemId, OutsidePlugin, PassedOver, PortableItem, Registry};
-use brief_registry::SourceAddress;
-use brief_registry::install::{Found, SourceInventory, look_into};
+use brief_dialects::portable::{ItemId, PortableItem};
+use brief_registry::install::{
+    InstallError, ListedBundle, ListedFile, ListedItem, ListedPlugin, SourceInventory,
+    SourceListing, list_source,
+};
 use brief_registry::lock::{Lock, LockedItem};
 use brief_registry::manifest::{Manifest, ManifestPlace};
-use brief_syntax::Diagnostic;
+use brief_registry::{Event, Network, SourceAddress};
 use brief_syntax::render::Envelope;
+use brief_syntax::system::System;
 use brief_syntax::text::fold;
 use brief_syntax::yaml::Node;
 use clap::Args;
@@ -77,45 +80,10 @@ struct JsonFile<'l> {
 struct JsonAvailable<'l> {
     source: String,
     commit: Option<&'l str>,
-    items: Vec<JsonOffer<'l>>,
-    bundles: Vec<JsonBundle<'l>>,
-    outside: Vec<JsonOutside<'l>>,
-    left_out: Vec<JsonLeftOut<'l>>,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonOutside<'l> {
-    name: &'l str,
-    place: &'l str,
-    address: Option<&'l str>,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonLeftOut<'l> {
-    path: &'l str,
-    reason: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonOffer<'l> {
-    kind: &'static str,
-    name: &'l str,
-    description: &'l str,
-    version: Option<&'l str>,
-    path: &'l str,
-    written_for: Option<&'static str>,
-    valid: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonBundle<'l> {
-    name: &'l str,
-    description: Option<&'l str>,
-    version: Option<&'l str>,
-    items: Vec<String>,
-    requires: Vec<&'l str>,
-    plugin: Option<&'l str>,
-    capabilities: &'l [String],
+    items: &'l [ListedItem],
+    bundles: &'l [ListedBundle],
+    outside: &'l [ListedPlugin],
+    left_out: &'l [ListedFile],
 }
 
 pub(crate) fn run(
@@ -259,15 +227,17 @@ pub(super) struct SourceArgs<'s> {
     pub(super) offline: bool,
 }
 
-/// Reads a source by its name in brief.toml or by its address.
-pub(super) fn look(
+/// Asks for a source by its name in brief.toml or by its address: `work` gets it, and the directory that a path in
+/// it begins at.
+pub(super) fn look<T>(
     ui: &mut Ui,
     session: &Session,
     installation: &Installation,
     args: &SourceArgs<'_>,
-) -> Result<(SourceAddress, Found), CommandError> {
+    work: impl FnOnce(&SourceQuestion<'_>) -> Result<T, InstallError>,
+) -> Result<(SourceAddress, T), CommandError> {
     let (system, text) = (session.system(), args.text);
-    let known = installation.clients.profiles().ids();
+    let clients = installation.clients.profiles().ids();
     let usage = |error: brief_registry::SourceError| CommandError::usage(error.to_string());
     let manifest = installation.manifest.as_ref();
     let named = manifest.and_then(|manifest| manifest.source(text));
@@ -285,13 +255,24 @@ pub(super) fn look(
     };
     let network = installation::network(args.offline);
     let found = installation::watched(ui, |observer| {
-        look_into(system, &source, None, base, &known, network, observer)
+        let (source, clients) = (&source, clients.as_slice());
+        work(&SourceQuestion { system, source, base, clients, network, observer })
     })?;
     let found = found.map_err(|error| match named {
         Some(_) => installation::refusal(&error),
         None => installation::refusal_of_typed(&error),
     })?;
     Ok((source, found))
+}
+
+/// A question about one source.
+pub(super) struct SourceQuestion<'q> {
+    pub(super) system: &'q dyn System,
+    pub(super) source: &'q SourceAddress,
+    pub(super) base: &'q Path,
+    pub(super) clients: &'q [&'q str],
+    pub(super) network: Network,
+    pub(super) observer: &'q dyn Fn(Event<'_>),
 }
 
 /// Shows the content of a source.
@@ -302,25 +283,35 @@ fn available(
     text: &str,
     args: &ListArgs,
 ) -> Result<ExitCode, CommandError> {
-    let (source, found) =
-        look(ui, session, installation, &SourceArgs { text, offline: args.offline })?;
-    let base = session.directory();
-    let is_empty = found.registry.items.is_empty() && found.registry.bundles.is_empty();
+    let asked = SourceArgs { text, offline: args.offline };
+    let (source, found) = look(ui, session, installation, &asked, |asked| {
+        let SourceQuestion { system, source, base, clients, network, observer } = *asked;
+        list_source(system, source, base, clients, network, observer)
+    })?;
+    let (base, listing) = (session.directory(), &found.listing);
+    let problems = listing.problems(&source.to_string());
+    let is_empty = listing.items.is_empty() && listing.bundles.is_empty();
     if args.json {
-        let problems = found.problems(&source.to_string());
-        print_offers_json(ui, base, &source, &found.registry, found.commit.as_deref(), &problems)?;
+        let body = JsonAvailable {
+            source: source.to_string(),
+            commit: found.commit.as_deref(),
+            items: &listing.items,
+            bundles: &listing.bundles,
+            outside: &listing.outside,
+            left_out: &listing.left_out,
+        };
+        ui.print_json(&Envelope { kind: "list", root: base, diagnostics: &problems, body })?;
     } else {
         for note in &found.notes {
             ui.warning(note)?;
         }
-        let problems = found.problems(&source.to_string());
         ui.print_diagnostics(&problems, base)?;
-        print_offers(ui, &found.registry)?;
-        tell_rest(ui, &found.registry)?;
+        print_offers(ui, listing)?;
+        tell_rest(ui, listing)?;
         if is_empty {
             ui.status(&format!("there are no items in `{}`", source.typed()))?;
         }
-        if let Some(hint) = elsewhere(&source, &found, &[]) {
+        if let Some(hint) = elsewhere(&source, &listing.elsewhere(), &[]) {
             ui.hint(&hint)?;
         } else if is_empty {
             ui.hint(ITEMS)?;
@@ -330,27 +321,27 @@ fn available(
 }
 
 /// Prints a line for each bundle and item. A description may have any number of lines.
-fn print_offers(ui: &mut Ui, registry: &Registry) -> Result<(), CommandError> {
+fn print_offers(ui: &mut Ui, listing: &SourceListing) -> Result<(), CommandError> {
     let width = ui.width();
-    for bundle in &registry.bundles {
-        let version = bundle.version().map_or(String::new(), |text| format!(" {text}"));
-        let about = bundle.description().unwrap_or_default();
+    for bundle in &listing.bundles {
+        let version = bundle.version.as_ref().map_or(String::new(), |text| format!(" {text}"));
+        let about = bundle.description.as_deref().unwrap_or_default();
         let more = more_than_items(bundle);
-        let line = format!("bundle/{}{version}{more}: {about}", bundle.name());
+        let line = format!("bundle/{}{version}{more}: {about}", bundle.name);
         ui.print_line(fold(&line, width))?;
     }
-    for item in &registry.items {
-        let wrong = if item.is_valid() { "" } else { " (cannot be used: see `brief lint`)" };
-        let line = format!("{}{wrong}: {}", full_name(item.id()), item.description());
+    for item in &listing.items {
+        let wrong = if item.valid { "" } else { " (cannot be used: see `brief lint`)" };
+        let line = format!("{}/{}{wrong}: {}", item.kind, item.name, item.description);
         ui.print_line(fold(&line, width))?;
     }
     Ok(())
 }
 
 /// Counts the hooks and servers of a plugin, which are not installed.
-fn more_than_items(bundle: &Bundle) -> String {
-    let facts = bundle.plugin().map(|plugin| plugin.capabilities.as_slice()).unwrap_or_default();
-    let count = |name: &str| facts.iter().filter(|fact| fact.starts_with(name)).count();
+fn more_than_items(bundle: &ListedBundle) -> String {
+    let count =
+        |name: &str| bundle.capabilities.iter().filter(|fact| fact.starts_with(name)).count();
     let counted =
         [("hook", "hooks", count("hooks ")), ("MCP server", "MCP servers", count("mcp-servers "))];
     let counted = counted.into_iter().filter(|(.., count)| *count > 0);
@@ -361,68 +352,20 @@ fn more_than_items(bundle: &Bundle) -> String {
 }
 
 /// Says what a source has besides: plugins that are elsewhere, files that are no items.
-fn tell_rest(ui: &mut Ui, registry: &Registry) -> Result<(), CommandError> {
-    if let Some(first) = registry.outside.first() {
-        let count = registry.outside.len();
-        let OutsidePlugin { name, place, .. } = first;
+fn tell_rest(ui: &mut Ui, listing: &SourceListing) -> Result<(), CommandError> {
+    if let Some(first) = listing.outside.first() {
+        let count = listing.outside.len();
+        let ListedPlugin { name, place, .. } = first;
         let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
         ui.status(&format!(
             "not in this source: the plugin `{name}` at `{place}`{more}; `--json` lists them"
         ))?;
     }
-    if let Some(PassedOver { path, reason }) = registry.left_out.first() {
-        let count = registry.left_out.len();
+    if let Some(ListedFile { path, reason }) = listing.left_out.first() {
+        let count = listing.left_out.len();
         let more =
             if count > 1 { format!(", and {} more files", count - 1) } else { String::new() };
         ui.status(&format!("no item: `{path}`, because {reason}{more}; `--json` lists them"))?;
     }
-    Ok(())
-}
-
-fn print_offers_json(
-    ui: &mut Ui,
-    root: &Path,
-    source: &SourceAddress,
-    registry: &Registry,
-    commit: Option<&str>,
-    diagnostics: &[Diagnostic],
-) -> Result<(), CommandError> {
-    let items = registry.items.iter().map(|item| JsonOffer {
-        kind: item.kind().as_str(),
-        name: item.name(),
-        description: item.description(),
-        version: item.version(),
-        path: item.slashed(),
-        written_for: item.written_for(),
-        valid: item.is_valid(),
-    });
-    let bundles = registry.bundles.iter().map(|bundle| JsonBundle {
-        name: bundle.name(),
-        description: bundle.description(),
-        version: bundle.version(),
-        items: bundle.items().map(full_name).collect(),
-        requires: bundle.requires().iter().map(|other| other.name.as_str()).collect(),
-        plugin: bundle.plugin().map(|plugin| plugin.directory.as_str()),
-        capabilities: bundle
-            .plugin()
-            .map(|plugin| plugin.capabilities.as_slice())
-            .unwrap_or_default(),
-    });
-    let outside = registry.outside.iter().map(|plugin| JsonOutside {
-        name: &plugin.name,
-        place: &plugin.place,
-        address: plugin.address.as_deref(),
-    });
-    let left_out =
-        registry.left_out.iter().map(|file| JsonLeftOut { path: &file.path, reason: file.reason });
-    let body = JsonAvailable {
-        source: source.to_string(),
-        commit,
-        items: items.collect(),
-        bundles: bundles.collect(),
-        outside: outside.collect(),
-        left_out: left_out.collect(),
-    };
-    ui.print_json(&Envelope { kind: "list", root, diagnostics, body })?;
     Ok(())
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use brief_dialects::portable::{NAME, Registry};
 use brief_engine::search::{SearchHit, SearchIndex, SearchText};
-use brief_registry::install::SourceInventory;
+use brief_registry::install::{SourceInventory, look_into};
 use brief_syntax::render::Envelope;
 use brief_syntax::text::fold;
 use clap::Args;
 use serde::Serialize;
 
-use super::list::{self, SourceArgs};
+use super::list::{self, SourceArgs, SourceQuestion};
 use crate::error::{CommandError, ErrorKind};
 use crate::installation::{Installation, Where};
 use crate::session::Session;
@@ -83,7 +83,10 @@ pub(crate) fn run(
     let sources = match &args.source {
         Some(text) => {
             let source = SourceArgs { text, offline: args.offline };
-            let (source, found) = list::look(ui, session, &installation, &source)?;
+            let (source, found) = list::look(ui, session, &installation, &source, |asked| {
+                let SourceQuestion { system, source, base, clients, network, observer } = *asked;
+                look_into(system, source, None, base, clients, network, observer)
+            })?;
             let (root, registry) = (found.directory().to_owned(), found.registry);
             vec![SearchedSource { name: source.to_string(), root, registry }]
         }

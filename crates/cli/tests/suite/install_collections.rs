@@ -105,6 +105,23 @@ fn files_for_one_client_are_items() {
     assert_eq!(left_out, ["agents/new.md", "agents/notes.md"]);
 }
 
+/// The list of a commit is made once: the second time no file of it is read. Another commit has another list.
+#[test]
+fn the_list_of_a_commit_is_kept() {
+    let project = consumer();
+    let remote = collection(&project);
+    let first = available(&project, "acme/collection");
+    let slots = fs::read_dir(project.home().join(".cache/brief/git")).unwrap();
+    for slot in slots.map(|slot| slot.unwrap().path()) {
+        for tree in fs::read_dir(slot.join("trees")).unwrap().map(|tree| tree.unwrap().path()) {
+            fs::remove_dir_all(tree.join("tree/agents")).unwrap();
+        }
+    }
+    assert_eq!(available(&project, "acme/collection"), first);
+    remote.commit(&[("agents/more.md", "---\nname: more\ndescription: More\n---\nText.\n")]);
+    assert_eq!(available(&project, "acme/collection")["items"].as_array().unwrap().len(), 9);
+}
+
 /// U36: the client that a file was written for gets it byte for byte.
 #[test]
 fn the_own_client_gets_every_byte() {

@@ -16,6 +16,7 @@ mod finish;
 mod frozen;
 mod gate;
 mod inventory;
+mod listing;
 mod newest;
 mod open;
 mod project;
@@ -42,6 +43,9 @@ pub use error::{InstallError, Unresolved};
 pub use finish::{Finished, finish};
 pub use gate::ItemCapabilities;
 pub use inventory::SourceInventory;
+pub use listing::{
+    ListedBundle, ListedFile, ListedItem, ListedPlugin, ListedSource, SourceListing, list_source,
+};
 pub use newest::{Newest, newest};
 pub use open::{Elsewhere, Found, SourceRoot, look_into, open_source, source_of};
 pub use project::ProjectPaths;

@@ -7,7 +7,7 @@ use brief_dialects::policy::Policy;
 use brief_dialects::portable::{self, Bundle, ClientDirectories, ItemKind, Registry};
 use brief_syntax::system::{Dir, FileKind, System};
 use brief_syntax::walk::Ignored;
-use brief_syntax::{Diagnostic, Root, Severity, Source as Text, limits, rules};
+use brief_syntax::{Diagnostic, Root, Severity, Source as Text, limits};
 
 use super::{InstallError, InstallRequest, ProjectPaths};
 use crate::cache::{Cache, Checkout, Event, Network};
@@ -63,18 +63,6 @@ impl Found {
         errors
     }
 
-    /// Returns the problems of its manifests. Files of a repository are shown under the name `name`.
-    pub fn problems(&self, name: &str) -> Vec<Diagnostic> {
-        let of_bundles = self.registry.bundles.iter().flat_map(Bundle::diagnostics);
-        let all = self.registry.diagnostics.iter().chain(of_bundles);
-        let is_manifest = |found: &&Diagnostic| found.rule == rules::portable::INVALID_PLUGIN;
-        let mut problems: Vec<Diagnostic> = all.filter(is_manifest).cloned().collect();
-        if self.commit.is_some() {
-            name_places(name, self.root.path(), &mut problems);
-        }
-        problems
-    }
-
     /// Returns the directory of its files.
     pub fn directory(&self) -> &Path {
         self.root.path()
@@ -107,18 +95,20 @@ impl Found {
         }
     }
 
+    /// Returns the items if they were read from the same directory and checked for the same clients.
+    fn registry_of(&self, root: &Root, clients: &[&str]) -> Option<Arc<Registry>> {
+        (self.root == *root && self.clients == clients).then(|| Arc::clone(&self.registry))
+    }
+}
+
+impl Elsewhere {
     /// Returns the directories of clients that have all these skills; `KIND/NAME` counts as `NAME`.
-    pub fn elsewhere_with(&self, names: &[String]) -> Vec<&Elsewhere> {
+    pub fn with_all<'e>(found: &'e [Elsewhere], names: &[String]) -> Vec<&'e Elsewhere> {
         let bare = names.iter().map(|name| name.rsplit('/').next().unwrap_or_default());
         let has_all = |found: &&Elsewhere| {
             bare.clone().all(|name| found.skills.iter().any(|skill| skill == name))
         };
-        self.elsewhere.iter().filter(has_all).collect()
-    }
-
-    /// Returns the items if they were read from the same directory and checked for the same clients.
-    fn registry_of(&self, root: &Root, clients: &[&str]) -> Option<Arc<Registry>> {
-        (self.root == *root && self.clients == clients).then(|| Arc::clone(&self.registry))
+        found.iter().filter(has_all).collect()
     }
 }
 
@@ -219,7 +209,7 @@ const FOLDERS: [&str; 2] = ["skills", "skill"];
 
 /// Finds skills in hidden directories of a source. Those are for people who work on the source, or were
 /// generated; a user may still want them.
-fn elsewhere(system: &dyn System, root: &Root, registry: &Registry) -> Vec<Elsewhere> {
+pub(super) fn elsewhere(system: &dyn System, root: &Root, registry: &Registry) -> Vec<Elsewhere> {
     let Ok(top) = system.open_dir(root.path()) else { return Vec::new() };
     let hidden = names(top.as_ref()).into_iter().filter(|name| name.starts_with('.'));
     let mut found = Vec::new();
