@@ -336,9 +336,27 @@ impl Choices {
     }
 }
 
-/// Issue 17: MCP, `brief context --json` and the library agree on random projects.
+/// The hook tells in a session that edits a file what MCP answers for that edit, and no other of the words.
+fn hook_agrees(scene: &Sandbox, server: &mut Server, path: &str) {
+    const WORDS: [&str; 9] =
+        ["One.", "Two.", "Three.", "Broken.", "Typed.", "Always.", "Tabs.", "Go.", "Be kind."];
+    let told = scene.run(&["hook", "test", "claude", path, "--on", "edit"]);
+    assert_eq!(told.code, Some(0), "{told}");
+    let asked = json!({"path": path, "action": "edit", "client": "claude"});
+    let found = structured(scene, server, "context", &asked);
+    let items = found["items"].as_array().unwrap();
+    for word in WORDS {
+        let is_active = |item: &Value| {
+            item["state"] == "active" && item["content"].as_str().unwrap().contains(word)
+        };
+        let is_found = items.iter().any(is_active);
+        assert_eq!(told.stdout.contains(word), is_found, "{word} for {path}: {told}\n{found}");
+    }
+}
+
+/// Issue 17: the hook, MCP, `brief context --json` and the library agree on random projects.
 #[test]
-fn mcp_the_command_line_and_the_library_agree() {
+fn the_hook_mcp_the_command_line_and_the_library_agree() {
     const FILES: [(&str, &str); 12] = [
         (
             "AGENTS.yaml",
@@ -369,6 +387,9 @@ fn mcp_the_command_line_and_the_library_agree() {
         }
         let scene = scene.with_file("src/api/a.py", "");
         let mut server = Server::speak(&scene, &["mcp"]);
+        for path in ["src/api/a.py", "src/new.ts", "lib/x.go"] {
+            hook_agrees(&scene, &mut server, path);
+        }
         for _ in 0..6 {
             let path =
                 *choices.one(&["src/api/a.py", "src/new.ts", "src", ".", "lib/x.go", "../else.py"]);

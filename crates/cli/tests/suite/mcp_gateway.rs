@@ -309,6 +309,22 @@ fn servers_come_from_every_file() {
     assert!(said.contains(".vscode/mcp.json is not read"), "{said}");
 }
 
+/// A client starts the servers of its own files itself, so a gateway for it leaves them out.
+#[test]
+fn a_gateway_leaves_a_clients_own_servers_to_it() {
+    let entry = |name: &str| servers(&json!({name: script(&format!("{ONE_CALL} sleep 100"))}));
+    let project = project()
+        .with_file(".mcp.json", entry("shared"))
+        .with_file(".cursor/mcp.json", entry("own"))
+        .with_dir(".git");
+    let args = ["mcp", "--gateway", "--exec", "--client", "cursor"];
+    let names = tools(&mut Server::speak(&project, &args), "shared__t");
+    assert!(!names.contains(&"own__t".to_owned()), "{names:?}");
+    let mut everything = Server::speak(&project, &["mcp", "--gateway", "--exec"]);
+    tools(&mut everything, "shared__t");
+    tools(&mut everything, "own__t");
+}
+
 /// Ruling G7: the user's own servers start without a question, those of a project that is not trusted do not.
 #[test]
 fn the_users_own_servers_start() {

@@ -107,6 +107,8 @@ pub(super) fn speak_http<H: ServerHandler>(
 fn configuration(address: SocketAddr) -> StreamableHttpServerConfig {
     let configuration = StreamableHttpServerConfig::default()
         .with_allowed_origins(ORIGINS)
+        // One answer is one piece; only what comes later is a stream.
+        .with_json_response(true)
         .with_max_request_body_bytes(MOST_BYTES);
     // From elsewhere the machine has names that we do not know; the token counts there.
     if address.ip().is_loopback() { configuration } else { configuration.disable_allowed_hosts() }
