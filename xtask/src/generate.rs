@@ -356,6 +356,24 @@ const LIMITS: &[(&str, u64, &str, &str)] = &[
         "—",
     ),
     (
+        "files of guidance of one installed package",
+        limits::DEPENDENCY_FILES as u64,
+        "the rest is left out, with a remark",
+        "`project/dependency-missing`",
+    ),
+    (
+        "names in one directory of installed packages",
+        limits::DEPENDENCY_PACKAGES as u64,
+        "the rest is not looked at",
+        "—",
+    ),
+    (
+        "bytes of one file of a package manager",
+        limits::DEPENDENCY_MANIFEST_BYTES,
+        "it is not read",
+        "—",
+    ),
+    (
         "commands of an agent",
         limits::AGENT_COMMANDS as u64,
         "the agent does not run",

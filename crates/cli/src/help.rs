@@ -53,6 +53,7 @@ pub(crate) const GROUPS: &[Group] = &[
             ("sync", "brief sync --frozen"),
             ("build", "brief build --check"),
             ("audit", "brief audit acme/guidance --deny hooks"),
+            ("deps", "brief deps --all"),
             ("clean", "brief clean --dry-run"),
         ],
     },

@@ -130,6 +130,8 @@ pub struct Item<'s> {
     pub patterns: &'s [crate::structured::Pattern],
     /// The rank in the answer.
     pub level: Level,
+    /// The package that ships it, if it comes from one.
+    pub package: Option<&'s crate::dependencies::PackageId>,
 }
 
 /// The place of a text.

@@ -8,6 +8,7 @@
 pub mod agents;
 pub mod answer;
 pub mod capability;
+pub mod dependencies;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod hosted;
@@ -34,7 +35,7 @@ pub use answer::{
     Applied, BindingDecision, Item, LeftOut, Level, Name, Origin, Owner, Reason, ReasonEnd,
     ReasonKind, Resolution, State,
 };
-pub use moment::{Action, Actions, Dialects, Moment, Mounted, Occasion, Timing};
+pub use moment::{Action, Actions, Dialects, Moment, Mounted, Occasion, Strangers, Timing};
 pub use reach::{Candidate, FileSet, ItemReach, MatchRecord};
 
 /// Every dialect, in the order in which what is equally general is delivered. A new one is its folder, its
@@ -46,6 +47,7 @@ pub const DIALECTS: &[&dyn Dialect] = &[
     &portable::Portable,
     &hosted::Hosted,
     &structured::Structured,
+    &dependencies::Dependencies,
 ];
 
 /// A format of guidance files.

@@ -1,11 +1,13 @@
 //! The question: a path, the action on it, before or after, and the client that asks.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use brief_profiles::{Attaches, BUILTIN};
 use brief_syntax::{Root, System, Target, TargetKind};
 
+use crate::dependencies::DependencyChoice;
 use crate::hosted;
 use crate::tasks::Selectors;
 
@@ -46,6 +48,10 @@ pub struct Moment {
     pub budget: Option<usize>,
     /// The user's permissions for client-hosted context.
     pub hosted: hosted::HostedOptions,
+    /// The treatment of guidance in the code of dependencies.
+    pub strangers: Strangers,
+    /// The packages whose guidance is offered.
+    pub dependencies: DependencyChoice,
     /// The dialects to ask.
     pub dialects: Dialects,
     /// True to skip the candidates that do not apply. What the client loads by itself is kept,
@@ -111,6 +117,17 @@ impl Moment {
         }
     }
 
+    /// Returns the directory of dependencies that the path lies in: `/p/node_modules` for
+    /// `/p/node_modules/x/a.js`. One that is mounted is no dependency.
+    pub fn dependency(&self) -> Option<PathBuf> {
+        let target = self.mounted_target().filter(|_| self.strangers == Strangers::LeftOut)?;
+        let base = self.mounted.as_ref().map_or(self.root.path(), |mounted| mounted.root.path());
+        let names = target.directories();
+        let is_foreign = |name: &OsString| hosted::DEPENDENCIES.iter().any(|known| name == *known);
+        let first = names.iter().position(is_foreign)?;
+        Some(base.join(names[..=first].iter().collect::<PathBuf>()))
+    }
+
     /// Returns the path below the root for people and reasons; empty for the root and for the whole
     /// project.
     pub fn slashed(&self) -> &str {
@@ -151,6 +168,16 @@ pub enum Occasion {
     Work,
     /// The start of a conversation: only items that apply to the whole project count.
     Start,
+}
+
+/// The treatment of guidance in the code of dependencies, for work on that code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Strangers {
+    /// It is left out (ruling X34).
+    #[default]
+    LeftOut,
+    /// It counts, as the published rules of `AGENTS.yaml` have it.
+    Counted,
 }
 
 /// The dialects to ask, by name.

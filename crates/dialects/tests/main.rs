@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail here")]
 
 mod agents;
+mod dependencies;
 mod hosted;
 mod native;
 mod portable;

@@ -6,11 +6,13 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use brief_dialects::dependencies::{DependencyChoice, PackageGuidance};
 use brief_dialects::{
     Candidate, DIALECTS, Dialect, DialectGuidance, Dialects, ItemReach, MatchRecord, Moment,
-    Mounted, ProjectFiles, Reader, Reason, Resolution, portable,
+    Mounted, ProjectFiles, Reader, Reason, Resolution, dependencies, portable,
 };
 use brief_syntax::system::{Dir, FileKind, home_directory};
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
@@ -18,7 +20,7 @@ use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic, l
 
 use crate::installed::Variants;
 use crate::links::LinkCheck;
-use crate::{installed, order, repetition};
+use crate::{installed, order, repetition, strangers};
 
 /// The guidance that was read of a project.
 pub struct Catalog {
@@ -54,7 +56,7 @@ fn chosen(dialects: &Dialects) -> impl Iterator<Item = (usize, &'static dyn Dial
                 || names.contains(&portable::NAME) && installed::is_holder(dialect.name())
                 // Its locks tell which of the files are not the dialect's own.
                 || dialect.name() == portable::NAME
-                    && names.iter().any(|name| installed::is_holder(name))
+                    && names.iter().any(|name| installed::is_holder(name) || *name == dependencies::NAME)
         }
         Dialects::Except(names) => !names.contains(&dialect.name()),
     })
@@ -63,7 +65,9 @@ fn chosen(dialects: &Dialects) -> impl Iterator<Item = (usize, &'static dyn Dial
 /// Returns the names to keep, when more is read.
 fn kept(dialects: Dialects) -> Option<Vec<&'static str>> {
     let Dialects::Only(names) = dialects else { return None };
-    let is_wider = |name: &&str| *name == portable::NAME || installed::is_holder(name);
+    let is_wider = |name: &&str| {
+        [portable::NAME, dependencies::NAME].contains(name) || installed::is_holder(name)
+    };
     names.iter().any(is_wider).then_some(names)
 }
 
@@ -119,6 +123,7 @@ impl Catalog {
         found.extend(chosen(dialects).filter_map(|(rank, dialect)| {
             Some((rank, dialect.ask(system, moment, top.as_deref())?))
         }));
+        found.extend(packages(system, root, moment, &found));
         // In the order of the dialects, however each of them reads.
         found.sort_by_key(|(rank, _)| *rank);
         let mut catalog =
@@ -141,7 +146,10 @@ impl Catalog {
         });
         files.files.sort_unstable();
         files.directories.sort_unstable();
-        let mut catalog = Catalog::new(finished(readers), &gaps, Some(files));
+        let mut found = finished(readers);
+        let moment = Moment { dialects: scope.dialects.clone(), ..Moment::default() };
+        found.extend(packages(system, root, &moment, &found));
+        let mut catalog = Catalog::new(found, &gaps, Some(files));
         catalog.only = kept(scope.dialects);
         let asked = catalog.names.iter().filter(|name| catalog.asks(name));
         let shared_with =
@@ -150,11 +158,25 @@ impl Catalog {
         catalog
     }
 
-    fn new(
-        found: Vec<(usize, Box<dyn DialectGuidance>)>,
-        gaps: &[Gap],
-        files: Option<ProjectFiles>,
-    ) -> Catalog {
+    /// Adds the packages that the user asks for to a catalog that was read with [`Catalog::whole`].
+    pub(crate) fn add_packages(&mut self, system: &dyn System, moment: &Moment) {
+        let found = std::mem::take(&mut self.found).into_iter();
+        let names = std::mem::take(&mut self.names);
+        // Those that the locks record are read with the others.
+        let mut found: Vec<Found> = found
+            .zip(names)
+            .filter(|(_, name)| *name != dependencies::NAME)
+            .filter_map(|(guidance, name)| {
+                let rank = DIALECTS.iter().position(|dialect| dialect.name() == name)?;
+                Some((rank, guidance))
+            })
+            .collect();
+        found.extend(packages(system, &moment.root, moment, &found));
+        self.names = found.iter().map(|(rank, _)| DIALECTS[*rank].name()).collect();
+        self.found = found.into_iter().map(|(_, guidance)| guidance).collect();
+    }
+
+    fn new(found: Vec<Found>, gaps: &[Gap], files: Option<ProjectFiles>) -> Catalog {
         let names = found.iter().map(|(rank, _)| DIALECTS[*rank].name()).collect();
         let found = found.into_iter().map(|(_, guidance)| guidance).collect();
         let gaps = gaps.iter().map(gap_diagnostic).collect();
@@ -183,6 +205,9 @@ impl Catalog {
         }));
         if !installed.is_empty() {
             installed::rename(installed, &mut answer, moment);
+        }
+        if let Some(directory) = moment.dependency() {
+            strangers::leave_out(&mut answer, &directory);
         }
         if moment.skip_left_out {
             let is_loaded = |reason: &Reason<'_>| matches!(reason, Reason::LoadedByClient { .. });
@@ -308,8 +333,27 @@ impl Catalog {
     }
 }
 
+/// Reads the packages that locks record, or that the user asks for. It costs nothing where there are none.
+fn packages(system: &dyn System, root: &Root, moment: &Moment, found: &[Found]) -> Option<Found> {
+    let mut chosen = chosen(&moment.dialects);
+    let (rank, _) = chosen.find(|(_, dialect)| dialect.name() == dependencies::NAME)?;
+    let installed = found.iter().filter_map(|(_, guidance)| guidance.installed());
+    let mut recorded = installed.flat_map(portable::Installed::dependencies).peekable();
+    if moment.dependencies == DependencyChoice::Recorded && recorded.peek().is_none() {
+        return None;
+    }
+    let target = moment.located().map(Target::directories).unwrap_or_default();
+    let directory = root.path().join(target.iter().collect::<PathBuf>());
+    let (root, choice) = (root.path(), &moment.dependencies);
+    let read = PackageGuidance::read(system, root, &directory, recorded, choice)?;
+    Some((rank, Box::new(read)))
+}
+
 /// A reader with the place of its dialect.
 type Ranked = (usize, Box<dyn Reader>);
+
+/// The guidance of a dialect, with its place.
+type Found = (usize, Box<dyn DialectGuidance>);
 
 fn readers(
     dialects: &Dialects,
@@ -318,7 +362,7 @@ fn readers(
     chosen(dialects).filter_map(|(rank, dialect)| Some((rank, start(dialect)?))).collect()
 }
 
-fn finished(readers: Vec<Ranked>) -> Vec<(usize, Box<dyn DialectGuidance>)> {
+fn finished(readers: Vec<Ranked>) -> Vec<Found> {
     readers.into_iter().map(|(rank, reader)| (rank, reader.finish())).collect()
 }
 

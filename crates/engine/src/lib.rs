@@ -45,19 +45,21 @@ pub mod receipts;
 mod repetition;
 pub mod search;
 pub mod sees;
+pub mod shipped;
+mod strangers;
 pub mod survey;
 pub mod tokens;
 
 pub use brief_dialects::{
     Action, Actions, Applied, BindingDecision, Candidate, Dialects, FileSet, Item, ItemReach,
     LeftOut, Level, Moment, Mounted, Name, Occasion, Origin, Owner, ProjectFiles, Reason,
-    ReasonKind, Resolution, State, Timing,
+    ReasonKind, Resolution, State, Strangers, Timing,
 };
-pub use brief_dialects::{agents, hosted, mcp, native, portable, structured, tasks};
+pub use brief_dialects::{agents, dependencies, hosted, mcp, native, portable, structured, tasks};
 pub use brief_syntax::{Root, System, Target, TargetKind};
 pub use briefing::{
     BriefedCandidate, BriefedDecision, BriefedItem, Briefing, CandidateState, Explanation,
-    ItemPlace, McpServersReport, OmittedItem, first_line,
+    ItemPlace, McpServersReport, OmittedItem, PackageReport, first_line,
 };
 pub use catalog::{Catalog, CatalogScope};
 pub use project::{BriefingRequest, Project};

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use brief_dialects::dependencies::DependencyChoice;
 use brief_dialects::{Action, Dialects, Moment, Timing};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Root, System, Target, TargetKind};
@@ -174,7 +175,11 @@ impl<'s> BriefingRequest<'s> {
         }
         let start = &Target::from_slashed("", TargetKind::Directory);
         let scope = CatalogScope { start, ignored: *ignored, dialects: moment.dialects.clone() };
-        Catalog::whole(*system, &moment.root, scope)
+        let mut catalog = Catalog::whole(*system, &moment.root, scope);
+        if moment.dependencies != DependencyChoice::Recorded {
+            catalog.add_packages(*system, moment);
+        }
+        catalog
     }
 
     /// Reads, and answers.

@@ -6,8 +6,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use brief_dialects::dependencies::LockedDependency;
 use brief_dialects::portable::output::SharedEntry;
-use brief_dialects::portable::{ItemId, ItemKind, LOCK_VERSION, LockProblem, read_lock};
+use brief_dialects::portable::{
+    DependencyText, ItemId, ItemKind, LOCK_VERSION, LockProblem, read_lock,
+};
 use serde::Deserialize;
 
 use crate::manifest::ManifestPlace;
@@ -30,6 +33,8 @@ pub struct Lock {
     pub items: BTreeMap<ItemId, LockedItem>,
     /// Our entries in files of the user, by path.
     pub shared: BTreeMap<String, Vec<SharedEntry>>,
+    /// The chosen packages, sorted by name and directory.
+    pub dependencies: Vec<LockedDependency>,
     /// True for a lock of an older version, whose items may lack their capabilities. Such a lock is never
     /// written.
     pub is_old: bool,
@@ -107,6 +112,8 @@ struct RawLock {
     item: Vec<RawItem>,
     #[serde(default)]
     shared: Vec<RawShared>,
+    #[serde(default)]
+    dependency: Vec<DependencyText>,
 }
 
 #[derive(Deserialize)]
@@ -178,7 +185,10 @@ impl Lock {
 
     /// Returns whether the lock has no sources, items or shared entries.
     pub fn is_empty(&self) -> bool {
-        self.sources.is_empty() && self.items.is_empty() && self.shared.is_empty()
+        self.sources.is_empty()
+            && self.items.is_empty()
+            && self.shared.is_empty()
+            && self.dependencies.is_empty()
     }
 
     /// Returns the lock as text. Equal locks give equal texts.
@@ -225,6 +235,7 @@ impl Lock {
             field(&mut text, "path", path);
             lines(&mut text, "entries", entries.iter().map(shared_text));
         }
+        self.dependencies.iter().for_each(|locked| write_dependency(&mut text, locked));
         text
     }
 
@@ -291,6 +302,9 @@ impl RawLock {
             if !entries.is_empty() {
                 lock.shared.insert(shared.path, entries);
             }
+        }
+        for dependency in self.dependency {
+            lock.dependencies.push(dependency.check()?);
         }
         Ok(lock)
     }
@@ -378,6 +392,18 @@ impl RawEntry {
     }
 }
 
+fn write_dependency(text: &mut String, locked: &LockedDependency) {
+    text.push_str("\n[[dependency]]\n");
+    field(text, "ecosystem", locked.id.ecosystem.as_str());
+    field(text, "name", &locked.id.name);
+    field(text, "version", &locked.id.version);
+    optional(text, "from", Some(locked.from.as_str()).filter(|from| !from.is_empty()));
+    field(text, "sha256", &locked.sha256);
+    list(text, "capabilities", locked.capabilities.iter().map(|fact| quoted(fact)));
+    let files = locked.files.iter().map(|(path, sha256)| quoted(&format!("{path} {sha256}")));
+    list(text, "files", files);
+}
+
 fn shared_text(entry: &SharedEntry) -> String {
     match entry {
         SharedEntry::Listed { key, value } => {
@@ -432,6 +458,8 @@ pub(crate) fn is_sha256(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use brief_dialects::dependencies::{Ecosystem, PackageId};
+
     use super::*;
 
     #[test]
@@ -491,6 +519,17 @@ mod tests {
             sources: BTreeMap::from([("guidance".to_owned(), source), ("local".to_owned(), local)]),
             items: BTreeMap::from([(ItemId { kind: ItemKind::Skill, name: "a".to_owned() }, item)]),
             shared: BTreeMap::from([("CLAUDE.md".to_owned(), entries)]),
+            dependencies: vec![LockedDependency {
+                id: PackageId {
+                    ecosystem: Ecosystem::Npm,
+                    name: "@acme/ui".to_owned(),
+                    version: "2.1.0".to_owned(),
+                },
+                from: "packages/web".to_owned(),
+                sha256: sha('d'),
+                capabilities: vec!["hosts ui.example".to_owned()],
+                files: vec![("skills/a b/SKILL.md".to_owned(), sha('e'))],
+            }],
             is_old: false,
         }
     }
@@ -528,6 +567,7 @@ mod tests {
             ("source = \"guidance\"", "source = \"other\"", "which is not a source"),
             ("path = \"CLAUDE.md\"", "path = \"../CLAUDE.md\"", "not a path in the project"),
             ("[[item]]", "[[items]]", "unknown field"),
+            ("\"npm\"", "\"nmp\"", "no kind of package `nmp`"),
         ];
         for (from, to, words) in cases {
             let edited = text.replace(from, to);

@@ -185,6 +185,15 @@ pub const SKILL_BYTES: u64 = 16 * 1024 * 1024;
 /// Bytes of the record of a build.
 pub const BUILD_RECORD_BYTES: u64 = 64 * 1024 * 1024;
 
+/// Files of guidance taken from one installed package; the rest is reported and left out.
+pub const DEPENDENCY_FILES: usize = 200;
+
+/// Names in one directory of installed packages.
+pub const DEPENDENCY_PACKAGES: usize = 20_000;
+
+/// Bytes of one file of a package manager: a manifest, a lock or a list of files.
+pub const DEPENDENCY_MANIFEST_BYTES: u64 = 16 * 1024 * 1024;
+
 /// Commands of one agent; one with more is refused.
 pub const AGENT_COMMANDS: usize = 1_000;
 

@@ -10,6 +10,7 @@ pub(crate) mod completions;
 pub(crate) mod context;
 mod coverage;
 mod decisions;
+mod deps;
 mod diff;
 mod doctor;
 mod fmt;
@@ -74,6 +75,7 @@ pub(crate) enum Command {
     Clean(clean::CleanArgs),
     Build(build::BuildArgs),
     Audit(audit::AuditArgs),
+    Deps(deps::DepsArgs),
     Lint(lint::LintArgs),
     Fmt(fmt::FmtArgs),
     Init(init::InitArgs),
@@ -103,6 +105,7 @@ impl Command {
                 | Command::List(_)
                 | Command::Search(_)
                 | Command::Audit(_)
+                | Command::Deps(_)
                 | Command::Lint(_)
                 | Command::Doctor(_)
         )
@@ -138,6 +141,7 @@ pub(crate) fn run(
         Command::Clean(args) => clean::run(ui, session, args),
         Command::Build(args) => build::run(ui, session, args),
         Command::Audit(args) => audit::run(ui, session, args),
+        Command::Deps(args) => deps::run(ui, session, args),
         Command::Lint(args) => lint::run(ui, session, args),
         Command::Fmt(args) => fmt::run(ui, session, args),
         Command::Init(args) => init::run(ui, session, args),

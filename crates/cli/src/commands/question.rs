@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use brief_clients::compile::UnknownClient;
+use brief_dialects::dependencies::{DependencyChoice, PackageName};
 use brief_dialects::{DIALECTS, Dialect};
 use brief_engine::tasks::Selectors;
 use brief_engine::tokens::Counter;
@@ -241,6 +242,14 @@ pub(crate) struct QuestionArgs {
     /// Let a project's `includeFiles` patterns leave the mounted directory
     #[arg(long)]
     outside: bool,
+
+    /// Also offer what installed packages ship: those named, or all direct dependencies
+    #[arg(long, value_name = "NAME", num_args = 0.., value_parser = package_name)]
+    dependencies: Option<Vec<PackageName>>,
+}
+
+fn package_name(text: &str) -> Result<PackageName, String> {
+    PackageName::parse(text)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -295,6 +304,11 @@ impl QuestionArgs {
         moment.mentions.clone_from(&self.mentions);
         moment.hosted = self.hosted();
         moment.dialects = dialects(&self.only);
+        moment.dependencies = match &self.dependencies {
+            None => DependencyChoice::Recorded,
+            Some(names) if names.is_empty() => DependencyChoice::Direct,
+            Some(names) => DependencyChoice::Named(names.clone()),
+        };
         Ok(match &self.mounted {
             Some(mounted) => request.mounted(session.directory().join(mounted)),
             None => request,

@@ -4,7 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use brief_registry::install::{InstallMode, InstallReport, ItemCapabilities, SourceReport};
+use brief_engine::PackageReport;
+use brief_registry::install::{
+    DependencyReport, InstallMode, InstallReport, ItemCapabilities, SourceReport,
+};
 use brief_registry::manifest::ManifestPlace;
 use brief_registry::{Change, ChangeKind, Difference};
 use brief_syntax::render::{Envelope, path_below};
@@ -59,16 +62,18 @@ pub(crate) fn print_report(
         }
     }
     for (id, kind) in &report.items {
-        let sign = match kind {
-            ChangeKind::Created => '+',
-            ChangeKind::Updated => '~',
-            ChangeKind::Removed => '-',
-        };
+        let sign = sign(*kind);
         ui.status(&format!("  {sign} {}/{}", id.kind, id.name))?;
         if let Some(capabilities) = report.capabilities.get(id) {
             for line in told(capabilities, *kind) {
                 ui.status(&format!("      {line}"))?;
             }
+        }
+    }
+    for dependency in &report.dependencies {
+        ui.status(&format!("  {}", chosen(dependency)))?;
+        for line in told(&dependency.capabilities, dependency.change) {
+            ui.status(&format!("      {line}"))?;
         }
     }
     for (path, copy) in &report.backups {
@@ -80,6 +85,28 @@ pub(crate) fn print_report(
         ui.status("nothing was written; the same without `--diff` does it")?;
     }
     Ok(())
+}
+
+fn sign(kind: ChangeKind) -> char {
+    match kind {
+        ChangeKind::Created => '+',
+        ChangeKind::Updated => '~',
+        ChangeKind::Removed => '-',
+    }
+}
+
+/// Says what happened to a package of `[dependencies]`.
+fn chosen(dependency: &DependencyReport) -> String {
+    let DependencyReport { id, before, change, files, .. } = dependency;
+    let files = match files {
+        1 => "1 file".to_owned(),
+        files => format!("{files} files"),
+    };
+    let was = match before {
+        Some(before) if *before != id.version => format!(", was {before}"),
+        _ => String::new(),
+    };
+    format!("{} {}:{id} ({files}{was})", sign(*change), id.ecosystem)
 }
 
 /// The number of shown facts of one capability; `brief audit` shows all.
@@ -192,6 +219,7 @@ struct RunReport<'r> {
     sources: Vec<JsonSource<'r>>,
     items: JsonItems,
     capabilities: Vec<JsonCapabilities<'r>>,
+    dependencies: Vec<JsonDependency<'r>>,
     files: JsonFiles<'r>,
     failed: usize,
     manifest: Option<&'static str>,
@@ -228,6 +256,15 @@ struct JsonCapabilities<'r> {
 }
 
 #[derive(Debug, Serialize)]
+struct JsonDependency<'r> {
+    package: PackageReport<'r>,
+    before: Option<&'r str>,
+    change: &'static str,
+    all: &'r [String],
+    added: &'r [String],
+}
+
+#[derive(Debug, Serialize)]
 struct JsonFiles<'r> {
     created: Vec<&'r str>,
     updated: Vec<&'r str>,
@@ -259,6 +296,14 @@ impl<'r> JsonSource<'r> {
     }
 }
 
+fn word(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Created => "created",
+        ChangeKind::Updated => "updated",
+        ChangeKind::Removed => "removed",
+    }
+}
+
 /// Prints what a run did or would do, as JSON.
 pub(crate) fn print_json(
     ui: &mut Ui,
@@ -274,13 +319,7 @@ pub(crate) fn print_json(
         let changed = report.changes.iter().filter(move |change| change.kind == wanted);
         changed.map(|change| change.path.as_str()).collect()
     };
-    let word = |kind: Option<ChangeKind>| {
-        kind.map(|kind| match kind {
-            ChangeKind::Created => "created",
-            ChangeKind::Updated => "updated",
-            ChangeKind::Removed => "removed",
-        })
-    };
+    let word = |kind: Option<ChangeKind>| kind.map(word);
     let sources = report.sources.iter().map(|source| {
         let (before, commit) = (source.before.as_deref(), source.commit.as_deref());
         JsonSource::new(&source.name, &source.place, before, commit)
@@ -289,6 +328,13 @@ pub(crate) fn print_json(
         item: format!("{}/{}", id.kind, id.name),
         all: &told.all,
         added: &told.added,
+    });
+    let dependencies = report.dependencies.iter().map(|dependency| JsonDependency {
+        package: PackageReport::of(&dependency.id),
+        before: dependency.before.as_deref(),
+        change: self::word(dependency.change),
+        all: &dependency.capabilities.all,
+        added: &dependency.capabilities.added,
     });
     let backups =
         report.backups.iter().map(|(path, copy)| JsonBackup { path, copy: path_below(root, copy) });
@@ -302,6 +348,7 @@ pub(crate) fn print_json(
             removed: items(ChangeKind::Removed),
         },
         capabilities: capabilities.collect(),
+        dependencies: dependencies.collect(),
         files: JsonFiles {
             created: files(ChangeKind::Created),
             updated: files(ChangeKind::Updated),

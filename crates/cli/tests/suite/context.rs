@@ -134,7 +134,8 @@ fn json_has_every_key_in_its_order() {
           "description": "",
           "content": "Speak plainly.",
           "tokens": 3,
-          "also": []
+          "also": [],
+          "package": null
         },
         {
           "dialect": "structured",
@@ -151,7 +152,8 @@ fn json_has_every_key_in_its_order() {
           "description": "",
           "content": "Prices are integers in cents.\nNever use floats for money.\n",
           "tokens": 13,
-          "also": []
+          "also": [],
+          "package": null
         }
       ],
       "left_out": [

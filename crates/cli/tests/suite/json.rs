@@ -67,6 +67,9 @@ const RUNS: &[(&str, &str)] = &[
     ("agent call", "agent call agents/dev_helper.agent.md echo {}"),
     ("agent abilities", "agent abilities agents/dev_helper.agent.md"),
     ("agent ready", "agent ready agents/dev_helper.agent.md"),
+    ("deps", "deps"),
+    ("deps", "deps --all"),
+    ("context", "context src/a.py --dependencies"),
     ("lint", "lint"),
     ("audit", "audit"),
     ("audit", "audit ../outside/guidance"),
@@ -103,6 +106,10 @@ fn everything() -> Sandbox {
         )
         .with_file("src/AGENTS.yaml", "context: [{content: Integers.}]\n")
         .with_file("src/a.py", "")
+        .with_file("package.json", "{\"dependencies\": {\"ui\": \"1\"}}")
+        .with_file("node_modules/ui/package.json", "{\"name\": \"ui\", \"version\": \"1.0.0\"}")
+        .with_file("node_modules/ui/llms.txt", "# UI\n\nSee https://example.com.\n")
+        .with_file("brief.toml", "[dependencies]\noffer = [\"ui\"]\n")
         .with_file("CLAUDE.md", "# Shop\n\nBe brief.\n")
         .with_file(".context/always.md", "---\ntrigger: always\n---\nHello\n")
         .with_file(

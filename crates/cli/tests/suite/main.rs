@@ -24,6 +24,7 @@ mod coding_context;
 mod completions;
 mod context;
 mod decisions;
+mod deps;
 #[cfg(unix)]
 mod diff;
 mod documents;

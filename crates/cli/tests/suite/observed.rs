@@ -443,3 +443,59 @@ fn assert_safe_order(project: &Sandbox, args: &[&str], least: usize) {
     }
     assert!(moved >= least && ended, "{args:?}: {moved} moved: {:#?}", trace.calls);
 }
+
+/// X34b: a hook looks into the package that the project has chosen, and into no other one; without a choice
+/// into none.
+#[test]
+fn a_hook_looks_into_no_other_package() {
+    let package = |name: &str| format!("{{\"name\": \"{name}\", \"version\": \"1.0.0\"}}");
+    let project = project()
+        .with_file(".git/HEAD", "")
+        .with_file("package.json", "{\"dependencies\": {\"chosen\": \"1\", \"other\": \"1\"}}")
+        .with_file("node_modules/chosen/package.json", package("chosen"))
+        .with_file("node_modules/chosen/AGENTS.md", "# Chosen\n")
+        .with_file("node_modules/other/package.json", package("other"))
+        .with_file("node_modules/other/AGENTS.md", "# Other\n")
+        .with_file(
+            ".venv/lib/python3.12/site-packages/other-1.0.dist-info/RECORD",
+            "other/AGENTS.md,,\n",
+        )
+        .with_file("Cargo.lock", "version = 4\n")
+        .with_file("go.mod", "module x\n")
+        .with_file("a.js", "");
+    let event = format!(
+        "{{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s\",\"cwd\":\"{0}\",\"tool_name\":\"Read\",\"tool_input\":{{\"file_path\":\"{0}/a.js\"}}}}",
+        project.path().display()
+    );
+    let looked = |project: &Sandbox| -> Vec<String> {
+        let trace = traced_calls(
+            project,
+            &["hook", "claude"],
+            &event,
+            "trace=execve,%file,getdents64,read",
+        );
+        let places = ["node_modules", "package.json", ".venv", "Cargo.lock", "go.mod"];
+        // Of a listing, only the directory counts, and not the names in it.
+        let asked = |call: &String| {
+            let is_listing = call.contains("getdents64");
+            let end = if is_listing { call.find(">,") } else { None };
+            call[..end.unwrap_or(call.len())].to_owned()
+        };
+        let is_of_package = |call: &String| places.iter().any(|place| call.contains(place));
+        trace.calls.iter().map(asked).filter(is_of_package).collect()
+    };
+    assert_eq!(looked(&project), [""; 0], "nothing is chosen");
+    project.write("brief.toml", "[dependencies]\noffer = [\"chosen\"]\n");
+    assert_eq!(looked(&project), [""; 0], "nothing is recorded");
+    assert_eq!(project.run(&["sync"]).code, Some(0));
+    let looked = looked(&project);
+    assert!(looked.iter().any(|call| call.contains("AGENTS.md")), "{looked:#?}");
+    for call in &looked {
+        assert!(!call.contains("other"), "{call}");
+        assert!(
+            ![".venv", "Cargo.lock", "go.mod"].iter().any(|place| call.contains(place)),
+            "{call}"
+        );
+        assert!(!(call.contains("getdents64") && call.ends_with("node_modules")), "{call}");
+    }
+}

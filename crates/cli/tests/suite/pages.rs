@@ -392,6 +392,30 @@ fn the_guide_to_mcp_runs_as_written() {
     Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
 }
 
+/// The page about dependencies, in a project with an installed package.
+#[test]
+fn the_guide_to_dependencies_shows_what_is_printed() {
+    let scene = || {
+        let project = with_programs(consumer(), "");
+        let package = "node_modules/@acme/ui";
+        let skill = "---\nname: forms\ndescription: Make forms with the kit.\n---\n\nText.\n";
+        write_all(
+            &project.path(),
+            &[
+                (
+                    &format!("{package}/package.json"),
+                    "{\"name\": \"@acme/ui\", \"version\": \"2.1.0\"}",
+                ),
+                (&format!("{package}/AGENTS.md"), "# The kit\n\nSee https://ui.example.com.\n"),
+                (&format!("{package}/skills/forms/SKILL.md"), skill),
+            ],
+        );
+        project
+    };
+    let (path, silence) = ("docs/guide/dependencies.md", Silence::Counts);
+    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+}
+
 /// Every page of the guide is run by a test of this file.
 #[test]
 fn every_page_of_the_guide_is_run() {

@@ -40,6 +40,7 @@ fn help_lists_the_commands() {
       sync         Make the project match brief.toml and brief.lock
       build        Compile portable rules, skills, agents and commands into each client's own files
       audit        Show what guidance can do: commands, tools, hosts, hidden text
+      deps         Show which installed packages ship guidance
       clean        Remove the installed files, and nothing else
       $ brief add acme/guidance@v1.2.0 platform-baseline
 

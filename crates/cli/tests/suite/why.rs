@@ -161,7 +161,8 @@ fn json_lists_what_was_left_out() {
           "description": "",
           "content": "Speak plainly.",
           "tokens": 3,
-          "also": []
+          "also": [],
+          "package": null
         }
       ],
       "left_out": [

@@ -186,6 +186,7 @@ impl ListedAgent {
             description: agent.map_or("", |agent| &agent.description),
             patterns: &[],
             level: self.level,
+            package: None,
         };
         match agent {
             Some(_) => {

@@ -114,6 +114,7 @@ pub(super) fn applied<'s>(item: &'s super::HostedItem, place: &HostedContext) ->
             description: item.description(),
             patterns: &[],
             level: level(item.path(), item.scope, place),
+            package: None,
         },
         Reason::Stated(&item.reason),
     )

@@ -57,6 +57,7 @@ pub use model::{
 };
 pub use parse::{Format, ParsedContext, parse};
 pub use pattern::HostedPattern;
+pub(crate) use place::DEPENDENCIES;
 
 /// The name of the dialect.
 pub const NAME: &str = "hosted";

@@ -213,7 +213,7 @@ fn climb(owner: &Path, client: &[String]) -> (PathBuf, PathBuf) {
 }
 
 /// Directories that tools fill with code of dependencies.
-pub(super) const DEPENDENCIES: [&str; 5] =
+pub(crate) const DEPENDENCIES: [&str; 5] =
     ["node_modules", "bower_components", "site-packages", ".venv", "vendor"];
 
 /// Returns a diagnostic about an environment variable.

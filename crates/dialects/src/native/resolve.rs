@@ -326,5 +326,6 @@ fn item<'s>(folder: &'s Folder, guide: &'s Guide, state: State) -> Item<'s> {
         description: &guide.description,
         patterns: &[],
         level: folder.level_of(guide),
+        package: None,
     }
 }

@@ -211,6 +211,7 @@ impl DialectGuidance for CheckedRegistry {
                     item.directory().parent().unwrap_or(item.directory()),
                     false,
                 ),
+                package: None,
             };
             answer.items.push(Applied::new(item, reason));
         }

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use brief_profiles::{BUILTIN, Client, ItemOutput, Text};
 
 use super::CLIENTS;
-use super::locked::{LockProblem, LockedFiles, locked_files};
+use super::locked::{LockProblem, LockedContents, LockedFiles, locked_contents};
 use super::model::{ItemId, ItemKind};
+use crate::dependencies::LockedDependency;
 use crate::native;
 
 /// The name of the lock.
@@ -24,6 +25,8 @@ pub struct Installed {
     items: Vec<InstalledItem>,
     /// Every file of an item: its index in `items`, and the index of its copy, if it is one.
     files: HashMap<PathBuf, (usize, Option<usize>)>,
+    /// The packages that the project has chosen, each with the directory of its lock.
+    dependencies: Vec<(PathBuf, LockedDependency)>,
 }
 
 /// One item, with a copy for each client that it was compiled for.
@@ -77,6 +80,11 @@ impl Installed {
         &self.items
     }
 
+    /// Returns the packages that the project has chosen, each with the directory of its lock.
+    pub fn dependencies(&self) -> impl Iterator<Item = (&Path, &LockedDependency)> {
+        self.dependencies.iter().map(|(directory, locked)| (directory.as_path(), locked))
+    }
+
     /// Returns the item that a file belongs to.
     pub fn at(&self, path: &Path) -> Option<InstalledPiece<'_>> {
         let &(index, copy) = self.files.get(path)?;
@@ -86,7 +94,9 @@ impl Installed {
 
     /// Adds the items of a lock, with their files below a directory.
     pub fn add(&mut self, directory: &Path, lock: &str) -> Result<(), LockProblem> {
-        for LockedFiles { kind, name, clients: shared_by, files } in locked_files(lock)? {
+        let LockedContents { items, dependencies } = locked_contents(lock)?;
+        self.dependencies.extend(dependencies.into_iter().map(|one| (directory.to_owned(), one)));
+        for LockedFiles { kind, name, clients: shared_by, files } in items {
             let index = self.items.len();
             let mut copies: Vec<(usize, ClientCopy)> = Vec::new();
             let mut beside = Vec::new();

@@ -13,6 +13,7 @@ use toml_edit::de::Deserializer;
 use toml_edit::{Document, Item};
 
 use super::model::ItemKind;
+use crate::dependencies::{Ecosystem, LockedDependency, PackageId};
 
 /// The version of new locks. From this version on, every item has a list of capabilities.
 pub const LOCK_VERSION: i64 = 2;
@@ -53,12 +54,72 @@ pub enum LockProblem {
     },
 }
 
-/// Reads the items of a lock, in its order.
-pub fn locked_files(text: &str) -> Result<Vec<LockedFiles>, LockProblem> {
-    match by_lines(text) {
-        Some(items) => Ok(items),
-        None => by_parser(text),
+/// The part of a lock that questions need.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LockedContents {
+    /// The items with their files, in the order of the lock.
+    pub items: Vec<LockedFiles>,
+    /// The packages that the project has chosen.
+    pub dependencies: Vec<LockedDependency>,
+}
+
+/// Reads the items of a lock, in its order, and the packages that the project has chosen.
+pub fn locked_contents(text: &str) -> Result<LockedContents, LockProblem> {
+    let items = match by_lines(text) {
+        Some(items) => items,
+        None => by_parser(text)?,
+    };
+    // Few projects choose packages, and the others pay no more than this.
+    let has_chosen = text.contains("[[dependency]]");
+    let dependencies = if has_chosen { chosen(text)? } else { Vec::new() };
+    Ok(LockedContents { items, dependencies })
+}
+
+#[derive(Deserialize)]
+struct ChosenText {
+    #[serde(default)]
+    dependency: Vec<DependencyText>,
+}
+
+/// A chosen package in the text of a lock.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DependencyText {
+    ecosystem: String,
+    name: String,
+    version: String,
+    #[serde(default)]
+    from: String,
+    sha256: String,
+    capabilities: Vec<String>,
+    files: Vec<String>,
+}
+
+impl DependencyText {
+    /// Checks a chosen package. An error is a text to find the line by, and the problem.
+    pub fn check(self) -> Result<LockedDependency, (String, String)> {
+        let DependencyText { ecosystem, name, version, from, sha256, capabilities, files } = self;
+        let Some(ecosystem) = Ecosystem::from_name(&ecosystem) else {
+            let problem = format!("there is no kind of package `{ecosystem}`");
+            return Err((ecosystem, problem));
+        };
+        let split = |entry: String| match entry.rsplit_once(' ') {
+            Some((path, sha256)) => Ok((path.to_owned(), sha256.to_owned())),
+            None => Err((entry.clone(), format!("`{entry}` is not a path and a SHA-256"))),
+        };
+        let files = files.into_iter().map(split).collect::<Result<_, _>>()?;
+        let id = PackageId { ecosystem, name, version };
+        Ok(LockedDependency { id, from, sha256, capabilities, files })
     }
+}
+
+fn chosen(text: &str) -> Result<Vec<LockedDependency>, LockProblem> {
+    let chosen = read_lock::<ChosenText>(text)?.dependency.into_iter().map(DependencyText::check);
+    let chosen: Result<_, _> = chosen.collect();
+    chosen.map_err(|(mark, problem): (String, String)| {
+        let line = text.lines().position(|line| line.contains(&mark)).unwrap_or(0) + 1;
+        LockProblem::Invalid { line, problem }
+    })
 }
 
 /// Reads the form that `brief sync` writes; `None` for any other form, valid or not.
@@ -72,7 +133,7 @@ fn by_lines(text: &str) -> Option<Vec<LockedFiles>> {
             "" => {}
             "version = 1" | "version = 2" if !has_version => has_version = true,
             "[[item]]" => (is_item, kind, name, clients) = (true, None, None, Vec::new()),
-            "[[source]]" | "[[shared]]" => is_item = false,
+            "[[source]]" | "[[shared]]" | "[[dependency]]" => is_item = false,
             "clients = [" if is_item => listed(&mut lines, |text| clients.push(text.to_owned()))?,
             "files = [" if is_item => {
                 let mut files = Vec::new();
@@ -225,7 +286,7 @@ mod tests {
         let one_line = "files = [\".claude/rules/go.md 0c\"]\n";
         let joined = LOCK.replace("files = [\n  \".claude/rules/go.md 0c\",\n]\n", one_line);
         assert_ne!(joined, LOCK);
-        assert_eq!(locked_files(&joined), Ok(expected()));
+        assert_eq!(locked_contents(&joined).map(|lock| lock.items), Ok(expected()));
         for (from, to) in [
             ("\nfiles = [\n  ", "\nfiles = [\n    "),
             ("name = \"go\"", "name = 'go'"),
@@ -233,7 +294,11 @@ mod tests {
             ("kind = \"rule\"\nname = \"go\"\n", "name = \"go\"\nkind = \"rule\" # one\n"),
             ("\n", "\r\n"),
         ] {
-            assert_eq!(locked_files(&LOCK.replace(from, to)), Ok(expected()), "{to}");
+            assert_eq!(
+                locked_contents(&LOCK.replace(from, to)).map(|lock| lock.items),
+                Ok(expected()),
+                "{to}"
+            );
         }
     }
 
@@ -241,7 +306,7 @@ mod tests {
     #[test]
     fn a_lock_from_a_newer_version_is_a_problem_of_its_own() {
         let newer = LOCK.replace("version = 2", "version = 3");
-        assert_eq!(locked_files(&newer), Err(LockProblem::Version { found: 3 }));
+        assert_eq!(locked_contents(&newer), Err(LockProblem::Version { found: 3 }));
     }
 
     #[test]
@@ -261,7 +326,7 @@ mod tests {
             ("version = 1\n<<<<<<< x\n", 2),
             ("version = 1\nitem = 3\n", 2),
         ] {
-            match locked_files(text) {
+            match locked_contents(text) {
                 Err(LockProblem::Invalid { line: found, .. }) => assert_eq!(found, line, "{text}"),
                 other => panic!("{text}: {other:?}"),
             }

@@ -34,7 +34,10 @@ pub use fields::{is_format_field, name_problem};
 pub use foreign::{OutsidePlugin, PassedOver, Plugin, is_candidate_name, slug};
 pub use guidance::{Portable, SCOPE as REGISTRY_SCOPE};
 pub use installed::{ClientCopy, Installed, InstalledItem, InstalledPiece, has_own_copy};
-pub use locked::{LOCK_VERSION, LockProblem, LockedFiles, locked_files, read_lock};
+pub use locked::{
+    DependencyText, LOCK_VERSION, LockProblem, LockedContents, LockedFiles, locked_contents,
+    read_lock,
+};
 pub use model::{
     AgentMode, Bundle, CAPABILITIES, ItemId, ItemKind, MODEL_ALIASES, NAME_LENGTH, Override,
     PortableItem, RequiredBundle, SCHEMA, SupportFile, ToolCapability,

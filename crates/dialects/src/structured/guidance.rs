@@ -285,5 +285,6 @@ fn item<'s>(entry: &'s ContextEntry, path: &'s Path, level: Level) -> Item<'s> {
         description: "",
         patterns: &entry.patterns,
         level,
+        package: None,
     }
 }

@@ -219,6 +219,7 @@ impl OwnFile {
             description: self.document.description(),
             patterns: &[],
             level: self.level,
+            package: None,
         }
     }
 

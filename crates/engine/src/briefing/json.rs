@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
+use brief_dialects::dependencies::PackageId;
 use brief_dialects::hosted::{Config, ConfigPattern, ConfiguredServer, Connection, ServerKind};
 use brief_dialects::{Action, Moment, Timing};
 use brief_syntax::render::path_below;
@@ -111,6 +112,23 @@ struct ItemReport<'r> {
     content: &'r str,
     tokens: usize,
     also: Sequence<'r, ItemPlace, OriginReport<'r>>,
+    package: Option<PackageReport<'r>>,
+}
+
+/// A package in JSON.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct PackageReport<'r> {
+    ecosystem: &'static str,
+    name: &'r str,
+    version: &'r str,
+}
+
+impl<'r> PackageReport<'r> {
+    /// Returns a package as JSON names it.
+    pub fn of(id: &'r PackageId) -> PackageReport<'r> {
+        let PackageId { ecosystem, name, version } = id;
+        PackageReport { ecosystem: ecosystem.as_str(), name, version }
+    }
 }
 
 #[derive(Serialize)]
@@ -138,6 +156,7 @@ fn item_report(item: &BriefedItem) -> ItemReport<'_> {
             path: place.path.to_string_lossy(),
             line: place.line,
         }),
+        package: item.package.as_ref().map(PackageReport::of),
     }
 }
 

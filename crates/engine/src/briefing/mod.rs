@@ -7,13 +7,14 @@ mod candidate;
 mod json;
 
 pub use candidate::{BriefedCandidate, CandidateState};
-pub use json::McpServersReport;
+pub use json::{McpServersReport, PackageReport};
 pub(crate) use json::{PlaceReport, place_below};
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use brief_dialects::dependencies::PackageId;
 use brief_dialects::hosted::{Config, ConfiguredServer};
 use brief_dialects::{
     Applied, LeftOut, Level, Moment, Name, Origin, Reason, ReasonEnd, ReasonKind, Resolution,
@@ -89,6 +90,8 @@ pub struct BriefedItem {
     pub reason: Explanation,
     /// The other places of the same text, which is delivered once.
     pub also: Vec<ItemPlace>,
+    /// The package that ships it, if it comes from one.
+    pub package: Option<PackageId>,
     /// The tokens of the text.
     pub tokens: usize,
     /// The tokens that delivery costs: of an item on offer those of its name and description.
@@ -323,6 +326,7 @@ impl<'s> Copier<'s> {
             level: item.level,
             reason: self.explanation(&reason),
             also: also.into_iter().map(|origin| self.place(origin)).collect(),
+            package: item.package.cloned(),
             tokens: 0,
             cost: 0,
         }

@@ -8,7 +8,8 @@ use crate::manifest::Manifest;
 pub(super) fn check_lock(manifest: &Manifest, lock: Option<&Lock>) -> Result<(), InstallError> {
     let Some(lock) = lock else {
         // Nothing is locked, and nothing is wanted.
-        return if manifest.sources.is_empty() { Ok(()) } else { Err(InstallError::NoLock) };
+        let is_nothing = manifest.sources.is_empty() && manifest.dependencies.is_empty();
+        return if is_nothing { Ok(()) } else { Err(InstallError::NoLock) };
     };
     if lock.is_old {
         return Err(InstallError::OldLock);
@@ -64,6 +65,7 @@ pub(super) fn refuse_difference(before: &Lock, after: &Lock) -> Result<(), Insta
     for id in before.items.keys().filter(|id| !after.items.contains_key(id)) {
         differences.push(format!("the {id} is locked, but no longer wanted"));
     }
+    differences.extend(super::dependencies::differences(before, after));
     if differences.is_empty() {
         differences.push("bundles or shared files are not those that were locked".to_owned());
     }

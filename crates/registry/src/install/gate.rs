@@ -129,7 +129,10 @@ pub(super) fn forged(before: &Lock, after: &Lock) -> Vec<String> {
 
 /// Returns a sentence for each accepted content that no item has.
 pub(super) fn unused(accepted: &BTreeSet<String>, lock: &Lock) -> Vec<String> {
-    let is_used = |sha256: &&String| lock.items.values().any(|item| item.sha256 == **sha256);
+    let is_used = |sha256: &&String| {
+        lock.items.values().any(|item| item.sha256 == **sha256)
+            || lock.dependencies.iter().any(|locked| locked.sha256 == **sha256)
+    };
     let unused = accepted.iter().filter(|sha256| !is_used(sha256));
     unused.map(|sha256| format!("no item has the content of `--accept {sha256}`")).collect()
 }

@@ -10,6 +10,7 @@
 //! of each file, and the owner of each file that is in place now.
 
 mod addition;
+mod dependencies;
 mod derived;
 mod error;
 mod finish;
@@ -39,6 +40,7 @@ use crate::outputs::record;
 use crate::outputs::{Change, ChangeKind};
 
 pub use addition::{AddError, Addition, TypedSource};
+pub use dependencies::DependencyReport;
 pub use error::{InstallError, Unresolved};
 pub use finish::{Finished, finish};
 pub use gate::ItemCapabilities;
@@ -162,6 +164,8 @@ pub struct InstallReport {
     pub items: BTreeMap<ItemId, ChangeKind>,
     /// The capabilities of new and changed items.
     pub capabilities: BTreeMap<ItemId, ItemCapabilities>,
+    /// The new, changed and removed packages of `[dependencies]`.
+    pub dependencies: Vec<DependencyReport>,
     /// The number of items.
     pub count: usize,
     /// The number of items that could not be written.

@@ -21,7 +21,7 @@ use super::select::{Selected, Selection, select};
 use super::state::{ProjectState, needs_manifest};
 use super::{
     Extent, InstallError, InstallMode, InstallReport, InstallRequest, Locking, ProjectPaths,
-    SourceReport, Unresolved, derived, frozen, gate, shared,
+    SourceReport, Unresolved, dependencies, derived, frozen, gate, shared,
 };
 use crate::cache::Event;
 use crate::lock::{FILE_NAME as LOCK_NAME, Lock, LockedFile, LockedItem, LockedSource};
@@ -231,6 +231,13 @@ impl Run<'_> {
         disks: &mut Disks<'_>,
     ) -> Result<Lock, InstallError> {
         let mut lock = Lock::default();
+        let wanted = dependencies::Wanted {
+            system: self.system,
+            project: self.project,
+            old,
+            policy: self.forbidding,
+        };
+        lock.dependencies = wanted.choose(&mut plan.diagnostics);
         for (number, source) in sources.iter().enumerate() {
             let bundles = selection.bundles.iter().filter(|(place, _)| *place == number);
             let bundles = bundles.map(|(_, name)| {
@@ -421,6 +428,7 @@ impl Run<'_> {
         }
         let before = &old.lock.items;
         report.capabilities = gate::told(&old.lock, lock);
+        report.dependencies = dependencies::told(&old.lock, lock);
         if old.lock.is_old {
             let what = match self.request.mode {
                 InstallMode::Write => "it says now what every item can do",

@@ -6,6 +6,9 @@
 //! ref = "v1.2.0"
 //! bundles = ["platform-baseline"]
 //! skills = ["create-endpoint"]
+//!
+//! [dependencies]
+//! offer = ["@acme/ui"]
 //! ```
 
 mod edit;
@@ -15,6 +18,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use brief_dialects::dependencies::PackageName;
 use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
 use brief_dialects::portable::{ItemId, ItemKind, name_problem};
 use brief_syntax::near_miss::nearest;
@@ -26,7 +30,7 @@ use crate::lock::is_sha256;
 pub use edit::{EditError, ManifestEdit};
 
 /// The sections that a `brief.toml` may have.
-const SECTIONS: [&str; 5] = ["build", "clients", "install", "mcp", "sources"];
+const SECTIONS: [&str; 6] = ["build", "clients", "dependencies", "install", "mcp", "sources"];
 
 /// The keys of a table below `[sources]`.
 const KEYS: [&str; 12] = [
@@ -51,6 +55,17 @@ pub struct Manifest {
     pub sources: Vec<WantedSource>,
     /// Accepted contents of items with hidden text or opaque files, each by its SHA-256.
     pub accept: BTreeSet<String>,
+    /// The installed packages whose guidance is offered.
+    pub dependencies: Vec<WantedDependency>,
+}
+
+/// A package whose guidance the project offers to agents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedDependency {
+    /// The name of the package.
+    pub name: PackageName,
+    /// The place of the name in the manifest.
+    pub span: Span,
 }
 
 /// A source, and the items that the project wants from it.
@@ -128,6 +143,11 @@ impl Manifest {
                     Ok(accept) => manifest.accept = accept.unwrap_or_default(),
                     Err(problem) => diagnostics.push(*problem),
                 }
+            } else if entry.key == "dependencies" {
+                match entry.table() {
+                    Ok(table) => manifest.read_dependencies(table, &mut diagnostics),
+                    Err(problem) => diagnostics.push(*problem),
+                }
             } else if !SECTIONS.contains(&entry.key) {
                 diagnostics.push(*entry.unknown(&SECTIONS));
             }
@@ -147,6 +167,40 @@ impl Manifest {
                 Ok(Some(source)) if diagnostics.len() == before => self.sources.push(source),
                 Ok(_) => {}
                 Err(problem) => diagnostics.push(*problem),
+            }
+        }
+    }
+
+    fn read_dependencies(&mut self, table: Table<'_>, diagnostics: &mut Vec<Diagnostic>) {
+        for entry in table.entries() {
+            if entry.key != "offer" {
+                diagnostics.push(*entry.unknown(&["offer"]));
+                continue;
+            }
+            let names = match entry.texts() {
+                Ok(names) => names,
+                Err(problem) => {
+                    diagnostics.push(*problem);
+                    continue;
+                }
+            };
+            let spans = entry.item.as_array().into_iter().flatten().map(toml_edit::Value::span);
+            for (text, span) in names.iter().zip(spans) {
+                let span = span.map_or(entry.span, |span| Span::new(span.start, span.end));
+                match PackageName::parse(text) {
+                    Err(problem) => {
+                        let help = "write the name of an installed package, such as `@acme/ui` or `pypi:acme`";
+                        let mut problem = entry.wrong(&problem, help);
+                        problem.span = span;
+                        diagnostics.push(*problem);
+                    }
+                    Ok(name) if self.dependencies.iter().any(|known| known.name == name) => {
+                        let mut problem = entry.wrong(&format!("`{name}` is there twice"), "");
+                        problem.span = span;
+                        diagnostics.push(*problem);
+                    }
+                    Ok(name) => self.dependencies.push(WantedDependency { name, span }),
+                }
             }
         }
     }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use brief_clients::hook::{HookCall, HookMoment, HookStart, ToolEffect, Touch};
 use brief_engine::{
-    Action, Briefing, Occasion, Project, ReasonKind, Root, System, Target, TargetKind, Timing,
-    structured,
+    Action, Briefing, Occasion, Project, ReasonKind, Root, Strangers, System, Target, TargetKind,
+    Timing, structured,
 };
 use brief_syntax::limits;
 
@@ -76,7 +76,10 @@ pub(super) fn ask(
             Guidance::All => request.client(&*call.client.id),
             // The specification's own tool has no question for directories that a shell lists.
             Guidance::Structured if is_shell && kind == TargetKind::Directory => continue,
-            Guidance::Structured => request.only([structured::NAME]),
+            Guidance::Structured => {
+                request.moment.strangers = Strangers::Counted;
+                request.only([structured::NAME])
+            }
         };
         let path = cwd.join(&touch.path);
         request.moment.action = action(system, &path, touch, &call.moment, memory, known);

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use brief_engine::{Action, Briefing, Project, Timing, structured};
+use brief_engine::{Action, Briefing, Project, Strangers, Timing, structured};
 
 use super::{SctxFailure, warn, warn_if_nothing_found};
 use crate::session::Session;
@@ -77,6 +77,7 @@ impl SctxArguments {
         };
         let mut request = request.only([structured::NAME]);
         let moment = &mut request.moment;
+        moment.strangers = Strangers::Counted;
         if moment.is_outside {
             return Ok(None);
         }

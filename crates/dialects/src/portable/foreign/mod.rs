@@ -18,7 +18,7 @@ use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Root, Severity, Source, limits};
 
 use super::installed::LOCK_NAME;
-use super::locked::locked_files;
+use super::locked::locked_contents;
 use super::model::{ItemDocument, ItemId, ItemOrigin, PortableItem};
 use super::parse;
 use super::registry::Registry;
@@ -83,7 +83,7 @@ impl ForeignCollector {
     fn read_outputs(&mut self, visit: &Visit<'_>) {
         let lock = visit.handle().read(std::ffi::OsStr::new(LOCK_NAME), limits::BUILD_RECORD_BYTES);
         let Some(lock) = lock.ok().and_then(|bytes| String::from_utf8(bytes).ok()) else { return };
-        let items = locked_files(&lock).unwrap_or_default();
+        let items = locked_contents(&lock).unwrap_or_default().items;
         self.outputs.extend(items.into_iter().flat_map(|item| item.files));
     }
 

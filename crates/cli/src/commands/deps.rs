@@ -1,0 +1,203 @@
+//! `brief deps`
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use brief_dialects::dependencies::{DependencyExtent, LockedDependency, Package, ShippedKind};
+use brief_engine::PackageReport;
+use brief_engine::shipped::{ShippedGuidance, ShippingPackage};
+use brief_engine::{Target, TargetKind};
+use brief_registry::install::ProjectPaths;
+use brief_syntax::render::{Envelope, path_below};
+use brief_syntax::text::{grouped, visible_line};
+use clap::Args;
+use serde::Serialize;
+
+use super::question::Counting;
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show which installed packages ship guidance
+///
+/// It looks for `AGENTS.md`, `AGENTS.yaml`, `.context`, skills and `llms.txt` in `node_modules`, Python environments,
+/// Rust crates and Go modules. Nothing of it reaches an agent before brief.toml names the package and `brief sync`
+/// has recorded it.
+#[derive(Debug, Args)]
+pub(crate) struct DepsArgs {
+    /// The directory whose dependencies are meant, with those above it [default: the current one]
+    path: Option<PathBuf>,
+
+    /// Look at every installed package, not only at direct dependencies
+    #[arg(long)]
+    all: bool,
+
+    #[command(flatten)]
+    counting: Counting,
+
+    /// Print JSON: each package with its files, tokens and capabilities
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct JsonDeps<'d> {
+    directory: &'d str,
+    packages: Vec<JsonPackage<'d>>,
+    looked_at: usize,
+    notes: &'d [String],
+}
+
+#[derive(Serialize)]
+struct JsonPackage<'d> {
+    package: PackageReport<'d>,
+    declared: Option<&'d str>,
+    direct: bool,
+    place: Cow<'d, str>,
+    recorded: Option<&'d str>,
+    tokens: usize,
+    files: Vec<JsonShipped<'d>>,
+    capabilities: &'d [String],
+}
+
+#[derive(Serialize)]
+struct JsonShipped<'d> {
+    kind: &'static str,
+    name: &'d str,
+    path: Cow<'d, str>,
+    description: &'d str,
+    tokens: usize,
+    problem: Option<&'d str>,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &DepsArgs,
+) -> Result<ExitCode, CommandError> {
+    let project = session.project()?;
+    let root = project.root().path();
+    let typed = args.path.as_deref().unwrap_or(Path::new("."));
+    let Some(target) = project.locate(typed) else {
+        let typed = typed.display();
+        return Err(CommandError::usage(format!("`{typed}` lies outside the project")));
+    };
+    let directory = root.join(target.directories().iter().collect::<PathBuf>());
+    let extent = if args.all { DependencyExtent::All } else { DependencyExtent::Direct };
+    let counter = args.counting.counter(session, root);
+    let found = ShippedGuidance::read(session.system(), root, &directory, extent, &counter);
+    let lock = ProjectPaths::around(session.system(), &directory).read_lock(session.system());
+    let recorded = lock.ok().flatten().unwrap_or_default().dependencies;
+    if args.json {
+        let directory = Target::from_names(target.directories().to_vec(), TargetKind::Directory);
+        let body = JsonDeps {
+            directory: directory.slashed(),
+            packages: found.packages.iter().map(|one| json(root, one, &recorded)).collect(),
+            looked_at: found.looked_at,
+            notes: &found.notes,
+        };
+        ui.print_json(&Envelope { kind: "deps", root, diagnostics: &[], body })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for note in &found.notes {
+        ui.warning(&visible_line(note))?;
+    }
+    print(ui, root, &found, &recorded)?;
+    let (shipping, looked_at) = (found.packages.len(), found.looked_at);
+    let kind = if args.all { "installed" } else { "direct" };
+    let verb = if shipping == 1 { "ships" } else { "ship" };
+    ui.status(&format!("{shipping} of {looked_at} {kind} packages {verb} guidance"))?;
+    if !args.all {
+        ui.hint("`--all` looks at the packages that these bring along, too")?;
+    }
+    if found.packages.iter().any(|one| record_of(&one.package, &recorded).is_none()) {
+        ui.hint("`offer = [\"NAME\"]` in `[dependencies]` of brief.toml and `brief sync` offer a package to agents")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(
+    ui: &mut Ui,
+    root: &Path,
+    found: &ShippedGuidance,
+    recorded: &[LockedDependency],
+) -> Result<(), CommandError> {
+    let mut is_second = false;
+    for (heading, is_direct) in [("direct dependencies", true), ("other packages", false)] {
+        let packages = found.packages.iter().filter(|one| one.package.is_direct == is_direct);
+        let packages: Vec<&ShippingPackage> = packages.collect();
+        if packages.is_empty() {
+            continue;
+        }
+        if is_second {
+            ui.print_line("")?;
+        }
+        is_second = true;
+        ui.print_heading(heading)?;
+        let name =
+            |one: &ShippingPackage| format!("{}:{}", one.package.id.ecosystem, one.package.id);
+        let width = packages.iter().map(|one| name(one).chars().count()).max().unwrap_or_default();
+        for one in packages {
+            let tokens = grouped(one.tokens() as u64);
+            let mut line = format!("  {:width$}  {}  {tokens} tokens", name(one), kinds(one));
+            match record_of(&one.package, recorded) {
+                Some(version) if version == one.package.id.version => line.push_str("  offered"),
+                Some(version) => line.push_str(&format!("  {version} was accepted")),
+                None => {}
+            }
+            if let Some(declared) = &one.package.declared {
+                let place = path_below(root, &one.package.directory);
+                line.push_str(&format!("  in {place}, calls itself `{declared}`"));
+            }
+            ui.print_line(visible_line(&line))?;
+        }
+    }
+    Ok(())
+}
+
+/// Names the kinds of a package's texts.
+fn kinds(one: &ShippingPackage) -> String {
+    let kinds = one.kinds().into_iter().map(|(kind, count)| match (kind, count) {
+        (ShippedKind::Skill, 1) => "1 skill".to_owned(),
+        (ShippedKind::Skill, count) => format!("{count} skills"),
+        (ShippedKind::Context, 1) => "1 .context file".to_owned(),
+        (ShippedKind::Context, count) => format!("{count} .context files"),
+        (kind, _) => kind.as_str().to_owned(),
+    });
+    kinds.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the accepted version of a package that the project has chosen.
+fn record_of<'r>(package: &Package, recorded: &'r [LockedDependency]) -> Option<&'r str> {
+    let is_it = |locked: &&LockedDependency| {
+        (locked.id.ecosystem, &locked.id.name) == (package.id.ecosystem, &package.id.name)
+    };
+    recorded.iter().find(is_it).map(|locked| locked.id.version.as_str())
+}
+
+fn json<'d>(
+    root: &Path,
+    one: &'d ShippingPackage,
+    recorded: &'d [LockedDependency],
+) -> JsonPackage<'d> {
+    let Package { id, declared, is_direct, directory, .. } = &one.package;
+    let files = one.texts.iter().map(|(text, tokens)| JsonShipped {
+        kind: text.file.kind.as_str(),
+        name: &text.name,
+        path: path_below(root, &text.path),
+        description: &text.description,
+        tokens: *tokens,
+        problem: text.problem.as_deref(),
+    });
+    JsonPackage {
+        package: PackageReport::of(id),
+        declared: declared.as_deref(),
+        direct: *is_direct,
+        place: path_below(root, directory),
+        recorded: record_of(&one.package, recorded),
+        tokens: one.tokens(),
+        files: files.collect(),
+        capabilities: &one.capabilities,
+    }
+}

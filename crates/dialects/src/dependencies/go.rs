@@ -1,0 +1,312 @@
+//! Go modules: vendored ones by `vendor/modules.txt`, and fetched ones in the module cache by `go.mod` and
+//! `go.sum`.
+
+use std::path::{Path, PathBuf};
+
+use brief_syntax::system::home_directory;
+
+use super::ground::{Ground, Place};
+use super::manifests::cleaned;
+use super::model::{Ecosystem, Package, PackageId, is_plain};
+use super::search::Packages;
+use super::shipping;
+
+/// A module that a project requires.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Module {
+    path: String,
+    version: String,
+    /// The module in whose place this one is read, by `replace`.
+    replacement: Option<(String, String)>,
+}
+
+/// The modules of one project.
+pub(super) struct Modules<'g> {
+    ground: &'g Ground<'g>,
+    owner: PathBuf,
+    vendored: Option<Place>,
+    /// The ground of fetched modules, and its top.
+    fetched: Option<(Ground<'g>, Place)>,
+    required: Vec<Module>,
+    /// The modules that only `go.sum` knows.
+    summed: Vec<Module>,
+}
+
+impl<'g> Modules<'g> {
+    pub(super) fn open(ground: &'g Ground<'g>, owner: &Place) -> Option<Modules<'g>> {
+        let (mut modules, _) = required(&owner.read_text("go.mod")?);
+        let vendored = ground.enter(owner, "vendor");
+        let listed = vendored.as_ref().and_then(|vendor| vendor.read_text("modules.txt"));
+        let vendored = match &listed {
+            Some(text) => {
+                modules = vendored_modules(text);
+                vendored
+            }
+            None => None,
+        };
+        let fetched = if vendored.is_none() { cache(ground) } else { None };
+        let summed = match &vendored {
+            Some(_) => Vec::new(),
+            None => summed(&owner.read_text("go.sum").unwrap_or_default(), &modules),
+        };
+        Some(Modules {
+            ground,
+            owner: owner.path.clone(),
+            vendored,
+            fetched,
+            required: modules,
+            summed,
+        })
+    }
+
+    fn at(&self, module: &Module) -> Option<(Place, &Ground<'g>)> {
+        let (path, version) = match &module.replacement {
+            Some((path, version)) => (path, version),
+            None => (&module.path, &module.version),
+        };
+        if let Some(vendor) = &self.vendored {
+            let place =
+                self.ground.enter_below(vendor, &module.path).filter(|_| is_plain(&module.path));
+            return Some((place?, self.ground));
+        }
+        let (ground, top) = self.fetched.as_ref()?;
+        let directory = format!("{}@{}", escaped(path), escaped(version));
+        if !is_plain(&directory) || version.is_empty() {
+            return None;
+        }
+        Some((ground.enter_below(top, &directory)?, ground))
+    }
+
+    fn package(&self, module: &Module, place: &Place, ground: &Ground<'_>) -> Package {
+        let declared = place.read_text("go.mod").and_then(|text| required(&text).1);
+        let expected = module.replacement.as_ref().map_or(&module.path, |(path, _)| path);
+        let is_other = |declared: &String| *declared != module.path && declared != expected;
+        Package {
+            id: PackageId {
+                ecosystem: Ecosystem::Go,
+                name: cleaned(&module.path),
+                version: cleaned(&module.version),
+            },
+            declared: declared.filter(is_other).as_deref().map(cleaned),
+            is_direct: false,
+            owner: self.owner.clone(),
+            ground: ground.path.clone(),
+            directory: place.path.clone(),
+            code: vec![place.path.clone()],
+            files: Vec::new(),
+        }
+    }
+}
+
+impl Packages for Modules<'_> {
+    fn find(&self, name: &str) -> Vec<Package> {
+        let known = self.required.iter().chain(&self.summed);
+        let found = known.filter(|module| module.path == name).filter_map(|module| {
+            let (place, ground) = self.at(module)?;
+            Some(self.package(module, &place, ground))
+        });
+        found.collect()
+    }
+
+    fn search(&self, package: &mut Package) {
+        let ground = match &self.fetched {
+            Some((ground, _)) if ground.path == package.ground => ground,
+            _ => self.ground,
+        };
+        ground.search(package);
+    }
+
+    fn all(&self) -> Vec<Package> {
+        let mut found = Vec::new();
+        for module in self.required.iter().chain(&self.summed) {
+            self.ground.count(1);
+            let Some((place, ground)) = self.at(module) else { continue };
+            let shipping = shipping::look(place.handle.as_ref());
+            if !shipping.files.is_empty() {
+                let mut package = self.package(module, &place, ground);
+                self.ground.note_cut(&package, shipping.is_cut);
+                package.files = shipping.files;
+                found.push(package);
+            }
+        }
+        found
+    }
+}
+
+/// Returns a path or a version as the module cache writes it: `!` before what was a capital letter, because
+/// some systems take `A` and `a` for the same.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_ascii_uppercase() {
+            escaped.push('!');
+            escaped.push(character.to_ascii_lowercase());
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
+/// Returns where go keeps fetched modules.
+fn cache<'g>(ground: &Ground<'g>) -> Option<(Ground<'g>, Place)> {
+    let system = ground.system;
+    let absolute =
+        |name: &str| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let path = absolute("GOMODCACHE").or_else(|| {
+        let paths = system.env("GOPATH")?;
+        let first = paths.to_str()?.split(if cfg!(windows) { ';' } else { ':' }).next()?;
+        Some(Path::new(first).join("pkg/mod")).filter(|path| path.is_absolute())
+    });
+    let path = path.or_else(|| Some(home_directory(system)?.join("go/pkg/mod")))?;
+    let path = system.resolve_dir(&path).ok()?;
+    let ground = Ground::new(system, &path);
+    let top = ground.open(&path)?;
+    Some((ground, top))
+}
+
+/// Returns the lines of a `go.mod`, each with the word that it belongs to.
+fn directives(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut block = None;
+    text.lines().filter_map(move |line| {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with("//") {
+            return None;
+        }
+        if let Some(word) = block {
+            if line == ")" {
+                block = None;
+                return None;
+            }
+            return Some((word, line));
+        }
+        let (word, rest) = line.split_once(char::is_whitespace)?;
+        if rest.trim() == "(" {
+            block = Some(word);
+            return None;
+        }
+        Some((word, rest.trim()))
+    })
+}
+
+/// Returns the required modules of a `go.mod`, and its own name.
+fn required(text: &str) -> (Vec<Module>, Option<String>) {
+    let unquoted = |text: &str| text.trim_matches(['"', '`']).to_owned();
+    let words = |line: &str| -> Vec<String> {
+        let line = line.split("//").next().unwrap_or(line);
+        line.split_whitespace().map(unquoted).collect()
+    };
+    let mut modules: Vec<Module> = Vec::new();
+    let mut own = None;
+    for (word, line) in directives(text) {
+        match (word, words(line).as_slice()) {
+            ("module", [path]) => own = Some(path.clone()),
+            ("require", [path, version]) => {
+                let (path, version) = (path.clone(), version.clone());
+                modules.push(Module { path, version, replacement: None });
+            }
+            _ => {}
+        }
+    }
+    for (_, line) in directives(text).filter(|(word, _)| *word == "replace") {
+        let words = words(line);
+        let Some(arrow) = words.iter().position(|word| word == "=>") else { continue };
+        let (old, new) = (&words[..arrow], &words[arrow + 1..]);
+        for module in &mut modules {
+            let is_it = old.first() == Some(&module.path)
+                && old.get(1).is_none_or(|version| *version == module.version);
+            if is_it {
+                // A directory in place of a module is code of the project's own.
+                module.replacement = Some(match new {
+                    [path, version] => (path.clone(), version.clone()),
+                    _ => (String::new(), String::new()),
+                });
+            }
+        }
+    }
+    (modules, own)
+}
+
+/// Returns the names of the direct dependencies in a `go.mod`.
+pub(super) fn direct(place: &Place) -> Vec<String> {
+    let text = place.read_text("go.mod").unwrap_or_default();
+    let required = directives(&text).filter(|(word, _)| *word == "require");
+    let direct = required.filter(|(_, line)| !line.contains("// indirect"));
+    direct
+        .filter_map(|(_, line)| Some(line.split_whitespace().next()?.trim_matches('"').to_owned()))
+        .collect()
+}
+
+/// Returns the modules of a `vendor/modules.txt`.
+fn vendored_modules(text: &str) -> Vec<Module> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("# "));
+    let modules = lines.filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (path, version) = match words.as_slice() {
+            [path, version] | [path, version, "=>", ..] => (*path, *version),
+            _ => return None,
+        };
+        Some(Module { path: path.to_owned(), version: version.to_owned(), replacement: None })
+    });
+    modules.collect()
+}
+
+/// Returns the modules of a `go.sum` whose code was fetched and that `go.mod` does not name.
+fn summed(text: &str, known: &[Module]) -> Vec<Module> {
+    let lines = text.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let (path, version) = (words.next()?, words.next()?);
+        let is_known = known.iter().any(|module| module.path == path);
+        (!version.ends_with("/go.mod") && !is_known).then(|| Module {
+            path: path.to_owned(),
+            version: version.to_owned(),
+            replacement: None,
+        })
+    });
+    lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOD: &str = "module example.com/shop\n\ngo 1.22\n\nrequire github.com/Acme/UI v1.2.0\n\nrequire (\n\t\
+        example.com/a v0.1.0 // indirect\n\texample.com/b/v2 v2.0.0\n\t// a comment\n)\n\n\
+        replace example.com/a => example.com/fork v0.3.0\nreplace example.com/b/v2 => ./b\n";
+
+    #[test]
+    fn a_go_mod_names_modules_and_what_stands_in_for_them() {
+        let (modules, own) = required(MOD);
+        assert_eq!(own.as_deref(), Some("example.com/shop"));
+        let shown: Vec<_> = modules
+            .iter()
+            .map(|module| {
+                (module.path.as_str(), module.version.as_str(), module.replacement.clone())
+            })
+            .collect();
+        let fork = Some(("example.com/fork".to_owned(), "v0.3.0".to_owned()));
+        assert_eq!(
+            shown,
+            [
+                ("github.com/Acme/UI", "v1.2.0", None),
+                ("example.com/a", "v0.1.0", fork),
+                ("example.com/b/v2", "v2.0.0", Some((String::new(), String::new()))),
+            ]
+        );
+    }
+
+    /// <https://go.dev/ref/mod#module-cache>: capital letters are written with an exclamation mark.
+    #[test]
+    fn capital_letters_are_escaped() {
+        assert_eq!(escaped("github.com/Acme/UI"), "github.com/!acme/!u!i");
+    }
+
+    #[test]
+    fn sums_name_fetched_modules_only() {
+        let (modules, _) = required(MOD);
+        let text = "example.com/a v0.1.0 h1:x=\nexample.com/c v1.0.0 h1:x=\nexample.com/d v1.0.0/go.mod h1:x=\n";
+        let paths: Vec<String> =
+            summed(text, &modules).into_iter().map(|module| module.path).collect();
+        assert_eq!(paths, ["example.com/c"]);
+    }
+}

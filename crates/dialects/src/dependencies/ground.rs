@@ -1,0 +1,155 @@
+//! The directories that packages may lie in, and the way to them.
+//!
+//! A package manager makes links: pnpm links each package into its store, workspaces link their members. A
+//! link is followed where it stays inside the project (ruling G6); one that leaves it is noted and not
+//! followed. Packages that a project shares with others lie in a cache, which is a ground of its own.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use brief_syntax::limits;
+use brief_syntax::system::{Dir, DirEntry, FileKind, System};
+
+use super::model::Package;
+use super::shipping::{self, Shipping};
+
+/// An open directory and its path without links.
+pub(super) struct Place {
+    pub(super) handle: Box<dyn Dir>,
+    pub(super) path: PathBuf,
+}
+
+/// A directory that its packages must not leave.
+pub(super) struct Ground<'g> {
+    pub(super) system: &'g dyn System,
+    /// The directory, absolute and without links.
+    pub(super) path: PathBuf,
+    notes: RefCell<Vec<String>>,
+    looked_at: Cell<usize>,
+}
+
+impl<'g> Ground<'g> {
+    pub(super) fn new(system: &'g dyn System, path: &Path) -> Ground<'g> {
+        Ground { system, path: path.to_owned(), notes: RefCell::default(), looked_at: Cell::new(0) }
+    }
+
+    /// Records a remark for the user, once.
+    pub(super) fn note(&self, note: String) {
+        let mut notes = self.notes.borrow_mut();
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+
+    /// Records that a package shipped more than is read.
+    pub(super) fn note_cut(&self, package: &Package, is_cut: bool) {
+        if is_cut {
+            let limit = limits::DEPENDENCY_FILES;
+            self.note(format!(
+                "{} ships more than {limit} files; the rest is left out",
+                package.id
+            ));
+        }
+    }
+
+    /// Counts packages that were looked at.
+    pub(super) fn count(&self, packages: usize) {
+        self.looked_at.set(self.looked_at.get() + packages);
+    }
+
+    /// Returns the remarks, and the number of packages that were looked at.
+    pub(super) fn finish(self) -> (Vec<String>, usize) {
+        (self.notes.into_inner(), self.looked_at.get())
+    }
+
+    /// Searches the directory of a package for guidance.
+    pub(super) fn search(&self, package: &mut Package) {
+        let below = package.directory.strip_prefix(&self.path).unwrap_or(&package.directory);
+        if let Ok(handle) = self.system.open_dir_below(&self.path, below) {
+            let Shipping { files, is_cut, .. } = shipping::look(handle.as_ref());
+            self.note_cut(package, is_cut);
+            package.files = files;
+        }
+    }
+
+    /// Returns a path as people read it.
+    pub(super) fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.path).unwrap_or(path).display().to_string()
+    }
+
+    /// Opens a directory on this ground, with the links in its path followed.
+    pub(super) fn open(&self, path: &Path) -> Option<Place> {
+        let path = self.system.resolve_dir(path).ok()?;
+        let Ok(below) = path.strip_prefix(&self.path) else {
+            self.note(format!("{} lies outside the project and is not read", path.display()));
+            return None;
+        };
+        let handle = if below.as_os_str().is_empty() {
+            self.system.open_dir(&path)
+        } else {
+            self.system.open_dir_below(&self.path, below)
+        };
+        Some(Place { handle: handle.ok()?, path })
+    }
+
+    /// Opens a directory in another one. A link is followed where it stays on this ground.
+    pub(super) fn enter(&self, above: &Place, name: &str) -> Option<Place> {
+        let path = above.path.join(name);
+        match above.handle.open_dir(OsStr::new(name)) {
+            Ok(handle) => Some(Place { handle, path }),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(_) => self.follow(&path),
+        }
+    }
+
+    /// Opens a directory some levels below another one, as [`Ground::enter`] does.
+    pub(super) fn enter_below(&self, above: &Place, slashed: &str) -> Option<Place> {
+        let mut names = slashed.split('/');
+        let first = self.enter(above, names.next()?)?;
+        names.try_fold(first, |place, name| self.enter(&place, name))
+    }
+
+    fn follow(&self, link: &Path) -> Option<Place> {
+        let resolved = self.system.resolve(link).ok()?;
+        if resolved.kind != FileKind::Directory || resolved.path == link {
+            return None;
+        }
+        let Ok(below) = resolved.path.strip_prefix(&self.path) else {
+            let shown = self.shown(link);
+            self.note(format!("{shown} is a link that leaves the project and is not followed"));
+            return None;
+        };
+        let handle = self.system.open_dir_below(&self.path, below).ok()?;
+        Some(Place { handle, path: resolved.path })
+    }
+}
+
+impl Place {
+    /// Reads a file of a package manager in this directory; `None` if there is none that can be read.
+    pub(super) fn read(&self, name: &str) -> Option<Vec<u8>> {
+        self.handle.read(OsStr::new(name), limits::DEPENDENCY_MANIFEST_BYTES).ok()
+    }
+
+    /// Reads a text as [`Place::read`] does, without the mark of its encoding.
+    pub(super) fn read_text(&self, name: &str) -> Option<String> {
+        let text = String::from_utf8(self.read(name)?).ok()?;
+        Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    }
+
+    /// Returns the entries, sorted by name.
+    pub(super) fn entries(&self) -> Vec<DirEntry> {
+        let mut entries =
+            self.handle.first_entries(limits::DEPENDENCY_PACKAGES).unwrap_or_default();
+        entries.sort_unstable();
+        entries
+    }
+
+    /// Returns the names of directories and links, sorted. Names that are not text are left out.
+    pub(super) fn directories(&self) -> Vec<String> {
+        let entries = self.entries().into_iter();
+        let may_be = |entry: &DirEntry| matches!(entry.kind, FileKind::Directory | FileKind::Link);
+        entries.filter(may_be).filter_map(|entry| entry.name.into_string().ok()).collect()
+    }
+}

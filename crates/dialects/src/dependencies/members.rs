@@ -1,0 +1,164 @@
+//! The members of a workspace: the directories that its patterns name.
+
+use super::ground::{Ground, Place};
+
+/// The directories that `**` may stand for, one below the other.
+const DEPTH: usize = 4;
+
+/// The most members of one workspace.
+const MEMBERS: usize = 2_000;
+
+/// Returns the directories below `owner` that patterns such as `packages/*` name and that hold `manifest`.
+/// A pattern with a `!` before it takes some away.
+pub(super) fn expand(
+    ground: &Ground<'_>,
+    owner: &Place,
+    patterns: &[String],
+    manifest: &str,
+) -> Vec<Place> {
+    let mut found: Vec<Place> = Vec::new();
+    let (without, with): (Vec<&String>, Vec<&String>) =
+        patterns.iter().partition(|pattern| pattern.starts_with('!'));
+    for pattern in with {
+        let pattern = pattern.strip_prefix("./").unwrap_or(pattern).trim_end_matches('/');
+        let segments: Vec<&str> = pattern.split('/').collect();
+        if segments.iter().any(|segment| matches!(*segment, "" | "." | "..")) {
+            continue;
+        }
+        walk(ground, owner, &segments, DEPTH, &mut |place| {
+            let is_known = found.iter().any(|known| known.path == place.path);
+            if !is_known && found.len() < MEMBERS && place.read(manifest).is_some() {
+                found.push(place);
+            }
+        });
+    }
+    let is_left_out = |place: &Place| {
+        let below = ground.shown(&place.path);
+        let owner = ground.shown(&owner.path);
+        let below = below.strip_prefix(&owner).unwrap_or(&below).trim_start_matches('/');
+        without.iter().any(|pattern| {
+            let pattern = pattern.trim_start_matches('!').trim_start_matches("./");
+            let pattern: Vec<&str> = pattern.trim_end_matches('/').split('/').collect();
+            covers(&pattern, &below.split('/').collect::<Vec<_>>())
+        })
+    };
+    found.retain(|place| !is_left_out(place));
+    found.sort_by(|left, right| left.path.cmp(&right.path));
+    found
+}
+
+fn walk(
+    ground: &Ground<'_>,
+    above: &Place,
+    segments: &[&str],
+    depth: usize,
+    tell: &mut dyn FnMut(Place),
+) {
+    let Some((first, rest)) = segments.split_first() else { return };
+    if !first.contains('*') {
+        if let Some(place) = ground.enter(above, first) {
+            arrive(ground, place, rest, depth, tell);
+        }
+        return;
+    }
+    let is_deep = *first == "**";
+    for name in above.directories() {
+        if name.starts_with('.') || name == "node_modules" || !(is_deep || is_like(first, &name)) {
+            continue;
+        }
+        if is_deep
+            && depth > 0
+            && let Some(place) = ground.enter(above, &name)
+        {
+            walk(ground, &place, segments, depth - 1, tell);
+        }
+        if let Some(place) = ground.enter(above, &name) {
+            arrive(ground, place, rest, depth, tell);
+        }
+    }
+}
+
+fn arrive(
+    ground: &Ground<'_>,
+    place: Place,
+    rest: &[&str],
+    depth: usize,
+    tell: &mut dyn FnMut(Place),
+) {
+    match rest {
+        [] => tell(place),
+        ["**"] => {
+            walk(ground, &place, rest, depth, tell);
+            tell(place);
+        }
+        _ => walk(ground, &place, rest, depth, tell),
+    }
+}
+
+fn covers(pattern: &[&str], names: &[&str]) -> bool {
+    match (pattern.split_first(), names.split_first()) {
+        (None, None) => true,
+        (Some((&"**", rest)), _) => {
+            covers(rest, names)
+                || names.split_first().is_some_and(|(_, below)| covers(pattern, below))
+        }
+        (Some((first, rest)), Some((name, below))) => is_like(first, name) && covers(rest, below),
+        _ => false,
+    }
+}
+
+/// Returns whether a name has the form of a segment in which `*` stands for any letters.
+fn is_like(segment: &str, name: &str) -> bool {
+    let mut parts = segment.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
+        return false;
+    };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use brief_syntax::system::MemorySystem;
+
+    use super::*;
+
+    fn expanded(patterns: &[&str]) -> Vec<String> {
+        let system = MemorySystem::new("/p")
+            .with_file("packages/a/package.json", "{}")
+            .with_file("packages/b/package.json", "{}")
+            .with_file("packages/b/deep/package.json", "{}")
+            .with_file("packages/empty/x", "")
+            .with_file("packages/node_modules/x/package.json", "{}")
+            .with_file("tools/lint/package.json", "{}")
+            .with_file("/other/package.json", "{}")
+            .with_link("packages/out", "/other");
+        let ground = Ground::new(&system, Path::new("/p"));
+        let owner = ground.open(Path::new("/p")).unwrap();
+        let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
+        let found = expand(&ground, &owner, &patterns, "package.json");
+        found.iter().map(|place| ground.shown(&place.path)).collect()
+    }
+
+    #[test]
+    fn patterns_name_members() {
+        assert_eq!(expanded(&["packages/*"]), ["packages/a", "packages/b"]);
+        assert_eq!(expanded(&["./tools/lint/", "packages/a"]), ["packages/a", "tools/lint"]);
+        assert_eq!(expanded(&["packages/**"]), ["packages/a", "packages/b", "packages/b/deep"]);
+        assert_eq!(expanded(&["packages/*", "!packages/b"]), ["packages/a"]);
+        assert_eq!(expanded(&["t*/l*t"]), ["tools/lint"]);
+        assert!(expanded(&["../*", "packages/../../x", "", "packages/out"]).is_empty());
+    }
+}

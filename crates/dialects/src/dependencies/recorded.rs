@@ -1,0 +1,102 @@
+//! Packages that a project has chosen: what is installed now, beside what was accepted.
+//!
+//! `brief sync` records the version, the files and the capabilities of each. A later version is offered by
+//! itself as long as it can do no more; one that gained something waits until a user has seen it. The
+//! same version with another content is not what was accepted, and waits, too.
+
+use std::path::Path;
+
+use brief_syntax::system::System;
+
+use super::ground::Ground;
+use super::model::{LockedDependency, Package, ShippedFile, ShippedKind, is_plain};
+use super::search::{Packages, locate};
+use super::text::{PackageContent, ShippedText, read_texts};
+
+/// A chosen package, as it is installed now.
+#[derive(Debug)]
+pub(super) enum Installed {
+    /// It is what was accepted, or a version that can do no more.
+    Offered { package: Package, texts: Vec<ShippedText>, reason: String },
+    /// It waits for a user to accept it.
+    Waiting { package: Package, texts: Vec<ShippedText>, reason: String },
+    /// It is not installed, or lies where it is not read.
+    Missing { notes: Vec<String> },
+}
+
+/// Looks at one chosen package, and into no other.
+pub(super) fn look(
+    system: &dyn System,
+    root: &Path,
+    directory: &Path,
+    locked: &LockedDependency,
+) -> Installed {
+    let ground = Ground::new(system, root);
+    let owner = match locked.from.as_str() {
+        "" => directory.to_owned(),
+        from if is_plain(from) => directory.join(from),
+        _ => return Installed::Missing { notes: Vec::new() },
+    };
+    let id = &locked.id;
+    if !is_plain(&id.name) {
+        return Installed::Missing { notes: Vec::new() };
+    }
+    let found = locate(&ground, &owner, (id.ecosystem, &id.name), |environment, found| {
+        let accepted = found.iter().position(|package| package.id.version == id.version);
+        let package = found.into_iter().nth(accepted.unwrap_or(0))?;
+        Some(compare(system, environment, package, locked))
+    });
+    found.unwrap_or_else(|| Installed::Missing { notes: ground.finish().0 })
+}
+
+fn compare(
+    system: &dyn System,
+    environment: &dyn Packages,
+    mut package: Package,
+    locked: &LockedDependency,
+) -> Installed {
+    package.files = locked.files.iter().filter_map(|(path, _)| shipped(&package, path)).collect();
+    let texts = read_texts(system, &package);
+    let hashes = texts.iter().map(|text| (&text.file.slashed, &text.sha256));
+    let is_same = hashes.eq(locked.files.iter().map(|(path, sha256)| (path, sha256)));
+    let version = &locked.id.version;
+    if is_same {
+        let reason = format!("the project offers {}", package.id);
+        return Installed::Offered { package, texts, reason };
+    }
+    environment.search(&mut package);
+    let content = PackageContent::read(system, &package);
+    let added = content.capabilities();
+    let added = added.iter().find(|fact| !locked.capabilities.contains(fact));
+    let (id, texts) = (package.id.clone(), content.texts);
+    if id.version == *version {
+        let reason = format!("{id} has another content than was accepted");
+        return Installed::Waiting { package, texts, reason };
+    }
+    match added {
+        None => {
+            let reason =
+                format!("the project offers {id}; {version} was accepted, and it can do no more");
+            Installed::Offered { package, texts, reason }
+        }
+        Some(fact) => {
+            let reason = format!("{id} can do more than {version}, which was accepted: {fact}");
+            Installed::Waiting { package, texts, reason }
+        }
+    }
+}
+
+/// Returns a recorded file, if it is one that a package can ship: a record may have been edited.
+fn shipped(package: &Package, path: &str) -> Option<ShippedFile> {
+    if !is_plain(path) {
+        return None;
+    }
+    // A distribution of Python lies in a directory beside others.
+    let below = package.code.iter().find_map(|code| {
+        let code = code.strip_prefix(&package.directory).ok()?;
+        let below = Path::new(path).strip_prefix(code).ok()?;
+        below.to_str()
+    });
+    let kind = ShippedKind::of(below?)?;
+    Some(ShippedFile { kind, slashed: path.to_owned() })
+}

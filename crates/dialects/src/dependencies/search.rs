@@ -1,0 +1,244 @@
+//! Packages of a project: all that ship guidance, or one by its name.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use brief_syntax::system::System;
+
+use super::cargo::{self, Crates};
+use super::go::{self, Modules};
+use super::ground::{Ground, Place};
+use super::members;
+use super::model::{Ecosystem, Package, PackageName};
+use super::npm::{self, NodeModules};
+use super::python::{self, SitePackages};
+
+/// The installed packages of one ecosystem and one directory.
+pub(super) trait Packages {
+    /// Returns the packages that are installed under a name: none, or one for each version.
+    fn find(&self, name: &str) -> Vec<Package>;
+
+    /// Looks for the guidance that a package ships.
+    fn search(&self, package: &mut Package);
+
+    /// Returns every package that ships guidance.
+    fn all(&self) -> Vec<Package>;
+
+    /// Returns the names that a user asked for, as far as the packages themselves tell.
+    fn requested(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The packages to look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DependencyExtent {
+    /// Those that the project's own manifests name.
+    Direct,
+    /// Every installed one.
+    All,
+}
+
+/// The packages that ship guidance.
+#[derive(Debug, Default)]
+pub struct DependencySurvey {
+    /// The packages: direct ones first, then by ecosystem, name and version.
+    pub packages: Vec<Package>,
+    /// The number of packages that were looked at.
+    pub looked_at: usize,
+    /// Remarks about what was not read.
+    pub notes: Vec<String>,
+}
+
+/// Lists the packages that ship guidance, seen from a directory of the project: those of the directories
+/// above it, up to the root, and of the members of its workspace.
+pub fn survey(
+    system: &dyn System,
+    root: &Path,
+    directory: &Path,
+    extent: DependencyExtent,
+) -> DependencySurvey {
+    let ground = Ground::new(system, root);
+    let packages = Search::new(&ground, directory).survey(extent);
+    let (notes, looked_at) = ground.finish();
+    DependencySurvey { packages, looked_at, notes }
+}
+
+/// Finds the packages of a name, seen from a directory of the project, with the guidance that they ship.
+/// No other package is looked into.
+pub fn find(
+    system: &dyn System,
+    root: &Path,
+    directory: &Path,
+    name: &PackageName,
+) -> DependencySurvey {
+    let ground = Ground::new(system, root);
+    let search = Search::new(&ground, directory);
+    let mut packages = Vec::new();
+    let mut seen = HashSet::new();
+    for ecosystem in Ecosystem::ALL {
+        if name.ecosystem.is_some_and(|wanted| wanted != ecosystem) {
+            continue;
+        }
+        for owner in search.owners.iter().chain(&search.members) {
+            let Some(environment) = search.environment(ecosystem, owner) else { continue };
+            for mut package in environment.find(&name.name) {
+                ground.count(1);
+                if seen.insert((package.directory.clone(), package.id.name.clone())) {
+                    environment.search(&mut package);
+                    package.is_direct = search.is_direct(&package);
+                    packages.push(package);
+                }
+            }
+        }
+    }
+    drop(search);
+    let (notes, looked_at) = ground.finish();
+    DependencySurvey { packages, looked_at, notes }
+}
+
+/// Finds one installed package, from a directory upwards, without a look for its guidance.
+pub(super) fn locate<T>(
+    ground: &Ground<'_>,
+    directory: &Path,
+    (ecosystem, name): (Ecosystem, &str),
+    mut wanted: impl FnMut(&dyn Packages, Vec<Package>) -> Option<T>,
+) -> Option<T> {
+    chain(ground, directory).iter().find_map(|owner| {
+        let environment = open(ecosystem, ground, owner)?;
+        let found = environment.find(name);
+        if found.is_empty() { None } else { wanted(environment.as_ref(), found) }
+    })
+}
+
+/// Opens a directory and those above it, up to the root.
+fn chain(ground: &Ground<'_>, directory: &Path) -> Vec<Place> {
+    let inside = directory.ancestors().take_while(|path| path.starts_with(&ground.path));
+    inside.filter_map(|path| ground.open(path)).collect()
+}
+
+fn open<'g>(
+    ecosystem: Ecosystem,
+    ground: &'g Ground<'g>,
+    owner: &Place,
+) -> Option<Box<dyn Packages + 'g>> {
+    Some(match ecosystem {
+        Ecosystem::Npm => Box::new(NodeModules::open(ground, owner)?),
+        Ecosystem::Pypi => Box::new(SitePackages::open(ground, owner)?),
+        Ecosystem::Cargo => Box::new(Crates::open(ground, owner)?),
+        Ecosystem::Go => Box::new(Modules::open(ground, owner)?),
+    })
+}
+
+fn direct(ecosystem: Ecosystem, owner: &Place) -> Vec<String> {
+    match ecosystem {
+        Ecosystem::Npm => npm::direct(owner),
+        Ecosystem::Pypi => python::direct(owner),
+        Ecosystem::Cargo => cargo::direct(owner),
+        Ecosystem::Go => go::direct(owner),
+    }
+}
+
+/// A search from one directory.
+struct Search<'g> {
+    ground: &'g Ground<'g>,
+    /// The directory and those above it, the nearest first.
+    owners: Vec<Place>,
+    /// The members of the workspaces of the directory.
+    members: Vec<Place>,
+    /// The packages of each directory.
+    environments: BTreeMap<(Ecosystem, PathBuf), Box<dyn Packages + 'g>>,
+    /// The names of direct dependencies, each with the directory that names it.
+    direct: Vec<(Ecosystem, PathBuf, String)>,
+}
+
+impl<'g> Search<'g> {
+    fn new(ground: &'g Ground<'g>, directory: &Path) -> Search<'g> {
+        let owners = chain(ground, directory);
+        let mut members: Vec<Place> = Vec::new();
+        if let Some(owner) = owners.first() {
+            for (patterns, manifest) in
+                [(npm::workspaces(owner), "package.json"), (cargo::workspaces(owner), "Cargo.toml")]
+            {
+                for member in members::expand(ground, owner, &patterns, manifest) {
+                    if members.iter().all(|known| known.path != member.path) {
+                        members.push(member);
+                    }
+                }
+            }
+        }
+        let mut environments = BTreeMap::new();
+        let mut direct_names = Vec::new();
+        for owner in owners.iter().chain(&members) {
+            for ecosystem in Ecosystem::ALL {
+                if let Some(environment) = open(ecosystem, ground, owner) {
+                    environments.insert((ecosystem, owner.path.clone()), environment);
+                }
+                let names = direct(ecosystem, owner).into_iter();
+                direct_names.extend(names.map(|name| (ecosystem, owner.path.clone(), name)));
+            }
+        }
+        // Without a manifest, Python's packages know what a user asked for.
+        if direct_names.iter().all(|(ecosystem, ..)| *ecosystem != Ecosystem::Pypi) {
+            for ((ecosystem, owner), environment) in &environments {
+                let names = environment.requested().into_iter();
+                direct_names.extend(names.map(|name| (*ecosystem, owner.clone(), name)));
+            }
+        }
+        Search { ground, owners, members, environments, direct: direct_names }
+    }
+
+    fn environment(&self, ecosystem: Ecosystem, owner: &Place) -> Option<&(dyn Packages + 'g)> {
+        let environment = self.environments.get(&(ecosystem, owner.path.clone()))?;
+        Some(environment.as_ref())
+    }
+
+    fn is_direct(&self, package: &Package) -> bool {
+        let ecosystem = package.id.ecosystem;
+        self.direct.iter().any(|(named, _, name)| {
+            *named == ecosystem && ecosystem.is_same(name, &package.id.name)
+        })
+    }
+
+    fn survey(&self, extent: DependencyExtent) -> Vec<Package> {
+        let mut packages: Vec<Package> = Vec::new();
+        let mut seen: HashSet<(PathBuf, String)> = HashSet::new();
+        let mut asked: HashSet<(Ecosystem, &Path, &str)> = HashSet::new();
+        for (ecosystem, owner, name) in &self.direct {
+            if !asked.insert((*ecosystem, owner, name)) {
+                continue;
+            }
+            // A package of a member may lie with the workspace.
+            let nearest = owner.ancestors().find_map(|place| {
+                let environment = self.environments.get(&(*ecosystem, place.to_owned()))?;
+                let found = environment.find(name);
+                (!found.is_empty()).then_some((environment, found))
+            });
+            let Some((environment, found)) = nearest else { continue };
+            for mut package in found {
+                if seen.insert((package.directory.clone(), package.id.name.clone())) {
+                    environment.search(&mut package);
+                    (package.is_direct, package.owner) = (true, owner.clone());
+                    packages.push(package);
+                }
+            }
+        }
+        let looked_at = packages.len();
+        packages.retain(|package| !package.files.is_empty());
+        if extent == DependencyExtent::All {
+            for environment in self.environments.values() {
+                let others = environment.all().into_iter().filter(|package| {
+                    seen.insert((package.directory.clone(), package.id.name.clone()))
+                });
+                packages.extend(others);
+            }
+        } else {
+            self.ground.count(looked_at);
+        }
+        packages.sort_by(|left, right| {
+            let key = |package: &Package| (!package.is_direct, package.id.clone());
+            key(left).cmp(&key(right)).then_with(|| left.directory.cmp(&right.directory))
+        });
+        packages
+    }
+}

@@ -1,0 +1,84 @@
+//! Projects with installed packages.
+
+use std::path::Path;
+
+use brief_dialects::dependencies::{
+    DependencyChoice, DependencyExtent, LockedDependency, Package, PackageContent, PackageGuidance,
+    PackageName, find, survey,
+};
+use brief_dialects::{DialectGuidance, Moment, Resolution};
+use brief_syntax::Root;
+use brief_syntax::system::MemorySystem;
+
+/// Returns the packages that ship guidance, one line each.
+pub(crate) fn listed(
+    system: &MemorySystem,
+    directory: &str,
+    extent: DependencyExtent,
+) -> Vec<String> {
+    let found = survey(system, Path::new("/p"), Path::new(directory), extent);
+    found.packages.iter().map(line).collect()
+}
+
+pub(crate) fn line(package: &Package) -> String {
+    let files: Vec<&str> = package.files.iter().map(|file| file.slashed.as_str()).collect();
+    let direct = if package.is_direct { "direct " } else { "" };
+    format!("{direct}{}:{} {}", package.id.ecosystem, package.id, files.join(" "))
+}
+
+/// Accepts a package as it is installed now.
+pub(crate) fn accepted(system: &MemorySystem, name: &str) -> LockedDependency {
+    let name = PackageName::parse(name).unwrap();
+    let found = find(system, Path::new("/p"), Path::new("/p"), &name);
+    let package = found.packages.into_iter().next().unwrap();
+    let content = PackageContent::read(system, &package);
+    let files = content.texts.iter().map(|text| (text.file.slashed.clone(), text.sha256.clone()));
+    LockedDependency {
+        from: String::new(),
+        files: files.collect(),
+        capabilities: content.capabilities(),
+        sha256: content.sha256,
+        id: package.id,
+    }
+}
+
+/// The answer about a path: what is offered, what is left out with its reason, and the codes of problems.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) offered: Vec<String>,
+    pub(crate) left_out: Vec<String>,
+    pub(crate) problems: Vec<String>,
+}
+
+pub(crate) fn ask(
+    system: &MemorySystem,
+    path: &str,
+    recorded: &[LockedDependency],
+    choice: &DependencyChoice,
+) -> Answer {
+    let root = Path::new("/p");
+    let locks = recorded.iter().map(|locked| (root, locked));
+    let Some(guidance) = PackageGuidance::read(system, root, root, locks, choice) else {
+        return Answer::default();
+    };
+    let opened = Root::open(system, root).unwrap();
+    let moment = Moment::about(system, opened, root, Path::new(path));
+    let mut answer = Resolution::default();
+    guidance.resolve(&moment, &mut answer);
+    assert_eq!(answer.active().count(), 0, "nothing of a package is active");
+    let offered = answer.offered().map(|applied| applied.item.name.to_string());
+    let left_out = answer.left_out.iter();
+    Answer {
+        offered: offered.collect(),
+        left_out: left_out.map(|one| format!("{}: {}", one.name, one.reason.about(""))).collect(),
+        problems: guidance
+            .diagnostics()
+            .iter()
+            .map(|found| format!("{}: {}", found.code(), found.message))
+            .collect(),
+    }
+}
+
+pub(crate) fn named(names: &[&str]) -> DependencyChoice {
+    DependencyChoice::Named(names.iter().map(|name| PackageName::parse(name).unwrap()).collect())
+}

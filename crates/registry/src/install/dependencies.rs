@@ -1,0 +1,229 @@
+//! The packages of `[dependencies]`: what they ship is looked at, accepted and recorded.
+//!
+//! Nothing of a package is written. The lock gets its version, its files and its capabilities, and answers
+//! offer what the lock records.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_dialects::dependencies::{
+    self, LockedDependency, Package, PackageContent, PackageId, PackageName,
+};
+use brief_dialects::policy::Policy;
+use brief_syntax::project::repository_around;
+use brief_syntax::system::System;
+use brief_syntax::{Diagnostic, Rule, Severity, Source, paths, rules};
+
+use super::state::ProjectState;
+use super::{ItemCapabilities, ProjectPaths, gate};
+use crate::lock::Lock;
+use crate::manifest::WantedDependency;
+use crate::outputs::ChangeKind;
+
+/// A new, changed or removed package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DependencyReport {
+    /// The package.
+    pub id: PackageId,
+    /// The version that was accepted before.
+    pub before: Option<String>,
+    /// The change.
+    pub change: ChangeKind,
+    /// The number of files of guidance.
+    pub files: usize,
+    /// The capabilities.
+    pub capabilities: ItemCapabilities,
+}
+
+/// The chosen packages of a run.
+pub(super) struct Wanted<'w> {
+    pub(super) system: &'w dyn System,
+    pub(super) project: &'w ProjectPaths,
+    pub(super) old: &'w ProjectState,
+    pub(super) policy: &'w Policy,
+}
+
+impl Wanted<'_> {
+    /// Looks at the packages that the manifest names, and returns what the lock is to record. A package that
+    /// is not installed here, or is refused, keeps its old record.
+    pub(super) fn choose(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<LockedDependency> {
+        let manifest = &self.old.manifest;
+        if manifest.dependencies.is_empty() {
+            return Vec::new();
+        }
+        let path = self.project.manifest();
+        let source = Arc::new(Source::new(path, self.old.manifest_text.as_str()));
+        let mut locked: Vec<LockedDependency> = Vec::new();
+        for wanted in &manifest.dependencies {
+            let mut report = |rule: Rule, severity, message: String, help: &str| {
+                let mut found =
+                    Diagnostic::new(rule, &source, wanted.span, message).with_help(help);
+                found.severity = severity;
+                diagnostics.push(found);
+            };
+            if self.project.outputs != self.project.config {
+                let help = "move `[dependencies]` to the brief.toml of a project";
+                let message = "a user has no packages, only projects do".to_owned();
+                report(rules::project::DEPENDENCY_MISSING, Severity::Error, message, help);
+                continue;
+            }
+            let found = self.find(wanted, &mut report);
+            let known = self.old.lock.dependencies.iter();
+            let known = known.filter(|known| wanted.name.matches(&known.id));
+            let new = match found {
+                Looked::Found(package) => self.accept(&package, diagnostics),
+                Looked::Empty => continue,
+                Looked::Unknown => None,
+            };
+            match new {
+                Some(new) => locked.push(new),
+                None => locked.extend(known.cloned()),
+            }
+        }
+        locked.sort_by(|left, right| key(left).cmp(&key(right)));
+        locked.dedup_by(|left, right| key(left) == key(right));
+        locked
+    }
+
+    fn find(
+        &self,
+        wanted: &WantedDependency,
+        report: &mut dyn FnMut(Rule, Severity, String, &str),
+    ) -> Looked {
+        let directory = &self.project.outputs;
+        let root = repository_around(self.system, directory).unwrap_or(directory);
+        let found = dependencies::find(self.system, root, directory, &wanted.name);
+        let name = &wanted.name;
+        let missing = rules::project::DEPENDENCY_MISSING;
+        for note in &found.notes {
+            report(missing, Severity::Warning, note.clone(), "");
+        }
+        let ecosystems: BTreeSet<_> =
+            found.packages.iter().map(|package| package.id.ecosystem).collect();
+        if ecosystems.len() > 1 {
+            let named: Vec<String> = ecosystems
+                .iter()
+                .map(|&ecosystem| {
+                    let name = PackageName { ecosystem: Some(ecosystem), name: name.name.clone() };
+                    format!("`{name}`")
+                })
+                .collect();
+            let message = format!("several packages are called `{name}`");
+            let help = format!("write {}", named.join(" or "));
+            report(missing, Severity::Error, message, &help);
+            return Looked::Unknown;
+        }
+        let Some(package) = found.packages.into_iter().next() else {
+            let message = format!("no package `{name}` is installed");
+            report(missing, Severity::Warning, message, "install it, then run `brief sync` again");
+            return Looked::Unknown;
+        };
+        if let Some(declared) = &package.declared {
+            let place =
+                package.directory.strip_prefix(root).unwrap_or(&package.directory).display();
+            let message = format!("the package in {place} calls itself `{declared}`");
+            let help = "it is known by its place; make sure that it is the one that you mean";
+            report(missing, Severity::Warning, message, help);
+        }
+        if package.files.is_empty() {
+            let message = format!("{} ships no guidance", package.id);
+            let help = "`brief deps` lists the packages that do";
+            report(missing, Severity::Warning, message, help);
+            return Looked::Empty;
+        }
+        Looked::Found(Box::new(package))
+    }
+
+    /// Reads what a package ships; `None` if it is refused.
+    fn accept(
+        &self,
+        package: &Package,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<LockedDependency> {
+        let content = PackageContent::read(self.system, package);
+        let accepted = &self.old.manifest.accept;
+        let mut refused = gate::refused(&content.findings, &content.sha256, accepted);
+        refused.extend(gate::forbidden(&content.findings, self.policy));
+        if !refused.is_empty() {
+            diagnostics.extend(refused);
+            return None;
+        }
+        let files =
+            content.texts.iter().map(|text| (text.file.slashed.clone(), text.sha256.clone()));
+        Some(LockedDependency {
+            id: package.id.clone(),
+            from: self.from(&package.owner),
+            files: files.collect(),
+            capabilities: content.capabilities(),
+            sha256: content.sha256,
+        })
+    }
+
+    /// Returns the directory of a workspace whose dependency a package is.
+    fn from(&self, owner: &Path) -> String {
+        owner.strip_prefix(&self.project.outputs).map(paths::slashed).unwrap_or_default()
+    }
+}
+
+/// The result of a look for a package.
+enum Looked {
+    Found(Box<Package>),
+    /// It is installed, and ships nothing.
+    Empty,
+    /// It is not installed here, or several packages could be meant.
+    Unknown,
+}
+
+type Key<'k> = (&'static str, &'k str, &'k str);
+
+fn key(locked: &LockedDependency) -> Key<'_> {
+    (locked.id.ecosystem.as_str(), &locked.id.name, &locked.from)
+}
+
+/// Returns the new, changed and removed packages.
+pub(super) fn told(before: &Lock, after: &Lock) -> Vec<DependencyReport> {
+    let mut told = Vec::new();
+    for locked in &after.dependencies {
+        let known = before.dependencies.iter().find(|known| key(known) == key(locked));
+        if known == Some(locked) {
+            continue;
+        }
+        let has = |fact: &&String| known.is_some_and(|known| known.capabilities.contains(fact));
+        let added = locked.capabilities.iter().filter(|fact| !has(fact)).cloned().collect();
+        told.push(DependencyReport {
+            id: locked.id.clone(),
+            before: known.map(|known| known.id.version.clone()),
+            change: if known.is_some() { ChangeKind::Updated } else { ChangeKind::Created },
+            files: locked.files.len(),
+            capabilities: ItemCapabilities { all: locked.capabilities.clone(), added },
+        });
+    }
+    let is_gone = |known: &&LockedDependency| {
+        !after.dependencies.iter().any(|locked| key(locked) == key(known))
+    };
+    told.extend(before.dependencies.iter().filter(is_gone).map(|known| DependencyReport {
+        id: known.id.clone(),
+        before: Some(known.id.version.clone()),
+        change: ChangeKind::Removed,
+        files: known.files.len(),
+        capabilities: ItemCapabilities { all: Vec::new(), added: Vec::new() },
+    }));
+    told
+}
+
+/// Returns a sentence for each package that is not as it was locked.
+pub(super) fn differences(before: &Lock, after: &Lock) -> Vec<String> {
+    let told = told(before, after).into_iter();
+    let sentence = |report: DependencyReport| match (report.change, report.before) {
+        (ChangeKind::Created, _) => format!("the package {} is not locked", report.id),
+        (ChangeKind::Removed, _) => {
+            format!("the package {} is locked, but no longer wanted", report.id)
+        }
+        (_, Some(before)) if before != report.id.version => {
+            format!("the package {} is installed, and {before} is locked", report.id)
+        }
+        _ => format!("the package {} has another content than was locked", report.id),
+    };
+    told.map(sentence).collect()
+}
