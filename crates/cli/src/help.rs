@@ -35,6 +35,8 @@ pub(crate) const GROUPS: &[Group] = &[
         commands: &[
             ("init", "brief init"),
             ("new", "brief new rule money"),
+            ("import", "brief import --dry-run"),
+            ("convert", "brief convert cursor claude --out ."),
             ("lint", "brief lint --fix"),
             ("fmt", "brief fmt --check"),
             ("schema", "brief schema agents-yaml"),

@@ -29,7 +29,6 @@ mod watched;
 pub use cache::{Cache, Checkout, Event, Network};
 pub use error::FetchError;
 pub use latest::{Latest, newer_tag};
-pub use outputs::plan::Difference;
-pub use outputs::{Change, ChangeKind};
+pub use outputs::{Change, ChangeKind, Difference};
 pub use source::{GitSource, SourceAddress, SourceError};
 pub use watched::WatchedFiles;

@@ -1,18 +1,21 @@
 //! `brief add`
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::ExitCode;
 
 use brief_clients::compile::ClientsInUse;
 use brief_registry::SourceAddress;
 use brief_registry::install::{
-    AddError, Addition, ChooseError, Elsewhere, InstallRequest, TypedSource,
+    AddError, Addition, ChooseError, Elsewhere, InstallMode, InstallReport, InstallRequest,
+    TypedSource,
 };
 use brief_registry::install::{choose, look_into};
 use brief_registry::manifest::{ManifestEdit, ManifestPlace};
 use clap::Args;
 
 use crate::error::CommandError;
-use crate::installation::{self, Installation, RunPurpose, Writing, short};
+use crate::installation::{self, Installation, RunPurpose, Where, Writing, short};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -157,6 +160,50 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
     let asked = RunPurpose::ToWrite;
     let outcome = installation.carry_out(ui, "add", session, &request, &args.writing, asked)?;
     Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
+}
+
+/// Installs everything of a directory over files that are not ours yet, with copies of them.
+pub(super) fn install(
+    ui: &mut Ui,
+    session: &Session,
+    source: &Path,
+    adopt: &BTreeSet<String>,
+    used: &[String],
+) -> Result<Result<InstallReport, ExitCode>, CommandError> {
+    let place = Where { global: false };
+    let found = Installation::find_for(ui, session, &place, InstallMode::Write)?;
+    let installation = match found {
+        Ok(installation) => installation,
+        Err(code) => return Ok(Err(code)),
+    };
+    let system = session.system();
+    let manifest = installation.manifest.clone().unwrap_or_default();
+    let text = source.display().to_string();
+    let typed = TypedSource { text: &text, base: session.directory(), name: None };
+    let addition =
+        typed.entry(system, &installation.project, &manifest).map_err(|error| not_added(&error))?;
+    let known = installation.clients.profiles().ids();
+    let found = installation::watched(ui, |observer| {
+        let (base, network) = (session.directory(), installation::network(true));
+        look_into(system, &addition.source, None, base, &known, network, observer)
+    })?;
+    let found = found.map_err(|error| installation::refusal_of_typed(&error))?;
+    let wanted =
+        choose(&found.registry, &[], None).map_err(|error| not_chosen(&addition, None, &error))?;
+    let is_open = installation.clients.settings().clients.is_none() && !used.is_empty();
+    let clients = if is_open { used.to_vec() } else { installation.wanted(&[])? };
+    let named = is_open.then(|| ManifestEdit::FoundClients {
+        clients: clients.clone(),
+        signs: vec!["the imported files".to_owned()],
+    });
+    let edits: Vec<ManifestEdit> = named.into_iter().chain([addition.edit(wanted, None)]).collect();
+    let request = InstallRequest {
+        edits: &edits,
+        found: Some(&found),
+        adopt: adopt.clone(),
+        ..InstallRequest::new(&clients)
+    };
+    installation.sync(ui, session, &request)
 }
 
 fn not_added(error: &AddError) -> CommandError {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use brief_clients::places::{self, Duplicate};
-use brief_clients::profile::Profile;
+use brief_clients::profile::{Profile, ProfileScope};
 use brief_dialects::portable::output::{Compiler, Foreign, Merge, SharedEntry};
 use brief_dialects::portable::{ItemId, ItemKind};
 use brief_registry::install::{self, Drift, SourceInventory};
@@ -139,6 +139,7 @@ fn examine(session: &Session, installation: &Installation) -> Result<Vec<Finding
     shared(session, installation, &lock, &mut findings);
     sources(session, installation, &lock, &mut findings);
     doubles(installation, &lock, &mut findings);
+    same_texts(session, installation, &mut findings)?;
     unread(session, installation, &lock, &mut findings);
     servers(installation, &mut findings);
     #[cfg(feature = "agent")]
@@ -293,6 +294,26 @@ fn sources(
             }
         }
     }
+}
+
+/// Reports hand-written files of several clients that say the same.
+fn same_texts(
+    session: &Session,
+    installation: &Installation,
+    findings: &mut Vec<Finding>,
+) -> Result<(), CommandError> {
+    if installation.clients.scope() == ProfileScope::Home {
+        return Ok(());
+    }
+    let collection = super::import::collect(session, installation, &[], None)?;
+    for item in collection.items.iter().filter(|item| item.originals.len() > 1) {
+        let files = item.originals.join(", ");
+        let message = format!("the same text, or nearly, is in {files}");
+        let help =
+            format!("`brief import {}` makes one {} of them", item.originals.join(" "), item.kind);
+        findings.push(Finding::note("same-text", None, message, &help));
+    }
+    Ok(())
 }
 
 /// Reports an item at two places that one client reads.

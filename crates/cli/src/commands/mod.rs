@@ -8,6 +8,7 @@ mod build;
 mod clean;
 pub(crate) mod completions;
 pub(crate) mod context;
+mod convert;
 mod coverage;
 mod decisions;
 mod deps;
@@ -15,6 +16,7 @@ mod diff;
 mod doctor;
 mod fmt;
 pub(crate) mod hook;
+mod import;
 mod init;
 mod lint;
 mod list;
@@ -80,6 +82,8 @@ pub(crate) enum Command {
     Fmt(fmt::FmtArgs),
     Init(init::InitArgs),
     New(new::NewArgs),
+    Import(import::ImportArgs),
+    Convert(convert::ConvertArgs),
     Hook(hook::HookArgs),
     Trust(trust::TrustArgs),
     Doctor(doctor::DoctorArgs),
@@ -146,6 +150,8 @@ pub(crate) fn run(
         Command::Fmt(args) => fmt::run(ui, session, args),
         Command::Init(args) => init::run(ui, session, args),
         Command::New(args) => new::run(ui, session, args),
+        Command::Import(args) => import::run(ui, session, args),
+        Command::Convert(args) => convert::run(ui, session, args),
         Command::Hook(args) => hook::run(ui, session, args),
         Command::Trust(args) => trust::run(ui, session, args),
         Command::Doctor(args) => doctor::run(ui, session, args),

@@ -206,7 +206,7 @@ impl Installation {
     }
 
     /// Makes the project match its manifest.
-    fn sync(
+    pub(crate) fn sync(
         &self,
         ui: &mut Ui,
         session: &Session,

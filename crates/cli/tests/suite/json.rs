@@ -91,6 +91,9 @@ const RUNS: &[(&str, &str)] = &[
     ("build", "-C ../outside/guidance build"),
     ("fmt", "-C ../outside/guidance fmt --check"),
     ("new", "-C ../outside/guidance new rule names"),
+    ("convert", "convert claude copilot"),
+    ("import", "import --dry-run"),
+    ("import", "import CLAUDE.md --to items"),
     ("init", "-C ../outside init"),
     ("man", "man ../outside/man"),
 ];
@@ -245,7 +248,7 @@ fn an_error_is_one_object() {
       "error": {
         "message": "unrecognized subcommand 'contxt'",
         "hints": [
-          "a similar subcommand exists: 'context'",
+          "some similar subcommands exist: 'convert', 'context'",
           "Usage: brief [OPTIONS] <COMMAND>",
           "For more information, try '--help'."
         ]

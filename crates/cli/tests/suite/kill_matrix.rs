@@ -414,6 +414,15 @@ cases! {
     clean: "clean", ["clean"], installed;
     clean_global: "clean -g", ["clean", "-g"], installed;
     build: "build", ["build", "../outside/source", "--out", "built"], source;
+    import: "import", ["import"], of_clients;
+    convert: "convert --out", ["convert", "claude", "copilot", "--out", "."], of_clients;
+}
+
+/// Files of two clients.
+fn of_clients(project: &Sandbox) {
+    project.write(".claude/rules/api.md", "---\npaths: [src/**]\n---\nText.\n");
+    project.write(".claude/skills/ship/SKILL.md", "---\nname: ship\ndescription: d\n---\nShip.\n");
+    project.write(".claude/skills/ship/notes.txt", "mine\n");
 }
 
 fn fixable(project: &Sandbox) {

@@ -37,6 +37,7 @@ mod hook_memory;
 mod hook_moments;
 mod hosted;
 mod hostile;
+mod import;
 mod in_process;
 mod init;
 #[cfg(unix)]

@@ -416,6 +416,13 @@ fn the_guide_to_dependencies_shows_what_is_printed() {
     Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
 }
 
+#[test]
+fn the_guide_to_importing_shows_what_is_printed() {
+    let scene = || with_programs(consumer(), "");
+    let (path, silence) = ("docs/guide/importing.md", Silence::Counts);
+    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+}
+
 /// Every page of the guide is run by a test of this file.
 #[test]
 fn every_page_of_the_guide_is_run() {

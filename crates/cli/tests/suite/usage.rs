@@ -25,6 +25,8 @@ fn help_lists_the_commands() {
     Write guidance, and check it:
       init         Write an AGENTS.yaml from a template
       new          Write a new item of a source registry from a template
+      import       Turn clients' own files into portable items
+      convert      Turn one client's files into another client's, without a registry
       lint         Check guidance files, every format at once
       fmt          Format the items of a source registry: front matter and body
       schema       Print the JSON Schema of a file that people write, for editors
@@ -186,6 +188,8 @@ fn each_command_has_help() {
         &["init"],
         &["fmt"],
         &["new"],
+        &["import"],
+        &["convert"],
         &["hook"],
         &["hook", "claude"],
         &["hook", "install"],
@@ -214,7 +218,7 @@ fn a_wrong_call_is_exit_2() {
     ------- stderr -------
     error: unrecognized subcommand 'contxt'
 
-      tip: a similar subcommand exists: 'context'
+      tip: some similar subcommands exist: 'convert', 'context'
 
     Usage: brief [OPTIONS] <COMMAND>
 

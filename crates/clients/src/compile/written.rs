@@ -58,8 +58,15 @@ fn convert(
 ) {
     let source = item.document().source();
     let form = form(item.kind(), own.map(Profile::id));
-    let original =
-        OriginalFile { client: own, kind: item.kind(), form, about: "", stem: item.name(), source };
+    let original = OriginalFile {
+        client: own,
+        kind: item.kind(),
+        form,
+        about: "",
+        stem: item.name(),
+        peer: None,
+        source,
+    };
     let mut imported = match import(&original, clients) {
         Ok(imported) => imported,
         Err(refusal) => {

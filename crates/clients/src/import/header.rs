@@ -9,7 +9,7 @@ use toml_edit::{Item, Value as TomlValue};
 use crate::compile::yaml::{self, Map, YamlValue};
 
 /// The front matter of a file.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Header {
     /// The fields, in order.
     pub(super) fields: Map,

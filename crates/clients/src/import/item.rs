@@ -1,5 +1,6 @@
 //! An imported item while it is made, and its text.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use brief_dialects::native::{RuleScope, RuleUse, portable_patterns};
@@ -14,16 +15,41 @@ use crate::compile::fields::alternatives;
 use crate::compile::yaml::{self, Map, YamlValue};
 use crate::compile::{OutputContent, compile, fields_for};
 use crate::profile::{
-    FieldCondition, FieldRule, FieldValue, From, Layout, Profile, ProfileOptions, Shape,
+    FieldCondition, FieldRule, FieldValue, From, Layout, Profile, ProfileOptions, Profiles, Shape,
     UnknownFields,
 };
 
 use super::header::{self, Header, key_of, parts_of, text_of};
-use super::{DESCRIPTION_LENGTH, ImportNote, MADE_LENGTH, OriginalFile, arguments, moment, tables};
+use super::{
+    DESCRIPTION_LENGTH, ImportNote, MADE_LENGTH, OriginalFile, arguments, moment, peers, tables,
+};
 
 /// The fields of one client alone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Block(pub(crate) Map);
+pub struct ClientBlock(pub(crate) Map);
+
+impl ClientBlock {
+    /// Returns the names of the fields that say something.
+    pub(super) fn said(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, value)| !value.is_null()).map(|(key, _)| key_of(key))
+    }
+}
+
+/// A file that an item was made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// The path that it was read from.
+    pub path: PathBuf,
+    /// The client; `None` for a file that several read.
+    pub client: Option<String>,
+    /// The form of its front matter.
+    pub form: Form,
+    /// The directory that it is about.
+    pub about: String,
+    /// Its text below the front matter.
+    pub body: String,
+    pub(super) header: Header,
+}
 
 /// A portable item that was made from a client's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,9 +69,11 @@ pub struct ImportedItem {
     /// The bodies for single clients.
     pub overrides: Vec<(String, String)>,
     /// The blocks of clients.
-    pub blocks: Vec<(String, Block)>,
+    pub blocks: Vec<(String, ClientBlock)>,
     /// Everything that it does not say in the words of the format.
     pub notes: Vec<ImportNote>,
+    /// The files that it was made from.
+    pub members: Vec<Member>,
     /// The other fields of the format, in order.
     pub(crate) fields: Map,
     /// The fields that the format requires and the original does not have.
@@ -66,6 +94,7 @@ impl ImportedItem {
             overrides: Vec::new(),
             blocks: Vec::new(),
             notes: Vec::new(),
+            members: Vec::new(),
             fields: Map::new(),
             unsaid: Vec::new(),
             is_verbatim: true,
@@ -114,13 +143,7 @@ impl ImportedItem {
             self.unsaid.push("name");
         }
         let Some(profile) = file.client else {
-            for (key, _) in header
-                .fields
-                .iter()
-                .filter(|(key, _)| !matches!(key_of(key), "name" | "description"))
-            {
-                self.note(Some(key_of(key)), "no client has a block for it, so it is lost");
-            }
+            self.fields_of_all(file, header, clients);
             return self.as_written(clients);
         };
         let layout = profile.layout(self.kind);
@@ -139,9 +162,71 @@ impl ImportedItem {
         }
         self.as_written(clients);
         match layout {
-            Some(layout) => self.settle(file, header, profile, layout, clients),
+            Some(layout) => self.settle(0, profile, layout, clients),
             None => self.put_into_block(profile.id(), header.fields.clone()),
         }
+        // Another tool's files are for all of its clients, whatever fields they have.
+        if file.peer.is_some() {
+            self.clients.clear();
+        }
+    }
+
+    /// Takes the fields of a file that is no client's own.
+    fn fields_of_all(&mut self, file: &OriginalFile<'_>, header: &Header, clients: &[&str]) {
+        let mut fields = header.fields.clone();
+        if file.peer.is_some() {
+            let targets = peers::targets(&mut fields, clients);
+            self.clients = targets.clients;
+            for (client, block) in targets.blocks {
+                self.put_into_block(&client, block);
+            }
+            for name in targets.unknown {
+                self.note(Some("targets"), format!("no client is known as `{name}`"));
+            }
+        }
+        for (key, value) in fields {
+            let name = key_of(&key);
+            // `globs` are the scope, and the rest says what the format says without it.
+            let is_said = matches!(name, "name" | "description" | "globs" | "root");
+            if !is_said && !value.is_null() {
+                self.note(Some(name), "no client has a block for it, so it is lost");
+            }
+        }
+    }
+
+    /// Makes the blocks of its clients anew, after files were united.
+    pub(super) fn settle_all(&mut self, profiles: &Profiles, clients: &[&str]) {
+        let is_of_member = |client: &str, members: &[Member]| {
+            members.iter().any(|member| member.client.as_deref() == Some(client))
+        };
+        self.blocks.retain(|(client, _)| !is_of_member(client, &self.members));
+        for number in 0..self.members.len() {
+            let Some(client) = self.members[number].client.clone() else { continue };
+            if is_of_member(&client, &self.members[..number]) {
+                continue;
+            }
+            let profile = profiles.get(&client);
+            if let Some((profile, layout)) =
+                profile.and_then(|own| Some((own, own.layout(self.kind)?)))
+            {
+                self.settle(number, profile, layout, clients);
+            }
+        }
+    }
+
+    /// Gives it another name.
+    pub(super) fn rename(&mut self, name: String) {
+        if !self.is_verbatim {
+            // The heading was the old name.
+            self.body.clone_from(&self.members[0].body);
+            self.is_verbatim = true;
+        }
+        self.name = name;
+    }
+
+    /// Returns a field of the format.
+    pub(super) fn field(&self, name: &str) -> Option<&YamlValue> {
+        header::get(&self.fields, name)
     }
 
     /// Takes the arguments of a command over.
@@ -216,15 +301,10 @@ impl ImportedItem {
     }
 
     /// Compiles the item again, and puts what would come out otherwise into the client's block.
-    fn settle(
-        &mut self,
-        file: &OriginalFile<'_>,
-        header: &Header,
-        profile: &Profile,
-        layout: &Layout,
-        clients: &[&str],
-    ) {
-        let form = layout.pattern_form().unwrap_or(file.form);
+    fn settle(&mut self, number: usize, profile: &Profile, layout: &Layout, clients: &[&str]) {
+        let Some(member) = self.members.get(number).cloned() else { return };
+        let header = &member.header;
+        let form = layout.pattern_form().unwrap_or(member.form);
         // A scope that would come out otherwise is said in the block alone, which changes the other fields.
         for _ in 0..2 {
             let mut block = Map::new();
@@ -244,7 +324,7 @@ impl ImportedItem {
             for (key, _) in &compiled {
                 let name = key_of(key);
                 let rule = layout.fields.iter().find(|rule| rule.key == name);
-                if header.get(name).is_none() && !self.is_about(file, rule) {
+                if header.get(name).is_none() && !self.is_about(&member, rule) {
                     block.push((key.clone(), YamlValue::null()));
                 }
             }
@@ -259,11 +339,12 @@ impl ImportedItem {
         }
     }
 
-    /// Returns whether a field says which directory a file without a scope of its own is about.
-    fn is_about(&self, file: &OriginalFile<'_>, rule: Option<&FieldRule>) -> bool {
-        !file.about.is_empty()
-            && !self.scope.is_empty()
-            && (is_scope(rule) || rule.is_some_and(is_conditional))
+    /// Returns whether a field says when to load a file that says so by its place: `CLAUDE.md`, or a file of a
+    /// directory below.
+    fn is_about(&self, member: &Member, rule: Option<&FieldRule>) -> bool {
+        let is_placed = matches!(member.form, Form::Instructions | Form::Legacy)
+            || !member.about.is_empty() && !self.scope.is_empty();
+        is_placed && (is_scope(rule) || rule.is_some_and(is_conditional))
     }
 
     /// Returns whether a field says the same as in the original.
@@ -308,7 +389,7 @@ impl ImportedItem {
 
     fn put_into_block(&mut self, client: &str, fields: Map) {
         if !fields.is_empty() {
-            self.blocks.push((client.to_owned(), Block(fields)));
+            self.blocks.push((client.to_owned(), ClientBlock(fields)));
         }
     }
 
@@ -341,6 +422,15 @@ impl ImportedItem {
             &made.unwrap_or_else(|| format!("Imported from {}", file.source.path().display())),
             MADE_LENGTH,
         )
+    }
+
+    /// Returns the rule as an entry of `AGENTS.yaml`.
+    pub(super) fn entry(&self) -> YamlValue {
+        let texts = self.scope.iter().map(YamlValue::text).collect();
+        YamlValue::Map(vec![
+            (YamlValue::text("content"), YamlValue::text(self.body.trim())),
+            (YamlValue::text("match"), YamlValue::List(texts)),
+        ])
     }
 
     /// Returns the text of its entry file.

@@ -6,18 +6,23 @@
 //! said. Everything that has no home is a note.
 
 mod arguments;
+mod collect;
+mod convert;
+mod found;
 mod header;
 mod item;
 mod name;
+mod peers;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod unite;
 
 use std::sync::Arc;
 
 use brief_dialects::native::{RuleScope, RuleUse, rule_scope};
+use brief_dialects::portable::ItemKind;
 use brief_dialects::portable::directives;
-use brief_dialects::portable::{ItemKind, NAME_LENGTH};
 use brief_profiles::Form;
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::source::Encoding;
@@ -27,8 +32,12 @@ use crate::profile::{OutputForm, Profile};
 
 use header::Header;
 
-pub use item::{Block, ImportedItem};
+pub use collect::{CollectedItem, Collection, ItemFile, SkippedFile, collect};
+pub use convert::ConvertedItem;
+pub use found::{FoundFile, Looking, tell};
+pub use item::{ClientBlock, ImportedItem, Member};
 pub use name::slug;
+pub use unite::{is_same_text, paragraphs, shared_percent, unite};
 
 /// A file that was written for a client.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +52,8 @@ pub struct OriginalFile<'f> {
     pub about: &'f str,
     /// The name of its file without ending, or that of its directory.
     pub stem: &'f str,
+    /// The other tool that wrote it, if it is not a client's.
+    pub peer: Option<&'f str>,
     /// Its text.
     pub source: &'f Arc<Source>,
 }
@@ -58,7 +69,7 @@ pub struct ImportNote {
 
 /// The reason why a file is no item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum ImportRefusal {
     /// It is UTF-16.
     #[error("it is UTF-16; save it as UTF-8")]
     Utf16,
@@ -77,30 +88,32 @@ pub enum Refusal {
 }
 
 /// Turns a file into an item; `clients` are the names of all known clients.
-pub fn import(file: &OriginalFile<'_>, clients: &[&str]) -> Result<ImportedItem, Refusal> {
+pub fn import(file: &OriginalFile<'_>, clients: &[&str]) -> Result<ImportedItem, ImportRefusal> {
     let source = file.source;
     if let Encoding::Invalid { .. } = source.encoding() {
         let bytes = source.bytes_from_line(0);
         let is_wide = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
-        return Err(if is_wide { Refusal::Utf16 } else { Refusal::NotUtf8 });
+        return Err(if is_wide { ImportRefusal::Utf16 } else { ImportRefusal::NotUtf8 });
     }
     if source.text().contains('\0') {
-        return Err(Refusal::Utf16);
+        return Err(ImportRefusal::Utf16);
     }
     let layout = file.client.and_then(|client| client.layout(file.kind));
     let form = layout.map_or(&OutputForm::Markdown, |layout| &layout.form);
     let parts = match form {
         OutputForm::Markdown => Parts::of_markdown(file),
-        OutputForm::Toml { body } => Parts::of_toml(source.text(), body).ok_or(Refusal::NotToml)?,
+        OutputForm::Toml { body } => {
+            Parts::of_toml(source.text(), body).ok_or(ImportRefusal::NotToml)?
+        }
     };
     let body = parts.body;
     if body.trim().is_empty() {
-        return Err(Refusal::NoText);
+        return Err(ImportRefusal::NoText);
     }
     if body.contains("<!--") {
         let found = directives::scan(&body, clients);
         if !found.blocks.is_empty() || !found.problems.is_empty() {
-            return Err(Refusal::Directives);
+            return Err(ImportRefusal::Directives);
         }
     }
     let mut item = ImportedItem::new(file.kind, slug(file.stem, file.kind), body.clone());
@@ -109,6 +122,14 @@ pub fn import(file: &OriginalFile<'_>, clients: &[&str]) -> Result<ImportedItem,
     if let Some(scope) = parts.scope.filter(|_| file.kind == ItemKind::Rule) {
         item.scope_of(file, &scope);
     }
+    item.members.push(Member {
+        path: source.path().to_owned(),
+        client: file.client.map(|client| client.id().to_owned()),
+        form: file.form,
+        about: file.about.to_owned(),
+        body: body.clone(),
+        header: parts.header.clone(),
+    });
     item.fill(file, &parts.header, clients);
     if let Some(client) = file.client.filter(|_| file.kind == ItemKind::Command) {
         item.keep_body(&body, client, clients);
@@ -172,5 +193,3 @@ const DESCRIPTION_LENGTH: usize = 1024;
 
 /// The length of a description that is made from the text.
 const MADE_LENGTH: usize = 160;
-
-const _: () = assert!(NAME_LENGTH == 64, "slugs are cut to that length");

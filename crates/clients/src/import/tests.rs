@@ -12,7 +12,7 @@ use crate::compile::compile;
 use crate::profile::{ProfileOptions, Profiles};
 
 use super::header::{self, Header};
-use super::{ImportedItem, OriginalFile, Refusal, import, slug};
+use super::{ImportRefusal, ImportedItem, OriginalFile, import, is_same_text, slug, unite};
 
 struct Case<'c> {
     client: &'c str,
@@ -23,12 +23,13 @@ struct Case<'c> {
 }
 
 impl Case<'_> {
-    fn import(&self) -> Result<ImportedItem, Refusal> {
+    fn import(&self) -> Result<ImportedItem, ImportRefusal> {
         let profiles = Profiles::builtin();
         let source = Arc::new(Source::new("x.md", self.text));
         let client = profiles.get(self.client);
         let Case { kind, form, stem, .. } = *self;
-        let file = OriginalFile { client, kind, form, about: "", stem, source: &source };
+        let file =
+            OriginalFile { client, kind, form, about: "", stem, peer: None, source: &source };
         import(&file, &profiles.ids())
     }
 
@@ -88,7 +89,7 @@ fn agent<'c>(client: &'c str, text: &'c str) -> Case<'c> {
 fn names_of_files_become_names_of_items() {
     for (stem, name) in [
         ("api", "api"),
-        ("C# Expert", "c-expert"),
+        ("C# Expert", "csharp-expert"),
         ("React_Rules.v2", "react-rules-v2"),
         ("--x--", "x"),
         ("con", "con-rule"),
@@ -218,12 +219,13 @@ fn a_long_description_is_cut_and_kept() {
 #[test]
 fn what_is_no_item_is_refused() {
     let no_text = rule("claude", Form::Claude, "---\npaths: [a]\n---\n\n").import();
-    assert_eq!(no_text.unwrap_err(), Refusal::NoText);
+    assert_eq!(no_text.unwrap_err(), ImportRefusal::NoText);
     let directives = rule("claude", Form::Claude, "a\n<!-- @client:claude -->\nb\n").import();
-    assert_eq!(directives.unwrap_err(), Refusal::Directives);
-    for (bytes, refusal) in
-        [(vec![0xff, 0xfe, b'a', 0], Refusal::Utf16), (b"caf\xe9\n".to_vec(), Refusal::NotUtf8)]
-    {
+    assert_eq!(directives.unwrap_err(), ImportRefusal::Directives);
+    for (bytes, refusal) in [
+        (vec![0xff, 0xfe, b'a', 0], ImportRefusal::Utf16),
+        (b"caf\xe9\n".to_vec(), ImportRefusal::NotUtf8),
+    ] {
         let source = Arc::new(Source::from_bytes("x.md", bytes));
         let file = OriginalFile {
             client: None,
@@ -231,6 +233,7 @@ fn what_is_no_item_is_refused() {
             form: Form::Plain,
             about: "",
             stem: "x",
+            peer: None,
             source: &source,
         };
         assert_eq!(import(&file, &[]).unwrap_err(), refusal);
@@ -275,4 +278,126 @@ fn the_law_holds_for_odd_headers() {
         }
     }
     assert!(count > 80, "{count}");
+}
+
+/// Any texts of any clients: each gets back what it said, whether they become one item or several.
+#[test]
+fn whatever_is_united_comes_apart_again() {
+    const PARTS: [&str; 7] = [
+        "# Title\n",
+        "- One.\n- Two.\n",
+        "```sh\nmake\n\nmake\n```\n",
+        "## Part\n",
+        "Text.\n",
+        "Other text.\n",
+        "> Quoted.\n",
+    ];
+    let profiles = Profiles::builtin();
+    let clients = profiles.ids();
+    arbtest::arbtest(|input| {
+        let mut items = Vec::new();
+        let mut texts = Vec::new();
+        for client in [None, Some("claude"), Some("copilot"), Some("opencode")] {
+            if input.arbitrary::<bool>()? && !items.is_empty() {
+                continue;
+            }
+            let count = input.int_in_range(1..=5)?;
+            let mut body = String::new();
+            for _ in 0..count {
+                body.push_str(input.choose(&PARTS)?);
+                body.push('\n');
+            }
+            let source = Arc::new(Source::new(format!("{client:?}.md"), body.clone()));
+            let file = OriginalFile {
+                client: client.and_then(|client| profiles.get(client)),
+                kind: ItemKind::Rule,
+                form: Form::Instructions,
+                about: "",
+                stem: "demo",
+                peer: None,
+                source: &source,
+            };
+            items.push(import(&file, &clients).expect("it is text"));
+            texts.push((client, body));
+        }
+        let united = unite(items, &profiles);
+        assert!(united.len() <= texts.len());
+        for (client, body) in &texts {
+            let is_its = |item: &&ImportedItem| {
+                item.members.iter().any(|own| own.client.as_deref() == *client)
+            };
+            let own: Vec<&ImportedItem> = united.iter().filter(is_its).collect();
+            let [item] = own[..] else { panic!("one item has the text of {client:?}") };
+            let portable = item.compilable();
+            assert!(is_sound(&portable, &clients), "{}", item.text());
+            // A client that no file names reads what everybody reads.
+            let reader = client.unwrap_or_else(|| {
+                let named = |id: &&&str| {
+                    !item.members.iter().any(|own| own.client.as_deref() == Some(**id))
+                };
+                clients.iter().find(named).unwrap()
+            });
+            let again = portable.body_for(reader, &clients);
+            assert!(
+                is_same_text(&again, body),
+                "{client:?}: {body:?} became {again:?}\n{}",
+                item.text()
+            );
+        }
+        Ok(())
+    });
+}
+
+/// Any text at all is imported or refused, and what is imported is sound and comes back.
+#[test]
+fn any_file_is_imported_or_refused() {
+    const HEADS: [&str; 8] = [
+        "---\n",
+        "paths: ",
+        "globs: **/*.ts\n",
+        "name: x\n",
+        "- a\n",
+        "tools: [",
+        "\u{feff}",
+        "description: >\n  a\n",
+    ];
+    let profiles = Profiles::builtin();
+    let clients = profiles.ids();
+    arbtest::arbtest(|input| {
+        let mut text = String::new();
+        for _ in 0..input.int_in_range(0..=6)? {
+            text.push_str(input.choose(&HEADS)?);
+        }
+        text.push_str(input.arbitrary::<&str>()?);
+        let all: Vec<_> = profiles.iter().collect();
+        let profile = *input.choose(&all)?;
+        for (kind, layout) in profile.layouts().filter(|(kind, _)| *kind != ItemKind::Skill) {
+            let source = Arc::new(Source::new("x.md", text.clone()));
+            let form = layout.pattern_form().unwrap_or(Form::Plain);
+            let file = OriginalFile {
+                client: Some(profile),
+                kind,
+                form,
+                about: "",
+                stem: "x",
+                peer: None,
+                source: &source,
+            };
+            let Ok(item) = import(&file, &clients) else { continue };
+            let portable = item.compilable();
+            if is_sound(&portable, &clients) && layout.form == crate::profile::OutputForm::Markdown
+            {
+                let compiled = compile(&portable, profile, &ProfileOptions::default(), &clients);
+                let OutputContent::Text(again) = &compiled.files[0].content else {
+                    panic!("a text")
+                };
+                assert!(
+                    again.ends_with(&item.members[0].body),
+                    "{kind} of {}: {text:?} became {again:?}",
+                    profile.id()
+                );
+            }
+        }
+        Ok(())
+    });
 }

@@ -51,6 +51,11 @@ impl Template {
         }
     }
 
+    /// Returns the path, with `{name}`.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
     /// Returns the path for an item.
     pub fn fill(&self, name: &str) -> String {
         self.0.replace(NAME, name)

@@ -12,6 +12,7 @@ use super::bundle;
 use super::constructs::{self, Construct, Weight};
 use super::directives::{self, DirectiveProblemKind, Directives};
 use super::fields::{is_reserved, unknown_client};
+use super::imported;
 use super::links::{self, LinkTarget};
 use super::model::{ItemId, ItemKind, PortableItem};
 use super::parse;
@@ -57,15 +58,6 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
     preloaded_skills(registry);
     hidden_commands(registry);
     bundle::check(registry);
-}
-
-/// Returns whether an item that has no directory could be compiled: its fields and its text have no errors.
-pub fn is_sound(item: &PortableItem, clients: &[&str]) -> bool {
-    let mut found = Vec::new();
-    parse::check_item(&item.id, &item.document, clients, &mut found);
-    found.extend(overrides(item, clients));
-    found.extend(body(item, clients));
-    item.is_valid() && found.iter().all(|diagnostic| diagnostic.severity != Severity::Error)
 }
 
 /// Limits the findings of an item. Errors come first, so that the cut hides none of them.
@@ -143,7 +135,7 @@ fn place(item: &PortableItem) -> Vec<Diagnostic> {
 }
 
 /// §2.3: checks the bodies for single clients.
-fn overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
+pub(super) fn overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for own in &item.overrides {
         if !clients.contains(&own.client.as_str()) {
@@ -179,13 +171,13 @@ fn overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
         found.extend(file_links(item, &own.source, start, text));
     }
     if item.is_verbatim() {
-        found.iter_mut().for_each(as_warning);
+        found.iter_mut().for_each(imported::as_warning);
     }
     found
 }
 
 /// §5 and §6: checks the canonical body.
-fn body(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
+pub(super) fn body(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
     let document = &item.document;
     let (source, start) = (&document.source, document.body_start());
     let text = document.body();
@@ -228,20 +220,9 @@ fn body(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
     found.extend(file_links(item, source, start, text));
     if is_verbatim {
         // The text says so already, to the very same clients.
-        found.iter_mut().for_each(as_warning);
+        found.iter_mut().for_each(imported::as_warning);
     }
     found
-}
-
-/// Lets an imported text keep what a new one may not say.
-fn as_warning(diagnostic: &mut Diagnostic) {
-    let is_kept = matches!(
-        diagnostic.rule,
-        rules::portable::CLIENT_CONSTRUCT | rules::portable::LINK_OUTSIDE
-    );
-    if is_kept && diagnostic.severity == Severity::Error {
-        diagnostic.severity = Severity::Warning;
-    }
 }
 
 /// §5.4: checks that links lead to files that are installed with the item.

@@ -21,28 +21,6 @@ const RESERVED: [&str; 22] = [
     "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "nul", "prn",
 ];
 
-/// The fields that the format defines, besides clients' blocks.
-const FIELDS: [&str; 13] = [
-    "schema",
-    "name",
-    "description",
-    "license",
-    "audience",
-    "metadata",
-    "scope",
-    "mode",
-    "model",
-    "tools",
-    "preload-skills",
-    "items",
-    "requires",
-];
-
-/// Returns whether the format defines a field.
-pub fn is_format_field(name: &str) -> bool {
-    FIELDS.contains(&name)
-}
-
 /// Returns whether a file of that name is impossible on some system.
 pub(super) fn is_reserved(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().to_lowercase();

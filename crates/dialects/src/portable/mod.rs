@@ -17,6 +17,7 @@ mod fields;
 mod foreign;
 pub mod format;
 mod guidance;
+mod imported;
 mod installed;
 pub mod links;
 mod locked;
@@ -29,10 +30,11 @@ pub mod toml;
 
 pub use blocks::capability_of;
 pub use brief_profiles::COMPILED as CLIENTS;
-pub use check::{check, is_sound};
-pub use fields::{is_format_field, name_problem};
+pub use check::check;
+pub use fields::name_problem;
 pub use foreign::{OutsidePlugin, PassedOver, Plugin, is_candidate_name, slug};
 pub use guidance::{Portable, SCOPE as REGISTRY_SCOPE};
+pub use imported::{is_format_field, is_sound};
 pub use installed::{ClientCopy, Installed, InstalledItem, InstalledPiece, has_own_copy};
 pub use locked::{
     DependencyText, LOCK_VERSION, LockProblem, LockedContents, LockedFiles, locked_contents,

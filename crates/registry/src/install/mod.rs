@@ -10,6 +10,7 @@
 //! of each file, and the owner of each file that is in place now.
 
 mod addition;
+mod create;
 mod dependencies;
 mod derived;
 mod error;
@@ -35,11 +36,11 @@ use brief_syntax::{Diagnostic, Severity};
 
 use crate::cache::Network;
 use crate::manifest::{ManifestEdit, ManifestPlace};
-use crate::outputs::plan::Difference;
 use crate::outputs::record;
-use crate::outputs::{Change, ChangeKind};
+use crate::outputs::{Change, ChangeKind, Difference};
 
 pub use addition::{AddError, Addition, TypedSource};
+pub use create::{NewFile, NewFileState, create, look};
 pub use dependencies::DependencyReport;
 pub use error::{InstallError, Unresolved};
 pub use finish::{Finished, finish};

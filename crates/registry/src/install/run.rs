@@ -92,7 +92,7 @@ pub fn sync(
 }
 
 /// Adds a `.gitignore` to the directory of our own state.
-fn ignore_own(own: &Disk<'_>) -> io::Result<()> {
+pub(super) fn ignore_own(own: &Disk<'_>) -> io::Result<()> {
     let Some(top) = own.top() else { return Ok(()) };
     let name = OsStr::new(".gitignore");
     match top.read(name, limits::FILE_BYTES) {

@@ -9,8 +9,9 @@ use brief_syntax::rules;
 use brief_syntax::system::{FileKind, Permission, ReadError};
 
 use super::run::warning;
+use crate::outputs::Difference;
 use crate::outputs::disk::DiskState;
-use crate::outputs::plan::{Difference, Plan};
+use crate::outputs::plan::Plan;
 use crate::outputs::record::OutputRecord;
 use crate::outputs::stage::{Disks, PermissionSource, Planned, WriteRoot};
 use crate::outputs::{Change, ChangeKind};

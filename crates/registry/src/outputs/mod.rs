@@ -29,6 +29,17 @@ pub enum ChangeKind {
     Removed,
 }
 
+/// The contents of a changed file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The path, with `/`.
+    pub path: String,
+    /// The content before; `None` for a missing file.
+    pub before: Option<Vec<u8>>,
+    /// The content after; `None` for a removed file.
+    pub after: Option<Vec<u8>>,
+}
+
 /// Splits a path with `/` into the directory and the name.
 pub(crate) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))

@@ -18,7 +18,7 @@ use super::disk::{Disk, DiskState};
 use super::item::ItemFiles;
 use super::record::{FileRecord, ItemRecord, OutputRecord, is_output_path};
 use super::stage::{PermissionSource, Planned, Stage, WriteRoot};
-use super::{Change, ChangeKind};
+use super::{Change, ChangeKind, Difference};
 
 /// The treatment of edited outputs and of files of others.
 #[derive(Debug, Clone, Default)]
@@ -76,17 +76,6 @@ pub(crate) struct Advice {
     pub(crate) edited: &'static str,
     pub(crate) foreign: &'static str,
     pub(crate) stale: &'static str,
-}
-
-/// The contents of a changed file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    /// The path, with `/`.
-    pub path: String,
-    /// The content before; `None` for a missing file.
-    pub before: Option<Vec<u8>>,
-    /// The content after; `None` for a removed file.
-    pub after: Option<Vec<u8>>,
 }
 
 /// The planned changes of a run.
@@ -264,6 +253,11 @@ impl<'p> Plan<'p> {
         Ok(())
     }
 
+    /// Returns whether the user has chosen a file that is not ours yet.
+    fn is_handed_over(&self, path: &str, found: &FileRecord) -> bool {
+        self.policy.foreign.has(path) && self.recorded(path, &found.sha256).is_none()
+    }
+
     /// Returns whether a file equals the backup of the one that our output had replaced before.
     fn is_adopted(&self, path: &str, sha256: &str, own: &Disk<'_>) -> io::Result<bool> {
         let copy = self.records.iter().find_map(|record| record.adopted.get(path));
@@ -354,6 +348,12 @@ impl<'p> Plan<'p> {
             let update = ChangeKind::Updated;
             match disk.look(&path) {
                 DiskState::Missing => write(ChangeKind::Created, None, Replaces::Ours),
+                // What the user hands over comes back one day, even if it is the same now.
+                DiskState::File(found)
+                    if found.sha256 == known.sha256 && self.is_handed_over(&path, &found) =>
+                {
+                    write(update, Some(&found), Replaces::Foreign);
+                }
                 DiskState::File(found) if found == known => unchanged += 1,
                 // Replacing equal content loses nothing.
                 DiskState::File(found) if found.sha256 == known.sha256 => {

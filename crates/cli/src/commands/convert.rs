@@ -1,0 +1,208 @@
+//! `brief convert`
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use brief_clients::import::{CollectedItem, Collection, ConvertedItem};
+use brief_clients::profile::Profile;
+use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
+use brief_syntax::paths::cleaned;
+use brief_syntax::render::Envelope;
+use clap::Args;
+use serde::Serialize;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::installation::{self, Installation, Where};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Turn one client's files into another client's, without a registry
+///
+/// Prints the files, or writes them below DIR with `--out`. A file that is there already is never replaced.
+/// Exits with 1 when a file could not be converted; the others are.
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    /// The client whose files are read
+    #[arg(value_name = "FROM", add = clap_complete::ArgValueCompleter::new(crate::complete::clients))]
+    from: String,
+
+    /// The client whose files are made
+    #[arg(value_name = "TO", add = clap_complete::ArgValueCompleter::new(crate::complete::clients))]
+    to: String,
+
+    /// The files and directories to convert [default: all of FROM in the project]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// Write the files below this directory instead of printing them
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Print JSON: the files with their texts, and notes
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct ConvertReport<'r> {
+    from: &'r str,
+    to: &'r str,
+    files: Vec<JsonFile<'r>>,
+    notes: Vec<JsonNote<'r>>,
+    skipped: Vec<JsonSkipped<'r>>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonFile<'r> {
+    path: &'r str,
+    from: &'r [String],
+    text: Option<&'r str>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonNote<'r> {
+    from: &'r [String],
+    field: Option<&'r str>,
+    message: &'r str,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonSkipped<'r> {
+    path: &'r str,
+    reason: &'r str,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &ConvertArgs,
+) -> Result<ExitCode, CommandError> {
+    let found = Installation::find(ui, session, &Where { global: false })?;
+    let installation = match found {
+        Ok(installation) => installation,
+        Err(code) => return Ok(code),
+    };
+    installation.wanted(&[args.from.clone(), args.to.clone()])?;
+    let profiles = installation.clients.profiles();
+    let to = profiles
+        .get(&args.to)
+        .ok_or_else(|| CommandError::usage(format!("unknown client `{}`", args.to)))?;
+    let collection = super::import::collect(session, &installation, &args.paths, Some(&args.from))?;
+    let collection = of_client(collection, &args.from);
+    let clients = profiles.ids();
+    let converted: Vec<ConvertedItem> =
+        collection.items.iter().map(|item| item.converted(to, &clients)).collect();
+    if collection.items.is_empty() && collection.skipped.is_empty() {
+        return Err(CommandError::refused(format!("there are no files of {} here", args.from))
+            .with_hint("name the files: `brief convert FROM TO PATH`"));
+    }
+    if let Some(out) = &args.out {
+        write(session, out, &converted)?;
+    }
+    if args.json {
+        print_json(ui, &installation.project.outputs, args, &collection, &converted)?;
+    } else {
+        print(ui, args, to, &collection, &converted)?;
+    }
+    let is_whole =
+        collection.skipped.is_empty() && converted.iter().all(|one| !one.files.is_empty());
+    Ok(if is_whole { ExitCode::SUCCESS } else { ErrorKind::Refused.exit_code() })
+}
+
+/// Keeps the items that come from files of a client, or from files that several read.
+fn of_client(mut collection: Collection, client: &str) -> Collection {
+    let is_of = |item: &CollectedItem| {
+        item.clients.is_empty() || item.clients.iter().any(|own| own == client)
+    };
+    collection.items.retain(is_of);
+    collection
+}
+
+/// Writes the files below a directory, all or none.
+fn write(session: &Session, out: &Path, converted: &[ConvertedItem]) -> Result<(), CommandError> {
+    let files: Vec<NewFile<'_>> = converted
+        .iter()
+        .flat_map(|one| &one.files)
+        .map(|file| NewFile { path: &file.path, bytes: &file.bytes, permission: file.permission })
+        .collect();
+    let place = ProjectPaths::at(&cleaned(&session.directory().join(out)));
+    let refused = |error| installation::refusal(&error);
+    let states = install::look(session.system(), &place, &files).map_err(refused)?;
+    for (file, state) in files.iter().zip(&states) {
+        if let NewFileState::Taken(what) = state {
+            return Err(CommandError::refused(format!(
+                "`{}` {what}; nothing was written",
+                file.path
+            ))
+            .with_hint("choose another `--out`, or move it away"));
+        }
+    }
+    install::create(session.system(), &place, &files).map_err(refused)
+}
+
+fn print(
+    ui: &mut Ui,
+    args: &ConvertArgs,
+    to: &Profile,
+    collection: &Collection,
+    converted: &[ConvertedItem],
+) -> Result<(), CommandError> {
+    for (item, one) in collection.items.iter().zip(converted) {
+        for file in &one.files {
+            match (std::str::from_utf8(&file.bytes), &args.out) {
+                (Ok(text), None) => {
+                    ui.print_line(format!("==> {} <==", file.path))?;
+                    ui.print_text(text.as_bytes())?;
+                }
+                _ => ui.print_line(&file.path)?,
+            }
+        }
+        for note in &one.notes {
+            let field =
+                note.field.as_deref().map(|field| format!("`{field}`: ")).unwrap_or_default();
+            ui.warning(&format!("{}: {field}{}", item.originals.join(", "), note.message))?;
+        }
+    }
+    for skipped in &collection.skipped {
+        ui.warning(&format!("`{}` is not converted: {}", skipped.path, skipped.reason))?;
+    }
+    let files: usize = converted.iter().map(|one| one.files.len()).sum();
+    ui.status(&format!(
+        "{files} files of {} from {} of {}",
+        to.name(),
+        collection.items.len(),
+        args.from
+    ))?;
+    Ok(())
+}
+
+fn print_json(
+    ui: &mut Ui,
+    root: &Path,
+    args: &ConvertArgs,
+    collection: &Collection,
+    converted: &[ConvertedItem],
+) -> Result<(), CommandError> {
+    let (mut files, mut notes) = (Vec::new(), Vec::new());
+    for (item, one) in collection.items.iter().zip(converted) {
+        let from = &item.originals[..];
+        files.extend(one.files.iter().map(|file| JsonFile {
+            path: &file.path,
+            from,
+            text: std::str::from_utf8(&file.bytes).ok(),
+        }));
+        notes.extend(one.notes.iter().map(|note| JsonNote {
+            from,
+            field: note.field.as_deref(),
+            message: &note.message,
+        }));
+    }
+    let skipped = collection
+        .skipped
+        .iter()
+        .map(|one| JsonSkipped { path: &one.path, reason: &one.reason })
+        .collect();
+    let body = ConvertReport { from: &args.from, to: &args.to, files, notes, skipped };
+    ui.print_json(&Envelope { kind: "convert", root, diagnostics: &[], body })?;
+    Ok(())
+}

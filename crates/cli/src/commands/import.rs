@@ -1,0 +1,558 @@
+//! `brief import`
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use brief_clients::import::{self, CollectedItem, Collection, ImportNote, Looking, SkippedFile};
+use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
+use brief_syntax::Root;
+use brief_syntax::paths::{cleaned, slashed};
+use brief_syntax::render::Envelope;
+use clap::Args;
+use serde::Serialize;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::installation::{self, Installation, Where};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// The directory for items of a project that has none yet.
+const DEFAULT_DIRECTORY: &str = "guidance";
+
+/// The file of `--agents-yaml`.
+const AGENTS_YAML: &str = "AGENTS.yaml";
+
+/// Turn clients' own files into portable items
+///
+/// Rules, skills, agents and commands of every client that brief knows, and those of rulesync, ruler and apm, become items
+/// of a source registry, from which `brief build` gives each client back what it had. The same text in several
+/// clients' files becomes one item. Files that are there already are never replaced. Exits with 1 when a file could
+/// not be imported; the others are.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
+pub(crate) struct ImportArgs {
+    /// The files and directories to import from [default: the whole project]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// The registry: a directory below the project, or another one [default: that of the project's items, or guidance]
+    #[arg(long, value_name = "DIR", conflicts_with = "agents_yaml")]
+    to: Option<PathBuf>,
+
+    /// Write scoped rules that are short into a new AGENTS.yaml instead of a registry
+    #[arg(long, conflicts_with = "replace")]
+    agents_yaml: bool,
+
+    /// Write nothing; show what would be done
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Make the originals outputs of the new items, and keep copies of them
+    #[arg(long)]
+    replace: bool,
+
+    /// Print JSON: items, files that were left out, and notes
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct ImportReport<'r> {
+    to: &'r str,
+    files: usize,
+    items: Vec<JsonItem<'r>>,
+    skipped: Vec<JsonSkipped<'r>>,
+    written: usize,
+    replaced: Vec<String>,
+    left: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonItem<'r> {
+    item: String,
+    state: &'static str,
+    from: &'r [String],
+    clients: &'r [String],
+    files: Vec<String>,
+    notes: Vec<JsonNote>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonNote {
+    field: Option<String>,
+    message: String,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonSkipped<'r> {
+    path: &'r str,
+    reason: &'r str,
+}
+
+/// The state of an item in the registry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ItemState {
+    New,
+    Unchanged,
+    Taken,
+}
+
+impl ItemState {
+    fn as_str(self) -> &'static str {
+        match self {
+            ItemState::New => "new",
+            ItemState::Unchanged => "unchanged",
+            ItemState::Taken => "taken",
+        }
+    }
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &ImportArgs,
+) -> Result<ExitCode, CommandError> {
+    let mode = installation::mode(args.dry_run, false);
+    let found = Installation::find_for(ui, session, &Where { global: false }, mode)?;
+    let installation = match found {
+        Ok(installation) => installation,
+        Err(code) => return Ok(code),
+    };
+    let mut collection = collect(session, &installation, &args.paths, None)?;
+    if args.agents_yaml {
+        return agents_yaml(ui, session, &installation, args, &collection);
+    }
+    let target = RegistryTarget::find(session, &installation.project, args.to.as_deref())?;
+    let states = target.states(session, &collection.items)?;
+    let mut taken = Vec::new();
+    for (item, state) in collection.items.iter().zip(&states) {
+        if *state == ItemState::Taken {
+            let reason =
+                format!("`{}/{}/{}` is another item", target.shown, item.kind.folder(), item.name);
+            taken.extend(
+                item.originals
+                    .iter()
+                    .map(|path| SkippedFile { path: path.clone(), reason: reason.clone() }),
+            );
+        }
+    }
+    collection.skipped.extend(taken);
+    let new: Vec<&CollectedItem> = chosen(&collection, &states, ItemState::New);
+    let mut outcome = Replacement::default();
+    if !args.dry_run && !new.is_empty() {
+        target.write(session, &new)?;
+    }
+    if args.replace && !args.dry_run && !collection.items.is_empty() {
+        outcome = match replace(ui, session, &collection, &states, &target)? {
+            Ok(outcome) => outcome,
+            Err(code) => return Ok(code),
+        };
+    }
+    if args.json {
+        print_json(
+            ui,
+            &installation.project.outputs,
+            &collection,
+            &states,
+            &target,
+            &outcome,
+            args,
+        )?;
+    } else {
+        print(ui, &collection, &states, &target, &outcome, args)?;
+    }
+    let is_whole = collection.skipped.iter().all(is_harmless) && outcome.is_whole;
+    Ok(if is_whole { ExitCode::SUCCESS } else { ErrorKind::Refused.exit_code() })
+}
+
+/// Returns whether a file that is left out is no loss: a link, or an output of ours.
+fn is_harmless(skipped: &SkippedFile) -> bool {
+    skipped.reason.starts_with("brief has written") || skipped.reason.starts_with("it is a link")
+}
+
+fn chosen<'c>(
+    collection: &'c Collection,
+    states: &[ItemState],
+    wanted: ItemState,
+) -> Vec<&'c CollectedItem> {
+    let items = collection.items.iter().zip(states);
+    items.filter(|(_, state)| **state == wanted).map(|(item, _)| item).collect()
+}
+
+/// Reads the clients' files of the project, or those that the user names; of one client, if it is given.
+pub(super) fn collect(
+    session: &Session,
+    installation: &Installation,
+    paths: &[PathBuf],
+    only: Option<&str>,
+) -> Result<Collection, CommandError> {
+    let system = session.system();
+    let project = &installation.project.outputs;
+    let root = Root::open(system, project).map_err(|error| {
+        CommandError::refused(format!("`{}` cannot be opened: {error}", project.display()))
+    })?;
+    let mut wanted: BTreeSet<String> = BTreeSet::new();
+    for path in paths {
+        let whole = cleaned(&session.directory().join(path));
+        let below = whole.strip_prefix(root.path()).map_err(|_| {
+            CommandError::usage(format!(
+                "`{}` is outside the project `{}`",
+                path.display(),
+                root.path().display()
+            ))
+        })?;
+        if system.resolve(&whole).is_err() {
+            return Err(CommandError::usage(format!("`{}` does not exist", path.display())));
+        }
+        wanted.insert(slashed(below));
+    }
+    let looking = if paths.is_empty() { Looking::AtPlaces } else { Looking::Anywhere };
+    let is_wanted = |path: &str| {
+        wanted.is_empty()
+            || wanted.iter().any(|own| {
+                own.is_empty()
+                    || path
+                        .strip_prefix(own.as_str())
+                        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+    };
+    let profiles = installation.clients.profiles();
+    let is_wanted = |path: &str| {
+        let is_other = |only: &str| {
+            let found = import::tell(path, profiles, looking).and_then(|found| found.client);
+            found.is_some_and(|client| client != only)
+        };
+        is_wanted(path) && !only.is_some_and(is_other)
+    };
+    let mut ours: BTreeMap<String, String> = BTreeMap::new();
+    // Our outputs can be converted, too.
+    if let Some(lock) = installation.lock(system)?.filter(|_| only.is_none()) {
+        let files = lock.items.values().flat_map(|item| &item.files);
+        ours.extend(files.map(|(path, file)| (path.clone(), file.sha256.clone())));
+    }
+    Ok(import::collect(system, &root, installation.clients.profiles(), looking, &is_wanted, &ours))
+}
+
+/// The registry that items are written to.
+struct RegistryTarget {
+    /// The project around it.
+    project: ProjectPaths,
+    /// The directory below that project, with `/`; empty for the project itself.
+    below: String,
+    /// The directory as it is shown.
+    shown: String,
+}
+
+impl RegistryTarget {
+    fn find(
+        session: &Session,
+        project: &ProjectPaths,
+        to: Option<&Path>,
+    ) -> Result<RegistryTarget, CommandError> {
+        let system = session.system();
+        let Some(to) = to else {
+            let below = item_root(session, project).unwrap_or_else(|| DEFAULT_DIRECTORY.to_owned());
+            return Ok(RegistryTarget { project: project.clone(), shown: below.clone(), below });
+        };
+        let whole = cleaned(&session.directory().join(to));
+        let shown = to.display().to_string();
+        if let Ok(below) = whole.strip_prefix(cleaned(&project.outputs)) {
+            let below = slashed(below);
+            if below.split('/').any(|name| name.starts_with('.')) {
+                let message =
+                    format!("`{shown}` is hidden, and items in hidden directories are a client's");
+                return Err(
+                    CommandError::usage(message).with_hint("name a directory such as `guidance`")
+                );
+            }
+            return Ok(RegistryTarget { project: project.clone(), below, shown });
+        }
+        if system.resolve(&whole).is_err() {
+            let message = format!("`{shown}` does not exist, and lies outside the project");
+            return Err(CommandError::usage(message).with_hint("create the directory first"));
+        }
+        Ok(RegistryTarget { project: ProjectPaths::at(&whole), below: String::new(), shown })
+    }
+
+    /// Returns the path of an item's file below the project.
+    fn path_of(&self, item: &CollectedItem, file: &str) -> String {
+        let inside = format!("{}/{file}", item.kind.folder());
+        if self.below.is_empty() { inside } else { format!("{}/{inside}", self.below) }
+    }
+
+    fn paths(&self, item: &CollectedItem) -> Vec<String> {
+        item.files.iter().map(|file| self.path_of(item, &file.path)).collect()
+    }
+
+    fn states(
+        &self,
+        session: &Session,
+        items: &[CollectedItem],
+    ) -> Result<Vec<ItemState>, CommandError> {
+        let mut states = Vec::new();
+        for item in items {
+            let paths = self.paths(item);
+            let files = new_files(item, &paths);
+            let found = install::look(session.system(), &self.project, &files)
+                .map_err(|error| installation::refusal(&error))?;
+            let is = |wanted: &NewFileState| found.iter().all(|state| state == wanted);
+            states.push(match () {
+                () if is(&NewFileState::Free) => ItemState::New,
+                () if is(&NewFileState::Same) => ItemState::Unchanged,
+                () => ItemState::Taken,
+            });
+        }
+        Ok(states)
+    }
+
+    fn write(&self, session: &Session, items: &[&CollectedItem]) -> Result<(), CommandError> {
+        let paths: Vec<Vec<String>> = items.iter().map(|item| self.paths(item)).collect();
+        let files: Vec<NewFile<'_>> =
+            items.iter().zip(&paths).flat_map(|(item, paths)| new_files(item, paths)).collect();
+        install::create(session.system(), &self.project, &files)
+            .map_err(|error| installation::refusal(&error))
+    }
+}
+
+fn new_files<'f>(item: &'f CollectedItem, paths: &'f [String]) -> Vec<NewFile<'f>> {
+    let files = item.files.iter().zip(paths);
+    files
+        .map(|(file, path)| NewFile { path, bytes: &file.bytes, permission: file.permission })
+        .collect()
+}
+
+/// Returns the directory that holds the project's items, if it has some: the one with the most.
+fn item_root(session: &Session, project: &ProjectPaths) -> Option<String> {
+    let root = Root::open(session.system(), &project.outputs).ok()?;
+    let registry = brief_engine::portable::read(session.system(), &root, &[]);
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for item in &registry.items {
+        let above = item.slashed().rsplit_once('/').map_or("", |(above, _)| above);
+        let (base, folder) = above.rsplit_once('/').unwrap_or(("", above));
+        if folder == item.kind().folder() && !base.split('/').any(|name| name.starts_with('.')) {
+            *counts.entry(base.to_owned()).or_default() += 1;
+        }
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(base, _)| base)
+}
+
+/// The result of `--replace`.
+#[derive(Debug)]
+struct Replacement {
+    /// Originals that are outputs now, with the copies.
+    replaced: Vec<(String, PathBuf)>,
+    /// Originals that stay, because their items are written elsewhere.
+    left: Vec<String>,
+    is_whole: bool,
+}
+
+impl Default for Replacement {
+    fn default() -> Replacement {
+        Replacement { replaced: Vec::new(), left: Vec::new(), is_whole: true }
+    }
+}
+
+/// Installs the items from the registry, over the originals.
+fn replace(
+    ui: &mut Ui,
+    session: &Session,
+    collection: &Collection,
+    states: &[ItemState],
+    target: &RegistryTarget,
+) -> Result<Result<Replacement, ExitCode>, CommandError> {
+    let items: Vec<&CollectedItem> = collection
+        .items
+        .iter()
+        .zip(states)
+        .filter(|(_, state)| **state != ItemState::Taken)
+        .map(|(item, _)| item)
+        .collect();
+    let originals: BTreeSet<String> =
+        items.iter().flat_map(|item| item.originals.iter().cloned()).collect();
+    let skills = items
+        .iter()
+        .flat_map(|item| item.originals.iter())
+        .filter_map(|path| path.strip_suffix("/SKILL.md"));
+    let adopt: BTreeSet<String> =
+        originals.iter().cloned().chain(skills.map(str::to_owned)).collect();
+    let clients: BTreeSet<String> =
+        items.iter().flat_map(|item| item.clients.iter().cloned()).collect();
+    let source = session.directory().join(&target.shown);
+    let source =
+        if target.below.is_empty() { source } else { target.project.outputs.join(&target.below) };
+    let clients: Vec<String> = clients.into_iter().collect();
+    let report = match super::add::install(ui, session, &source, &adopt, &clients)? {
+        Ok(report) => report,
+        Err(code) => return Ok(Err(code)),
+    };
+    let root = &target.project.outputs;
+    let written: BTreeSet<String> = report
+        .changes
+        .iter()
+        .map(|change| change.path.clone())
+        .chain(report.backups.iter().map(|(path, _)| path.clone()))
+        .collect();
+    let left = originals
+        .into_iter()
+        .filter(|path| !written.contains(path) && !is_output(session, root, path))
+        .collect();
+    ui.print_diagnostics(&report.diagnostics, root)?;
+    Ok(Ok(Replacement { replaced: report.backups.clone(), left, is_whole: !report.has_errors() }))
+}
+
+/// Returns whether the project's lock names a file.
+fn is_output(session: &Session, root: &Path, path: &str) -> bool {
+    let lock = ProjectPaths::at(root).read_lock(session.system()).ok().flatten();
+    lock.is_some_and(|lock| lock.items.values().any(|item| item.files.contains_key(path)))
+}
+
+fn print(
+    ui: &mut Ui,
+    collection: &Collection,
+    states: &[ItemState],
+    target: &RegistryTarget,
+    outcome: &Replacement,
+    args: &ImportArgs,
+) -> Result<(), CommandError> {
+    for (item, state) in
+        collection.items.iter().zip(states).filter(|(_, state)| **state != ItemState::Taken)
+    {
+        let shown = target.path_of(item, &item.name);
+        let mark = if *state == ItemState::Unchanged { " (unchanged)" } else { "" };
+        ui.print_line(format!("{shown}{mark}: {}", item.originals.join(", ")))?;
+        for note in &item.notes {
+            let field =
+                note.field.as_deref().map(|field| format!("`{field}`: ")).unwrap_or_default();
+            ui.print_line(format!("  {field}{}", note.message))?;
+        }
+    }
+    for skipped in collection.skipped.iter().filter(|skipped| !is_harmless(skipped)) {
+        ui.warning(&format!("`{}` is not imported: {}", skipped.path, skipped.reason))?;
+    }
+    for (path, copy) in &outcome.replaced {
+        ui.status(&format!("`{path}` is an output now; a copy is in `{}`", copy.display()))?;
+    }
+    for path in &outcome.left {
+        ui.warning(&format!("`{path}` stays: its text is written elsewhere now, and its client reads both; remove it when you have looked"))?;
+    }
+    let new = chosen(collection, states, ItemState::New).len();
+    let files: usize = collection.items.iter().map(|item| item.originals.len()).sum();
+    let items = if new == 1 { "item" } else { "items" };
+    let would = if args.dry_run { "would be " } else { "" };
+    ui.status(&format!(
+        "{new} new {items} {would}written to {} from {files} files; {} left out",
+        target.shown,
+        collection.skipped.len()
+    ))?;
+    if collection.items.is_empty() {
+        ui.hint("no client's files were found here; `brief import PATH` looks at names anywhere below PATH")?;
+    } else if !args.dry_run && !args.replace && new > 0 {
+        ui.hint("`brief build` writes the files of clients from them; `--replace` makes the originals their outputs")?;
+    }
+    Ok(())
+}
+
+fn print_json(
+    ui: &mut Ui,
+    root: &Path,
+    collection: &Collection,
+    states: &[ItemState],
+    target: &RegistryTarget,
+    outcome: &Replacement,
+    args: &ImportArgs,
+) -> Result<(), CommandError> {
+    let skipped = collection.skipped.iter().map(json_skipped);
+    let items = collection.items.iter().zip(states);
+    let items = items.map(|(item, state)| json_item(item, *state, target.paths(item)));
+    let body = ImportReport {
+        to: &target.shown,
+        files: collection.files,
+        items: items.collect(),
+        skipped: skipped.collect(),
+        written: if args.dry_run { 0 } else { chosen(collection, states, ItemState::New).len() },
+        replaced: outcome.replaced.iter().map(|(path, _)| path.clone()).collect(),
+        left: outcome.left.clone(),
+    };
+    ui.print_json(&Envelope { kind: "import", root, diagnostics: &[], body })?;
+    Ok(())
+}
+
+fn json_item(item: &CollectedItem, state: ItemState, files: Vec<String>) -> JsonItem<'_> {
+    let note = |note: &'_ ImportNote| (note.field.clone(), note.message.clone());
+    let notes = item.notes.iter().map(note);
+    JsonItem {
+        item: format!("{}/{}", item.kind, item.name),
+        state: state.as_str(),
+        from: &item.originals,
+        clients: &item.clients,
+        files,
+        notes: notes.map(|(field, message)| JsonNote { field, message }).collect(),
+    }
+}
+
+fn json_skipped(one: &SkippedFile) -> JsonSkipped<'_> {
+    JsonSkipped { path: &one.path, reason: &one.reason }
+}
+
+/// Writes scoped rules that are short as entries of a new `AGENTS.yaml`.
+fn agents_yaml(
+    ui: &mut Ui,
+    session: &Session,
+    installation: &Installation,
+    args: &ImportArgs,
+    collection: &Collection,
+) -> Result<ExitCode, CommandError> {
+    let (text, taken) = collection.agents_yaml();
+    let left: Vec<&CollectedItem> =
+        collection.items.iter().filter(|item| !taken.contains(&item.name)).collect();
+    let root = &installation.project.outputs;
+    let file = NewFile {
+        path: AGENTS_YAML,
+        bytes: text.as_bytes(),
+        permission: brief_syntax::system::Permission::Data,
+    };
+    if taken.is_empty() {
+        return Err(CommandError::refused(
+            "there is no scoped rule that is short enough for AGENTS.yaml",
+        )
+        .with_hint("`brief import` makes items of a registry"));
+    }
+    let states = install::look(session.system(), &installation.project, &[file])
+        .map_err(|error| installation::refusal(&error))?;
+    if let [NewFileState::Taken(what)] = &states[..] {
+        return Err(CommandError::refused(format!("`AGENTS.yaml` {what}"))
+            .with_hint("`brief import --agents-yaml --dry-run` prints the entries"));
+    }
+    if !args.dry_run {
+        install::create(session.system(), &installation.project, &[file])
+            .map_err(|error| installation::refusal(&error))?;
+    }
+    if args.json {
+        let entries = collection.items.iter().filter(|item| taken.contains(&item.name));
+        let report = ImportReport {
+            to: AGENTS_YAML,
+            files: collection.files,
+            items: entries
+                .map(|item| json_item(item, ItemState::New, vec![AGENTS_YAML.to_owned()]))
+                .collect(),
+            skipped: collection.skipped.iter().map(json_skipped).collect(),
+            written: if args.dry_run { 0 } else { taken.len() },
+            replaced: Vec::new(),
+            left: left.iter().map(|item| format!("{}/{}", item.kind, item.name)).collect(),
+        };
+        ui.print_json(&Envelope { kind: "import", root, diagnostics: &[], body: report })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.dry_run {
+        ui.print_text(text.as_bytes())?;
+    }
+    for item in left {
+        ui.warning(&format!(
+            "{} `{}` has no scope, is long, or is no rule; it is left out",
+            item.kind, item.name
+        ))?;
+    }
+    ui.status(&format!("{} entries of AGENTS.yaml", taken.len()))?;
+    Ok(ExitCode::SUCCESS)
+}

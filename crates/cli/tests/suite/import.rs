@@ -1,0 +1,300 @@
+//! `brief import` and `brief convert`: clients' own files become items, and come back as they were.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use brief_clients::import::paragraphs;
+use brief_testkit::Sandbox;
+use serde_json::Value;
+
+use crate::project;
+
+const RULES: &str = "# Shop\n\n- Prices are integers in cents.\n- Never log tokens.\n\n## Tests\n\nRun `make test` before every commit.\n\n```sh\nmake test\n\nmake lint\n```\n";
+const API: &str = "\n# API\n\n- Validate every request.\n";
+
+fn json(project: &Sandbox, args: &[&str]) -> Value {
+    let output = project.run(&[args, &["--json"]].concat());
+    serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output}"))
+}
+
+fn texts(value: &Value) -> Vec<&str> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+/// Six clients' files that say nearly the same, as people have them.
+fn six_clients() -> Sandbox {
+    project()
+        .with_file("CLAUDE.md", format!("{RULES}\nUse the Task tool for searches.\n"))
+        .with_file("AGENTS.md", RULES)
+        .with_file("GEMINI.md", RULES)
+        .with_file(".cursorrules", format!("{RULES}\n## Cursor\n\nUse the composer.\n"))
+        .with_file(".github/copilot-instructions.md", RULES.replace('\n', "\r\n"))
+        .with_file(".claude/rules/api.md", format!("---\npaths:\n  - src/api/**/*.ts\n---\n{API}"))
+        .with_file(
+            ".cursor/rules/api.mdc",
+            format!("---\ndescription: The API\nglobs: src/api/**/*.ts\nalwaysApply: false\n---\n{API}"),
+        )
+        .with_file(".github/instructions/api.instructions.md", format!("---\napplyTo: \"src/api/**/*.ts\"\n---\n{API}"))
+        .with_file(".clinerules/api.md", format!("---\npaths: [\"src/api/**/*.ts\"]\n---\n{API}\n- Cline only.\n"))
+        .with_file(".claude/agents/reviewer.md", "---\nname: reviewer\ndescription: Reviews\ntools: Read, Grep, Task\n---\n\nYou review.\n")
+        .with_file(".claude/skills/ship/SKILL.md", "---\nname: ship\ndescription: Ships it\n---\n\n# Ship\n")
+        .with_file(".agents/skills/ship/SKILL.md", "---\nname: ship\ndescription: Ships it\n---\n\n# Ship\n")
+}
+
+/// As few items as a person would write, and every paragraph of the originals is in some output.
+#[test]
+fn six_clients_become_a_few_items_and_no_text_is_lost() {
+    let project = six_clients();
+    let report = json(&project, &["import"]);
+    let items: Vec<&str> = report["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["item"].as_str().unwrap())
+        .collect();
+    assert_eq!(items.iter().filter(|item| item.starts_with("skill/")).count(), 1, "{items:?}");
+    assert!(items.len() <= 6, "{items:?}");
+    let from: usize =
+        report["items"].as_array().unwrap().iter().map(|item| texts(&item["from"]).len()).sum();
+    assert_eq!(from, 12, "{report:#}");
+    let output = project.run(&["build", "--out", "built"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    let mut built = BTreeSet::new();
+    let mut open = vec![project.path().join("built")];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                open.push(entry.path());
+            } else if let Ok(text) = fs::read_to_string(entry.path()) {
+                built.extend(paragraphs(&text).into_iter().map(|own| own.trim().to_owned()));
+            }
+        }
+    }
+    for item in report["items"].as_array().unwrap() {
+        for path in texts(&item["from"]) {
+            let text = project.read(path);
+            let body = text.rsplit("\n---\n").next().unwrap();
+            for paragraph in paragraphs(body) {
+                assert!(built.contains(paragraph.trim()), "{path} loses {paragraph:?}");
+            }
+        }
+    }
+}
+
+/// The law, through the program: the same body bytes, and the same fields.
+#[test]
+fn what_is_imported_and_built_is_what_it_was() {
+    let files = [
+        (".claude/rules/deep/naming.md", "---\npaths: src/**\n---\nNames.\n"),
+        (
+            ".claude/commands/fix.md",
+            "---\nallowed-tools: Bash(git:*)\n---\nFix $ARGUMENTS in $1.\n",
+        ),
+        (
+            ".github/agents/CSharp.agent.md",
+            "---\nname: C# Expert\ndescription: d\ntools: ['edit', 'github/*']\n---\r\n# Expert\r\n\r\nText.\r\n",
+        ),
+        (".github/prompts/ask.prompt.md", "---\nmode: ask\n---\nAsk ${input:topic}.\n"),
+        (
+            ".opencode/agents/plan.md",
+            "---\ndescription: Plans\nmode: primary\ntemperature: 0.1\npermission:\n  bash: ask\n---\nPlan.\n",
+        ),
+    ];
+    let project =
+        files.into_iter().fold(project(), |project, (path, text)| project.with_file(path, text));
+    let report = json(&project, &["import"]);
+    assert_eq!(report["skipped"], Value::Array(Vec::new()), "{report:#}");
+    assert_eq!(project.run(&["build", "--out", "built"]).code, Some(0));
+    for (path, text) in files {
+        let name = path.rsplit('/').next().unwrap();
+        let (above, _) = path.rsplit_once('/').unwrap();
+        let above = above.strip_suffix("/deep").unwrap_or(above);
+        let again = project.read(&format!("built/{above}/{}", name.replace("CSharp", "csharp")));
+        let body = |text: &str| {
+            let (_, rest) = text.split_once("\n---").unwrap();
+            rest.split_once('\n').unwrap().1.to_owned()
+        };
+        assert_eq!(body(&again), body(text), "{path}\n{again}");
+    }
+    let agent = project.read("built/.github/agents/csharp.agent.md");
+    assert!(
+        agent.contains("name: 'C# Expert'")
+            || agent.contains("name: \"C# Expert\"")
+            || agent.contains("name: C# Expert"),
+        "{agent}"
+    );
+    assert!(agent.contains("github/*"), "{agent}");
+}
+
+/// Nothing is written with `--dry-run`, nothing is replaced, and a second run changes nothing.
+#[test]
+fn nothing_is_overwritten() {
+    let project = project()
+        .with_file(".claude/rules/api.md", API)
+        .with_file(".claude/rules/log.md", "Log.\n");
+    assert_eq!(json(&project, &["import", "--dry-run"])["written"], 0);
+    assert!(!project.path().join("guidance").exists() && !project.path().join(".brief").exists());
+    project.write("guidance/rules/api/RULE.md", "mine\n");
+    let output = project.run(&["import", "--to", "guidance"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(
+        output.stderr.contains(
+            "`.claude/rules/api.md` is not imported: `guidance/rules/api` is another item"
+        ),
+        "{output}"
+    );
+    assert_eq!(project.read("guidance/rules/api/RULE.md"), "mine\n");
+    let log = project.read("guidance/rules/log/RULE.md");
+    assert_eq!(json(&project, &["import", "--to", "guidance"])["written"], 0);
+    assert_eq!(project.read("guidance/rules/log/RULE.md"), log);
+    for place in [".agents", "../nowhere"] {
+        assert_eq!(project.run(&["import", "--to", place]).code, Some(2), "{place}");
+    }
+}
+
+/// Two encodings, a header alone, a link out of the project, names that are one on some disks, a scope that contradicts.
+#[test]
+fn bad_files_are_named_and_the_rest_is_imported() {
+    let project = project()
+        .with_file(".claude/rules/wide.md", [0xff, 0xfe, b'a', 0])
+        .with_file(".claude/rules/latin.md", b"caf\xe9\n")
+        .with_file(".claude/rules/mark.md", "\u{feff}---\npaths: [a]\n---\nMarked.\n")
+        .with_file(".claude/rules/header.md", "---\npaths: [a]\n---\n")
+        .with_file(".claude/rules/API.md", "One.\n")
+        .with_file(".claude/rules/deep/api.md", "Two.\n")
+        .with_file(".claude/rules/directive.md", "<!-- @client:claude -->\nx\n")
+        .with_file(".claude/rules/taking.md", "---\npaths: [src/**, '!src/x/**']\n---\nText.\n");
+    fs::write(project.outside().join("secret.md"), "secret\n").unwrap();
+    symlink(project.outside().join("secret.md"), project.path().join(".claude/rules/away.md"))
+        .unwrap();
+    let report = json(&project, &["import"]);
+    let items: Vec<&str> = report["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["item"].as_str().unwrap())
+        .collect();
+    assert_eq!(items, ["rule/api", "rule/claude-api", "rule/mark", "rule/taking"], "{report:#}");
+    let skipped: BTreeSet<&str> = report["skipped"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["path"].as_str().unwrap())
+        .collect();
+    let expected = ["away", "directive", "header", "latin", "wide"]
+        .map(|name| format!(".claude/rules/{name}.md"));
+    assert_eq!(skipped, expected.iter().map(String::as_str).collect());
+    let taking = project.read("guidance/rules/taking/RULE.md");
+    assert!(taking.contains("claude:\n  paths:\n    - src/**\n    - \"!src/x/**\"\n"), "{taking}");
+    assert!(!taking.contains("scope:"), "{taking}");
+    assert_eq!(project.run(&["build", "--client", "claude", "--out", "built"]).code, Some(0));
+}
+
+/// `--replace`: the originals are outputs, recorded, with copies; `clean` puts them back.
+#[test]
+fn originals_become_outputs_and_come_back() {
+    let text = format!("---\npaths:\n  - \"src/**/*.ts\"\n---\n{API}");
+    let project = project()
+        .with_file(".claude/rules/api.md", &text)
+        .with_file(".claude/skills/ship/SKILL.md", "---\nname: ship\ndescription: d\n---\nShip.\n")
+        .with_file(".claude/skills/ship/run.sh", "#!/bin/sh\n")
+        .with_file("CLAUDE.md", "Be brief.\n");
+    let script = project.path().join(".claude/skills/ship/run.sh");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let report = json(&project, &["import", "--replace"]);
+    assert_eq!(texts(&report["left"]), ["CLAUDE.md"], "{report:#}");
+    assert!(texts(&report["replaced"]).contains(&".claude/rules/api.md"), "{report:#}");
+    assert!(project.read("brief.lock").contains(".claude/rules/api.md"));
+    // The item is the source now.
+    let item = project.read("guidance/rules/api/RULE.md");
+    project.write("guidance/rules/api/RULE.md", item.replace("every request", "each request"));
+    let output = project.run(&["sync"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(project.read(".claude/rules/api.md").ends_with("- Validate each request.\n"));
+    assert_eq!(project.run(&["import", "--dry-run"]).code, Some(0));
+    let output = project.run(&["clean"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert_eq!(project.read(".claude/rules/api.md"), text);
+    assert_eq!(fs::metadata(&script).unwrap().permissions().mode() & 0o111, 0o111);
+}
+
+/// Files of rulesync, ruler and apm.
+#[test]
+fn other_tools_files_are_imported() {
+    let project = project()
+        .with_file(".rulesync/rules/api.md", format!("---\nroot: false\ntargets: [claudecode, copilot, nobody]\ndescription: The API\nglobs: [\"src/api/**/*.ts\"]\n---\n{API}"))
+        .with_file(".rulesync/subagents/planner.md", "---\nname: planner\ntargets: ['*']\ndescription: Plans\nclaudecode:\n  model: opus\n---\nPlan.\n")
+        .with_file(".ruler/AGENTS.md", "Ruler.\n")
+        .with_file(".apm/instructions/python.instructions.md", "---\napplyTo: \"**/*.py\"\n---\nTypes.\n");
+    let report = json(&project, &["import"]);
+    assert_eq!(report["skipped"], Value::Array(Vec::new()), "{report:#}");
+    let api = project.read("guidance/rules/api/RULE.md");
+    assert!(
+        api.contains("audience:\n  - claude\n  - copilot\n") && api.contains("- src/api/**/*.ts"),
+        "{api}"
+    );
+    assert!(project.read("guidance/agents/planner/AGENT.md").contains("claude:\n  model: opus\n"));
+    let python = project.read("guidance/rules/python/RULE.md");
+    assert!(python.contains("- \"**/*.py\"") && !python.contains("audience"), "{python}");
+    assert!(project.read("guidance/rules/agents/RULE.md").ends_with("Ruler.\n"));
+    assert_eq!(project.run(&["build", "--out", "built"]).code, Some(0));
+}
+
+/// Short scoped rules become entries of `AGENTS.yaml`.
+#[test]
+fn short_rules_become_entries() {
+    let project = project()
+        .with_file(".claude/rules/api.md", format!("---\npaths: [src/api/**]\n---\n{API}"))
+        .with_file(".claude/rules/all.md", "For all.\n");
+    let output = project.run(&["import", "--agents-yaml"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    let answer = project.run(&["context", "src/api/a.ts", "--only", "structured"]);
+    assert!(answer.stdout.contains("Validate every request."), "{answer}");
+    assert!(
+        !project.run(&["context", "lib/a.ts", "--only", "structured"]).stdout.contains("Validate")
+    );
+    assert_eq!(project.run(&["import", "--agents-yaml"]).code, Some(0), "the same file is there");
+    project.write("AGENTS.yaml", "context: []\n");
+    assert_eq!(project.run(&["import", "--agents-yaml"]).code, Some(1));
+    assert_eq!(project.read("AGENTS.yaml"), "context: []\n");
+}
+
+/// From client to client: written once, never over a file.
+#[test]
+fn files_are_converted() {
+    let project = project()
+        .with_file(".claude/rules/api.md", format!("---\npaths: [src/**]\nmine: 1\n---\n{API}"));
+    let output = project.run(&["convert", "claude", "copilot"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(
+        output.stdout.contains("applyTo: \"**/src/**\"") && output.stdout.ends_with(API),
+        "{output}"
+    );
+    assert!(output.stderr.contains("`mine`: it is a field of claude alone"), "{output}");
+    assert!(!project.path().join(".github").exists());
+    assert_eq!(project.run(&["convert", "claude", "copilot", "--out", "."]).code, Some(0));
+    assert!(project.read(".github/instructions/api.instructions.md").ends_with(API));
+    project.write(".github/instructions/api.instructions.md", "mine\n");
+    let output = project.run(&["convert", "claude", "copilot", ".claude", "--out", "."]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert_eq!(project.read(".github/instructions/api.instructions.md"), "mine\n");
+    assert_eq!(project.run(&["convert", "claude", "cluade"]).code, Some(2));
+}
+
+/// Hand-written duplicates are told, with the way out.
+#[test]
+fn doctor_finds_the_same_text() {
+    let project = project().with_file("CLAUDE.md", RULES).with_file("AGENTS.md", RULES);
+    let output = project.run(&["doctor"]);
+    assert!(
+        output
+            .stdout
+            .contains("note[same-text]: the same text, or nearly, is in AGENTS.md, CLAUDE.md"),
+        "{output}"
+    );
+    assert!(
+        output.stdout.contains("`brief import AGENTS.md CLAUDE.md` makes one rule of them"),
+        "{output}"
+    );
+}

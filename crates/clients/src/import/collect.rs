@@ -1,0 +1,371 @@
+//! All files of a project that can be imported, as items.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+use brief_dialects::portable::{ItemKind, is_sound};
+use brief_syntax::hash::sha256;
+use brief_syntax::system::{FileContent, FileKind, Permission, ReadError, System};
+use brief_syntax::walk::{self, GapReason, Ignored, Visit};
+use brief_syntax::{Root, Source, Target, TargetKind, limits};
+
+use crate::compile::yaml::{self, YamlValue};
+use crate::profile::Profiles;
+
+use super::found::{FoundFile, Looking, tell};
+use super::item::ImportedItem;
+use super::unite::unite;
+use super::{ImportNote, OriginalFile, import, slug};
+
+/// The result of a look at the files of a project.
+#[derive(Debug, Default)]
+pub struct Collection {
+    /// The items, by kind and name.
+    pub items: Vec<CollectedItem>,
+    /// Files that are no items, with the reason.
+    pub skipped: Vec<SkippedFile>,
+    /// The number of files that were looked at.
+    pub files: usize,
+}
+
+/// An item and its files.
+#[derive(Debug)]
+pub struct CollectedItem {
+    /// The kind.
+    pub kind: ItemKind,
+    /// The name.
+    pub name: String,
+    /// The files that it was made from, below the project, with `/`.
+    pub originals: Vec<String>,
+    /// The clients that it is for; all, if there are none.
+    pub clients: Vec<String>,
+    /// The files below the directory of its kind, with `/`: `NAME/RULE.md` first.
+    pub files: Vec<ItemFile>,
+    /// Everything that it does not say in the words of the format.
+    pub notes: Vec<ImportNote>,
+    /// The item; `None` for a skill that is taken as it is.
+    pub item: Option<ImportedItem>,
+}
+
+/// A file of an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemFile {
+    /// The path below the directory of the item's kind, with `/`.
+    pub path: String,
+    /// The content.
+    pub bytes: Vec<u8>,
+    /// The permission to start it.
+    pub permission: Permission,
+}
+
+/// A file that is not imported.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SkippedFile {
+    /// The path below the project, with `/`.
+    pub path: String,
+    /// The reason.
+    pub reason: String,
+}
+
+/// The files of a project, read.
+#[derive(Default)]
+struct Reading {
+    entries: Vec<(String, FoundFile, Arc<Source>)>,
+    /// Skills by their directory.
+    skills: BTreeMap<String, Skill>,
+    skipped: Vec<SkippedFile>,
+    files: usize,
+}
+
+struct Skill {
+    found: FoundFile,
+    files: Vec<(String, FileContent)>,
+}
+
+/// Collects the files of a project. `is_wanted` is asked about every path, with `/`; `ours` are the hashes of
+/// the files that we have written.
+pub fn collect(
+    system: &dyn System,
+    root: &Root,
+    profiles: &Profiles,
+    looking: Looking,
+    is_wanted: &dyn Fn(&str) -> bool,
+    ours: &BTreeMap<String, String>,
+) -> Collection {
+    let mut reading = Reading::default();
+    let top = Target::from_slashed("", TargetKind::Directory);
+    let mut visitor = |visit: &Visit<'_>| reading.visit(visit, profiles, looking, is_wanted, ours);
+    let gaps = walk::whole(system, root, &top, Ignored::Skip, &mut visitor);
+    for gap in gaps {
+        let path =
+            brief_syntax::paths::slashed(gap.path.strip_prefix(root.path()).unwrap_or(&gap.path));
+        let reason = match gap.reason {
+            GapReason::Unreadable(error) => error,
+            GapReason::TooDeep { limit } => format!("it is nested deeper than {limit} directories"),
+            GapReason::TooMany { limit } => format!("there are more than {limit} files"),
+        };
+        reading.skip(&path, reason);
+    }
+    reading.finish(profiles)
+}
+
+impl Reading {
+    fn skip(&mut self, path: &str, reason: impl Into<String>) {
+        self.skipped.push(SkippedFile { path: path.to_owned(), reason: reason.into() });
+    }
+
+    fn visit(
+        &mut self,
+        visit: &Visit<'_>,
+        profiles: &Profiles,
+        looking: Looking,
+        is_wanted: &dyn Fn(&str) -> bool,
+        ours: &BTreeMap<String, String>,
+    ) {
+        let directory = visit.slashed();
+        let above = self.skill_above(directory).map(str::to_owned);
+        let mut entries: Vec<(&str, FileKind)> = visit
+            .entries()
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| Some((entry.name.to_str()?, entry.kind)))
+            .filter(|(_, kind)| *kind != FileKind::Directory)
+            .collect();
+        // A skill's entry file comes before the files that belong to it.
+        entries.sort_by_key(|(name, _)| *name != ItemKind::Skill.entrypoint());
+        let mut own_skill = above;
+        for (name, kind) in entries {
+            let path =
+                if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
+            if !is_wanted(&path) {
+                continue;
+            }
+            if let Some(skill) = &own_skill {
+                let skill = skill.clone();
+                self.add_to_skill(&skill, visit, name, &path, kind);
+                continue;
+            }
+            let Some(found) = tell(&path, profiles, looking) else { continue };
+            self.files += 1;
+            match kind {
+                FileKind::Link => {
+                    self.skip(&path, "it is a link; what it leads to is imported where it lies");
+                }
+                FileKind::File => match visit.read(name) {
+                    Ok(bytes) if ours.get(&path).is_some_and(|own| *own == sha256(&bytes)) => {
+                        self.skip(&path, "brief has written it");
+                    }
+                    Ok(bytes) if found.kind == ItemKind::Skill => {
+                        let key = found.directory.clone().unwrap_or_default();
+                        let content = FileContent { bytes, permission: Permission::Data };
+                        let files = vec![(name.to_owned(), content)];
+                        self.skills.insert(key.clone(), Skill { found, files });
+                        own_skill = Some(key);
+                    }
+                    Ok(bytes) => {
+                        let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
+                        self.entries.push((path, found, source));
+                    }
+                    Err(error) => self.skip(&path, error.to_string()),
+                },
+                _ => self.skip(&path, format!("it is {}", kind.noun())),
+            }
+        }
+    }
+
+    fn skill_above(&self, directory: &str) -> Option<&str> {
+        let mut above = directory;
+        loop {
+            if let Some((key, _)) = self.skills.get_key_value(above) {
+                return Some(key);
+            }
+            above = above.rsplit_once('/')?.0;
+        }
+    }
+
+    fn add_to_skill(
+        &mut self,
+        skill: &str,
+        visit: &Visit<'_>,
+        name: &str,
+        path: &str,
+        kind: FileKind,
+    ) {
+        let inside = path.strip_prefix(skill).unwrap_or(path).trim_start_matches('/').to_owned();
+        if kind != FileKind::File {
+            return self.skip(path, format!("it is {}, which does not travel", kind.noun()));
+        }
+        let content = visit.handle().read_file(OsStr::new(name), limits::SUPPORT_FILE_BYTES);
+        match (content, self.skills.get_mut(skill)) {
+            (Ok(content), Some(skill)) => skill.files.push((inside, content)),
+            (Err(ReadError::Missing), _) | (Ok(_), None) => {}
+            (Err(error), _) => self.skip(path, error.to_string()),
+        }
+    }
+
+    fn finish(mut self, profiles: &Profiles) -> Collection {
+        let clients = profiles.ids();
+        let mut items = Vec::new();
+        let mut paths: BTreeMap<std::path::PathBuf, String> = BTreeMap::new();
+        let entries = std::mem::take(&mut self.entries);
+        for (path, found, source) in &entries {
+            let file = OriginalFile {
+                client: found.client.as_deref().and_then(|client| profiles.get(client)),
+                kind: found.kind,
+                form: found.form,
+                about: &found.about,
+                stem: &found.stem,
+                peer: found.peer,
+                source,
+            };
+            match import(&file, &clients) {
+                Ok(item) if is_sound(&item.compilable(), &clients) => {
+                    paths.insert(source.path().to_owned(), path.clone());
+                    items.push(item);
+                }
+                Ok(_) => self
+                    .skip(path, "the format cannot say it; `brief lint` would find errors in it"),
+                Err(refusal) => self.skip(path, refusal.to_string()),
+            }
+        }
+        let mut names = TakenNames::default();
+        let mut collected: Vec<CollectedItem> = Vec::new();
+        for mut item in unite(items, profiles) {
+            let member = &item.members[0];
+            let apart = [member.about.as_str(), member.client.as_deref().unwrap_or("all")];
+            let wanted = item.name.clone();
+            let name = names.take(item.kind, &wanted, &apart);
+            if name != wanted {
+                item.rename(name);
+                item.note(Some("name"), format!("another {} is called `{wanted}`", item.kind));
+                // The name is a field, so that blocks have to be made anew.
+                item.settle_all(profiles, &clients);
+            }
+            let originals =
+                item.members.iter().filter_map(|member| paths.get(&member.path).cloned());
+            let originals = originals.collect();
+            collected.push(CollectedItem::of(item, originals));
+        }
+        collected.extend(self.skills(&mut names));
+        collected.sort_by(|left, right| (left.kind, &left.name).cmp(&(right.kind, &right.name)));
+        self.skipped.sort();
+        Collection { items: collected, skipped: self.skipped, files: self.files }
+    }
+
+    /// Takes skills as they are; the same one in several places is one.
+    fn skills(&mut self, names: &mut TakenNames) -> Vec<CollectedItem> {
+        let mut taken: Vec<CollectedItem> = Vec::new();
+        for (directory, skill) in std::mem::take(&mut self.skills) {
+            let entry = format!("{directory}/{}", ItemKind::Skill.entrypoint());
+            let stem = slug(&skill.found.stem, ItemKind::Skill);
+            let files_of = |name: &str| -> Vec<ItemFile> {
+                let file = |(path, content): &(String, FileContent)| ItemFile {
+                    path: format!("{name}/{path}"),
+                    bytes: content.bytes.clone(),
+                    permission: content.permission,
+                };
+                let mut files: Vec<ItemFile> = skill.files.iter().map(file).collect();
+                files[1..].sort_by(|left, right| left.path.cmp(&right.path));
+                files
+            };
+            let text = String::from_utf8_lossy(&skill.files[0].1.bytes);
+            if std::str::from_utf8(&skill.files[0].1.bytes).is_err() {
+                self.skip(&entry, super::ImportRefusal::NotUtf8.to_string());
+                continue;
+            }
+            if text.trim().is_empty() {
+                self.skip(&entry, super::ImportRefusal::NoText.to_string());
+                continue;
+            }
+            let same = taken.iter_mut().find(|own| own.files == files_of(&own.name));
+            if let Some(same) = same {
+                same.originals.push(entry);
+                continue;
+            }
+            let apart =
+                [skill.found.about.as_str(), skill.found.client.as_deref().unwrap_or("all")];
+            let name = names.take(ItemKind::Skill, &stem, &apart);
+            let mut notes = Vec::new();
+            if name != stem {
+                let message = format!("another skill is called `{stem}`");
+                notes.push(ImportNote { field: Some("name".to_owned()), message });
+            }
+            taken.push(CollectedItem {
+                kind: ItemKind::Skill,
+                originals: vec![entry],
+                clients: Vec::new(),
+                files: files_of(&name),
+                notes,
+                item: None,
+                name,
+            });
+        }
+        taken
+    }
+}
+
+impl CollectedItem {
+    fn of(item: ImportedItem, originals: Vec<String>) -> CollectedItem {
+        let file = |name: String, text: &str| ItemFile {
+            path: format!("{}/{name}", item.name),
+            bytes: text.as_bytes().to_vec(),
+            permission: Permission::Data,
+        };
+        let mut files = vec![file(item.kind.entrypoint().to_owned(), &item.text())];
+        for (client, body) in &item.overrides {
+            files.push(file(format!("{}.{client}.md", item.kind.stem()), body));
+        }
+        CollectedItem {
+            kind: item.kind,
+            name: item.name.clone(),
+            originals,
+            clients: item.clients.clone(),
+            files,
+            notes: item.notes.clone(),
+            item: Some(item),
+        }
+    }
+}
+
+/// The names that are taken. They are in lower case, so that no file system takes two for one.
+#[derive(Default)]
+struct TakenNames(BTreeSet<(ItemKind, String)>);
+
+impl TakenNames {
+    /// Takes a name, or one like it that tells where the item comes from.
+    fn take(&mut self, kind: ItemKind, wanted: &str, apart: &[&str]) -> String {
+        let others = apart
+            .iter()
+            .filter(|word| !word.is_empty())
+            .map(|word| slug(&format!("{word}-{wanted}"), kind));
+        let numbered = (2..).map(|number| slug(&format!("{number}-{wanted}"), kind));
+        let mut names = std::iter::once(wanted.to_owned()).chain(others).chain(numbered);
+        let name = names
+            .find(|name| !self.0.contains(&(kind, name.clone())))
+            .unwrap_or_else(|| wanted.to_owned());
+        self.0.insert((kind, name.clone()));
+        name
+    }
+}
+
+/// The longest text for an entry of `AGENTS.yaml`, in bytes.
+const SMALL: usize = 2_000;
+
+impl Collection {
+    /// Returns scoped rules that are short as an `AGENTS.yaml`, and their names.
+    pub fn agents_yaml(&self) -> (String, BTreeSet<String>) {
+        let mut entries = Vec::new();
+        let mut names = BTreeSet::new();
+        for item in self.items.iter().filter_map(|collected| collected.item.as_ref()) {
+            let is_small =
+                item.kind == ItemKind::Rule && !item.scope.is_empty() && item.body.len() <= SMALL;
+            let is_plain = item.overrides.is_empty() && !item.body.contains("<!-- @client:");
+            if is_small && is_plain {
+                names.insert(item.name.clone());
+                entries.push(item.entry());
+            }
+        }
+        (yaml::write(&vec![(YamlValue::text("context"), YamlValue::List(entries))]), names)
+    }
+}

@@ -1,0 +1,65 @@
+//! One step from client to client, without a registry.
+
+use brief_dialects::portable::ItemKind;
+use brief_syntax::Diagnostic;
+use brief_syntax::system::Permission;
+
+use crate::compile::{OutputContent, compile};
+use crate::profile::{Profile, ProfileOptions};
+
+use super::ImportNote;
+use super::collect::{CollectedItem, ItemFile};
+
+/// The files of another client for one item.
+#[derive(Debug, Default)]
+pub struct ConvertedItem {
+    /// The files below the project, with `/`; none when the client has no such thing.
+    pub files: Vec<ItemFile>,
+    /// Everything that the other client does not get.
+    pub notes: Vec<ImportNote>,
+    /// The problems of compiling.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl CollectedItem {
+    /// Compiles the item for another client. What its own client alone understands is left behind, and named.
+    pub fn converted(&self, to: &Profile, clients: &[&str]) -> ConvertedItem {
+        let mut converted = ConvertedItem { notes: self.notes.clone(), ..ConvertedItem::default() };
+        let Some(layout) = to.layout(self.kind) else {
+            let message = format!("{} has no {}", to.name(), self.kind.folder());
+            converted.notes.push(ImportNote { field: None, message });
+            return converted;
+        };
+        let Some(item) = &self.item else {
+            // A skill is a directory that every client takes as it is.
+            let path = layout.path.fill(&self.name);
+            let above = path.strip_suffix(ItemKind::Skill.entrypoint()).unwrap_or(&path);
+            let file = |own: &ItemFile| {
+                let inside =
+                    own.path.split_once('/').map_or(own.path.as_str(), |(_, inside)| inside);
+                ItemFile { path: format!("{above}{inside}"), ..own.clone() }
+            };
+            converted.files = self.files.iter().map(file).collect();
+            return converted;
+        };
+        let mut item = item.clone();
+        for (client, block) in item.blocks.iter().filter(|(client, _)| client != to.id()) {
+            for field in block.said() {
+                let message = format!("it is a field of {client} alone, and stays behind");
+                converted.notes.push(ImportNote { field: Some(field.to_owned()), message });
+            }
+        }
+        item.clients = vec![to.id().to_owned()];
+        // A client that chooses by names and descriptions gets those that were made up, too.
+        item.unsaid.clear();
+        let compiled = compile(&item.compilable(), to, &ProfileOptions::default(), clients);
+        for file in compiled.files {
+            if let OutputContent::Text(text) = file.content {
+                let (path, bytes) = (file.path, text.into_bytes());
+                converted.files.push(ItemFile { path, bytes, permission: Permission::Data });
+            }
+        }
+        converted.diagnostics = compiled.diagnostics;
+        converted
+    }
+}

@@ -1,0 +1,244 @@
+//! The client, the kind and the name of a file, told by its path.
+//!
+//! All of it is in the clients' files: the places that they read, and the paths of their outputs.
+
+use brief_dialects::portable::ItemKind;
+use brief_profiles::{BUILTIN, Client, ClientPlace, Form, PlaceShape};
+
+use crate::profile::{Layout, Profile, Profiles, Template};
+
+use super::peers;
+
+/// A file that could be imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundFile {
+    /// The client that it is for; `None` for one that several read.
+    pub client: Option<String>,
+    /// The kind of item.
+    pub kind: ItemKind,
+    /// The form of its front matter.
+    pub form: Form,
+    /// The directory that it is about, with `/`; empty for the whole project.
+    pub about: String,
+    /// The name of its file without ending, or of its directory.
+    pub stem: String,
+    /// The directory of a skill, whose other files belong to it.
+    pub directory: Option<String>,
+    /// The tool that wrote it, where it is not a client's.
+    pub peer: Option<&'static str>,
+}
+
+/// The files to look for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looking {
+    /// Those at the places of clients and of other tools.
+    AtPlaces,
+    /// Those, and others whose names tell: `x.mdc`, `agents/x.md`, `x.instructions.md`.
+    Anywhere,
+}
+
+/// Tells what a path, with `/`, is; `None` for what is no client's.
+pub fn tell(path: &str, profiles: &Profiles, looking: Looking) -> Option<FoundFile> {
+    let starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
+    for start in starts {
+        let (about, rest) = (path[..start].trim_end_matches('/'), &path[start..]);
+        let first = rest.split('/').next().unwrap_or(rest);
+        if let Some(found) = peers::tell(about, rest) {
+            return Some(found);
+        }
+        if !BUILTIN.is_beginning(first) && !is_start_of_output(first, profiles) {
+            continue;
+        }
+        if let Some(found) = at_place(about, rest, profiles) {
+            return Some(found);
+        }
+    }
+    if looking == Looking::Anywhere { by_name(path, profiles) } else { None }
+}
+
+fn is_start_of_output(first: &str, profiles: &Profiles) -> bool {
+    first.starts_with('.')
+        && profiles.iter().any(|profile| {
+            let mut layouts = profile.layouts();
+            layouts.any(|(_, layout)| layout.path.first() == first)
+        })
+}
+
+fn at_place(about: &str, rest: &str, profiles: &Profiles) -> Option<FoundFile> {
+    let found =
+        |client: Option<String>, kind, form, stem: &str, directory: Option<String>| FoundFile {
+            client,
+            kind,
+            form,
+            about: about.to_owned(),
+            stem: stem.to_owned(),
+            directory,
+            peer: None,
+        };
+    // The longest place counts: `.clinerules/skills` before `.clinerules`.
+    let places = BUILTIN.project.iter().filter_map(|place| Some((place, inside(place, rest)?)));
+    let place = places.max_by_key(|(place, _)| place.path.len());
+    if let Some((place, inside)) = place {
+        let owner = owner(place, profiles);
+        match (&place.shape, place.form) {
+            (PlaceShape::Skills, _) => {
+                let (above, file) = inside.rsplit_once('/')?;
+                let stem = above.rsplit('/').next()?;
+                let directory = format!("{}{}/{above}", prefix(about), place.path);
+                return (file == ItemKind::Skill.entrypoint())
+                    .then(|| found(owner, ItemKind::Skill, Form::Skill, stem, Some(directory)));
+            }
+            (_, form) => {
+                let kind = if form == Form::Agent { ItemKind::Agent } else { ItemKind::Rule };
+                let file = rest.rsplit('/').next().unwrap_or(rest);
+                return Some(found(owner, kind, form, stem(file), None));
+            }
+        }
+    }
+    // Commands, and whatever else no client loads by itself.
+    for profile in profiles.iter() {
+        for (kind, layout) in profile.layouts().filter(|(kind, _)| *kind != ItemKind::Skill) {
+            let templates = std::iter::once(&layout.path).chain(&layout.also_read);
+            if let Some(stem) = templates.into_iter().find_map(|template| template.stem_in(rest)) {
+                let form = layout.pattern_form().unwrap_or(Form::Plain);
+                return Some(found(Some(profile.id().to_owned()), kind, form, stem, None));
+            }
+        }
+    }
+    None
+}
+
+/// Returns the path inside a place; `None` for what its client does not read there.
+fn inside<'r>(place: &ClientPlace, rest: &'r str) -> Option<&'r str> {
+    let below = rest.strip_prefix(&*place.path)?;
+    match &place.shape {
+        PlaceShape::File => below.is_empty().then_some(below),
+        PlaceShape::Skills => below.strip_prefix('/'),
+        PlaceShape::Tree(names) => {
+            let below = below.strip_prefix('/')?;
+            let is_read = names.endings.iter().any(|ending| below.ends_with(&**ending));
+            let is_near = names.is_deep || !below.contains('/');
+            let mut parts = below.split('/');
+            let is_skipped = parts.any(|part| names.skipped.iter().any(|own| &**own == part));
+            (is_read && is_near && !is_skipped).then_some(below)
+        }
+    }
+}
+
+/// Returns the client whose own place it is: the one that is told by it.
+fn owner(place: &ClientPlace, profiles: &Profiles) -> Option<String> {
+    let is_sign = |client: &&Client| {
+        let mut signs = client.signs.iter();
+        signs.any(|sign| {
+            place.path == *sign
+                || place.path.strip_prefix(&**sign).is_some_and(|rest| rest.starts_with('/'))
+        })
+    };
+    let mut reading = BUILTIN
+        .clients
+        .iter()
+        .filter(|client| client.reads.iter().any(|read| read.path == place.key));
+    let client = reading.clone().find(is_sign).or_else(|| {
+        // A place that one client alone reads is its own.
+        let only = reading.next();
+        only.filter(|_| reading.next().is_none())
+    })?;
+    let id = client.items_of.as_ref().unwrap_or(&client.id);
+    profiles.get(id).map(|profile| profile.id().to_owned())
+}
+
+/// Tells a file by its ending, or by the directory above it.
+fn by_name(path: &str, profiles: &Profiles) -> Option<FoundFile> {
+    let (above, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let found = |profile: &Profile, kind, form: Form, stem: &str| FoundFile {
+        client: Some(profile.id().to_owned()),
+        kind,
+        form,
+        about: String::new(),
+        stem: stem.to_owned(),
+        directory: None,
+        peer: None,
+    };
+    if file == ItemKind::Skill.entrypoint() {
+        let stem = above.rsplit('/').next().filter(|stem| !stem.is_empty())?;
+        return Some(FoundFile {
+            client: None,
+            kind: ItemKind::Skill,
+            form: Form::Skill,
+            about: String::new(),
+            stem: stem.to_owned(),
+            directory: Some(above.to_owned()),
+            peer: None,
+        });
+    }
+    // An item of a registry is portable already.
+    if ItemKind::ALL.into_iter().any(|kind| kind.entrypoint() == file) {
+        return None;
+    }
+    let layouts = || {
+        profiles.iter().flat_map(|profile| {
+            profile.layouts().map(move |(kind, layout)| (profile, kind, layout))
+        })
+    };
+    let form = |layout: &Layout| layout.pattern_form().unwrap_or(Form::Plain);
+    for (profile, kind, layout) in layouts() {
+        let ending =
+            layout.path.ending().filter(|ending| ending.len() > ".toml".len() || *ending == ".mdc");
+        if let Some(stem) = ending.and_then(|ending| file.strip_suffix(ending)) {
+            return Some(found(profile, kind, form(layout), stem));
+        }
+    }
+    let legacy = BUILTIN
+        .project
+        .iter()
+        .find(|place| place.shape == PlaceShape::File && &*place.path == file);
+    if let Some(place) = legacy {
+        let profile = profiles.get(&owner(place, profiles)?)?;
+        return Some(found(profile, ItemKind::Rule, place.form, stem(file)));
+    }
+    let stem = file.strip_suffix(".md")?;
+    if matches!(stem, "README" | "CONTRIBUTING" | "LICENSE" | "CHANGELOG" | "INDEX" | "index") {
+        return None;
+    }
+    // A collection sorts its files below a directory of their kind.
+    let kind = above
+        .split('/')
+        .rev()
+        .find_map(ItemKind::of_folder)
+        .or_else(|| above.contains("categories").then_some(ItemKind::Agent))?;
+    let (profile, _, layout) =
+        layouts().find(|(profile, own, _)| *own == kind && profile.id() == "claude")?;
+    (kind != ItemKind::Skill).then(|| found(profile, kind, form(layout), stem))
+}
+
+fn prefix(about: &str) -> String {
+    if about.is_empty() { String::new() } else { format!("{about}/") }
+}
+
+fn stem(file: &str) -> &str {
+    let file = file.trim_start_matches('.');
+    let endings =
+        [".instructions.md", ".agent.md", ".prompt.md", ".chatmode.md", ".mdc", ".md", ".txt"];
+    let stem = endings.into_iter().find_map(|ending| file.strip_suffix(ending));
+    stem.filter(|stem| !stem.is_empty()).unwrap_or(file)
+}
+
+impl Template {
+    /// Returns the first name of the path.
+    fn first(&self) -> &str {
+        self.text().split('/').next().unwrap_or_default()
+    }
+
+    /// Returns what follows the name, if no directory does.
+    fn ending(&self) -> Option<&str> {
+        let (_, after) = self.text().rsplit_once("{name}")?;
+        (!after.contains('/')).then_some(after)
+    }
+
+    /// Returns the name of a file at the path, in a directory of its own or not.
+    fn stem_in<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let (before, after) = self.text().split_once("{name}")?;
+        let inside = path.strip_prefix(before)?.strip_suffix(after)?;
+        (!inside.is_empty()).then(|| inside.rsplit('/').next().unwrap_or(inside))
+    }
+}

@@ -1,0 +1,352 @@
+//! One item from the same text in several clients' files.
+//!
+//! Texts that differ in line ends and blank lines only are one. Texts that share most of their paragraphs are one with
+//! variants: what some clients have and others have not stands between directives. Everything is held against the
+//! originals again, and what would not come out as it was stays an item of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use brief_dialects::portable::ItemKind;
+use brief_dialects::portable::directives;
+use brief_dialects::portable::is_sound;
+use brief_profiles::Form;
+
+use crate::profile::Profiles;
+
+use super::item::{ImportedItem, Member};
+
+/// The share of the longer text that two texts have in common, in percent, to be variants of one.
+const VARIANT_SHARE: usize = 50;
+
+/// The clients of a member: one, or all that are not named.
+const OTHERS: &str = "*";
+
+/// Returns whether two texts are the same but for line ends and blank lines.
+pub fn is_same_text(left: &str, right: &str) -> bool {
+    left == right || normal(left) == normal(right)
+}
+
+/// Returns a text without blank lines and without blanks at the ends of lines.
+fn normal(text: &str) -> String {
+    let mut normal = String::with_capacity(text.len());
+    for line in text.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
+        normal.push_str(line);
+        normal.push('\n');
+    }
+    normal
+}
+
+/// Returns the share, in percent, of the longer text's paragraphs that both have.
+pub fn shared_percent(left: &str, right: &str) -> usize {
+    let (left, right) = (parts(left), parts(right));
+    let weight = |list: &[Part]| list.iter().map(|own| own.text.trim().len()).sum::<usize>();
+    let known: BTreeSet<&str> = left.iter().map(|own| own.text.trim()).collect();
+    let both: Vec<Part> =
+        right.iter().filter(|own| known.contains(own.text.trim())).cloned().collect();
+    let longer = weight(&left).max(weight(&right));
+    (weight(&both).min(longer) * 100).checked_div(longer).unwrap_or_default()
+}
+
+/// Unites items that say the same. The order of the first ones stays.
+pub fn unite(items: Vec<ImportedItem>, profiles: &Profiles) -> Vec<ImportedItem> {
+    let clients = profiles.ids();
+    // What is the same comes first, so that a variant finds all of it.
+    let equal = |item: &ImportedItem| vec![normal(&item.body)];
+    let items = united(items, &equal, is_equal, profiles, &clients);
+    united(items, &names, is_variant, profiles, &clients)
+}
+
+/// Unites items that have a key in common, where `is_one` says so. Others are never compared: a collection has
+/// thousands.
+fn united(
+    items: Vec<ImportedItem>,
+    keys: &dyn Fn(&ImportedItem) -> Vec<String>,
+    is_one: fn(&ImportedItem, &ImportedItem) -> bool,
+    profiles: &Profiles,
+    clients: &[&str],
+) -> Vec<ImportedItem> {
+    let mut united: Vec<ImportedItem> = Vec::new();
+    let mut known: BTreeMap<(ItemKind, String), Vec<usize>> = BTreeMap::new();
+    for item in items {
+        let keys = keys(&item);
+        let near: BTreeSet<usize> = keys
+            .iter()
+            .filter_map(|key| known.get(&(item.kind, key.clone())))
+            .flatten()
+            .copied()
+            .collect();
+        let is_it =
+            |place: &usize| could_be_one(&united[*place], &item) && is_one(&united[*place], &item);
+        let place = near.into_iter().find(is_it);
+        let joined = place.and_then(|place| join(&united[place], &item, profiles, clients));
+        let place = match (place, joined) {
+            (Some(place), Some(joined)) => {
+                united[place] = joined;
+                place
+            }
+            _ => {
+                united.push(item);
+                united.len() - 1
+            }
+        };
+        let kind = united[place].kind;
+        for key in keys {
+            known.entry((kind, key)).or_default().push(place);
+        }
+    }
+    united
+}
+
+/// Returns the names by which two variants of a text are found.
+fn names(item: &ImportedItem) -> Vec<String> {
+    let title = title(item).map(|title| format!("# {title}"));
+    let about = is_about_all(item).then(|| "CLAUDE.md".to_owned());
+    std::iter::once(item.name.clone()).chain(title).chain(about).collect()
+}
+
+/// Returns whether nothing but their texts could keep two items apart.
+fn could_be_one(left: &ImportedItem, right: &ImportedItem) -> bool {
+    left.kind == right.kind
+        && left.kind != ItemKind::Skill
+        && left.scope == right.scope
+        && left.field("tools") == right.field("tools")
+        && left.overrides.is_empty()
+        && right.overrides.is_empty()
+}
+
+/// Two files of one client are one only byte for byte: each has to come back as it was.
+fn is_equal(left: &ImportedItem, right: &ImportedItem) -> bool {
+    let differs = |own: &Member| {
+        right.members.iter().any(|other| other.client == own.client && other.body != own.body)
+    };
+    is_same_text(&left.body, &right.body) && !left.members.iter().any(differs)
+}
+
+fn is_variant(left: &ImportedItem, right: &ImportedItem) -> bool {
+    let has_client = |member: &Member| right.members.iter().any(|own| own.client == member.client);
+    !left.members.iter().any(has_client)
+        && left.members.iter().any(|own| shared_percent(&own.body, &right.body) >= VARIANT_SHARE)
+}
+
+/// Returns whether an item was a file such as `CLAUDE.md`.
+fn is_about_all(item: &ImportedItem) -> bool {
+    item.members.iter().all(|member| matches!(member.form, Form::Instructions | Form::Legacy))
+}
+
+fn title(item: &ImportedItem) -> Option<&str> {
+    item.body.lines().find_map(|line| line.strip_prefix("# ")).map(str::trim)
+}
+
+fn join(
+    left: &ImportedItem,
+    right: &ImportedItem,
+    profiles: &Profiles,
+    clients: &[&str],
+) -> Option<ImportedItem> {
+    let mut joined = left.clone();
+    joined.members.extend(right.members.iter().cloned());
+    joined.notes.extend(right.notes.iter().cloned());
+    joined.notes.dedup();
+    if left.unsaid.contains(&"description") && !right.unsaid.contains(&"description") {
+        joined.description.clone_from(&right.description);
+    }
+    joined.unsaid.retain(|field| right.unsaid.contains(field));
+    for (key, value) in &right.fields {
+        if !joined.fields.iter().any(|(own, _)| own == key) {
+            joined.fields.push((key.clone(), value.clone()));
+        }
+    }
+    let is_for_all = joined.members.iter().any(|member| member.client.is_none());
+    joined.clients.clear();
+    if !is_for_all {
+        let named = joined.members.iter().filter_map(|member| member.client.clone());
+        joined.clients = named.collect::<BTreeSet<String>>().into_iter().collect();
+    }
+    let is_variant =
+        joined.members.iter().any(|own| !is_same_text(&own.body, &left.members[0].body));
+    if is_variant {
+        joined.body = variants(&joined.members)?;
+        joined.is_verbatim = true;
+        let is_whole = |member: &Member| {
+            let client =
+                member.client.as_deref().unwrap_or_else(|| unnamed(&joined.members, clients));
+            is_same_text(&directives::render(&joined.body, client, clients), &member.body)
+        };
+        if !joined.members.iter().all(is_whole) {
+            return None;
+        }
+    } else if !left.is_verbatim && right.is_verbatim {
+        joined.body.clone_from(&right.body);
+        joined.is_verbatim = true;
+    }
+    joined.settle_all(profiles, clients);
+    is_sound(&joined.compilable(), clients).then_some(joined)
+}
+
+/// Returns a client that no member names.
+fn unnamed<'c>(members: &[Member], clients: &[&'c str]) -> &'c str {
+    let is_named =
+        |client: &&&str| members.iter().any(|member| member.client.as_deref() == Some(**client));
+    clients.iter().find(|client| !is_named(client)).copied().unwrap_or(OTHERS)
+}
+
+/// A part of a text that clients have or have not: a paragraph, or a point of a list.
+#[derive(Debug, Clone)]
+struct Part {
+    text: String,
+    /// True if the next part follows without a blank line.
+    is_tight: bool,
+    /// The members that have it.
+    of: BTreeSet<usize>,
+}
+
+/// Splits a text into its parts.
+fn parts(text: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for paragraph in paragraphs(text) {
+        let is_point = |line: &str| {
+            let line = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+            ["- ", "* ", "+ ", ". ", ") "].iter().any(|mark| line.starts_with(mark))
+        };
+        let is_list = paragraph.lines().all(is_point);
+        let lines: Vec<&str> =
+            if is_list { paragraph.lines().collect() } else { vec![paragraph.trim_end()] };
+        let last = lines.len() - 1;
+        let part = |(number, line): (usize, &&str)| Part {
+            text: (*line).to_owned(),
+            is_tight: number < last,
+            of: BTreeSet::new(),
+        };
+        parts.extend(lines.iter().enumerate().map(part));
+    }
+    parts
+}
+
+/// Returns a body with directives, from which each member gets its own; `None` when no list of clients says it.
+fn variants(members: &[Member]) -> Option<String> {
+    let mut merged: Vec<Part> = Vec::new();
+    for (number, member) in members.iter().enumerate() {
+        let mut own = parts(&member.body);
+        for part in &mut own {
+            part.of.insert(number);
+        }
+        let mut next = Vec::new();
+        let (mut at, mut done) = (0, 0);
+        for (place, taken) in common(&merged, &own) {
+            next.extend(merged[at..place].iter().cloned());
+            next.extend(own[done..taken].iter().cloned());
+            let mut part = merged[place].clone();
+            part.of.insert(number);
+            part.is_tight |= own[taken].is_tight;
+            next.push(part);
+            (at, done) = (place + 1, taken + 1);
+        }
+        next.extend(merged[at..].iter().cloned());
+        next.extend(own[done..].iter().cloned());
+        merged = next;
+    }
+    let mut body = String::new();
+    let mut open: Option<String> = None;
+    let mut end = "\n\n";
+    for part in &merged {
+        let readers =
+            if part.of.len() == members.len() { None } else { Some(readers(members, &part.of)?) };
+        if open != readers {
+            if open.is_some() {
+                body.push_str(&format!("<!-- @endclient -->{end}"));
+            }
+            if let Some(readers) = &readers {
+                body.push_str(&format!("<!-- @client:{readers} -->{end}"));
+            }
+            open.clone_from(&readers);
+        }
+        end = if part.is_tight { "\n" } else { "\n\n" };
+        body.push_str(&part.text);
+        body.push_str(end);
+    }
+    if open.is_some() {
+        body.push_str("<!-- @endclient -->\n");
+    }
+    body.truncate(body.trim_end().len());
+    body.push('\n');
+    Some(body)
+}
+
+/// Returns the list of a directive for some members.
+fn readers(members: &[Member], of: &BTreeSet<usize>) -> Option<String> {
+    let named = |is_in: bool| {
+        let chosen =
+            members.iter().enumerate().filter(move |(number, _)| of.contains(number) == is_in);
+        chosen.filter_map(|(_, member)| member.client.clone()).collect::<BTreeSet<String>>()
+    };
+    let is_for_others = members
+        .iter()
+        .enumerate()
+        .any(|(number, member)| of.contains(&number) && member.client.is_none());
+    let (inside, outside) = (named(true), named(false));
+    // Two files of one client that differ cannot be told apart.
+    if !inside.is_disjoint(&outside) {
+        return None;
+    }
+    if is_for_others {
+        let list: Vec<String> = outside.iter().map(|client| format!("!{client}")).collect();
+        return (!list.is_empty()).then(|| list.join(","));
+    }
+    (!inside.is_empty()).then(|| inside.into_iter().collect::<Vec<_>>().join(","))
+}
+
+/// Returns the longest common subsequence of paragraphs, as pairs of places.
+fn common(merged: &[Part], own: &[Part]) -> Vec<(usize, usize)> {
+    let (rows, columns) = (merged.len(), own.len());
+    let mut lengths = vec![0_u32; (rows + 1) * (columns + 1)];
+    let at = |row: usize, column: usize| row * (columns + 1) + column;
+    let is_same = |row: usize, column: usize| merged[row].text.trim() == own[column].text.trim();
+    for row in (0..rows).rev() {
+        for column in (0..columns).rev() {
+            lengths[at(row, column)] = if is_same(row, column) {
+                lengths[at(row + 1, column + 1)] + 1
+            } else {
+                lengths[at(row + 1, column)].max(lengths[at(row, column + 1)])
+            };
+        }
+    }
+    let (mut row, mut column, mut pairs) = (0, 0, Vec::new());
+    while row < rows && column < columns {
+        if is_same(row, column) {
+            pairs.push((row, column));
+            (row, column) = (row + 1, column + 1);
+        } else if lengths[at(row + 1, column)] >= lengths[at(row, column + 1)] {
+            row += 1;
+        } else {
+            column += 1;
+        }
+    }
+    pairs
+}
+
+/// Splits a text at its blank lines; a fence is one part.
+pub fn paragraphs(text: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut part = String::new();
+    let mut fence: Option<&str> = None;
+    for line in text.lines() {
+        let start = line.trim_start();
+        match fence {
+            Some(mark) if start.starts_with(mark) => fence = None,
+            Some(_) => {}
+            None => fence = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark)),
+        }
+        if fence.is_none() && line.trim().is_empty() {
+            if !part.is_empty() {
+                parts.push(std::mem::take(&mut part));
+            }
+        } else {
+            part.push_str(line.trim_end());
+            part.push('\n');
+        }
+    }
+    if !part.is_empty() {
+        parts.push(part);
+    }
+    parts
+}
