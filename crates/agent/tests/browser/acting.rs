@@ -35,8 +35,9 @@ fn a_form_is_filled_and_sent() {
         seen,
         json!([[200, true, "Form", "Ada & Co"], "Done", format!("{}/done", site.base()), sent])
     );
-    // Every call is in the log, and no typed text.
+    // Every call is in the log, and no typed text. The browser itself asks no server about the form.
     let log = run.log();
+    assert!(!log.contains("\"event\":\"refused\""), "{log}");
     assert!(
         log.contains(&format!(
             "\"ability\":\"browser\",\"call\":\"open\",\"target\":\"GET {}/\"",
@@ -90,15 +91,16 @@ fn what_scripts_make_is_waited_for() {
 #[test]
 fn a_page_is_read_as_data() {
     let site = Site::page(
-        "<title>Data</title><main><h2>Prices</h2><a href='/next?a=1'>Next <b>page</b></a>
+        "<title>Data</title><p class=p hidden>Hidden</p><p class=p>Shown</p><main><h2>Prices</h2><a href='/next?a=1'>Next <b>page</b></a>
          <table id=t><caption>All</caption><tr><th>Name<th>Price<tr><td rowspan=2>Ink<td>3<tr><td>4
          <tr><td colspan=2>none</table><input aria-label=Amount value=7><button disabled>Buy</button></main>
          <script>Array.prototype.map = () => 'broken'; document.querySelector = null</script>",
     );
     let seen = Run::at(&site).on(
         &site,
-        "return { links: await page.links(), table: await page.table('#t'), tree: await page.tree() }",
+        "return { shown: await page.text('.p'), links: await page.links(), table: await page.table('#t'), tree: await page.tree() }",
     );
+    assert_eq!(seen["shown"], "Shown");
     assert_eq!(
         seen["links"],
         json!([{"text": "Next page", "url": format!("{}/next?a=1", site.base())}])

@@ -65,12 +65,23 @@ const OPTIONS: [&str; 29] = [
     // What leads past a proxy: packets of calls between pages, and of a transport that has no proxies.
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-blink-features=WebTransport",
-    "--disable-features=DialMediaRouteProvider,MediaRouter,OptimizationHints,Translate,WebUIOmniboxPopup",
+    "--disable-features=AutofillServerCommunication,DialMediaRouteProvider,MediaRouter,OptimizationHints,Translate,WebUIOmniboxPopup",
 ];
 
-/// The settings of every profile: the same for calls between pages, and no question to a server of its maker when a
-/// certificate is wrong.
-const SETTINGS: &str = r#"{"webrtc":{"ip_handling_policy":"disable_non_proxied_udp"},"alternate_error_pages":{"enabled":false}}"#;
+/// The settings of every profile: packets of calls between pages as above, and no question to a server of its maker
+/// about forms, passwords, wrong certificates, words, or what comes next.
+const SETTINGS: &str = r#"{
+  "webrtc": {"ip_handling_policy": "disable_non_proxied_udp"},
+  "alternate_error_pages": {"enabled": false},
+  "autofill": {"enabled": false, "profile_enabled": false, "credit_card_enabled": false},
+  "credentials_enable_service": false,
+  "profile": {"password_manager_enabled": false, "password_manager_leak_detection": false},
+  "safebrowsing": {"enabled": false},
+  "search": {"suggest_enabled": false},
+  "signin": {"allowed": false},
+  "spellcheck": {"use_spelling_service": false},
+  "translate": {"enabled": false}
+}"#;
 
 /// Lets requests for this machine go through a proxy, too.
 pub(super) const THIS_MACHINE_TOO: &str = "<-loopback>";

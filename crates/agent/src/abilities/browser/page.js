@@ -36,13 +36,15 @@ function (operation, args) {
   };
   const find = (selector) => {
     if (selector.startsWith("text=")) return byText(selector.slice(5));
-    const first = document.querySelector(selector);
-    if (first) return first;
+    // Pages hide one of two equal menus: what a user sees is meant.
+    let first = null;
     for (const root of roots(document)) {
-      const found = root.querySelector(selector);
-      if (found) return found;
+      for (const found of root.querySelectorAll(selector)) {
+        if (visible(found)) return found;
+        first ??= found;
+      }
     }
-    return null;
+    return first;
   };
   const named = (element) => {
     const id = element.id ? `#${element.id}` : "";
