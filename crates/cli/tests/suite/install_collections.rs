@@ -105,6 +105,47 @@ fn files_for_one_client_are_items() {
     assert_eq!(left_out, ["agents/new.md", "agents/notes.md"]);
 }
 
+/// Rules in the directories of clients are for those clients, with or without a header.
+#[test]
+fn rules_in_directories_of_clients_are_items() {
+    let project = consumer();
+    let remote = Remote::new(&project, "github/acme/house");
+    remote.commit(&[
+        (".claude/rules/tests.md", "Write tests.\n"),
+        (".windsurf/rules/names.md", "---\ntrigger: always_on\n---\nName things.\n"),
+        (".clinerules/style.md", "Be brief.\n"),
+        (".kiro/steering/tech.md", "---\ninclusion: always\n---\nUse Rust.\n"),
+        ("rules/api.md", "---\npaths: ['src/api/**']\n---\nVersion it.\n"),
+        // A page about rules, a file of rulesync, and a workflow of the build server.
+        ("rules/about.md", "# About our rules\n"),
+        (
+            ".rulesync/rules/all.md",
+            "---\nroot: true\ntargets: ['*']\nglobs: ['**/*']\n---\nText.\n",
+        ),
+        (".github/workflows/triage.md", "---\ndescription: Triage\ntools: x\n---\nText.\n"),
+    ]);
+    let json = available(&project, "acme/house");
+    let items = json["items"].as_array().unwrap().iter();
+    let items: Vec<String> = items
+        .map(|item| {
+            format!("{} {} {}", item["kind"], item["name"], item["written_for"]).replace('"', "")
+        })
+        .collect();
+    assert_eq!(
+        items,
+        [
+            "rule api claude",
+            "rule names windsurf",
+            "rule style cline",
+            "rule tech kiro",
+            "rule tests claude"
+        ]
+    );
+    let left_out = json["left_out"].as_array().unwrap().iter();
+    let left_out: Vec<&str> = left_out.map(|file| file["path"].as_str().unwrap()).collect();
+    assert_eq!(left_out, [".rulesync/rules/all.md", "rules/about.md"]);
+}
+
 /// The list of a commit is made once: the second time no file of it is read. Another commit has another list.
 #[test]
 fn the_list_of_a_commit_is_kept() {

@@ -111,6 +111,7 @@ const TEMPLATE: &str = "it is a template: its name is a placeholder";
 const PAGE: &str = "its front matter is that of a web page";
 const EMPTY: &str = "it is empty";
 const AGENT_FILE: &str = "it is an agent file, which `brief agent` runs";
+const RULESYNC: &str = "it is written for rulesync, whose files `brief import` takes over";
 const OTHER: &str = "its front matter has no field that a client reads in rules";
 
 /// A file that is an item.
@@ -269,6 +270,10 @@ pub(super) fn judge(place: &Place, name: &str, document: &ItemDocument) -> Verdi
     }
     if let Some((kind, client)) = by_ending(place, name, document)? {
         return Ok(certain(kind, client));
+    }
+    // rulesync has rules, agents and commands with fields of its own.
+    if fields.has(&["targets"]) && place.client.is_none() && place.folder.is_some() {
+        return Err(Some(RULESYNC));
     }
     if fields.has(&PAGE_FIELDS) && !fields.has(&COMMAND_FIELDS) && !fields.has(&AGENT_FIELDS) {
         return Err(place.folder.filter(|_| !place.is_documents).map(|_| PAGE));
