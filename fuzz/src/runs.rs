@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use brief_clients::hook;
+use brief_dialects::dependencies::{self, DependencyExtent};
 use brief_dialects::{agents, fuzzing, hosted, portable, structured, tasks};
 use brief_profiles::BUILTIN;
 use brief_registry::lock::Lock;
@@ -193,6 +194,45 @@ pub(crate) fn collection(bytes: &[u8]) {
     }
     for bundle in found.bundles.iter().filter(|bundle| bundle.plugin().is_some()) {
         assert!(bundle.items().all(|id| found.item(id).is_some()), "{}", bundle.name());
+    }
+}
+
+/// Asserts that files of package managers, whatever they say, lead to known files of packages inside the project.
+pub(crate) fn packages(bytes: &[u8]) {
+    let site = "/p/.venv/lib/python3.12/site-packages";
+    let mut system = MemorySystem::new("/p")
+        .with_file("/AGENTS.md", "outside")
+        .with_file("/p/node_modules/a/AGENTS.md", "inside")
+        .with_file("/p/vendor/m/AGENTS.md", "inside")
+        .with_file(&format!("{site}/a/AGENTS.md"), "inside");
+    for name in [
+        "package.json",
+        "node_modules/a/package.json",
+        "packages/x/package.json",
+        "pnpm-workspace.yaml",
+        "pyproject.toml",
+        "requirements.txt",
+        "Cargo.toml",
+        "Cargo.lock",
+        ".cargo/config.toml",
+        "go.mod",
+        "go.sum",
+        "vendor/modules.txt",
+    ] {
+        system = system.with_file(&format!("/p/{name}"), bytes);
+    }
+    for name in ["METADATA", "RECORD"] {
+        system = system.with_file(&format!("{site}/a-1.0.dist-info/{name}"), bytes);
+    }
+    let root = Path::new("/p");
+    for package in dependencies::survey(&system, root, root, DependencyExtent::All).packages {
+        assert!(package.directory.starts_with(root), "{package:?}");
+        for file in &package.files {
+            let known = ["AGENTS.md", "AGENTS.yaml", "AGENTS.yml", "SKILL.md", "llms.txt"];
+            let is_known = known.iter().any(|name| file.slashed.ends_with(name));
+            assert!(is_known || file.slashed.contains(".context/"), "{package:?}");
+            assert!(file.slashed.split('/').all(|name| name != ".."), "{package:?}");
+        }
     }
 }
 

@@ -6,10 +6,12 @@ use std::process::ExitCode;
 
 use brief_clients::places::{self, Duplicate};
 use brief_clients::profile::{Profile, ProfileScope};
+use brief_dialects::dependencies::LockedDependency;
 use brief_dialects::portable::output::{Compiler, Foreign, Merge, SharedEntry};
 use brief_dialects::portable::{ItemId, ItemKind};
 use brief_registry::install::{self, Drift, SourceInventory};
 use brief_registry::lock::Lock;
+use brief_registry::manifest::WantedDependency;
 use brief_syntax::render::Envelope;
 use brief_syntax::system::{Dir, FileKind};
 use clap::Args;
@@ -236,7 +238,7 @@ fn stale_lock(installation: &Installation, lock: Option<&Lock>, findings: &mut V
         findings.push(Finding::problem("stale-lock", Some("brief.lock"), message, help));
     };
     let Some(lock) = lock else {
-        if !manifest.sources.is_empty() {
+        if !(manifest.sources.is_empty() && manifest.dependencies.is_empty()) {
             stale("there is no lock".to_owned());
         }
         return;
@@ -264,6 +266,16 @@ fn stale_lock(installation: &Installation, lock: Option<&Lock>, findings: &mut V
     }
     for name in lock.sources.keys().filter(|name| manifest.source(name).is_none()) {
         stale(format!("the source `{name}` is locked, but no longer wanted"));
+    }
+    for WantedDependency { name, .. } in &manifest.dependencies {
+        if !lock.dependencies.iter().any(|locked| name.matches(&locked.id)) {
+            stale(format!("the package `{name}` is not recorded, so it is not offered"));
+        }
+    }
+    for LockedDependency { id, .. } in &lock.dependencies {
+        if !manifest.dependencies.iter().any(|wanted| wanted.name.matches(id)) {
+            stale(format!("the package {id} is recorded, but no longer wanted"));
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use brief_dialects::dependencies::LockedDependency;
 use brief_dialects::portable::output::SharedEntry;
 use brief_dialects::portable::{ItemId, PortableItem};
 use brief_registry::install::{
@@ -14,7 +15,7 @@ use brief_registry::manifest::{Manifest, ManifestPlace};
 use brief_registry::{Event, Network, SourceAddress};
 use brief_syntax::render::Envelope;
 use brief_syntax::system::System;
-use brief_syntax::text::fold;
+use brief_syntax::text::{fold, visible_line};
 use brief_syntax::yaml::Node;
 use clap::Args;
 use serde::Serialize;
@@ -102,7 +103,7 @@ pub(crate) fn run(
     let lock = installation.lock(session.system())?.unwrap_or_default();
     if args.json {
         print_json(ui, session, &installation, &manifest, &lock)?;
-    } else if lock.items.is_empty() {
+    } else if lock.items.is_empty() && lock.dependencies.is_empty() {
         let place = installation.project.outputs.display();
         let way = match manifest.sources.as_slice() {
             [] => "`brief add SOURCE` does that",
@@ -113,6 +114,12 @@ pub(crate) fn run(
         print_tree(ui, &lock)?;
     } else {
         print_list(ui, &lock)?;
+    }
+    if !args.json {
+        for LockedDependency { id, files, .. } in &lock.dependencies {
+            let files = if files.len() == 1 { "1 file" } else { &format!("{} files", files.len()) };
+            ui.print_line(visible_line(&format!("{}:{id}  {files} of a package", id.ecosystem)))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -77,6 +77,8 @@ fn nothing_is_offered_before_it_is_recorded() {
     nothing(&project);
     project.write("brief.toml", CHOSEN);
     nothing(&project);
+    let doctor = project.run(&["doctor"]);
+    assert!(doctor.to_string().contains("stale-lock"), "{doctor}");
     insta::assert_snapshot!(project.run(&["sync"]), @r#"
     ------- stderr -------
       + npm:@acme/ui@2.1.0 (2 files)
@@ -104,6 +106,8 @@ fn nothing_is_offered_before_it_is_recorded() {
     let package = json!({"ecosystem": "npm", "name": "@acme/ui", "version": "2.1.0"});
     assert_eq!(answer["items"][0]["package"], package);
     assert_eq!(answer["items"][0]["state"], "offered");
+    assert!(project.run(&["doctor"]).stderr.contains("no problems"));
+    assert_eq!(project.run(&["list"]).stdout, "npm:@acme/ui@2.1.0  2 files of a package\n");
     // Who takes it out of the list takes it away.
     project.write("brief.toml", "[dependencies]\noffer = []\n");
     let removed = project.run(&["sync"]);
