@@ -459,12 +459,16 @@ def main():
     head = ("| client | version | started at the root | started in `src` | `--hold`, no read before the change |\n"
             "| --- | --- | --- | --- | --- |\n")
     if arguments.out and not arguments.clients:
+        # The table of all clients comes from `cargo xtask generate`.
+        old = arguments.out.read_text() if arguments.out.exists() else ""
+        _, heading, rest = old.partition("\n## What is read and written")
         arguments.out.write_text(
             "# Clients that were run\n\n"
             f"Made by `cargo xtask clients` on {datetime.date.today()}: real clients against a scripted model, which records what reaches it.\n"
             "Each session reads, edits and creates a file in a project with ten marked texts of several formats. A text is late if it\n"
             "is for before a change and came after it. Cline cannot hold a call back, and Qwen Code edits only what it has read.\n"
-            "[Each client's page](clients/README.md) has the facts behind this.\n\n" + head + "\n".join(rows) + "\n")
+            "[Each client's page](clients/README.md) has the facts behind this.\n\n" + head + "\n".join(rows) + "\n"
+            + heading + rest)
     print(f"failed: {' '.join(sorted(set(failed))) or 'none'}")
     return 1 if failed else 0
 

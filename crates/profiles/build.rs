@@ -13,6 +13,9 @@ mod hook;
 #[path = "src/model.rs"]
 #[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
 mod model;
+#[path = "src/output.rs"]
+#[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
+mod output;
 #[path = "src/places.rs"]
 #[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
 mod places;
@@ -29,17 +32,22 @@ fn main() {
     println!("cargo::rerun-if-changed=src/constant.rs");
     println!("cargo::rerun-if-changed=src/hook.rs");
     println!("cargo::rerun-if-changed=src/model.rs");
+    println!("cargo::rerun-if-changed=src/output.rs");
     println!("cargo::rerun-if-changed=src/places.rs");
     match clients() {
         Ok(known) => {
             let target = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
             let compiled = known.clients.iter().filter(|client| client.outputs().next().is_some());
-            let compiled: Vec<&str> = compiled.map(|client| &*client.id).collect();
-            let constant = format!(
-                "/// The clients that portable items are compiled for, by name.\n\
-                 pub const COMPILED: [&str; {}] = {compiled:?};",
-                compiled.len()
-            );
+            let (compiled, usual): (Vec<&Client>, Vec<&Client>) =
+                (compiled.clone().collect(), compiled.filter(|client| client.is_usual()).collect());
+            let list = |name: &str, about: &str, clients: &[&Client]| {
+                let names: Vec<&str> = clients.iter().map(|client| &*client.id).collect();
+                let count = names.len();
+                format!("/// {about}, by name.\npub const {name}: [&str; {count}] = {names:?};\n")
+            };
+            let constant =
+                list("COMPILED", "The clients that portable items are compiled for", &compiled)
+                    + &list("USUAL", "The clients of the portable format's own document", &usual);
             for (name, source) in [("builtin.rs", format!("{known:?}")), ("compiled.rs", constant)]
             {
                 fs::write(target.join(name), source).expect("cargo made the directory");

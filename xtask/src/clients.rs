@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use brief_profiles::{
-    Attaches, BUILTIN, Client, ClientRead, Evidence, ItemOutput, Scoping, SeatWord, Seats, Text,
-    Unless,
+    Attaches, BUILTIN, Client, ClientRead, Evidence, Form, HomeOutput, ItemOutput, Scoping,
+    SeatWord, Seats, Text, Unless,
 };
 
 /// Returns the pages, each with its path.
@@ -13,6 +13,7 @@ pub(crate) fn pages() -> Vec<(String, String)> {
     let mut pages: Vec<(String, String)> =
         clients.map(|client| (format!("docs/clients/{}.md", client.id), page(client))).collect();
     pages.push(("docs/clients/README.md".to_owned(), index()));
+    pages.push(("docs/clients.md".to_owned(), clients_page()));
     pages
 }
 
@@ -93,17 +94,103 @@ fn page(client: &Client) -> String {
             reads(&mut page, read, "~/", "the home directory");
         }
     }
-    let outputs = [("rule", &client.rule), ("skill", &client.skill), ("agent", &client.agent)];
-    let outputs = outputs.into_iter().filter_map(|(kind, output)| Some((kind, output.as_ref()?)));
-    let outputs: Vec<(&str, &ItemOutput)> = outputs.collect();
+    let outputs: Vec<(&str, &ItemOutput)> = outputs(client).collect();
     if !outputs.is_empty() {
         page.push_str("\n## Compiled items\n\n| kind | in a project | below the home directory |\n| --- | --- | --- |\n");
         for (kind, output) in outputs {
-            let home = output.home.as_ref().unwrap_or(&output.path);
-            let _ = writeln!(page, "| {kind} | `{}` | `~/{home}` |", output.path);
+            let home = match &output.home {
+                HomeOutput::AsInProject => format!("`~/{}`", output.path),
+                HomeOutput::At(path) => format!("`~/{path}`"),
+                HomeOutput::NotThere => "none".to_owned(),
+            };
+            let _ = writeln!(page, "| {kind} | `{}` | {home} |", output.path);
         }
     }
     page
+}
+
+/// Returns the outputs of a client, by kind.
+fn outputs(client: &Client) -> impl Iterator<Item = (&'static str, &ItemOutput)> {
+    let outputs = [
+        ("rule", &client.rule),
+        ("skill", &client.skill),
+        ("agent", &client.agent),
+        ("command", &client.command),
+    ];
+    outputs.into_iter().filter_map(|(kind, output)| Some((kind, output.as_ref()?)))
+}
+
+/// The heading of the table in docs/clients.md. What is before it comes from `cargo xtask clients`.
+const MATRIX: &str = "## What is read and written";
+
+/// Returns docs/clients.md with the table of all clients at its end.
+fn clients_page() -> String {
+    let path = crate::workspace().join("docs/clients.md");
+    #[expect(clippy::disallowed_methods, reason = "a tool of the project has no `System`")]
+    let page = std::fs::read_to_string(path).unwrap_or_default();
+    let before = page.split(MATRIX).next().unwrap_or_default().trim_end();
+    format!("{before}\n\n{MATRIX}\n\n{}", matrix())
+}
+
+fn matrix() -> String {
+    let mut table = String::from(
+        "Made from `crates/profiles/clients` by `cargo xtask generate`. `r`: `brief` reads what is there as the client does. \
+         `w`: portable items\nare compiled for it. `i`: a file of the client becomes an item again. `s`: rules keep the files that they are \
+         for. A test\n(`matrix.rs`) compiles an item for every `w` and reads it back.\n\n\
+         | client | rules | skills | agents | commands | MCP servers | hook |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for client in &BUILTIN.clients {
+        let written =
+            |kind: &str| outputs(client).find(|(own, _)| *own == kind).map(|(_, out)| out);
+        let reads = |is: &dyn Fn(Form) -> bool| {
+            client.reads.iter().any(|read| {
+                BUILTIN.project.iter().any(|place| place.key == read.path && is(place.form))
+            })
+        };
+        let cell = |kind: &str, is_read: bool| {
+            let output = written(kind);
+            let mut letters: Vec<&str> = Vec::new();
+            letters.extend(is_read.then_some("r"));
+            letters.extend(output.map(|_| "w"));
+            let is_own = |output: &&ItemOutput| output.named_in.is_none() && !output.is_listed;
+            letters.extend(output.filter(is_own).map(|_| "i"));
+            letters.extend(output.filter(|output| output.is_scoped).map(|_| "s"));
+            let mut text = if letters.is_empty() { "–".to_owned() } else { letters.join(" ") };
+            if let Some(file) = output.and_then(|output| output.named_in.as_ref()) {
+                let _ = write!(text, ", named in `{file}`");
+            } else if output.is_some_and(|output| output.is_listed) {
+                text.push_str(", listed in its settings");
+            }
+            text
+        };
+        let skills = reads(&|form| form == Form::Skill);
+        let agents = reads(&|form| form == Form::Agent);
+        let rules = reads(&|form| !matches!(form, Form::Skill | Form::Agent));
+        let servers = match &client.mcp {
+            None => "–",
+            Some(servers) if servers.stdio.is_empty() => "r",
+            Some(_) => "r w",
+        };
+        let hook = client.hook.as_ref().is_some_and(|hook| hook.install.is_some());
+        let id = &client.id;
+        let _ = writeln!(
+            table,
+            "| [{}](clients/{id}.md) | {} | {} | {} | {} | {servers} | {} |",
+            client.name,
+            cell("rule", rules),
+            cell("skill", skills),
+            cell("agent", agents),
+            cell("command", false),
+            if hook { "yes" } else { "–" },
+        );
+    }
+    table.push_str(
+        "\nCopilot in VS Code finds what is compiled for Copilot, and prompts are for it alone. A rule that `AGENTS.md` names is read when \
+         the model\nopens it; `brief hook install` delivers it without that. Cline's command line loads every rule, and Continue's none that \
+         has patterns: their\nextensions go by them. Roo Code's modes, Goose's recipes and Continue's servers stand in files that are not written. \
+         Permissions and ignore\nfiles are no portable items: they stay as their user wrote them.\n",
+    );
+    table
 }
 
 fn reads(page: &mut String, read: &ClientRead, above: &str, seats: &str) {

@@ -14,6 +14,7 @@
 mod constant;
 mod hook;
 mod model;
+mod output;
 mod own;
 mod places;
 
@@ -23,10 +24,11 @@ pub use hook::{
     HookProfile, HookTools, InstallForm, PayloadMarks,
 };
 pub use model::{
-    Attaches, Client, ClientDirectory, ClientRead, Evidence, Form, ItemOutput, Loading, PlaceFacts,
-    Scoping, Seat, SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile, ServerValue,
-    TaskRules, Unless,
+    Attaches, Client, ClientDirectory, ClientRead, Evidence, Form, Loading, PlaceFacts, Scoping,
+    Seat, SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile, ServerValue, TaskRules,
+    Unless,
 };
+pub use output::{HomeOutput, ItemOutput};
 pub use own::{DIRECTORY as OWN_CLIENTS, OwnClients, parse};
 pub use places::{ClientPlace, FileNames, KnownClients, PlaceShape};
 
@@ -50,12 +52,14 @@ mod builtin {
     use crate::constant::{list, text};
     use crate::hook::*;
     use crate::model::*;
+    use crate::output::*;
     use crate::places::*;
 
     use AnswerValue::*;
     use Attaches::*;
     use Evidence::*;
     use Form::*;
+    use HomeOutput::*;
     use InstallForm::*;
     use PlaceShape::*;
     use Scoping::*;

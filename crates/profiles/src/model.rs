@@ -8,6 +8,7 @@ use serde::de::{Deserializer, IgnoredAny};
 
 use crate::constant::{List, Text, list, text};
 use crate::hook::HookProfile;
+use crate::output::ItemOutput;
 
 /// A client.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -64,7 +65,7 @@ pub struct Client {
     #[serde(default)]
     pub(crate) unnamed: ForCompiler,
     #[serde(default)]
-    pub(crate) format: ForCompiler,
+    pub(crate) format: Option<ForCompiler>,
     /// The place of MCP servers.
     #[serde(default)]
     pub mcp: Option<ServerProfile>,
@@ -94,6 +95,12 @@ impl Client {
     /// Returns where items are written, in the order of the kinds: rule, skill, agent, command.
     pub fn outputs(&self) -> impl Iterator<Item = &ItemOutput> {
         [&self.rule, &self.skill, &self.agent, &self.command].into_iter().flatten()
+    }
+
+    /// Returns whether the document of the portable format is about the client: items are compiled for it
+    /// where nothing says for which.
+    pub fn is_usual(&self) -> bool {
+        self.format.is_some()
     }
 
     /// Returns the name or alias that is `name`.
@@ -246,6 +253,8 @@ pub enum Form {
     Cline,
     /// `trigger`, `globs`.
     Windsurf,
+    /// `type`, `alwaysApply`, `description`.
+    Augment,
     /// `paths`: a list, or one text.
     Qwen,
     /// `globs`, `alwaysApply`.
@@ -423,38 +432,6 @@ pub struct ClientDirectory {
 
 fn markdown() -> List<Text> {
     list(const { &[text(".md")] })
-}
-
-/// The place of items of one kind. The compiler reads its other keys.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct ItemOutput {
-    /// The path in a project, with `{name}` for the item's name.
-    pub path: Text,
-    /// The path below the home directory, where it is another one. A file writes `false` for none.
-    #[serde(default, deserialize_with = "path_or_none")]
-    pub home: Option<Text>,
-    /// True if the client reads them because a file of the user lists them.
-    #[serde(default, rename = "shared", deserialize_with = "is_there")]
-    pub is_listed: bool,
-}
-
-fn path_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Text>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum HomePath {
-        Path(Text),
-        No(bool),
-    }
-    match HomePath::deserialize(deserializer)? {
-        HomePath::Path(path) => Ok(Some(path)),
-        HomePath::No(false) => Ok(None),
-        HomePath::No(true) => Err(serde::de::Error::custom("write a path, or `false` for none")),
-    }
-}
-
-fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    IgnoredAny::deserialize(deserializer).map(|_| true)
 }
 
 /// The place of a client's MCP servers, and the name of each field there.

@@ -37,7 +37,7 @@ pub(crate) struct AddArgs {
     kind: Option<String>,
 
     /// Write for this client only; may be repeated [default: `install.clients` of brief.toml, or the
-    /// clients whose files the project has, or all]
+    /// clients whose files the project has, or claude, copilot and opencode]
     #[arg(
         long = "client", value_name = "CLIENT",
         add = clap_complete::ArgValueCompleter::new(crate::complete::clients)

@@ -35,7 +35,8 @@ pub(crate) struct BuildArgs {
     #[arg(default_value = ".")]
     path: PathBuf,
 
-    /// Build for this client only; may be repeated [default: all]
+    /// Build for this client only; may be repeated [default: `build.clients` of brief.toml, or claude,
+    /// copilot and opencode]
     #[arg(
         long = "client", value_name = "CLIENT",
         add = clap_complete::ArgValueCompleter::new(crate::complete::clients)

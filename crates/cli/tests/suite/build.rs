@@ -267,7 +267,7 @@ fn an_unknown_client_is_a_wrong_call() {
     insta::assert_snapshot!(registry.run(&["build", "--client", "cluade"]), @"
     ------- stderr -------
     error: unknown client `cluade`
-    hint: did you mean `claude`? known clients: claude, copilot, opencode
+    hint: did you mean `claude`? known clients: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
     [exit status: 2]
     [EOF]
     ");
@@ -277,15 +277,15 @@ fn an_unknown_client_is_a_wrong_call() {
 /// A configuration that is wrong is shown with its place, and nothing happens.
 #[test]
 fn a_wrong_configuration_is_a_wrong_call() {
-    let registry = registry().with_file("brief.toml", "[build]\nclients = [\"cursor\"]\n");
+    let registry = registry().with_file("brief.toml", "[build]\nclients = [\"acme-code\"]\n");
     insta::assert_snapshot!(registry.run(&["build"]), @"
-    error[portable/invalid-config]: `build.clients`: unknown client `cursor`
+    error[portable/invalid-config]: `build.clients`: unknown client `acme-code`
      --> brief.toml:2:11
       |
-    2 | clients = [\"cursor\"]
-      |           ^^^^^^^^^^
+    2 | clients = [\"acme-code\"]
+      |           ^^^^^^^^^^^^^
       |
-      = help: known clients: claude, copilot, opencode
+      = help: known clients: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
 
     [exit status: 2]
     [EOF]

@@ -107,12 +107,12 @@ fn both_names_of_a_command_complete() {
 #[test]
 fn values_complete() {
     let project = project()
-        .with_file("brief.toml", "[clients.cursor.rule]\npath = \".cursor/rules/{name}.mdc\"\nfields = []\nfiles = \".agents/rules/{name}\"\n")
+        .with_file("brief.toml", "[clients.custom.rule]\npath = \".custom/rules/{name}.mdc\"\nfields = []\nfiles = \".agents/rules/{name}\"\n")
         .with_file(".agents/tasks/fix.md", "Fix ${issue} in ${file}.\n")
         .with_file(".context/deploy.md", "---\ntrigger: manual\n---\nText.\n");
     for (words, expected) in [
         (&["lint", "--explain", "portable/wrong"][..], &["portable/wrong-type"][..]),
-        (&["build", "--client", "c"], &["claude", "copilot", "cursor"]),
+        (&["build", "--client", "cu"], &["cursor", "custom"]),
         (&["context", "--task", "f"], &["fix"]),
         (&["context", "--mention", "d"], &["deploy"]),
         (&["task", "fix", "-p", "i"], &["issue="]),

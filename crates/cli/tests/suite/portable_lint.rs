@@ -46,7 +46,7 @@ fn findings_in_items_show_their_place() {
     6 | audience: [claude, cursr]
       |                    ^^^^^
       |
-      = help: known clients: claude, copilot, opencode
+      = help: did you mean `cursor`? known clients: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
 
     error[portable/client-construct]: a variable that only copilot understands would reach claude
       --> rules/a/RULE.md:11:5
@@ -152,12 +152,12 @@ fn a_part_of_a_registry_is_checked_against_all_of_it() {
 #[test]
 fn a_client_of_ones_own_is_known() {
     let project = project()
-        .with_file("content/rules/a/RULE.md", rule("a", "audience: [cursor]\n", "## A\n"))
-        .with_file("content/rules/a/RULE.cursor.md", "## A\n");
+        .with_file("content/rules/a/RULE.md", rule("a", "audience: [acme]\n", "## A\n"))
+        .with_file("content/rules/a/RULE.acme.md", "## A\n");
     assert_eq!(project.run(&["lint"]).code, Some(1));
     let project = project.with_file(
         "brief.toml",
-        "[clients.cursor.skill]\npath = \".cursor/skills/{name}/SKILL.md\"\n\
+        "[clients.acme.skill]\npath = \".acme/skills/{name}/SKILL.md\"\n\
          fields = [{ key = \"name\", from = \"name\" }]\n",
     );
     for place in [".", "content", "content/rules/a/RULE.md"] {

@@ -97,8 +97,8 @@ impl Clients {
         self.settings.options.scope
     }
 
-    /// Returns the clients to compile for: the named ones, else those of the section, else all. They come in
-    /// the order of the profiles.
+    /// Returns the clients to compile for: the named ones, else those of the section, else those of the
+    /// document and of the project. They come in the order of the profiles.
     pub fn wanted(&self, named: &[String]) -> Result<Vec<String>, UnknownClient> {
         if let Some(name) = named.iter().find(|name| self.profiles.get(name).is_none()) {
             let known = self.profiles.ids();
@@ -107,8 +107,12 @@ impl Clients {
             return Err(UnknownClient { name: name.clone(), near, known });
         }
         let listed = if named.is_empty() { self.settings.clients.as_deref() } else { Some(named) };
-        let is_wanted = |id: &&str| listed.is_none_or(|listed| listed.iter().any(|own| own == id));
-        Ok(self.profiles.ids().into_iter().filter(is_wanted).map(str::to_owned).collect())
+        let is_wanted = |profile: &&Profile| match listed {
+            Some(listed) => listed.iter().any(|own| own == profile.id()),
+            None => profile.is_usual(),
+        };
+        let wanted = self.profiles.iter().filter(is_wanted);
+        Ok(wanted.map(|profile| profile.id().to_owned()).collect())
     }
 
     /// Returns the profiles of some clients, in order.

@@ -20,7 +20,8 @@ pub struct ClientsInUse {
 }
 
 impl Clients {
-    /// Finds the clients that the project in `directory` uses; `None` without evidence, or if all are used.
+    /// Finds the clients that the project in `directory` uses; `None` without evidence, or if they are those
+    /// that items are compiled for anyway.
     pub fn in_use(&self, system: &dyn Files, directory: &Path) -> Option<ClientsInUse> {
         let known = Profiles::builtin();
         let mut found = ClientsInUse { clients: Vec::new(), signs: Vec::new() };
@@ -34,7 +35,8 @@ impl Clients {
                 found.signs.extend(sign.cloned());
             }
         }
-        let is_telling = !found.signs.is_empty() && found.clients.len() < self.profiles.ids().len();
+        let usual = self.wanted(&[]).unwrap_or_default();
+        let is_telling = !found.signs.is_empty() && found.clients != usual;
         is_telling.then_some(found)
     }
 
@@ -45,7 +47,9 @@ impl Clients {
         &self,
         items: impl IntoIterator<Item = (&'i ItemId, &'i BTreeMap<String, F>)>,
     ) -> Sharing {
-        let profiles: Vec<&Profile> = self.profiles.iter().collect();
+        let wanted = self.wanted(&[]).unwrap_or_default();
+        let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+        let profiles: Vec<&Profile> = self.chosen(&wanted).collect();
         let mut skills = items.into_iter().filter(|(id, _)| id.kind == ItemKind::Skill);
         let is_twice = skills.any(|(id, files)| {
             let reads = places::reads(&profiles, id.kind, &id.name, self.scope());

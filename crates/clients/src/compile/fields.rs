@@ -37,7 +37,7 @@ impl Compiler<'_> {
                 FieldCondition::Scoped => is_scoped,
                 FieldCondition::Unscoped => !is_scoped,
             };
-            let value = is_there.then(|| self.value(&rule.value, diagnostics)).flatten();
+            let value = is_there.then(|| self.value(rule, diagnostics)).flatten();
             fields.extend(value.map(|value| (YamlValue::text(rule.key.as_str()), value)));
         }
         if layout.unknown == UnknownFields::Keep {
@@ -51,8 +51,8 @@ impl Compiler<'_> {
         fields
     }
 
-    fn value(&self, value: &FieldValue, diagnostics: &mut Vec<Diagnostic>) -> Option<YamlValue> {
-        let (from, shape, default) = match value {
+    fn value(&self, rule: &FieldRule, diagnostics: &mut Vec<Diagnostic>) -> Option<YamlValue> {
+        let (from, shape, default) = match &rule.value {
             FieldValue::Constant(constant) => return Some(constant_value(constant)),
             FieldValue::Item { from, shape, default } => (*from, *shape, default),
         };

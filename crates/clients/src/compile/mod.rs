@@ -22,8 +22,8 @@ use brief_syntax::yaml::Node;
 use brief_syntax::{Diagnostic, Rule, Span, rules};
 
 use crate::profile::{
-    AgentSkills, FieldCondition, FieldValue, From, Layout, OutputForm, Profile, ProfileOptions,
-    Sharing,
+    AgentSkills, FieldCondition, FieldRule, FieldValue, From, Layout, OutputForm, Profile,
+    ProfileOptions, Sharing,
 };
 
 use body::Bodies;
@@ -62,15 +62,20 @@ pub fn compile_for(
     let mut compiled = Compiled::default();
     let mut bodies = Bodies::default();
     let mut outputs = Vec::new();
-    for profile in profiles.iter().filter(|profile| item.is_for(profile.id())) {
+    let mut without_scopes: Vec<&Profile> = Vec::new();
+    for &profile in profiles.iter().filter(|profile| item.is_for(profile.id())) {
         let one = Compiler { item, profile, options, clients };
-        outputs.extend(one.run(&mut bodies, &mut compiled.diagnostics));
+        let Some(output) = one.run(&mut bodies, &mut compiled.diagnostics) else { continue };
+        without_scopes.extend(one.loses_scope().then_some(profile));
+        outputs.push(output);
     }
+    compiled.diagnostics.extend(scope_dropped(item, &without_scopes));
     // Agents differ in their fields and in the names of tools, commands in their arguments.
     let is_same = matches!(item.kind(), ItemKind::Rule | ItemKind::Skill);
     if options.sharing == Sharing::Shared && is_same {
         share(&mut outputs);
     }
+    settle(item, &mut outputs, &mut compiled.diagnostics);
     for ClientOutput { path, files, text, .. } in outputs {
         add(&mut compiled, OutputFile { path, content: OutputContent::Text(text) });
         for file in item.files() {
@@ -86,6 +91,8 @@ pub fn compile_for(
 
 /// The output of an item for one client.
 struct ClientOutput {
+    /// The name of the client.
+    client: String,
     /// The path of the file.
     path: String,
     /// The directory of the files beside it.
@@ -135,6 +142,55 @@ pub(crate) fn fields_for(item: &PortableItem, profile: &Profile, clients: &[&str
     layout.map(|layout| compiler.fields(layout, &mut Vec::new())).unwrap_or_default()
 }
 
+/// Keeps one text for each place that several clients read: the one that most of them would get. A client that
+/// would get another one is named.
+fn settle(item: &PortableItem, outputs: &mut Vec<ClientOutput>, diagnostics: &mut Vec<Diagnostic>) {
+    let mut settled: Vec<ClientOutput> = Vec::new();
+    while !outputs.is_empty() {
+        let path = outputs[0].path.clone();
+        let (mut here, others): (Vec<_>, Vec<_>) =
+            std::mem::take(outputs).into_iter().partition(|output| output.path == path);
+        *outputs = others;
+        let count =
+            |output: &ClientOutput| here.iter().filter(|one| one.text == output.text).count();
+        let best =
+            (0..here.len()).rev().max_by_key(|&place| count(&here[place])).unwrap_or_default();
+        let best = here.swap_remove(best);
+        here.retain(|output| output.text != best.text);
+        if !here.is_empty() {
+            let names: Vec<&str> = here.iter().map(|output| output.client.as_str()).collect();
+            let message = format!(
+                "`{path}` is one file for several clients, so that {} gets what {} gets",
+                names.join(", "),
+                best.client
+            );
+            let source = item.document().source();
+            let finding =
+                Diagnostic::new(rules::portable::SHARED_PLACE, source, Span::default(), message);
+            let help = "say the same to all of them, or name fewer in `audience`";
+            diagnostics.push(finding.with_help(help));
+        }
+        settled.push(best);
+    }
+    *outputs = settled;
+}
+
+/// Warns about a rule with a scope for clients that always load rules (§3.2).
+fn scope_dropped(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic> {
+    let names: Vec<&str> = clients.iter().map(|client| client.name()).collect();
+    let (who, out) = match clients {
+        [] => return None,
+        [one] => (format!("{} loads it for all: its rules have no scope", one.name()), one.id()),
+        _ => (format!("{} load it for all: their rules have no scope", names.join(", ")), "them"),
+    };
+    let message = format!("the rule `{}` is for some files, and {who}", item.name());
+    let help =
+        format!("say in the text which files it is about, or leave {out} out with `audience`");
+    let span = item.document().field("scope").map(Node::span).unwrap_or_default();
+    let source = item.document().source();
+    Some(Diagnostic::new(rules::portable::SCOPE_DROPPED, source, span, message).with_help(help))
+}
+
 /// The compiler of one item for one client.
 struct Compiler<'c> {
     item: &'c PortableItem,
@@ -152,7 +208,7 @@ impl Compiler<'_> {
         let files = layout.files_in(scope).map(|files| files.fill(name));
         let files = files.unwrap_or_else(|| directory.to_owned());
         let fields = self.fields(layout, diagnostics);
-        self.check_scope(layout, diagnostics);
+        self.check_lost(layout, diagnostics);
         let place = body::OutputDirs { path: &path, directory, files: &files };
         let body = self.body(layout, &place, bodies, diagnostics);
         if let Some(most) = layout.most_characters {
@@ -183,30 +239,47 @@ impl Compiler<'_> {
             }
             _ => Some(text.clone()),
         };
-        Some(ClientOutput { path, files, text, says, also_read })
+        let client = self.profile.id().to_owned();
+        Some(ClientOutput { client, path, files, text, says, also_read })
     }
 
-    /// Warns about a rule with a scope for a client that always loads rules (§3.2).
-    fn check_scope(&self, layout: &Layout, diagnostics: &mut Vec<Diagnostic>) {
+    /// Returns whether a rule for some files is loaded for all: the client's rules have no scope (§3.2).
+    fn loses_scope(&self) -> bool {
+        let Some(layout) = self.profile.layout(self.item.kind()) else { return false };
         let reads_scope = layout.fields.iter().any(|rule| {
             matches!(rule.value, FieldValue::Item { from: From::ScopePaths, .. })
                 || rule.when != FieldCondition::Always
         });
-        if reads_scope || self.item.scope_paths().is_empty() {
+        !reads_scope && !self.item.scope_paths().is_empty()
+    }
+
+    /// Warns about tools and a model that the client's agents, or commands, cannot name.
+    fn check_lost(&self, layout: &Layout, diagnostics: &mut Vec<Diagnostic>) {
+        let (kind, client) = (self.item.kind(), self.profile.id());
+        // The client's block may say it in its own words.
+        if self.item.passthrough(client).is_some() {
             return;
         }
-        let span = self.item.document().field("scope").map(Node::span).unwrap_or_default();
-        let message = format!(
-            "the rule `{}` is for some files, and {} loads it for all: its rules have no scope",
-            self.item.name(),
-            self.profile.name()
-        );
-        let help = format!(
-            "say in the text which files it is about, or leave {} out with `audience`",
-            self.profile.id()
-        );
-        diagnostics
-            .push(self.warning(rules::portable::SCOPE_DROPPED, span, message).with_help(help));
+        for (from, rule) in [
+            (From::Tools, rules::portable::CAPABILITY_DROPPED),
+            (From::Model, rules::portable::MODEL_DROPPED),
+        ] {
+            let is_it = |rule: &FieldRule| matches!(rule.value, FieldValue::Item { from: own, .. } if own == from);
+            let is_known = !from.kinds().contains(&kind) || layout.fields.iter().any(is_it);
+            let key = from.as_str();
+            let Some(field) = self.item.document().field(key).filter(|_| !is_known) else {
+                continue;
+            };
+            let message = format!(
+                "the {} names its `{key}`, which {} of {} cannot: it gets what the client gives",
+                self.item.id(),
+                kind.folder(),
+                self.profile.name()
+            );
+            let help =
+                format!("leave {client} out with `audience`, or say it in a block `{client}:`");
+            diagnostics.push(self.warning(rule, field.span(), message).with_help(help));
+        }
     }
 
     fn check_length(&self, body: &str, most: usize, diagnostics: &mut Vec<Diagnostic>) {

@@ -7,7 +7,7 @@ use brief_profiles::{ServerFormat, ServerProfile, Text};
 use brief_dialects::portable::output::{Outputs, SharedEntry, SharedFile};
 
 use crate::mcp;
-use crate::profile::{Bridge, ListEntry, Profile, ProfileScope, SharedFiles, Template};
+use crate::profile::{Bridge, ListEntry, Mention, Profile, ProfileScope, SharedFiles, Template};
 
 use super::Clients;
 use super::body::relative;
@@ -36,6 +36,18 @@ impl Clients {
 
     pub(super) fn shared_files(&self, project: &Outputs<'_>) -> Vec<SharedFile> {
         let mut entries = Entries::new();
+        let mut present = project.present.clone();
+        for (_, layout) in self.chosen(project.clients).flat_map(Profile::layouts) {
+            if let Some(mention) = &layout.mention {
+                let path = layout.path_in(self.scope());
+                let files: Vec<&String> =
+                    project.files.iter().filter(|file| path.matches(file)).collect();
+                self.add_mention(mention, &files, project.present, &mut entries);
+            }
+        }
+        // What is made now is there in the next run.
+        present.extend(entries.keys().cloned());
+        let project = &Outputs { present: &present, ..*project };
         for profile in self.chosen(project.clients) {
             for (_, layout) in profile.layouts() {
                 let Some(listing) = &layout.listing else { continue };
@@ -65,6 +77,11 @@ impl Clients {
             {
                 watched.insert(&bridge.from);
                 watched.extend(bridge.files.iter());
+            }
+            let mentions = profile.layouts().filter_map(|(_, layout)| layout.mention.as_ref());
+            for mention in mentions.filter(|_| self.scope() == ProfileScope::Project) {
+                watched.insert(&mention.file);
+                watched.extend(mention.unless.iter().map(String::as_str));
             }
             let server_file = mcp::profile(profile.id()).and_then(|known| self.server_file(known));
             if let Some((usual, others)) = server_file.filter(|(_, others)| !others.is_empty()) {
@@ -108,17 +125,26 @@ impl Clients {
         let path = there(&bridge.files.usual, others, present);
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
         let line = bridge.text.replace("{path}", &relative(directory, &bridge.from));
-        // A file has one block for all clients.
-        let of_file = entries.entry(path.to_owned()).or_default();
-        let known = of_file.iter_mut().find_map(|entry| match entry {
-            SharedEntry::Block { text } => Some(text),
-            _ => None,
-        });
-        match known {
-            Some(text) if text.lines().any(|own| own == line) => {}
-            Some(text) => text.push_str(&format!("\n{line}")),
-            None => of_file.push(SharedEntry::Block { text: line }),
+        add_lines(entries, path, &[line]);
+    }
+
+    fn add_mention(
+        &self,
+        mention: &Mention,
+        files: &[&String],
+        present: &BTreeSet<String>,
+        entries: &mut Entries,
+    ) {
+        let Mention { file, unless, intro, line, setting } = mention;
+        // A new file would take the place of one that a client reads only without it.
+        let is_hiding = !present.contains(file) && unless.iter().any(|one| present.contains(one));
+        let is_wanted = self.scope() == ProfileScope::Project && !is_hiding;
+        if files.is_empty() || !is_wanted || self.is_left(setting.as_deref()) {
+            return;
         }
+        let mut lines: Vec<String> = intro.iter().cloned().collect();
+        lines.extend(files.iter().map(|path| line.replace("{path}", path)));
+        add_lines(entries, file, &lines);
     }
 
     fn add_servers(
@@ -214,6 +240,24 @@ fn there<'f>(
         return usual;
     }
     others.find(|other| present.contains(*other)).unwrap_or(usual)
+}
+
+/// Adds lines to the block of a file, which all clients share.
+fn add_lines(entries: &mut Entries, path: &str, lines: &[String]) {
+    let of_file = entries.entry(path.to_owned()).or_default();
+    let known = of_file.iter_mut().find_map(|entry| match entry {
+        SharedEntry::Block { text } => Some(text),
+        _ => None,
+    });
+    let Some(text) = known else {
+        of_file.push(SharedEntry::Block { text: lines.join("\n") });
+        return;
+    };
+    for line in lines {
+        if !text.lines().any(|own| own == line) {
+            text.push_str(&format!("\n{line}"));
+        }
+    }
 }
 
 /// Adds an entry, unless another client needs the same one.

@@ -9,7 +9,7 @@ use brief_syntax::Source;
 
 use crate::compile::OutputContent;
 use crate::compile::compile;
-use crate::profile::{ProfileOptions, Profiles};
+use crate::profile::{Layout, OutputForm, ProfileOptions, Profiles};
 
 use super::header::{self, Header};
 use super::{ImportRefusal, ImportedItem, OriginalFile, import, is_same_text, slug, unite};
@@ -264,7 +264,10 @@ fn the_law_holds_for_odd_headers() {
     let profiles = Profiles::builtin();
     let mut count = 0;
     for profile in profiles.iter() {
-        for (kind, layout) in profile.layouts().filter(|(kind, _)| *kind != ItemKind::Skill) {
+        let is_markdown = |(kind, layout): &(ItemKind, &Layout)| {
+            *kind != ItemKind::Skill && layout.form == OutputForm::Markdown
+        };
+        for (kind, layout) in profile.layouts().filter(is_markdown) {
             let form = layout.pattern_form().unwrap_or(Form::Plain);
             for header in headers {
                 let text = match header {

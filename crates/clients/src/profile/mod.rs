@@ -14,7 +14,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use brief_dialects::portable::ItemKind;
 use brief_profiles::{BUILTIN, Client, Form, OwnClients};
@@ -26,7 +26,7 @@ pub use settings::{
     AgentSkills, FirstHeading, License, ProfileOptions, ProfileScope, ProfileSettings, Section,
     Sharing,
 };
-pub use shared::{Bridge, ListEntry, SharedFiles};
+pub use shared::{Bridge, ListEntry, Mention, SharedFiles};
 
 /// The files of one client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +47,8 @@ pub struct Profile {
     pub(crate) models: BTreeMap<String, String>,
     /// The model and the tools that are written when an agent names none.
     pub(crate) unnamed: UnnamedFields,
+    /// True if items are compiled for it where nothing says for which clients.
+    pub(crate) is_usual: bool,
 }
 
 /// Which values a client's outputs have, where the client and the document differ (ruling G13).
@@ -73,6 +75,12 @@ impl Profile {
     /// Returns the name that items use for the client: `claude`.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// Returns whether items are compiled for it where nothing says for which clients: it is one of the
+    /// document, or of the project's own.
+    pub fn is_usual(&self) -> bool {
+        self.is_usual
     }
 
     /// Returns the name for people: `Claude Code`.
@@ -129,6 +137,8 @@ pub struct Layout {
     pub home: Home,
     /// The entry that a file of the user needs so that the client reads these.
     pub listing: Option<ListEntry>,
+    /// The lines that a file of the user needs so that the client, or its model, finds these.
+    pub mention: Option<Mention>,
     /// The form of the file.
     pub form: OutputForm,
     /// The client's syntax for arguments, of a command.
@@ -293,7 +303,7 @@ impl From {
     }
 
     /// Returns the kinds that have the field.
-    fn kinds(self) -> &'static [ItemKind] {
+    pub(crate) fn kinds(self) -> &'static [ItemKind] {
         match self {
             From::Name | From::Description => &ItemKind::ALL,
             From::ScopePaths => &[ItemKind::Rule],
@@ -363,11 +373,13 @@ pub struct Profiles {
 }
 
 impl Profiles {
-    /// Returns the clients that we know.
-    pub fn builtin() -> Profiles {
-        let drafts = builtin_drafts(&|_| Variant::Client);
-        let list = drafts.into_iter().filter_map(|draft| draft.finish(&mut Vec::new())).collect();
-        Profiles { list }
+    /// Returns the clients that we know. They are read once.
+    pub fn builtin() -> &'static Profiles {
+        static BUILTIN_PROFILES: LazyLock<Profiles> = LazyLock::new(|| {
+            let drafts = builtin_drafts(&|_| Variant::Client).into_iter();
+            Profiles { list: drafts.filter_map(|draft| draft.finish(&mut Vec::new())).collect() }
+        });
+        &BUILTIN_PROFILES
     }
 
     /// Returns the clients that we know and the project's own, with what its `brief.toml` changes and adds, for what
@@ -380,7 +392,8 @@ impl Profiles {
         section: Section,
     ) -> Result<Profiles, Vec<Diagnostic>> {
         let mut diagnostics = own.diagnostics.clone();
-        let variant = |client: &str| read::variant_of(configuration, section.as_str(), client);
+        let parsed = read::parsed(configuration);
+        let variant = |client: &str| read::variant_of(parsed.as_ref(), section.as_str(), client);
         let mut drafts = builtin_drafts(&variant);
         let of_project = own.compiled();
         drafts.extend(of_project.map(|file| read::client_file(file, &variant, &mut diagnostics)));

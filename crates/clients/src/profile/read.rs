@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use brief_dialects::portable::{CAPABILITIES, ItemKind};
+use brief_profiles::{BUILTIN, Client};
 use brief_syntax::{Diagnostic, Source, Span, rules};
-use toml_edit::Item;
+use toml_edit::{Document, Item};
 
 use super::{
     ArgumentForms, Bridge, Constant, FieldCondition, FieldRule, FieldValue, From, Home, Layout,
-    ListEntry, OutputForm, Profile, Shape, Template, UnknownFields, UnnamedFields, Variant,
-    arguments, shared,
+    ListEntry, Mention, OutputForm, Profile, Shape, Template, UnknownFields, UnnamedFields,
+    Variant, arguments, shared,
 };
 use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
 
@@ -26,6 +27,8 @@ pub(super) struct Draft {
     tools: BTreeMap<String, String>,
     models: BTreeMap<String, String>,
     unnamed: UnnamedFields,
+    /// True if the project's configuration names it.
+    is_named: bool,
     /// The last place that names the client, for messages about missing keys.
     source: Arc<Source>,
     span: Span,
@@ -41,6 +44,7 @@ struct LayoutDraft {
     also_read: Vec<Template>,
     home: Home,
     listing: Option<ListEntry>,
+    mention: Option<Mention>,
     is_toml: bool,
     body: Option<String>,
     arguments: ArgumentForms,
@@ -87,7 +91,7 @@ const CLIENT_KEYS: [&str; 12] = [
 
 /// The word for what a client does, and the one for what the document says about it.
 const VARIANTS: [(&str, Variant); 2] = [("client", Variant::Client), ("format", Variant::Format)];
-const LAYOUT_KEYS: [&str; 13] = [
+const LAYOUT_KEYS: [&str; 14] = [
     "path",
     "files",
     "fields",
@@ -98,6 +102,7 @@ const LAYOUT_KEYS: [&str; 13] = [
     "home-files",
     "home-also-read",
     "shared",
+    "mention",
     "form",
     "body",
     "arguments",
@@ -134,10 +139,19 @@ pub(super) fn client_file(
     draft
 }
 
+/// Reads a configuration, whose problems are reported elsewhere.
+pub(super) fn parsed(source: &Arc<Source>) -> Option<Document<String>> {
+    toml::parse(source, &mut Vec::new())
+}
+
 /// Returns the values that a project wants for a client: its own word, else that of the section, else
 /// those of the client. What is wrong with the words is reported where the rest is read.
-pub(super) fn variant_of(source: &Arc<Source>, section: &str, client: &str) -> Variant {
-    let Some(document) = toml::parse(source, &mut Vec::new()) else { return Variant::Client };
+pub(super) fn variant_of(
+    document: Option<&Document<String>>,
+    section: &str,
+    client: &str,
+) -> Variant {
+    let Some(document) = document else { return Variant::Client };
     let word = |table: Option<&Item>| {
         let word = table?.as_table_like()?.get("profile")?.as_str()?;
         VARIANTS.into_iter().find(|(known, _)| *known == word).map(|(_, variant)| variant)
@@ -173,6 +187,7 @@ pub(super) fn with_overrides(
             match client.table() {
                 Ok(table) => {
                     let draft = draft_of(&mut drafts, &client, diagnostics);
+                    draft.is_named = true;
                     for entry in table.entries() {
                         draft.set(&entry, diagnostics);
                     }
@@ -222,6 +237,7 @@ impl Draft {
             tools,
             models,
             unnamed: UnnamedFields::default(),
+            is_named: false,
             source,
             span,
         }
@@ -300,6 +316,11 @@ impl Draft {
                     Ok(())
                 }
                 "shared" => shared::listing(&entry).map(|listing| layout.listing = Some(listing)),
+                "mention" if entry.item.as_bool() == Some(false) => {
+                    layout.mention = None;
+                    Ok(())
+                }
+                "mention" => shared::mention(&entry).map(|mention| layout.mention = Some(mention)),
                 "form" => {
                     let words = [("markdown", false), ("toml", true)];
                     entry.word(&words).map(|is_toml| layout.is_toml = is_toml)
@@ -346,6 +367,7 @@ impl Draft {
             return None;
         }
         let name = name.unwrap_or_else(|| id.clone());
+        let is_usual = self.is_named || BUILTIN.find(&id).is_none_or(Client::is_usual);
         Some(Profile {
             id,
             name,
@@ -356,6 +378,7 @@ impl Draft {
             tools,
             models,
             unnamed,
+            is_usual,
         })
     }
 }
@@ -374,7 +397,7 @@ impl LayoutDraft {
                 ));
             }
         };
-        let arguments = self.arguments;
+        let (arguments, mention) = (self.arguments, self.mention);
         let (Some(path), Some(fields)) = (self.path, self.fields) else {
             let what = format!("`{kind}.path` or `{kind}.fields`");
             return Err((what, "an output needs a path and fields"));
@@ -400,6 +423,7 @@ impl LayoutDraft {
             also_read,
             home,
             listing,
+            mention,
             form,
             arguments,
         })

@@ -231,6 +231,8 @@ fn shared_settings(profiles: &Profiles) -> Vec<(&str, &'static str)> {
         for (_, layout) in profile.layouts() {
             let listing = layout.listing.as_ref().and_then(|listing| listing.setting.as_deref());
             settings.extend(listing.map(|key| (key, "merge")));
+            let mention = layout.mention.as_ref().and_then(|mention| mention.setting.as_deref());
+            settings.extend(mention.map(|key| (key, "mention")));
         }
     }
     settings

@@ -26,6 +26,21 @@ pub struct ListEntry {
     pub setting: Option<String>,
 }
 
+/// Lines of a file, one for each output of a kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mention {
+    /// The file in a project.
+    pub file: String,
+    /// The files that keep it from being made: a client would no longer read them.
+    pub unless: Vec<String>,
+    /// The line before the others.
+    pub intro: Option<String>,
+    /// The line for one output; `{path}` stands for its path.
+    pub line: String,
+    /// The key in `[install]` that turns it off.
+    pub setting: Option<String>,
+}
+
 /// A file that makes a client read another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bridge {
@@ -57,6 +72,7 @@ impl SharedFiles {
 
 const LISTING_KEYS: [&str; 9] =
     ["file", "or", "list", "value", "home-file", "home-or", "home-value", "schema", "setting"];
+const MENTION_KEYS: [&str; 5] = ["file", "unless", "intro", "line", "setting"];
 const BRIDGE_KEYS: [&str; 5] = ["from", "file", "or", "text", "setting"];
 
 /// Reads the table `shared` of a kind.
@@ -86,6 +102,27 @@ pub(super) fn listing(entry: &TomlEntry<'_>) -> Result<ListEntry, TomlProblem> {
     let home_files = home.map(|usual| SharedFiles { usual, others: home_others });
     let files = SharedFiles { usual, others };
     Ok(ListEntry { files, home_files, list, value, home_value, schema, setting })
+}
+
+/// Reads the table `mention` of a kind.
+pub(super) fn mention(entry: &TomlEntry<'_>) -> Result<Mention, TomlProblem> {
+    let (mut usual, mut unless, mut intro, mut line) = (None, Vec::new(), None, None);
+    let mut setting = None;
+    for entry in entry.table()?.entries() {
+        match entry.key {
+            "file" => usual = Some(file(&entry)?),
+            "unless" => unless = files(&entry)?,
+            "intro" => intro = Some(self::line(&entry)?),
+            "line" => line = Some(self::line(&entry)?),
+            "setting" => setting = Some(self::setting(&entry)?),
+            _ => return Err(entry.unknown(&MENTION_KEYS)),
+        }
+    }
+    let (Some(file), Some(line)) = (usual, line) else {
+        let help = "name the file, and the line for each output, with `{path}`";
+        return Err(entry.wrong("it lacks `file` or `line`", help));
+    };
+    Ok(Mention { file, unless, intro, line, setting })
 }
 
 /// Reads the table `bridge`.

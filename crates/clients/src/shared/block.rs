@@ -9,8 +9,40 @@ use brief_syntax::markdown::Outline;
 
 use super::{EDITED, FOREIGN, may_replace};
 
-const BEGIN: &str = "<!-- brief:import -->";
-const END: &str = "<!-- /brief:import -->";
+/// The lines around a block.
+#[derive(Clone, Copy)]
+struct Markers {
+    begin: &'static str,
+    end: &'static str,
+}
+
+const MARKDOWN: Markers = Markers { begin: "<!-- brief:import -->", end: "<!-- /brief:import -->" };
+const YAML: Markers = Markers { begin: "# brief:import", end: "# /brief:import" };
+
+/// Returns the markers of a file, by its name.
+fn markers(path: &str) -> Markers {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    if matches!(ending, "yml" | "yaml") { YAML } else { MARKDOWN }
+}
+
+/// Returns the first key of a block in YAML that the user has set, too: one file cannot have both.
+fn double_key<'b>(text: &str, wanted: &'b str, block: Option<&ImportBlock>) -> Option<&'b str> {
+    let keys = |line: &'b str| {
+        let is_top = !line.starts_with([' ', '-', '#']);
+        line.split_once(':').filter(|_| is_top).map(|(key, _)| key)
+    };
+    let outside = match block {
+        Some(block) => [&text[..block.start], &text[block.end..]],
+        None => [text, ""],
+    };
+    let is_there = |key: &&str| {
+        let mut lines = outside.into_iter().flat_map(str::lines);
+        lines.any(|line| {
+            line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'))
+        })
+    };
+    wanted.lines().filter_map(keys).find(is_there)
+}
 
 pub(super) fn merge(request: &Merge<'_>) -> Result<MergedOutput, String> {
     let text = request.text.unwrap_or_default();
@@ -29,9 +61,17 @@ pub(super) fn merge(request: &Merge<'_>) -> Result<MergedOutput, String> {
             _ => None,
         })
         .collect();
-    let Some(block) = find(text)? else {
+    let markers = markers(request.path);
+    let found = find(text, markers)?;
+    if let Some(key) = wanted
+        .filter(|wanted| markers.begin == YAML.begin && !stands(text, wanted, found.as_ref()))
+        .and_then(|wanted| double_key(text, wanted, found.as_ref()))
+    {
+        return Err(format!("`{key}` is the user's own; add the lines of the block to it"));
+    }
+    let Some(block) = found else {
         return Ok(match wanted {
-            Some(wanted) if !stands(text, wanted, None) => added(text, wanted),
+            Some(wanted) if !stands(text, wanted, None) => added(text, wanted, markers),
             _ => unchanged,
         });
     };
@@ -45,13 +85,13 @@ pub(super) fn merge(request: &Merge<'_>) -> Result<MergedOutput, String> {
         (None, None) => {}
         (Some(wanted), _) if inside == wanted => merged.entries.push(entry(wanted)),
         _ if before.contains(&inside.as_str()) => {
-            merged = replaced(text, &block, wanted);
+            merged = replaced(text, &block, wanted, markers);
         }
         (_, first) => {
             let name = entry(wanted.or(first).unwrap_or_default());
             let reason = if first.is_some() { EDITED } else { FOREIGN };
             if may_replace(request, &name, reason, &mut merged) {
-                merged = replaced(text, &block, wanted);
+                merged = replaced(text, &block, wanted, markers);
             } else if wanted.is_some() {
                 // It may become ours again.
                 merged.entries.extend(first.map(entry));
@@ -78,31 +118,32 @@ impl ImportBlock {
 }
 
 /// Finds the block. Unpaired markers are an error.
-fn find(text: &str) -> Result<Option<ImportBlock>, String> {
+fn find(text: &str, markers: Markers) -> Result<Option<ImportBlock>, String> {
+    let Markers { begin, end } = markers;
     let mut begins = Vec::new();
     let mut ends = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let place = (start, start + line.len());
         match line.trim_end() {
-            BEGIN => begins.push(place),
-            END => ends.push(place),
+            line if line == begin => begins.push(place),
+            line if line == end => ends.push(place),
             _ => {}
         }
         start += line.len();
     }
     match (begins.as_slice(), ends.as_slice()) {
         ([], []) => Ok(None),
-        (&[begin], &[end]) if begin.1 <= end.0 => Ok(Some(ImportBlock {
-            start: begin.0,
-            content_start: begin.1,
-            content_end: end.0,
-            end: end.1,
+        (&[first], &[last]) if first.1 <= last.0 => Ok(Some(ImportBlock {
+            start: first.0,
+            content_start: first.1,
+            content_end: last.0,
+            end: last.1,
         })),
-        ([_], []) => Err(format!("`{BEGIN}` has no `{END}` after it; remove that line")),
-        ([], [_]) => Err(format!("`{END}` has no `{BEGIN}` before it; remove that line")),
+        ([_], []) => Err(format!("`{begin}` has no `{end}` after it; remove that line")),
+        ([], [_]) => Err(format!("`{end}` has no `{begin}` before it; remove that line")),
         _ => Err(format!(
-            "the lines `{BEGIN}` and `{END}` do not make one block; remove all of them but one pair"
+            "the lines `{begin}` and `{end}` do not make one block; remove all of them but one pair"
         )),
     }
 }
@@ -128,18 +169,23 @@ fn stands(text: &str, wanted: &str, block: Option<&ImportBlock>) -> bool {
 }
 
 /// Returns the file with the block at its end.
-fn added(text: &str, wanted: &str) -> MergedOutput {
+fn added(text: &str, wanted: &str, markers: Markers) -> MergedOutput {
     // A final carriage return would merge with a plain line break.
     let is_windows = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
     let line_break = if is_windows || text.ends_with('\r') { "\r\n" } else { "\n" };
     let between = if text.is_empty() { "" } else { line_break };
-    let text = format!("{text}{between}{}", written(wanted, line_break));
+    let text = format!("{text}{between}{}", written(wanted, line_break, markers));
     let entries = vec![SharedEntry::Block { text: wanted.to_owned() }];
     MergedOutput { text: Some(text), entries, kept: Vec::new() }
 }
 
 /// Returns the file with the block replaced or removed.
-fn replaced(text: &str, block: &ImportBlock, wanted: Option<&str>) -> MergedOutput {
+fn replaced(
+    text: &str,
+    block: &ImportBlock,
+    wanted: Option<&str>,
+    markers: Markers,
+) -> MergedOutput {
     let (before, after) = (&text[..block.start], &text[block.end..]);
     let Some(wanted) = wanted else {
         let shorter = before.strip_suffix('\n').unwrap_or(before);
@@ -154,12 +200,12 @@ fn replaced(text: &str, block: &ImportBlock, wanted: Option<&str>) -> MergedOutp
         };
     };
     let is_windows = text[block.start..block.content_start].ends_with("\r\n");
-    let written = written(wanted, if is_windows { "\r\n" } else { "\n" });
+    let written = written(wanted, if is_windows { "\r\n" } else { "\n" }, markers);
     let entries = vec![SharedEntry::Block { text: wanted.to_owned() }];
     MergedOutput { text: Some(format!("{before}{written}{after}")), entries, kept: Vec::new() }
 }
 
-fn written(wanted: &str, line_break: &str) -> String {
-    let lines = std::iter::once(BEGIN).chain(wanted.lines()).chain(std::iter::once(END));
+fn written(wanted: &str, line_break: &str, markers: Markers) -> String {
+    let lines = [markers.begin].into_iter().chain(wanted.lines()).chain([markers.end]);
     lines.flat_map(|line| [line, line_break]).collect()
 }

@@ -1,7 +1,7 @@
 //! Entries of lists and tables in a JSON file.
 
 use brief_dialects::portable::output::{Merge, MergedOutput, SharedEntry};
-use jsonc_parser::ast::Value;
+use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
 use super::{EDITED, FOREIGN, may_replace};
@@ -70,7 +70,8 @@ fn list(
     let json = JsonText::parse(text)?;
     let top = json.top()?;
     let ours = SharedEntry::Listed { key: key.to_owned(), value: value.to_owned() };
-    if let Some(property) = property(top, key)? {
+    let keys: Vec<&str> = key.split('/').collect();
+    if let Some(property) = at(top, &keys)? {
         let list = property.value.as_array().ok_or_else(|| format!("`{key}` is not a list"))?;
         if list.elements.iter().any(|element| is_text(element, value)) {
             // An entry that we did not add belongs to the user, and serves as well.
@@ -79,7 +80,7 @@ fn list(
         }
     }
     merged.entries.push(ours);
-    json.insert(&[key], None, &quoted(value)).map(Some)
+    json.insert(&keys, None, &quoted(value)).map(Some)
 }
 
 /// Sets a key of a table, unless the user has set it.
@@ -129,11 +130,12 @@ fn remove(
 ) -> Result<Option<String>, String> {
     let json = JsonText::parse(text)?;
     let top = json.top()?;
-    let (key, range) = match entry {
+    let (keys, range): (Vec<&str>, _) = match entry {
         SharedEntry::Listed { key, value } => {
-            let list = property(top, key)?.and_then(|property| property.value.as_array());
+            let keys: Vec<&str> = key.split('/').collect();
+            let list = at(top, &keys)?.and_then(|property| property.value.as_array());
             let mut elements = list.into_iter().flat_map(|list| &list.elements);
-            (key, elements.rfind(|element| is_text(element, value)).map(Ranged::range))
+            (keys, elements.rfind(|element| is_text(element, value)).map(Ranged::range))
         }
         SharedEntry::Keyed { key, name, .. } => {
             let table = property(top, key)?.and_then(|property| property.value.as_object());
@@ -145,15 +147,28 @@ fn remove(
                 was_ours(&found.value, entry, request)
                     || may_replace(request, entry, EDITED, merged)
             });
-            (key, found.map(|found| found.range))
+            (vec![key.as_str()], found.map(|found| found.range))
         }
         SharedEntry::Block { .. } => return Ok(None),
     };
-    let container = property(top, key)?.and_then(|property| Container::of(&property.value));
+    let container = at(top, &keys)?.and_then(|property| Container::of(&property.value));
     let (Some(range), Some(container)) = (range, container) else { return Ok(None) };
-    let text = json.remove(&container, range);
-    let without = JsonText::parse(&text)?.without_empty(&[key])?;
-    Ok(Some(without.unwrap_or(text)))
+    let mut text = json.remove(&container, range);
+    for count in (1..=keys.len()).rev() {
+        text = JsonText::parse(&text)?.without_empty(&keys[..count])?.unwrap_or(text);
+    }
+    Ok(Some(text))
+}
+
+/// Finds what keys lead to, from table to table.
+fn at<'o, 't>(top: &'o Object<'t>, keys: &[&str]) -> Result<Option<&'o ObjectProp<'t>>, String> {
+    let Some((last, above)) = keys.split_last() else { return Ok(None) };
+    let mut table = top;
+    for key in above {
+        let Some(found) = property(table, key)? else { return Ok(None) };
+        table = found.value.as_object().ok_or_else(|| format!("`{key}` is not a table"))?;
+    }
+    property(table, last)
 }
 
 fn is_text(value: &Value<'_>, text: &str) -> bool {

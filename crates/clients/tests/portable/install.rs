@@ -8,7 +8,7 @@ use brief_clients::compile::{Clients, Compiled, OutputContent, UnknownClient};
 use brief_clients::profile::{ProfileScope, Section};
 use brief_dialects::portable;
 use brief_dialects::portable::output::{Compiler, Foreign, Merge, Outputs, SharedEntry};
-use brief_profiles::OwnClients;
+use brief_profiles::{COMPILED, OwnClients};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::{Diagnostic, Root, Source};
 
@@ -23,7 +23,7 @@ fn clients(text: &str, scope: ProfileScope) -> Clients {
     read(text, scope).unwrap()
 }
 
-/// Compiles the item at a path for all clients.
+/// Compiles the item at a path for the clients of the document and of the configuration.
 fn compiled(clients: &Clients, path: &str, files: &[&str]) -> Compiled {
     let mut system = MemorySystem::new("/r").with_file(path, document("", "## A\n\n[b](b.txt)\n"));
     for file in files {
@@ -31,7 +31,9 @@ fn compiled(clients: &Clients, path: &str, files: &[&str]) -> Compiled {
     }
     let root = Root::open(&system, Path::new("/r")).unwrap();
     let registry = portable::read(&system, &root, &clients.clients());
-    clients.compile(&registry.items[0], &clients.clients())
+    let wanted = clients.wanted(&[]).unwrap();
+    let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+    clients.compile(&registry.items[0], &wanted)
 }
 
 fn paths(clients: &Clients, path: &str) -> Vec<String> {
@@ -176,7 +178,7 @@ fn named_clients_come_before_those_of_the_section() {
         clients.wanted(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
     };
     assert_eq!(named(&["opencode", "copilot", "opencode"]).unwrap(), ["copilot", "opencode"]);
-    let known = ["claude", "copilot", "opencode"].map(str::to_owned).to_vec();
+    let known = COMPILED.map(str::to_owned).to_vec();
     let near = Some("copilot".to_owned());
     let error = named(&["claude", "copliot"]).unwrap_err();
     assert_eq!(error, UnknownClient { name: "copliot".to_owned(), near, known });
@@ -348,7 +350,20 @@ fn what_decides_is_watched() {
     let watched = |scope| clients("", scope).watched();
     assert_eq!(
         watched(ProfileScope::Project),
-        [".claude/CLAUDE.md", "AGENTS.md", "CLAUDE.md", "opencode.json", "opencode.jsonc"]
+        [
+            ".aider.conf.yml",
+            ".claude/CLAUDE.md",
+            ".crush.json",
+            ".goosehints",
+            "AGENTS.md",
+            "CLAUDE.md",
+            "GEMINI.md",
+            "crush.json",
+            "kilo.json",
+            "kilo.jsonc",
+            "opencode.json",
+            "opencode.jsonc"
+        ]
     );
     let home = ".config/opencode/opencode.json";
     assert_eq!(watched(ProfileScope::Home), [home.to_owned(), format!("{home}c")]);

@@ -6,6 +6,7 @@ mod bodies;
 mod commands;
 mod fields;
 mod install;
+mod matrix;
 mod places;
 mod profiles;
 
@@ -47,11 +48,12 @@ impl Shop {
         Shop { registry, profiles, options }
     }
 
-    /// Compiles the only item for all clients.
+    /// Compiles the only item for the clients of the document and of the configuration.
     fn compile(&self) -> Compiled {
         let [item] = self.registry.items.as_slice() else { panic!("one item") };
         assert!(item.is_valid(), "{:?}", item.diagnostics());
-        let profiles: Vec<&Profile> = self.profiles.iter().collect();
+        let profiles: Vec<&Profile> =
+            self.profiles.iter().filter(|profile| profile.is_usual()).collect();
         compile_for(item, &profiles, &self.options, &self.profiles.ids())
     }
 

@@ -2,24 +2,26 @@
 
 use std::sync::Arc;
 
-use brief_clients::profile::{ProfileSettings, Profiles, Section};
+use brief_clients::profile::{Profile, ProfileSettings, Profiles, Section};
 use brief_dialects::portable::{CAPABILITIES, CLIENTS, ItemKind, MODEL_ALIASES, config};
-use brief_profiles::OwnClients;
+use brief_profiles::{COMPILED, OwnClients};
 use brief_syntax::Source;
 
 use crate::{AGENT, Shop, document};
 
-/// The clients that lint knows are those that we can compile for, in the same order.
+/// Without a word of the project, items are compiled for the clients of the document.
 #[test]
 fn our_profiles_are_the_documents_clients() {
     let profiles = Profiles::builtin();
-    assert_eq!(profiles.ids(), CLIENTS);
-    for profile in profiles.iter() {
+    let usual = || profiles.iter().filter(|profile| profile.is_usual());
+    assert_eq!(usual().map(Profile::id).collect::<Vec<&str>>(), CLIENTS);
+    assert_eq!(profiles.ids(), COMPILED);
+    for profile in usual() {
         assert!(ItemKind::ALL.into_iter().all(|kind| profile.layout(kind).is_some()));
     }
     let source = Arc::new(Source::new("brief.toml", ""));
     assert_eq!(
-        Profiles::with_overrides(&source, &OwnClients::default(), Section::Build).unwrap(),
+        &Profiles::with_overrides(&source, &OwnClients::default(), Section::Build).unwrap(),
         profiles
     );
     assert_eq!((CAPABILITIES.len(), MODEL_ALIASES.len()), (8, 3));
@@ -91,8 +93,9 @@ fn globs_for_cursor_are_bare() {
 /// A client that has no agents gets none.
 #[test]
 fn a_kind_that_a_client_does_not_have_is_left_out() {
-    let shop = Shop::configured(CURSOR, &[("agents/x/AGENT.md", &document("", "## A\n"))]);
-    assert!(shop.paths().iter().all(|path| !path.contains("cursor")));
+    let own = CURSOR.replace("cursor", "acme");
+    let shop = Shop::configured(&own, &[("agents/x/AGENT.md", &document("", "## A\n"))]);
+    assert!(shop.paths().iter().all(|path| !path.contains("acme")));
 }
 
 /// A problem of a configuration has a file, a line and a key.
@@ -153,7 +156,7 @@ fn a_wrong_profile_is_an_error_with_a_place() {
 fn build_options_are_read_and_checked() {
     let profiles = Profiles::builtin();
     let read =
-        |text: &str| ProfileSettings::read(&Arc::new(Source::new("brief.toml", text)), &profiles);
+        |text: &str| ProfileSettings::read(&Arc::new(Source::new("brief.toml", text)), profiles);
     let settings = read("[build]\nout = \"a/b\"\nclients = [\"opencode\"]\n").unwrap();
     assert_eq!(settings.out.as_deref(), Some("a/b"));
     assert_eq!(settings.clients, Some(vec!["opencode".to_owned()]));
@@ -162,7 +165,7 @@ fn build_options_are_read_and_checked() {
         ("out = \"../x\"", "it does not lie in the registry"),
         ("out = \"/x\"", "it does not lie in the registry"),
         ("out = \"c:/x\"", "it does not lie in the registry"),
-        ("clients = [\"cursor\"]", "unknown client `cursor`"),
+        ("clients = [\"cursro\"]", "unknown client `cursro`"),
         ("clients = []", "the list is empty"),
         ("clients = \"claude\"", "this is not a list of strings"),
         ("h1 = \"nam\"", "`nam` means nothing here"),

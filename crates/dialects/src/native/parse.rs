@@ -8,6 +8,7 @@ use brief_profiles::{ClientPlace, Form};
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
+use toml_edit::Document;
 
 use super::clients::kind;
 use super::globs::{Globs, GlobsProblem, Semantics};
@@ -33,13 +34,14 @@ pub(super) fn parse(found: Found, place: &ClientPlace, diagnostics: &mut Vec<Dia
         front.body_start = without_mark(&source);
         front.diagnostics.retain(|diagnostic| diagnostic.rule == rules::text::NOT_UTF8);
     }
-    if place.form == Form::Cursor {
+    if matches!(place.form, Form::Cursor | Form::Windsurf) {
         allow_bare_globs(&source, &mut front);
     }
     let is_broken =
         front.diagnostics.iter().any(|diagnostic| diagnostic.rule != rules::text::NOT_UTF8);
     let is_lost = place.form == Form::Claude && is_lost_to_claude(&source, &front);
     diagnostics.append(&mut front.diagnostics);
+    let toml_fields = toml_agent(&source);
     let mut fields = Fields { source: &source, front: &front, diagnostics };
     let (scope, use_) = match place.form {
         Form::Instructions | Form::Legacy | Form::Plain => {
@@ -58,16 +60,20 @@ pub(super) fn parse(found: Found, place: &ClientPlace, diagnostics: &mut Vec<Dia
         }
         Form::Cline => fields.cline(),
         Form::Windsurf => fields.windsurf(),
+        Form::Augment => fields.augment(),
         Form::Qwen => fields.qwen(),
         Form::Continue => fields.continue_(),
         Form::Kiro => fields.kiro(),
         Form::Skill => fields.skill(),
+        Form::Agent if toml_fields.is_some() => (None, Use::Offered),
         Form::Agent => fields.agent(),
     };
-    let name = name_of(place.form, &below, &front);
+    let (name, description) = toml_fields.unwrap_or_else(|| {
+        (name_of(place.form, &below, &front), description(place.form, &source, &front))
+    });
     let mut guide = Guide {
         kind: kind(place.form),
-        description: description(place.form, &source, &front),
+        description,
         line: source.line(front.body_start),
         body_start: front.body_start,
         scope,
@@ -131,7 +137,7 @@ fn is_lost_to_claude(source: &Source, front: &FrontMatter) -> bool {
     })
 }
 
-/// Cursor writes `globs` without quotes, which is not YAML and is right there: only the rest of the header
+/// Cursor and Windsurf write `globs` without quotes, which is not YAML and is right there: only the rest of the header
 /// may be found wrong.
 fn allow_bare_globs(source: &Source, front: &mut FrontMatter) {
     let text = source.text();
@@ -140,6 +146,14 @@ fn allow_bare_globs(source: &Source, front: &mut FrontMatter) {
         let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
         diagnostic.rule != rules::FRONTMATTER_REPAIRED || !text[line..].starts_with("globs:")
     });
+}
+
+/// Returns name and description of an agent in TOML, as Codex has them.
+fn toml_agent(source: &Source) -> Option<(String, String)> {
+    source.path().extension().filter(|ending| *ending == "toml")?;
+    let document = Document::parse(source.text()).ok()?;
+    let text = |key: &str| Some(document.get(key)?.as_str()?.trim().to_owned());
+    Some((text("name")?, text("description")?))
 }
 
 fn without_mark(source: &Source) -> usize {
@@ -163,7 +177,7 @@ fn name_of(form: Form, below: &str, front: &FrontMatter) -> String {
 }
 
 fn stem(file: &str) -> &str {
-    let ending = [".instructions.md", ".agent.md", ".mdc", ".md", ".txt"]
+    let ending = [".instructions.md", ".agent.md", ".mdc", ".md", ".txt", ".toml", ".yaml", ".yml"]
         .into_iter()
         .find_map(|ending| file.strip_suffix(ending));
     ending.filter(|stem| !stem.is_empty()).unwrap_or(file)
@@ -234,9 +248,25 @@ impl Fields<'_> {
         {
             return (None, Use::Never("its `paths` are empty".into()));
         }
+        // Only a list counts (the extension's source, 2026-08-22).
+        if self.front.get("paths").is_some_and(|node| node.as_str().is_some()) {
+            return (None, always("its `paths` are no list, which Cline does not read"));
+        }
         match self.scope("paths", Semantics::Workspace) {
             Some(scope) => (Some(scope), always("")),
             None => (None, always("it has no `paths`")),
+        }
+    }
+
+    fn augment(&mut self) -> (Option<Scope>, Use) {
+        let word = self.front.get("type").and_then(Node::as_str).unwrap_or_default();
+        match word.to_ascii_lowercase().as_str() {
+            "manual" => (None, Use::Manual),
+            "agent_requested" => (None, Use::Offered),
+            "always_apply" => (None, always("`type` is always_apply")),
+            _ if self.is_true("alwaysApply") => (None, always("`alwaysApply` is true")),
+            _ if self.has_text("description") => (None, Use::Offered),
+            _ => (None, always("it has no `type`")),
         }
     }
 
@@ -245,7 +275,7 @@ impl Fields<'_> {
         let trigger = self.front.get("trigger").and_then(Node::as_str).unwrap_or_default();
         match (trigger, scope) {
             ("always_on", _) => (None, always("`trigger` is always_on")),
-            ("model_decision", _) => (None, Use::Offered),
+            ("model_decision" | "agent", _) => (None, Use::Offered),
             ("manual", _) => (None, Use::Manual),
             (_, Some(scope)) => (Some(scope), always("")),
             ("glob", None) => {

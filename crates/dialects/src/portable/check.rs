@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use brief_profiles::BUILTIN;
 use brief_syntax::hidden;
 use brief_syntax::markdown::{Heading, HeadingStyle, Outline};
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Edit, Fix, Severity, Source, Span, rules};
 
+use super::CLIENTS;
 use super::bundle;
 use super::constructs::{self, Construct, Weight};
 use super::directives::{self, DirectiveProblemKind, Directives};
@@ -194,7 +196,7 @@ pub(super) fn body(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
     let readers: Vec<&str> = clients
         .iter()
         .copied()
-        .filter(|client| item.is_for(client))
+        .filter(|client| item.is_for(client) && is_expected(item, client))
         .filter(|client| item.overrides.iter().all(|own| own.client != *client))
         .collect();
     if !is_verbatim {
@@ -223,6 +225,13 @@ pub(super) fn body(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
         found.iter_mut().for_each(imported::as_warning);
     }
     found
+}
+
+/// Returns whether an item is expected to reach a client: one of the document, one that the project describes,
+/// or one that the item names. Others get it only where a project wants them.
+fn is_expected(item: &PortableItem, client: &str) -> bool {
+    let is_named = || item.document.list("audience").is_some_and(|named| named.contains(&client));
+    CLIENTS.contains(&client) || BUILTIN.find(client).is_none() || is_named()
 }
 
 /// §5.4: checks that links lead to files that are installed with the item.

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_profiles::OwnClients;
+use brief_profiles::{COMPILED, OwnClients};
 use brief_syntax::system::{ReadError, System, config_directory, home_directory};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
@@ -15,7 +15,7 @@ use crate::{Dialect, DialectGuidance, GuidanceText, LevelCount, Reader};
 
 use super::installed::{Installed, LOCK_NAME};
 use super::registry::{Registry, RegistryCollector};
-use super::{CLIENTS, NAME, config};
+use super::{NAME, config};
 
 /// The dialect of portable rules, skills, agents and bundles.
 #[derive(Debug, Clone, Copy)]
@@ -156,9 +156,9 @@ impl Reader for RegistryFiles {
     }
 
     fn finish(self: Box<Self>) -> Box<dyn DialectGuidance> {
-        let mut clients: Vec<&str> = CLIENTS.to_vec();
+        let mut clients: Vec<&str> = COMPILED.to_vec();
         clients
-            .extend(self.clients.iter().map(String::as_str).filter(|own| !CLIENTS.contains(own)));
+            .extend(self.clients.iter().map(String::as_str).filter(|own| !COMPILED.contains(own)));
         let registry = self.collector.finish(&clients);
         let of_locks = self.locks.diagnostics.iter();
         let diagnostics = of_locks.chain(registry.all_diagnostics()).cloned().collect();

@@ -133,7 +133,15 @@ impl InstalledItem {
         let Some(client) = client else { return there.next() };
         let there: Vec<&ClientCopy> = there.collect();
         let variant = variant_of(client);
-        let own = there.iter().find(|copy| copy.client == variant);
+        let is_own = |copy: &&&ClientCopy| {
+            let is_shared = self.shared_by.iter().any(|client| client == variant);
+            copy.client == variant
+                || is_shared
+                    && outputs_of(self.kind).any(|(client, template)| {
+                        client == variant && is_copy(template, &self.name, &copy.slashed)
+                    })
+        };
+        let own = there.iter().find(is_own);
         // A client of the document without a copy is not in the item's audience, unless the lock
         // says that it shares one. Other clients have no copies, but some of them read those of
         // others.
@@ -170,19 +178,25 @@ fn outputs_of(kind: ItemKind) -> impl Iterator<Item = (&'static str, &'static Te
             ItemKind::Command => client.command.as_ref(),
         }
     };
-    let outputs = BUILTIN.clients.iter().filter_map(move |client| Some((client, output(client)?)));
+    let clients = || BUILTIN.clients.iter();
+    let usual = clients().filter(|client| client.is_usual());
+    let all = usual.chain(clients().filter(|client| !client.is_usual()));
+    let outputs = all.filter_map(move |client| Some((client, output(client)?)));
     outputs.flat_map(|(client, output)| {
-        std::iter::once(&output.path).chain(&output.home).map(|path| (&*client.id, path))
+        std::iter::once(&output.path).chain(output.home.other()).map(|path| (&*client.id, path))
     })
+}
+
+/// Returns whether a path is where an output goes.
+fn is_copy(template: &str, name: &str, path: &str) -> bool {
+    let (before, after) = template.split_once("{name}").unwrap_or((template, ""));
+    path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)) == Some(name)
 }
 
 /// Returns the preference and the client of a copy; `None` for a supporting file.
 fn client_of(kind: ItemKind, name: &str, path: &str) -> Option<(usize, Cow<'static, str>)> {
-    let is_it = |template: &str| {
-        let (before, after) = template.split_once("{name}").unwrap_or((template, ""));
-        path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)) == Some(name)
-    };
     let mut known = outputs_of(kind).enumerate();
+    let is_it = |template: &Text| is_copy(template, name, path);
     if let Some((rank, (client, _))) = known.find(|(_, (_, template))| is_it(template)) {
         return Some((rank, Cow::Borrowed(client)));
     }

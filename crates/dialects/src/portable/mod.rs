@@ -10,6 +10,7 @@ pub mod arguments;
 mod blocks;
 pub mod bundle;
 mod check;
+mod command;
 pub mod config;
 mod constructs;
 pub mod directives;
@@ -29,7 +30,7 @@ pub mod scaffold;
 pub mod toml;
 
 pub use blocks::capability_of;
-pub use brief_profiles::COMPILED as CLIENTS;
+pub use brief_profiles::USUAL as CLIENTS;
 pub use check::check;
 pub use fields::name_problem;
 pub use foreign::{OutsidePlugin, PassedOver, Plugin, is_candidate_name, slug};

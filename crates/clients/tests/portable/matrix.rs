@@ -1,0 +1,294 @@
+//! Every cell of the table in docs/clients.md that says "written": an item is compiled for the client, laid out
+//! with the entries in shared files, and read back as that client reads it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_clients::compile::{Clients, OutputContent};
+use brief_clients::profile::{ProfileScope, Section};
+use brief_dialects::native::Native;
+use brief_dialects::portable::output::{Compiler, Foreign, Merge, Outputs, SharedEntry};
+use brief_dialects::portable::{self, ItemKind};
+use brief_dialects::{Dialect, Moment, Reason, Resolution};
+use brief_profiles::{BUILTIN, COMPILED, OwnClients};
+use brief_syntax::glob::Glob;
+use brief_syntax::system::MemorySystem;
+use brief_syntax::{Root, Source};
+
+const MARK: &str = "MARK-one";
+
+/// The patterns of the scoped rule, and files with the answer of the portable format.
+const SCOPE: &str = "scope:\n  paths: [\"src/api/**/*.ts\", \"lib/{a,b}/*.py\", \"*.md\"]\n";
+const SAMPLES: [(&str, bool); 8] = [
+    ("src/api/a.ts", true),
+    ("src/api/deep/down/a.ts", true),
+    ("src/a.ts", false),
+    ("src/api/a.js", false),
+    ("lib/a/m.py", true),
+    ("lib/c/m.py", false),
+    ("README.md", true),
+    ("docs/a.md", false),
+];
+
+/// Clients that take a pattern without `/` for any directory, and have no way to say otherwise.
+const ANY_DEPTH: [&str; 1] = ["copilot"];
+
+/// Places that are written and not read: a directory for each agent is a form that our reader does not have, and
+/// two of `.agents` belong to others, too.
+const NOT_READ: [(&str, ItemKind); 3] = [
+    ("antigravity", ItemKind::Agent),
+    ("antigravity", ItemKind::Rule),
+    ("windsurf", ItemKind::Agent),
+];
+
+/// An item of a kind for one client, laid out in a project.
+struct LaidOut {
+    files: Vec<(String, String)>,
+    messages: Vec<String>,
+}
+
+fn item(kind: ItemKind, more: &str) -> String {
+    let body = match kind {
+        ItemKind::Command => format!("{MARK}: $ARGUMENTS, $1\n"),
+        _ => format!("## One\n\n{MARK}\n"),
+    };
+    format!(
+        "---\nschema: 1\nname: one\ndescription: Use when testing\nlicense: MIT\n{more}---\n\n{body}"
+    )
+}
+
+fn clients() -> Clients {
+    let source = Arc::new(Source::new("brief.toml", ""));
+    let own = OwnClients::default();
+    Clients::read(Some(&source), &own, Section::Install, ProfileScope::Project).unwrap()
+}
+
+/// Compiles an item for some clients, with the entries of shared files.
+fn lay_out(clients: &Clients, kind: ItemKind, more: &str, wanted: &[&str]) -> LaidOut {
+    let path = format!("{}/one/{}", kind.folder(), kind.entrypoint());
+    let system = MemorySystem::new("/r").with_file(&path, item(kind, more));
+    let root = Root::open(&system, Path::new("/r")).unwrap();
+    let registry = portable::read(&system, &root, &clients.clients());
+    let compiled = clients.compile(&registry.items[0], wanted);
+    let text = |content: OutputContent| match content {
+        OutputContent::Text(text) => text,
+        OutputContent::Copy(_) => panic!("nothing lies beside it"),
+    };
+    let mut files: Vec<(String, String)> =
+        compiled.files.into_iter().map(|file| (file.path, text(file.content))).collect();
+    let written: BTreeSet<String> = files.iter().map(|(path, _)| path.clone()).collect();
+    let outputs = Outputs { files: &written, clients: wanted, present: &BTreeSet::new() };
+    for shared in clients.shared(&outputs) {
+        let merge = Merge {
+            path: &shared.path,
+            text: None,
+            wanted: &shared.entries,
+            before: &[],
+            foreign: Foreign::Keep,
+        };
+        files.push((shared.path.clone(), clients.merge(&merge).unwrap().text.unwrap()));
+    }
+    let messages = compiled.diagnostics.into_iter().map(|one| one.message).collect();
+    LaidOut { files, messages }
+}
+
+/// Returns how often a client loads the item by itself for a file, as our reader of its files says.
+fn loaded(files: &[(String, String)], client: &str, about: &str) -> usize {
+    let mut system = MemorySystem::new("/p").with_dir(".git");
+    for (path, text) in files {
+        system = system.with_file(path, text);
+    }
+    let root = Root::open(&system, Path::new("/p")).unwrap();
+    let moment = Moment::about(&system, root, Path::new("/p"), Path::new(about));
+    let moment = Moment { client: Some(client.into()), ..moment };
+    let guidance = Native.ask(&system, &moment, None).unwrap();
+    let mut answer = Resolution::default();
+    guidance.resolve(&moment, &mut answer);
+    let is_loaded = |reason: &Reason<'_>| matches!(reason, Reason::LoadedByClient { .. });
+    let left_out = answer.left_out.iter().filter(|one| is_loaded(&one.reason));
+    let has_mark = |path: &Path| {
+        let is_it = |(own, text): &(String, String)| {
+            path == Path::new("/p").join(own) && text.contains(MARK)
+        };
+        files.iter().any(is_it)
+    };
+    left_out.filter(|one| has_mark(one.path)).count()
+}
+
+/// The way in which a client gets a rule.
+enum Way {
+    /// It reads the file by itself, or follows an import.
+    Reads,
+    /// Its settings list it.
+    Listed,
+    /// A text that it reads names it.
+    Named,
+}
+
+fn way(clients: &Clients, client: &str) -> Way {
+    let layout = clients.profiles().get(client).unwrap().layout(ItemKind::Rule).unwrap();
+    match (&layout.mention, &layout.listing) {
+        (Some(mention), _) if mention.line.starts_with('@') => Way::Reads,
+        (Some(_), _) => Way::Named,
+        (None, Some(_)) => Way::Listed,
+        (None, None) => Way::Reads,
+    }
+}
+
+#[test]
+fn every_client_gets_rules() {
+    let clients = clients();
+    let is_read = |client: &&str| !NOT_READ.contains(&(client, ItemKind::Rule));
+    for client in COMPILED.into_iter().filter(is_read) {
+        let always = lay_out(&clients, ItemKind::Rule, "", &[client]);
+        let scoped = lay_out(&clients, ItemKind::Rule, SCOPE, &[client]);
+        let says_scope = !scoped.messages.iter().any(|one| one.contains("loads it for all"));
+        for (about, is_covered) in SAMPLES {
+            let (all, some) =
+                (loaded(&always.files, client, about), loaded(&scoped.files, client, about));
+            match way(&clients, client) {
+                Way::Reads => {
+                    assert_eq!(all, 1, "{client} {about} {:?}", always.files);
+                    let is_wider = ANY_DEPTH.contains(&client) && about == "docs/a.md";
+                    // The command line goes by no scope, and one of them loads nothing that has one.
+                    let is_loaded = match client {
+                        "cline" => true,
+                        "continue" => false,
+                        _ => is_covered || is_wider || !says_scope,
+                    };
+                    assert_eq!(some, usize::from(is_loaded), "{client} {about} {:?}", scoped.files);
+                }
+                Way::Listed | Way::Named => {
+                    assert_eq!(
+                        (all, some),
+                        (0, 0),
+                        "{client}: only a setting makes it read the file"
+                    );
+                }
+            }
+        }
+        let [(path, _), shared @ ..] = always.files.as_slice() else { panic!("{client}") };
+        match way(&clients, client) {
+            Way::Reads => {}
+            Way::Named => assert!(shared[0].1.contains(path.as_str()), "{client} {shared:?}"),
+            Way::Listed => {
+                let is_named = |pattern: &str| {
+                    path.starts_with(pattern)
+                        || Glob::new(pattern).is_ok_and(|glob| glob.matches(path))
+                };
+                let mut texts = shared[0].1.split('"');
+                assert!(texts.any(is_named), "{client} {shared:?}");
+            }
+        }
+    }
+}
+
+/// Antigravity's own words: without `trigger` a rule is not loaded.
+#[test]
+fn rules_of_antigravity_have_a_trigger() {
+    let clients = clients();
+    let text = |more| lay_out(&clients, ItemKind::Rule, more, &["antigravity"]).files[0].1.clone();
+    assert!(text("").starts_with("---\ntrigger: always_on\ndescription: "));
+    let scoped = text(SCOPE);
+    assert!(scoped.contains("trigger: glob\n"), "{scoped}");
+    assert!(scoped.contains("globs: src/api/**/*.ts,lib/a/*.py,lib/b/*.py,*.md\n"), "{scoped}");
+}
+
+/// §3.2: a client without scopes gets the rule always, and that is said; all others say nothing.
+#[test]
+fn a_lost_scope_is_said() {
+    let clients = clients();
+    let mut without: Vec<&str> = COMPILED.to_vec();
+    without
+        .retain(|client| !lay_out(&clients, ItemKind::Rule, SCOPE, &[client]).messages.is_empty());
+    let expected = [
+        "aider", "amp", "augment", "codex", "crush", "droid", "gemini", "goose", "junie", "kilo",
+        "opencode", "pi", "roo", "warp", "zed",
+    ];
+    assert_eq!(without, expected);
+}
+
+#[test]
+fn every_client_gets_skills_and_agents_once() {
+    let clients = clients();
+    for kind in [ItemKind::Skill, ItemKind::Agent] {
+        for client in COMPILED {
+            if clients.profiles().get(client).unwrap().layout(kind).is_none() {
+                continue;
+            }
+            let out = lay_out(&clients, kind, "", &[client]);
+            let expected = usize::from(!NOT_READ.contains(&(client, kind)));
+            assert_eq!(
+                loaded(&out.files, client, "src/a.ts"),
+                expected,
+                "{client} {kind} {:?}",
+                out.files
+            );
+        }
+    }
+}
+
+/// U37: shared places are written once. Claude Code reads no other place than its own, so that there are two of them.
+#[test]
+fn all_clients_together_share_the_places_of_skills() {
+    let clients = clients();
+    let out = lay_out(&clients, ItemKind::Skill, "", &COMPILED);
+    let paths: Vec<&str> = out.files.iter().map(|(path, _)| path.as_str()).collect();
+    let skills = paths.iter().filter(|path| path.ends_with("SKILL.md"));
+    assert!(skills.count() <= 5, "{paths:?}");
+    assert_eq!(out.messages, [""; 0]);
+    for client in COMPILED {
+        if clients.profiles().get(client).unwrap().layout(ItemKind::Skill).is_some() {
+            assert!(loaded(&out.files, client, "src/a.ts") >= 1, "{client} {paths:?}");
+        }
+    }
+}
+
+/// Arguments are in the client's own words; what it has none for is said.
+#[test]
+fn every_client_gets_commands() {
+    let clients = clients();
+    for client in COMPILED {
+        let Some(layout) = clients.profiles().get(client).unwrap().layout(ItemKind::Command) else {
+            continue;
+        };
+        let out = lay_out(&clients, ItemKind::Command, "", &[client]);
+        let [(path, text)] = out.files.as_slice() else { panic!("{client}") };
+        assert_eq!(*path, layout.path.fill("one"));
+        assert!(text.contains(MARK), "{client} {text}");
+        let forms = &layout.arguments;
+        let is_whole = forms.all.is_some() && forms.one.is_some();
+        assert_eq!(out.messages.is_empty(), is_whole, "{client} {:?}", out.messages);
+        match &forms.all {
+            Some(all) => assert!(text.contains(all.as_str()), "{client} {text}"),
+            None => assert!(text.contains("$ARGUMENTS"), "{client} {text}"),
+        }
+    }
+}
+
+/// A server goes to each client that has a file for them, below the key that the client reads.
+#[test]
+fn servers_are_written_for_each_client_that_has_a_file() {
+    let text = "[mcp.files]\ncommand = \"mcp-files\"\n[mcp.web]\nurl = \"https://x.test\"\n";
+    let source = Arc::new(Source::new("brief.toml", text));
+    let own = OwnClients::default();
+    let clients =
+        Clients::read(Some(&source), &own, Section::Install, ProfileScope::Project).unwrap();
+    let none = BTreeSet::new();
+    for client in COMPILED {
+        let wanted = [client];
+        let outputs = Outputs { files: &none, clients: &wanted, present: &none };
+        let shared = clients.shared(&outputs);
+        let known = BUILTIN.find(client).unwrap().mcp.as_ref();
+        let is_written = known.is_some_and(|known| !known.stdio.is_empty());
+        // Codex has TOML, which installing does not write.
+        assert_eq!(!shared.is_empty(), is_written && client != "codex", "{client}");
+        for file in shared {
+            let known = known.unwrap();
+            assert_eq!(file.path, &*known.file);
+            let names: Vec<String> = file.entries.iter().map(SharedEntry::name).collect();
+            assert_eq!(names, [format!("{}.files", known.key), format!("{}.web", known.key)]);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The fields of a command, which the document does not have.
+
+use brief_syntax::{Span, rules};
+
+use super::arguments::{self, Argument, MOST_ARGUMENTS};
+use super::fields::ItemFields;
+use super::parse::is_null;
+
+impl ItemFields<'_> {
+    /// Our own kind: `arguments` names what the user writes after the command.
+    pub(super) fn command(&mut self) {
+        if let Some(node) = self.document.field("arguments").filter(|node| !is_null(*node)) {
+            let names = self.texts("arguments", node);
+            for (index, (name, node)) in names.iter().enumerate() {
+                self.check_name(name, node.span());
+                if names[..index].iter().any(|(other, _)| other == name) {
+                    let message = format!("two arguments are called `{name}`");
+                    let help = "give one of them another name";
+                    self.report(rules::portable::INVALID_ARGUMENT, node.span(), message, help);
+                }
+            }
+            if names.len() > MOST_ARGUMENTS {
+                let message =
+                    format!("the command has {} arguments, {MOST_ARGUMENTS} at most", names.len());
+                let help = "use `$ARGUMENTS` for all of them";
+                self.report(rules::portable::INVALID_ARGUMENT, node.span(), message, help);
+            }
+            let declared = names.len();
+            let start = self.document.body_start();
+            for (span, argument) in arguments::find(self.document.body(), declared) {
+                if let Argument::Unknown(number) = argument {
+                    let span = Span::new(start + span.start, start + span.end);
+                    let message = format!("`${number}` is no argument: `arguments` has {declared}");
+                    let help =
+                        format!("name it in `arguments`, or write `\\${number}` for the text");
+                    self.report(rules::portable::INVALID_ARGUMENT, span, message, &help);
+                }
+            }
+        }
+        if let Some(node) = self.document.field("argument-hint").filter(|node| !is_null(*node))
+            && node.as_str().is_none()
+        {
+            self.wrong_type("argument-hint", node, "a text");
+        }
+        self.agent_model();
+        let message = "commands are an extension of the format: other programs do not compile them";
+        let help = "write a skill for those who use another program";
+        self.report(rules::portable::COMMAND_EXTENSION, Span::default(), message, help);
+    }
+}
