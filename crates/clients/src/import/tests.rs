@@ -323,7 +323,7 @@ fn whatever_is_united_comes_apart_again() {
             items.push(import(&file, &clients).expect("it is text"));
             texts.push((client, body));
         }
-        let united = unite(items, &profiles);
+        let united = unite(items, profiles);
         assert!(united.len() <= texts.len());
         for (client, body) in &texts {
             let is_its = |item: &&ImportedItem| {
