@@ -252,7 +252,7 @@ pub const TARGETS: &[Target] = &[
         name: "collection",
         backing: Backing::Own,
         run: runs::collection,
-        seed: |path| path.ends_with(".mdc") || path.ends_with(".agent.md"),
+        seed: |path| [".mdc", ".agent.md"].iter().any(|ending| path.ends_with(ending)),
         own_seeds: &[
             r#"{"name": "m", "plugins": [{"name": "p", "source": "./p", "agents": ["./agents/a.md"]}, {"name": "far", "source": {"source": "github", "repo": "o/r"}}]}"#,
             r#"{"name": "p", "version": "1.0.0", "hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}, "mcpServers": "./.mcp.json"}"#,

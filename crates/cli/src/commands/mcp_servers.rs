@@ -199,7 +199,7 @@ pub(crate) fn run(
         if servers.is_empty() && of_clients.is_empty() {
             ui.status("no MCP servers are configured here")?;
         } else {
-            ui.status("none of them was started; `--check` starts each and lists its tools")?;
+            ui.status("asking starts none of them; `--check` starts each and lists its tools")?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -35,7 +35,7 @@ fn servers_are_listed_with_their_place() {
     site  .context/context-config.json:4
       https://x.test/mcp
     ------- stderr -------
-    none of them was started; `--check` starts each and lists its tools
+    asking starts none of them; `--check` starts each and lists its tools
     warning[hosted/mcp-invalid-server]: .context/context-config.json:5:5: server `broken` is ignored: it has neither `command` nor `url`
     [EOF]
     ");
@@ -125,7 +125,7 @@ fn servers_of_clients_are_listed() {
       a b
     ------- stderr -------
     warning: .vscode/mcp.json is not read: it is not JSON: Unexpected word on line 1 column 1
-    none of them was started; `--check` starts each and lists its tools
+    asking starts none of them; `--check` starts each and lists its tools
     [EOF]
     ");
     let json = project.run(&["mcp-servers", "--json"]).json();

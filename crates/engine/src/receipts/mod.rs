@@ -339,6 +339,7 @@ mod tests {
     #[test]
     fn a_day_has_a_limit_and_old_days_go() {
         let system = MemorySystem::new("/p").with_env("XDG_STATE_HOME", "/state");
+        system.advance(Duration::from_secs((KEPT_DAYS + 2) * 24 * 60 * 60));
         let directory = directory(&system).unwrap();
         let today = day(system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
         let path = |day: u64| directory.join(file_name(day));

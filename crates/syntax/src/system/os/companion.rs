@@ -214,7 +214,7 @@ mod tests {
     /// A program that floods its standard error neither waits nor fills our memory.
     #[test]
     fn standard_error_is_kept_up_to_a_limit() {
-        let script = "yes error | head -c 1000000 >&2; echo last >&2; echo done";
+        let script = "yes error | head -n 200000 >&2; echo last >&2; echo done";
         let call = Call::new("sh", "/", Duration::ZERO, 0).arg("-c").arg(script);
         let mut program = start(&Call { keep_errors: true, ..call }).unwrap();
         assert_eq!(program.receive(&mut [0; 8], LONG).unwrap(), 5);
