@@ -92,7 +92,10 @@ impl Wire for Lines {
     fn send(&mut self, message: &Value, patience: Duration) -> Result<(), WireFailure> {
         let line = format!("{message}\n");
         self.program.send(line.as_bytes(), patience).map_err(|error| {
-            WireFailure::Broken(format!("the server does not read its input: {error}"))
+            WireFailure::Broken(match error.kind() {
+                io::ErrorKind::BrokenPipe => "the server has ended".to_owned(),
+                _ => format!("the server does not read its input: {error}"),
+            })
         })
     }
 

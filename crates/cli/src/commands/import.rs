@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use brief_clients::import::{self, CollectedItem, Collection, ImportNote, Looking, SkippedFile};
+use brief_dialects::portable;
 use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
 use brief_syntax::Root;
 use brief_syntax::paths::{cleaned, slashed};
@@ -448,7 +449,12 @@ fn print(
     if collection.items.is_empty() {
         ui.hint("no client's files were found here; `brief import PATH` looks at names anywhere below PATH")?;
     } else if !args.dry_run && !args.replace && new > 0 {
-        ui.hint("`brief build` writes the files of clients from them; `--replace` makes the originals their outputs")?;
+        let named: BTreeSet<&str> =
+            collection.items.iter().flat_map(|item| &item.clients).map(String::as_str).collect();
+        let is_default = named.iter().all(|client| portable::CLIENTS.contains(client));
+        let options: String = named.iter().map(|client| format!(" --client {client}")).collect();
+        let options = if is_default { "" } else { options.as_str() };
+        ui.hint(&format!("`brief build{options}` writes the files of clients from them; `--replace` makes the originals their outputs"))?;
     }
     Ok(())
 }

@@ -58,7 +58,11 @@ fn six_clients_become_a_few_items_and_no_text_is_lost() {
     let from: usize =
         report["items"].as_array().unwrap().iter().map(|item| texts(&item["from"]).len()).sum();
     assert_eq!(from, 12, "{report:#}");
-    let output = project.run(&["build", "--out", "built"]);
+    // The clients of the items, as the hint of the import has them.
+    let clients = ["claude", "cline", "copilot", "cursor", "opencode"];
+    let clients = clients.iter().flat_map(|client| ["--client", client]);
+    let args: Vec<&str> = ["build", "--out", "built"].into_iter().chain(clients).collect();
+    let output = project.run(&args);
     assert_eq!(output.code, Some(0), "{output}");
     let mut built = BTreeSet::new();
     let mut open = vec![project.path().join("built")];

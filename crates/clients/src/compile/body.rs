@@ -48,7 +48,13 @@ impl Compiler<'_> {
         };
         let body = relink(&body, self.item, place);
         if self.item.is_verbatim() {
-            return body.into_owned();
+            // The choice of blocks drops the blank line below the header, which is the author's.
+            let own = self.item.document().body();
+            let blank = &own[..own.len() - own.trim_start_matches(['\n', '\r']).len()];
+            if has_override(self.item, client) || body.starts_with(blank) {
+                return body.into_owned();
+            }
+            return format!("{blank}{body}");
         }
         // A command is what its user says, without a title.
         let mut text = match self.options.first_heading {

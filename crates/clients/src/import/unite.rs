@@ -246,6 +246,10 @@ fn variants(members: &[Member]) -> Option<String> {
         merged = next;
     }
     let mut body = String::new();
+    // The blank line below a header.
+    if members.iter().all(|member| member.body.starts_with(['\n', '\r'])) {
+        body.push('\n');
+    }
     let mut open: Option<String> = None;
     let mut end = "\n\n";
     for part in &merged {

@@ -341,6 +341,7 @@ mod tests {
         let system = MemorySystem::new("/p").with_env("XDG_STATE_HOME", "/state");
         system.advance(Duration::from_secs((KEPT_DAYS + 2) * 24 * 60 * 60));
         let directory = directory(&system).unwrap();
+        system.create_dir(&directory).unwrap();
         let today = day(system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
         let path = |day: u64| directory.join(file_name(day));
         for old in [today - KEPT_DAYS - 1, today - KEPT_DAYS] {
