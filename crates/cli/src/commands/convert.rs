@@ -167,10 +167,12 @@ fn print(
         ui.warning(&format!("`{}` is not converted: {}", skipped.path, skipped.reason))?;
     }
     let files: usize = converted.iter().map(|one| one.files.len()).sum();
+    let count = collection.items.len();
+    let (written, items) =
+        (if files == 1 { "file" } else { "files" }, if count == 1 { "item" } else { "items" });
     ui.status(&format!(
-        "{files} files of {} from {} of {}",
+        "{files} {written} of {} from {count} {items} of {}",
         to.name(),
-        collection.items.len(),
         args.from
     ))?;
     Ok(())

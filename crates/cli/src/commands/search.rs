@@ -131,7 +131,7 @@ fn configured(
     let manifest = installation.manifest.clone().unwrap_or_default();
     if manifest.sources.is_empty() {
         let refused = CommandError::refused("there is no source in brief.toml");
-        return Err(refused.with_hint("`brief search WORD SOURCE` searches one that is not there"));
+        return Err(refused.with_hint("`brief search WORD SOURCE` searches any source"));
     }
     let lock = installation.lock(session.system())?.unwrap_or_default();
     let known = installation.clients.profiles().ids();

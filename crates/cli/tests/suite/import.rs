@@ -86,6 +86,35 @@ fn six_clients_become_a_few_items_and_no_text_is_lost() {
     }
 }
 
+/// An import takes neither its own items nor the files of a build or a conversion for originals.
+#[test]
+fn a_second_import_finds_nothing_new() {
+    let project = project()
+        .with_file(
+            ".claude/agents/rev.md",
+            "---\nname: rev\ndescription: Reviews\n---\n\nYou review.\n",
+        )
+        .with_file(".cursor/rules/ts.mdc", "---\nalwaysApply: true\n---\n\nStrict types.\n");
+    assert_eq!(project.run(&["convert", "claude", "codex", "--out", "out"]).code, Some(0));
+    let first = json(&project, &["import"]);
+    assert_eq!(first["items"].as_array().unwrap().len(), 2, "{first:#}");
+    assert_eq!(project.run(&["build", "guidance", "--out", "built"]).code, Some(0));
+    let again = json(&project, &["import"]);
+    assert_eq!(again["items"].as_array().unwrap().len(), 2, "{again:#}");
+    assert!(!project.path().join("guidance/rules/agent").exists());
+    // A file of Codex has the name of its agent.
+    let codex = project.path().join("out/.codex/agents/rev.toml");
+    project.write(".codex/agents/rev.toml", fs::read_to_string(codex).unwrap());
+    let third = json(&project, &["import", "--dry-run"]);
+    let names: Vec<&str> = third["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|item| item["item"].as_str())
+        .collect();
+    assert!(names.iter().all(|name| !name.contains("toml")), "{names:?}");
+}
+
 /// The law, through the program: the same body bytes, and the same fields.
 #[test]
 fn what_is_imported_and_built_is_what_it_was() {

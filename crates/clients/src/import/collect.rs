@@ -75,6 +75,8 @@ struct Reading {
     /// Skills by their directory.
     skills: BTreeMap<String, Skill>,
     skipped: Vec<SkippedFile>,
+    /// Directories that we have written.
+    outputs: Vec<String>,
     files: usize,
 }
 
@@ -124,6 +126,9 @@ impl Reading {
         ours: &BTreeMap<String, String>,
     ) {
         let directory = visit.slashed();
+        if self.is_output(visit) {
+            return;
+        }
         let above = self.skill_above(directory).map(str::to_owned);
         let mut entries: Vec<(&str, FileKind)> = visit
             .entries()
@@ -172,6 +177,31 @@ impl Reading {
                 _ => self.skip(&path, format!("it is {}", kind.noun())),
             }
         }
+    }
+
+    /// Returns whether a directory was written by `brief build` or `brief convert`: it, or one above it, has our records
+    /// and no `brief.toml`.
+    fn is_output(&mut self, visit: &Visit<'_>) -> bool {
+        let directory = visit.slashed();
+        let is_below = |own: &String| {
+            directory
+                .strip_prefix(&**own)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if self.outputs.iter().any(is_below) {
+            return true;
+        }
+        let has = |name: &str, kind: FileKind| {
+            let mut entries = visit.entries().into_iter().flatten();
+            entries.any(|entry| entry.name == *name && entry.kind == kind)
+        };
+        let is_output = !directory.is_empty()
+            && has(".brief", FileKind::Directory)
+            && !has("brief.toml", FileKind::File);
+        if is_output {
+            self.outputs.push(directory.to_owned());
+        }
+        is_output
     }
 
     fn skill_above(&self, directory: &str) -> Option<&str> {

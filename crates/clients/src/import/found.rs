@@ -49,11 +49,22 @@ pub fn tell(path: &str, profiles: &Profiles, looking: Looking) -> Option<FoundFi
         if !BUILTIN.is_beginning(first) && !is_start_of_output(first, profiles) {
             continue;
         }
+        if is_portable(about, rest) {
+            return None;
+        }
         if let Some(found) = at_place(about, rest, profiles) {
             return Some(found);
         }
     }
     if looking == Looking::Anywhere { by_name(path, profiles) } else { None }
+}
+
+/// Returns whether a file is an item of a registry, such as `agents/reviewer/AGENT.md`: portable already, although clients
+/// read a file of its name elsewhere.
+fn is_portable(about: &str, rest: &str) -> bool {
+    let mut above = about.rsplit('/');
+    let folder = above.nth(1).and_then(ItemKind::of_folder);
+    folder.is_some_and(|kind| kind.entrypoint() == rest)
 }
 
 fn is_start_of_output(first: &str, profiles: &Profiles) -> bool {
@@ -217,8 +228,16 @@ fn prefix(about: &str) -> String {
 
 fn stem(file: &str) -> &str {
     let file = file.trim_start_matches('.');
-    let endings =
-        [".instructions.md", ".agent.md", ".prompt.md", ".chatmode.md", ".mdc", ".md", ".txt"];
+    let endings = [
+        ".instructions.md",
+        ".agent.md",
+        ".prompt.md",
+        ".chatmode.md",
+        ".mdc",
+        ".md",
+        ".txt",
+        ".toml",
+    ];
     let stem = endings.into_iter().find_map(|ending| file.strip_suffix(ending));
     stem.filter(|stem| !stem.is_empty()).unwrap_or(file)
 }
