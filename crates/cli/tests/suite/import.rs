@@ -115,6 +115,20 @@ fn a_second_import_finds_nothing_new() {
     assert!(names.iter().all(|name| !name.contains("toml")), "{names:?}");
 }
 
+/// Whatever the other client has no words for is named.
+#[test]
+fn a_conversion_loses_nothing_in_silence() {
+    let project = project()
+        .with_file(
+            ".claude/agents/rev.md",
+            "---\nname: rev\ndescription: d\ntools: Read\n---\n\nYou review.\n",
+        )
+        .with_file(".claude/rules/api.md", "---\npaths: src/**\n---\n\nNo floats.\n");
+    let output = project.run(&["convert", "claude", "codex"]);
+    assert!(output.stderr.contains("the agent `rev` names its `tools`"), "{output}");
+    assert!(output.stderr.contains("the rule `api` is for some files"), "{output}");
+}
+
 /// The law, through the program: the same body bytes, and the same fields.
 #[test]
 fn what_is_imported_and_built_is_what_it_was() {

@@ -1,7 +1,6 @@
 //! One step from client to client, without a registry.
 
 use brief_dialects::portable::ItemKind;
-use brief_syntax::Diagnostic;
 use brief_syntax::system::Permission;
 
 use crate::compile::{OutputContent, compile};
@@ -17,8 +16,6 @@ pub struct ConvertedItem {
     pub files: Vec<ItemFile>,
     /// Everything that the other client does not get.
     pub notes: Vec<ImportNote>,
-    /// The problems of compiling.
-    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl CollectedItem {
@@ -59,7 +56,8 @@ impl CollectedItem {
                 converted.files.push(ItemFile { path, bytes, permission: Permission::Data });
             }
         }
-        converted.diagnostics = compiled.diagnostics;
+        let lost = compiled.diagnostics.into_iter();
+        converted.notes.extend(lost.map(|lost| ImportNote { field: None, message: lost.message }));
         converted
     }
 }
