@@ -452,8 +452,11 @@ fn print(
         let named: BTreeSet<&str> =
             collection.items.iter().flat_map(|item| &item.clients).map(String::as_str).collect();
         let is_default = named.iter().all(|client| portable::CLIENTS.contains(client));
-        let options: String = named.iter().map(|client| format!(" --client {client}")).collect();
-        let options = if is_default { "" } else { options.as_str() };
+        let mut options = String::new();
+        for client in named.into_iter().filter(|_| !is_default) {
+            options.push_str(" --client ");
+            options.push_str(client);
+        }
         ui.hint(&format!("`brief build{options}` writes the files of clients from them; `--replace` makes the originals their outputs"))?;
     }
     Ok(())
