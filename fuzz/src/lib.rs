@@ -7,6 +7,7 @@
 #![expect(clippy::disallowed_methods, reason = "this tool reads seeds and writes findings")]
 
 pub mod campaign;
+mod dictionaries;
 pub mod mutate;
 mod runs;
 pub mod seeds;

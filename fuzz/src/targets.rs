@@ -4,6 +4,7 @@ use std::path::Path;
 
 use brief_dialects::fuzzing;
 
+use crate::dictionaries::{GLOB_WORDS, JSON_WORDS, MARKDOWN_WORDS, MCP_WORDS, YAML_WORDS};
 use crate::runs;
 
 /// A parser and its inputs.
@@ -32,94 +33,6 @@ pub enum Backing {
     /// A library, within limits of this project.
     Library,
 }
-
-const YAML_WORDS: &[&str] = &[
-    "---\n",
-    "...\n",
-    "- ",
-    ": ",
-    "a: b\n",
-    "&a ",
-    "*a",
-    "<<: ",
-    "|\n  ",
-    ">-\n  ",
-    "[",
-    "]",
-    "{",
-    "}",
-    "!tag ",
-    "\t",
-    "#",
-    "\"",
-    "'",
-    "\u{feff}",
-    "\r\n",
-    "on: ",
-    "match: ",
-    "content: ",
-    "context:\n",
-    "globs: **/*.ts\n",
-    "~",
-    "? ",
-];
-const MARKDOWN_WORDS: &[&str] = &[
-    "# ",
-    "## Tools\n",
-    "```\n",
-    "```js\n",
-    "> ",
-    "* ",
-    "1. ",
-    "- [ ] ",
-    "| a | b |\n| - | - |\n",
-    "**",
-    "_",
-    "`",
-    "[a](b)",
-    "![",
-    "](",
-    "<!-- ",
-    " -->",
-    "\\",
-    "\n\n",
-    "    ",
-    "\t",
-    "&amp;",
-    "<div>",
-    "[^1]: ",
-    "---\n",
-    "\r\n",
-    "\u{a0}",
-    "\u{200b}",
-];
-const GLOB_WORDS: &[&str] = &[
-    "*", "**", "**/", "/**", "?", "[a-z]", "[!a]", "[^", "]", "{a,b}", "{", "}", ",", "\\", "/",
-    "./", "../", "|", ".", "\n",
-];
-const JSON_WORDS: &[&str] = &[
-    "{",
-    "}",
-    "[",
-    "]",
-    ":",
-    ",",
-    "\"",
-    "\\u0000",
-    "\\ud800",
-    "null",
-    "true",
-    "1e9",
-    "-0",
-    "\"cwd\":",
-    "\"tool_name\":",
-    "\"tool_input\":",
-    "\"file_path\":",
-    "\"clientContext\":",
-    "\"includeFiles\":",
-    "\"mcpServers\":",
-    "\"command\":",
-];
 
 /// All targets.
 pub const TARGETS: &[Target] = &[
@@ -609,32 +522,6 @@ pub const TARGETS: &[Target] = &[
 ];
 
 const LOCK: &str = "version = 1\n\n[[source]]\nname = \"s\"\npath = \"../s\"\n\n[[item]]\nname = \"x\"\nkind = \"skill\"\nsource = \"s\"\n";
-
-const MCP_WORDS: &[&str] = &[
-    "{",
-    "}",
-    "[",
-    "]",
-    ":",
-    ",",
-    "\"",
-    "\n",
-    "null",
-    "1",
-    "-1",
-    "1e999",
-    "\\ud800",
-    "\"jsonrpc\":\"2.0\"",
-    "\"id\":1",
-    "\"id\":2",
-    "\"method\":\"tools/list\"",
-    "\"method\":\"ping\"",
-    "\"params\":{}",
-    "\"result\":{}",
-    "\"error\":{\"code\":1,\"message\":\"m\"}",
-    "\"isError\":true",
-    "\"content\":[{\"text\":\"t\"}]",
-];
 
 /// Returns a target by its name.
 pub fn by_name(name: &str) -> Option<&'static Target> {

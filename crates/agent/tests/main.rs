@@ -5,5 +5,6 @@
 
 mod browser;
 mod conversation;
+mod request;
 mod sandbox;
 mod servers;

@@ -118,7 +118,7 @@ impl Moment {
     }
 
     /// Returns the directory of dependencies that the path lies in: `/p/node_modules` for
-    /// `/p/node_modules/x/a.js`. One that is mounted is no dependency.
+    /// `/p/node_modules/x/a.js`. A mounted directory does not count as a dependency.
     pub fn dependency(&self) -> Option<PathBuf> {
         let target = self.mounted_target().filter(|_| self.strangers == Strangers::LeftOut)?;
         let base = self.mounted.as_ref().map_or(self.root.path(), |mounted| mounted.root.path());

@@ -2,7 +2,7 @@
 //!
 //! An [`McpConnection`] speaks to one server, over whatever way its [`ServerAddress`] names. [`ConfiguredServers`] are
 //! those that an operator has configured for an agent: each starts when it is asked for the first time, and ends with
-//! the agent. What a server says is untrusted: messages are bounded, and those that are no answer to our
+//! the agent. Servers are untrusted: their messages are bounded, and messages that do not answer our
 //! request are ignored.
 
 mod address;

@@ -12,7 +12,7 @@ const LONGEST: usize = 255;
 pub(crate) struct FolderIndex {
     /// The names of command files, sorted.
     pub(crate) names: Vec<String>,
-    /// Entries that are no names of files in the folder.
+    /// Entries that do not name a file in the folder.
     pub(crate) problems: Vec<String>,
 }
 

@@ -1,12 +1,14 @@
 //! A scripted server of chat completions, with one answer for each request.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
+
+use crate::request::StubRequest;
 
 /// A part of an answer.
 #[derive(Debug, Clone)]
@@ -72,23 +74,8 @@ impl Server {
 }
 
 fn serve(stream: TcpStream, answer: Script, seen: &Mutex<Vec<Request>>) -> std::io::Result<()> {
-    let mut reader = BufReader::new(stream.try_clone()?);
-    let mut line = String::new();
-    reader.read_line(&mut line)?;
-    let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
-    let (mut headers, mut length) = (Vec::new(), 0);
-    loop {
-        line.clear();
-        reader.read_line(&mut line)?;
-        let Some((name, value)) = line.trim_end().split_once(':') else { break };
-        let (name, value) = (name.to_ascii_lowercase(), value.trim().to_owned());
-        if name == "content-length" {
-            length = value.parse().unwrap();
-        }
-        headers.push((name, value));
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body)?;
+    let StubRequest { path, headers, body, .. } =
+        StubRequest::read(&mut BufReader::new(stream.try_clone()?))?;
     let body = serde_json::from_slice(&body).unwrap();
     seen.lock().unwrap().push(Request { path, headers, body });
     let mut stream = stream;

@@ -1,11 +1,13 @@
 //! A server over HTTP that answers as a test says.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use serde_json::{Value as Json, json};
+
+use crate::request::StubRequest;
 
 /// A received request.
 #[derive(Debug, Clone)]
@@ -78,24 +80,8 @@ impl Stub {
 }
 
 fn read(stream: &TcpStream) -> std::io::Result<Received> {
-    let mut reader = BufReader::new(stream);
-    let mut line = String::new();
-    reader.read_line(&mut line)?;
-    let mut words = line.split(' ').map(str::to_owned);
-    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let (mut headers, mut length) = (Vec::new(), 0);
-    loop {
-        line.clear();
-        reader.read_line(&mut line)?;
-        let Some((name, value)) = line.trim_end().split_once(':') else { break };
-        let (name, value) = (name.to_ascii_lowercase(), value.trim().to_owned());
-        if name == "content-length" {
-            length = value.parse().unwrap();
-        }
-        headers.push((name, value));
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body)?;
+    let StubRequest { method, path, headers, body } =
+        StubRequest::read(&mut BufReader::new(stream))?;
     let message = serde_json::from_slice(&body).unwrap_or_default();
     Ok(Received { method, path, headers, message })
 }

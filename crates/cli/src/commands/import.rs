@@ -167,7 +167,7 @@ pub(crate) fn run(
     Ok(if is_whole { ExitCode::SUCCESS } else { ErrorKind::Refused.exit_code() })
 }
 
-/// Returns whether a file that is left out is no loss: a link, or an output of ours.
+/// Returns whether a skipped file loses nothing: a link, or an output of ours.
 fn is_harmless(skipped: &SkippedFile) -> bool {
     skipped.reason.starts_with("brief has written") || skipped.reason.starts_with("it is a link")
 }

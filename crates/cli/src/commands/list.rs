@@ -358,7 +358,7 @@ fn more_than_items(bundle: &ListedBundle) -> String {
     if words.is_empty() { String::new() } else { format!(" (also {})", words.join(", ")) }
 }
 
-/// Says what a source has besides: plugins that are elsewhere, files that are no items.
+/// Lists the rest of a source: plugins elsewhere, and files that were left out.
 fn tell_rest(ui: &mut Ui, listing: &SourceListing) -> Result<(), CommandError> {
     if let Some(first) = listing.outside.first() {
         let count = listing.outside.len();

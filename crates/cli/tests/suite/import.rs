@@ -22,6 +22,12 @@ fn texts(value: &Value) -> Vec<&str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
+/// Returns the items of a report.
+fn names(report: &Value) -> Vec<&str> {
+    let items = report["items"].as_array().unwrap().iter();
+    items.map(|item| item["item"].as_str().unwrap()).collect()
+}
+
 /// Six clients' files that say nearly the same, as people have them.
 fn six_clients() -> Sandbox {
     project()
@@ -47,12 +53,7 @@ fn six_clients() -> Sandbox {
 fn six_clients_become_a_few_items_and_no_text_is_lost() {
     let project = six_clients();
     let report = json(&project, &["import"]);
-    let items: Vec<&str> = report["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|item| item["item"].as_str().unwrap())
-        .collect();
+    let items = names(&report);
     assert_eq!(items.iter().filter(|item| item.starts_with("skill/")).count(), 1, "{items:?}");
     assert!(items.len() <= 6, "{items:?}");
     let from: usize =
@@ -106,12 +107,7 @@ fn a_second_import_finds_nothing_new() {
     let codex = project.path().join("out/.codex/agents/rev.toml");
     project.write(".codex/agents/rev.toml", fs::read_to_string(codex).unwrap());
     let third = json(&project, &["import", "--dry-run"]);
-    let names: Vec<&str> = third["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|item| item["item"].as_str())
-        .collect();
+    let names = names(&third);
     assert!(names.iter().all(|name| !name.contains("toml")), "{names:?}");
 }
 
@@ -127,6 +123,7 @@ fn a_conversion_loses_nothing_in_silence() {
     let output = project.run(&["convert", "claude", "codex"]);
     assert!(output.stderr.contains("the agent `rev` names its `tools`"), "{output}");
     assert!(output.stderr.contains("the rule `api` is for some files"), "{output}");
+    assert!(output.stderr.contains("Codex finds it only when `AGENTS.md` names it"), "{output}");
 }
 
 /// The law, through the program: the same body bytes, and the same fields.
@@ -216,12 +213,7 @@ fn bad_files_are_named_and_the_rest_is_imported() {
     symlink(project.outside().join("secret.md"), project.path().join(".claude/rules/away.md"))
         .unwrap();
     let report = json(&project, &["import"]);
-    let items: Vec<&str> = report["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|item| item["item"].as_str().unwrap())
-        .collect();
+    let items = names(&report);
     assert_eq!(items, ["rule/api", "rule/claude-api", "rule/mark", "rule/taking"], "{report:#}");
     let skipped: BTreeSet<&str> = report["skipped"]
         .as_array()

@@ -23,7 +23,7 @@ use super::{ImportNote, OriginalFile, import, slug};
 pub struct Collection {
     /// The items, by kind and name.
     pub items: Vec<CollectedItem>,
-    /// Files that are no items, with the reason.
+    /// Files that were left out, with the reason.
     pub skipped: Vec<SkippedFile>,
     /// The number of files that were looked at.
     pub files: usize,

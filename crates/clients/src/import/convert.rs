@@ -39,6 +39,10 @@ impl CollectedItem {
             converted.files = self.files.iter().map(file).collect();
             return converted;
         };
+        if let Some(file) = layout.listed_in() {
+            let message = format!("{} finds it only when `{file}` names it", to.name());
+            converted.notes.push(ImportNote { field: None, message });
+        }
         let mut item = item.clone();
         for (client, block) in item.blocks.iter().filter(|(client, _)| client != to.id()) {
             for field in block.said() {

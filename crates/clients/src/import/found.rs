@@ -37,7 +37,7 @@ pub enum Looking {
     Anywhere,
 }
 
-/// Tells what a path, with `/`, is; `None` for what is no client's.
+/// Recognises a file by its path, with `/`; `None` for a file that belongs to no client.
 pub fn tell(path: &str, profiles: &Profiles, looking: Looking) -> Option<FoundFile> {
     let starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
     for start in starts {

@@ -171,7 +171,7 @@ impl ImportedItem {
         }
     }
 
-    /// Takes the fields of a file that is no client's own.
+    /// Takes the fields of a file that several clients read.
     fn fields_of_all(&mut self, file: &OriginalFile<'_>, header: &Header, clients: &[&str]) {
         let mut fields = header.fields.clone();
         if file.peer.is_some() {

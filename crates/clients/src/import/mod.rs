@@ -67,7 +67,7 @@ pub struct ImportNote {
     pub message: String,
 }
 
-/// The reason why a file is no item.
+/// The reason why a file cannot become an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ImportRefusal {
     /// It is UTF-16.

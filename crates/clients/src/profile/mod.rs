@@ -172,6 +172,12 @@ pub struct Home {
 }
 
 impl Layout {
+    /// Returns the file of a project that has to name the outputs, if the client does not find them by itself.
+    pub fn listed_in(&self) -> Option<&str> {
+        let listing = self.listing.as_ref().map(|listing| &listing.files.usual);
+        listing.or_else(|| self.mention.as_ref().map(|mention| &mention.file)).map(String::as_str)
+    }
+
     /// Returns where the file goes.
     pub fn path_in(&self, scope: ProfileScope) -> &Template {
         match (scope, &self.home.path) {

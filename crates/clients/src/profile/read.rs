@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use brief_dialects::portable::{CAPABILITIES, ItemKind};
+use brief_dialects::portable::{CAPABILITIES, ItemKind, is_taken_field};
 use brief_profiles::{BUILTIN, Client};
 use brief_syntax::{Diagnostic, Source, Span, rules};
 use toml_edit::{Document, Item};
@@ -55,24 +55,6 @@ enum ProfileFiles {
     Beside,
     In(Template),
 }
-
-/// Fields of the format, which can name no client.
-const TAKEN: [&str; 14] = [
-    "schema",
-    "name",
-    "description",
-    "license",
-    "audience",
-    "metadata",
-    "scope",
-    "mode",
-    "model",
-    "tools",
-    "preload-skills",
-    "items",
-    "argument-hint",
-    "arguments",
-];
 
 const CLIENT_KEYS: [&str; 12] = [
     "name",
@@ -211,7 +193,7 @@ fn draft_of<'d>(
             && client.key.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'));
         if !is_word {
             diagnostics.push(*client.wrong("this names no client", "use a-z, 0-9 and hyphens"));
-        } else if TAKEN.contains(&client.key) {
+        } else if is_taken_field(client.key) {
             let problem = "this is a field of the format, and cannot name a client too";
             diagnostics.push(*client.wrong(problem, "use another name"));
         }

@@ -1,4 +1,4 @@
-//! Commands, which the document does not have: each client's own syntax (docs/reference/portable.md).
+//! Commands, an extension of the format: each client's own syntax (docs/reference/portable.md).
 
 use crate::Shop;
 

@@ -6,37 +6,43 @@ use std::path::{Path, PathBuf};
 
 use brief_syntax::system::home_directory;
 
-use super::ground::{Ground, Place};
 use super::manifests::{cleaned, table, text_of, texts, toml};
 use super::model::{Ecosystem, Package, PackageId, is_plain};
+use super::package_base::{PackageBase, PackageDir};
 use super::search::Packages;
 use super::shipping;
 
 /// The crates of one workspace.
 pub(super) struct Crates<'g> {
-    ground: &'g Ground<'g>,
+    base: &'g PackageBase<'g>,
     owner: PathBuf,
     /// The directories of vendored crates. Where there are some, cargo fetches nothing.
-    vendored: Vec<Place>,
-    /// The ground of fetched crates, and its directories, one for each registry.
-    fetched: Option<(Ground<'g>, Vec<Place>)>,
+    vendored: Vec<PackageDir>,
+    /// The base of fetched crates, and its directories, one for each registry.
+    fetched: Option<(PackageBase<'g>, Vec<PackageDir>)>,
     /// The versions of each crate in `Cargo.lock`.
     locked: BTreeMap<String, Vec<String>>,
 }
 
 impl<'g> Crates<'g> {
-    pub(super) fn open(ground: &'g Ground<'g>, owner: &Place) -> Option<Crates<'g>> {
+    pub(super) fn open(base: &'g PackageBase<'g>, owner: &PackageDir) -> Option<Crates<'g>> {
         let lock = owner.read_text("Cargo.lock");
-        let vendored = vendored(ground, owner);
+        let vendored = vendored(base, owner);
         if lock.is_none() && vendored.is_empty() {
             return None;
         }
         let locked = lock.map(|lock| locked(&lock)).unwrap_or_default();
-        let fetched = if vendored.is_empty() { registry(ground) } else { None };
-        Some(Crates { ground, owner: owner.path.clone(), vendored, fetched, locked })
+        let fetched = if vendored.is_empty() { registry(base) } else { None };
+        Some(Crates { base, owner: owner.path.clone(), vendored, fetched, locked })
     }
 
-    fn package(&self, ground: &Ground<'_>, name: &str, version: &str, place: &Place) -> Package {
+    fn package(
+        &self,
+        base: &PackageBase<'_>,
+        name: &str,
+        version: &str,
+        place: &PackageDir,
+    ) -> Package {
         let manifest = place.read_text("Cargo.toml").and_then(|text| toml(&text));
         let package = manifest.as_ref().and_then(|manifest| table(manifest, &["package"]));
         let text = |key| package.and_then(|package| text_of(package, key));
@@ -54,7 +60,7 @@ impl<'g> Crates<'g> {
             declared: declared.as_deref().map(cleaned),
             is_direct: false,
             owner: self.owner.clone(),
-            ground: ground.path.clone(),
+            base: base.path.clone(),
             directory: place.path.clone(),
             code: vec![place.path.clone()],
             files: Vec::new(),
@@ -74,24 +80,24 @@ impl<'g> Crates<'g> {
         self.vendored.iter().find_map(|vendor| {
             // Of two versions, cargo gives one the plain name and the other one its version.
             let versioned = format!("{name}-{version}");
-            if let Some(place) = self.ground.enter(vendor, &versioned) {
-                return Some(self.package(self.ground, name, version, &place));
+            if let Some(place) = self.base.enter(vendor, &versioned) {
+                return Some(self.package(self.base, name, version, &place));
             }
-            let place = self.ground.enter(vendor, name)?;
-            let found = self.package(self.ground, name, "", &place);
+            let place = self.base.enter(vendor, name)?;
+            let found = self.package(self.base, name, "", &place);
             (version.is_empty() || found.id.version == version || found.id.version.is_empty())
                 .then_some(found)
         })
     }
 
     fn in_fetched(&self, name: &str, version: &str) -> Option<Package> {
-        let (ground, sources) = self.fetched.as_ref()?;
+        let (base, sources) = self.fetched.as_ref()?;
         let directory = format!("{name}-{version}");
         if !is_plain(&directory) || directory.contains('/') {
             return None;
         }
-        let place = sources.iter().find_map(|source| ground.enter(source, &directory))?;
-        Some(self.package(ground, name, version, &place))
+        let place = sources.iter().find_map(|source| base.enter(source, &directory))?;
+        Some(self.package(base, name, version, &place))
     }
 }
 
@@ -116,49 +122,45 @@ impl Packages for Crates<'_> {
     }
 
     fn search(&self, package: &mut Package) {
-        let ground = match &self.fetched {
-            Some((ground, _)) if ground.path == package.ground => ground,
-            _ => self.ground,
-        };
-        ground.search(package);
+        self.base.or_fetched(self.fetched.as_ref(), package).search(package);
     }
 
     fn all(&self) -> Vec<Package> {
         let mut found = Vec::new();
         for vendor in &self.vendored {
             for directory in vendor.directories() {
-                let Some(place) = self.ground.enter(vendor, &directory) else { continue };
-                self.ground.count(1);
+                let Some(place) = self.base.enter(vendor, &directory) else { continue };
+                self.base.count(1);
                 let shipping = shipping::look(place.handle.as_ref());
                 if shipping.files.is_empty() {
                     continue;
                 }
-                let mut package = self.package(self.ground, &directory, "", &place);
+                let mut package = self.package(self.base, &directory, "", &place);
                 // `name-1.0.0` is the second version of `name`.
                 let ending = format!("-{}", package.id.version);
                 if let Some(name) = directory.strip_suffix(&ending) {
                     package.id.name = cleaned(name);
                     package.declared = package.declared.filter(|declared| declared != name);
                 }
-                self.ground.note_cut(&package, shipping.is_cut);
+                self.base.note_cut(&package, shipping.is_cut);
                 package.files = shipping.files;
                 found.push(package);
             }
         }
-        if let Some((ground, sources)) = &self.fetched {
+        if let Some((base, sources)) = &self.fetched {
             for (name, version) in self
                 .locked
                 .iter()
                 .flat_map(|(name, versions)| versions.iter().map(move |version| (name, version)))
             {
-                self.ground.count(1);
+                self.base.count(1);
                 let directory = format!("{name}-{version}");
-                let place = sources.iter().find_map(|source| ground.enter(source, &directory));
+                let place = sources.iter().find_map(|source| base.enter(source, &directory));
                 let Some(place) = place.filter(|_| is_plain(&directory)) else { continue };
                 let shipping = shipping::look(place.handle.as_ref());
                 if !shipping.files.is_empty() {
-                    let mut package = self.package(ground, name, version, &place);
-                    self.ground.note_cut(&package, shipping.is_cut);
+                    let mut package = self.package(base, name, version, &place);
+                    self.base.note_cut(&package, shipping.is_cut);
                     package.files = shipping.files;
                     found.push(package);
                 }
@@ -169,8 +171,8 @@ impl Packages for Crates<'_> {
 }
 
 /// Returns the directories of vendored crates that the configuration names.
-fn vendored(ground: &Ground<'_>, owner: &Place) -> Vec<Place> {
-    let Some(configuration) = ground.enter(owner, ".cargo") else { return Vec::new() };
+fn vendored(base: &PackageBase<'_>, owner: &PackageDir) -> Vec<PackageDir> {
+    let Some(configuration) = base.enter(owner, ".cargo") else { return Vec::new() };
     let text = configuration.read_text("config.toml").or_else(|| configuration.read_text("config"));
     let Some(document) = text.and_then(|text| toml(&text)) else { return Vec::new() };
     let sources = table(&document, &["source"]).into_iter().flat_map(|sources| sources.iter());
@@ -179,24 +181,24 @@ fn vendored(ground: &Ground<'_>, owner: &Place) -> Vec<Place> {
     let places = directories.filter_map(|directory| {
         let path = Path::new(&directory);
         if path.is_absolute() {
-            return ground.open(path);
+            return base.open(path);
         }
-        is_plain(&directory).then(|| ground.enter_below(owner, &directory)).flatten()
+        is_plain(&directory).then(|| base.enter_below(owner, &directory)).flatten()
     });
     places.collect()
 }
 
 /// Returns where cargo keeps the sources of fetched crates.
-fn registry<'g>(ground: &Ground<'g>) -> Option<(Ground<'g>, Vec<Place>)> {
-    let system = ground.system;
+fn registry<'g>(base: &PackageBase<'g>) -> Option<(PackageBase<'g>, Vec<PackageDir>)> {
+    let system = base.system;
     let home = system.env("CARGO_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = home.or_else(|| Some(home_directory(system)?.join(".cargo")))?;
     let path = system.resolve_dir(&home.join("registry/src")).ok()?;
-    let ground = Ground::new(system, &path);
-    let top = ground.open(&path)?;
+    let base = PackageBase::new(system, &path);
+    let top = base.open(&path)?;
     let sources = top.directories();
-    let sources = sources.iter().filter_map(|name| ground.enter(&top, name)).collect();
-    Some((ground, sources))
+    let sources = sources.iter().filter_map(|name| base.enter(&top, name)).collect();
+    Some((base, sources))
 }
 
 /// Returns the crates of registries in a `Cargo.lock`, line by line: the file has one form, and may be long.
@@ -219,7 +221,7 @@ fn locked(lock: &str) -> BTreeMap<String, Vec<String>> {
 }
 
 /// Returns the names of the direct dependencies in a `Cargo.toml`.
-pub(super) fn direct(place: &Place) -> Vec<String> {
+pub(super) fn direct(place: &PackageDir) -> Vec<String> {
     let Some(document) = place.read_text("Cargo.toml").and_then(|text| toml(&text)) else {
         return Vec::new();
     };
@@ -244,7 +246,7 @@ pub(super) fn direct(place: &Place) -> Vec<String> {
 }
 
 /// Returns the patterns that name the members of a workspace.
-pub(super) fn workspaces(place: &Place) -> Vec<String> {
+pub(super) fn workspaces(place: &PackageDir) -> Vec<String> {
     let document = place.read_text("Cargo.toml").and_then(|text| toml(&text));
     let Some(document) = document else { return Vec::new() };
     let Some(workspace) = table(&document, &["workspace"]) else { return Vec::new() };

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use brief_syntax::system::home_directory;
 
-use super::ground::{Ground, Place};
 use super::manifests::cleaned;
 use super::model::{Ecosystem, Package, PackageId, is_plain};
+use super::package_base::{PackageBase, PackageDir};
 use super::search::Packages;
 use super::shipping;
 
@@ -22,20 +22,20 @@ struct Module {
 
 /// The modules of one project.
 pub(super) struct Modules<'g> {
-    ground: &'g Ground<'g>,
+    base: &'g PackageBase<'g>,
     owner: PathBuf,
-    vendored: Option<Place>,
-    /// The ground of fetched modules, and its top.
-    fetched: Option<(Ground<'g>, Place)>,
+    vendored: Option<PackageDir>,
+    /// The base of fetched modules, and its top.
+    fetched: Option<(PackageBase<'g>, PackageDir)>,
     required: Vec<Module>,
     /// The modules that only `go.sum` knows.
     summed: Vec<Module>,
 }
 
 impl<'g> Modules<'g> {
-    pub(super) fn open(ground: &'g Ground<'g>, owner: &Place) -> Option<Modules<'g>> {
+    pub(super) fn open(base: &'g PackageBase<'g>, owner: &PackageDir) -> Option<Modules<'g>> {
         let (mut modules, _) = required(&owner.read_text("go.mod")?);
-        let vendored = ground.enter(owner, "vendor");
+        let vendored = base.enter(owner, "vendor");
         let listed = vendored.as_ref().and_then(|vendor| vendor.read_text("modules.txt"));
         let vendored = match &listed {
             Some(text) => {
@@ -44,13 +44,13 @@ impl<'g> Modules<'g> {
             }
             None => None,
         };
-        let fetched = if vendored.is_none() { cache(ground) } else { None };
+        let fetched = if vendored.is_none() { cache(base) } else { None };
         let summed = match &vendored {
             Some(_) => Vec::new(),
             None => summed(&owner.read_text("go.sum").unwrap_or_default(), &modules),
         };
         Some(Modules {
-            ground,
+            base,
             owner: owner.path.clone(),
             vendored,
             fetched,
@@ -59,25 +59,25 @@ impl<'g> Modules<'g> {
         })
     }
 
-    fn at(&self, module: &Module) -> Option<(Place, &Ground<'g>)> {
+    fn at(&self, module: &Module) -> Option<(PackageDir, &PackageBase<'g>)> {
         let (path, version) = match &module.replacement {
             Some((path, version)) => (path, version),
             None => (&module.path, &module.version),
         };
         if let Some(vendor) = &self.vendored {
             let place =
-                self.ground.enter_below(vendor, &module.path).filter(|_| is_plain(&module.path));
-            return Some((place?, self.ground));
+                self.base.enter_below(vendor, &module.path).filter(|_| is_plain(&module.path));
+            return Some((place?, self.base));
         }
-        let (ground, top) = self.fetched.as_ref()?;
+        let (base, top) = self.fetched.as_ref()?;
         let directory = format!("{}@{}", escaped(path), escaped(version));
         if !is_plain(&directory) || version.is_empty() {
             return None;
         }
-        Some((ground.enter_below(top, &directory)?, ground))
+        Some((base.enter_below(top, &directory)?, base))
     }
 
-    fn package(&self, module: &Module, place: &Place, ground: &Ground<'_>) -> Package {
+    fn package(&self, module: &Module, place: &PackageDir, base: &PackageBase<'_>) -> Package {
         let declared = place.read_text("go.mod").and_then(|text| required(&text).1);
         let expected = module.replacement.as_ref().map_or(&module.path, |(path, _)| path);
         let is_other = |declared: &String| *declared != module.path && declared != expected;
@@ -90,7 +90,7 @@ impl<'g> Modules<'g> {
             declared: declared.filter(is_other).as_deref().map(cleaned),
             is_direct: false,
             owner: self.owner.clone(),
-            ground: ground.path.clone(),
+            base: base.path.clone(),
             directory: place.path.clone(),
             code: vec![place.path.clone()],
             files: Vec::new(),
@@ -102,29 +102,25 @@ impl Packages for Modules<'_> {
     fn find(&self, name: &str) -> Vec<Package> {
         let known = self.required.iter().chain(&self.summed);
         let found = known.filter(|module| module.path == name).filter_map(|module| {
-            let (place, ground) = self.at(module)?;
-            Some(self.package(module, &place, ground))
+            let (place, base) = self.at(module)?;
+            Some(self.package(module, &place, base))
         });
         found.collect()
     }
 
     fn search(&self, package: &mut Package) {
-        let ground = match &self.fetched {
-            Some((ground, _)) if ground.path == package.ground => ground,
-            _ => self.ground,
-        };
-        ground.search(package);
+        self.base.or_fetched(self.fetched.as_ref(), package).search(package);
     }
 
     fn all(&self) -> Vec<Package> {
         let mut found = Vec::new();
         for module in self.required.iter().chain(&self.summed) {
-            self.ground.count(1);
-            let Some((place, ground)) = self.at(module) else { continue };
+            self.base.count(1);
+            let Some((place, base)) = self.at(module) else { continue };
             let shipping = shipping::look(place.handle.as_ref());
             if !shipping.files.is_empty() {
-                let mut package = self.package(module, &place, ground);
-                self.ground.note_cut(&package, shipping.is_cut);
+                let mut package = self.package(module, &place, base);
+                self.base.note_cut(&package, shipping.is_cut);
                 package.files = shipping.files;
                 found.push(package);
             }
@@ -149,8 +145,8 @@ fn escaped(text: &str) -> String {
 }
 
 /// Returns where go keeps fetched modules.
-fn cache<'g>(ground: &Ground<'g>) -> Option<(Ground<'g>, Place)> {
-    let system = ground.system;
+fn cache<'g>(base: &PackageBase<'g>) -> Option<(PackageBase<'g>, PackageDir)> {
+    let system = base.system;
     let absolute =
         |name: &str| system.env(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let path = absolute("GOMODCACHE").or_else(|| {
@@ -160,9 +156,9 @@ fn cache<'g>(ground: &Ground<'g>) -> Option<(Ground<'g>, Place)> {
     });
     let path = path.or_else(|| Some(home_directory(system)?.join("go/pkg/mod")))?;
     let path = system.resolve_dir(&path).ok()?;
-    let ground = Ground::new(system, &path);
-    let top = ground.open(&path)?;
-    Some((ground, top))
+    let base = PackageBase::new(system, &path);
+    let top = base.open(&path)?;
+    Some((base, top))
 }
 
 /// Returns the lines of a `go.mod`, each with the word that it belongs to.
@@ -228,7 +224,7 @@ fn required(text: &str) -> (Vec<Module>, Option<String>) {
 }
 
 /// Returns the names of the direct dependencies in a `go.mod`.
-pub(super) fn direct(place: &Place) -> Vec<String> {
+pub(super) fn direct(place: &PackageDir) -> Vec<String> {
     let text = place.read_text("go.mod").unwrap_or_default();
     let required = directives(&text).filter(|(word, _)| *word == "require");
     let direct = required.filter(|(_, line)| !line.contains("// indirect"));

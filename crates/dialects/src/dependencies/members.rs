@@ -1,6 +1,6 @@
 //! The members of a workspace: the directories that its patterns name.
 
-use super::ground::{Ground, Place};
+use super::package_base::{PackageBase, PackageDir};
 
 /// The directories that `**` may stand for, one below the other.
 const DEPTH: usize = 4;
@@ -11,12 +11,12 @@ const MEMBERS: usize = 2_000;
 /// Returns the directories below `owner` that patterns such as `packages/*` name and that hold `manifest`.
 /// A pattern with a `!` before it takes some away.
 pub(super) fn expand(
-    ground: &Ground<'_>,
-    owner: &Place,
+    base: &PackageBase<'_>,
+    owner: &PackageDir,
     patterns: &[String],
     manifest: &str,
-) -> Vec<Place> {
-    let mut found: Vec<Place> = Vec::new();
+) -> Vec<PackageDir> {
+    let mut found: Vec<PackageDir> = Vec::new();
     let (without, with): (Vec<&String>, Vec<&String>) =
         patterns.iter().partition(|pattern| pattern.starts_with('!'));
     for pattern in with {
@@ -25,16 +25,16 @@ pub(super) fn expand(
         if segments.iter().any(|segment| matches!(*segment, "" | "." | "..")) {
             continue;
         }
-        walk(ground, owner, &segments, DEPTH, &mut |place| {
+        walk(base, owner, &segments, DEPTH, &mut |place| {
             let is_known = found.iter().any(|known| known.path == place.path);
             if !is_known && found.len() < MEMBERS && place.read(manifest).is_some() {
                 found.push(place);
             }
         });
     }
-    let is_left_out = |place: &Place| {
-        let below = ground.shown(&place.path);
-        let owner = ground.shown(&owner.path);
+    let is_left_out = |place: &PackageDir| {
+        let below = base.shown(&place.path);
+        let owner = base.shown(&owner.path);
         let below = below.strip_prefix(&owner).unwrap_or(&below).trim_start_matches('/');
         without.iter().any(|pattern| {
             let pattern = pattern.trim_start_matches('!').trim_start_matches("./");
@@ -48,16 +48,16 @@ pub(super) fn expand(
 }
 
 fn walk(
-    ground: &Ground<'_>,
-    above: &Place,
+    base: &PackageBase<'_>,
+    above: &PackageDir,
     segments: &[&str],
     depth: usize,
-    tell: &mut dyn FnMut(Place),
+    tell: &mut dyn FnMut(PackageDir),
 ) {
     let Some((first, rest)) = segments.split_first() else { return };
     if !first.contains('*') {
-        if let Some(place) = ground.enter(above, first) {
-            arrive(ground, place, rest, depth, tell);
+        if let Some(place) = base.enter(above, first) {
+            arrive(base, place, rest, depth, tell);
         }
         return;
     }
@@ -68,30 +68,30 @@ fn walk(
         }
         if is_deep
             && depth > 0
-            && let Some(place) = ground.enter(above, &name)
+            && let Some(place) = base.enter(above, &name)
         {
-            walk(ground, &place, segments, depth - 1, tell);
+            walk(base, &place, segments, depth - 1, tell);
         }
-        if let Some(place) = ground.enter(above, &name) {
-            arrive(ground, place, rest, depth, tell);
+        if let Some(place) = base.enter(above, &name) {
+            arrive(base, place, rest, depth, tell);
         }
     }
 }
 
 fn arrive(
-    ground: &Ground<'_>,
-    place: Place,
+    base: &PackageBase<'_>,
+    place: PackageDir,
     rest: &[&str],
     depth: usize,
-    tell: &mut dyn FnMut(Place),
+    tell: &mut dyn FnMut(PackageDir),
 ) {
     match rest {
         [] => tell(place),
         ["**"] => {
-            walk(ground, &place, rest, depth, tell);
+            walk(base, &place, rest, depth, tell);
             tell(place);
         }
-        _ => walk(ground, &place, rest, depth, tell),
+        _ => walk(base, &place, rest, depth, tell),
     }
 }
 
@@ -145,11 +145,11 @@ mod tests {
             .with_file("tools/lint/package.json", "{}")
             .with_file("/other/package.json", "{}")
             .with_link("packages/out", "/other");
-        let ground = Ground::new(&system, Path::new("/p"));
-        let owner = ground.open(Path::new("/p")).unwrap();
+        let base = PackageBase::new(&system, Path::new("/p"));
+        let owner = base.open(Path::new("/p")).unwrap();
         let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
-        let found = expand(&ground, &owner, &patterns, "package.json");
-        found.iter().map(|place| ground.shown(&place.path)).collect()
+        let found = expand(&base, &owner, &patterns, "package.json");
+        found.iter().map(|place| base.shown(&place.path)).collect()
     }
 
     #[test]

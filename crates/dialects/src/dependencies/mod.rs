@@ -3,17 +3,17 @@
 //!
 //! A package is a stranger that could speak to every agent of every project that uses it. So nothing of
 //! it is active, and nothing is offered before the project names the package (ruling X34). [`survey`] lists
-//! who ships what; [`find`] looks for one package and into no other. Both look for a few known names and
+//! the packages that ship guidance; [`find`] reads one package and no other. Both look for a few known names and
 //! never walk a package.
 
 mod cargo;
 mod go;
-mod ground;
 mod guidance;
 mod manifests;
 mod members;
 mod model;
 mod npm;
+mod package_base;
 mod python;
 mod recorded;
 mod search;

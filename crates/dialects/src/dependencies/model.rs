@@ -165,7 +165,7 @@ pub struct Package {
     /// The directory whose dependency it is, absolute.
     pub owner: PathBuf,
     /// The directory that it must not leave, absolute and without links.
-    pub ground: PathBuf,
+    pub base: PathBuf,
     /// The directory that its files count from, absolute and without links.
     pub directory: PathBuf,
     /// The directories of its code: work in them gets nothing from it.

@@ -11,9 +11,9 @@ use brief_syntax::system::FileKind;
 use brief_syntax::yaml::{self, Node, Yaml};
 use serde_json::Value;
 
-use super::ground::{Ground, Place};
 use super::manifests::{cleaned, json};
 use super::model::{Ecosystem, Package, PackageId};
+use super::package_base::{PackageBase, PackageDir};
 use super::search::Packages;
 use super::shipping::{self, Shipping};
 
@@ -24,27 +24,27 @@ const DEPTH: usize = 16;
 
 /// The packages of one `node_modules`.
 pub(super) struct NodeModules<'g> {
-    ground: &'g Ground<'g>,
+    base: &'g PackageBase<'g>,
     owner: PathBuf,
-    modules: Place,
+    modules: PackageDir,
 }
 
 impl<'g> NodeModules<'g> {
-    pub(super) fn open(ground: &'g Ground<'g>, owner: &Place) -> Option<NodeModules<'g>> {
-        let Some(modules) = ground.enter(owner, MODULES) else {
+    pub(super) fn open(base: &'g PackageBase<'g>, owner: &PackageDir) -> Option<NodeModules<'g>> {
+        let Some(modules) = base.enter(owner, MODULES) else {
             if owner.read(".pnp.cjs").is_some() {
-                let place = ground.shown(&owner.path.join(".pnp.cjs"));
-                ground.note(format!(
+                let place = base.shown(&owner.path.join(".pnp.cjs"));
+                base.note(format!(
                     "{place}: Plug'n'Play keeps packages in archives, which are not read; \
                      `nodeLinker: node-modules` lays them out"
                 ));
             }
             return None;
         };
-        Some(NodeModules { ground, owner: owner.path.clone(), modules })
+        Some(NodeModules { base, owner: owner.path.clone(), modules })
     }
 
-    fn package(&self, name: &str, place: &Place) -> Package {
+    fn package(&self, name: &str, place: &PackageDir) -> Package {
         let manifest = place.read("package.json").and_then(|bytes| json(&bytes));
         let text = |key: &str| manifest.as_ref().and_then(|manifest| manifest.get(key)?.as_str());
         let declared = text("name").filter(|declared| *declared != name).map(cleaned);
@@ -57,7 +57,7 @@ impl<'g> NodeModules<'g> {
             declared,
             is_direct: false,
             owner: self.owner.clone(),
-            ground: self.ground.path.clone(),
+            base: self.base.path.clone(),
             directory: place.path.clone(),
             code: vec![place.path.clone()],
             files: Vec::new(),
@@ -67,12 +67,12 @@ impl<'g> NodeModules<'g> {
 
 impl Packages for NodeModules<'_> {
     fn find(&self, name: &str) -> Vec<Package> {
-        let place = self.ground.enter_below(&self.modules, name);
+        let place = self.base.enter_below(&self.modules, name);
         place.map(|place| self.package(name, &place)).into_iter().collect()
     }
 
     fn search(&self, package: &mut Package) {
-        self.ground.search(package);
+        self.base.search(package);
     }
 
     fn all(&self) -> Vec<Package> {
@@ -98,7 +98,7 @@ struct Every<'e, 'g> {
 }
 
 impl Every<'_, '_> {
-    fn in_modules(&self, modules: &Place, depth: usize, links: Links) {
+    fn in_modules(&self, modules: &PackageDir, depth: usize, links: Links) {
         for entry in modules.entries() {
             let is_link = entry.kind == FileKind::Link;
             if !(entry.kind == FileKind::Directory || is_link && links == Links::Followed) {
@@ -108,7 +108,7 @@ impl Every<'_, '_> {
             if name == ".pnpm" {
                 self.in_store(modules, depth);
             } else if name.starts_with('@') {
-                let Some(scope) = self.modules.ground.enter(modules, name) else { continue };
+                let Some(scope) = self.modules.base.enter(modules, name) else { continue };
                 for entry in scope.entries() {
                     let is_wanted = match entry.kind {
                         FileKind::Directory => true,
@@ -125,32 +125,32 @@ impl Every<'_, '_> {
         }
     }
 
-    fn in_store(&self, modules: &Place, depth: usize) {
-        let Some(store) = self.modules.ground.enter(modules, ".pnpm") else { return };
+    fn in_store(&self, modules: &PackageDir, depth: usize) {
+        let Some(store) = self.modules.base.enter(modules, ".pnpm") else { return };
         for name in store.directories() {
-            let inside = self.modules.ground.enter_below(&store, &format!("{name}/{MODULES}"));
+            let inside = self.modules.base.enter_below(&store, &format!("{name}/{MODULES}"));
             if let Some(inside) = inside {
                 self.in_modules(&inside, depth, Links::Skipped);
             }
         }
     }
 
-    fn one(&self, above: &Place, entry: &str, name: &str, depth: usize) {
-        let Some(place) = self.modules.ground.enter(above, entry) else { return };
+    fn one(&self, above: &PackageDir, entry: &str, name: &str, depth: usize) {
+        let Some(place) = self.modules.base.enter(above, entry) else { return };
         if !self.seen.borrow_mut().insert(place.path.clone()) {
             return;
         }
-        self.modules.ground.count(1);
+        self.modules.base.count(1);
         let Shipping { files, has_modules, is_cut } = shipping::look(place.handle.as_ref());
         if !files.is_empty() {
             let mut package = self.modules.package(name, &place);
-            self.modules.ground.note_cut(&package, is_cut);
+            self.modules.base.note_cut(&package, is_cut);
             package.files = files;
             self.found.borrow_mut().push(package);
         }
         if has_modules
             && depth > 0
-            && let Some(inside) = self.modules.ground.enter(&place, MODULES)
+            && let Some(inside) = self.modules.base.enter(&place, MODULES)
         {
             self.in_modules(&inside, depth - 1, Links::Followed);
         }
@@ -158,7 +158,7 @@ impl Every<'_, '_> {
 }
 
 /// Returns the names of the direct dependencies in a `package.json`.
-pub(super) fn direct(place: &Place) -> Vec<String> {
+pub(super) fn direct(place: &PackageDir) -> Vec<String> {
     let Some(manifest) = place.read("package.json").and_then(|bytes| json(&bytes)) else {
         return Vec::new();
     };
@@ -168,7 +168,7 @@ pub(super) fn direct(place: &Place) -> Vec<String> {
 }
 
 /// Returns the patterns that name the members of a workspace.
-pub(super) fn workspaces(place: &Place) -> Vec<String> {
+pub(super) fn workspaces(place: &PackageDir) -> Vec<String> {
     let texts = |value: &Value| -> Vec<String> {
         let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
         list.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect()

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::ground::{Ground, Place};
 use super::manifests::{cleaned, table, texts, toml};
 use super::model::{Ecosystem, Package, PackageId, is_plain, normalized};
+use super::package_base::{PackageBase, PackageDir};
 use super::search::Packages;
 use super::shipping::Shipping;
 
@@ -29,35 +29,35 @@ const MARKS: [&[u8]; 4] = [b"AGENTS.", b"SKILL.md", b"llms.txt", b".context/"];
 
 /// The distributions of one environment.
 pub(super) struct SitePackages<'g> {
-    ground: &'g Ground<'g>,
+    base: &'g PackageBase<'g>,
     owner: PathBuf,
-    place: Place,
+    place: PackageDir,
     /// The distributions: the directory of each, by its name in the spelling to compare.
     distributions: BTreeMap<String, String>,
 }
 
 impl<'g> SitePackages<'g> {
-    pub(super) fn open(ground: &'g Ground<'g>, owner: &Place) -> Option<SitePackages<'g>> {
-        let usual = ENVIRONMENTS.iter().filter_map(|name| ground.enter(owner, name));
-        let active = ground.system.env("VIRTUAL_ENV").map(PathBuf::from);
+    pub(super) fn open(base: &'g PackageBase<'g>, owner: &PackageDir) -> Option<SitePackages<'g>> {
+        let usual = ENVIRONMENTS.iter().filter_map(|name| base.enter(owner, name));
+        let active = base.system.env("VIRTUAL_ENV").map(PathBuf::from);
         // One that lies elsewhere belongs to no project.
         let active = active.filter(|path| path.parent() == Some(owner.path.as_path()));
-        let mut environments = active.and_then(|path| ground.open(&path)).into_iter().chain(usual);
-        let place = environments.find_map(|environment| site_packages(ground, &environment))?;
+        let mut environments = active.and_then(|path| base.open(&path)).into_iter().chain(usual);
+        let place = environments.find_map(|environment| site_packages(base, &environment))?;
         let names = place.directories().into_iter();
         let distributions = names.filter_map(|directory| {
             let (name, _) = directory.strip_suffix(INFO)?.split_once('-')?;
             Some((normalized(name), directory))
         });
         let distributions = distributions.collect();
-        Some(SitePackages { ground, owner: owner.path.clone(), place, distributions })
+        Some(SitePackages { base, owner: owner.path.clone(), place, distributions })
     }
 
     /// Reads a distribution: its name and version, and what its list of files says.
     fn package(&self, directory: &str, wants_files: bool) -> Option<Package> {
         let stem = directory.strip_suffix(INFO)?;
         let (name, version) = stem.split_once('-')?;
-        let info = self.ground.enter(&self.place, directory)?;
+        let info = self.base.enter(&self.place, directory)?;
         let record = info.read("RECORD").unwrap_or_default();
         let mut package = Package {
             id: PackageId {
@@ -68,7 +68,7 @@ impl<'g> SitePackages<'g> {
             declared: None,
             is_direct: false,
             owner: self.owner.clone(),
-            ground: self.ground.path.clone(),
+            base: self.base.path.clone(),
             directory: self.place.path.clone(),
             code: Vec::new(),
             files: Vec::new(),
@@ -96,7 +96,7 @@ impl<'g> SitePackages<'g> {
                 }
             }
             shipping.files.sort_unstable();
-            self.ground.note_cut(&package, shipping.is_cut);
+            self.base.note_cut(&package, shipping.is_cut);
             package.files = shipping.files;
         }
         Some(package)
@@ -118,7 +118,7 @@ impl Packages for SitePackages<'_> {
 
     fn all(&self) -> Vec<Package> {
         let all = self.distributions.values().filter_map(|directory| {
-            self.ground.count(1);
+            self.base.count(1);
             self.package(directory, true)
         });
         all.filter(|package| !package.files.is_empty()).collect()
@@ -127,7 +127,7 @@ impl Packages for SitePackages<'_> {
     /// Returns what a user asked pip for, where no manifest says it.
     fn requested(&self) -> Vec<String> {
         let is_requested = |directory: &String| {
-            let info = self.ground.enter(&self.place, directory);
+            let info = self.base.enter(&self.place, directory);
             info.is_some_and(|info| info.read("REQUESTED").is_some())
         };
         let requested = self.distributions.iter().filter(|(_, directory)| is_requested(directory));
@@ -136,15 +136,15 @@ impl Packages for SitePackages<'_> {
 }
 
 /// Returns the directory of packages in an environment.
-fn site_packages(ground: &Ground<'_>, environment: &Place) -> Option<Place> {
-    if let Some(place) = ground.enter_below(environment, "Lib/site-packages") {
+fn site_packages(base: &PackageBase<'_>, environment: &PackageDir) -> Option<PackageDir> {
+    if let Some(place) = base.enter_below(environment, "Lib/site-packages") {
         return Some(place);
     }
-    let libraries = ground.enter(environment, "lib")?;
+    let libraries = base.enter(environment, "lib")?;
     let versions = libraries.directories().into_iter().filter(|name| name.starts_with("python"));
     versions
         .rev()
-        .find_map(|version| ground.enter_below(&libraries, &format!("{version}/site-packages")))
+        .find_map(|version| base.enter_below(&libraries, &format!("{version}/site-packages")))
 }
 
 /// Returns the paths of a `RECORD` that lie in `site-packages`.
@@ -190,7 +190,7 @@ fn roots(record: &[u8]) -> Vec<String> {
 }
 
 /// Returns the name in a distribution's metadata, if it is another one.
-fn declared(info: &Place, id: &PackageId) -> Option<String> {
+fn declared(info: &PackageDir, id: &PackageId) -> Option<String> {
     let metadata = info.read("METADATA")?;
     let text = String::from_utf8_lossy(&metadata);
     let mut fields = text.lines().take_while(|line| !line.trim().is_empty());
@@ -199,7 +199,7 @@ fn declared(info: &Place, id: &PackageId) -> Option<String> {
 }
 
 /// Returns the names of the direct dependencies in `pyproject.toml` and files of requirements.
-pub(super) fn direct(place: &Place) -> Vec<String> {
+pub(super) fn direct(place: &PackageDir) -> Vec<String> {
     let mut names = Vec::new();
     if let Some(document) = place.read_text("pyproject.toml").and_then(|text| toml(&text)) {
         let mut take =

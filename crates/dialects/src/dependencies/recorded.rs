@@ -8,8 +8,8 @@ use std::path::Path;
 
 use brief_syntax::system::System;
 
-use super::ground::Ground;
 use super::model::{LockedDependency, Package, ShippedFile, ShippedKind, is_plain};
+use super::package_base::PackageBase;
 use super::search::{Packages, locate};
 use super::text::{PackageContent, ShippedText, read_texts};
 
@@ -31,7 +31,7 @@ pub(super) fn look(
     directory: &Path,
     locked: &LockedDependency,
 ) -> Installed {
-    let ground = Ground::new(system, root);
+    let base = PackageBase::new(system, root);
     let owner = match locked.from.as_str() {
         "" => directory.to_owned(),
         from if is_plain(from) => directory.join(from),
@@ -41,12 +41,12 @@ pub(super) fn look(
     if !is_plain(&id.name) {
         return Installed::Missing { notes: Vec::new() };
     }
-    let found = locate(&ground, &owner, (id.ecosystem, &id.name), |environment, found| {
+    let found = locate(&base, &owner, (id.ecosystem, &id.name), |environment, found| {
         let accepted = found.iter().position(|package| package.id.version == id.version);
         let package = found.into_iter().nth(accepted.unwrap_or(0))?;
         Some(compare(system, environment, package, locked))
     });
-    found.unwrap_or_else(|| Installed::Missing { notes: ground.finish().0 })
+    found.unwrap_or_else(|| Installed::Missing { notes: base.finish().0 })
 }
 
 fn compare(

@@ -7,10 +7,10 @@ use brief_syntax::system::System;
 
 use super::cargo::{self, Crates};
 use super::go::{self, Modules};
-use super::ground::{Ground, Place};
 use super::members;
 use super::model::{Ecosystem, Package, PackageName};
 use super::npm::{self, NodeModules};
+use super::package_base::{PackageBase, PackageDir};
 use super::python::{self, SitePackages};
 
 /// The installed packages of one ecosystem and one directory.
@@ -58,9 +58,9 @@ pub fn survey(
     directory: &Path,
     extent: DependencyExtent,
 ) -> DependencySurvey {
-    let ground = Ground::new(system, root);
-    let packages = Search::new(&ground, directory).survey(extent);
-    let (notes, looked_at) = ground.finish();
+    let base = PackageBase::new(system, root);
+    let packages = Search::new(&base, directory).survey(extent);
+    let (notes, looked_at) = base.finish();
     DependencySurvey { packages, looked_at, notes }
 }
 
@@ -72,8 +72,8 @@ pub fn find(
     directory: &Path,
     name: &PackageName,
 ) -> DependencySurvey {
-    let ground = Ground::new(system, root);
-    let search = Search::new(&ground, directory);
+    let base = PackageBase::new(system, root);
+    let search = Search::new(&base, directory);
     let mut packages = Vec::new();
     let mut seen = HashSet::new();
     for ecosystem in Ecosystem::ALL {
@@ -83,7 +83,7 @@ pub fn find(
         for owner in search.owners.iter().chain(&search.members) {
             let Some(environment) = search.environment(ecosystem, owner) else { continue };
             for mut package in environment.find(&name.name) {
-                ground.count(1);
+                base.count(1);
                 if seen.insert((package.directory.clone(), package.id.name.clone())) {
                     environment.search(&mut package);
                     package.is_direct = search.is_direct(&package);
@@ -93,44 +93,44 @@ pub fn find(
         }
     }
     drop(search);
-    let (notes, looked_at) = ground.finish();
+    let (notes, looked_at) = base.finish();
     DependencySurvey { packages, looked_at, notes }
 }
 
 /// Finds one installed package, from a directory upwards, without a look for its guidance.
 pub(super) fn locate<T>(
-    ground: &Ground<'_>,
+    base: &PackageBase<'_>,
     directory: &Path,
     (ecosystem, name): (Ecosystem, &str),
     mut wanted: impl FnMut(&dyn Packages, Vec<Package>) -> Option<T>,
 ) -> Option<T> {
-    chain(ground, directory).iter().find_map(|owner| {
-        let environment = open(ecosystem, ground, owner)?;
+    chain(base, directory).iter().find_map(|owner| {
+        let environment = open(ecosystem, base, owner)?;
         let found = environment.find(name);
         if found.is_empty() { None } else { wanted(environment.as_ref(), found) }
     })
 }
 
 /// Opens a directory and those above it, up to the root.
-fn chain(ground: &Ground<'_>, directory: &Path) -> Vec<Place> {
-    let inside = directory.ancestors().take_while(|path| path.starts_with(&ground.path));
-    inside.filter_map(|path| ground.open(path)).collect()
+fn chain(base: &PackageBase<'_>, directory: &Path) -> Vec<PackageDir> {
+    let inside = directory.ancestors().take_while(|path| path.starts_with(&base.path));
+    inside.filter_map(|path| base.open(path)).collect()
 }
 
 fn open<'g>(
     ecosystem: Ecosystem,
-    ground: &'g Ground<'g>,
-    owner: &Place,
+    base: &'g PackageBase<'g>,
+    owner: &PackageDir,
 ) -> Option<Box<dyn Packages + 'g>> {
     Some(match ecosystem {
-        Ecosystem::Npm => Box::new(NodeModules::open(ground, owner)?),
-        Ecosystem::Pypi => Box::new(SitePackages::open(ground, owner)?),
-        Ecosystem::Cargo => Box::new(Crates::open(ground, owner)?),
-        Ecosystem::Go => Box::new(Modules::open(ground, owner)?),
+        Ecosystem::Npm => Box::new(NodeModules::open(base, owner)?),
+        Ecosystem::Pypi => Box::new(SitePackages::open(base, owner)?),
+        Ecosystem::Cargo => Box::new(Crates::open(base, owner)?),
+        Ecosystem::Go => Box::new(Modules::open(base, owner)?),
     })
 }
 
-fn direct(ecosystem: Ecosystem, owner: &Place) -> Vec<String> {
+fn direct(ecosystem: Ecosystem, owner: &PackageDir) -> Vec<String> {
     match ecosystem {
         Ecosystem::Npm => npm::direct(owner),
         Ecosystem::Pypi => python::direct(owner),
@@ -141,11 +141,11 @@ fn direct(ecosystem: Ecosystem, owner: &Place) -> Vec<String> {
 
 /// A search from one directory.
 struct Search<'g> {
-    ground: &'g Ground<'g>,
+    base: &'g PackageBase<'g>,
     /// The directory and those above it, the nearest first.
-    owners: Vec<Place>,
+    owners: Vec<PackageDir>,
     /// The members of the workspaces of the directory.
-    members: Vec<Place>,
+    members: Vec<PackageDir>,
     /// The packages of each directory.
     environments: BTreeMap<(Ecosystem, PathBuf), Box<dyn Packages + 'g>>,
     /// The names of direct dependencies, each with the directory that names it.
@@ -153,14 +153,14 @@ struct Search<'g> {
 }
 
 impl<'g> Search<'g> {
-    fn new(ground: &'g Ground<'g>, directory: &Path) -> Search<'g> {
-        let owners = chain(ground, directory);
-        let mut members: Vec<Place> = Vec::new();
+    fn new(base: &'g PackageBase<'g>, directory: &Path) -> Search<'g> {
+        let owners = chain(base, directory);
+        let mut members: Vec<PackageDir> = Vec::new();
         if let Some(owner) = owners.first() {
             for (patterns, manifest) in
                 [(npm::workspaces(owner), "package.json"), (cargo::workspaces(owner), "Cargo.toml")]
             {
-                for member in members::expand(ground, owner, &patterns, manifest) {
+                for member in members::expand(base, owner, &patterns, manifest) {
                     if members.iter().all(|known| known.path != member.path) {
                         members.push(member);
                     }
@@ -171,7 +171,7 @@ impl<'g> Search<'g> {
         let mut direct_names = Vec::new();
         for owner in owners.iter().chain(&members) {
             for ecosystem in Ecosystem::ALL {
-                if let Some(environment) = open(ecosystem, ground, owner) {
+                if let Some(environment) = open(ecosystem, base, owner) {
                     environments.insert((ecosystem, owner.path.clone()), environment);
                 }
                 let names = direct(ecosystem, owner).into_iter();
@@ -185,10 +185,14 @@ impl<'g> Search<'g> {
                 direct_names.extend(names.map(|name| (*ecosystem, owner.clone(), name)));
             }
         }
-        Search { ground, owners, members, environments, direct: direct_names }
+        Search { base, owners, members, environments, direct: direct_names }
     }
 
-    fn environment(&self, ecosystem: Ecosystem, owner: &Place) -> Option<&(dyn Packages + 'g)> {
+    fn environment(
+        &self,
+        ecosystem: Ecosystem,
+        owner: &PackageDir,
+    ) -> Option<&(dyn Packages + 'g)> {
         let environment = self.environments.get(&(ecosystem, owner.path.clone()))?;
         Some(environment.as_ref())
     }
@@ -233,7 +237,7 @@ impl<'g> Search<'g> {
                 packages.extend(others);
             }
         } else {
-            self.ground.count(looked_at);
+            self.base.count(looked_at);
         }
         packages.sort_by(|left, right| {
             let key = |package: &Package| (!package.is_direct, package.id.clone());

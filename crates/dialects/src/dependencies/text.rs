@@ -110,8 +110,8 @@ impl PackageContent {
 /// Opens a directory of a package, which is never left.
 fn open(system: &dyn System, package: &Package, slashed: &str) -> Option<Box<dyn Dir>> {
     let path = package.directory.join(slashed);
-    let below = path.strip_prefix(&package.ground).ok()?;
-    system.open_dir_below(&package.ground, below).ok()
+    let below = path.strip_prefix(&package.base).ok()?;
+    system.open_dir_below(&package.base, below).ok()
 }
 
 /// Reads the texts of a package, in the order of its files.

@@ -123,35 +123,35 @@ impl PathGuidance {
         } else {
             Cow::Borrowed(&BUILTIN)
         };
-        if let Some((folder, ground)) = of_user(system, &known, &path) {
+        if let Some((folder, reader)) = of_user(system, &known, &path) {
             guidance.folders.extend(folder);
-            guidance.take(ground);
+            guidance.take(reader);
         }
         if let Some(target) = moment.mounted_target() {
-            let mut ground = NativeReader::new(system, &known, path, limits::NATIVE_BYTES);
-            guidance.walk(&mut ground, root, entries, target);
-            guidance.take(ground);
+            let mut reader = NativeReader::new(system, &known, path, limits::NATIVE_BYTES);
+            guidance.walk(&mut reader, root, entries, target);
+            guidance.take(reader);
         }
         guidance.known = known;
         mark_shared(&mut guidance.folders);
         guidance
     }
 
-    fn take(&mut self, ground: NativeReader<'_>) {
-        self.diagnostics.extend(ground.diagnostics);
-        self.found += ground.found;
+    fn take(&mut self, reader: NativeReader<'_>) {
+        self.diagnostics.extend(reader.diagnostics);
+        self.found += reader.found;
     }
 
     fn walk(
         &mut self,
-        ground: &mut NativeReader<'_>,
+        reader: &mut NativeReader<'_>,
         root: &dyn Dir,
         top: Option<Vec<DirEntry>>,
         target: &Target,
     ) {
         let names = target.directories();
         let levels = names.len() + 1;
-        let mut path = ground.root().to_owned();
+        let mut path = reader.root().to_owned();
         let mut directory = String::new();
         let mut below: Option<Box<dyn Dir>> = None;
         let mut top = Some(top);
@@ -160,7 +160,7 @@ impl PathGuidance {
             let message = format!(
                 "more than {limit} directories on the way: client files in the middle are left out"
             );
-            ground.about(&path, rules::native::LIMIT, message);
+            reader.about(&path, rules::native::LIMIT, message);
         }
         for depth in 0..=names.len() {
             let handle = below.as_deref().unwrap_or(root);
@@ -177,7 +177,7 @@ impl PathGuidance {
                     owner: Owner::Project,
                     has: &has,
                 };
-                self.folders.extend(ground.folder(root, level));
+                self.folders.extend(reader.folder(root, level));
             }
             let Some(name) = names.get(depth) else { break };
             let Ok(next) = handle.open_dir(name) else { break };
@@ -212,7 +212,7 @@ fn of_user<'s>(
     let handle = system.open_dir(&home).ok()?;
     let listed = listed(handle.as_ref());
     let has = |name: &str| listed.as_ref().is_none_or(|entries| is_listed(entries, name));
-    let mut ground = NativeReader::new(system, known, home.clone(), limits::NATIVE_BYTES);
+    let mut reader = NativeReader::new(system, known, home.clone(), limits::NATIVE_BYTES);
     let level = Level {
         handle: handle.as_ref(),
         path: &home,
@@ -220,8 +220,8 @@ fn of_user<'s>(
         owner: Owner::User,
         has: &has,
     };
-    let folder = ground.folder(handle.as_ref(), level);
-    Some((folder, ground))
+    let folder = reader.folder(handle.as_ref(), level);
+    Some((folder, reader))
 }
 
 impl DialectGuidance for PathGuidance {
@@ -279,7 +279,7 @@ impl Reader for ProjectGuidance {
         if !all.any(|entry| entry.name.to_str().is_some_and(is_beginning)) {
             return;
         }
-        let mut ground =
+        let mut reader =
             NativeReader::new(visit.system(), &self.known, visit.root().to_owned(), self.left);
         let level = Level {
             handle: visit.handle(),
@@ -288,11 +288,11 @@ impl Reader for ProjectGuidance {
             owner: Owner::Project,
             has: &is_there,
         };
-        self.folders.extend(ground.folder(visit.top(), level));
-        check::keep_for_clients(&mut ground.diagnostics);
-        self.diagnostics.append(&mut ground.diagnostics);
-        self.left = ground.bytes;
-        self.found += ground.found;
+        self.folders.extend(reader.folder(visit.top(), level));
+        check::keep_for_clients(&mut reader.diagnostics);
+        self.diagnostics.append(&mut reader.diagnostics);
+        self.left = reader.bytes;
+        self.found += reader.found;
     }
 
     fn finish(mut self: Box<Self>) -> Box<dyn DialectGuidance> {

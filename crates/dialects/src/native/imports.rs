@@ -86,16 +86,16 @@ fn looks_like_a_file(path: &str) -> bool {
 }
 
 /// Reads what the files of a directory import, and what those import. `root` is the open root of the
-/// ground.
-pub(super) fn follow(ground: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut Folder) {
+/// reader.
+pub(super) fn follow(reader: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut Folder) {
     let mut pending = Vec::new();
     for (index, guide) in folder.guides.iter().enumerate() {
-        if guide.place.as_ref().is_some_and(|place| clients::has_imports(ground.known, place))
+        if guide.place.as_ref().is_some_and(|place| clients::has_imports(reader.known, place))
             && matches!(guide.use_, Use::Active(_))
             && memchr::memchr(b'@', guide.content().as_bytes()).is_some()
         {
             let allowed = match folder.owner {
-                Owner::Project => ground.root().to_owned(),
+                Owner::Project => reader.root().to_owned(),
                 Owner::User => guide.path().parent().unwrap_or(guide.path()).to_owned(),
             };
             pending.push((index, 0, allowed));
@@ -119,7 +119,7 @@ pub(super) fn follow(ground: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut
             count += 1;
             if hops == limits::NATIVE_HOPS || count > limits::NATIVE_IMPORTS {
                 let message = "there are too many imports; from here on they are not followed";
-                ground.diagnostics.push(
+                reader.diagnostics.push(
                     Diagnostic::new(rules::native::LIMIT, &source, import.span, message).with_help(
                         format!(
                             "at most {} files in a row, and {} imports in one directory",
@@ -130,10 +130,10 @@ pub(super) fn follow(ground: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut
                 );
                 break;
             }
-            let wanted = match locate(ground, &source, &import.path, &allowed) {
+            let wanted = match locate(reader, &source, &import.path, &allowed) {
                 Ok(wanted) => wanted,
                 Err(NotThere) => {
-                    report_outside(ground, &source, import);
+                    report_outside(reader, &source, import);
                     continue;
                 }
             };
@@ -149,7 +149,7 @@ pub(super) fn follow(ground: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut
                 }
                 continue;
             }
-            match ground.read_below(root, &wanted) {
+            match reader.read_below(root, &wanted) {
                 Ok(bytes) if memchr::memchr(0, &bytes).is_none() => {
                     let line = source.line(import.span.start);
                     let by = source.path().strip_prefix(&folder.path).unwrap_or(source.path());
@@ -165,20 +165,20 @@ pub(super) fn follow(ground: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut
                     pending.push((at, hops + 1, allowed.clone()));
                     targets.push(wanted);
                 }
-                Ok(_) => report_unread(ground, &source, import, "it is not a text"),
+                Ok(_) => report_unread(reader, &source, import, "it is not a text"),
                 Err(Unread::Missing) => {
                     if looks_like_a_file(&import.path) {
                         let message = format!("`@{}` leads to no file", import.path);
                         let rule = rules::native::IMPORT_MISSING;
-                        ground.diagnostics.push(
+                        reader.diagnostics.push(
                             Diagnostic::new(rule, &source, import.span, message)
                                 .with_help("a path is relative to the file that it stands in"),
                         );
                     }
                 }
-                Err(Unread::Outside) => report_outside(ground, &source, import),
+                Err(Unread::Outside) => report_outside(reader, &source, import),
                 Err(Unread::Directory) => {}
-                Err(Unread::Refused(problem)) => report_unread(ground, &source, import, &problem),
+                Err(Unread::Refused(problem)) => report_unread(reader, &source, import, &problem),
             }
         }
         finish(&mut folder.guides[index], &source, &imports, targets);
@@ -198,26 +198,26 @@ struct NotThere;
 
 /// Finds what an import means, by its text.
 fn locate(
-    ground: &NativeReader<'_>,
+    reader: &NativeReader<'_>,
     source: &Source,
     path: &str,
     allowed: &Path,
 ) -> Result<PathBuf, NotThere> {
     let directory = source.path().parent().unwrap_or(source.path());
     let absolute = match path.strip_prefix("~/") {
-        Some(rest) => ground.home().ok_or(NotThere)?.join(rest),
+        Some(rest) => reader.home().ok_or(NotThere)?.join(rest),
         None => directory.join(path),
     };
     let path = cleaned(&absolute);
     if path.starts_with(allowed) { Ok(path) } else { Err(NotThere) }
 }
 
-fn report_outside(ground: &mut NativeReader<'_>, source: &Arc<Source>, import: &Import) {
+fn report_outside(reader: &mut NativeReader<'_>, source: &Arc<Source>, import: &Import) {
     if !looks_like_a_file(&import.path) {
         return;
     }
     let message = format!("`@{}` leads out of the project and is not read", import.path);
-    ground.diagnostics.push(
+    reader.diagnostics.push(
         Diagnostic::new(rules::native::IMPORT_OUTSIDE, source, import.span, message).with_help(
             "what a user has belongs into a user's own file, such as ~/.claude/CLAUDE.md",
         ),
@@ -225,13 +225,13 @@ fn report_outside(ground: &mut NativeReader<'_>, source: &Arc<Source>, import: &
 }
 
 fn report_unread(
-    ground: &mut NativeReader<'_>,
+    reader: &mut NativeReader<'_>,
     source: &Arc<Source>,
     import: &Import,
     problem: &str,
 ) {
     let message = format!("`@{}` is not read: {problem}", import.path);
-    ground.diagnostics.push(Diagnostic::new(
+    reader.diagnostics.push(Diagnostic::new(
         rules::native::UNREADABLE,
         source,
         import.span,

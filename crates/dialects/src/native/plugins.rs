@@ -49,7 +49,7 @@ struct Enabled {
 
 /// Reads the plugins that a file of settings enables.
 pub(super) fn follow(
-    ground: &mut NativeReader<'_>,
+    reader: &mut NativeReader<'_>,
     root: &dyn Dir,
     source: &Arc<Source>,
     folder: &mut Folder,
@@ -60,13 +60,13 @@ pub(super) fn follow(
     let enabled = with_object(source.text(), enabled).unwrap_or_default();
     let mut is_reported = false;
     for Enabled { market, name, span } in enabled.into_iter().take(limits::NATIVE_PATTERNS) {
-        let found = inside(ground, &folder.path, &market).and_then(|market| {
+        let found = inside(reader, &folder.path, &market).and_then(|market| {
             let list = market.join(".claude-plugin/marketplace.json");
-            let Ok(bytes) = ground.read_below(root, &list) else { return Some(None) };
+            let Ok(bytes) = reader.read_below(root, &list) else { return Some(None) };
             let list = Source::from_bytes(list, bytes);
             let plugin = with_object(list.text(), |list| plugin(list, &name)).flatten();
             let Some((directory, skills)) = plugin else { return Some(None) };
-            let directory = inside(ground, &market, &directory)?;
+            let directory = inside(reader, &market, &directory)?;
             Some(Some((directory, skills)))
         });
         let Some(found) = found else {
@@ -74,7 +74,7 @@ pub(super) fn follow(
                 is_reported = true;
                 let message =
                     format!("the plugin `{name}` leads out of the project and is not looked at");
-                ground.diagnostics.push(
+                reader.diagnostics.push(
                     Diagnostic::new(rules::native::PLUGIN_OUTSIDE, source, span, message)
                         .with_help("a plugin of a project lies in the project"),
                 );
@@ -82,11 +82,11 @@ pub(super) fn follow(
             continue;
         };
         let Some((directory, skills)) = found else { continue };
-        ground.plugin_tree(&directory.join("agents"), &AGENTS, folder);
-        ground.plugin_tree(&directory.join("skills"), &SKILLS, folder);
+        reader.plugin_tree(&directory.join("agents"), &AGENTS, folder);
+        reader.plugin_tree(&directory.join("skills"), &SKILLS, folder);
         for skill in skills {
-            if let Some(path) = inside(ground, &directory, &skill) {
-                ground.plugin_skill(root, &path, &SKILLS, folder);
+            if let Some(path) = inside(reader, &directory, &skill) {
+                reader.plugin_skill(root, &path, &SKILLS, folder);
             }
         }
     }
@@ -135,7 +135,7 @@ fn plugin(list: &Object<'_>, name: &str) -> Option<(String, Vec<String>)> {
 }
 
 /// Finds a path by its text; `None` when it leads out of the project.
-fn inside(ground: &NativeReader<'_>, base: &Path, path: &str) -> Option<PathBuf> {
+fn inside(reader: &NativeReader<'_>, base: &Path, path: &str) -> Option<PathBuf> {
     let path = cleaned(&base.join(path));
-    path.starts_with(ground.root()).then_some(path)
+    path.starts_with(reader.root()).then_some(path)
 }

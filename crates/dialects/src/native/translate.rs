@@ -196,8 +196,8 @@ fn claude(pattern: &str) -> Translated {
     Translated::Said(said)
 }
 
-/// Returns whether braces mean the same in the format: no alternative decides where the pattern starts, or
-/// whether it ends in a file's name.
+/// Returns whether braces mean the same in the format. They do not where an alternative contains a `/`, begins the
+/// pattern, or stands in the last name for more than its ending.
 fn has_plain_braces(pattern: &str) -> bool {
     let last = pattern.rsplit('/').next().unwrap_or(pattern);
     let is_odd = |part: &str| part.contains(['/', '{', ' ']);

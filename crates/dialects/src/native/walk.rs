@@ -30,17 +30,17 @@ impl<'w> Walk<'w> {
     }
 
     /// Reads all that there is; says whether there was a file.
-    pub(super) fn all(mut self, ground: &mut NativeReader<'_>, directory: &Opened) -> bool {
+    pub(super) fn all(mut self, reader: &mut NativeReader<'_>, directory: &Opened) -> bool {
         match &self.place.shape {
-            PlaceShape::Tree(names) => self.tree(ground, directory, names, 0),
-            _ => self.skills(ground, directory),
+            PlaceShape::Tree(names) => self.tree(reader, directory, names, 0),
+            _ => self.skills(reader, directory),
         }
         self.files > 0
     }
 
     fn tree(
         &mut self,
-        ground: &mut NativeReader<'_>,
+        reader: &mut NativeReader<'_>,
         directory: &Opened,
         names: &FileNames,
         depth: usize,
@@ -48,7 +48,7 @@ impl<'w> Walk<'w> {
         if !self.entered.insert(directory.real.clone()) {
             return;
         }
-        for entry in self.list(ground, directory) {
+        for entry in self.list(reader, directory) {
             if self.is_full {
                 return;
             }
@@ -56,23 +56,23 @@ impl<'w> Walk<'w> {
             let name = entry.name.to_string_lossy();
             let counts = names.endings.iter().any(|ending| name.ends_with(&**ending));
             match entry.kind {
-                FileKind::File | FileKind::Link if counts => self.file(ground, directory, &entry),
+                FileKind::File | FileKind::Link if counts => self.file(reader, directory, &entry),
                 FileKind::File | FileKind::Link
                     if let Some((ending, reason)) = &names.look_alike
                         && name.ends_with(&**ending) =>
                 {
-                    self.unread(ground, path, reason);
+                    self.unread(reader, path, reason);
                 }
                 FileKind::Directory | FileKind::Link
                     if names.is_deep && !names.skipped.has(&name) =>
                 {
                     if depth == limits::NATIVE_DEPTH {
                         let limit = limits::NATIVE_DEPTH;
-                        ground.limit(&path, &format!("more than {limit} directories deep"));
+                        reader.limit(&path, &format!("more than {limit} directories deep"));
                         continue;
                     }
-                    if let Some(child) = ground.open(directory.here(), &entry.name) {
-                        self.tree(ground, &child, names, depth + 1);
+                    if let Some(child) = reader.open(directory.here(), &entry.name) {
+                        self.tree(reader, &child, names, depth + 1);
                     }
                 }
                 _ => {}
@@ -80,8 +80,8 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn skills(&mut self, ground: &mut NativeReader<'_>, directory: &Opened) {
-        for entry in self.list(ground, directory) {
+    fn skills(&mut self, reader: &mut NativeReader<'_>, directory: &Opened) {
+        for entry in self.list(reader, directory) {
             if self.is_full {
                 return;
             }
@@ -90,26 +90,26 @@ impl<'w> Walk<'w> {
             }
             let file = DirEntry { name: SKILL_NAME.into(), kind: FileKind::Other };
             if entry.kind == FileKind::Directory
-                && self.skill(ground, directory, &Path::new(&entry.name).join(SKILL_NAME))
+                && self.skill(reader, directory, &Path::new(&entry.name).join(SKILL_NAME))
             {
                 continue;
             }
-            let Some(skill) = ground.open(directory.here(), &entry.name) else { continue };
-            self.file(ground, &skill, &file);
+            let Some(skill) = reader.open(directory.here(), &entry.name) else { continue };
+            self.file(reader, &skill, &file);
         }
     }
 
     /// Reads the file of a skill in one step; says whether there is nothing left to do.
-    fn skill(&mut self, ground: &mut NativeReader<'_>, directory: &Opened, below: &Path) -> bool {
+    fn skill(&mut self, reader: &mut NativeReader<'_>, directory: &Opened, below: &Path) -> bool {
         let path = directory.path.join(below);
-        if ground.bytes == 0 || ground.refuse_secret(&path).is_err() {
+        if reader.bytes == 0 || reader.refuse_secret(&path).is_err() {
             return false;
         }
         match directory.handle.read_below(below, limits::FILE_BYTES) {
             Ok(bytes) => {
-                ground.charge(&bytes);
-                if self.takes_one_more(ground, &path) {
-                    ground.add(path, (bytes, None), self.place, self.folder);
+                reader.charge(&bytes);
+                if self.takes_one_more(reader, &path) {
+                    reader.add(path, (bytes, None), self.place, self.folder);
                 }
                 true
             }
@@ -117,51 +117,51 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn file(&mut self, ground: &mut NativeReader<'_>, directory: &Opened, entry: &DirEntry) {
+    fn file(&mut self, reader: &mut NativeReader<'_>, directory: &Opened, entry: &DirEntry) {
         let path = directory.path.join(&entry.name);
-        match ground.read_as(directory.here(), &entry.name, entry.kind) {
+        match reader.read_as(directory.here(), &entry.name, entry.kind) {
             Ok(read) => {
-                if self.takes_one_more(ground, &path) {
-                    ground.add(path, read, self.place, self.folder);
+                if self.takes_one_more(reader, &path) {
+                    reader.add(path, read, self.place, self.folder);
                 }
             }
             Err(Unread::Missing | Unread::Directory) => {}
-            Err(problem) if ground.bytes > 0 => ground.report(&path, problem),
+            Err(problem) if reader.bytes > 0 => reader.report(&path, problem),
             Err(_) => self.is_full = true,
         }
     }
 
-    fn unread(&mut self, ground: &mut NativeReader<'_>, path: PathBuf, reason: &str) {
-        if self.takes_one_more(ground, &path) {
-            ground.add_unread(path, self.place, reason, self.folder);
+    fn unread(&mut self, reader: &mut NativeReader<'_>, path: PathBuf, reason: &str) {
+        if self.takes_one_more(reader, &path) {
+            reader.add_unread(path, self.place, reason, self.folder);
         }
     }
 
-    fn takes_one_more(&mut self, ground: &mut NativeReader<'_>, path: &Path) -> bool {
+    fn takes_one_more(&mut self, reader: &mut NativeReader<'_>, path: &Path) -> bool {
         self.files += 1;
         if self.files > limits::NATIVE_FILES && !self.is_full {
             self.is_full = true;
             let limit = limits::NATIVE_FILES;
-            ground.limit(path, &format!("more than {limit} files"));
+            reader.limit(path, &format!("more than {limit} files"));
         }
         !self.is_full
     }
 
-    fn list(&mut self, ground: &mut NativeReader<'_>, directory: &Opened) -> Vec<DirEntry> {
+    fn list(&mut self, reader: &mut NativeReader<'_>, directory: &Opened) -> Vec<DirEntry> {
         let room = limits::NATIVE_ENTRIES - self.entries;
         match directory.handle.first_entries(room + 1) {
             Ok(mut entries) => {
                 entries.sort_unstable();
                 if entries.len() > room {
                     let limit = limits::NATIVE_ENTRIES;
-                    ground.limit(&directory.path, &format!("more than {limit} names"));
+                    reader.limit(&directory.path, &format!("more than {limit} names"));
                     entries.truncate(room);
                 }
                 self.entries += entries.len();
                 entries
             }
             Err(error) => {
-                ground.report(&directory.path, Unread::Refused(error.to_string()));
+                reader.report(&directory.path, Unread::Refused(error.to_string()));
                 Vec::new()
             }
         }

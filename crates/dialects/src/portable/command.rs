@@ -1,4 +1,4 @@
-//! The fields of a command, which the document does not have.
+//! The fields of a command. Commands are an extension of this project.
 
 use brief_syntax::{Span, rules};
 

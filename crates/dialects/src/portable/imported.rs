@@ -27,6 +27,11 @@ pub fn is_format_field(name: &str) -> bool {
     FIELDS.contains(&name)
 }
 
+/// Returns whether a name is taken by a field of the format or of commands, so that no client can have it.
+pub fn is_taken_field(name: &str) -> bool {
+    is_format_field(name) || matches!(name, "arguments" | "argument-hint")
+}
+
 /// Returns whether an item that has no directory could be compiled: its fields and its text have no errors.
 pub fn is_sound(item: &PortableItem, clients: &[&str]) -> bool {
     let mut found = Vec::new();

@@ -1,5 +1,5 @@
-//! The portable format: rules, skills, agents and bundles, written once for every client; and commands,
-//! which the document does not have.
+//! The portable format: rules, skills, agents and bundles, written once for every client. Commands are an extension
+//! of this project.
 //!
 //! A source registry holds items in directories of their own. [`Registry`] finds and reads them,
 //! [`check`] reports portability problems, [`directives`] selects the body for each client. This
@@ -35,7 +35,7 @@ pub use check::check;
 pub use fields::name_problem;
 pub use foreign::{OutsidePlugin, PassedOver, Plugin, is_candidate_name, slug};
 pub use guidance::{Portable, SCOPE as REGISTRY_SCOPE};
-pub use imported::{is_format_field, is_sound};
+pub use imported::{is_format_field, is_sound, is_taken_field};
 pub use installed::{ClientCopy, Installed, InstalledItem, InstalledPiece, has_own_copy};
 pub use locked::{
     DependencyText, LOCK_VERSION, LockProblem, LockedContents, LockedFiles, locked_contents,

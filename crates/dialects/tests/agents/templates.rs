@@ -189,8 +189,7 @@ fn a_broken_template_is_an_error() {
     }
 }
 
-/// A problem that only a rendering with other data can tell is a warning until then.
-/// What Handlebars has and an agent file has not is named as it is written.
+/// An error names the Handlebars construct that agent files do not support.
 #[test]
 fn a_construct_that_is_not_there_is_named() {
     for (system, message) in [

@@ -361,7 +361,7 @@ fn a_flood_is_cut() {
     assert_eq!(found.notes, ["plain@1.0.0 ships more than 200 files; the rest is left out"]);
 }
 
-/// Files of package managers that are no such files change nothing else.
+/// Invalid files of one package manager do not affect the others.
 #[test]
 fn broken_manifests_are_passed_by() {
     for (file, text) in [

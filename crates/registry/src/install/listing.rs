@@ -85,7 +85,7 @@ pub struct ListedPlugin {
     pub address: Option<String>,
 }
 
-/// A file that is no item.
+/// A file that was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedFile {
     /// The file below the source, with `/`.

@@ -22,7 +22,7 @@ const PIECE: usize = 64 * 1024;
 /// The reason why nothing came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum WireFault {
-    /// The browser has ended, or says something that is no message.
+    /// The browser has ended, or has sent an invalid message.
     Ended(String),
     /// It did not answer in time.
     TimedOut,

@@ -483,7 +483,7 @@ impl Fields {
     }
 }
 
-/// Returns whether the name is a placeholder; in braces it is no text to YAML.
+/// Returns whether the name is a placeholder. YAML reads one in braces as a mapping.
 fn has_placeholder_name(document: &ItemDocument) -> bool {
     let header = document.header().unwrap_or_default();
     let line = header.lines().find_map(|line| line.strip_prefix("name:"));

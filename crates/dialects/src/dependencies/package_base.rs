@@ -2,7 +2,7 @@
 //!
 //! A package manager makes links: pnpm links each package into its store, workspaces link their members. A
 //! link is followed where it stays inside the project (ruling G6); one that leaves it is noted and not
-//! followed. Packages that a project shares with others lie in a cache, which is a ground of its own.
+//! followed. Packages that a project shares with others lie in a cache, which is a base directory of its own.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::OsStr;
@@ -16,13 +16,13 @@ use super::model::Package;
 use super::shipping::{self, Shipping};
 
 /// An open directory and its path without links.
-pub(super) struct Place {
+pub(super) struct PackageDir {
     pub(super) handle: Box<dyn Dir>,
     pub(super) path: PathBuf,
 }
 
 /// A directory that its packages must not leave.
-pub(super) struct Ground<'g> {
+pub(super) struct PackageBase<'g> {
     pub(super) system: &'g dyn System,
     /// The directory, absolute and without links.
     pub(super) path: PathBuf,
@@ -30,9 +30,23 @@ pub(super) struct Ground<'g> {
     looked_at: Cell<usize>,
 }
 
-impl<'g> Ground<'g> {
-    pub(super) fn new(system: &'g dyn System, path: &Path) -> Ground<'g> {
-        Ground { system, path: path.to_owned(), notes: RefCell::default(), looked_at: Cell::new(0) }
+impl<'g> PackageBase<'g> {
+    pub(super) fn new(system: &'g dyn System, path: &Path) -> PackageBase<'g> {
+        PackageBase {
+            system,
+            path: path.to_owned(),
+            notes: RefCell::default(),
+            looked_at: Cell::new(0),
+        }
+    }
+
+    /// Returns the directory that a package lies in: this one, or the cache of fetched packages.
+    pub(super) fn or_fetched<'a, T>(
+        &'a self,
+        fetched: Option<&'a (PackageBase<'g>, T)>,
+        package: &Package,
+    ) -> &'a PackageBase<'g> {
+        fetched.map(|(base, _)| base).filter(|base| base.path == package.base).unwrap_or(self)
     }
 
     /// Records a remark for the user, once.
@@ -79,8 +93,8 @@ impl<'g> Ground<'g> {
         path.strip_prefix(&self.path).unwrap_or(path).display().to_string()
     }
 
-    /// Opens a directory on this ground, with the links in its path followed.
-    pub(super) fn open(&self, path: &Path) -> Option<Place> {
+    /// Opens a directory on this base, with the links in its path followed.
+    pub(super) fn open(&self, path: &Path) -> Option<PackageDir> {
         let path = self.system.resolve_dir(path).ok()?;
         let Ok(below) = path.strip_prefix(&self.path) else {
             self.note(format!("{} lies outside the project and is not read", path.display()));
@@ -91,27 +105,27 @@ impl<'g> Ground<'g> {
         } else {
             self.system.open_dir_below(&self.path, below)
         };
-        Some(Place { handle: handle.ok()?, path })
+        Some(PackageDir { handle: handle.ok()?, path })
     }
 
-    /// Opens a directory in another one. A link is followed where it stays on this ground.
-    pub(super) fn enter(&self, above: &Place, name: &str) -> Option<Place> {
+    /// Opens a directory in another one. A link is followed where it stays on this base.
+    pub(super) fn enter(&self, above: &PackageDir, name: &str) -> Option<PackageDir> {
         let path = above.path.join(name);
         match above.handle.open_dir(OsStr::new(name)) {
-            Ok(handle) => Some(Place { handle, path }),
+            Ok(handle) => Some(PackageDir { handle, path }),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(_) => self.follow(&path),
         }
     }
 
-    /// Opens a directory some levels below another one, as [`Ground::enter`] does.
-    pub(super) fn enter_below(&self, above: &Place, slashed: &str) -> Option<Place> {
+    /// Opens a directory some levels below another one, as [`PackageBase::enter`] does.
+    pub(super) fn enter_below(&self, above: &PackageDir, slashed: &str) -> Option<PackageDir> {
         let mut names = slashed.split('/');
         let first = self.enter(above, names.next()?)?;
         names.try_fold(first, |place, name| self.enter(&place, name))
     }
 
-    fn follow(&self, link: &Path) -> Option<Place> {
+    fn follow(&self, link: &Path) -> Option<PackageDir> {
         let resolved = self.system.resolve(link).ok()?;
         if resolved.kind != FileKind::Directory || resolved.path == link {
             return None;
@@ -122,17 +136,17 @@ impl<'g> Ground<'g> {
             return None;
         };
         let handle = self.system.open_dir_below(&self.path, below).ok()?;
-        Some(Place { handle, path: resolved.path })
+        Some(PackageDir { handle, path: resolved.path })
     }
 }
 
-impl Place {
+impl PackageDir {
     /// Reads a file of a package manager in this directory; `None` if there is none that can be read.
     pub(super) fn read(&self, name: &str) -> Option<Vec<u8>> {
         self.handle.read(OsStr::new(name), limits::DEPENDENCY_MANIFEST_BYTES).ok()
     }
 
-    /// Reads a text as [`Place::read`] does, without the mark of its encoding.
+    /// Reads a text as [`PackageDir::read`] does, without the mark of its encoding.
     pub(super) fn read_text(&self, name: &str) -> Option<String> {
         let text = String::from_utf8(self.read(name)?).ok()?;
         Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
