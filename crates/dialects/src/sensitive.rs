@@ -245,7 +245,7 @@ pub fn find_below(above: &str, path: &str, leaf: Leaf) -> Option<Sensitive> {
     if leaf == Leaf::Directory || names.len() == start {
         return None;
     }
-    let listed = EXTRA.into_iter().find(|pattern| ends_with(&names, pattern));
+    let listed = EXTRA.iter().copied().find(|pattern| ends_with(&names, pattern));
     listed.map(|pattern| Sensitive { pattern, tier: Tier::Extra })
 }
 
@@ -304,19 +304,20 @@ fn find_extension(word: &str) -> Option<usize> {
 }
 
 fn find_name(name: &str) -> Option<&'static str> {
+    let is_credentials = || name.starts_with("credentials").then_some("credentials*");
+    // Most names of directories have neither of these marks, and every other pattern has one.
+    if !name.bytes().any(|byte| matches!(byte, b'.' | b'_')) {
+        return is_credentials();
+    }
     let mut words = name.split('.').skip(1).peekable();
     while let Some(word) = words.next() {
         if let Some(index) = find_extension(word) {
             return Some(PATTERNS[index + usize::from(words.peek().is_some())]);
         }
     }
-    if name.starts_with("credentials") {
-        return Some("credentials*");
-    }
-    if name.ends_with("_key") {
-        return Some("*_key");
-    }
-    name.contains("_key.").then_some("*_key.*")
+    let is_key = || name.ends_with("_key").then_some("*_key");
+    let is_key_of = || (name.contains('_') && name.contains("_key.")).then_some("*_key.*");
+    is_credentials().or_else(is_key).or_else(is_key_of)
 }
 
 fn find_in_ssh(directory: &str, name: &str) -> Option<&'static str> {
@@ -337,6 +338,10 @@ fn ends_with(names: &[Cow<'_, str>], pattern: &str) -> bool {
 /// Returns whether a name matches a pattern with stars.
 fn fits(name: &str, pattern: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return name == pattern };
+    // No pattern has more than two stars, which may stand for nothing.
+    if name.len() + 2 < pattern.len() {
+        return false;
+    }
     let Some(mut name) = name.strip_prefix(start) else { return false };
     let mut parts = rest.split('*').peekable();
     while let Some(part) = parts.next() {
@@ -362,6 +367,10 @@ mod tests {
         for pattern in EXTRA {
             let found = find(&pattern.replace('*', "x"));
             assert!(found.is_some(), "{pattern}");
+            // `fits` relies on it.
+            assert!(pattern.matches('*').count() <= 2, "{pattern}");
+            let shortest = pattern.replace('*', "");
+            assert!(pattern.ends_with("/*") || find(&shortest).is_some(), "{pattern}");
         }
     }
 

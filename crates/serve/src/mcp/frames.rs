@@ -12,6 +12,7 @@ use brief_syntax::system::Interruption;
 use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
@@ -110,7 +111,10 @@ fn parse(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Json> {
     }
 }
 
-async fn write<W: AsyncWrite + Unpin>(writer: &Mutex<W>, message: &Json) -> io::Result<()> {
+async fn write<W: AsyncWrite + Unpin>(
+    writer: &Mutex<W>,
+    message: &impl Serialize,
+) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     let mut writer = writer.lock().await;
@@ -130,7 +134,7 @@ where
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let writer = Arc::clone(&self.writer);
-        async move { write(&writer, &serde_json::to_value(message)?).await }
+        async move { write(&writer, &message).await }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
