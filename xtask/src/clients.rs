@@ -19,9 +19,9 @@ pub(crate) fn pages() -> Vec<(String, String)> {
 
 fn index() -> String {
     let mut page = String::from(
-        "# Clients\n\nWhat `brief` knows about each AI client, made from `crates/profiles/clients` by `cargo xtask \
+        "# Clients\n\nThe facts about each AI client, made from `crates/profiles/clients` by `cargo xtask \
          generate`.\nA project describes a client of its own in `.brief/clients/NAME.toml`, with the same keys \
-         (`brief schema client`).\n\n| client | name | seen |\n| --- | --- | --- |\n",
+         (`brief schema client`),\nor takes one from a registry: `brief add SOURCE --client NAME`.\n\n| client | name | seen |\n| --- | --- | --- |\n",
     );
     for client in &BUILTIN.clients {
         let (id, seen) = (&client.id, seen(client));

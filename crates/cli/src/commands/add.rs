@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use brief_clients::compile::ClientsInUse;
 use brief_registry::SourceAddress;
 use brief_registry::install::{
-    AddError, Addition, ChooseError, Elsewhere, InstallMode, InstallReport, InstallRequest,
+    AddError, Addition, ChooseError, Elsewhere, Found, InstallMode, InstallReport, InstallRequest,
     TypedSource,
 };
 use brief_registry::install::{choose, look_into};
@@ -78,16 +78,11 @@ pub(crate) fn run(
 
 fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, CommandError> {
     let mode = installation::mode(args.dry_run, false);
-    let installation = match Installation::find_for(ui, session, &args.writing.place, mode)? {
+    let mut installation = match Installation::find_for(ui, session, &args.writing.place, mode)? {
         Ok(installation) => installation,
         Err(code) => return Ok(code),
     };
     let system = session.system();
-    let mut clients = installation.wanted(&[])?;
-    let own_clients = match args.clients.as_slice() {
-        [] => None,
-        named => Some(installation.wanted(named)?),
-    };
     let manifest = installation.manifest.clone().unwrap_or_default();
     let (text, base, name) = (&*args.source, session.directory(), args.name.as_deref());
     let typed = TypedSource { text, base, name };
@@ -105,6 +100,12 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
     for note in &found.notes {
         ui.warning(note)?;
     }
+    let new_clients = installation.take_clients(ui, session, &found.described, &args.clients)?;
+    let mut clients = installation.wanted(&[])?;
+    let own_clients = match args.clients.as_slice() {
+        [] => None,
+        named => Some(installation.wanted(named).map_err(|error| with_described(error, &found))?),
+    };
     let chosen = choose(&found.registry, &args.items, args.kind.as_deref());
     if let Err(ChooseError::Empty | ChooseError::Unusable | ChooseError::Invalid { .. }) = &chosen {
         ui.print_diagnostics(&found.errors(&addition.name), base)?;
@@ -150,6 +151,7 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
         found: Some(&found),
         mode,
         network,
+        new_clients: &new_clients,
         ..installation.request(session, &args.writing, &clients)
     };
     if source.has_password() {
@@ -160,6 +162,16 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
     let asked = RunPurpose::ToWrite;
     let outcome = installation.carry_out(ui, "add", session, &request, &args.writing, asked)?;
     Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
+}
+
+/// Adds the clients that the source describes to an error about an unknown one.
+fn with_described(error: CommandError, found: &Found) -> CommandError {
+    let names: Vec<String> =
+        found.described.clients.iter().map(|client| format!("`{}`", client.id)).collect();
+    match names.as_slice() {
+        [] => error,
+        names => error.with_hint(format!("the source describes {}", names.join(", "))),
+    }
 }
 
 /// Installs everything of a directory over files that are not ours yet, with copies of them.

@@ -7,8 +7,10 @@ mod refusal;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use brief_clients::compile::{Clients, UnknownClient};
 use brief_clients::profile::{ProfileScope, Section};
@@ -19,6 +21,7 @@ use brief_registry::install::{
 use brief_registry::lock::Lock;
 use brief_registry::manifest::Manifest;
 use brief_registry::{Event, Network};
+use brief_syntax::Source;
 use brief_syntax::paths::{cleaned, slashed};
 use brief_syntax::system::System;
 use clap::Args;
@@ -126,13 +129,7 @@ impl Installation {
         match (clients, manifest) {
             (Ok(clients), Ok(manifest)) => {
                 let mut found = Installation { project, clients, manifest, is_elsewhere, finished };
-                // The command that needs the lock reports an unreadable one.
-                if let Ok(Some(lock)) = found.lock(session.system()) {
-                    let layout = found
-                        .clients
-                        .layout_of(lock.items.iter().map(|(id, item)| (id, &item.files)));
-                    found.clients = found.clients.with_layout_of(layout);
-                }
+                found.keep_layout(session.system());
                 Ok(Ok(found))
             }
             (clients, manifest) => {
@@ -144,6 +141,55 @@ impl Installation {
                 Ok(Err(ErrorKind::Usage.exit_code()))
             }
         }
+    }
+
+    /// Keeps the layout of the files that are there.
+    fn keep_layout(&mut self, system: &dyn System) {
+        // The command that needs the lock reports an unreadable one.
+        if let Ok(Some(lock)) = self.lock(system) {
+            let files = lock.items.iter().map(|(id, item)| (id, &item.files));
+            let layout = self.clients.layout_of(files);
+            self.clients = self.clients.clone().with_layout_of(layout);
+        }
+    }
+
+    /// Takes over clients that the project does not know and a source describes, and returns their files. Only a
+    /// project has clients of its own. Prints the problems of these files.
+    pub(crate) fn take_clients(
+        &mut self,
+        ui: &mut Ui,
+        session: &Session,
+        described: &OwnClients,
+        named: &[String],
+    ) -> Result<Vec<Arc<Source>>, CommandError> {
+        let is_new = |source: &&Arc<Source>| {
+            let stem = source.path().file_stem().and_then(OsStr::to_str);
+            stem.is_some_and(|stem| {
+                named.iter().any(|name| name == stem) && self.clients.profiles().get(stem).is_none()
+            })
+        };
+        let taken: Vec<Arc<Source>> = described.sources.iter().filter(is_new).cloned().collect();
+        if taken.is_empty() || self.clients.scope() == ProfileScope::Home {
+            return Ok(Vec::new());
+        }
+        let own = OwnClients::below(session.system(), &self.project.outputs);
+        // `lint` reports the problems of the project's other clients.
+        let mut own = OwnClients { diagnostics: Vec::new(), ..own };
+        taken.iter().for_each(|source| own.add(Arc::clone(source)));
+        let scope = self.clients.scope();
+        let manifest = self.project.read_manifest(session.system());
+        let manifest = manifest.map_err(|error| refusal(&error))?;
+        let problems = match Clients::read(manifest.as_ref(), &own, Section::Install, scope) {
+            Ok(clients) if own.diagnostics.is_empty() => {
+                self.clients = clients;
+                self.keep_layout(session.system());
+                return Ok(taken);
+            }
+            Ok(_) => own.diagnostics,
+            Err(problems) => problems,
+        };
+        ui.print_diagnostics(&problems, &self.project.outputs)?;
+        Err(CommandError::refused("the source describes a client that cannot be used"))
     }
 
     /// Returns the clients of the items.

@@ -329,6 +329,13 @@ fn source(project: &Sandbox) {
     write(&project.home(), &mine);
 }
 
+/// The same, with a client of the source.
+fn describing(project: &Sandbox) {
+    source(project);
+    let source = project.outside().join("source");
+    write(&source, &[(".brief/clients/acme.toml", crate::own_clients::ACME)]);
+}
+
 /// The same, installed.
 fn installed(project: &Sandbox) {
     source(project);
@@ -404,6 +411,7 @@ cases! {
     man: "man, each page", ["man", "pages"], nothing;
     pi_enable: "sctx pi enable", ["sctx", "pi", "enable"], pi, thorough;
     add: "add", ["add", "../outside/source", "--client", "claude"], source;
+    add_client: "add, a client of the source", ["add", "../outside/source", "--client", "acme"], describing;
     add_global: "add -g", ["add", "-g", "../outside/source", "--client", "claude"], source;
     sync: "sync", ["sync"], moved_on;
     sync_global: "sync -g", ["sync", "-g"], moved_on;

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
+use crate::install::git;
 use crate::project;
 
-const ACME: &str = r#"
+pub(crate) const ACME: &str = r#"
 id = "acme"
 name = "Acme"
 seen = { version = "1.0.0", how = "run", date = "2026-11-16" }
@@ -80,4 +81,61 @@ fn a_wrong_client_is_told() {
         assert!(lint.stdout.contains(part), "{part}: {lint}");
     }
     assert_eq!(project.run(&["context", "a.py", "--client", "acme"]).code, Some(2));
+}
+
+/// A registry brings a client: `add --client` makes its description a file of the project, for everybody who clones it.
+#[test]
+fn a_registry_brings_its_client() {
+    let project = project()
+        .with_file("registry/.brief/clients/acme.toml", ACME)
+        .with_file("registry/rules/money/RULE.md", RULE);
+    git(&project.path(), &["init", "--quiet"]);
+    let tried = project.run(&["add", "./registry", "--client", "acme", "--dry-run"]);
+    assert_eq!(tried.code, Some(0), "{tried}");
+    assert!(tried.stdout.contains(".brief/clients/acme.toml: missing"), "{tried}");
+    assert!(
+        !project.path().join(".acme").exists() && !project.path().join(".brief/clients").exists()
+    );
+
+    let added = project.run(&["add", "./registry", "--client", "acme"]);
+    assert_eq!(added.code, Some(0), "{added}");
+    assert_eq!(project.read(".brief/clients/acme.toml"), ACME);
+    assert!(project.read(".acme/rules/money.mdc").contains("Integers."));
+    let seen = git(&project.path(), &["status", "--porcelain", "--untracked-files=all", ".brief"]);
+    assert_eq!(seen.trim(), "?? .brief/clients/acme.toml", "the rest is for this machine");
+
+    // From now on it is the project's: the source may change or lose it.
+    std::fs::remove_file(project.path().join("registry/.brief/clients/acme.toml")).unwrap();
+    let again = project.run(&["sync", "--check"]);
+    assert_eq!(again.code, Some(0), "{again}");
+    let again = project.run(&["add", "./registry", "--client", "acme"]);
+    assert_eq!(again.code, Some(0), "{again}");
+}
+
+#[test]
+fn a_registrys_client_comes_only_when_it_is_named_and_right() {
+    let project = project()
+        .with_file("registry/.brief/clients/acme.toml", ACME)
+        .with_file("registry/.brief/clients/wrong.toml", ACME)
+        .with_file("registry/rules/money/RULE.md", &RULE.replace("[acme]", "[acme, claude]"));
+    let added = project.run(&["add", "./registry", "--client", "claude"]);
+    assert_eq!(added.code, Some(0), "{added}");
+    assert!(!project.path().join(".brief/clients").exists());
+
+    let added = project.run(&["add", "./registry", "--client", "wrong"]);
+    assert_eq!(added.code, Some(1), "{added}");
+    assert!(added.stdout.contains("registry/.brief/clients/wrong.toml:2"), "{added}");
+    assert!(!project.path().join(".brief/clients").exists());
+
+    let added = project.run(&["add", "./registry", "--client", "acne"]);
+    assert_eq!(added.code, Some(2), "{added}");
+    assert!(added.stderr.contains("acme"), "{added}");
+
+    // The project's own description counts.
+    let own = ACME.replace(".acme/rules/{name}.mdc", ".acme/ours/{name}.mdc");
+    let project = project.with_file(".brief/clients/acme.toml", &own);
+    let added = project.run(&["add", "./registry", "--client", "acme"]);
+    assert_eq!(added.code, Some(0), "{added}");
+    assert_eq!(project.read(".brief/clients/acme.toml"), own);
+    assert!(project.path().join(".acme/ours/money.mdc").exists());
 }

@@ -30,9 +30,10 @@ mod status;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use brief_dialects::portable::ItemId;
-use brief_syntax::{Diagnostic, Severity};
+use brief_syntax::{Diagnostic, Severity, Source};
 
 use crate::cache::Network;
 use crate::manifest::{ManifestEdit, ManifestPlace};
@@ -83,6 +84,8 @@ pub struct InstallRequest<'r> {
     pub accept: BTreeSet<String>,
     /// The items to install.
     pub extent: Extent,
+    /// Descriptions of clients that become files of the project.
+    pub new_clients: &'r [Arc<Source>],
 }
 
 impl<'r> InstallRequest<'r> {
@@ -101,6 +104,7 @@ impl<'r> InstallRequest<'r> {
             force: BTreeSet::new(),
             accept: BTreeSet::new(),
             extent: Extent::Manifest,
+            new_clients: &[],
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use brief_dialects::policy::Policy;
 use brief_dialects::portable::{self, Bundle, ClientDirectories, ItemKind, Registry};
+use brief_profiles::OwnClients;
 use brief_syntax::system::{Dir, FileKind, System};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Root, Severity, Source as Text, limits};
@@ -37,6 +38,8 @@ pub struct Found {
     pub notes: Vec<String>,
     /// Skills in directories for clients of the source itself, which are not items of it.
     pub elsewhere: Vec<Elsewhere>,
+    /// The clients that the source itself describes.
+    pub described: OwnClients,
     root: Root,
     /// The clients for which the items were checked.
     clients: Vec<String>,
@@ -126,12 +129,13 @@ pub fn look_into(
     let SourceRoot { root, commit, notes } = opened;
     let registry = Arc::new(read_items(system, &root, clients, commit.is_some(), base));
     let elsewhere = elsewhere(system, &root, &registry);
+    let described = OwnClients::below(system, root.path());
     let clients = clients.iter().map(|&name| name.to_owned()).collect();
-    Ok(Found { registry, commit, notes, elsewhere, root, clients })
+    Ok(Found { registry, commit, notes, elsewhere, described, root, clients })
 }
 
-/// Reads the items of a source. In a directory around `here`, where the user's project is, the directories of
-/// clients hold outputs.
+/// Reads the items of a source. They may name the clients that the source itself describes. In a directory around
+/// `here`, where the user's project is, the directories of clients hold outputs.
 pub(super) fn read_items(
     system: &dyn System,
     root: &Root,
@@ -146,7 +150,10 @@ pub(super) fn read_items(
     } else {
         ClientDirectories::Items
     };
-    portable::read_source(system, root, clients, ignored, directories)
+    let described = OwnClients::below(system, root.path()).clients;
+    let described = described.iter().map(|client| &*client.id);
+    let clients: Vec<&str> = clients.iter().copied().chain(described).collect();
+    portable::read_source(system, root, &clients, ignored, directories)
 }
 
 /// The open directory of a source.

@@ -10,6 +10,7 @@ use brief_dialects::capability;
 use brief_dialects::policy;
 use brief_dialects::portable::output::Compiler;
 use brief_dialects::portable::{ItemId, PortableItem, has_own_copy};
+use brief_profiles::OWN_CLIENTS;
 use brief_syntax::hash::sha256;
 use brief_syntax::limits;
 use brief_syntax::system::{Permission, ReadError, System};
@@ -26,15 +27,15 @@ use super::{
 use crate::cache::Event;
 use crate::lock::{FILE_NAME as LOCK_NAME, Lock, LockedFile, LockedItem, LockedSource};
 use crate::manifest::ManifestEdit;
-use crate::outputs::ChangeKind;
 use crate::outputs::backup;
 use crate::outputs::disk::{Disk, DiskState};
 use crate::outputs::item::{self, ItemFiles};
 use crate::outputs::plan::{self, Advice, Backup, Chosen, ConflictPolicy, ItemToWrite, Plan};
 use crate::outputs::record::{FileRecord, OutputRecord};
 use crate::outputs::stage::{
-    self, CommitError, Disks, PermissionSource, Planned, Stage, WriteRoot,
+    self, CLIENTS, CommitError, Disks, PermissionSource, Planned, Stage, WriteRoot,
 };
+use crate::outputs::{Change, ChangeKind};
 
 /// The record of the files that this machine has written.
 pub(super) const RECORD: &str = "installed.json";
@@ -91,14 +92,16 @@ pub fn sync(
     run.go(&old, &mut disks, report)
 }
 
+/// The `.gitignore` of our own state: the project's clients are for everybody.
+const IGNORED: &str =
+    "# Only for this machine, except for the project's own clients.\n/*\n!/clients/\n";
+
 /// Adds a `.gitignore` to the directory of our own state.
 pub(super) fn ignore_own(own: &Disk<'_>) -> io::Result<()> {
     let Some(top) = own.top() else { return Ok(()) };
     let name = OsStr::new(".gitignore");
     match top.read(name, limits::FILE_BYTES) {
-        Err(ReadError::Missing) => {
-            top.put_file(name, b"# Only for this machine.\n*\n", Permission::Data)
-        }
+        Err(ReadError::Missing) => top.put_file(name, IGNORED.as_bytes(), Permission::Data),
         _ => Ok(()),
     }
 }
@@ -169,9 +172,14 @@ impl Run<'_> {
         self.tell(old, &sources, &selection, (&lock, &lock_text), &mut report);
         let stage = plan.stage.take();
         self.take_from(plan, &mut report);
+        report.changes.extend(request.new_clients.iter().filter_map(|client| {
+            let path = format!("{}/{}", OWN_CLIENTS, file_name(client)?);
+            Some(Change { path, kind: ChangeKind::Created })
+        }));
         if let Some(mut stage) = stage {
             stage.note_asked(request.edits.iter().filter_map(ManifestEdit::removed).collect());
-            let outcome = stage_own(old, &lock_text, &report, &mut stage, disks);
+            let outcome = stage_own(old, &lock_text, &report, &mut stage, disks)
+                .and_then(|()| stage_clients(request.new_clients, &mut stage, disks));
             if let Err(error) = outcome {
                 let _ = stage.abandon(&disks.own);
                 return Err(InstallError::NotWritten(error));
@@ -529,6 +537,27 @@ fn stage_own(
         }
     }
     Ok(())
+}
+
+/// Stages the descriptions of new clients.
+fn stage_clients(
+    clients: &[Arc<Source>],
+    stage: &mut Stage,
+    disks: &mut Disks<'_>,
+) -> io::Result<()> {
+    for client in clients {
+        let Some(path) = file_name(client).map(|name| format!("{CLIENTS}{name}")) else { continue };
+        if !matches!(disks.own.look(&path), DiskState::Missing) {
+            let message = format!("`{OWN_CLIENTS}` has another file of this name: `{path}`");
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+        }
+        put(stage, &mut disks.own, WriteRoot::Own, &path, client.text().as_bytes())?;
+    }
+    Ok(())
+}
+
+fn file_name(client: &Source) -> Option<&str> {
+    client.path().file_name()?.to_str()
 }
 
 /// Stages a file with a known name. Its permissions stay.

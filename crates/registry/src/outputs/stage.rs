@@ -112,6 +112,9 @@ struct Put {
     before: Option<String>,
 }
 
+/// The directory of the project's clients in our own.
+pub(crate) const CLIENTS: &str = "clients/";
+
 impl Journal {
     /// Adds the mark of this machine, if it can make one.
     fn sign(&mut self, system: &dyn System, directory: &Path) -> io::Result<()> {
@@ -122,7 +125,12 @@ impl Journal {
     /// Returns whether this machine wrote the journal for this directory.
     fn is_ours(&self, system: &dyn System, directory: &Path) -> bool {
         let is_plain = |at: WriteRoot, path: &str| {
-            (at == WriteRoot::Outputs || !path.contains('/')) && is_plain_path(path)
+            let name = match at {
+                WriteRoot::Outputs => "",
+                WriteRoot::Config => path,
+                WriteRoot::Own => path.strip_prefix(CLIENTS).unwrap_or(path),
+            };
+            !name.contains('/') && is_plain_path(path)
         };
         self.version == VERSION
             && self

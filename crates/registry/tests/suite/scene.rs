@@ -151,6 +151,7 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
         force: BTreeSet::new(),
         accept: BTreeSet::new(),
         extent: if let Action::Clean = action { Extent::Nothing } else { Extent::Manifest },
+        new_clients: &[],
     };
     match sync(system, &clients, &ProjectPaths::at(&root), &request, &|_| {}) {
         Ok(report) => told(&report.diagnostics),
