@@ -175,7 +175,9 @@ impl Installation {
         let own = OwnClients::below(session.system(), &self.project.outputs);
         // `lint` reports the problems of the project's other clients.
         let mut own = OwnClients { diagnostics: Vec::new(), ..own };
-        taken.iter().for_each(|source| own.add(Arc::clone(source)));
+        for source in &taken {
+            own.add(Arc::clone(source));
+        }
         let scope = self.clients.scope();
         let manifest = self.project.read_manifest(session.system());
         let manifest = manifest.map_err(|error| refusal(&error))?;
