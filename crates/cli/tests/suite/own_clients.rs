@@ -117,7 +117,7 @@ fn a_registrys_client_comes_only_when_it_is_named_and_right() {
     let project = project()
         .with_file("registry/.brief/clients/acme.toml", ACME)
         .with_file("registry/.brief/clients/wrong.toml", ACME)
-        .with_file("registry/rules/money/RULE.md", &RULE.replace("[acme]", "[acme, claude]"));
+        .with_file("registry/rules/money/RULE.md", RULE.replace("[acme]", "[acme, claude]"));
     let added = project.run(&["add", "./registry", "--client", "claude"]);
     assert_eq!(added.code, Some(0), "{added}");
     assert!(!project.path().join(".brief/clients").exists());
