@@ -48,7 +48,7 @@ export default function (ask, enter, print, most) {
       const name = names[index];
       made[name] = freeze(async (...values) => ask("browser", name, [page, frame, ...values]));
     }
-    made.frame = freeze(async (selector) => frameOf(page, ask("browser", "frame", [page, frame, selector])));
+    made.frame = freeze(async (...values) => frameOf(page, ask("browser", "frame", [page, frame, ...values])));
     return made;
   };
   const READING = ["text", "links", "table", "tree", "fill", "click", "wait"];
@@ -57,7 +57,7 @@ export default function (ask, enter, print, most) {
     freeze({ ...part(page, frame, READING), id: frame, url, name });
   const pageOf = ({ page, status, loaded }) => {
     const state = () => ask("browser", "state", [page, null]);
-    const goto = async (url) => pageOf(ask("browser", "goto", [page, null, text(url)]));
+    const goto = async (url, options) => pageOf(ask("browser", "goto", [page, null, text(url), options ?? {}]));
     return freeze({
       ...part(page, null, WHOLE),
       id: page,
@@ -70,8 +70,8 @@ export default function (ask, enter, print, most) {
     });
   };
   const browser = freeze({
-    open: freeze(async (url) => pageOf(ask("browser", "open", [text(url)]))),
-    pages: freeze(async () => ask("browser", "pages", []).map(pageOf)),
+    open: freeze(async (url, options) => pageOf(ask("browser", "open", [text(url), options ?? {}]))),
+    pages: freeze(async (options) => ask("browser", "pages", [options ?? {}]).map(pageOf)),
   });
 
   const hosts = { __proto__: null };

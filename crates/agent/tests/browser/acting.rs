@@ -167,9 +167,11 @@ fn what_cannot_be_used_is_an_error_with_its_reason() {
     let seen = run.on(
         &site,
         "const errors = [];
-         for (const [name, ...args] of [['click', '#none'], ['click', '#off'], ['click', '#hidden'], ['click', '#under'],
-           ['fill', '#p', 'x'], ['fill', '#file', 'x'], ['fill', '#box', 'x'], ['fill', '#s', 'b'], ['text', '#pw'],
-           ['click', '[['], ['table', '#p'], ['frame', '#p'], ['fill', '#p'], ['wait', {}]]) {
+         const soon = { timeout: 100 };
+         for (const [name, ...args] of [['click', '#none', soon], ['click', '#off', soon], ['click', '#hidden', soon],
+           ['click', '#under', soon], ['fill', '#p', 'x'], ['fill', '#file', 'x'], ['fill', '#box', 'x'],
+           ['fill', '#s', 'b'], ['text', '#pw'], ['click', '[['], ['table', '#p'], ['frame', '#p'], ['fill', '#p'],
+           ['wait', {}]]) {
            errors.push(await page[name](...args).then(() => 'done', (error) => String(error)));
          }
          return errors;",
@@ -196,6 +198,45 @@ fn what_cannot_be_used_is_an_error_with_its_reason() {
     for (said, expected) in said.iter().zip(expected) {
         assert!(said.starts_with(expected), "{said} should be {expected}");
     }
+}
+
+/// The option `timeout` of every call that waits is its limit, in milliseconds.
+#[test]
+fn a_caller_says_how_long_it_waits() {
+    let site = Site::serve(&[
+        ("/", Answer::Page("<iframe id=f></iframe><p id=p>P</p>".to_owned())),
+        ("/silent", Answer::Silence),
+    ]);
+    let mut run = Run::at(&site);
+    run.wall = std::time::Duration::from_secs(20);
+    let seen = run
+        .try_on(
+            &["browser", "fs"],
+            &site,
+            "const short = { timeout: 60 }, waits = [];
+         for (const [name, ...args] of [['click', '#no', short], ['fill', '#no', 'x', short], ['text', '#no', short],
+           ['table', '#no', short], ['frame', '#no', short], ['wait', '#no', short], ['wait', { text: 'no', ...short }],
+           ['wait', { url: 'no', ...short }], ['wait', { gone: '#p', ...short }], ['download', '#p', 'in', short],
+           ['screenshot', { selector: '#no', ...short }], ['goto', base + '/silent', short]]) {
+           const start = Date.now();
+           const said = await page[name](...args).then(() => 'done', (error) => error.name);
+           waits.push([name, said, Date.now() - start < 3000]);
+         }
+         const wrong = [];
+         for (const timeout of [-1, '5', NaN, true]) {
+           wrong.push(await page.text('#p', { timeout }).catch(String));
+         }
+         return [waits, wrong, await page.text('#p', { timeout: 0 }),
+           await host.browser.open(base + '/silent', short).catch((error) => error.name)];",
+        )
+        .unwrap();
+    for wait in seen[0].as_array().unwrap() {
+        assert_eq!((&wait[1], &wait[2]), (&json!("Error"), &json!(true)), "{wait}");
+    }
+    let refused = "Refused: `timeout` must be a number of milliseconds";
+    // JSON has no `NaN`: it is sent as `null`, which is no option.
+    assert_eq!(seen[1], json!([refused, refused, "P", refused]));
+    assert_eq!((&seen[2], &seen[3]), (&json!("P"), &json!("Error")));
 }
 
 #[test]

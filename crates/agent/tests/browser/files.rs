@@ -110,9 +110,8 @@ fn downloads_only_go_to_a_granted_directory() {
 #[test]
 fn a_click_without_a_download_is_an_error() {
     let site = site();
-    let mut run = Run::at(&site);
-    run.wall = std::time::Duration::from_secs(8);
-    let error =
-        run.try_on(&["browser", "fs"], &site, "await page.download('#h', 'in')").unwrap_err();
+    let run = Run::at(&site);
+    let body = "await page.download('#h', 'in', { timeout: 700 })";
+    let error = run.try_on(&["browser", "fs"], &site, body).unwrap_err();
     assert!(error.to_string().starts_with("it offers no download"), "{error}");
 }

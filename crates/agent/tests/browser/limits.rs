@@ -1,7 +1,5 @@
 //! Pages that take too long or too much.
 
-use std::time::Duration;
-
 use serde_json::json;
 
 use super::Run;
@@ -14,18 +12,20 @@ fn a_page_that_never_ends_is_handed_over_as_it_is() {
         ("/endless", Answer::Endless("<p>so far</p>".to_owned())),
         ("/silent", Answer::Silence),
     ]);
-    let mut run = Run::at(&site);
-    run.wall = Duration::from_secs(24);
+    let run = Run::at(&site);
     let seen = run.on(
         &site,
-        "const other = await host.browser.open(base + '/endless');
+        "const other = await host.browser.open(base + '/endless', { timeout: 1000 });
          const found = [other.loaded, (await other.text()).trim()];
          return [...found, await page.text()];",
     );
     assert_eq!(seen, json!([false, "so far", "first"]));
-    run.wall = Duration::from_secs(8);
-    let seen = run.on(&site, "return [await page.goto(base + '/silent').catch(String)]");
-    assert_eq!(seen, json!([format!("Error: `{}/silent` did not answer in time", site.base())]));
+    let seen = run.on(
+        &site,
+        "return [await page.goto(base + '/silent', { timeout: 300 }).catch(String), await page.text()]",
+    );
+    let said = format!("Error: `{}/silent` did not answer in time", site.base());
+    assert_eq!(seen, json!([said, "first"]));
 }
 
 #[test]
@@ -34,14 +34,13 @@ fn a_script_that_never_ends_is_an_error_of_that_page() {
         ("/", Answer::Page("<button onclick='for (;;) {}'>b</button>".to_owned())),
         ("/other", Answer::Page("works".to_owned())),
     ]);
-    let mut run = Run::at(&site);
-    run.wall = Duration::from_secs(10);
+    let run = Run::at(&site);
     let spin = format!(
-        "const page = await host.browser.open('{}/'); await page.click('button')",
+        "const page = await host.browser.open('{}/'); await page.click('button', {{ timeout: 500 }})",
         site.base()
     );
     let go_on = format!(
-        "const [first] = await host.browser.pages(); const page = await host.browser.open('{}/other'); return await page.text()",
+        "const [first] = await host.browser.pages({{ timeout: 500 }}); const page = await host.browser.open('{}/other'); return await page.text()",
         site.base()
     );
     let mut tools = run.tools(&["browser"], &[("spin", &spin), ("goOn", &go_on)]);
@@ -58,7 +57,7 @@ fn floods_are_cut_or_refused() {
             "/many",
             Answer::Page(
                 "<script>for (let i = 0; i < 30000; i++) { const a = document.createElement('a');
-                 a.href = '/' + i; a.textContent = i; document.body.append(a) }</script>"
+                 a.href = '/' + i; a.textContent = i; a.style.display = 'block'; document.body.append(a) }</script>"
                     .replace("<script>", "<body><script>"),
             ),
         ),
@@ -74,7 +73,7 @@ fn floods_are_cut_or_refused() {
         &site,
         "const text = await page.text(); await page.goto(base + '/many');
          const refused = [await page.links().catch(String), await page.tree().catch(String)];
-         await page.goto(base + '/windows'); await page.click('button'); await page.wait(1000);
+         await page.goto(base + '/windows'); await page.click('button'); await page.wait(300);
          const pages = (await host.browser.pages()).length;
          let most = ''; for (let i = 0; i < 20; i++) most = await host.browser.open(base + '/other').then(() => '', String);
          return [text.length < 1100000, text.split('\\n').pop(), ...refused, pages <= 16, most];",

@@ -128,7 +128,7 @@ fn no_page_reaches_what_is_not_granted() {
     let run = Run::at(&site);
     let seen = run.on(
         &site,
-        "await page.wait({ text: 'tried:', seconds: 25 }); return await page.text('#end')",
+        "await page.wait({ text: 'tried:', timeout: 25000 }); return await page.text('#end')",
     );
     assert_eq!(seen, json!("tried:"));
     assert_eq!(other.seen(), Vec::<String>::new());

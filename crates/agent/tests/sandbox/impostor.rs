@@ -41,7 +41,7 @@ fn ready() -> String {
 }
 
 fn limits() -> Limits {
-    Limits { wall: Duration::from_secs(2), cpu: Duration::from_secs(2), ..short() }
+    Limits { wall: Duration::from_secs(1), cpu: Duration::from_secs(1), ..short() }
 }
 
 fn load(script: &str) -> Result<ToolBox, ToolsError> {
@@ -55,14 +55,14 @@ fn what_does_not_become_ready() {
     for (script, words) in [
         ("exit 3".to_owned(), "the worker ended with status 3"),
         ("kill -9 $$".to_owned(), "ended by the system"),
-        ("sleep 60".to_owned(), "it took longer than 2 s and was ended"),
+        ("sleep 60".to_owned(), "it took longer than 1 s and was ended"),
         ("printf '\\377\\377\\377\\377'".to_owned(), "a message of 4294967295 bytes"),
         (raw("not JSON"), "sent an invalid message"),
         (raw("{\"nobody\": 1}"), "sent an invalid message"),
         (raw("{\"done\": {\"value\": 1}}"), "sent an invalid message"),
         (raw(&"[".repeat(20_000)), "sent an invalid message"),
         ("printf '\\000\\000\\001\\000half'".to_owned(), "the worker ended with status 0"),
-        ("printf '\\000\\000\\001\\000half'; sleep 60".to_owned(), "longer than 2 s"),
+        ("printf '\\000\\000\\001\\000half'; sleep 60".to_owned(), "longer than 1 s"),
         ("yes".to_owned(), "bytes"),
     ] {
         let error = load(&script).unwrap_err().to_string();
@@ -80,7 +80,7 @@ fn what_does_not_answer_a_call() {
     let spent = message(&json!("spent"));
     for (script, words) in [
         ("exit 0".to_owned(), "the worker ended with status 0"),
-        ("sleep 60".to_owned(), "longer than 2 s"),
+        ("sleep 60".to_owned(), "longer than 1 s"),
         (format!("while :; do {log}; done"), "exceeded its limit for the log"),
         (format!("{ask}; exit 9"), "status 9"),
         (ready(), "sent an invalid message"),
@@ -105,7 +105,7 @@ fn arguments_that_nobody_reads_do_not_hold_us() {
     let mut tools = load(&format!("{}; sleep 60", ready())).unwrap();
     let start = Instant::now();
     let error = tools.call("t", &json!({"a": "x".repeat(1 << 20)}), &json!({})).unwrap_err();
-    assert!(error.to_string().contains("longer than 2 s"), "{error}");
+    assert!(error.to_string().contains("longer than 1 s"), "{error}");
     assert!(start.elapsed() < Duration::from_secs(20));
     let large = json!({"a": "x".repeat(20 << 20)});
     let mut tools = super::load(&super::tool("() => 1")).unwrap();

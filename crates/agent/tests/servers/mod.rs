@@ -308,7 +308,7 @@ fn a_call_ends_in_time() {
         });
         let mut server = connect(&stub, RemoteProtocol::Http).unwrap();
         let started = Instant::now();
-        let patience = if words == "too large" { LONG } else { Duration::from_millis(700) };
+        let patience = if words == "too large" { LONG } else { Duration::from_millis(300) };
         let problem = call(&mut server, &json!({}), patience).unwrap_err();
         assert!(problem.contains(words), "{name}: {problem}");
         assert!(started.elapsed() < AT_ONCE + patience, "{name}: {:?}", started.elapsed());
@@ -320,7 +320,7 @@ fn a_call_ends_in_time() {
     });
     let started = Instant::now();
     for protocol in [RemoteProtocol::Http, RemoteProtocol::Sse, RemoteProtocol::Either] {
-        assert!(connect_for(&stub, protocol, Duration::from_millis(300)).is_err());
+        assert!(connect_for(&stub, protocol, Duration::from_millis(150)).is_err());
     }
     assert!(started.elapsed() < AT_ONCE);
 }

@@ -28,7 +28,7 @@ impl RunningBrowser {
         let mut params = json!({"format": "png"});
         let clip = if let Some(selector) = call.option(0, "selector").and_then(Value::as_str) {
             let args = json!({"selector": selector});
-            Some(self.read(frame, "box", args, call.deadline)?)
+            Some(self.read(frame, "box", args, call.element_deadline())?)
         } else if call.option(0, "full") == Some(&json!(true)) {
             let sizes =
                 self.request(Some(&session), "Page.getLayoutMetrics", &json!({}), call.deadline)?;

@@ -94,7 +94,8 @@ impl Browsing {
             network::check_address(context.policy, address, patience)?;
             let browser = self.started(context, deadline)?;
             browser.begin(context.stop, deadline)?;
-            return browser.open(address, deadline);
+            // Its start takes nothing of the caller's time for the page.
+            return browser.open(address, &PageCall::new(context, (call, args), deadline)?);
         }
         let Some(browser) = &mut self.running else {
             return match call {
@@ -106,8 +107,7 @@ impl Browsing {
             };
         };
         browser.begin(context.stop, deadline)?;
-        let call = PageCall { context, call, args, deadline };
-        browser.carry_out(&call)
+        browser.carry_out(&PageCall::new(context, (call, args), deadline)?)
     }
 
     fn started(

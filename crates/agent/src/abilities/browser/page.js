@@ -167,18 +167,19 @@ function (operation, args) {
         : { wait: true, why: "the page does not say so" },
     count: () => ({ elements: document.getElementsByTagName("*").length }),
     links: () => {
-      const links = [];
-      let more = false;
+      const found = [];
       for (const root of roots(document)) {
         for (const element of root.querySelectorAll("a[href],area[href]")) {
-          if (links.length >= args.elements) {
-            more = true;
-            break;
-          }
-          links.push({ text: label(element).slice(0, 1000), url: String(element.href).slice(0, 8192) });
+          // Their texts would take seconds, and the answer is a refusal.
+          if (found.length >= args.elements) return { links: [], more: true };
+          found.push(element);
         }
       }
-      return { links, more };
+      const links = found.map((element) => ({
+        text: label(element).slice(0, 1000),
+        url: String(element.href).slice(0, 8192),
+      }));
+      return { links, more: false };
     },
     table: () => {
       const table = find(args.selector);

@@ -24,10 +24,26 @@ pub(super) struct PageCall<'c> {
     pub(super) context: &'c BrowserContext<'c>,
     pub(super) call: &'c str,
     pub(super) args: &'c [Value],
+    /// The end of what the call waits for: that of its `timeout`, or its own.
     pub(super) deadline: Duration,
+    /// The end of the call itself.
+    end: Duration,
+    /// True if it has a `timeout`.
+    is_timed: bool,
 }
 
 impl<'c> PageCall<'c> {
+    /// Begins a call that has to end by `end`. Its last argument may be an object with a `timeout`.
+    pub(super) fn new(
+        context: &'c BrowserContext<'c>,
+        (call, args): (&'c str, &'c [Value]),
+        end: Duration,
+    ) -> Result<PageCall<'c>, AbilityRefusal> {
+        let until = timeout(args)?.map(|time| context.system.elapsed().saturating_add(time));
+        let deadline = until.map_or(end, |until| until.min(end));
+        Ok(PageCall { context, call, args, deadline, end, is_timed: until.is_some() })
+    }
+
     fn page(&self) -> Result<u64, AbilityRefusal> {
         let page = self.args.first().and_then(Value::as_u64);
         page.ok_or_else(|| AbilityRefusal::Refused("argument 1 must be a page".to_owned()))
@@ -51,19 +67,36 @@ impl<'c> PageCall<'c> {
     }
 
     /// Returns the time until which an element is waited for.
-    fn element_deadline(&self) -> Duration {
+    pub(super) fn element_deadline(&self) -> Duration {
+        if self.is_timed {
+            return self.deadline;
+        }
         self.deadline.min(self.context.system.elapsed() + ELEMENT_TIME)
     }
 
+    /// Returns the time until which a page may load; some is left to look at it.
     fn load_deadline(&self) -> Duration {
-        load_deadline(self.context.system.elapsed(), self.deadline)
+        let now = self.context.system.elapsed();
+        let latest = now + self.end.saturating_sub(now).mul_f64(0.75);
+        if self.is_timed {
+            return latest.min(self.deadline);
+        }
+        latest.min(now + Duration::from_secs(limits::BROWSER_LOAD_SECONDS))
     }
 }
 
-/// Returns the time until which a page may load; some is left to look at it.
-fn load_deadline(now: Duration, deadline: Duration) -> Duration {
-    let most = deadline.saturating_sub(now).mul_f64(0.75);
-    now + most.min(Duration::from_secs(limits::BROWSER_LOAD_SECONDS))
+/// Returns the option `timeout` of a call, in milliseconds. Zero is the longest one, as in other libraries for browsers.
+fn timeout(args: &[Value]) -> Result<Option<Duration>, AbilityRefusal> {
+    let written = args.last().and_then(|options| options.get("timeout"));
+    let Some(written) = written.filter(|written| !written.is_null()) else { return Ok(None) };
+    let time = written.as_f64().map(|milliseconds| milliseconds / 1000.0);
+    match time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+        Some(Duration::ZERO) => Ok(Some(Duration::MAX)),
+        Some(time) => Ok(Some(time)),
+        None => {
+            Err(AbilityRefusal::Refused("`timeout` must be a number of milliseconds".to_owned()))
+        }
+    }
 }
 
 impl RunningBrowser {
@@ -88,13 +121,13 @@ impl RunningBrowser {
     pub(super) fn open(
         &mut self,
         address: &str,
-        deadline: Duration,
+        call: &PageCall<'_>,
     ) -> Result<Value, AbilityRefusal> {
-        let page = self.new_page(deadline)?;
-        let opened = self.visit(page, address, deadline);
+        let page = self.new_page(call.end)?;
+        let opened = self.visit(page, address, call);
         if opened.is_err() {
             // The tool does not know its number.
-            let _ = self.close(page, deadline);
+            let _ = self.close(page, call.end);
         }
         opened
     }
@@ -104,14 +137,16 @@ impl RunningBrowser {
         &mut self,
         page: u64,
         address: &str,
-        deadline: Duration,
+        call: &PageCall<'_>,
     ) -> Result<Value, AbilityRefusal> {
         let session = self.page(page)?.session.clone();
-        let now = self.launched.wire.system.elapsed();
+        let until = call.load_deadline();
         let params = json!({"url": address});
-        let answer = match self.request(Some(&session), "Page.navigate", &params, deadline) {
+        let answer = match self.request(Some(&session), "Page.navigate", &params, call.deadline) {
             Ok(answer) => answer,
             Err(WireFault::TimedOut) => {
+                // While it waits for an answer, a page answers nothing else.
+                self.tell(Some(&session), "Page.stopLoading", &json!({}), call.end)?;
                 return Err(AbilityRefusal::Failed(format!(
                     "{} did not answer in time",
                     said(address)
@@ -125,8 +160,8 @@ impl RunningBrowser {
         if let Some(problem) = answer["errorText"].as_str() {
             return Err(self.unreachable(address, problem));
         }
-        let is_loaded = self.settle(page, load_deadline(now, deadline))?;
-        self.seen(page, is_loaded, deadline)
+        let is_loaded = self.settle(page, until)?;
+        self.seen(page, is_loaded, call.end)
     }
 
     /// Returns the error for a page that does not load, with the requests that were refused for it.
@@ -187,7 +222,7 @@ impl RunningBrowser {
                 let address = call.text(0, "an address")?;
                 let patience = deadline.saturating_sub(call.context.system.elapsed());
                 network::check_address(call.context.policy, address, patience)?;
-                self.visit(page, address, deadline)
+                self.visit(page, address, call)
             }
             "state" => self.seen(page, true, deadline),
             "text" => self.text(page, &frame, call),
@@ -385,9 +420,7 @@ impl RunningBrowser {
         call: &PageCall<'_>,
     ) -> Result<Value, AbilityRefusal> {
         let now = call.context.system.elapsed();
-        let seconds = call.option(0, "seconds").and_then(Value::as_f64);
-        let seconds = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        let until = seconds.map_or(call.load_deadline(), |time| call.deadline.min(now + time));
+        let until = if call.is_timed { call.deadline } else { call.load_deadline() };
         let option = |name: &str| call.option(0, name).and_then(Value::as_str);
         match call.own(0) {
             None => {

@@ -168,7 +168,7 @@ impl RunningBrowser {
     }
 
     /// Sends a command whose answer does not matter.
-    fn tell(
+    pub(super) fn tell(
         &mut self,
         session: Option<&str>,
         method: &str,
