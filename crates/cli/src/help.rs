@@ -92,7 +92,7 @@ pub(crate) const GROUPS: &[Group] = &[
 /// The additional text of the long help.
 const MORE: &str = "\
 First steps:
-  brief init                        an AGENTS.yaml, from a template
+  brief init                        an AGENTS.yaml, and the clients in use
   brief why README.md               each entry, in or out, and the reason
   brief lint                        mistakes, with their place and a way out
   brief hook install claude         from now on, Claude Code is told by itself

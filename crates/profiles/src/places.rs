@@ -107,7 +107,20 @@ impl KnownClients {
 
     /// Returns the clients whose own files a project has, by name; `is_there` is asked about paths at its top.
     pub fn shown(&self, is_there: impl Fn(&str) -> bool) -> Vec<&str> {
-        let is_shown = |client: &&Client| client.signs.iter().any(|sign| is_there(sign));
+        self.with_sign(is_there, |client| &client.signs)
+    }
+
+    /// Returns the clients that a user has, by name; `is_there` is asked about paths below the home directory.
+    pub fn shown_at_home(&self, is_there: impl Fn(&str) -> bool) -> Vec<&str> {
+        self.with_sign(is_there, |client| &client.home_signs)
+    }
+
+    fn with_sign(
+        &self,
+        is_there: impl Fn(&str) -> bool,
+        signs: impl Fn(&Client) -> &List<Text>,
+    ) -> Vec<&str> {
+        let is_shown = |client: &&Client| signs(client).iter().any(|sign| is_there(sign));
         self.clients.iter().filter(is_shown).map(|client| &*client.id).collect()
     }
 

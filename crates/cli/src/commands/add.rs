@@ -130,7 +130,8 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
     let is_open = installation.clients.settings().clients.is_none() && own_clients.is_none();
     let found_clients = (is_new && is_open)
         .then(|| installation.clients.in_use(system, &installation.project.outputs))
-        .flatten();
+        .flatten()
+        .filter(|found| found.clients != clients);
     if let Some(ClientsInUse { clients: used, signs }) = &found_clients {
         clients.clone_from(used);
         let (used, signs) = (used.join(", "), signs.join(", "));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use brief_clients::compile::Clients;
+use brief_clients::compile::{Clients, ClientsInUse};
 use brief_clients::profile::{ProfileScope, Section};
 use brief_dialects::portable::config;
 use brief_profiles::OwnClients;
@@ -35,8 +35,8 @@ pub(crate) struct BuildArgs {
     #[arg(default_value = ".")]
     path: PathBuf,
 
-    /// Build for this client only; may be repeated [default: `build.clients` of brief.toml, or claude,
-    /// copilot and opencode]
+    /// Build for this client only; may be repeated [default: `build.clients` or `install.clients` of brief.toml,
+    /// or the clients whose files the registry has, or claude, copilot and opencode]
     #[arg(
         long = "client", value_name = "CLIENT",
         add = clap_complete::ArgValueCompleter::new(crate::complete::clients)
@@ -123,13 +123,21 @@ fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result<ExitCo
     let own = OwnClients::below(session.system(), &registry);
     let clients =
         Clients::read(configuration.as_ref(), &own, Section::Build, ProfileScope::Project);
-    let clients = match clients {
+    let mut clients = match clients {
         Ok(clients) => clients,
         Err(diagnostics) => {
             ui.print_diagnostics(&diagnostics, session.root()?.path())?;
             return Ok(ErrorKind::Usage.exit_code());
         }
     };
+    let found = match args.clients.as_slice() {
+        [] => clients.choose_in_use(session.system(), &registry),
+        _ => None,
+    };
+    if let Some(ClientsInUse { clients, signs }) = found.filter(|_| !args.json) {
+        let (used, signs) = (clients.join(", "), signs.join(", "));
+        ui.status(&format!("for {used}: {signs} tells"))?;
+    }
     let wanted = clients.wanted(&args.clients).map_err(|error| unknown_client(&error))?;
     let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
     let request = BuildRequest {

@@ -5,20 +5,30 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use brief_clients::client_file::{ClientFile, FileEdit};
+use brief_clients::compile::ClientsInUse;
+use brief_dialects::portable::config;
 use brief_engine::System;
 use brief_engine::structured::FILE_NAMES;
+use brief_registry::install::InstallMode;
+use brief_registry::manifest::ManifestEdit;
 use brief_syntax::render::{Envelope, path_below};
+use brief_syntax::system::resolved_home;
 use clap::Args;
 use serde::Serialize;
 
 use crate::error::CommandError;
+use crate::installation::{Installation, Where};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Write an AGENTS.yaml from a template
+/// Write an AGENTS.yaml from a template, and name the clients in use
+///
+/// The clients are those whose files the project has, or else those that the home directory shows. `add` and
+/// `build` write for them.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Print JSON: the file that was written
+    /// Print JSON: the files that were written, and the clients
     #[arg(long)]
     json: bool,
 }
@@ -26,6 +36,13 @@ pub(crate) struct InitArgs {
 #[derive(Debug, Serialize)]
 struct Created<'p> {
     created: [Cow<'p, str>; 1],
+}
+
+#[derive(Debug, Serialize)]
+struct SetUp<'p> {
+    created: Vec<Cow<'p, str>>,
+    updated: Vec<Cow<'p, str>>,
+    clients: Vec<String>,
 }
 
 /// A file that explains itself, passes lint, and applies to everything until it is edited.
@@ -37,19 +54,78 @@ pub(crate) fn run(
     args: &InitArgs,
 ) -> Result<ExitCode, CommandError> {
     let root = session.root()?;
-    let written = write_starter(session.system(), root.path()).map_err(|error| match error {
+    let refused = |error| match error {
         StarterError::Exists(name) => CommandError::refused(format!("`{name}` already exists"))
             .with_hint("`brief lint` checks it"),
         StarterError::Io(error) => {
             CommandError::refused(format!("`AGENTS.yaml` cannot be written: {error}"))
         }
-    })?;
+    };
+    refuse_taken(session.system(), root.path()).map_err(refused)?;
+    let place = Where { global: false };
+    let installation = match Installation::find_for(ui, session, &place, InstallMode::Write)? {
+        Ok(installation) => installation,
+        Err(code) => return Ok(code),
+    };
+    let manifest = installation.project.manifest();
+    let had_manifest = installation.manifest.is_some();
+    // The starter comes last: while it is missing, the next run does all of this again.
+    let found = found_clients(session, &installation)?;
+    let recorded = found.as_ref().map(|found| record(session, &installation, found)).transpose()?;
+    let starter = Cow::from(write_starter(session.system(), root.path()).map_err(refused)?);
+    let manifest = path_below(root.path(), &manifest);
+    let (created, updated): (Vec<_>, Vec<_>) = match recorded {
+        Some(FileEdit::Changed) if had_manifest => (vec![starter], vec![manifest]),
+        Some(FileEdit::Changed) => (vec![manifest, starter], vec![]),
+        Some(FileEdit::Unchanged) | None => (vec![starter], vec![]),
+    };
     if args.json {
-        return print_created(ui, session, "init", &root.path().join(written));
+        let clients = found.map(|found| found.clients).unwrap_or_default();
+        let body = SetUp { created, updated, clients };
+        ui.print_json(&Envelope { kind: "init", root: root.path(), diagnostics: &[], body })?;
+        return Ok(ExitCode::SUCCESS);
     }
-    ui.status(&format!("wrote {written}"))?;
+    if let Some(ClientsInUse { clients, signs }) = &found {
+        let (used, signs) = (clients.join(", "), signs.join(", "));
+        ui.status(&format!("for {used}: {signs} tells; `install.clients` in brief.toml says so"))?;
+    }
+    let written: Vec<Cow<'_, str>> = updated.into_iter().chain(created).collect();
+    ui.status(&format!("wrote {}", written.join(", ")))?;
     ui.hint("edit it, then ask: brief why README.md")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Finds the clients of a project that names none and has installed nothing.
+fn found_clients(
+    session: &Session,
+    installation: &Installation,
+) -> Result<Option<ClientsInUse>, CommandError> {
+    let system = session.system();
+    let is_named = installation.clients.settings().clients.is_some();
+    let has_sources =
+        installation.manifest.as_ref().is_some_and(|manifest| !manifest.sources.is_empty());
+    if is_named || has_sources || installation.lock(system)?.is_some() {
+        return Ok(None);
+    }
+    let home = resolved_home(system);
+    let project = &installation.project.outputs;
+    Ok(installation.clients.in_use_or_at_home(system, project, home.as_deref()))
+}
+
+/// Names the clients in the project's `brief.toml`.
+fn record(
+    session: &Session,
+    installation: &Installation,
+    found: &ClientsInUse,
+) -> Result<FileEdit, CommandError> {
+    let name = config::FILE_NAME;
+    let ClientsInUse { clients, signs } = found.clone();
+    let file = ClientFile::open(session.system(), &installation.project.config, name)
+        .map_err(|error| CommandError::refused(format!("`{name}` {error}")))?;
+    let edits = [ManifestEdit::FirstClients { clients, signs }];
+    let text = ManifestEdit::apply(file.text().unwrap_or_default(), &edits)
+        .map_err(|error| CommandError::refused(format!("`{name}`: {error}")))?;
+    file.put(Some(&text), false).map_err(|error| CommandError::refused(format!("`{name}` {error}")))
 }
 
 /// Prints the JSON answer with the file that the command `kind` wrote.
@@ -76,12 +152,7 @@ pub(crate) fn write_starter(
     system: &dyn System,
     directory: &Path,
 ) -> Result<&'static str, StarterError> {
-    let taken = system.open_dir(directory).and_then(|handle| handle.entries());
-    for name in FILE_NAMES {
-        if taken.as_ref().is_ok_and(|entries| entries.iter().any(|entry| entry.name == name)) {
-            return Err(StarterError::Exists(name));
-        }
-    }
+    refuse_taken(system, directory)?;
     let name = FILE_NAMES[0];
     match system.create_file(&directory.join(name), STARTER.as_bytes()) {
         Ok(()) => Ok(name),
@@ -90,4 +161,12 @@ pub(crate) fn write_starter(
         }
         Err(error) => Err(StarterError::Io(error)),
     }
+}
+
+fn refuse_taken(system: &dyn System, directory: &Path) -> Result<(), StarterError> {
+    let taken = system.open_dir(directory).and_then(|handle| handle.entries());
+    let is_taken = |name: &&str| {
+        taken.as_ref().is_ok_and(|entries| entries.iter().any(|entry| entry.name == **name))
+    };
+    FILE_NAMES.into_iter().find(is_taken).map_or(Ok(()), |name| Err(StarterError::Exists(name)))
 }

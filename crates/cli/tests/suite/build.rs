@@ -453,3 +453,34 @@ fn a_skill_that_is_the_same_for_several_clients_can_be_written_once() {
     assert_eq!(project.run(&["build"]).code, Some(0));
     assert!(exists(".github/skills/same/SKILL.md") && exists(".agents/skills/same/x.txt"));
 }
+
+/// The clients of a build that names none are those whose files the registry has; `--client` and `brief.toml` win.
+#[test]
+fn the_files_of_a_registry_tell_its_clients() {
+    let registry = project()
+        .with_file("rules/api/RULE.md", RULE)
+        .with_file("GEMINI.md", "# Ours\n")
+        .with_dir(".windsurf");
+    let output = registry.run(&["build"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(
+        output.stderr.starts_with("for gemini, windsurf: GEMINI.md, .windsurf tells\n"),
+        "{output}"
+    );
+    assert!(registry.path().join("dist/.devin/rules/api.md").exists());
+    assert!(!registry.path().join("dist/.claude").exists());
+    assert_eq!(registry.run(&["build", "--client", "claude"]).code, Some(0));
+    assert!(registry.path().join("dist/.claude/rules/api.md").exists());
+    assert!(!registry.path().join("dist/.devin").exists());
+    let output = registry.run(&["build", "--json"]);
+    assert!(output.stderr.is_empty(), "{output}");
+
+    let said = project()
+        .with_file("rules/api/RULE.md", RULE)
+        .with_dir(".windsurf")
+        .with_file("brief.toml", "[build]\nclients = [\"claude\"]\n");
+    let output = said.run(&["build"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(said.path().join("dist/.claude/rules/api.md").exists());
+    assert!(!said.path().join("dist/.devin").exists());
+}

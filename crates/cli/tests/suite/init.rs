@@ -1,6 +1,10 @@
 //! `brief init`
 
+use std::fs;
+
 use crate::project;
+
+const MONEY: &str = "---\nschema: 1\nname: money\ndescription: Use when counting\nlicense: MIT\n---\n\n## Money\n\nCount twice.\n";
 
 /// The file is written, says what to do next, and is delivered.
 #[test]
@@ -19,16 +23,95 @@ fn init_writes_a_file_to_start_from() {
     ");
 }
 
-/// The file of `init` passes `lint`, also strictly, as soon as there is a Markdown file.
+/// The files of `init` pass `lint`, also strictly and in a directory that held nothing.
 #[test]
 fn the_starter_passes_lint() {
-    let project = project().with_file("README.md", "");
-    assert_eq!(project.run(&["init"]).code, Some(0));
-    insta::assert_snapshot!(project.run(&["lint", "--strict"]), @"
+    let empty = project();
+    assert_eq!(empty.run(&["init"]).code, Some(0));
+    insta::assert_snapshot!(empty.run(&["lint", "--strict"]), @"
     ------- stderr -------
     no problems in 1 file
     [EOF]
     ");
+    let project = project().with_file(".claude/settings.json", "{}\n").with_dir(".cursor/rules");
+    assert_eq!(project.run(&["init"]).code, Some(0));
+    let output = project.run(&["lint", "--strict"]);
+    assert_eq!(output.code, Some(0), "{output}");
+}
+
+/// `init` says which clients the project uses, `brief.toml` keeps them, and `add` and `build` write for them, whatever
+/// becomes of the first source.
+#[test]
+fn init_finds_the_clients_in_use() {
+    let project = project()
+        .with_file(".claude/settings.json", "{}\n")
+        .with_file(".cursor/rules/own.mdc", "---\nalwaysApply: true\n---\n\nMine.\n")
+        .with_file("rules/money/RULE.md", MONEY);
+    fs::create_dir_all(project.home().join(".codex")).unwrap();
+    insta::assert_snapshot!(project.run(&["init"]), @"
+    ------- stderr -------
+    for claude, cursor: .claude, .cursor tells; `install.clients` in brief.toml says so
+    wrote brief.toml, AGENTS.yaml
+    hint: edit it, then ask: brief why README.md
+    [EOF]
+    ");
+    let manifest = "[install]\nclients = [\"claude\", \"cursor\"] # init found: .claude, .cursor\n";
+    assert_eq!(project.read("brief.toml"), manifest);
+    let built = project.run(&["build"]);
+    assert_eq!(built.code, Some(0), "{built}");
+    assert!(project.path().join("dist/.claude/rules/money.md").exists());
+    assert!(project.path().join("dist/.cursor/rules/money.mdc").exists());
+    assert!(!project.path().join("dist/.github").exists());
+    assert_eq!(project.run(&["add", "."]).code, Some(0));
+    assert!(project.path().join(".cursor/rules/money.mdc").exists());
+    assert!(!project.path().join(".github").exists());
+    assert!(project.run(&["list"]).stdout.contains("money"));
+    let removed = project.run(&["remove", "project"]);
+    assert_eq!(removed.code, Some(0), "{removed}");
+    assert_eq!(project.read("brief.toml"), manifest);
+}
+
+/// In a project without files of clients, those of the user's machine count.
+#[test]
+fn init_finds_the_clients_of_the_machine() {
+    let project = project();
+    for directory in [".codex", ".claude"] {
+        fs::create_dir_all(project.home().join(directory)).unwrap();
+    }
+    let json = project.run(&["init", "--json"]).json();
+    assert_eq!(json["created"], serde_json::json!(["brief.toml", "AGENTS.yaml"]));
+    assert_eq!(json["updated"], serde_json::json!([]));
+    assert_eq!(json["clients"], serde_json::json!(["claude", "codex"]));
+    assert_eq!(
+        project.read("brief.toml"),
+        "[install]\nclients = [\"claude\", \"codex\"] # init found: ~/.claude, ~/.codex\n"
+    );
+}
+
+/// Clients that the project has chosen stay; so does everything else in its `brief.toml`.
+#[test]
+fn init_keeps_what_brief_toml_says() {
+    for text in [
+        "# ours\n[install]\nclients = [\"codex\"]\n",
+        "[sources.a]\ndirectory = \"a\"\nall = true\n",
+    ] {
+        let project = project().with_dir(".claude").with_dir("a").with_file("brief.toml", text);
+        let output = project.run(&["init"]);
+        assert_eq!((output.code, project.read("brief.toml").as_str()), (Some(0), text), "{output}");
+        assert!(project.path().join("AGENTS.yaml").exists());
+    }
+    let text = "# ours\n[build]\nout = \"out\" # there\n";
+    let built = project().with_dir(".claude").with_file("brief.toml", text);
+    let json = built.run(&["init", "--json"]).json();
+    assert_eq!(json["created"], serde_json::json!(["AGENTS.yaml"]));
+    assert_eq!(json["updated"], serde_json::json!(["brief.toml"]));
+    let added = "\n[install]\nclients = [\"claude\"] # init found: .claude\n";
+    assert_eq!(built.read("brief.toml"), format!("{text}{added}"));
+
+    let project = project().with_dir(".claude").with_file("brief.toml", "[build\n");
+    let output = project.run(&["init"]);
+    assert_eq!((output.code, project.read("brief.toml").as_str()), (Some(2), "[build\n"));
+    assert!(!project.path().join("AGENTS.yaml").exists(), "{output}");
 }
 
 /// It never overwrites, whichever of the two names is taken, and whatever bears it.

@@ -374,6 +374,11 @@ fn nothing(project: &Sandbox) {
     project.write("README.md", "mine\n");
 }
 
+fn client_files(project: &Sandbox) {
+    project.write(".claude/settings.json", "{}\n");
+    project.write("brief.toml", "[build]\nout = \"out\"\n");
+}
+
 macro_rules! cases {
     ($($test:ident: $name:literal, $args:expr, $prepare:expr $(, $how:ident)?;)*) => {
         $(
@@ -396,6 +401,7 @@ macro_rules! cases {
 
 cases! {
     init: "init", ["init"], nothing, thorough;
+    init_clients: "init, with clients", ["init"], client_files, thorough;
     new: "new skill", ["new", "skill", "ship"], nothing, thorough;
     fmt: "fmt", ["fmt"], registry, thorough;
     lint_fix: "lint --fix", ["lint", "--fix"], fixable, thorough;

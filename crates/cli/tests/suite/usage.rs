@@ -23,7 +23,7 @@ fn help_lists_the_commands() {
       $ brief context src/api/orders.py --on edit
 
     Write guidance, and check it:
-      init         Write an AGENTS.yaml from a template
+      init         Write an AGENTS.yaml from a template, and name the clients in use
       new          Write a new item of a source registry from a template
       import       Turn clients' own files into portable items
       convert      Turn one client's files into another client's, without a registry

@@ -8,7 +8,7 @@ use brief_syntax::system::Files;
 
 use super::Clients;
 use crate::places;
-use crate::profile::{Profile, Profiles, Sharing};
+use crate::profile::{Profile, ProfileScope, Profiles, Sharing};
 
 /// The clients that a project uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,14 +20,50 @@ pub struct ClientsInUse {
 }
 
 impl Clients {
-    /// Finds the clients that the project in `directory` uses; `None` without evidence, or if they are those
-    /// that items are compiled for anyway.
+    /// Finds the clients that the project in `directory` uses; `None` without evidence.
     pub fn in_use(&self, system: &dyn Files, directory: &Path) -> Option<ClientsInUse> {
+        self.shown_in(system, directory, self.scope())
+    }
+
+    /// Finds the clients that the project in `directory` uses, or else those of the user's machine, by their
+    /// directories below `home`.
+    pub fn in_use_or_at_home(
+        &self,
+        system: &dyn Files,
+        directory: &Path,
+        home: Option<&Path>,
+    ) -> Option<ClientsInUse> {
+        let at_home = || {
+            let mut found = self.shown_in(system, home?, ProfileScope::Home)?;
+            found.signs.iter_mut().for_each(|sign| sign.insert_str(0, "~/"));
+            Some(found)
+        };
+        self.in_use(system, directory).or_else(at_home)
+    }
+
+    /// Compiles for the clients that the project in `directory` uses, unless `brief.toml` names some. Returns
+    /// them if they are others than without that evidence.
+    pub fn choose_in_use(&mut self, system: &dyn Files, directory: &Path) -> Option<ClientsInUse> {
+        if self.settings.clients.is_some() {
+            return None;
+        }
+        let usual = self.wanted(&[]).unwrap_or_default();
+        let found = self.in_use(system, directory).filter(|found| found.clients != usual)?;
+        self.settings.clients = Some(found.clients.clone());
+        Some(found)
+    }
+
+    fn shown_in(
+        &self,
+        system: &dyn Files,
+        directory: &Path,
+        scope: ProfileScope,
+    ) -> Option<ClientsInUse> {
         let known = Profiles::builtin();
         let mut found = ClientsInUse { clients: Vec::new(), signs: Vec::new() };
         for profile in self.profiles.iter() {
             let has = |sign: &&String| system.resolve(&directory.join(sign)).is_ok();
-            let sign = profile.signs(self.scope()).iter().find(has);
+            let sign = profile.signs(scope).iter().find(has);
             // A client that `brief.toml` describes is in use.
             let is_described = known.get(profile.id()).is_none();
             if sign.is_some() || is_described {
@@ -35,9 +71,7 @@ impl Clients {
                 found.signs.extend(sign.cloned());
             }
         }
-        let usual = self.wanted(&[]).unwrap_or_default();
-        let is_telling = !found.signs.is_empty() && found.clients != usual;
-        is_telling.then_some(found)
+        (!found.signs.is_empty()).then_some(found)
     }
 
     /// Returns the layout of installed skills, by the content of each file: if a skill is at two places that

@@ -130,7 +130,8 @@ impl ProfileSettings {
         ProfileSettings::read_section(Section::Build, configuration, profiles)
     }
 
-    /// Reads a section of a project's `brief.toml`.
+    /// Reads a section of a project's `brief.toml`. A project that installs for some clients is built for them,
+    /// unless `[build]` names others.
     pub fn read_section(
         section: Section,
         configuration: &Arc<Source>,
@@ -142,17 +143,29 @@ impl ProfileSettings {
             return Err(diagnostics);
         };
         let top = Table { source: configuration, content: document.as_table(), prefix: "" };
-        for entry in top.entries().filter(|entry| entry.key == section.as_str()) {
+        let mut installed = None;
+        for entry in top.entries() {
+            let is_own = entry.key == section.as_str();
+            if !is_own && entry.key != Section::Install.as_str() {
+                continue;
+            }
             match entry.table() {
                 Ok(table) => {
                     for entry in table.entries() {
-                        let outcome = settings.set(section, &entry, profiles);
-                        diagnostics.extend(outcome.err().map(|problem| *problem));
+                        if is_own {
+                            let outcome = settings.set(section, &entry, profiles);
+                            diagnostics.extend(outcome.err().map(|problem| *problem));
+                        } else if entry.key == "clients" {
+                            // A mistake in it is for the commands that install.
+                            installed = clients(&entry, profiles).ok();
+                        }
                     }
                 }
-                Err(problem) => diagnostics.push(*problem),
+                Err(problem) if is_own => diagnostics.push(*problem),
+                Err(_) => {}
             }
         }
+        settings.clients = settings.clients.or(installed);
         settings.options.sharing = settings.layout.unwrap_or(section.layout());
         if diagnostics.is_empty() { Ok(settings) } else { Err(diagnostics) }
     }

@@ -142,7 +142,8 @@ fn a_wrong_configuration_is_reported() {
     }
 }
 
-/// `[build]` and `[install]` are apart.
+/// `[build]` and `[install]` are apart, but for the clients: a project that names some in `[install]` alone is
+/// built for them, too.
 #[test]
 fn each_section_is_read_alone() {
     let text = "[build]\nout = \"x\"\nh1 = \"never\"\n[install]\nclients = [\"claude\"]\n";
@@ -158,9 +159,20 @@ fn each_section_is_read_alone() {
     )
     .unwrap();
     assert_eq!(build.settings().out.as_deref(), Some("x"));
-    assert_eq!(build.wanted(&[]).unwrap(), ["claude", "copilot", "opencode"]);
+    assert_eq!(build.wanted(&[]).unwrap(), ["claude"]);
     assert_eq!(install.settings().out, None);
     assert_eq!(install.wanted(&[]).unwrap(), ["claude"]);
+    for (text, clients) in [
+        ("[build]\nclients = [\"codex\"]\n[install]\nclients = [\"claude\"]\n", vec!["codex"]),
+        ("[install]\nclients = [\"pi\"]\n[build]\nclients = [\"codex\"]\n", vec!["codex"]),
+        // `brief lint` and the commands that install report it.
+        ("[install]\nclients = [\"acme\"]\n", vec!["claude", "copilot", "opencode"]),
+    ] {
+        let source = Arc::new(Source::new("brief.toml", text));
+        let own = OwnClients::default();
+        let build = Clients::read(Some(&source), &own, Section::Build, ProfileScope::Project);
+        assert_eq!(build.unwrap().wanted(&[]).unwrap(), clients, "{text}");
+    }
     let problems = Clients::read(
         Some(&Arc::new(Source::new("brief.toml", "[build]\nclaude-md = \"leave\"\n"))),
         &OwnClients::default(),

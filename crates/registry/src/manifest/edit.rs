@@ -58,6 +58,13 @@ pub enum ManifestEdit {
         /// The files that show that the project uses these clients.
         signs: Vec<String>,
     },
+    /// Names the clients of all sources to come, unless the manifest names some already. They stay.
+    FirstClients {
+        /// The names of the clients.
+        clients: Vec<String>,
+        /// The files that show that the project or its user uses these clients.
+        signs: Vec<String>,
+    },
 }
 
 /// An edit that failed.
@@ -85,7 +92,8 @@ impl ManifestEdit {
         match self {
             ManifestEdit::Want { .. }
             | ManifestEdit::Accept { .. }
-            | ManifestEdit::FoundClients { .. } => None,
+            | ManifestEdit::FoundClients { .. }
+            | ManifestEdit::FirstClients { .. } => None,
             ManifestEdit::DropItem { item, .. } | ManifestEdit::Exclude { item, .. } => {
                 Some(format!("{}/{}", item.kind, item.name))
             }
@@ -145,11 +153,16 @@ impl ManifestEdit {
             }
             ManifestEdit::DropSource { source } => drop_source(document, source),
             ManifestEdit::Accept { sha256 } => add_to(install_table(document)?, "accept", sha256)?,
-            ManifestEdit::FoundClients { .. } if document.contains_key("sources") => {
+            ManifestEdit::FoundClients { .. } | ManifestEdit::FirstClients { .. }
+                if document.contains_key("sources") =>
+            {
                 return Err(EditError::Outrun);
             }
             ManifestEdit::FoundClients { clients, signs } => {
-                found_clients(document, clients, signs)?;
+                found_clients(document, clients, &format!("{FOUND}{}", signs.join(", ")))?;
+            }
+            ManifestEdit::FirstClients { clients, signs } => {
+                found_clients(document, clients, &format!("{FIRST}{}", signs.join(", ")))?;
             }
         }
         Ok(())
@@ -185,6 +198,9 @@ fn existing<'d>(document: &'d mut DocumentMut, name: &str) -> Option<&'d mut dyn
 /// The comment after clients that were detected and not chosen.
 const FOUND: &str = " # found: ";
 
+/// The comment after clients that a new project was set up for.
+const FIRST: &str = " # init found: ";
+
 fn install_table(document: &mut DocumentMut) -> Result<&mut dyn TableLike, EditError> {
     let install = document.entry("install").or_insert_with(|| Item::Table(Table::new()));
     let install = install.as_table_like_mut();
@@ -194,12 +210,12 @@ fn install_table(document: &mut DocumentMut) -> Result<&mut dyn TableLike, EditE
 fn found_clients(
     document: &mut DocumentMut,
     clients: &[String],
-    signs: &[String],
+    comment: &str,
 ) -> Result<(), EditError> {
     let install = install_table(document)?;
     if install.get("clients").is_none() {
         let mut list = Value::from(clients.iter().collect::<Array>());
-        list.decor_mut().set_suffix(format!("{FOUND}{}", signs.join(", ")));
+        list.decor_mut().set_suffix(comment);
         install.insert("clients", Item::Value(list));
     }
     Ok(())

@@ -229,25 +229,17 @@ fn shown_clients<'c>(
 ) -> Result<Vec<&'c Client>, CommandError> {
     let root = session.repository()?;
     let home = resolved_home(session.system());
-    let exists = |path: PathBuf| session.system().resolve(&path).is_ok();
-    let with_hooks = || {
-        known
-            .clients
-            .iter()
-            .filter(|client| client.hook.as_ref().is_some_and(|hook| hook.install.is_some()))
+    let has =
+        |directory: &Path, sign: &str| session.system().resolve(&directory.join(sign)).is_ok();
+    let with_hooks = |names: Vec<&str>| -> Vec<&'c Client> {
+        names.into_iter().filter_map(|name| super::find(known, name).ok()).collect()
     };
-    let here: Vec<&Client> = with_hooks()
-        .filter(|client| client.signs.iter().any(|sign| exists(root.path().join(&**sign))))
-        .collect();
+    let here = with_hooks(known.shown(|sign| has(root.path(), sign)));
     if !here.is_empty() {
         return Ok(here);
     }
-    Ok(with_hooks()
-        .filter(|client| {
-            let signs = client.home_signs.iter();
-            home.as_ref().is_some_and(|home| signs.clone().any(|sign| exists(home.join(&**sign))))
-        })
-        .collect())
+    let at_home = |sign: &str| home.as_ref().is_some_and(|home| has(home, sign));
+    Ok(with_hooks(known.shown_at_home(at_home)))
 }
 
 /// Returns a file for a message, absolute if it is outside the current directory.
