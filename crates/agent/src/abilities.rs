@@ -212,10 +212,8 @@ impl Host {
         let told = outcome.as_ref().map(|_| ()).map_err(|refusal| {
             (matches!(refusal, AbilityRefusal::Refused(_)), refusal.to_string())
         });
-        let mut logged = Ok(());
-        for refused in self.browsing.take_refused() {
-            logged = logged.and(self.audit.refused(number, &refused.target, &refused.message));
-        }
+        let connections = self.browsing.take_connections();
+        let logged = connections.iter().try_for_each(|one| self.audit.connection(number, one));
         logged.and(self.audit.end(number, told)).map_err(|error| {
             AbilityRefusal::Failed(format!("the audit log cannot be written: {error}"))
         })?;
@@ -317,6 +315,16 @@ impl Host {
         // From now on the tool can write it anywhere.
         self.audit.hide(&value);
         Ok(Value::String(value))
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let number = self.audit.last_number();
+        for connection in self.browsing.end() {
+            // The run is over: a log that cannot be written stops nothing any more.
+            let _ = self.audit.connection(number, &connection);
+        }
     }
 }
 

@@ -11,6 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use brief_syntax::System;
 use serde_json::{Value, json};
 
+use super::AbilityRefusal;
+use super::browser::PageConnection;
+
 /// The replacement for a secret value.
 const HIDDEN: &str = "***";
 
@@ -94,12 +97,23 @@ impl AbilityAudit {
         }))
     }
 
-    /// Writes a request that a page has made during a call, and that was refused.
-    pub(super) fn refused(&mut self, number: u64, target: &str, message: &str) -> io::Result<()> {
+    /// Writes a connection that pages have asked for during a call, or since the one before it.
+    pub(super) fn connection(&mut self, number: u64, found: &PageConnection) -> io::Result<()> {
+        let verdict = match found.refusal {
+            None => "allowed",
+            Some(AbilityRefusal::Failed(_)) => "failed",
+            Some(_) => "refused",
+        };
+        let message = found.refusal.as_ref().map(ToString::to_string);
         self.write(&json!({
-            "seq": number, "event": "refused", "target": self.cleaned(&json!(target)),
-            "message": self.cleaned(&json!(message)),
+            "seq": number, "event": "connection", "target": self.cleaned(&json!(found.target)),
+            "verdict": verdict, "count": found.count, "message": self.cleaned(&json!(message)),
         }))
+    }
+
+    /// Returns the number of the last request.
+    pub(super) fn last_number(&self) -> u64 {
+        self.number
     }
 
     /// Removes secrets from a value and cuts it to the limit.

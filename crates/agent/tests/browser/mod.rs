@@ -38,6 +38,17 @@ struct Run {
     env: Vec<(&'static str, String)>,
 }
 
+/// Lists the hosts that pages have asked for, with the verdict of each.
+fn hosts(log: &str) -> Vec<(String, String)> {
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let connections = lines.filter(|line| line["event"] == "connection");
+    let said = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut found: Vec<_> =
+        connections.map(|line| (said(&line["target"]), said(&line["verdict"]))).collect();
+    found.dedup();
+    found
+}
+
 impl Run {
     /// Creates a run that may reach a site by the name `localhost`.
     fn at(site: &Site) -> Run {

@@ -6,8 +6,8 @@ use std::thread;
 use rustls::pki_types::PrivateKeyDer;
 use serde_json::json;
 
-use super::Run;
 use super::site::{Answer, Site};
+use super::{Run, hosts};
 
 #[test]
 fn addresses_obey_the_rules_of_the_network() {
@@ -66,8 +66,15 @@ fn a_redirect_to_this_machine_is_refused() {
     assert_eq!(other.seen(), Vec::<String>::new());
     let log = run.log();
     // The browser itself asks for nothing.
-    assert_eq!(log.matches("\"event\":\"refused\"").count(), 2, "{log}");
-    assert!(log.contains(&format!("{{\"seq\":2,\"event\":\"refused\",\"target\":\"localhost:{}\",\"message\":\"{reason}\"}}", other.port)), "{log}");
+    let (granted, refused) =
+        (format!("localhost:{}", site.port), format!("localhost:{}", other.port));
+    let found = hosts(&log);
+    assert!(found.iter().all(|(host, _)| *host == granted || *host == refused), "{log}");
+    assert_eq!(found.iter().filter(|(_, verdict)| verdict == "refused").count(), 2, "{log}");
+    let line = format!(
+        "{{\"seq\":2,\"event\":\"connection\",\"target\":\"{refused}\",\"verdict\":\"refused\",\"count\":1,\"message\":\"{reason}\"}}"
+    );
+    assert!(log.contains(&line), "{log}");
 }
 
 /// Pictures, frames, scripts, workers, sockets, forms, prefetching and calls between pages.
@@ -138,6 +145,69 @@ fn no_page_reaches_what_is_not_granted() {
         "{}",
         run.log()
     );
+}
+
+/// Requests of every kind have the credential of the gate, and are in the log, also those that come after the last call.
+#[test]
+fn what_is_granted_is_reached_from_everywhere() {
+    let other = Site::serve(&[
+        ("/frame", Answer::Page("frame".to_owned())),
+        ("/late", Answer::Page("late".to_owned())),
+    ]);
+    let html = "<iframe src='http://127.0.0.1:OTHER/frame'></iframe><img src='http://127.0.0.1:OTHER/img'><p id=end></p>
+        <script>
+        const base = 'http://127.0.0.1:OTHER', ends = [];
+        const call = (work) => ends.push(new Promise((end) => work(end)));
+        call((end) => fetch(base + '/fetch', { mode: 'no-cors' }).then(end, end));
+        call((end) => { const socket = new WebSocket('ws://127.0.0.1:OTHER/socket'); socket.onopen = socket.onerror = end; });
+        call((end) => { const code = `fetch('${base}/worker', { mode: 'no-cors' }).then(() => postMessage(1), () => postMessage(0))`;
+          new Worker(URL.createObjectURL(new Blob([code]))).onmessage = end; });
+        call((end) => { const code = `onconnect = (e) => fetch('${base}/shared', { mode: 'no-cors' }).then(() => e.ports[0].postMessage(1), () => e.ports[0].postMessage(0))`;
+          new SharedWorker(URL.createObjectURL(new Blob([code]))).port.onmessage = end; });
+        call(async (end) => { const worker = await navigator.serviceWorker.register('/worker.js');
+          const active = worker.installing ?? worker.waiting ?? worker.active; const channel = new MessageChannel();
+          channel.port1.onmessage = end; active.postMessage(0, [channel.port2]); });
+        Promise.all(ends).then(() => { end.textContent = 'tried'; setTimeout(() => fetch(base + '/late', { mode: 'no-cors' }), 300); });
+        </script>";
+    let with_port = |text: &str| text.replace("OTHER", &other.port.to_string());
+    let worker = with_port(
+        "onmessage = (event) => fetch('http://127.0.0.1:OTHER/service', { mode: 'no-cors' })
+         .then(() => event.ports[0].postMessage(1), () => event.ports[0].postMessage(0))",
+    );
+    let worker = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/javascript\r\ncontent-length: {}\r\n\r\n{worker}",
+        worker.len()
+    );
+    let site =
+        Site::serve(&[("/", Answer::Page(with_port(html))), ("/worker.js", Answer::Raw(worker))]);
+    let mut run = Run::at(&site);
+    run.hosts.push(format!("127.0.0.1:{}", other.port));
+    let body = format!(
+        "const page = await host.browser.open('{}/'); await page.wait({{ text: 'tried', timeout: 20000 }})",
+        site.base()
+    );
+    let mut tools = run.tools(&["browser"], &[("t", &body)]);
+    tools.call("t", &json!({}), &json!({})).unwrap();
+    for path in ["frame", "img", "fetch", "socket", "worker", "shared", "service"] {
+        assert!(other.was_asked(&format!("GET /{path} ")), "{path}: {:?}", other.seen());
+    }
+    let before = run.log();
+    let start = std::time::Instant::now();
+    while !other.was_asked("GET /late ") {
+        assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", other.seen());
+        thread::sleep(std::time::Duration::from_millis(20));
+    }
+    drop(tools);
+    let log = run.log();
+    let target = format!("127.0.0.1:{}", other.port);
+    assert!(hosts(&log).iter().all(|(_, verdict)| verdict == "allowed"), "{log}");
+    let last = log.strip_prefix(&before).unwrap();
+    assert_eq!(hosts(last), [(target.clone(), "allowed".to_owned())], "{log}");
+    // Each of them is counted.
+    let counts =
+        log.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let counts = counts.filter(|line| line["target"] == target.as_str());
+    assert_eq!(counts.filter_map(|line| line["count"].as_u64()).sum::<u64>(), 8, "{log}");
 }
 
 /// A key and a certificate for `localhost` that no browser knows, and no server uses.

@@ -4,6 +4,9 @@
 //! of events names them all, so they are not looked at one by one: the browser is told to send everything here, and to
 //! look up no name itself. The gate looks a name up once, checks the addresses as `network` does, and connects to the
 //! very address that it has checked; a name that changes its meaning a moment later gains nothing.
+//!
+//! Any program of this machine can connect to the gate's port. So it serves only requests with a credential that is made
+//! for each browser, and that the browser gets through its pipe.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -13,6 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use brief_syntax::limits;
 use ureq::http::Uri;
 
@@ -34,32 +39,60 @@ const STACK: usize = 128 * 1024;
 /// The size of a copied piece.
 const PIECE: usize = 16 * 1024;
 
-/// The limit for refusals that are remembered between two calls.
-const MOST_REFUSALS: usize = 100;
+/// The limit for different connections of one verdict that are remembered between two calls.
+const MOST_CONNECTIONS: usize = 100;
+
+/// The name of all connections beyond that limit.
+const OTHERS: &str = "others";
+
+/// The user's name of the credential.
+pub(super) const USER: &str = "brief";
 
 /// The first byte of every TLS connection: a handshake.
 const TLS_HANDSHAKE: u8 = 0x16;
 
-/// A request of the browser that was refused.
+/// A connection that the browser has asked for, once or several times.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RefusedConnection {
+pub(crate) struct PageConnection {
     /// The host and port.
     pub(crate) target: String,
-    /// The reason.
-    pub(crate) message: String,
+    /// The reason why it was not made; none for one that was.
+    pub(crate) refusal: Option<AbilityRefusal>,
+    /// The number of times.
+    pub(crate) count: u64,
+}
+
+/// Adds a connection to a list. One that is there already is counted, and so are all beyond the limit.
+pub(super) fn add(list: &mut Vec<PageConnection>, mut new: PageConnection) {
+    let is_alike = |one: &PageConnection| one.refusal.is_some() == new.refusal.is_some();
+    let is_there = list.iter().any(|one| one.target == new.target && one.refusal == new.refusal);
+    if !is_there && list.iter().filter(|one| is_alike(one)).count() >= MOST_CONNECTIONS {
+        OTHERS.clone_into(&mut new.target);
+        let several = || AbilityRefusal::Refused("for several reasons".to_owned());
+        new.refusal = new.refusal.map(|_| several());
+    }
+    match list.iter_mut().find(|one| one.target == new.target && one.refusal == new.refusal) {
+        Some(known) => known.count += new.count,
+        None => list.push(new),
+    }
 }
 
 /// An open gate. It is closed when this value is dropped.
 pub(super) struct Gate {
     port: u16,
+    password: String,
     state: Arc<GateState>,
 }
 
 struct GateState {
     policy: NetworkPolicy,
+    /// The value of the field `Proxy-Authorization` in every request of the browser.
+    credential: String,
+    /// True if the browser has shown it: from then on it does so by itself.
+    is_known: AtomicBool,
     /// The addresses of each host and port: one answer for a whole run.
     known: Mutex<BTreeMap<String, Vec<SocketAddr>>>,
-    refused: Mutex<Vec<RefusedConnection>>,
+    connected: Mutex<Vec<PageConnection>>,
     bytes: AtomicU64,
     /// The limit for them.
     most: u64,
@@ -68,18 +101,21 @@ struct GateState {
 }
 
 impl Gate {
-    /// Opens a gate for hosts that the policy allows.
-    pub(super) fn open(policy: NetworkPolicy) -> io::Result<Gate> {
-        Gate::limited(policy, limits::BROWSER_BYTES)
+    /// Opens a gate for hosts that the policy allows. The credential is made of `chance`.
+    pub(super) fn open(policy: NetworkPolicy, chance: [u8; 32]) -> io::Result<Gate> {
+        Gate::limited(policy, chance, limits::BROWSER_BYTES)
     }
 
-    fn limited(policy: NetworkPolicy, most: u64) -> io::Result<Gate> {
+    fn limited(policy: NetworkPolicy, chance: [u8; 32], most: u64) -> io::Result<Gate> {
+        let password = URL_SAFE_NO_PAD.encode(chance);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
         let state = Arc::new(GateState {
             policy,
+            credential: format!("Basic {}", STANDARD.encode(format!("{USER}:{password}"))),
+            is_known: AtomicBool::new(false),
             known: Mutex::default(),
-            refused: Mutex::default(),
+            connected: Mutex::default(),
             bytes: AtomicU64::new(0),
             most,
             connections: AtomicUsize::new(0),
@@ -87,7 +123,7 @@ impl Gate {
         });
         let shared = Arc::clone(&state);
         thread::Builder::new().stack_size(STACK).spawn(move || accept(&listener, &shared))?;
-        Ok(Gate { port, state })
+        Ok(Gate { port, password, state })
     }
 
     /// Returns the port on this machine.
@@ -95,9 +131,19 @@ impl Gate {
         self.port
     }
 
-    /// Returns the refused requests since the last call of this function.
-    pub(super) fn take_refused(&self) -> Vec<RefusedConnection> {
-        std::mem::take(&mut *held(&self.state.refused))
+    /// Returns the password of the credential.
+    pub(super) fn password(&self) -> &str {
+        &self.password
+    }
+
+    /// Returns whether the browser has the credential.
+    pub(super) fn knows_browser(&self) -> bool {
+        self.state.is_known.load(Ordering::Relaxed)
+    }
+
+    /// Returns the connections since the last call of this function.
+    pub(super) fn take_connections(&self) -> Vec<PageConnection> {
+        std::mem::take(&mut *held(&self.state.connected))
     }
 }
 
@@ -136,12 +182,9 @@ fn accept(listener: &TcpListener, state: &Arc<GateState>) {
 }
 
 impl GateState {
-    fn refuse(&self, target: &str, message: &str) {
-        let mut refused = held(&self.refused);
-        let found = RefusedConnection { target: target.to_owned(), message: message.to_owned() };
-        if refused.len() < MOST_REFUSALS && !refused.contains(&found) {
-            refused.push(found);
-        }
+    fn record(&self, target: &str, refusal: Option<AbilityRefusal>) {
+        let new = PageConnection { target: target.to_owned(), refusal, count: 1 };
+        add(&mut held(&self.connected), new);
     }
 
     fn serve(self: &Arc<Self>, browser: &TcpStream) -> io::Result<()> {
@@ -151,10 +194,18 @@ impl GateState {
         let Some(head) = ProxyHead::parse(&bytes) else {
             return answer(browser, "400 Bad Request");
         };
+        if head.credential != Some(&self.credential) {
+            let challenge = format!("proxy-authenticate: Basic realm=\"{USER}\"\r\n");
+            return answer_with(browser, "407 Proxy Authentication Required", &challenge);
+        }
+        self.is_known.store(true, Ordering::Relaxed);
         let server = match self.connect(&head) {
-            Ok(server) => server,
+            Ok(server) => {
+                self.record(&head.target, None);
+                server
+            }
             Err(refusal) => {
-                self.refuse(&head.target, &refusal.to_string());
+                self.record(&head.target, Some(refusal));
                 // A page without an answer is an error page; an answer of ours would be the page's.
                 return if head.is_tunnel { answer(browser, "403 Forbidden") } else { Ok(()) };
             }
@@ -180,11 +231,13 @@ impl GateState {
             return Ok(true);
         };
         let mut first = [0];
-        let is_sealed = browser.peek(&mut first)? == 1 && first[0] == TLS_HANDSHAKE;
-        if !is_sealed {
-            self.refuse(&head.target, &refusal.to_string());
+        // Browsers open connections ahead, and close those that they do not use.
+        let is_used = browser.peek(&mut first)? == 1;
+        let is_sealed = first[0] == TLS_HANDSHAKE;
+        if is_used && !is_sealed {
+            self.record(&head.target, Some(refusal));
         }
-        Ok(is_sealed)
+        Ok(is_used && is_sealed)
     }
 
     fn connect(&self, head: &ProxyHead<'_>) -> Result<TcpStream, AbilityRefusal> {
@@ -231,7 +284,8 @@ impl GateState {
             let before = self.bytes.fetch_add(count as u64, Ordering::Relaxed);
             if before + count as u64 > self.most {
                 let most = self.most;
-                self.refuse("all pages", &format!("they have loaded more than {most} bytes"));
+                let message = format!("they have loaded more than {most} bytes");
+                self.record("all pages", Some(AbilityRefusal::Refused(message)));
                 let _ = from.shutdown(Shutdown::Both);
                 let _ = to.shutdown(Shutdown::Both);
                 return;
@@ -245,8 +299,13 @@ impl GateState {
     }
 }
 
-fn answer(mut browser: &TcpStream, status: &str) -> io::Result<()> {
-    let text = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+fn answer(browser: &TcpStream, status: &str) -> io::Result<()> {
+    answer_with(browser, status, "")
+}
+
+fn answer_with(mut browser: &TcpStream, status: &str, field: &str) -> io::Result<()> {
+    let text =
+        format!("HTTP/1.1 {status}\r\n{field}content-length: 0\r\nconnection: close\r\n\r\n");
     browser.write_all(text.as_bytes())
 }
 
@@ -279,6 +338,8 @@ pub(crate) struct ProxyHead<'b> {
     uri: Uri,
     /// The host and port.
     target: String,
+    /// The field `Proxy-Authorization`.
+    credential: Option<&'b str>,
     /// The head for the server.
     forwarded: Vec<u8>,
     /// The bytes after it.
@@ -297,11 +358,16 @@ impl ProxyHead<'_> {
         if words.next()? != "HTTP/1.1" || words.next().is_some() {
             return None;
         }
+        let credential = fields.split("\r\n").find_map(|field| {
+            let (name, value) = field.split_once(':')?;
+            name.eq_ignore_ascii_case("proxy-authorization").then(|| value.trim())
+        });
         if method == "CONNECT" {
             let uri: Uri = format!("https://{address}/").parse().ok()?;
             uri.port_u16()?;
             let target = target(&uri)?;
-            return Some(ProxyHead { is_tunnel: true, uri, target, forwarded: Vec::new(), rest });
+            let forwarded = Vec::new();
+            return Some(ProxyHead { is_tunnel: true, uri, target, credential, forwarded, rest });
         }
         let uri: Uri = address.parse().ok()?;
         if uri.scheme_str() != Some("http") {
@@ -319,7 +385,8 @@ impl ProxyHead<'_> {
         }
         forwarded.push_str("Connection: close\r\n\r\n");
         let target = target(&uri)?;
-        Some(ProxyHead { is_tunnel: false, uri, target, forwarded: forwarded.into_bytes(), rest })
+        let forwarded = forwarded.into_bytes();
+        Some(ProxyHead { is_tunnel: false, uri, target, credential, forwarded, rest })
     }
 }
 
@@ -345,6 +412,7 @@ mod tests {
         let head = ProxyHead::parse(plain).unwrap();
         assert!(!head.is_tunnel);
         assert_eq!((head.target.as_str(), head.rest), ("a.example:80", b"rest".as_slice()));
+        assert_eq!(head.credential, Some("Basic eA=="));
         let forwarded =
             "GET /x?y=1 HTTP/1.1\r\nHost: a.example\r\nAccept: */*\r\nConnection: close\r\n\r\n";
         assert_eq!(String::from_utf8_lossy(&head.forwarded), forwarded);
@@ -373,8 +441,13 @@ mod tests {
         NetworkPolicy { private_hosts: [address.to_string()].into(), plain_http: false }
     }
 
-    /// Sends a request through a gate, and returns all that comes back.
+    /// Sends a request with the credential through a gate, and returns all that comes back.
     fn ask(gate: &Gate, request: &str) -> String {
+        let credential = format!("\r\nproxy-authorization: {}\r\n\r\n", gate.state.credential);
+        ask_as_it_is(gate, &request.replace("\r\n\r\n", &credential))
+    }
+
+    fn ask_as_it_is(gate: &Gate, request: &str) -> String {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port())).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         stream.shutdown(Shutdown::Write).unwrap();
@@ -387,12 +460,13 @@ mod tests {
     #[test]
     fn a_granted_host_is_reached_and_no_other() {
         let address = server(b"HTTP/1.1 200 OK\r\n\r\nhere");
-        let gate = Gate::open(granted(address)).unwrap();
+        let gate = Gate::open(granted(address), [7; 32]).unwrap();
         let get = |host: &str| format!("GET http://{host}/ HTTP/1.1\r\nHost: {host}\r\n\r\n");
         assert!(ask(&gate, &get(&address.to_string())).ends_with("here"));
         let tunnel = format!("CONNECT {address} HTTP/1.1\r\n\r\n");
         assert!(ask(&gate, &tunnel).starts_with("HTTP/1.1 200"));
-        assert_eq!(gate.take_refused(), []);
+        let reached = PageConnection { target: address.to_string(), refusal: None, count: 2 };
+        assert_eq!(gate.take_connections(), [reached]);
         // Other names of the same machine, over both ways.
         let port = address.port();
         for host in ["localhost", "127.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "2130706433"] {
@@ -400,19 +474,70 @@ mod tests {
             assert_eq!(ask(&gate, &get(&host)), "", "{host}");
             let tunnel = format!("CONNECT {host} HTTP/1.1\r\n\r\n");
             assert!(ask(&gate, &tunnel).starts_with("HTTP/1.1 403"), "{host}");
-            assert!(!gate.take_refused().is_empty(), "{host}");
+            let connections = gate.take_connections();
+            assert!(connections.iter().all(|one| one.refusal.is_some()), "{connections:?}");
+            assert_eq!(connections.iter().map(|one| one.count).sum::<u64>(), 2, "{host}");
         }
         assert!(ask(&gate, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 400"));
+    }
+
+    /// A program that has found the port gets nothing, and reaches nothing.
+    #[test]
+    fn another_program_is_not_served() {
+        let address = server(b"HTTP/1.1 200 OK\r\n\r\nhere");
+        let gate = Gate::open(granted(address), [7; 32]).unwrap();
+        let wrong = STANDARD.encode("brief:guess");
+        for field in [
+            String::new(),
+            format!("\r\nProxy-Authorization: Basic {wrong}"),
+            format!("\r\nProxy-Authorization: Bearer {}", gate.password()),
+            format!("\r\nAuthorization: {}", gate.state.credential),
+        ] {
+            for first in
+                [format!("GET http://{address}/ HTTP/1.1"), format!("CONNECT {address} HTTP/1.1")]
+            {
+                let said = ask_as_it_is(&gate, &format!("{first}{field}\r\n\r\n"));
+                let expected =
+                    "HTTP/1.1 407 Proxy Authentication Required\r\nproxy-authenticate: Basic ";
+                assert!(said.starts_with(expected) && !said.contains("here"), "{first}: {said}");
+            }
+        }
+        assert!(!gate.knows_browser());
+        assert_eq!(gate.take_connections(), []);
+        assert!(ask(&gate, &format!("GET http://{address}/ HTTP/1.1\r\n\r\n")).ends_with("here"));
+        assert!(gate.knows_browser());
+        let other = Gate::open(granted(address), [8; 32]).unwrap();
+        assert_ne!(other.password(), gate.password());
+    }
+
+    #[test]
+    fn connections_are_counted_and_bounded() {
+        let mut list = Vec::new();
+        for number in 0..500 {
+            for _ in 0..2 {
+                let target = format!("h{number}:80");
+                add(&mut list, PageConnection { target, refusal: None, count: 1 });
+            }
+        }
+        let refusal = Some(AbilityRefusal::Refused("no".to_owned()));
+        let target = "h1:80".to_owned();
+        add(&mut list, PageConnection { target, refusal: refusal.clone(), count: 1 });
+        assert_eq!(list.len(), MOST_CONNECTIONS + 2);
+        assert_eq!(list[1], PageConnection { target: "h1:80".to_owned(), refusal: None, count: 2 });
+        assert_eq!(list[MOST_CONNECTIONS].target, OTHERS);
+        assert_eq!(list.last().unwrap().refusal, refusal);
+        assert_eq!(list.iter().map(|one| one.count).sum::<u64>(), 1001);
     }
 
     #[test]
     fn bytes_have_a_limit() {
         let address = server(&[b'x'; 5_000]);
-        let gate = Gate::limited(granted(address), 4_000).unwrap();
+        let gate = Gate::limited(granted(address), [7; 32], 4_000).unwrap();
         let request = format!("GET http://{address}/ HTTP/1.1\r\n\r\n");
         assert!(ask(&gate, &request).len() < 5_000);
-        let refused = gate.take_refused();
-        assert!(refused[0].message.contains("more than 4000 bytes"), "{refused:?}");
+        let found = gate.take_connections();
+        let refused = found.iter().find_map(|one| one.refusal.as_ref()).unwrap();
+        assert!(refused.to_string().contains("more than 4000 bytes"), "{found:?}");
     }
 
     #[test]

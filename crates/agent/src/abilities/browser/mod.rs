@@ -30,7 +30,7 @@ use gate::Gate;
 use pages::PageCall;
 use running::RunningBrowser;
 
-pub(crate) use gate::{ProxyHead, RefusedConnection};
+pub(crate) use gate::{PageConnection, ProxyHead};
 pub use launch::{KEEPER_ARGUMENT, lacks_sandbox};
 
 /// The browser of a run; none before the first page.
@@ -38,7 +38,7 @@ pub use launch::{KEEPER_ARGUMENT, lacks_sandbox};
 pub(super) struct Browsing {
     running: Option<Box<RunningBrowser>>,
     starts: usize,
-    refused: Vec<RefusedConnection>,
+    connections: Vec<PageConnection>,
 }
 
 /// The surroundings of a call.
@@ -67,7 +67,7 @@ impl Browsing {
         let deadline = context.system.elapsed() + patience;
         let outcome = self.fulfil(context, call, args, deadline);
         if let Some(browser) = &mut self.running {
-            self.refused = browser.refusals().to_vec();
+            self.connections = browser.take_connections();
             if browser.has_ended() {
                 self.running = None;
             }
@@ -75,9 +75,15 @@ impl Browsing {
         outcome
     }
 
-    /// Returns the requests of pages that were refused during the last call.
-    pub(super) fn take_refused(&mut self) -> Vec<RefusedConnection> {
-        std::mem::take(&mut self.refused)
+    /// Returns the connections of pages since the last call of this function.
+    pub(super) fn take_connections(&mut self) -> Vec<PageConnection> {
+        std::mem::take(&mut self.connections)
+    }
+
+    /// Ends the browser, and returns the connections since its last call.
+    pub(super) fn end(&mut self) -> Vec<PageConnection> {
+        let last = self.running.take();
+        last.map(|mut browser| browser.take_connections()).unwrap_or_default()
     }
 
     fn fulfil(
@@ -122,7 +128,9 @@ impl Browsing {
                 return Err(AbilityRefusal::Failed(message));
             }
             None => {
-                let gate = Gate::open(context.policy.clone()).map_err(|error| {
+                let gate = context.system.random();
+                let gate = gate.and_then(|chance| Gate::open(context.policy.clone(), chance));
+                let gate = gate.map_err(|error| {
                     AbilityRefusal::Failed(format!("the browser gets no network: {error}"))
                 })?;
                 let mut launched = launch::launch(context.system, context.path, gate)?;

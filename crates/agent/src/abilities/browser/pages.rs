@@ -142,7 +142,15 @@ impl RunningBrowser {
         let session = self.page(page)?.session.clone();
         let until = call.load_deadline();
         let params = json!({"url": address});
-        let answer = match self.request(Some(&session), "Page.navigate", &params, call.deadline) {
+        let is_stranger = !self.launched.gate.knows_browser();
+        if is_stranger {
+            self.await_challenge(&session, true, call.deadline)?;
+        }
+        let answer = self.request(Some(&session), "Page.navigate", &params, call.deadline);
+        if is_stranger {
+            self.await_challenge(&session, false, call.end)?;
+        }
+        let answer = match answer {
             Ok(answer) => answer,
             Err(WireFault::TimedOut) => {
                 // While it waits for an answer, a page answers nothing else.
@@ -396,7 +404,8 @@ impl RunningBrowser {
 
     /// Returns the reasons of refused requests since the start of the call.
     pub(super) fn said_refusals(&mut self) -> Option<String> {
-        let refusals: Vec<&str> = self.refusals().iter().map(|one| one.message.as_str()).collect();
+        let refused = self.connections().iter().filter_map(|one| one.refusal.as_ref());
+        let refusals: Vec<String> = refused.map(ToString::to_string).collect();
         (!refusals.is_empty()).then(|| refusals.join("; "))
     }
 

@@ -9,7 +9,7 @@ use brief_syntax::limits;
 use serde_json::{Value, json};
 
 use super::super::AbilityRefusal;
-use super::gate::RefusedConnection;
+use super::gate::{self, PageConnection};
 use super::launch::{Launched, THIS_MACHINE_TOO};
 use super::wire::WireFault;
 
@@ -69,8 +69,10 @@ pub(super) struct RunningBrowser {
     pub(super) download: Option<DownloadState>,
     /// True if downloads are wanted now.
     pub(super) wants_download: bool,
-    /// The refused requests since the start of the call.
-    pub(super) refused: Vec<RefusedConnection>,
+    /// The connections since the start of the call.
+    connections: Vec<PageConnection>,
+    /// The connections before it.
+    earlier: Vec<PageConnection>,
 }
 
 impl Drop for RunningBrowser {
@@ -100,7 +102,8 @@ impl RunningBrowser {
             context: String::new(),
             download: None,
             wants_download: false,
-            refused: Vec::new(),
+            connections: Vec::new(),
+            earlier: Vec::new(),
         };
         let pages_only = json!({
             "autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true,
@@ -180,18 +183,44 @@ impl RunningBrowser {
 
     /// Reads the events that have come meanwhile.
     pub(super) fn catch_up(&mut self, deadline: Duration) -> Result<(), WireFault> {
-        self.refused.clear();
-        self.launched.gate.take_refused();
+        self.earlier = self.launched.gate.take_connections();
+        self.connections.clear();
         while let Some(message) = self.launched.wire.receive_at_once()? {
             self.notice(&message, deadline)?;
         }
         Ok(())
     }
 
-    /// Returns the requests that were refused since the start of the call.
-    pub(super) fn refusals(&mut self) -> &[RefusedConnection] {
-        self.refused.append(&mut self.launched.gate.take_refused());
-        &self.refused
+    /// Returns the connections since the start of the call.
+    pub(super) fn connections(&mut self) -> &[PageConnection] {
+        for new in self.launched.gate.take_connections() {
+            gate::add(&mut self.connections, new);
+        }
+        &self.connections
+    }
+
+    /// Returns all connections since the last call of this function.
+    pub(super) fn take_connections(&mut self) -> Vec<PageConnection> {
+        let mut all = std::mem::take(&mut self.earlier);
+        self.connections();
+        for new in self.connections.drain(..) {
+            gate::add(&mut all, new);
+        }
+        all
+    }
+
+    /// Lets the browser ask for the credential of its gate; it keeps it then, for requests of every kind.
+    pub(super) fn await_challenge(
+        &mut self,
+        session: &str,
+        is_awaited: bool,
+        deadline: Duration,
+    ) -> Result<(), WireFault> {
+        if is_awaited {
+            let params = json!({"handleAuthRequests": true});
+            return self.request(Some(session), "Fetch.enable", &params, deadline).map(drop);
+        }
+        self.tell(Some(session), "Fetch.disable", &json!({}), deadline)
     }
 
     fn page_of(&mut self, session: &str) -> Option<&mut PageState> {
@@ -228,6 +257,22 @@ impl RunningBrowser {
                 let accept = json!({"accept": matches!(kind, "alert" | "beforeunload")});
                 let session = (!session.is_empty()).then_some(session);
                 self.tell(session, "Page.handleJavaScriptDialog", &accept, deadline)?;
+            }
+            "Fetch.requestPaused" => {
+                let params = json!({"requestId": params["requestId"]});
+                self.tell(Some(session), "Fetch.continueRequest", &params, deadline)?;
+            }
+            "Fetch.authRequired" => {
+                // A server that asks for a password gets none.
+                let answer = if params["authChallenge"]["source"] == "Proxy" {
+                    let password = self.launched.gate.password();
+                    json!({"response": "ProvideCredentials", "username": gate::USER, "password": password})
+                } else {
+                    json!({"response": "CancelAuth"})
+                };
+                let params =
+                    json!({"requestId": params["requestId"], "authChallengeResponse": answer});
+                self.tell(Some(session), "Fetch.continueWithAuth", &params, deadline)?;
             }
             "Browser.downloadWillBegin" => self.download_begins(params, deadline)?,
             "Browser.downloadProgress" => {
