@@ -338,6 +338,12 @@ impl Ui {
         self.stdout.write_all(text.as_bytes())
     }
 
+    /// Sends a message to a program that waits for it.
+    pub(crate) fn print_message(&mut self, message: &[u8]) -> io::Result<()> {
+        self.stdout.write_all(message)?;
+        self.stdout.flush()
+    }
+
     /// Prints a text for another program, byte for byte. At a terminal it is escaped.
     pub(crate) fn print_text(&mut self, text: &[u8]) -> io::Result<()> {
         match self.output {

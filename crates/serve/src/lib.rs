@@ -1,9 +1,10 @@
-//! Front ends for clients: the hook, and projects and agents over MCP.
+//! Front ends for clients and editors: the hook, projects and agents over MCP, the language server.
 
 pub mod configuration;
 #[cfg(feature = "agent")]
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod hook;
+pub mod lsp;
 #[cfg(feature = "agent")]
 pub mod mcp;

@@ -20,6 +20,7 @@ mod import;
 mod init;
 mod lint;
 mod list;
+mod lsp;
 mod man;
 #[cfg_attr(not(feature = "agent"), path = "mcp_absent.rs")]
 mod mcp;
@@ -64,6 +65,7 @@ pub(crate) enum Command {
     Receipts(receipts::ReceiptsArgs),
     Task(Box<task::TaskArgs>),
     Agent(agent::AgentArgs),
+    Lsp(lsp::LspArgs),
     Mcp(mcp::McpArgs),
     McpServers(mcp_servers::McpServersArgs),
     Add(Box<add::AddArgs>),
@@ -133,6 +135,7 @@ pub(crate) fn run(
         Command::Receipts(args) => receipts::run(ui, session, args),
         Command::Task(args) => task::run(ui, session, args),
         Command::Agent(args) => agent::run(ui, session, args),
+        Command::Lsp(args) => lsp::run(ui, session, args),
         Command::Mcp(args) => mcp::run(ui, session, args),
         Command::McpServers(args) => mcp_servers::run(ui, session, args),
         Command::Add(args) => add::run(ui, session, args),

@@ -82,6 +82,7 @@ mod json;
 mod kill_matrix;
 mod lint;
 mod lint_advice;
+mod lsp;
 #[cfg(target_os = "linux")]
 mod mcp;
 mod mcp_gateway;

@@ -423,6 +423,41 @@ fn the_guide_to_importing_shows_what_is_printed() {
     Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
 }
 
+/// The page about editors names what the server offers, and its settings start the server.
+#[test]
+fn the_guide_to_editors_names_what_the_server_offers() {
+    let page = fs::read_to_string(workspace().join("docs/guide/editors.md")).unwrap();
+    let request =
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"capabilities\":{}}}";
+    let input = format!("Content-Length: {}\r\n\r\n{request}", request.len());
+    let ran = crate::project().run_with_input(&["lsp"], input);
+    let body = ran.stdout.split_once("\r\n\r\n").unwrap().1;
+    let answer: serde_json::Value =
+        serde_json::Deserializer::from_str(body).into_iter().next().unwrap().unwrap();
+    let offered = answer["result"]["capabilities"].as_object().unwrap();
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| ")).collect();
+    for (capability, row) in [
+        ("textDocumentSync", "| problems |"),
+        ("codeActionProvider", "| quick fixes |"),
+        ("hoverProvider", "| hover, code lens |"),
+        ("codeLensProvider", "| hover, code lens |"),
+        ("documentSymbolProvider", "| symbols |"),
+        ("definitionProvider", "| go to definition |"),
+        ("documentFormattingProvider", "| formatting |"),
+    ] {
+        assert!(offered.contains_key(capability), "{capability} is not offered");
+        assert!(rows.iter().any(|line| line.starts_with(row)), "{row} is not there");
+    }
+    // The rest is no feature of its own.
+    let others = ["positionEncoding", "workspace"];
+    let features = offered.keys().filter(|name| !others.contains(&name.as_str()));
+    assert_eq!(features.count(), 7, "{offered:?}");
+    let helix = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let helix: toml_edit::DocumentMut = helix.parse().unwrap();
+    assert_eq!(helix["language-server"]["brief"]["command"].as_str(), Some("brief"));
+    assert_eq!(helix["language-server"]["brief"]["args"][0].as_str(), Some("lsp"));
+}
+
 /// Every page of the guide is run by a test of this file.
 #[test]
 fn every_page_of_the_guide_is_run() {

@@ -1,0 +1,33 @@
+//! `brief lsp`
+
+use std::process::ExitCode;
+
+use brief_serve::lsp::{self, LspEnding};
+use clap::Args;
+
+use crate::error::{CommandError, ErrorKind};
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Serve an editor over standard input and output, as a language server
+///
+/// Problems with fixes in all formats, on unsaved text; who gets an item, how many files and tokens (hover, code lens); symbols, go to a
+/// named file, layout. Nothing is executed and nothing is written: the editor makes the edits.
+#[derive(Debug, Args)]
+pub(crate) struct LspArgs {
+    /// Talk over standard input and output, which is the only way; some editors say so
+    #[arg(long, hide = true)]
+    stdio: bool,
+}
+
+pub(crate) fn run(ui: &mut Ui, session: &Session, _: &LspArgs) -> Result<ExitCode, CommandError> {
+    let input = ui.take_stdin();
+    let ending =
+        lsp::serve(&session.shared_system(), session.directory(), input, &mut |message| {
+            ui.print_message(message)
+        })?;
+    Ok(match ending {
+        LspEnding::Orderly => ExitCode::SUCCESS,
+        LspEnding::Abrupt => ErrorKind::Refused.exit_code(),
+    })
+}

@@ -1,0 +1,76 @@
+//! `brief lsp`, as an editor uses it.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::project;
+
+const BROKEN: &str = "context:\n  - contant: Ünïcode 🦀\n    match: ['**/*.py']\n";
+
+/// Neovim opens, shows, fixes, hovers and types; nothing of it touches the disk.
+#[test]
+fn neovim_shows_and_fixes() {
+    assert!(
+        Path::new("/usr/bin/nvim").exists(),
+        "there is no Neovim; install the package `neovim`, as `.ci/run` does"
+    );
+    let project =
+        project().with_file("AGENTS.yaml", BROKEN).with_file("src/a.py", "").with_file("b.py", "");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/editor/neovim.lua");
+    let ran = Command::new("/usr/bin/nvim")
+        .args(["--headless", "--clean", "-u", "NONE", "-c", &format!("luafile {script}")])
+        .current_dir(project.path())
+        .env("BRIEF", project.program())
+        .env("HOME", project.home())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&ran.stdout);
+    let found: serde_json::Value = serde_json::from_str(text.trim())
+        .unwrap_or_else(|error| panic!("{error}: {text}{}", String::from_utf8_lossy(&ran.stderr)));
+    assert_eq!(found["failed"], json!(null), "{found:#}");
+    // Columns are bytes here: Neovim counts so, and translates.
+    assert_eq!(
+        found["opened"],
+        json!(["1:4-1:11 structured/unknown-field", "1:4-1:27 structured/missing-field"])
+    );
+    assert_eq!(found["actions"], json!(["write `content`"]));
+    assert_eq!(found["fixed"], "  - content: Ünïcode 🦀");
+    let hover = found["hover"].as_str().unwrap();
+    assert!(hover.contains("applies to 2 files") && hover.contains("`**/*.py`"), "{hover}");
+    assert!(found["lens"].as_str().unwrap().starts_with("applies to 2 files · about"), "{found}");
+    assert_eq!(found["typed"], json!(["2:12-2:18 structured/dead-glob"]));
+    assert_eq!(found["disk"], BROKEN.trim_end(), "the disk is untouched");
+}
+
+/// An editor that dies takes the server with it.
+#[test]
+fn the_server_ends_with_its_editor() {
+    let project = project().with_file("AGENTS.yaml", BROKEN);
+    let mut server = Command::new(project.program())
+        .arg("lsp")
+        .current_dir(project.path())
+        .env("HOME", project.home())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let request =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}});
+    let text = request.to_string();
+    let mut input = server.stdin.take().unwrap();
+    write!(input, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap();
+    drop(input);
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = server.try_wait().unwrap() {
+            break status;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "the server lives on");
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert_eq!(status.code(), Some(1), "the editor did not say goodbye");
+}

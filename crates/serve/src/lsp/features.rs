@@ -1,0 +1,256 @@
+//! Answers about an open document: reach, fixes, places, layout.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use brief_dialects::portable::{self, format};
+use brief_dialects::{State, portable::CLIENTS};
+use brief_engine::Root;
+use brief_syntax::diagnostic::{Applicability, Edit, apply_safe_fixes};
+use brief_syntax::system::FileKind;
+use brief_syntax::{Diagnostic, Span};
+use serde_json::{Value as Json, json};
+
+use super::checker::{PlacedItem, in_front_of};
+use super::server::{DocumentView, LanguageServer};
+use super::text::{LineText, TextPosition, TextRange};
+use super::uri::uri_of;
+
+/// Tells what is known about the item at a position: who gets it, when, how many files, how many tokens.
+pub(super) fn hover(
+    server: &LanguageServer,
+    view: &DocumentView<'_>,
+    position: Option<TextPosition>,
+    _: Option<TextRange>,
+) -> Json {
+    let Some(position) = position else { return Json::Null };
+    let items = server.items(view.path);
+    let before = items.partition_point(|item| item.line <= position.line);
+    // The header of a file stands before its first item.
+    let Some(item) = items.get(before.saturating_sub(1)) else { return Json::Null };
+    json!({"contents": {"kind": "markdown", "value": described(item)}})
+}
+
+fn described(item: &PlacedItem) -> String {
+    let state = match item.state {
+        State::Active => "delivered by itself",
+        State::Offered => "offered: the agent decides by the description",
+        State::Manual => "delivered when a user mentions it",
+    };
+    let mut text = format!("**{}** `{}`: {state}\n\n{}", item.kind, item.name, reach(item));
+    if !item.patterns.is_empty() {
+        let patterns: Vec<String> =
+            item.patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
+        let _ = write!(text, "\n\nfor {}", patterns.join(", "));
+    }
+    if !item.loaded_by.is_empty() {
+        let _ = write!(text, "\n\nloaded without `brief` by {}", item.loaded_by.join(", "));
+    }
+    text
+}
+
+fn reach(item: &PlacedItem) -> String {
+    let tokens = format!("about {}", counted(item.tokens, "token"));
+    match item.files {
+        0 if item.is_reached_otherwise => tokens,
+        files => format!("applies to {} · {tokens}", counted(files, "file")),
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// Shows the reach of every item above its first line.
+pub(super) fn lenses(
+    server: &LanguageServer,
+    view: &DocumentView<'_>,
+    _: Option<TextPosition>,
+    _: Option<TextRange>,
+) -> Json {
+    let lens = |item: &PlacedItem| {
+        let mut title = reach(item);
+        match item.loaded_by.len() {
+            0 => {}
+            clients => title = format!("{title} · loaded by {}", counted(clients, "client")),
+        }
+        // A command without a name is shown and does nothing.
+        let command = json!({"title": title, "command": ""});
+        json!({"range": first_line(item).to_json(), "command": command})
+    };
+    server.items(view.path).iter().map(lens).collect()
+}
+
+fn first_line(item: &PlacedItem) -> TextRange {
+    let start = TextPosition { line: item.line, character: 0 };
+    TextRange { start, end: start }
+}
+
+/// Lists the items of a file.
+pub(super) fn symbols(
+    server: &LanguageServer,
+    view: &DocumentView<'_>,
+    _: Option<TextPosition>,
+    _: Option<TextRange>,
+) -> Json {
+    /// The protocol's number for a string.
+    const STRING: usize = 15;
+    let text = &view.document.text;
+    let items = server.items(view.path);
+    let symbol = |(place, item): (usize, &PlacedItem)| {
+        let next = items.get(place + 1).map(|next| next.line);
+        let last = next.map_or(text.text().len(), |line| {
+            text.offset(TextPosition { line, character: 0 }, server.unit)
+        });
+        let start = TextPosition { line: item.line, character: 0 };
+        let range = TextRange { start, end: text.position(last, server.unit) };
+        let end = TextPosition { character: usize::from(u16::MAX), ..start };
+        let end = text.position(text.offset(end, server.unit), server.unit);
+        json!({
+            "name": item.name,
+            "detail": item.kind,
+            "kind": STRING,
+            "range": range.to_json(),
+            "selectionRange": TextRange { start, end }.to_json(),
+        })
+    };
+    items.iter().enumerate().map(symbol).collect()
+}
+
+/// Offers the fixes of the problems in a range, and one that makes all safe ones.
+pub(super) fn actions(
+    server: &LanguageServer,
+    view: &DocumentView<'_>,
+    _: Option<TextPosition>,
+    range: Option<TextRange>,
+) -> Json {
+    let text = &view.document.text;
+    let all = server.problems(view.path, view.document);
+    let current: Vec<&Diagnostic> = all
+        .iter()
+        .filter(|problem| problem.is_current && fits(&problem.diagnostic, text))
+        .map(|problem| &problem.diagnostic)
+        .collect();
+    let wanted = range.map(|range| {
+        Span::new(text.offset(range.start, server.unit), text.offset(range.end, server.unit))
+    });
+    let is_here = |diagnostic: &&&Diagnostic| {
+        wanted.is_none_or(|wanted| {
+            diagnostic.span.start <= wanted.end && wanted.start <= diagnostic.span.end
+        })
+    };
+    let mut actions: Vec<Json> = current
+        .iter()
+        .filter(is_here)
+        .filter_map(|diagnostic| {
+            let fix = diagnostic.fix.as_ref()?;
+            let edits = fix.edits.iter().map(|edit| edit_of(server, text, edit));
+            let edits: Vec<Json> = edits.collect();
+            Some(json!({
+                "title": fix.title,
+                "kind": "quickfix",
+                "isPreferred": fix.applicability == Applicability::Safe,
+                "edit": changes(view, &edits),
+            }))
+        })
+        .collect();
+    let fixed = apply_safe_fixes(text.text(), current.iter().copied());
+    if fixed.applied > 0 {
+        let edits = [whole(server, text, &fixed.text)];
+        actions.push(json!({
+            "title": format!("repair all {} that are safe", counted(fixed.applied, "problem")),
+            "kind": "source.fixAll",
+            "edit": changes(view, &edits),
+        }));
+    }
+    Json::Array(actions)
+}
+
+/// Returns whether the edits of a fix are for this text.
+fn fits(diagnostic: &Diagnostic, text: &LineText) -> bool {
+    diagnostic.source.text() == text.text()
+}
+
+fn edit_of(server: &LanguageServer, text: &LineText, edit: &Edit) -> Json {
+    let range = text.range(edit.span, server.unit);
+    json!({"range": range.to_json(), "newText": edit.replacement})
+}
+
+fn whole(server: &LanguageServer, text: &LineText, new: &str) -> Json {
+    let all = Span::new(0, text.text().len());
+    json!({"range": text.range(all, server.unit).to_json(), "newText": new})
+}
+
+fn changes(view: &DocumentView<'_>, edits: &[Json]) -> Json {
+    json!({"changes": {&view.document.uri: edits}})
+}
+
+/// Finds the file that the text at a position names: an import, a link, a path.
+pub(super) fn definition(
+    server: &LanguageServer,
+    view: &DocumentView<'_>,
+    position: Option<TextPosition>,
+    _: Option<TextRange>,
+) -> Json {
+    let Some(position) = position else { return Json::Null };
+    let text = &view.document.text;
+    let line = text.line(position.line);
+    let start = text.offset(TextPosition { line: position.line, character: 0 }, server.unit);
+    let column = text.offset(position, server.unit) - start;
+    let Some(named) = path_at(line, column) else { return Json::Null };
+    let directory = view.path.parent().unwrap_or(Path::new("/"));
+    let bases = std::iter::once(directory).chain(server.folders.iter().map(PathBuf::as_path));
+    for base in bases {
+        let path = base.join(named.trim_start_matches('/'));
+        let Ok(found) = server.system.resolve(&path) else { continue };
+        let is_inside = server.folders.iter().any(|folder| found.path.starts_with(folder));
+        if found.kind == FileKind::File && is_inside {
+            let beginning = TextPosition { line: 0, character: 0 };
+            let range = TextRange { start: beginning, end: beginning };
+            return json!({"uri": uri_of(&found.path), "range": range.to_json()});
+        }
+    }
+    Json::Null
+}
+
+/// Returns the path at a column of a line, as texts of guidance write it.
+fn path_at(line: &str, column: usize) -> Option<&str> {
+    let is_end = |character: char| {
+        character.is_whitespace()
+            || matches!(
+                character,
+                '"' | '\'' | '`' | '(' | ')' | '[' | ']' | '<' | '>' | ',' | '{' | '}'
+            )
+    };
+    let start = line[..column]
+        .rfind(is_end)
+        .map_or(0, |place| place + line[place..].chars().next().map_or(1, char::len_utf8));
+    let end = line[column..].find(is_end).map_or(line.len(), |place| column + place);
+    let word = line.get(start..end)?;
+    let word = word.strip_prefix('@').unwrap_or(word);
+    let word = word.split(['#', '?']).next().unwrap_or_default();
+    let word = word.trim_end_matches(['.', ':', ';', '!']);
+    (!word.is_empty() && !word.contains("://")).then_some(word)
+}
+
+/// Lays out a file of a registry, as `brief fmt` does.
+pub(super) fn formatting(
+    server: &LanguageServer,
+    view: &DocumentView<'_>,
+    _: Option<TextPosition>,
+    _: Option<TextRange>,
+) -> Json {
+    let folder = server.folders.iter().find(|folder| view.path.starts_with(folder));
+    let text = &view.document.text;
+    let system = in_front_of(&server.system, view.path, text.text());
+    let (Some(folder), Some(system)) = (folder, system) else { return Json::Null };
+    let Ok(root) = Root::open(&system, folder) else { return Json::Null };
+    let registry = portable::read(&system, &root, &CLIENTS);
+    let formatted =
+        format::files(&registry).into_iter().find(|file| file.source.path() == view.path);
+    match formatted {
+        Some(file) if !file.is_unchanged() => json!([whole(server, text, &file.text)]),
+        Some(_) => json!([]),
+        None => Json::Null,
+    }
+}

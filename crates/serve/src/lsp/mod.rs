@@ -1,0 +1,102 @@
+//! The language server: problems, fixes and reach of guidance in an editor, on unsaved text.
+//!
+//! ```text
+//! reader thread ──messages──▶ server ──newest texts──▶ checker thread
+//!                               ▲  └──answers──▶ editor       │
+//!                               └──────────results────────────┘
+//! ```
+//!
+//! The server thread never waits for a file tree: it answers from the last result of the checker, and checks a changed
+//! file alone while the checker works. Nothing is executed and nothing is written: the editor makes the edits.
+
+mod checker;
+mod features;
+mod server;
+mod text;
+mod uri;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+use brief_syntax::System;
+use serde_json::Value as Json;
+
+use checker::{CheckedFolders, Checker};
+use server::LanguageServer;
+use wire::{ErrorCode, Frame, frame_of, read_frame, refusal};
+
+/// The end of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LspEnding {
+    /// The editor said goodbye, as the protocol asks for.
+    Orderly,
+    /// The editor left or sent bytes that cannot be read.
+    Abrupt,
+}
+
+/// Something that happens to a server.
+enum Event {
+    Message(Json),
+    /// A message that is not JSON.
+    Wrong(String),
+    Checked(Box<CheckedFolders>),
+    End,
+}
+
+/// Serves until the editor leaves. `directory` is the folder of an editor that names none. `write` gets whole messages.
+pub fn serve(
+    system: &Arc<dyn System>,
+    directory: &Path,
+    input: Box<dyn Read + Send>,
+    write: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<LspEnding> {
+    let (events, inbox) = channel();
+    let results = events.clone();
+    let checker = Checker::start(Arc::clone(system), move |checked| {
+        // Without a server nobody waits for it.
+        let _ = results.send(Event::Checked(Box::new(checked)));
+    })?;
+    thread::Builder::new()
+        .name("lsp-read".to_owned())
+        .spawn(move || read_all(BufReader::new(input), &events))?;
+    let mut server = LanguageServer::new(Arc::clone(system), directory.to_owned(), checker);
+    for event in inbox {
+        let answers = match event {
+            Event::Message(message) => match server.receive(message) {
+                server::Reply::Messages(answers) => answers,
+                server::Reply::End(ending) => return Ok(ending),
+            },
+            Event::Wrong(problem) => {
+                let message = format!("the message is not JSON: {problem}");
+                vec![refusal(&Json::Null, ErrorCode::Parse, &message)]
+            }
+            Event::Checked(result) => server.take(*result),
+            Event::End => break,
+        };
+        for answer in answers {
+            write(&frame_of(&answer))?;
+        }
+    }
+    Ok(LspEnding::Abrupt)
+}
+
+fn read_all(mut reader: impl io::BufRead, events: &Sender<Event>) {
+    loop {
+        let event = match read_frame(&mut reader) {
+            Ok(Some(Frame::Message(message))) => Event::Message(message),
+            Ok(Some(Frame::Wrong(problem))) => Event::Wrong(problem),
+            Ok(None) | Err(_) => Event::End,
+        };
+        let is_end = matches!(event, Event::End);
+        if events.send(event).is_err() || is_end {
+            return;
+        }
+    }
+}

@@ -1,0 +1,498 @@
+//! The state of a server, and its answers to messages.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_syntax::project::resolve_existing;
+use brief_syntax::{Diagnostic, Severity, Span, System, rules};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value as Json, json};
+
+use super::LspEnding;
+use super::checker::{CheckRequest, CheckedFolders, Checker, PlacedItem, Texts, quick_problems};
+use super::features;
+use super::text::{ColumnUnit, LineText, Replaced, TextPosition, TextRange};
+use super::uri::{path_of, uri_of};
+use super::wire::{ErrorCode, answer, notification, refusal};
+
+/// The limit for edits that a result of the checker is moved over. Behind them only the file's own problems are shown.
+const MOST_EDITS: usize = 1_000;
+
+/// A document that is open in the editor.
+pub(super) struct OpenDocument {
+    /// The address, as the editor writes it.
+    pub(super) uri: String,
+    version: Json,
+    pub(super) text: LineText,
+    /// The edits since the texts with this stamp, oldest first.
+    edits: Vec<(u64, Replaced)>,
+}
+
+/// A problem at its place in the text of the editor.
+#[derive(Debug, Clone)]
+pub(super) struct ShownProblem {
+    pub(super) diagnostic: Diagnostic,
+    pub(super) span: Span,
+    /// True if the fix fits the text of the editor.
+    pub(super) is_current: bool,
+}
+
+/// The phase of the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Before,
+    Initialized,
+    ShutDown,
+}
+
+pub(super) enum Reply {
+    Messages(Vec<Json>),
+    End(LspEnding),
+}
+
+pub(super) struct LanguageServer {
+    pub(super) system: Arc<dyn System>,
+    directory: PathBuf,
+    checker: Checker,
+    pub(super) unit: ColumnUnit,
+    phase: Phase,
+    can_refresh_lenses: bool,
+    can_watch: bool,
+    pub(super) folders: Vec<PathBuf>,
+    documents: BTreeMap<PathBuf, OpenDocument>,
+    stamp: u64,
+    checked: CheckedFolders,
+    /// The files whose problems the editor shows.
+    published: BTreeSet<PathBuf>,
+    /// The requests that wait for a result.
+    waiting: Vec<(Json, String, Json)>,
+    requests: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InitializeParams {
+    root_uri: Option<String>,
+    workspace_folders: Option<Vec<Folder>>,
+    #[serde(default)]
+    capabilities: Json,
+}
+
+#[derive(Deserialize)]
+struct Folder {
+    uri: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DocumentParams {
+    text_document: DocumentName,
+    #[serde(default)]
+    content_changes: Vec<ContentChange>,
+}
+
+#[derive(Deserialize)]
+struct DocumentName {
+    uri: String,
+    #[serde(default)]
+    version: Json,
+    #[serde(default)]
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct ContentChange {
+    range: Option<TextRange>,
+    text: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PlaceParams {
+    text_document: DocumentName,
+    position: Option<TextPosition>,
+    range: Option<TextRange>,
+}
+
+#[derive(Deserialize)]
+struct FoldersParams {
+    event: FoldersEvent,
+}
+
+#[derive(Deserialize)]
+struct FoldersEvent {
+    added: Vec<Folder>,
+    removed: Vec<Folder>,
+}
+
+/// The files whose changes outside the editor count.
+const WATCHED: [&str; 2] =
+    ["**/*.{md,mdc,yaml,yml,json,jsonc,toml}", "**/.{claude,cursor,github,agents}/**"];
+
+/// Requests whose answer needs the checker's result for the text of the editor.
+const NEED_RESULT: [&str; 3] =
+    ["textDocument/hover", "textDocument/codeLens", "textDocument/documentSymbol"];
+
+impl LanguageServer {
+    pub(super) fn new(system: Arc<dyn System>, directory: PathBuf, checker: Checker) -> Self {
+        LanguageServer {
+            system,
+            directory,
+            checker,
+            unit: ColumnUnit::default(),
+            phase: Phase::Before,
+            can_refresh_lenses: false,
+            can_watch: false,
+            folders: Vec::new(),
+            documents: BTreeMap::new(),
+            stamp: 0,
+            checked: CheckedFolders::default(),
+            published: BTreeSet::new(),
+            waiting: Vec::new(),
+            requests: 0,
+        }
+    }
+
+    /// Answers a message.
+    pub(super) fn receive(&mut self, message: Json) -> Reply {
+        let Json::Object(mut message) = message else {
+            let wrong = refusal(&Json::Null, ErrorCode::InvalidRequest, "a message is an object");
+            return Reply::Messages(vec![wrong]);
+        };
+        let params = message.remove("params").unwrap_or(Json::Null);
+        let id = message.remove("id").filter(|id| !id.is_null());
+        let Some(Json::String(method)) = message.remove("method") else {
+            // The editor's answer to a request of ours needs none.
+            let is_answer = message.contains_key("result") || message.contains_key("error");
+            let wrong = id.filter(|_| !is_answer);
+            let wrong =
+                wrong.map(|id| refusal(&id, ErrorCode::InvalidRequest, "no method is named"));
+            return Reply::Messages(wrong.into_iter().collect());
+        };
+        match id {
+            None if method == "exit" && self.phase == Phase::ShutDown => {
+                Reply::End(LspEnding::Orderly)
+            }
+            None if method == "exit" => Reply::End(LspEnding::Abrupt),
+            None => Reply::Messages(self.notified(&method, params).unwrap_or_default()),
+            Some(id) => Reply::Messages(self.requested(id, method, params)),
+        }
+    }
+
+    fn requested(&mut self, id: Json, method: String, params: Json) -> Vec<Json> {
+        if self.phase == Phase::ShutDown {
+            return vec![refusal(&id, ErrorCode::InvalidRequest, "the server is shut down")];
+        }
+        if method == "initialize" {
+            return vec![match read(params) {
+                Ok(params) => answer(&id, &self.initialize(&params)),
+                Err(problem) => refusal(&id, ErrorCode::InvalidParams, &problem),
+            }];
+        }
+        if self.phase == Phase::Before {
+            return vec![refusal(&id, ErrorCode::NotInitialized, "`initialize` comes first")];
+        }
+        if NEED_RESULT.contains(&method.as_str()) && self.checked.stamp < self.stamp {
+            self.waiting.push((id, method, params));
+            return Vec::new();
+        }
+        vec![match self.answered(&method, params) {
+            Ok(result) => answer(&id, &result),
+            Err((code, problem)) => refusal(&id, code, &problem),
+        }]
+    }
+
+    fn answered(&mut self, method: &str, params: Json) -> Result<Json, (ErrorCode, String)> {
+        if method == "shutdown" {
+            self.phase = Phase::ShutDown;
+            return Ok(Json::Null);
+        }
+        let answer = match method {
+            "textDocument/hover" => features::hover,
+            "textDocument/codeLens" => features::lenses,
+            "textDocument/documentSymbol" => features::symbols,
+            "textDocument/codeAction" => features::actions,
+            "textDocument/definition" => features::definition,
+            "textDocument/formatting" => features::formatting,
+            _ => return Err((ErrorCode::UnknownMethod, format!("`{method}` is not known"))),
+        };
+        let params: PlaceParams =
+            read(params).map_err(|problem| (ErrorCode::InvalidParams, problem))?;
+        // An editor may ask about a document that it has closed meanwhile.
+        let Some(document) = self.document(&params.text_document.uri) else {
+            return Ok(Json::Null);
+        };
+        Ok(answer(self, &document, params.position, params.range))
+    }
+
+    fn initialize(&mut self, params: &InitializeParams) -> Json {
+        let capabilities = &params.capabilities;
+        let offered = capabilities.pointer("/general/positionEncodings").and_then(Json::as_array);
+        if offered.is_some_and(|units| units.contains(&json!("utf-8"))) {
+            self.unit = ColumnUnit::Utf8;
+        }
+        self.can_refresh_lenses =
+            capabilities.pointer("/workspace/codeLens/refreshSupport") == Some(&json!(true));
+        self.can_watch = capabilities
+            .pointer("/workspace/didChangeWatchedFiles/dynamicRegistration")
+            == Some(&json!(true));
+        let named = params.workspace_folders.iter().flatten().map(|folder| &folder.uri);
+        self.folders = named.filter_map(|uri| self.place(uri)).collect();
+        if self.folders.is_empty() {
+            let root = params.root_uri.as_ref().and_then(|uri| self.place(uri));
+            let usual = resolve_existing(self.system.as_ref(), &self.directory).path;
+            self.folders.push(root.unwrap_or(usual));
+        }
+        self.phase = Phase::Initialized;
+        self.ask();
+        json!({
+            "capabilities": {
+                "positionEncoding": self.unit.name(),
+                "textDocumentSync": {"openClose": true, "change": 2, "save": true},
+                "hoverProvider": true,
+                "codeLensProvider": {},
+                "documentSymbolProvider": true,
+                "definitionProvider": true,
+                "documentFormattingProvider": true,
+                "codeActionProvider": {"codeActionKinds": ["quickfix", "source.fixAll"]},
+                "workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}},
+            },
+            "serverInfo": {"name": "brief", "version": env!("CARGO_PKG_VERSION")},
+        })
+    }
+
+    /// Takes a notification. One that cannot be read is passed over, as the protocol says.
+    fn notified(&mut self, method: &str, params: Json) -> Option<Vec<Json>> {
+        match method {
+            "textDocument/didOpen" => {
+                let DocumentName { uri, version, text } =
+                    read::<DocumentParams>(params).ok()?.text_document;
+                let path = self.place(&uri)?;
+                let text = LineText::new(text);
+                let document = OpenDocument { uri, version, text, edits: Vec::new() };
+                self.documents.insert(path.clone(), document);
+                self.ask();
+                Some(vec![self.publish(&path)])
+            }
+            "textDocument/didChange" => {
+                let params = read::<DocumentParams>(params).ok()?;
+                let path = self.place(&params.text_document.uri)?;
+                let (unit, stamp) = (self.unit, self.stamp + 1);
+                let document = self.documents.get_mut(&path)?;
+                document.version = params.text_document.version;
+                for change in params.content_changes {
+                    let replaced = document.text.replace(change.range, &change.text, unit);
+                    document.edits.push((stamp, replaced));
+                }
+                self.ask();
+                Some(vec![self.publish(&path)])
+            }
+            "textDocument/didClose" => {
+                let params = read::<DocumentParams>(params).ok()?;
+                let path = self.place(&params.text_document.uri)?;
+                self.documents.remove(&path)?;
+                self.ask();
+                None
+            }
+            "initialized" if self.can_watch => {
+                let watchers: Vec<Json> =
+                    WATCHED.iter().map(|pattern| json!({"globPattern": pattern})).collect();
+                let registration = json!({
+                    "id": "brief-files",
+                    "method": "workspace/didChangeWatchedFiles",
+                    "registerOptions": {"watchers": watchers},
+                });
+                let params = json!({"registrations": [registration]});
+                Some(vec![self.request("client/registerCapability", &params)])
+            }
+            "textDocument/didSave" | "workspace/didChangeWatchedFiles" => {
+                self.ask();
+                None
+            }
+            "workspace/didChangeWorkspaceFolders" => {
+                let FoldersEvent { added, removed } = read::<FoldersParams>(params).ok()?.event;
+                let removed: Vec<PathBuf> =
+                    removed.iter().filter_map(|folder| self.place(&folder.uri)).collect();
+                let added = added.iter().filter_map(|folder| self.place(&folder.uri));
+                let added: Vec<PathBuf> = added.collect();
+                self.folders.retain(|folder| !removed.contains(folder));
+                self.folders.extend(added);
+                self.ask();
+                None
+            }
+            "$/cancelRequest" => {
+                let id = params.get("id")?;
+                let place = self.waiting.iter().position(|(waiting, ..)| waiting == id)?;
+                let (id, ..) = self.waiting.remove(place);
+                Some(vec![refusal(&id, ErrorCode::Cancelled, "cancelled")])
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes a result of the checker, and returns the messages about it.
+    pub(super) fn take(&mut self, checked: CheckedFolders) -> Vec<Json> {
+        for document in self.documents.values_mut() {
+            document.edits.retain(|(stamp, _)| *stamp > checked.stamp);
+        }
+        self.checked = checked;
+        let mut messages = Vec::new();
+        for (id, method, params) in std::mem::take(&mut self.waiting) {
+            messages.extend(self.requested(id, method, params));
+        }
+        let files: BTreeSet<PathBuf> = self.checked.files.keys().cloned().collect();
+        let open = self.documents.keys().cloned().collect();
+        let stale: BTreeSet<PathBuf> = self.published.difference(&files).cloned().collect();
+        for path in files.iter().chain(&stale).collect::<BTreeSet<_>>() {
+            messages.push(self.publish(path));
+        }
+        self.published = files.union(&open).cloned().collect();
+        if self.can_refresh_lenses {
+            self.requests += 1;
+            let id = format!("brief-{}", self.requests);
+            messages
+                .push(json!({"jsonrpc": "2.0", "id": id, "method": "workspace/codeLens/refresh"}));
+        }
+        messages
+    }
+
+    /// Returns a request to the editor. Its answer is of no use to us.
+    fn request(&mut self, method: &str, params: &Json) -> Json {
+        self.requests += 1;
+        let id = format!("brief-{}", self.requests);
+        let mut request = json!({"jsonrpc": "2.0", "id": id, "method": method});
+        if !params.is_null() {
+            request["params"] = params.clone();
+        }
+        request
+    }
+
+    /// Lets the checker look at the texts as they are now.
+    fn ask(&mut self) {
+        self.stamp += 1;
+        let texts: Texts = self
+            .documents
+            .iter()
+            .map(|(path, document)| (path.clone(), Arc::from(document.text.text())))
+            .collect();
+        let folders = self.folders.clone();
+        self.checker.ask(CheckRequest { stamp: self.stamp, folders, texts });
+    }
+
+    /// Returns the path of a document without links. A link of the editor's own is followed as for any file.
+    fn place(&self, uri: &str) -> Option<PathBuf> {
+        Some(resolve_existing(self.system.as_ref(), &path_of(uri)?).path)
+    }
+
+    pub(super) fn document(&self, uri: &str) -> Option<DocumentView<'_>> {
+        let path = self.place(uri)?;
+        let (path, document) = self.documents.get_key_value(&path)?;
+        Some(DocumentView { path, document })
+    }
+
+    /// Returns the items of a document, by line.
+    pub(super) fn items(&self, path: &Path) -> &[PlacedItem] {
+        self.checked.items.get(path).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the problems of an open document at their places now: the file's own, and those of the last result
+    /// that no edit has touched since.
+    pub(super) fn problems(&self, path: &Path, document: &OpenDocument) -> Vec<ShownProblem> {
+        let known = self.checked.files.get(path).map_or(&[][..], Vec::as_slice);
+        if document.edits.is_empty() {
+            let shown = |diagnostic: &Diagnostic| ShownProblem {
+                diagnostic: diagnostic.clone(),
+                span: diagnostic.span,
+                is_current: true,
+            };
+            return known.iter().map(|problem| shown(&problem.diagnostic)).collect();
+        }
+        let text = document.text.text();
+        let quick = quick_problems(&self.system, &self.folders, path, text);
+        let mut shown: Vec<ShownProblem> = quick
+            .into_iter()
+            .map(|diagnostic| ShownProblem { span: diagnostic.span, diagnostic, is_current: true })
+            .collect();
+        if document.edits.len() <= MOST_EDITS {
+            for problem in known.iter().filter(|problem| !problem.is_quick) {
+                let span = problem.diagnostic.span;
+                let moved = document
+                    .edits
+                    .iter()
+                    .try_fold(span, |span, (_, replaced)| replaced.moved(span));
+                let diagnostic = problem.diagnostic.clone();
+                shown.extend(moved.map(|span| ShownProblem {
+                    diagnostic,
+                    span,
+                    is_current: false,
+                }));
+            }
+        }
+        shown
+    }
+
+    /// Returns the message with the problems of a file.
+    fn publish(&self, path: &Path) -> Json {
+        let params = match self.documents.get(path) {
+            Some(document) => {
+                let problems = self.problems(path, document);
+                let shown = problems.iter().map(|problem| {
+                    let range = document.text.range(problem.span, self.unit);
+                    shown_problem(&problem.diagnostic, range)
+                });
+                let shown: Vec<Json> = shown.collect();
+                json!({"uri": document.uri, "version": document.version, "diagnostics": shown})
+            }
+            None => {
+                let known = self.checked.files.get(path).map_or(&[][..], Vec::as_slice);
+                let source = known.first().map(|problem| &problem.diagnostic.source);
+                let text = source.map(|source| LineText::new(source.text().to_owned()));
+                let text = text.unwrap_or_default();
+                let shown = known.iter().map(|problem| {
+                    let range = text.range(problem.diagnostic.span, self.unit);
+                    shown_problem(&problem.diagnostic, range)
+                });
+                let shown: Vec<Json> = shown.collect();
+                json!({"uri": uri_of(path), "diagnostics": shown})
+            }
+        };
+        notification("textDocument/publishDiagnostics", &params)
+    }
+}
+
+/// Returns a problem in the words of the protocol.
+fn shown_problem(diagnostic: &Diagnostic, range: TextRange) -> Json {
+    let severity = match diagnostic.severity {
+        Severity::Error => 1,
+        Severity::Warning => 2,
+        Severity::Note => 3,
+    };
+    let message = match &diagnostic.help {
+        Some(help) => format!("{}\n{help}", diagnostic.message),
+        None => diagnostic.message.clone(),
+    };
+    let mut shown = json!({
+        "range": range.to_json(),
+        "severity": severity,
+        "code": diagnostic.code(),
+        "source": "brief",
+        "message": message,
+    });
+    if diagnostic.rule == rules::structured::DEAD_GLOB {
+        // Editors show unused text faded.
+        shown["tags"] = json!([1]);
+    }
+    shown
+}
+
+/// An open document with its path.
+pub(super) struct DocumentView<'d> {
+    pub(super) path: &'d Path,
+    pub(super) document: &'d OpenDocument,
+}
+
+fn read<T: DeserializeOwned>(params: Json) -> Result<T, String> {
+    serde_json::from_value(params).map_err(|error| error.to_string())
+}

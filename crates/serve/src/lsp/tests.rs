@@ -1,0 +1,239 @@
+//! Conversations between an editor and the server.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use brief_syntax::system::{MemorySystem, System};
+use serde_json::{Value as Json, json};
+
+use super::wire::{Frame, frame_of, read_frame};
+use super::{LspEnding, serve};
+
+/// An editor with a project in memory, at `/p`.
+struct Editor {
+    to: Option<std::io::PipeWriter>,
+    from: Receiver<Json>,
+    server: Option<JoinHandle<LspEnding>>,
+    next: u64,
+    told: Vec<Json>,
+}
+
+impl Editor {
+    fn open(files: &[(&str, &str)]) -> Editor {
+        let mut system = MemorySystem::new("/p");
+        for (path, text) in files {
+            system = system.with_file(&format!("/p/{path}"), text);
+        }
+        let mut editor = Editor::start(Arc::new(system));
+        let answer = editor.ask("initialize", &json!({"rootUri": "file:///p", "capabilities": {}}));
+        assert_eq!(answer["capabilities"]["positionEncoding"], "utf-16");
+        editor.tell("initialized", &json!({}));
+        editor
+    }
+
+    fn start(system: Arc<dyn System>) -> Editor {
+        let (input, to) = std::io::pipe().unwrap();
+        let (said, from) = channel();
+        let server = std::thread::spawn(move || {
+            let input: Box<dyn Read + Send> = Box::new(input);
+            serve(&system, &PathBuf::from("/p"), input, &mut |bytes| {
+                let mut bytes = bytes;
+                let Some(Frame::Message(message)) = read_frame(&mut bytes)? else { panic!() };
+                let _ = said.send(message);
+                Ok(())
+            })
+            .unwrap()
+        });
+        Editor { to: Some(to), from, server: Some(server), next: 0, told: Vec::new() }
+    }
+
+    fn send(&mut self, message: &Json) {
+        self.to.as_mut().unwrap().write_all(&frame_of(message)).unwrap();
+    }
+
+    fn tell(&mut self, method: &str, params: &Json) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    fn receive(&mut self) -> Json {
+        self.from.recv_timeout(Duration::from_secs(20)).expect("the server says nothing")
+    }
+
+    /// Asks, and returns the result or the error.
+    fn ask(&mut self, method: &str, params: &Json) -> Json {
+        self.next += 1;
+        let id = self.next;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        loop {
+            let mut message = self.receive();
+            if message["id"] == id {
+                let error = message["error"].take();
+                return if error.is_null() { message["result"].take() } else { error };
+            }
+            self.told.push(message);
+        }
+    }
+
+    /// Waits for the problems of a file that fit.
+    fn problems(&mut self, uri: &str, fits: impl Fn(&[Json]) -> bool) -> Vec<Json> {
+        loop {
+            let message = if self.told.is_empty() { self.receive() } else { self.told.remove(0) };
+            let params = &message["params"];
+            if message["method"] == "textDocument/publishDiagnostics" && params["uri"] == uri {
+                let problems = params["diagnostics"].as_array().unwrap();
+                if fits(problems) {
+                    return problems.clone();
+                }
+            }
+        }
+    }
+
+    fn open_text(&mut self, uri: &str, text: &str) {
+        let document = json!({"uri": uri, "languageId": "yaml", "version": 1, "text": text});
+        self.tell("textDocument/didOpen", &json!({"textDocument": document}));
+    }
+
+    fn end(mut self) -> LspEnding {
+        self.ask("shutdown", &Json::Null);
+        self.tell("exit", &Json::Null);
+        self.server.take().unwrap().join().unwrap()
+    }
+}
+
+const YAML: &str = "context:\n  - content: One\n    match: ['**/*.py']\n";
+const URI: &str = "file:///p/AGENTS.yaml";
+
+fn at(line: usize, character: usize) -> Json {
+    json!({"line": line, "character": character})
+}
+
+fn document() -> Json {
+    json!({"uri": URI})
+}
+
+/// Unsaved text is checked, a fix is offered, and the disk is not touched.
+#[test]
+fn problems_and_fixes_follow_the_text_of_the_editor() {
+    let mut editor = Editor::open(&[("AGENTS.yaml", YAML), ("src/a.py", "")]);
+    editor.open_text(URI, YAML);
+    editor.problems(URI, <[Json]>::is_empty);
+    // A misspelled key on the second line.
+    let change = json!({"range": {"start": at(1, 4), "end": at(1, 11)}, "text": "contant"});
+    let params = json!({"textDocument": {"uri": URI, "version": 2}, "contentChanges": [change]});
+    editor.tell("textDocument/didChange", &params);
+    let problems = editor.problems(URI, |problems| !problems.is_empty());
+    assert!(problems.iter().all(|problem| problem["range"]["start"]["line"] == 1), "{problems:?}");
+    assert!(problems.iter().all(|problem| problem["source"] == "brief"));
+    let range = json!({"start": at(1, 0), "end": at(1, 20)});
+    let params =
+        json!({"textDocument": document(), "range": range, "context": {"diagnostics": []}});
+    let mut actions = editor.ask("textDocument/codeAction", &params);
+    // The fix is the checker's, which may still be at work.
+    for _ in 0..200 {
+        if actions.as_array().is_some_and(|actions| !actions.is_empty()) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+        actions = editor.ask("textDocument/codeAction", &params);
+    }
+    let edit = &actions[0]["edit"]["changes"][URI][0];
+    assert_eq!(edit["newText"], "content", "{actions}");
+    assert_eq!(edit["range"], json!({"start": at(1, 4), "end": at(1, 11)}));
+    assert_eq!(editor.end(), LspEnding::Orderly);
+}
+
+#[test]
+fn the_reach_of_an_item_is_shown() {
+    let files = [("AGENTS.yaml", YAML), ("src/a.py", ""), ("src/b.py", ""), ("CLAUDE.md", "Hi.\n")];
+    let mut editor = Editor::open(&files);
+    editor.open_text(URI, YAML);
+    let params = json!({"textDocument": document(), "position": at(1, 6)});
+    let hover = editor.ask("textDocument/hover", &params);
+    let text = hover["contents"]["value"].as_str().unwrap();
+    assert!(text.contains("applies to 2 files") && text.contains("`**/*.py`"), "{text}");
+    let lenses = editor.ask("textDocument/codeLens", &json!({"textDocument": document()}));
+    assert_eq!(lenses[0]["range"]["start"], at(1, 0), "{lenses}");
+    assert!(lenses[0]["command"]["title"].as_str().unwrap().starts_with("applies to 2 files"));
+    let symbols = editor.ask("textDocument/documentSymbol", &json!({"textDocument": document()}));
+    assert_eq!(symbols[0]["name"], "context[0]", "{symbols}");
+    let claude = "file:///p/CLAUDE.md";
+    editor.open_text(claude, "Hi.\n");
+    let params = json!({"textDocument": {"uri": claude}, "position": at(0, 0)});
+    let hover = editor.ask("textDocument/hover", &params);
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("Claude Code"), "{hover}");
+}
+
+#[test]
+fn a_named_file_is_found_inside_the_folder_only() {
+    let text = "See @docs/style.md and [the guide](docs/guide.md#a), never ../../etc/passwd.\n";
+    let files = [("CLAUDE.md", text), ("docs/style.md", ""), ("docs/guide.md", "")];
+    let mut editor = Editor::open(&files);
+    let uri = "file:///p/CLAUDE.md";
+    editor.open_text(uri, text);
+    for (column, expected) in [
+        (8, json!("file:///p/docs/style.md")),
+        (40, json!("file:///p/docs/guide.md")),
+        (65, Json::Null),
+        (1, Json::Null),
+    ] {
+        let params = json!({"textDocument": {"uri": uri}, "position": at(0, column)});
+        let found = editor.ask("textDocument/definition", &params);
+        assert_eq!(found["uri"], expected, "column {column}");
+    }
+}
+
+/// A file of another folder is checked when the folder is added, and its problems go with it.
+#[test]
+fn folders_come_and_go() {
+    let broken = "context:\n  - contant: x\n";
+    let mut editor = Editor::open(&[("a/AGENTS.yaml", YAML), ("a/x.py", "")]);
+    editor.tell(
+        "workspace/didChangeWorkspaceFolders",
+        &json!({"event": {"added": [], "removed": [{"uri": "file:///p", "name": "p"}]}}),
+    );
+    let uri = "file:///p/a/AGENTS.yaml";
+    editor.open_text(uri, broken);
+    editor.tell(
+        "workspace/didChangeWorkspaceFolders",
+        &json!({"event": {"added": [{"uri": "file:///p/a", "name": "a"}], "removed": []}}),
+    );
+    editor.problems(uri, |problems| !problems.is_empty());
+    editor.tell("textDocument/didClose", &json!({"textDocument": {"uri": uri}}));
+    editor.problems(uri, <[Json]>::is_empty);
+}
+
+/// "A client that sends nonsense or dies": an answer for each request, and the end when the input ends.
+#[test]
+fn nonsense_gets_an_error_and_a_dead_editor_ends_the_server() {
+    let mut editor = Editor::start(Arc::new(MemorySystem::new("/p")));
+    let error = editor.ask("textDocument/hover", &json!({}));
+    assert_eq!(error["code"], -32002);
+    editor
+        .ask("initialize", &json!({"capabilities": {}, "rootUri": null, "workspaceFolders": null}));
+    assert_eq!(editor.ask("no/such", &json!({}))["code"], -32601);
+    assert_eq!(editor.ask("textDocument/codeAction", &json!(7))["code"], -32602);
+    let unknown = json!({"textDocument": {"uri": "untitled:1"}, "position": at(0, 0)});
+    assert_eq!(editor.ask("textDocument/definition", &unknown), Json::Null);
+    for message in [
+        json!(1),
+        json!({}),
+        json!({"id": 5}),
+        json!({"method": 3, "id": 6}),
+        json!({"method": "textDocument/didChange"}),
+    ] {
+        editor.send(&message);
+    }
+    editor.to.as_mut().unwrap().write_all(b"Content-Length: 3\r\n\r\n{]}").unwrap();
+    let codes: Vec<Json> = std::iter::repeat_with(|| editor.receive())
+        .filter(|message| message["method"].is_null())
+        .map(|message| message["error"]["code"].clone())
+        .take(4)
+        .collect();
+    assert_eq!(codes, [-32600, -32600, -32600, -32700]);
+    editor.to = None;
+    assert_eq!(editor.server.take().unwrap().join().unwrap(), LspEnding::Abrupt);
+}
