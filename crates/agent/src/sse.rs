@@ -3,6 +3,8 @@
 //! It accepts any bytes: it splits them at line ends and ignores unknown fields, as the standard says. Only
 //! the size of an event is limited.
 
+use std::time::Duration;
+
 /// An event of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServerEvent {
@@ -10,6 +12,15 @@ pub(crate) struct ServerEvent {
     pub(crate) kind: String,
     /// The lines of `data`.
     pub(crate) data: String,
+}
+
+/// The place in a stream up to which its events have come.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct StreamPlace {
+    /// The field `id` of the last event that has one: a server can go on after it.
+    pub(crate) last_id: Option<String>,
+    /// The pause before the stream is asked for again.
+    pub(crate) retry: Option<Duration>,
 }
 
 /// An event above the size limit.
@@ -24,6 +35,9 @@ pub(crate) struct Events {
     /// The data of the current event so far.
     data: Option<Vec<u8>>,
     kind: Vec<u8>,
+    /// The `id` of the current event.
+    id: Option<String>,
+    place: StreamPlace,
     /// True after a carriage return, which a line feed may complete.
     after_return: bool,
     is_first_line: bool,
@@ -37,9 +51,16 @@ impl Events {
             line: Vec::new(),
             data: None,
             kind: Vec::new(),
+            id: None,
+            place: StreamPlace::default(),
             after_return: false,
             is_first_line: true,
         }
+    }
+
+    /// Returns the place after the last complete event.
+    pub(crate) fn place(&self) -> &StreamPlace {
+        &self.place
     }
 
     /// Parses a piece and adds the events that it completes.
@@ -84,6 +105,8 @@ impl Events {
             line.drain(..3);
         }
         if line.is_empty() {
+            // Also after an event without data.
+            self.place.last_id = self.id.take().or(self.place.last_id.take());
             events.extend(self.take_event());
             return Ok(());
         }
@@ -108,6 +131,15 @@ impl Events {
                 data.extend_from_slice(value);
             }
             b"event" => self.kind = value.to_vec(),
+            b"id" => {
+                let id = std::str::from_utf8(value).ok().filter(|id| !id.contains('\0'));
+                self.id = id.map(str::to_owned).or(self.id.take());
+            }
+            b"retry" if value.iter().all(u8::is_ascii_digit) => {
+                let milliseconds =
+                    std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+                self.place.retry = milliseconds.map(Duration::from_millis).or(self.place.retry);
+            }
             _ => {}
         }
         Ok(())
@@ -156,6 +188,25 @@ mod tests {
             events(&[b"event: error\ndata: {}\n\n"]),
             [("error".to_owned(), "{}".to_owned())]
         );
+    }
+
+    /// HTML standard, 9.2.6: an `id` counts when its event is complete, with data or without.
+    #[test]
+    fn a_stream_has_a_place() {
+        for (text, last_id, retry) in [
+            ("data: a\n\n", None, None),
+            ("id: 1\nretry: 500\ndata: \n\n", Some("1"), Some(500)),
+            ("id: 1\n\nid: 2\ndata: cut", Some("1"), None),
+            ("id: 1\ndata: a\n\ndata: b\n\n", Some("1"), None),
+            ("id: 1\n\nid\n\n", Some(""), None),
+            ("id: a\0b\n\nretry: 5s\n\nretry: 99999999999999999999999\n\n", None, None),
+        ] {
+            let mut reader = Events::new(1_000);
+            reader.feed(text.as_bytes(), &mut Vec::new()).unwrap();
+            let place = reader.place();
+            assert_eq!(place.last_id.as_deref(), last_id, "{text:?}");
+            assert_eq!(place.retry, retry.map(Duration::from_millis), "{text:?}");
+        }
     }
 
     #[test]

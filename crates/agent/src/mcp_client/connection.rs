@@ -19,6 +19,12 @@ const REVISION: &str = "2025-06-18";
 /// The revision for servers that do not know introductions any more.
 const NEWEST: &str = "2026-07-28";
 
+/// The error of a server that does not speak a revision.
+const UNSUPPORTED_REVISION: i64 = -32022;
+
+/// The longest time for the question whether a server speaks the newest revision, twice.
+const PROBE: Duration = Duration::from_secs(6);
+
 /// The limit for the notifications that are kept from one look.
 const MOST_NOTICES: usize = 100;
 
@@ -61,7 +67,13 @@ pub(super) trait Wire: Send {
     fn receive(&mut self, patience: Duration) -> Result<Value, WireFailure>;
 
     /// Notes the revision that both sides speak from now on.
-    fn agree(&mut self, _revision: &str) {}
+    fn agree(&mut self, _revision: Option<&str>) {}
+
+    /// Returns whether a request that the server does not know does no harm before the introduction. Some programs end
+    /// then, or say nothing.
+    fn can_probe(&self) -> bool {
+        false
+    }
 
     /// Asks for what the server says unasked, where that does not come by itself.
     fn follow(&mut self) {}
@@ -117,7 +129,7 @@ impl McpConnection {
             McpConnection::new(wire, Arc::clone(system), stop).introduced(until)
         };
         let http = || {
-            let http = StreamableHttp::new(system.as_ref(), remote)?;
+            let http = StreamableHttp::new(system, remote)?;
             introduced(Box::new(http))
         };
         let stream = || {
@@ -149,25 +161,61 @@ impl McpConnection {
         }
     }
 
-    /// Introduces us. A server of the newest revision alone refuses that, and is asked who it is instead.
+    /// Introduces us. The newest revision has no introduction: a server elsewhere is asked first who it is, and a program
+    /// when it refuses.
     fn introduce(&mut self, until: Duration) -> Result<(), String> {
+        if self.wire.can_probe() && self.is_of_newest_revision(until) {
+            return Ok(());
+        }
         let hello =
             json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": ourselves()});
         match self.ask_raw("initialize", &hello, until)? {
             Ok(result) => {
                 let revision = result["protocolVersion"].as_str().unwrap_or(REVISION);
-                self.wire.agree(revision);
+                self.wire.agree(Some(revision));
                 let notice = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
                 self.send(&notice, until)?;
             }
             Err(refusal) => {
-                self.wire.agree(NEWEST);
-                self.is_newest = true;
+                self.speak_newest(true);
                 let found = self.ask_raw("server/discover", &json!({}), until);
                 found.map_err(|_| refusal.clone())?.map_err(|_| refusal)?;
             }
         }
         Ok(())
+    }
+
+    fn speak_newest(&mut self, is_newest: bool) {
+        self.is_newest = is_newest;
+        self.wire.agree(is_newest.then_some(NEWEST));
+    }
+
+    /// Asks a server for what it knows of the newest revision. One that wants another request of that revision is asked
+    /// again; any other refusal, and silence, is that of an older server.
+    fn is_of_newest_revision(&mut self, until: Duration) -> bool {
+        let until = until.min(self.system.elapsed() + self.patience(until).min(PROBE) / 2);
+        self.speak_newest(true);
+        for _ in 0..2 {
+            match self.exchange("server/discover", &json!({}), until) {
+                // A server that knows no such request may answer anything.
+                Ok(Ok(found)) => {
+                    let known = found["supportedVersions"].as_array();
+                    if known.is_some_and(|known| known.contains(&json!(NEWEST))) {
+                        return true;
+                    }
+                    break;
+                }
+                Ok(Err(error)) if error["code"] == UNSUPPORTED_REVISION => {
+                    let supported = error["data"]["supported"].as_array();
+                    if !supported.is_some_and(|known| known.contains(&json!(NEWEST))) {
+                        break;
+                    }
+                }
+                _ => break,
+            }
+        }
+        self.speak_newest(false);
+        false
     }
 
     pub(super) fn new(
@@ -244,6 +292,19 @@ impl McpConnection {
         params: &Value,
         until: Duration,
     ) -> Result<Result<Value, String>, String> {
+        let answer = self.exchange(method, params, until)?;
+        let said =
+            |error: Value| error["message"].as_str().unwrap_or("the server refused").to_owned();
+        Ok(answer.map_err(said))
+    }
+
+    /// Does the same, with the server's error as it is.
+    fn exchange(
+        &mut self,
+        method: &str,
+        params: &Value,
+        until: Duration,
+    ) -> Result<Result<Value, Value>, String> {
         self.last += 1;
         let id = self.last;
         let mut request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
@@ -269,10 +330,8 @@ impl McpConnection {
             if message["id"] != id {
                 continue;
             }
-            return Ok(match message.get("error") {
-                Some(error) => {
-                    Err(error["message"].as_str().unwrap_or("the server refused").to_owned())
-                }
+            return Ok(match message.get_mut("error") {
+                Some(error) => Err(error.take()),
                 None => Ok(message["result"].take()),
             });
         }

@@ -7,6 +7,7 @@
 
 mod address;
 mod connection;
+mod correspondence;
 pub(crate) mod fuzzing;
 mod offered;
 mod program;

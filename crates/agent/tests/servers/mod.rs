@@ -69,23 +69,32 @@ fn a_session_over_http() {
     let asked: Vec<&str> = received.iter().map(Received::asks).collect();
     assert_eq!(
         asked,
-        ["initialize", "notifications/initialized", "tools/list", "tools/call", "DELETE"]
+        [
+            "server/discover",
+            "initialize",
+            "notifications/initialized",
+            "tools/list",
+            "tools/call",
+            "DELETE"
+        ]
     );
     for (index, request) in received.iter().enumerate() {
         assert_eq!(request.header("authorization"), Some("Bearer t"));
         let (session, revision) = match index {
-            0 => (None, None),
+            // The question for the newest revision, and the introduction of older ones.
+            0 => (None, Some("2026-07-28")),
+            1 => (None, None),
             _ => (Some("s-1"), Some("2025-06-18")),
         };
         assert_eq!(request.header("mcp-session-id"), session, "{index}");
         assert_eq!(request.header("mcp-protocol-version"), revision, "{index}");
     }
-    for request in &received[..4] {
+    for request in &received[..5] {
         assert_eq!(request.header("content-type"), Some("application/json"));
         let accepted = request.header("accept").unwrap();
         assert!(accepted.contains("application/json") && accepted.contains("text/event-stream"));
     }
-    assert_eq!(received[3].header("mcp-name"), Some("echo"));
+    assert_eq!(received[4].header("mcp-name"), Some("echo"));
 }
 
 /// An answer may be a stream, with other messages before it. A request of the server is refused.
@@ -189,25 +198,131 @@ fn the_older_event_stream_works() {
 /// 2026-07-28 has no introduction: a server of that revision alone is asked who it is, and each request carries ours.
 #[test]
 fn a_server_of_the_newest_revision_alone() {
-    let stub = Stub::start(|request, stream| {
-        if request.asks() != "initialize" {
-            let version = "io.modelcontextprotocol/protocolVersion";
-            assert_eq!(request.message["params"]["_meta"][version], "2026-07-28");
-            assert_eq!(request.header("mcp-protocol-version"), Some("2026-07-28"));
-            assert_eq!(request.header("mcp-method"), Some(request.asks()));
-            return plain(request, stream, &[]);
+    let refused = std::sync::atomic::AtomicBool::new(false);
+    let stub = Stub::start(move |request, stream| {
+        let version = "io.modelcontextprotocol/protocolVersion";
+        assert_eq!(request.message["params"]["_meta"][version], "2026-07-28");
+        assert_eq!(request.header("mcp-protocol-version"), Some("2026-07-28"));
+        assert_eq!(request.header("mcp-method"), Some(request.asks()));
+        let answer = |key: &str, value: Json| {
+            json!({"jsonrpc": "2.0", "id": request.message["id"], key: value}).to_string()
+        };
+        // A server that refuses and names the revision itself is asked again.
+        if !refused.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            let error = json!({"code": -32022, "message": "unsupported version",
+                "data": {"supported": ["2026-07-28"]}});
+            head(stream, 400, &["content-type: application/json"])?;
+            return stream.write_all(answer("error", error).as_bytes());
         }
-        let error = json!({"code": -32022, "message": "unsupported version"});
-        let answer = json!({"jsonrpc": "2.0", "id": request.message["id"], "error": error});
-        head(stream, 400, &["content-type: application/json"])?;
-        stream.write_all(answer.to_string().as_bytes())
+        if request.asks() == "server/discover" {
+            head(stream, 200, &["content-type: application/json"])?;
+            return stream.write_all(
+                answer("result", json!({"supportedVersions": ["2026-07-28"]})).as_bytes(),
+            );
+        }
+        plain(request, stream, &[])
     });
     let mut server = connect(&stub, RemoteProtocol::Http).unwrap();
     let result = call(&mut server, &json!({}), LONG).unwrap();
     assert_eq!(result["content"][0]["text"], "{}");
     let asked: Vec<String> =
         stub.received().iter().map(|request| request.asks().to_owned()).collect();
-    assert_eq!(asked, ["initialize", "server/discover", "tools/call"]);
+    assert_eq!(asked, ["server/discover", "server/discover", "tools/call"]);
+}
+
+/// SEP-1699: a server may end a stream before its answer; the client waits as long as `retry` says, and goes on after
+/// the last event.
+#[test]
+fn a_stream_is_resumed() {
+    let stub = Stub::start(|request, stream| match request.asks() {
+        "tools/call" => {
+            events(stream)?;
+            write!(stream, "id: e-1\nretry: 300\ndata: \n\n")
+        }
+        "GET" => {
+            events(stream)?;
+            if request.header("last-event-id") == Some("e-1") {
+                // Once more, now with a notification.
+                return write!(
+                    stream,
+                    "id: e-2\ndata: {{\"jsonrpc\":\"2.0\",\"method\":\"x\"}}\n\n"
+                );
+            }
+            let result = json!({"content": [{"type": "text", "text": "resumed"}]});
+            let answer = json!({"jsonrpc": "2.0", "id": 3, "result": result});
+            event(stream, "message", &answer.to_string())
+        }
+        _ => plain(request, stream, &[]),
+    });
+    let mut server = connect(&stub, RemoteProtocol::Http).unwrap();
+    let started = Instant::now();
+    let result = call(&mut server, &json!({}), LONG).unwrap();
+    assert_eq!(result["content"][0]["text"], "resumed");
+    let elapsed = started.elapsed();
+    assert!(elapsed >= Duration::from_millis(600) && elapsed < AT_ONCE, "{elapsed:?}");
+    let asked = stub.received();
+    let resumed: Vec<Option<&str>> = asked
+        .iter()
+        .filter(|request| request.method == "GET")
+        .map(|request| request.header("last-event-id"))
+        .collect();
+    assert_eq!(resumed, [Some("e-1"), Some("e-2")]);
+    // One that never answers costs the time of its call.
+    let stub = Stub::start(|request, stream| match request.asks() {
+        "tools/call" | "GET" => {
+            events(stream)?;
+            write!(stream, "id: e\nretry: 0\ndata: \n\n")
+        }
+        _ => plain(request, stream, &[]),
+    });
+    let mut server = connect(&stub, RemoteProtocol::Http).unwrap();
+    let problem = call(&mut server, &json!({}), Duration::from_millis(500)).unwrap_err();
+    assert!(problem.contains("did not answer in time"), "{problem}");
+    let streams = stub.received().iter().filter(|request| request.method == "GET").count();
+    assert!((1..=5).contains(&streams), "{streams}");
+}
+
+/// Threads that listen to a server end with the connection, whatever the server does.
+#[test]
+fn streams_end_with_their_connection() {
+    for protocol in [RemoteProtocol::Http, RemoteProtocol::Sse] {
+        let (left, leaving) = channel::<()>();
+        let left = Mutex::new(left);
+        let answers: Mutex<Option<Sender<String>>> = Mutex::new(None);
+        let stub = Stub::start(move |request, stream| {
+            if request.method == "GET" {
+                let (sender, to_send) = channel();
+                *answers.lock().unwrap() = Some(sender);
+                events(stream)?;
+                event(stream, "endpoint", "/messages")?;
+                if protocol == RemoteProtocol::Sse {
+                    while let Ok(answer) = to_send.recv_timeout(Duration::from_millis(500)) {
+                        event(stream, "message", &answer)?;
+                    }
+                }
+                // The client has gone when nothing more can be read.
+                let _ = std::io::Read::read(stream, &mut [0]);
+                let _ = left.lock().unwrap().send(());
+                return Ok(());
+            }
+            if protocol == RemoteProtocol::Sse {
+                if request.message.get("id").is_some() {
+                    let to = answers.lock().unwrap();
+                    to.as_ref().unwrap().send(request.answer().to_string()).unwrap();
+                }
+                return head(stream, 202, &[]);
+            }
+            plain(request, stream, &[])
+        });
+        let mut server = connect(&stub, protocol).unwrap();
+        assert!(server.listen(Duration::from_millis(300)).unwrap().is_empty());
+        assert!(stub.received().iter().any(|request| request.method == "GET"));
+        assert!(leaving.try_recv().is_err());
+        let started = Instant::now();
+        drop(server);
+        leaving.recv_timeout(LONG).unwrap();
+        assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
+    }
 }
 
 /// The operator's fields are for one server: no redirect to another host is followed.
@@ -225,7 +340,8 @@ fn a_refusal_has_a_reason() {
         assert!(problem.contains(words), "{problem}");
         assert!(problem.starts_with("the server `far` cannot be reached: "), "{problem}");
         assert!(started.elapsed() < AT_ONCE, "{status}");
-        assert_eq!(stub.received().len(), 1);
+        // The question for the newest revision, and the introduction.
+        assert_eq!(stub.received().len(), 2);
     }
     let gone = ServerAddress::Remote(RemoteServer {
         url: "http://127.0.0.1:1/mcp".to_owned(),

@@ -28,8 +28,13 @@ impl Received {
         self.message["method"].as_str().unwrap_or(&self.method)
     }
 
-    /// Returns the answer to the message, with the result that a server has for its method.
+    /// Returns the answer to the message, with the result that a server has for its method. It does not know the newest
+    /// revision.
     pub(super) fn answer(&self) -> Json {
+        if self.asks() == "server/discover" {
+            let error = json!({"code": -32601, "message": "method not found"});
+            return json!({"jsonrpc": "2.0", "id": self.message["id"], "error": error});
+        }
         let result = match self.asks() {
             "initialize" => json!({"protocolVersion": "2025-06-18", "capabilities": {},
                 "serverInfo": {"name": "stub", "version": "1"}}),
