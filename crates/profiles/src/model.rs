@@ -515,6 +515,10 @@ pub enum ServerValue {
     Args,
     /// The environment.
     Env,
+    /// The names of the variables that the client hands on: those that say `NAME = "${NAME}"`.
+    HandedOn,
+    /// The environment without them, for a client that fills in no variables.
+    FixedEnv,
     /// The address.
     Url,
     /// The headers.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use brief_profiles::{ServerFormat, ServerProfile, Text};
+use brief_profiles::{ServerProfile, Text};
 
 use brief_dialects::portable::output::{Outputs, SharedEntry, SharedFile};
 
@@ -178,9 +178,6 @@ impl Clients {
         present: &BTreeSet<String>,
     ) -> Result<(&'static str, SharedEntry), &'static str> {
         let known = mcp::profile(client).ok_or("the client's file for servers is not known")?;
-        if known.format != ServerFormat::Json {
-            return Err("the client's file is TOML, which is not written yet");
-        }
         let (usual, others) = self
             .server_file(known)
             .ok_or("the file below the home directory is the client's own; use its own command")?;

@@ -3,11 +3,9 @@
 use std::path::Path;
 
 use brief_dialects::portable::output::{Foreign, Merge, SharedEntry};
-use brief_profiles::{ServerFormat, ServerProfile};
+use brief_profiles::ServerProfile;
 use brief_syntax::system::System;
-use toml_edit::{DocumentMut, Item, Table};
 
-use super::write::toml_text_of;
 use super::{Server, entry_json};
 use crate::client_file::{ClientFile, ClientFileError};
 use crate::shared::merge;
@@ -114,9 +112,6 @@ fn change(
     wanted: Option<&Server>,
     before: &[Server],
 ) -> Result<ServerChange, Problem> {
-    if profile.format == ServerFormat::Toml {
-        return change_toml(profile, text, wanted, before);
-    }
     let entry = |server: &Server| {
         let json = entry_json(profile, server).map_err(Problem::Unfit)?;
         Ok(SharedEntry::Keyed { key: profile.key.to_string(), name: server.name.clone(), json })
@@ -135,83 +130,6 @@ fn change(
         (None, Some(_)) => ServerChange::Remove,
         (None, None) => ServerChange::None,
     })
-}
-
-/// Changes a TOML file. Everything else in it stays as it is, comments included.
-fn change_toml(
-    profile: &ServerProfile,
-    text: Option<&str>,
-    wanted: Option<&Server>,
-    before: &[Server],
-) -> Result<ServerChange, Problem> {
-    let invalid =
-        |problem: &dyn std::fmt::Display| Problem::Invalid(format!("is not valid: {problem}"));
-    let mut document: DocumentMut = text
-        .unwrap_or_default()
-        .parse()
-        .map_err(|error: toml_edit::TomlError| invalid(&error.message()))?;
-    let parsed = |server: &Server| {
-        let text = toml_text_of(profile, server).map_err(Problem::Unfit)?;
-        let parsed: DocumentMut =
-            text.parse().map_err(|error: toml_edit::TomlError| invalid(&error.message()))?;
-        Ok(parsed[&*profile.key][&server.name].clone())
-    };
-    let name = match wanted.or(before.first()) {
-        Some(server) => server.name.clone(),
-        None => return Ok(ServerChange::None),
-    };
-    let same = |left: &Item, right: &Item| plain(left) == plain(right);
-    let wanted = wanted.map(parsed).transpose()?;
-    let before = before.iter().map(parsed).collect::<Result<Vec<_>, _>>()?;
-    let present = document.get(&profile.key).and_then(|servers| servers.get(&name));
-    match (present, &wanted) {
-        (None, None) => return Ok(ServerChange::None),
-        (Some(present), Some(wanted)) if same(present, wanted) => return Ok(ServerChange::None),
-        (Some(present), _) if !before.iter().any(|known| same(known, present)) => {
-            return Ok(ServerChange::Kept(
-                "it is not an entry of `brief`, or it was changed by hand",
-            ));
-        }
-        _ => {}
-    }
-    if let Some(wanted) = wanted {
-        let servers = document.entry(&profile.key).or_insert_with(|| {
-            let mut table = Table::new();
-            table.set_implicit(true);
-            Item::Table(table)
-        });
-        let servers = servers.as_table_like_mut();
-        let servers =
-            servers.ok_or_else(|| invalid(&format!("`{}` is not a table", &*profile.key)))?;
-        servers.insert(&name, wanted);
-    } else if let Some(servers) = document.get_mut(&profile.key).and_then(Item::as_table_like_mut) {
-        servers.remove(&name);
-        if servers.is_empty() {
-            document.remove(&profile.key);
-        }
-    }
-    let new = document.to_string();
-    Ok(if new.trim().is_empty() { ServerChange::Remove } else { ServerChange::Write(new) })
-}
-
-/// Returns a value without its layout, for comparison.
-fn plain(item: &Item) -> String {
-    match item.as_table_like() {
-        Some(table) => {
-            let mut fields: Vec<String> =
-                table.iter().map(|(key, value)| format!("{key:?}: {}", plain(value))).collect();
-            fields.sort_unstable();
-            format!("{{{}}}", fields.join(", "))
-        }
-        None => match item.as_value() {
-            Some(value) => {
-                let mut value = value.clone();
-                value.decor_mut().clear();
-                value.to_string()
-            }
-            None => String::new(),
-        },
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! From servers to a client's text.
 
-use std::fmt::Write as _;
-
 use brief_profiles::{ServerFormat, ServerProfile, ServerValue};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -37,14 +35,6 @@ pub fn write(profile: &ServerProfile, servers: &[Server]) -> Written {
 pub fn entry_json(profile: &ServerProfile, server: &Server) -> Result<String, &'static str> {
     let entry = entry(profile, server)?;
     serde_json::to_string(&entry).map_err(|_| "it cannot be written as JSON")
-}
-
-/// Writes one server as a client with a TOML file wants it; the error says why it cannot have it.
-pub(super) fn toml_text_of(
-    profile: &ServerProfile,
-    server: &Server,
-) -> Result<String, &'static str> {
-    Ok(toml(&profile.key, &[(server.name.clone(), entry(profile, server)?)]))
 }
 
 /// A value in a settings file. Maps keep their order, because people read these files.
@@ -142,10 +132,25 @@ fn setting(field: &ServerValue, transport: &Transport) -> Option<Setting> {
         }
         (ServerValue::Args, Transport::Stdio { args, .. }) => Some(Setting::List(args.clone())),
         (ServerValue::Env, Transport::Stdio { env, .. }) => map(env),
+        (ServerValue::HandedOn, Transport::Stdio { env, .. }) => {
+            let names = env.iter().filter(|pair| is_handed_on(pair));
+            let names: Vec<String> = names.map(|(name, _)| name.clone()).collect();
+            (!names.is_empty()).then_some(Setting::List(names))
+        }
+        (ServerValue::FixedEnv, Transport::Stdio { env, .. }) => {
+            let fixed: Vec<_> = env.iter().filter(|pair| !is_handed_on(pair)).cloned().collect();
+            map(&fixed)
+        }
         (ServerValue::Url, Transport::Remote { url, .. }) => Some(Setting::Text(url.clone())),
         (ServerValue::Headers, Transport::Remote { headers, .. }) => map(headers),
         _ => None,
     }
+}
+
+/// Returns whether a variable has the value that it has outside.
+fn is_handed_on((name, value): &(String, String)) -> bool {
+    let inner = value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    inner == Some(name.as_str())
 }
 
 fn json(key: &str, entries: Vec<(String, Setting)>) -> String {
@@ -156,72 +161,11 @@ fn json(key: &str, entries: Vec<(String, Setting)>) -> String {
 }
 
 fn toml(key: &str, entries: &[(String, Setting)]) -> String {
-    let mut text = String::new();
-    for (index, (name, entry)) in entries.iter().enumerate() {
-        if index > 0 {
-            text.push('\n');
-        }
-        let _ = writeln!(text, "[{key}.{}]", toml_key(name));
-        if let Setting::Map(fields) = entry {
-            for (key, value) in fields {
-                if let Some(value) = toml_value(value) {
-                    let _ = writeln!(text, "{} = {value}", toml_key(key));
-                }
-            }
-        }
-    }
-    text
-}
-
-fn toml_key(key: &str) -> String {
-    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    if !key.is_empty() && key.bytes().all(is_bare) { key.to_owned() } else { toml_text(key) }
-}
-
-/// JSON's escapes are TOML's, except that TOML wants the delete character escaped too.
-fn toml_text(text: &str) -> String {
-    let json = serde_json::to_string(text).expect("text is JSON");
-    json.replace('\u{7f}', "\\u007f")
-}
-
-/// TOML has no word for nothing, so what is nothing is left out.
-fn toml_value(value: &Setting) -> Option<String> {
-    Some(match value {
-        Setting::Flag(flag) => flag.to_string(),
-        Setting::Text(text) => toml_text(text),
-        Setting::List(texts) => {
-            toml_list(&texts.iter().map(|text| toml_text(text)).collect::<Vec<_>>())
-        }
-        Setting::Map(fields) => {
-            toml_table(fields.iter().map(|(key, value)| (key, toml_value(value))))
-        }
-        Setting::Custom(value) => return toml_custom(value),
-    })
-}
-
-fn toml_custom(value: &serde_json::Value) -> Option<String> {
-    Some(match value {
-        serde_json::Value::Null => return None,
-        serde_json::Value::Bool(flag) => flag.to_string(),
-        serde_json::Value::Number(number) => number.to_string(),
-        serde_json::Value::String(text) => toml_text(text),
-        serde_json::Value::Array(values) => {
-            toml_list(&values.iter().filter_map(toml_custom).collect::<Vec<_>>())
-        }
-        serde_json::Value::Object(fields) => {
-            toml_table(fields.iter().map(|(key, value)| (key, toml_custom(value))))
-        }
-    })
-}
-
-fn toml_list(items: &[String]) -> String {
-    format!("[{}]", items.join(", "))
-}
-
-fn toml_table<'f>(fields: impl Iterator<Item = (&'f String, Option<String>)>) -> String {
-    let fields = fields.filter_map(|(key, value)| Some(format!("{} = {}", toml_key(key), value?)));
-    let fields: Vec<String> = fields.collect();
-    if fields.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", fields.join(", ")) }
+    let table = |(name, entry): &(String, Setting)| {
+        let fields = serde_json::to_value(entry).expect("texts, lists and maps are JSON");
+        crate::shared::toml::table(key, name, &fields)
+    };
+    entries.iter().map(table).collect::<Vec<String>>().join("\n")
 }
 
 #[cfg(test)]
@@ -356,7 +300,7 @@ mod tests {
         [mcp_servers.files]
         command = "mcp-files"
         args = ["--root", "a \"b\""]
-        env = { TOKEN = "${TOKEN}" }
+        env_vars = ["TOKEN"]
 
         [mcp_servers."web.site"]
         url = "https://x.test/mcp"

@@ -7,6 +7,7 @@ mod block;
 mod json;
 #[cfg(test)]
 mod tests;
+pub(crate) mod toml;
 
 use brief_dialects::portable::output::{Foreign, Merge, MergedOutput, SharedEntry};
 
@@ -22,14 +23,17 @@ const EDITED: &str = "it was changed by hand";
 pub fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<MergedOutput, String> {
     let is_block = |entry: &&SharedEntry| matches!(entry, SharedEntry::Block { .. });
     let all = || request.wanted.iter().chain(request.before);
-    let is_json = request.path.rsplit_once('.').is_some_and(|(_, ending)| {
-        ending.eq_ignore_ascii_case("json") || ending.eq_ignore_ascii_case("jsonc")
-    });
-    if is_json && all().any(|entry| is_block(&entry)) {
-        return Err("a JSON file cannot hold lines between markers".to_owned());
+    let ending = request.path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_json = ["json", "jsonc"].iter().any(|one| ending.eq_ignore_ascii_case(one));
+    let is_toml = ending.eq_ignore_ascii_case("toml");
+    if (is_json || is_toml) && all().any(|entry| is_block(&entry)) {
+        return Err("a JSON or TOML file cannot hold lines between markers".to_owned());
+    }
+    if is_toml {
+        return toml::merge(request);
     }
     if !is_json && !all().all(|entry| is_block(&entry)) {
-        return Err("only JSON files have lists and tables".to_owned());
+        return Err("only JSON files have lists, and JSON and TOML files tables".to_owned());
     }
     if is_json { json::merge(request, schema) } else { block::merge(request) }
 }

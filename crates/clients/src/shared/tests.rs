@@ -7,7 +7,7 @@ use super::merge;
 
 const VALUE: &str = ".agents/rules/**/RULE.md";
 
-fn listed() -> SharedEntry {
+pub(super) fn listed() -> SharedEntry {
     SharedEntry::Listed { key: "instructions".to_owned(), value: VALUE.to_owned() }
 }
 
@@ -16,12 +16,12 @@ fn keyed(name: &str, json: &str) -> SharedEntry {
     SharedEntry::Keyed { key, name: name.to_owned(), json: json.to_owned() }
 }
 
-fn block(text: &str) -> SharedEntry {
+pub(super) fn block(text: &str) -> SharedEntry {
     SharedEntry::Block { text: text.to_owned() }
 }
 
 /// A merge request with defaults.
-struct Ask<'a> {
+pub(super) struct Ask<'a> {
     path: &'a str,
     text: Option<&'a str>,
     before: &'a [SharedEntry],
@@ -29,33 +29,37 @@ struct Ask<'a> {
 }
 
 impl<'a> Ask<'a> {
-    fn about(text: &'a str) -> Ask<'a> {
+    pub(super) fn about(text: &'a str) -> Ask<'a> {
         Ask { path: "a.json", text: Some(text), before: &[], foreign: Foreign::Keep }
+    }
+
+    pub(super) fn toml(text: &'a str) -> Ask<'a> {
+        Ask { path: ".codex/config.toml", ..Ask::about(text) }
     }
 
     fn markdown(text: &'a str) -> Ask<'a> {
         Ask { path: "CLAUDE.md", ..Ask::about(text) }
     }
 
-    fn before(self, before: &'a [SharedEntry]) -> Ask<'a> {
+    pub(super) fn before(self, before: &'a [SharedEntry]) -> Ask<'a> {
         Ask { before, ..self }
     }
 
-    fn forced(self) -> Ask<'a> {
+    pub(super) fn forced(self) -> Ask<'a> {
         Ask { foreign: Foreign::Replace, ..self }
     }
 
-    fn want(&self, wanted: &[SharedEntry]) -> std::result::Result<MergedOutput, String> {
+    pub(super) fn want(&self, wanted: &[SharedEntry]) -> std::result::Result<MergedOutput, String> {
         let Ask { path, text, before, foreign } = *self;
         merge(&Merge { path, text, wanted, before, foreign }, None)
     }
 
-    fn get(&self, wanted: &[SharedEntry]) -> MergedOutput {
+    pub(super) fn get(&self, wanted: &[SharedEntry]) -> MergedOutput {
         self.want(wanted).unwrap()
     }
 }
 
-fn new_file(path: &str, wanted: &[SharedEntry], schema: Option<&str>) -> MergedOutput {
+pub(super) fn new_file(path: &str, wanted: &[SharedEntry], schema: Option<&str>) -> MergedOutput {
     let request = Merge { path, text: None, wanted, before: &[], foreign: Foreign::Keep };
     merge(&request, schema).unwrap()
 }

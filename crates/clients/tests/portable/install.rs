@@ -348,10 +348,12 @@ fn servers_are_declared_for_each_client() {
     assert_eq!(needs(&leave, &["opencode"], &[RULE_FILE], &[]), [""; 0]);
     assert_eq!(left_out(&leave, &["opencode"]).len(), 2);
     let codex = "[clients.codex.skill]\npath = \".x/{name}/S.md\"\nfields = []\n\
-                 [mcp.a]\ncommand = \"a\"\n";
+                 [mcp.a]\ncommand = \"a\"\nenv = { A = \"${A}\", B = \"${A}\", C = \"1\" }\n";
     let codex = clients(codex, ProfileScope::Project);
-    assert_eq!(needs(&codex, &["codex"], &[], &[]), [""; 0]);
-    assert_eq!(left_out(&codex, &["codex"]).len(), 1);
+    let entry = r#"{"command":"a","args":[],"env":{"B":"${A}","C":"1"},"env_vars":["A"]}"#;
+    let entry = format!(".codex/config.toml: mcp_servers.a = {entry}");
+    assert_eq!(needs(&codex, &["codex"], &[], &[]), [entry]);
+    assert_eq!(left_out(&codex, &["codex"]).len(), 0);
     let problems = read("[mcp.a]\n[install]\nx = 1\n", ProfileScope::Project).unwrap_err();
     assert_eq!(problems.len(), 2, "everything is reported: {problems:?}");
 }

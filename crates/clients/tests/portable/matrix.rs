@@ -282,8 +282,7 @@ fn servers_are_written_for_each_client_that_has_a_file() {
         let shared = clients.shared(&outputs);
         let known = BUILTIN.find(client).unwrap().mcp.as_ref();
         let is_written = known.is_some_and(|known| !known.stdio.is_empty());
-        // Codex has TOML, which installing does not write.
-        assert_eq!(!shared.is_empty(), is_written && client != "codex", "{client}");
+        assert_eq!(!shared.is_empty(), is_written, "{client}");
         for file in shared {
             let known = known.unwrap();
             assert_eq!(file.path, &*known.file);
