@@ -453,7 +453,7 @@ pub struct ServerProfile {
     /// The file below a user's home directory; none where the client rewrites it whenever it runs.
     #[serde(default)]
     pub home_file: Option<Text>,
-    /// Other names of that file.
+    /// Other names of that file. Without a `home-file` they are read, and never written.
     #[serde(default)]
     pub home_or: List<Text>,
     /// The format of the file.

@@ -1,4 +1,4 @@
-//! What the threads of a connection to a server elsewhere share, and what each of them does.
+//! The shared parts of a connection to a server elsewhere, and the work of its threads.
 //!
 //! The operator's header fields go to this server alone: neither a redirect nor an event stream leads to another host.
 

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_clients::mcp::{self, FoundServer, Protocol, Server, ServerFile, Transport};
+use brief_clients::mcp::{self, FoundServer, Protocol, Server, ServerFile, ServerScope, Transport};
 use brief_engine::hosted::CONFIG_NAME;
 use brief_engine::mcp::{Connection, McpServer, ServerKind};
 use brief_engine::{McpServersReport, hosted};
 use brief_profiles::ServerProfile;
 use brief_syntax::limits;
 use brief_syntax::render::Envelope;
-use brief_syntax::system::ReadError;
+use brief_syntax::system::{ReadError, home_directory};
 use brief_syntax::text::visible_line;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -24,8 +24,8 @@ use crate::ui::Ui;
 /// Show the MCP servers that are configured for a file or directory
 ///
 /// Those of `context-config.json`, and those of the clients' own files at the top of the repository
-/// (`.mcp.json`, `.cursor/mcp.json`, `.vscode/mcp.json`, …), each with its place. Nothing is started, unless
-/// --check says so. With --for, prints the first ones as the content of that client's own file.
+/// (`.mcp.json`, `.cursor/mcp.json`, `.vscode/mcp.json`, …) and in the home directory, each with its place. Nothing is
+/// started, unless --check says so. With --for, prints the first ones as the content of that client's own file.
 #[derive(Debug, Args)]
 pub(crate) struct McpServersArgs {
     /// The file or directory to ask about; it need not exist yet
@@ -76,7 +76,7 @@ pub(super) struct CheckedServer {
 struct ClientServer {
     client: &'static str,
     name: String,
-    path: &'static str,
+    path: String,
     line: usize,
     command: Option<String>,
     args: Vec<String>,
@@ -91,7 +91,7 @@ impl ClientServer {
             Transport::Stdio { command, args, .. } => (Some(command), args, None),
             Transport::Remote { url, .. } => (None, Vec::new(), Some(url)),
         };
-        let (client, path) = (file.client, file.path);
+        let (client, path) = (file.client, file.shown());
         ClientServer {
             client,
             name: server.name,
@@ -105,25 +105,31 @@ impl ClientServer {
     }
 }
 
-/// Reads the servers of all clients' files at the top of the project. Prints the unreadable ones.
+/// Reads the servers of all clients' files at the top of the project and in the home directory. Prints the unreadable
+/// ones.
 fn of_clients(
     ui: &mut Ui,
     session: &Session,
     root: &Path,
 ) -> Result<Vec<ClientServer>, CommandError> {
     let mut servers = Vec::new();
-    let Ok(top) = session.system().open_dir(root) else { return Ok(servers) };
-    for file in mcp::server_files() {
-        let found = match top.read_below(Path::new(file.path), limits::FILE_BYTES) {
-            Ok(bytes) => mcp::find(&file, &String::from_utf8_lossy(&bytes)),
-            Err(ReadError::Missing) => continue,
-            Err(error) => Err(error.to_string()),
-        };
-        match found {
-            Ok(found) => {
-                servers.extend(found.into_iter().map(|found| ClientServer::new(&file, found)));
+    let home = home_directory(session.system());
+    let bases = [(Some(root.to_owned()), ServerScope::Project), (home, ServerScope::User)];
+    for (base, scope) in bases {
+        let top = base.map(|base| session.system().open_dir(&base));
+        let Some(Ok(top)) = top else { continue };
+        for file in mcp::server_files(scope) {
+            let found = match top.read_below(Path::new(file.path), limits::FILE_BYTES) {
+                Ok(bytes) => mcp::find(&file, &String::from_utf8_lossy(&bytes)),
+                Err(ReadError::Missing) => continue,
+                Err(error) => Err(error.to_string()),
+            };
+            match found {
+                Ok(found) => {
+                    servers.extend(found.into_iter().map(|found| ClientServer::new(&file, found)));
+                }
+                Err(problem) => ui.warning(&format!("{} is not read: {problem}", file.shown()))?,
             }
-            Err(problem) => ui.warning(&format!("{} is not read: {problem}", file.path))?,
         }
     }
     Ok(servers)

@@ -252,7 +252,8 @@ fn a_gateway_reaches_a_server_elsewhere() {
 }
 
 /// The document's rule: home, project and nearer directories merged by name, the nearest entry as a whole; then clients' files;
-/// then tasks and rules. What another client starts by itself is left to it, and so is our own entry.
+/// then tasks and rules; then clients' files in the home directory. What another client starts by itself is left to it, and
+/// so is our own entry.
 #[test]
 fn servers_come_from_every_file() {
     let marked = |mark: &str| script(&format!("sleep 100 # {mark}"));
@@ -276,6 +277,19 @@ fn servers_come_from_every_file() {
         &project,
         &servers(&json!({"both": {"command": "not-this-one"}, "home": marked("home")})),
     );
+    let own = |path: &str, text: &str| {
+        let path = project.home().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let both = json!({"both": {"command": "not-this-one"}, "of-claude": marked("of-claude")});
+    own(".claude.json", &json!({"oauthAccount": {"x": 1}, "mcpServers": both}).to_string());
+    let codex = marked("codex")["args"][1].to_string();
+    own(
+        ".codex/config.toml",
+        &format!("[mcp_servers.of-codex]\ncommand = \"sh\"\nargs = [\"-c\", {codex}]\n"),
+    );
+    own(".gemini/settings.json", "not JSON");
     let names = |args: &[&str]| -> (Vec<String>, String) {
         let output = project.run(&[args, &["mcp-servers", "--check", "--exec", "--json"]].concat());
         let checked = output.json()["checked"].clone();
@@ -296,6 +310,8 @@ fn servers_come_from_every_file() {
         format!("home {}:1", home.display()),
         "mcp .mcp.json:1".to_owned(),
         "near sub/.context/context-config.json:1".to_owned(),
+        format!("of-claude {}:1", project.home().join(".claude.json").display()),
+        format!("of-codex {}:1", project.home().join(".codex/config.toml").display()),
         "style sub/.agents/rules/style.md:3".to_owned(),
     ];
     expected.sort();
@@ -307,6 +323,7 @@ fn servers_come_from_every_file() {
         "{said}"
     );
     assert!(said.contains(".vscode/mcp.json is not read"), "{said}");
+    assert!(said.contains("~/.gemini/settings.json is not read"), "{said}");
 }
 
 /// A client starts the servers of its own files itself, so a gateway for it leaves them out.

@@ -128,7 +128,15 @@ fn servers_of_clients_are_listed() {
     asking starts none of them; `--check` starts each and lists its tools
     [EOF]
     ");
+    std::fs::create_dir_all(project.home().join(".codex")).unwrap();
+    let own = "model = \"x\"\n\n[mcp_servers.mine]\nurl = \"https://y.test\"\n";
+    std::fs::write(project.home().join(".codex/config.toml"), own).unwrap();
     let json = project.run(&["mcp-servers", "--json"]).json();
+    assert_eq!(
+        json["client_servers"][3],
+        json!({"client": "codex", "name": "mine", "path": "~/.codex/config.toml", "line": 3,
+            "command": null, "args": [], "url": "https://y.test", "disabled": false})
+    );
     assert_eq!(
         json["client_servers"][0],
         json!({"client": "claude", "name": "files", "path": ".mcp.json", "line": 3,

@@ -1,4 +1,4 @@
-//! Servers that stand in the files of a project's clients.
+//! Servers that stand in the files of clients, those of a project and the user's.
 //!
 //! The files belong to the clients and to the user: they are read as far as they are understood, and
 //! nothing in them is started.
@@ -8,28 +8,44 @@ use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::{Protocol, Server, Transport};
+use super::{Protocol, Server, ServerScope, Transport};
 
-/// A file of a project in which a client looks for servers.
+/// A file in which a client looks for servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerFile {
     /// The client, as people call it.
     pub client: &'static str,
     /// The client, as its own file is called.
     pub owner: &'static str,
-    /// The path below the project, with `/`.
+    /// The path below the project or the home directory, with `/`.
     pub path: &'static str,
+    /// The directory that it is below.
+    pub scope: ServerScope,
     servers: &'static ServerProfile,
 }
 
-/// Returns the files, by client.
-pub fn server_files() -> impl Iterator<Item = ServerFile> {
+impl ServerFile {
+    /// Returns the path for people.
+    pub fn shown(&self) -> String {
+        match self.scope {
+            ServerScope::Project => self.path.to_owned(),
+            ServerScope::User => format!("~/{}", self.path),
+        }
+    }
+}
+
+/// Returns the files of a project, or those of the user, by client.
+pub fn server_files(scope: ServerScope) -> impl Iterator<Item = ServerFile> {
     let clients = BUILTIN.clients.iter().filter_map(|client| Some((client, client.mcp.as_ref()?)));
-    clients.flat_map(|(client, servers)| {
+    clients.flat_map(move |(client, servers)| {
         let owner = &*client.id;
         let client = servers.known_as.as_deref().unwrap_or(owner);
-        let paths = std::iter::once(&servers.file).chain(&servers.or);
-        paths.map(move |path| ServerFile { client, owner, path, servers })
+        let (usual, others) = match scope {
+            ServerScope::Project => (Some(&servers.file), &servers.or),
+            ServerScope::User => (servers.home_file.as_ref(), &servers.home_or),
+        };
+        let paths = usual.into_iter().chain(others);
+        paths.map(move |path| ServerFile { client, owner, path, scope, servers })
     })
 }
 
@@ -179,7 +195,7 @@ mod tests {
     use super::*;
 
     fn names(path: &str, text: &str) -> Vec<String> {
-        let file = server_files().find(|file| file.path == path).unwrap();
+        let file = server_files(ServerScope::Project).find(|file| file.path == path).unwrap();
         let found = find(&file, text).unwrap();
         let words = |found: FoundServer| {
             let way = match found.server.transport {
@@ -228,7 +244,8 @@ mod tests {
             assert_eq!(names(path, text), expected, "{path}");
         }
         for (client, text) in [("claude", "not JSON"), ("claude", "[]"), ("codex", "x = ")] {
-            let file = server_files().find(|file| file.client == client).unwrap();
+            let file =
+                server_files(ServerScope::Project).find(|file| file.client == client).unwrap();
             assert!(find(&file, text).is_err(), "{client}");
         }
     }

@@ -1,16 +1,15 @@
 //! The MCP servers that a project configures, as far as the user lets them start.
 //!
 //! They come from `context-config.json` (merged by its document's rule, the nearest first), from clients' own files at the
-//! top of the project, and from tasks and rules (`mcp_server`), in that order; of two with one name, the first counts. The user's
-//! own start without a question. Those of a project need its trust, because they are programs, and because an
+//! top of the project, from tasks and rules (`mcp_server`), and from clients' own files in the home directory, in that order;
+//! of two with one name, the first counts. The user's own start without a question. Those of a project need its trust, because they are programs, and because an
 //! address gets the header fields that are written for it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use brief_agent::mcp_client::{RemoteProtocol, RemoteServer, ServerAddress, ServerProgram};
-use brief_clients::mcp::{Protocol, Transport};
-use brief_clients::mcp::{find, server_files};
+use brief_clients::mcp::{Protocol, ServerScope, Transport, find, server_files};
 use brief_dialects::hosted;
 use brief_dialects::mcp::{Connection, McpServer, ServerKind};
 use brief_dialects::policy::PolicyError;
@@ -20,7 +19,7 @@ use brief_runtime::assembly::SearchDirectories;
 use brief_runtime::consent::{Content, Objection};
 use brief_runtime::{Consent, Execution, ProjectRefusal, PromptAssembly, Wish, project_of};
 use brief_syntax::limits;
-use brief_syntax::system::{ReadError, System};
+use brief_syntax::system::{ReadError, System, home_directory};
 
 use super::GatewayServer;
 
@@ -213,29 +212,35 @@ fn candidates(
         }
     });
     let mut all: Vec<Candidate> = hosted.collect();
-    if let Ok(top) = project.system().open_dir(root) {
-        let files = server_files().filter(|file| search.without != Some(file.owner));
-        for file in files {
+    let mut of_clients = |base: &Path, scope: ServerScope| {
+        let Ok(top) = project.system().open_dir(base) else { return Vec::new() };
+        let files = server_files(scope).filter(|file| search.without != Some(file.owner));
+        let found = files.flat_map(|file| {
             let found = match top.read_below(Path::new(file.path), limits::FILE_BYTES) {
                 Ok(bytes) => find(&file, &String::from_utf8_lossy(&bytes)),
-                Err(ReadError::Missing) => continue,
+                Err(ReadError::Missing) => Ok(Vec::new()),
                 Err(error) => Err(error.to_string()),
             };
             let found = found.unwrap_or_else(|problem| {
-                problems.push(format!("{} is not read: {problem}", file.path));
+                problems.push(format!("{} is not read: {problem}", file.shown()));
                 Vec::new()
             });
-            let path = root.join(file.path);
-            all.extend(found.into_iter().map(|found| Candidate {
-                place: shown(&path, found.line),
-                disabled: found.server.disabled,
-                address: transport_address(found.server.transport),
-                name: found.server.name,
-                file: path.clone(),
-                document: None,
-            }));
-        }
-    }
+            let path = base.join(file.path);
+            found.into_iter().map(move |found| (path.clone(), found))
+        });
+        let candidates = found.map(|(path, found)| Candidate {
+            place: shown(&path, found.line),
+            disabled: found.server.disabled,
+            address: transport_address(found.server.transport),
+            name: found.server.name,
+            file: path,
+            document: None,
+        });
+        candidates.collect()
+    };
+    all.extend(of_clients(root, ServerScope::Project));
+    let home = home_directory(project.system());
+    let at_home = home.map(|home| of_clients(&home, ServerScope::User)).unwrap_or_default();
     all.extend(documents(project.system(), directory).into_iter().filter_map(|document| {
         let (server, line) = document.mcp_server()?;
         Some(Candidate {
@@ -247,6 +252,7 @@ fn candidates(
             document: Some(document),
         })
     }));
+    all.extend(at_home);
     // `brief mcp install` has written it: it would be this very server again.
     all.retain(|candidate| !is_ourselves(&candidate.address));
     all
