@@ -434,6 +434,21 @@ pub const TARGETS: &[Target] = &[
         longest: 1024,
     },
     Target {
+        name: "lsp-editor",
+        backing: Backing::Own,
+        run: brief_serve::fuzzing::lsp_editor,
+        seed: |_| false,
+        own_seeds: &[
+            "{\"method\":\"textDocument/didOpen\",\"params\":{\"textDocument\":{\"uri\":\"file:///p/AGENTS.yaml\",\"version\":1,\"text\":\"context:\\n  - contant: x\\n\"}}}\n\
+             {\"method\":\"textDocument/didChange\",\"params\":{\"textDocument\":{\"uri\":\"file:///p/AGENTS.yaml\",\"version\":2},\"contentChanges\":[{\"range\":{\"start\":{\"line\":1,\"character\":4},\"end\":{\"line\":1,\"character\":5}},\"text\":\"\u{1f980}\"}]}}\n\
+             {\"id\":1,\"method\":\"textDocument/completion\",\"params\":{\"textDocument\":{\"uri\":\"file:///p/AGENTS.yaml\"},\"position\":{\"line\":1,\"character\":4}}}\n\
+             {\"id\":2,\"method\":\"textDocument/codeAction\",\"params\":{\"textDocument\":{\"uri\":\"file:///p/AGENTS.yaml\"},\"range\":{\"start\":{\"line\":0,\"character\":0},\"end\":{\"line\":9,\"character\":0}}}}\n\
+             {\"id\":3,\"method\":\"textDocument/definition\",\"params\":{\"textDocument\":{\"uri\":\"file:///p/AGENTS.yaml\"},\"position\":{\"line\":1,\"character\":4}}}",
+        ],
+        dictionary: JSON_WORDS,
+        longest: 4096,
+    },
+    Target {
         name: "mcp-server",
         backing: Backing::Own,
         run: brief_agent::fuzzing::mcp_server,

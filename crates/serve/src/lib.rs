@@ -8,3 +8,4 @@ pub mod hook;
 pub mod lsp;
 #[cfg(feature = "agent")]
 pub mod mcp;
+pub mod schemas;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use brief_engine::hosted;
+use brief_serve::schemas::FileSchema;
 use clap::{Args, ValueEnum};
 
 use crate::error::CommandError;
@@ -46,33 +46,26 @@ enum SchemaArg {
     Client,
 }
 
-/// The schema of a file, which lies in `docs/schemas/files`.
-macro_rules! schema {
-    ($name:literal) => {
-        include_str!(concat!("../../../../docs/schemas/files/", $name, ".json"))
-    };
-}
-
 impl SchemaArg {
-    fn schema(self) -> &'static str {
+    fn schema(self) -> FileSchema {
         match self {
-            SchemaArg::AgentsYaml => schema!("agents-yaml"),
-            SchemaArg::BriefToml => schema!("brief-toml"),
-            SchemaArg::Rule => schema!("rule"),
-            SchemaArg::Skill => schema!("skill"),
-            SchemaArg::Agent => schema!("agent"),
-            SchemaArg::Command => schema!("command"),
-            SchemaArg::Bundle => schema!("bundle"),
-            SchemaArg::AgentFile => schema!("agent-file"),
-            SchemaArg::Task => schema!("task"),
-            SchemaArg::Hosted => hosted::CONFIG_SCHEMA,
-            SchemaArg::Policy => schema!("policy"),
-            SchemaArg::Client => schema!("client"),
+            SchemaArg::AgentsYaml => FileSchema::AgentsYaml,
+            SchemaArg::BriefToml => FileSchema::BriefToml,
+            SchemaArg::Rule => FileSchema::Rule,
+            SchemaArg::Skill => FileSchema::Skill,
+            SchemaArg::Agent => FileSchema::Agent,
+            SchemaArg::Command => FileSchema::Command,
+            SchemaArg::Bundle => FileSchema::Bundle,
+            SchemaArg::AgentFile => FileSchema::AgentFile,
+            SchemaArg::Task => FileSchema::Task,
+            SchemaArg::Hosted => FileSchema::Hosted,
+            SchemaArg::Policy => FileSchema::Policy,
+            SchemaArg::Client => FileSchema::Client,
         }
     }
 }
 
 pub(crate) fn run(ui: &mut Ui, args: &SchemaArgs) -> Result<ExitCode, CommandError> {
-    ui.print_raw(args.kind.schema())?;
+    ui.print_raw(args.kind.schema().text())?;
     Ok(ExitCode::SUCCESS)
 }

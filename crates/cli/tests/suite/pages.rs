@@ -441,6 +441,7 @@ fn the_guide_to_editors_names_what_the_server_offers() {
         ("codeActionProvider", "| quick fixes |"),
         ("hoverProvider", "| hover, code lens |"),
         ("codeLensProvider", "| hover, code lens |"),
+        ("completionProvider", "| completion |"),
         ("documentSymbolProvider", "| symbols |"),
         ("definitionProvider", "| go to definition |"),
         ("documentFormattingProvider", "| formatting |"),
@@ -451,7 +452,7 @@ fn the_guide_to_editors_names_what_the_server_offers() {
     // The rest is no feature of its own.
     let others = ["positionEncoding", "workspace"];
     let features = offered.keys().filter(|name| !others.contains(&name.as_str()));
-    assert_eq!(features.count(), 7, "{offered:?}");
+    assert_eq!(features.count(), 8, "{offered:?}");
     let helix = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     let helix: toml_edit::DocumentMut = helix.parse().unwrap();
     assert_eq!(helix["language-server"]["brief"]["command"].as_str(), Some("brief"));

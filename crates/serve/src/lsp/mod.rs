@@ -10,7 +10,10 @@
 //! file alone while the checker works. Nothing is executed and nothing is written: the editor makes the edits.
 
 mod checker;
+mod complete;
 mod features;
+#[cfg(feature = "agent")]
+pub(crate) mod fuzzing;
 mod server;
 mod text;
 mod uri;
@@ -60,7 +63,7 @@ pub fn serve(
     let (events, inbox) = channel();
     let results = events.clone();
     let checker = Checker::start(Arc::clone(system), move |checked| {
-        // Without a server nobody waits for it.
+        // The server has ended, and needs no result.
         let _ = results.send(Event::Checked(Box::new(checked)));
     })?;
     thread::Builder::new()

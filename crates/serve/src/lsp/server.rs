@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::LspEnding;
 use super::checker::{CheckRequest, CheckedFolders, Checker, PlacedItem, Texts, quick_problems};
+use super::complete;
 use super::features;
 use super::text::{ColumnUnit, LineText, Replaced, TextPosition, TextRange};
 use super::uri::{path_of, uri_of};
@@ -214,6 +215,7 @@ impl LanguageServer {
             "textDocument/codeLens" => features::lenses,
             "textDocument/documentSymbol" => features::symbols,
             "textDocument/codeAction" => features::actions,
+            "textDocument/completion" => complete::completion,
             "textDocument/definition" => features::definition,
             "textDocument/formatting" => features::formatting,
             _ => return Err((ErrorCode::UnknownMethod, format!("`{method}` is not known"))),
@@ -254,6 +256,7 @@ impl LanguageServer {
                 "hoverProvider": true,
                 "codeLensProvider": {},
                 "documentSymbolProvider": true,
+                "completionProvider": {"triggerCharacters": [" ", "\n", "-"]},
                 "definitionProvider": true,
                 "documentFormattingProvider": true,
                 "codeActionProvider": {"codeActionKinds": ["quickfix", "source.fixAll"]},

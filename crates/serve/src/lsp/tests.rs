@@ -186,6 +186,30 @@ fn a_named_file_is_found_inside_the_folder_only() {
     }
 }
 
+#[test]
+fn keys_and_values_are_completed() {
+    let yaml = "context:\n  - content: One\n    \n    on: \n";
+    let mdc = "---\n\n---\nText.\n";
+    let mut editor = Editor::open(&[]);
+    let mut labels = |uri: &str, text: &str, line: usize, character: usize| {
+        editor.open_text(uri, text);
+        let params = json!({"textDocument": {"uri": uri}, "position": at(line, character)});
+        let found = editor.ask("textDocument/completion", &params);
+        let found = found.as_array().cloned().unwrap_or_default();
+        found.iter().map(|item| item["label"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(labels(URI, yaml, 0, 0), ["context", "decisions"]);
+    let keys = labels(URI, yaml, 2, 4);
+    assert!(keys.contains(&"match".to_owned()) && keys.contains(&"when".to_owned()), "{keys:?}");
+    assert_eq!(labels(URI, yaml, 3, 8)[..4], ["read", "edit", "create", "all"]);
+    let cursor = labels("file:///p/.cursor/rules/money.mdc", mdc, 1, 0);
+    assert_eq!(cursor, ["description", "globs", "alwaysApply"]);
+    let rule = labels("file:///p/rules/money/RULE.md", mdc, 1, 0);
+    assert!(rule.contains(&"audience".to_owned()), "{rule:?}");
+    assert!(labels("file:///p/.cursor/rules/money.mdc", mdc, 3, 0).is_empty(), "the body");
+    assert!(labels("file:///p/README.md", mdc, 1, 0).is_empty());
+}
+
 /// A file of another folder is checked when the folder is added, and its problems go with it.
 #[test]
 fn folders_come_and_go() {
