@@ -8,10 +8,11 @@ use brief_clients::compile::ClientsInUse;
 use brief_registry::SourceAddress;
 use brief_registry::install::{
     AddError, Addition, ChooseError, Elsewhere, Found, InstallMode, InstallReport, InstallRequest,
-    TypedSource,
+    NewFile, NewSource, TypedSource,
 };
 use brief_registry::install::{choose, look_into};
 use brief_registry::manifest::{ManifestEdit, ManifestPlace};
+use brief_syntax::system::{Buffers, FileContent, System};
 use clap::Args;
 
 use crate::error::CommandError;
@@ -175,11 +176,13 @@ fn with_described(error: CommandError, found: &Found) -> CommandError {
     }
 }
 
-/// Installs everything of a directory over files that are not ours yet, with copies of them.
+/// Installs everything of a directory over files that are not ours yet, with copies of them. `new` are files of the
+/// directory that are to be written in the same step.
 pub(super) fn install(
     ui: &mut Ui,
     session: &Session,
     source: &Path,
+    new: &[NewFile<'_>],
     adopt: &BTreeSet<String>,
     used: &[String],
 ) -> Result<Result<InstallReport, ExitCode>, CommandError> {
@@ -189,7 +192,15 @@ pub(super) fn install(
         Ok(installation) => installation,
         Err(code) => return Ok(Err(code)),
     };
-    let system = session.system();
+    let top = &installation.project.outputs;
+    let shown = new.iter().map(|NewFile { path, bytes, permission }| {
+        let content = FileContent { bytes: bytes.to_vec(), permission: *permission };
+        (top.join(path), content)
+    });
+    let buffers = Buffers::new(session.shared_system(), shown)
+        .map_err(|error| CommandError::refused(format!("`{}`: {error}", top.display())))?;
+    let system: &dyn System = if new.is_empty() { session.system() } else { &buffers };
+    let new = (!new.is_empty()).then_some(NewSource { files: new, shown_by: &buffers });
     let manifest = installation.manifest.clone().unwrap_or_default();
     let text = source.display().to_string();
     let typed = TypedSource { text: &text, base: session.directory(), name: None };
@@ -213,6 +224,7 @@ pub(super) fn install(
     let request = InstallRequest {
         edits: &edits,
         found: Some(&found),
+        new,
         adopt: adopt.clone(),
         ..InstallRequest::new(&clients)
     };

@@ -137,7 +137,7 @@ fn write(session: &Session, out: &Path, converted: &[ConvertedItem]) -> Result<(
             .with_hint("choose another `--out`, or move it away"));
         }
     }
-    install::create(session.system(), &place, &files).map_err(refused)
+    install::create(session.system(), &place, &files, &[]).map_err(refused)
 }
 
 fn print(

@@ -8,7 +8,7 @@ use brief_clients::import::{self, CollectedItem, Collection, ImportNote, Looking
 use brief_dialects::portable;
 use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
 use brief_syntax::Root;
-use brief_syntax::paths::{cleaned, slashed};
+use brief_syntax::paths::{cleaned, relative_path, slashed};
 use brief_syntax::render::Envelope;
 use clap::Args;
 use serde::Serialize;
@@ -140,12 +140,20 @@ pub(crate) fn run(
     }
     collection.skipped.extend(taken);
     let new: Vec<&CollectedItem> = chosen(&collection, &states, ItemState::New);
+    let paths: Vec<Vec<String>> = new.iter().map(|item| target.paths(item)).collect();
+    let files: Vec<NewFile<'_>> =
+        new.iter().zip(&paths).flat_map(|(item, paths)| new_files(item, paths)).collect();
+    let is_replacement = args.replace && !collection.items.is_empty();
+    // A registry in the project comes to be in the transaction of its outputs.
+    let is_one_step = is_replacement && target.project == installation.project;
     let mut outcome = Replacement::default();
-    if !args.dry_run && !new.is_empty() {
-        target.write(session, &new)?;
+    if !args.dry_run && !files.is_empty() && !is_one_step {
+        install::create(session.system(), &target.project, &files, &[])
+            .map_err(|error| installation::refusal(&error))?;
     }
-    if args.replace && !args.dry_run && !collection.items.is_empty() {
-        outcome = match replace(ui, session, &collection, &states, &target)? {
+    if is_replacement && !args.dry_run {
+        let files = if is_one_step { files.as_slice() } else { &[] };
+        outcome = match replace(ui, session, &collection, &states, &target, files)? {
             Ok(outcome) => outcome,
             Err(code) => return Ok(code),
         };
@@ -276,6 +284,16 @@ impl RegistryTarget {
         Ok(RegistryTarget { project: ProjectPaths::at(&whole), below: String::new(), shown })
     }
 
+    /// Returns the registry as a user would type it: relative, so that the manifest is the same on every machine.
+    fn typed(&self, session: &Session) -> PathBuf {
+        let place = cleaned(&self.project.outputs.join(&self.below));
+        match relative_path(&cleaned(session.directory()), &place) {
+            way if way.is_empty() => PathBuf::from("."),
+            way if way == ".." || way.starts_with("../") => PathBuf::from(way),
+            way => PathBuf::from(format!("./{way}")),
+        }
+    }
+
     /// Returns the path of an item's file below the project.
     fn path_of(&self, item: &CollectedItem, file: &str) -> String {
         let inside = format!("{}/{file}", item.kind.folder());
@@ -291,28 +309,23 @@ impl RegistryTarget {
         session: &Session,
         items: &[CollectedItem],
     ) -> Result<Vec<ItemState>, CommandError> {
-        let mut states = Vec::new();
-        for item in items {
-            let paths = self.paths(item);
-            let files = new_files(item, &paths);
-            let found = install::look(session.system(), &self.project, &files)
-                .map_err(|error| installation::refusal(&error))?;
-            let is = |wanted: &NewFileState| found.iter().all(|state| state == wanted);
-            states.push(match () {
-                () if is(&NewFileState::Free) => ItemState::New,
-                () if is(&NewFileState::Same) => ItemState::Unchanged,
-                () => ItemState::Taken,
-            });
-        }
-        Ok(states)
-    }
-
-    fn write(&self, session: &Session, items: &[&CollectedItem]) -> Result<(), CommandError> {
         let paths: Vec<Vec<String>> = items.iter().map(|item| self.paths(item)).collect();
         let files: Vec<NewFile<'_>> =
             items.iter().zip(&paths).flat_map(|(item, paths)| new_files(item, paths)).collect();
-        install::create(session.system(), &self.project, &files)
-            .map_err(|error| installation::refusal(&error))
+        let found = install::look(session.system(), &self.project, &files)
+            .map_err(|error| installation::refusal(&error))?;
+        let mut rest = found.as_slice();
+        let state = |item: &CollectedItem| {
+            let (own, others) = rest.split_at(item.files.len().min(rest.len()));
+            rest = others;
+            let is = |wanted: &NewFileState| own.iter().all(|state| state == wanted);
+            match () {
+                () if is(&NewFileState::Free) => ItemState::New,
+                () if is(&NewFileState::Same) => ItemState::Unchanged,
+                () => ItemState::Taken,
+            }
+        };
+        Ok(items.iter().map(state).collect())
     }
 }
 
@@ -361,6 +374,7 @@ fn replace(
     collection: &Collection,
     states: &[ItemState],
     target: &RegistryTarget,
+    files: &[NewFile<'_>],
 ) -> Result<Result<Replacement, ExitCode>, CommandError> {
     let items: Vec<&CollectedItem> = collection
         .items
@@ -379,11 +393,9 @@ fn replace(
         originals.iter().cloned().chain(skills.map(str::to_owned)).collect();
     let clients: BTreeSet<String> =
         items.iter().flat_map(|item| item.clients.iter().cloned()).collect();
-    let source = session.directory().join(&target.shown);
-    let source =
-        if target.below.is_empty() { source } else { target.project.outputs.join(&target.below) };
+    let source = target.typed(session);
     let clients: Vec<String> = clients.into_iter().collect();
-    let report = match super::add::install(ui, session, &source, &adopt, &clients)? {
+    let report = match super::add::install(ui, session, &source, files, &adopt, &clients)? {
         Ok(report) => report,
         Err(code) => return Ok(Err(code)),
     };
@@ -534,7 +546,7 @@ fn agents_yaml(
             .with_hint("`brief import --agents-yaml --dry-run` prints the entries"));
     }
     if !args.dry_run {
-        install::create(session.system(), &installation.project, &[file])
+        install::create(session.system(), &installation.project, &[file], &[])
             .map_err(|error| installation::refusal(&error))?;
     }
     if args.json {

@@ -5,9 +5,11 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use brief_clients::import::paragraphs;
-use brief_testkit::Sandbox;
+use brief_testkit::snapshot::{self, Snapshot};
+use brief_testkit::{Fault, Sandbox};
 use serde_json::Value;
 
+use crate::kill_matrix::in_process;
 use crate::project;
 
 const RULES: &str = "# Shop\n\n- Prices are integers in cents.\n- Never log tokens.\n\n## Tests\n\nRun `make test` before every commit.\n\n```sh\nmake test\n\nmake lint\n```\n";
@@ -336,4 +338,40 @@ fn doctor_finds_the_same_text() {
         output.stdout.contains("`brief import AGENTS.md CLAUDE.md` makes one rule of them"),
         "{output}"
     );
+}
+
+/// Items and outputs come to be together: whatever runs after a kill finds all of them or none.
+#[test]
+fn a_replacement_is_one_step() {
+    let original = || {
+        project()
+            .with_file(".claude/rules/api.md", "---\npaths: [src/**]\n---\nText.\n")
+            .with_file(".mcp.json", "{\"mcpServers\": {\"docs\": {\"command\": \"docs\"}}}\n")
+    };
+    let state = |project: &Sandbox| {
+        let mut found = Snapshot::new();
+        snapshot::collect(&project.path(), "", &mut found);
+        found.retain(|path, _| !path.starts_with(".brief"));
+        snapshot::files(&found)
+    };
+    let args = ["import", "--replace"];
+    let whole = original();
+    let old = state(&whole);
+    let steps = in_process(&whole, &args, Fault::None).steps.len();
+    let new = state(&whole);
+    // The manifest names no directory of this machine.
+    let manifest = whole.read("brief.toml");
+    assert!(manifest.contains("directory = \"./guidance\""), "{manifest}");
+    let mut reached = [0, 0];
+    for at in 0..steps {
+        let project = original();
+        in_process(&project, &args, Fault::Dies { at });
+        // Another command that finishes an interrupted run, and finds nothing to do without one.
+        in_process(&project, &["sync"], Fault::None);
+        let found = state(&project);
+        let why = || snapshot::differences(&found, &new);
+        assert!(found == old || found == new, "step {at}: {:#?}", why());
+        reached[usize::from(found == new)] += 1;
+    }
+    assert!(reached[0] > 0 && reached[1] > 0, "{reached:?}");
 }

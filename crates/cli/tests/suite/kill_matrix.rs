@@ -429,6 +429,7 @@ cases! {
     clean_global: "clean -g", ["clean", "-g"], installed;
     build: "build", ["build", "../outside/source", "--out", "built"], source;
     import: "import", ["import"], of_clients;
+    import_replace: "import --replace", ["import", "--replace"], of_clients;
     convert: "convert --out", ["convert", "claude", "copilot", "--out", "."], of_clients;
 }
 

@@ -1,19 +1,23 @@
 //! New files of a project, all of them or none.
 //!
 //! An import writes the items of a source registry. They belong to the user from then on, so that no record names them; but
-//! they come to be in one transaction, as outputs do, and a killed run is finished by the next one.
+//! they come to be in one transaction, as outputs do, and a killed run is finished by the next one. An installation can
+//! have them in its own transaction: it reads its sources through a system that shows them in place.
 
+use std::fmt;
 use std::io;
 
 use brief_syntax::hash::sha256;
 use brief_syntax::system::{Permission, System};
 
 use super::finish::{failed, finish_in, lock, open_disks, open_own};
-use super::run::ignore_own;
+use super::run::{ignore_own, put};
+use super::state::text;
 use super::{InstallError, ProjectPaths};
-use crate::outputs::disk::DiskState;
+use crate::manifest::ManifestEdit;
+use crate::outputs::disk::{Disk, DiskState};
 use crate::outputs::record::is_plain_path;
-use crate::outputs::stage::{CommitError, PermissionSource, Planned, Stage, WriteRoot};
+use crate::outputs::stage::{CommitError, Disks, PermissionSource, Planned, Stage, WriteRoot};
 
 /// A file that is to be new.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +41,21 @@ pub enum NewFileState {
     Taken(String),
 }
 
+/// New files of a source in the project, which an installation writes together with its outputs.
+#[derive(Clone, Copy)]
+pub struct NewSource<'r> {
+    /// The files.
+    pub files: &'r [NewFile<'r>],
+    /// The system that shows them in place, through which sources are read.
+    pub shown_by: &'r dyn System,
+}
+
+impl fmt::Debug for NewSource<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("NewSource").field("files", &self.files).finish_non_exhaustive()
+    }
+}
+
 /// Looks at the paths of new files, in order.
 pub fn look(
     system: &dyn System,
@@ -44,7 +63,11 @@ pub fn look(
     files: &[NewFile<'_>],
 ) -> Result<Vec<NewFileState>, InstallError> {
     let mut disks = open_disks(system, project, open_own(system, project)?)?;
-    let mut state = |file: &NewFile<'_>| match disks.outputs.look(file.path) {
+    Ok(files.iter().map(|file| state(&mut disks.outputs, file)).collect())
+}
+
+fn state(disk: &mut Disk<'_>, file: &NewFile<'_>) -> NewFileState {
+    match disk.look(file.path) {
         _ if !is_plain_path(file.path) => {
             NewFileState::Taken("leads out of the project".to_owned())
         }
@@ -52,16 +75,16 @@ pub fn look(
         DiskState::File(found) if found.sha256 == sha256(file.bytes) => NewFileState::Same,
         DiskState::File(_) => NewFileState::Taken("exists already".to_owned()),
         DiskState::InTheWay(what) => NewFileState::Taken(what),
-    };
-    Ok(files.iter().map(&mut state).collect())
+    }
 }
 
-/// Writes new files in one transaction. Those that are there already are left out; one that is taken is an error, and
-/// nothing is written.
+/// Writes new files and edits of the manifest in one transaction. Files that are there already are left out; one that is
+/// taken is an error, and nothing is written.
 pub fn create(
     system: &dyn System,
     project: &ProjectPaths,
     files: &[NewFile<'_>],
+    edits: &[ManifestEdit],
 ) -> Result<(), InstallError> {
     for directory in [&project.outputs, &project.own] {
         system.create_dir(directory).map_err(failed(directory))?;
@@ -71,30 +94,63 @@ pub fn create(
     ignore_own(&own).map_err(failed(&project.own))?;
     let mut disks = open_disks(system, project, own)?;
     finish_in(system, project, &mut disks)?;
-    let states = look(system, project, files)?;
     let mut stage = Stage::begin(&disks.own).map_err(InstallError::NotWritten)?;
-    for (file, state) in files.iter().zip(states) {
-        let outcome = match state {
-            NewFileState::Same => Ok(()),
-            NewFileState::Taken(what) => {
-                Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("`{}` {what}", file.path)))
-            }
-            NewFileState::Free => {
-                let NewFile { path, bytes, permission } = *file;
-                let (at, mode) = (WriteRoot::Outputs, PermissionSource::Own);
-                let planned =
-                    Planned { at, path, mode, permission, sha256: sha256(bytes), before: None };
-                stage.put(planned, &mut |target| target.write_all(bytes))
-            }
-        };
-        if let Err(error) = outcome {
-            // The first error is the one to report.
-            let _ = stage.abandon(&disks.own);
-            return Err(InstallError::NotWritten(error));
-        }
+    let outcome = stage_new(&mut stage, files, &mut disks).map_err(InstallError::NotWritten);
+    let outcome = outcome.and_then(|()| stage_edits(&mut stage, project, edits, &mut disks));
+    if let Err(error) = outcome {
+        // The first error is the one to report.
+        let _ = stage.abandon(&disks.own);
+        return Err(error);
     }
     stage.commit(system, &mut disks).map_err(|error| match error {
         CommitError::Nothing(error) => InstallError::NotWritten(error),
         CommitError::Half(error) => InstallError::HalfWritten(error),
     })
+}
+
+/// Stages new files. One that is taken is an error.
+pub(super) fn stage_new(
+    stage: &mut Stage,
+    files: &[NewFile<'_>],
+    disks: &mut Disks<'_>,
+) -> io::Result<()> {
+    for file in files {
+        let NewFile { path, bytes, permission } = *file;
+        match state(&mut disks.outputs, file) {
+            NewFileState::Same => {}
+            NewFileState::Taken(what) => {
+                let problem = format!("`{path}` {what}");
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, problem));
+            }
+            NewFileState::Free => {
+                let (at, mode) = (WriteRoot::Outputs, PermissionSource::Own);
+                let planned =
+                    Planned { at, path, mode, permission, sha256: sha256(bytes), before: None };
+                stage.put(planned, &mut |target| target.write_all(bytes))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Stages the edited manifest.
+fn stage_edits(
+    stage: &mut Stage,
+    project: &ProjectPaths,
+    edits: &[ManifestEdit],
+    disks: &mut Disks<'_>,
+) -> Result<(), InstallError> {
+    if edits.is_empty() {
+        return Ok(());
+    }
+    let path = project.manifest();
+    let before = text(&mut disks.config, &path)?.unwrap_or_default();
+    let after = ManifestEdit::apply(&before, edits)
+        .map_err(|error| InstallError::Edit { path: path.clone(), error })?;
+    if after == before {
+        return Ok(());
+    }
+    let name = brief_dialects::portable::config::FILE_NAME;
+    put(stage, &mut disks.config, WriteRoot::Config, name, after.as_bytes())
+        .map_err(InstallError::NotWritten)
 }

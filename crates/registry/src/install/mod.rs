@@ -41,7 +41,7 @@ use crate::outputs::record;
 use crate::outputs::{Change, ChangeKind, Difference};
 
 pub use addition::{AddError, Addition, TypedSource};
-pub use create::{NewFile, NewFileState, create, look};
+pub use create::{NewFile, NewFileState, NewSource, create, look};
 pub use dependencies::DependencyReport;
 pub use error::{InstallError, Unresolved};
 pub use finish::{Finished, finish};
@@ -68,6 +68,8 @@ pub struct InstallRequest<'r> {
     pub commits: BTreeMap<String, String>,
     /// A source that the caller has read already, so that it is not read again.
     pub found: Option<&'r Found>,
+    /// Files of a source that come to be with the outputs, in one step.
+    pub new: Option<NewSource<'r>>,
     /// The mode: write, check or show differences.
     pub mode: InstallMode,
     /// The treatment of the lock.
@@ -96,6 +98,7 @@ impl<'r> InstallRequest<'r> {
             refresh: Refresh::None,
             commits: BTreeMap::new(),
             found: None,
+            new: None,
             mode: InstallMode::Write,
             locking: Locking::Follow,
             network: Network::Online,

@@ -272,6 +272,8 @@ fn root(system: &dyn System, name: &str, path: PathBuf) -> Result<Root, InstallE
 /// The inputs of opening all sources.
 pub(super) struct Opener<'o> {
     pub(super) system: &'o dyn System,
+    /// The system that sources are read through.
+    pub(super) sources: &'o dyn System,
     pub(super) project: &'o ProjectPaths,
     pub(super) request: &'o InstallRequest<'o>,
     pub(super) lock: &'o Lock,
@@ -299,13 +301,13 @@ impl Opener<'_> {
                 (checkout.directory, Some(checkout.commit), is_locked, checkout.notes)
             }
         };
-        let root = root(self.system, &wanted.name, directory)?;
+        let root = root(self.sources, &wanted.name, directory)?;
         // A source that the user has just chosen from is in memory already.
         let found = self.request.found;
         let registry =
             found.and_then(|found| found.registry_of(&root, self.clients)).unwrap_or_else(|| {
                 let (is_repository, here) = (commit.is_some(), &self.project.outputs);
-                Arc::new(read_items(self.system, &root, self.clients, is_repository, here))
+                Arc::new(read_items(self.sources, &root, self.clients, is_repository, here))
             });
         Ok(OpenedSource { wanted, root, registry, commit, is_locked, notes })
     }

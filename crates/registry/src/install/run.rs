@@ -16,6 +16,7 @@ use brief_syntax::limits;
 use brief_syntax::system::{Permission, ReadError, System};
 use brief_syntax::{Diagnostic, Rule, Severity, Source, Span};
 
+use super::create::stage_new;
 use super::finish::{failed, finish_in, lock, open_disks, open_own};
 use super::open::{OpenedSource, Opener, name_places};
 use super::select::{Selected, Selection, select};
@@ -144,11 +145,7 @@ impl Run<'_> {
             backup: Backup::Copy,
             advice: ADVICE,
         };
-        let stage = if is_write {
-            Some(Stage::begin(&disks.own).map_err(InstallError::NotWritten)?)
-        } else {
-            None
-        };
+        let stage = if is_write { Some(self.begin(disks)?) } else { None };
         // The record comes first: it knows better than the lock which files were edited by hand.
         let records = old.record.iter().chain([&old.witness]).collect();
         let after = OutputRecord::new(String::new());
@@ -193,10 +190,28 @@ impl Run<'_> {
         Ok(report)
     }
 
+    /// Begins the stage, with the new files of a source.
+    fn begin(&self, disks: &mut Disks<'_>) -> Result<Stage, InstallError> {
+        let mut stage = Stage::begin(&disks.own).map_err(InstallError::NotWritten)?;
+        let files = self.request.new.map_or(&[][..], |new| new.files);
+        if let Err(error) = stage_new(&mut stage, files, disks) {
+            // The first error is the one to report.
+            let _ = stage.abandon(&disks.own);
+            return Err(InstallError::NotWritten(error));
+        }
+        Ok(stage)
+    }
+
+    /// Returns the system through which sources are read.
+    fn sources(&self) -> &dyn System {
+        self.request.new.map_or(self.system, |new| new.shown_by)
+    }
+
     fn open_all<'s>(&self, old: &'s ProjectState) -> Result<Vec<OpenedSource<'s>>, InstallError> {
         let clients = self.compiler.clients();
         let opener = Opener {
             system: self.system,
+            sources: self.sources(),
             project: self.project,
             request: self.request,
             lock: &old.lock,
@@ -348,7 +363,7 @@ impl Run<'_> {
     ) -> Result<Option<LockedItem>, InstallError> {
         let key = plan::key(item.id());
         let known = old.lock.items.get(item.id());
-        let item_files = match ItemFiles::read(self.system, &source.root, item) {
+        let item_files = match ItemFiles::read(self.sources(), &source.root, item) {
             Ok(item_files) => item_files,
             Err(problem) => {
                 plan.diagnostics.push(*problem);
@@ -561,7 +576,7 @@ fn file_name(client: &Source) -> Option<&str> {
 }
 
 /// Stages a file with a known name. Its permissions stay.
-fn put(
+pub(super) fn put(
     stage: &mut Stage,
     disk: &mut Disk<'_>,
     at: WriteRoot,

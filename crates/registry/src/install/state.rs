@@ -95,7 +95,7 @@ impl ProjectState {
 }
 
 /// Reads a file of the project that a run may write; links are not followed.
-fn text(disk: &mut Disk<'_>, path: &Path) -> Result<Option<String>, InstallError> {
+pub(super) fn text(disk: &mut Disk<'_>, path: &Path) -> Result<Option<String>, InstallError> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     match disk.read(name) {
         Ok(content) => {

@@ -143,6 +143,7 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
         refresh: Refresh::None,
         commits: BTreeMap::new(),
         found: None,
+        new: None,
         mode: InstallMode::Write,
         locking: Locking::Follow,
         network: Network::Offline,

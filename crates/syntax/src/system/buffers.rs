@@ -12,13 +12,14 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::{
-    Below, Dir, DirEntry, FileKind, Files, Machine, Processes, ReadError, Resolved, System,
+    Below, Dir, DirEntry, FileContent, FileKind, Files, Machine, Permission, Processes, ReadError,
+    Resolved, System,
 };
 
 /// A system with texts in front.
 pub struct Buffers {
     system: Arc<dyn System>,
-    texts: Arc<BTreeMap<PathBuf, Vec<u8>>>,
+    texts: Arc<BTreeMap<PathBuf, FileContent>>,
 }
 
 impl Buffers {
@@ -26,12 +27,12 @@ impl Buffers {
     /// links of directories are followed, as they are for files.
     pub fn new(
         system: Arc<dyn System>,
-        texts: impl IntoIterator<Item = (PathBuf, Vec<u8>)>,
+        texts: impl IntoIterator<Item = (PathBuf, impl Into<FileContent>)>,
     ) -> io::Result<Buffers> {
         let current = system.current_dir()?;
         let place =
             |path: PathBuf| crate::project::resolve_existing(&*system, &current.join(path)).path;
-        let texts = texts.into_iter().map(|(path, text)| (place(path), text)).collect();
+        let texts = texts.into_iter().map(|(path, text)| (place(path), text.into())).collect();
         Ok(Buffers { texts: Arc::new(texts), system })
     }
 
@@ -42,7 +43,7 @@ impl Buffers {
 
 /// Returns the texts somewhere below a directory, by path.
 fn below<'t>(
-    texts: &'t BTreeMap<PathBuf, Vec<u8>>,
+    texts: &'t BTreeMap<PathBuf, FileContent>,
     directory: &Path,
 ) -> impl Iterator<Item = &'t PathBuf> {
     let after =
@@ -51,18 +52,15 @@ fn below<'t>(
     after.map(|(path, _)| path).take_while(move |path| path.starts_with(&directory))
 }
 
-fn limited(text: &[u8], limit: u64) -> Result<Vec<u8>, ReadError> {
-    if text.len() as u64 > limit {
-        return Err(ReadError::TooLarge { limit });
-    }
-    Ok(text.to_owned())
+fn limited(text: &FileContent, limit: u64) -> Result<&FileContent, ReadError> {
+    if text.bytes.len() as u64 > limit { Err(ReadError::TooLarge { limit }) } else { Ok(text) }
 }
 
 /// A directory of the system, or one that exists only because of a text.
 struct OverlaidDir {
     directory: Option<Box<dyn Dir>>,
     path: PathBuf,
-    texts: Arc<BTreeMap<PathBuf, Vec<u8>>>,
+    texts: Arc<BTreeMap<PathBuf, FileContent>>,
 }
 
 impl OverlaidDir {
@@ -85,8 +83,33 @@ impl Dir for OverlaidDir {
 
     fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
         match (self.texts.get(&self.path.join(name)), &self.directory) {
-            (Some(text), _) => limited(text, limit),
+            (Some(text), _) => limited(text, limit).map(|text| text.bytes.clone()),
             (None, Some(directory)) => directory.read(name, limit),
+            (None, None) => Err(ReadError::Missing),
+        }
+    }
+
+    fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
+        match (self.texts.get(&self.path.join(name)), &self.directory) {
+            (Some(text), _) => limited(text, limit).cloned(),
+            (None, Some(directory)) => directory.read_file(name, limit),
+            (None, None) => Err(ReadError::Missing),
+        }
+    }
+
+    fn read_pieces(
+        &self,
+        name: &OsStr,
+        limit: u64,
+        piece: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<Permission, ReadError> {
+        match (self.texts.get(&self.path.join(name)), &self.directory) {
+            (Some(text), _) => {
+                let text = limited(text, limit)?;
+                piece(&text.bytes).map_err(ReadError::Io)?;
+                Ok(text.permission)
+            }
+            (None, Some(directory)) => directory.read_pieces(name, limit, piece),
             (None, None) => Err(ReadError::Missing),
         }
     }
@@ -140,7 +163,7 @@ impl Files for Buffers {
 
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         match self.texts.get(path) {
-            Some(text) => limited(text, limit),
+            Some(text) => limited(text, limit).map(|text| text.bytes.clone()),
             None => self.system.read(path, limit),
         }
     }
@@ -205,6 +228,30 @@ mod tests {
         assert!(matches!(c.read(OsStr::new("d"), 2), Err(ReadError::TooLarge { limit: 2 })));
         assert!(top.open_dir(OsStr::new("x")).is_err());
         assert_eq!(buffers.resolve(Path::new("/p/b")).unwrap().kind, FileKind::Directory);
+    }
+
+    #[test]
+    fn a_text_has_its_permission_and_a_file_keeps_its_own() {
+        let system = MemorySystem::new("/p").with_file("a/old", "disk");
+        let bytes = b"new".to_vec();
+        let program = FileContent { bytes, permission: Permission::Program };
+        let buffers = Buffers::new(Arc::new(system), [(PathBuf::from("a/run"), program)]).unwrap();
+        let a = buffers.open_dir(Path::new("/p/a")).unwrap();
+        for (name, text, permission) in
+            [("run", "new", Permission::Program), ("old", "disk", Permission::Data)]
+        {
+            let content = a.read_file(OsStr::new(name), 9).unwrap();
+            assert_eq!((&*content.bytes, content.permission), (text.as_bytes(), permission));
+            let mut read = Vec::new();
+            let mut piece = |bytes: &[u8]| {
+                read.extend_from_slice(bytes);
+                Ok(())
+            };
+            assert_eq!(a.read_pieces(OsStr::new(name), 9, &mut piece).unwrap(), permission);
+            assert_eq!(read, text.as_bytes());
+        }
+        assert!(matches!(a.read_file(OsStr::new("run"), 2), Err(ReadError::TooLarge { limit: 2 })));
+        assert!(matches!(a.read_file(OsStr::new("x"), 2), Err(ReadError::Missing)));
     }
 
     #[test]

@@ -110,6 +110,13 @@ pub struct FileContent {
     pub permission: Permission,
 }
 
+/// Bytes alone are data.
+impl From<Vec<u8>> for FileContent {
+    fn from(bytes: Vec<u8>) -> FileContent {
+        FileContent { bytes, permission: Permission::Data }
+    }
+}
+
 /// An entry of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {
