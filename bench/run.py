@@ -13,6 +13,8 @@ import shutil
 import subprocess
 import sys
 
+from portable import measure_portable
+
 EXTENSIONS = ["py", "go", "ts", "rs", "md"]
 ACTIONS = ["read", "edit", "[edit, create]", "create", "all"]
 TIMINGS = ["before", "after", "all"]
@@ -475,6 +477,7 @@ def main():
     measure_diff(args, report)
     measure_engine(args, report, floor, many)
     measure_install(args, report)
+    measure_portable(args, report, sys.modules[__name__])
     sys.exit(1 if missed else 0)
 
 

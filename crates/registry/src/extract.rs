@@ -4,6 +4,7 @@
 //! validates every name, and writes the contents to a directory that no other process uses. Links come last,
 //! so that nothing is ever written through one.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
@@ -349,7 +350,13 @@ impl<'t> TreeLine<'t> {
 /// Returns whether some file system takes the name for `.git`. File systems may ignore case, invisible
 /// characters, dots and spaces at the end and everything after a colon, and may have a short name for it.
 pub(crate) fn is_git_directory(name: &str) -> bool {
-    let name: String = name.chars().filter(|&character| !is_ignored(character)).collect();
+    let is_usual = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+    // Every path of a build is looked at, and nearly all are plain.
+    let name = if name.bytes().all(is_usual) {
+        Cow::Borrowed(name)
+    } else {
+        Cow::Owned(name.chars().filter(|&character| !is_ignored(character)).collect())
+    };
     let name = name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
     name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case("git~1")
 }

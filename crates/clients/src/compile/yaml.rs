@@ -219,7 +219,10 @@ fn write_scalar(output: &mut String, value: &YamlValue) {
 }
 
 fn write_text(output: &mut String, text: &str) {
-    if !text.chars().all(is_printable) {
+    if is_plain(text) {
+        debug_assert!(!needs_quotes(text) && text.chars().all(is_printable), "{text:?} is plain");
+        output.push_str(text);
+    } else if !text.chars().all(is_printable) {
         write_escaped(output, text);
     } else if !needs_quotes(text) {
         output.push_str(text);
@@ -256,6 +259,23 @@ fn write_escaped(output: &mut String, text: &str) {
     output.push('"');
 }
 
+/// Returns whether a text is a word or a sentence that no reader takes for anything else: most keys and values are,
+/// and a build writes thousands of them.
+fn is_plain(text: &str) -> bool {
+    let is_letter =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/' | b',');
+    let bytes = text.as_bytes();
+    let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return false };
+    // The words that mean something have at most five letters.
+    bytes.len() > LONGEST_WORD
+        && first.is_ascii_alphabetic()
+        && *last != b' '
+        && bytes.iter().all(|&byte| is_letter(byte) || matches!(byte, b' ' | b'.' | b'(' | b')'))
+}
+
+/// The length of the longest word with a meaning in YAML.
+const LONGEST_WORD: usize = "false".len();
+
 /// Returns whether some reader would take an unquoted text for something else.
 fn needs_quotes(text: &str) -> bool {
     let Some(first) = text.chars().next() else { return true };
@@ -274,16 +294,14 @@ fn needs_quotes(text: &str) -> bool {
 fn is_word_of_yaml(text: &str) -> bool {
     const WORDS: [&str; 13] =
         ["~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "<<", "=", "..."];
-    let lower = text.to_ascii_lowercase();
-    WORDS.contains(&lower.as_str())
+    text.len() <= LONGEST_WORD && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Returns whether a text looks like a number, time or date, including those of YAML 1.1: `0b1`, `1_000`,
 /// `1:30`, `2026-01-01T00:00:00Z`.
 fn looks_like_a_number(text: &str) -> bool {
     let rest = text.trim_start_matches(['+', '-']);
-    let lower = rest.to_ascii_lowercase();
-    if matches!(lower.as_str(), ".inf" | ".nan") {
+    if rest.eq_ignore_ascii_case(".inf") || rest.eq_ignore_ascii_case(".nan") {
         return true;
     }
     rest.starts_with(|first: char| first.is_ascii_digit() || first == '.')

@@ -286,33 +286,30 @@ impl Reading {
     /// Takes skills as they are; the same one in several places is one.
     fn skills(&mut self, names: &mut TakenNames) -> Vec<CollectedItem> {
         let mut taken: Vec<CollectedItem> = Vec::new();
-        for (directory, skill) in std::mem::take(&mut self.skills) {
+        // A collection has thousands, so that each is compared with those of its own content only.
+        let mut known: BTreeMap<Vec<(String, String, bool)>, usize> = BTreeMap::new();
+        for (directory, mut skill) in std::mem::take(&mut self.skills) {
+            skill.files[1..].sort_by(|(left, _), (right, _)| left.cmp(right));
             let entry = format!("{directory}/{}", ItemKind::Skill.entrypoint());
             let stem = slug(&skill.found.stem, ItemKind::Skill);
-            let files_of = |name: &str| -> Vec<ItemFile> {
-                let file = |(path, content): &(String, FileContent)| ItemFile {
-                    path: format!("{name}/{path}"),
-                    bytes: content.bytes.clone(),
-                    permission: content.permission,
-                };
-                let mut files: Vec<ItemFile> = skill.files.iter().map(file).collect();
-                files[1..].sort_by(|left, right| left.path.cmp(&right.path));
-                files
+            let refusal = match std::str::from_utf8(&skill.files[0].1.bytes) {
+                Err(_) => Some(super::ImportRefusal::NotUtf8),
+                Ok(text) if text.trim().is_empty() => Some(super::ImportRefusal::NoText),
+                Ok(_) => None,
             };
-            let text = String::from_utf8_lossy(&skill.files[0].1.bytes);
-            if std::str::from_utf8(&skill.files[0].1.bytes).is_err() {
-                self.skip(&entry, super::ImportRefusal::NotUtf8.to_string());
+            if let Some(refusal) = refusal {
+                self.skip(&entry, refusal.to_string());
                 continue;
             }
-            if text.trim().is_empty() {
-                self.skip(&entry, super::ImportRefusal::NoText.to_string());
-                continue;
-            }
-            let same = taken.iter_mut().find(|own| own.files == files_of(&own.name));
-            if let Some(same) = same {
+            let content = |(path, file): &(String, FileContent)| {
+                (path.clone(), sha256(&file.bytes), file.permission == Permission::Program)
+            };
+            let content = skill.files.iter().map(content).collect();
+            if let Some(same) = known.get(&content).and_then(|place| taken.get_mut(*place)) {
                 same.originals.push(entry);
                 continue;
             }
+            known.insert(content, taken.len());
             let apart =
                 [skill.found.about.as_str(), skill.found.client.as_deref().unwrap_or("all")];
             let name = names.take(ItemKind::Skill, &stem, &apart);
@@ -325,7 +322,15 @@ impl Reading {
                 kind: ItemKind::Skill,
                 originals: vec![entry],
                 clients: Vec::new(),
-                files: files_of(&name),
+                files: skill
+                    .files
+                    .into_iter()
+                    .map(|(path, FileContent { bytes, permission })| ItemFile {
+                        path: format!("{name}/{path}"),
+                        bytes,
+                        permission,
+                    })
+                    .collect(),
                 notes,
                 item: None,
                 name,

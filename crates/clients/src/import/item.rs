@@ -308,7 +308,8 @@ impl ImportedItem {
         // A scope that would come out otherwise is said in the block alone, which changes the other fields.
         for _ in 0..2 {
             let mut block = Map::new();
-            let compiled = fields_for(&self.compilable(), profile, clients);
+            // No field depends on the body.
+            let compiled = fields_for(&self.saying(self.head(), Vec::new()), profile, clients);
             let mut is_scope_lost = false;
             for (key, value) in &header.fields {
                 let name = key_of(key);
@@ -435,6 +436,13 @@ impl ImportedItem {
 
     /// Returns the text of its entry file.
     pub fn text(&self) -> String {
+        let mut text = self.head();
+        text.push_str(&self.body);
+        text
+    }
+
+    /// Returns the front matter of its entry file.
+    fn head(&self) -> String {
         let texts = |list: &[String]| YamlValue::List(list.iter().map(YamlValue::text).collect());
         let field = |key: &str, value: YamlValue| (YamlValue::text(key), value);
         let mut fields: Map = vec![
@@ -464,7 +472,7 @@ impl ImportedItem {
             let imported = field("imported", YamlValue::Map(imported));
             fields.push(field("metadata", YamlValue::Map(vec![imported])));
         }
-        format!("---\n{}---\n{}", yaml::write(&fields), self.body)
+        format!("---\n{}---\n", yaml::write(&fields))
     }
 
     /// Returns the item as the compiler takes it.
@@ -474,6 +482,10 @@ impl ImportedItem {
 
     /// Returns the item with the files beside it.
     pub fn with_files(&self, files: Vec<SupportFile>) -> PortableItem {
+        self.saying(self.text(), files)
+    }
+
+    fn saying(&self, text: String, files: Vec<SupportFile>) -> PortableItem {
         let id = ItemId { kind: self.kind, name: self.name.clone() };
         let directory = format!("{}/{}", self.kind.folder(), self.name);
         let source =
@@ -483,12 +495,8 @@ impl ImportedItem {
             source: source(format!("{}.{client}.md", self.kind.stem()), body.clone()),
         });
         let overrides = overrides.collect();
-        PortableItem::alone(
-            id,
-            &source(self.kind.entrypoint().to_owned(), self.text()),
-            overrides,
-            files,
-        )
+        let text = source(self.kind.entrypoint().to_owned(), text);
+        PortableItem::alone(id, &text, overrides, files)
     }
 }
 

@@ -4,7 +4,8 @@
 //! variants: what some clients have and others have not stands between directives. Everything is held against the
 //! originals again, and what would not come out as it was stays an item of its own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use brief_dialects::portable::ItemKind;
 use brief_dialects::portable::directives;
@@ -38,13 +39,15 @@ fn normal(text: &str) -> String {
 
 /// Returns the share, in percent, of the longer text's paragraphs that both have.
 pub fn shared_percent(left: &str, right: &str) -> usize {
-    let (left, right) = (parts(left), parts(right));
-    let weight = |list: &[Part]| list.iter().map(|own| own.text.trim().len()).sum::<usize>();
-    let known: BTreeSet<&str> = left.iter().map(|own| own.text.trim()).collect();
-    let both: Vec<Part> =
-        right.iter().filter(|own| known.contains(own.text.trim())).cloned().collect();
+    let (left, right) = (trimmed(left), trimmed(right));
+    let (left, right) = (pieces(&left), pieces(&right));
+    let weight =
+        |list: &[(&str, bool)]| list.iter().map(|(text, _)| text.trim().len()).sum::<usize>();
+    let known: HashSet<&str> = left.iter().map(|(text, _)| text.trim()).collect();
+    let both = right.iter().map(|(text, _)| text.trim()).filter(|text| known.contains(text));
+    let both: usize = both.map(str::len).sum();
     let longer = weight(&left).max(weight(&right));
-    (weight(&both).min(longer) * 100).checked_div(longer).unwrap_or_default()
+    (both.min(longer) * 100).checked_div(longer).unwrap_or_default()
 }
 
 /// Unites items that say the same. The order of the first ones stays.
@@ -202,24 +205,33 @@ struct Part {
 
 /// Splits a text into its parts.
 fn parts(text: &str) -> Vec<Part> {
-    let mut parts = Vec::new();
-    for paragraph in paragraphs(text) {
-        let is_point = |line: &str| {
-            let line = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
-            ["- ", "* ", "+ ", ". ", ") "].iter().any(|mark| line.starts_with(mark))
-        };
-        let is_list = paragraph.lines().all(is_point);
-        let lines: Vec<&str> =
-            if is_list { paragraph.lines().collect() } else { vec![paragraph.trim_end()] };
-        let last = lines.len() - 1;
-        let part = |(number, line): (usize, &&str)| Part {
-            text: (*line).to_owned(),
-            is_tight: number < last,
-            of: BTreeSet::new(),
-        };
-        parts.extend(lines.iter().enumerate().map(part));
+    let text = trimmed(text);
+    let part = |(text, is_tight): (&str, bool)| Part {
+        text: text.to_owned(),
+        is_tight,
+        of: BTreeSet::new(),
+    };
+    pieces(&text).into_iter().map(part).collect()
+}
+
+/// Splits a text into paragraphs and points of lists, each with whether the next one follows without a blank line.
+fn pieces(text: &str) -> Vec<(&str, bool)> {
+    let is_point = |line: &str| {
+        let line = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        ["- ", "* ", "+ ", ". ", ") "].iter().any(|mark| line.starts_with(mark))
+    };
+    let mut pieces = Vec::new();
+    for paragraph in blocks(text) {
+        if paragraph.lines().all(is_point) {
+            pieces.extend(paragraph.lines().map(|line| (line, true)));
+            if let Some((_, is_tight)) = pieces.last_mut() {
+                *is_tight = false;
+            }
+        } else {
+            pieces.push((paragraph.trim_end(), false));
+        }
     }
-    parts
+    pieces
 }
 
 /// Returns a body with directives, from which each member gets its own; `None` when no list of clients says it.
@@ -330,27 +342,45 @@ fn common(merged: &[Part], own: &[Part]) -> Vec<(usize, usize)> {
 
 /// Splits a text at its blank lines; a fence is one part.
 pub fn paragraphs(text: &str) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
-    let mut part = String::new();
-    let mut fence: Option<&str> = None;
+    blocks(&trimmed(text)).into_iter().map(|block| format!("{block}\n")).collect()
+}
+
+/// Returns a text without blanks at the ends of its lines.
+fn trimmed(text: &str) -> Cow<'_, str> {
+    let is_trimmed =
+        !text.contains('\r') && text.lines().all(|line| !line.ends_with(char::is_whitespace));
+    if is_trimmed {
+        return Cow::Borrowed(text);
+    }
+    let mut trimmed = String::with_capacity(text.len());
     for line in text.lines() {
-        let start = line.trim_start();
+        trimmed.push_str(line.trim_end());
+        trimmed.push('\n');
+    }
+    Cow::Owned(trimmed)
+}
+
+/// Splits a trimmed text at its blank lines; a fence is one part.
+fn blocks(text: &str) -> Vec<&str> {
+    let mut blocks = Vec::new();
+    let mut block: Option<(usize, usize)> = None;
+    let mut fence: Option<&str> = None;
+    let mut next = 0;
+    for line in text.lines() {
+        let (start, end) = (next, next + line.len());
+        next = end + 1;
+        let content = line.trim_start();
         match fence {
-            Some(mark) if start.starts_with(mark) => fence = None,
+            Some(mark) if content.starts_with(mark) => fence = None,
             Some(_) => {}
-            None => fence = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark)),
+            None => fence = ["```", "~~~"].into_iter().find(|mark| content.starts_with(mark)),
         }
-        if fence.is_none() && line.trim().is_empty() {
-            if !part.is_empty() {
-                parts.push(std::mem::take(&mut part));
-            }
+        if fence.is_none() && line.is_empty() {
+            blocks.extend(block.take().map(|(start, end)| &text[start..end]));
         } else {
-            part.push_str(line.trim_end());
-            part.push('\n');
+            block = Some((block.map_or(start, |(start, _)| start), end));
         }
     }
-    if !part.is_empty() {
-        parts.push(part);
-    }
-    parts
+    blocks.extend(block.map(|(start, end)| &text[start..end]));
+    blocks
 }

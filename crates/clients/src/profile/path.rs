@@ -58,7 +58,16 @@ impl Template {
 
     /// Returns the path for an item.
     pub fn fill(&self, name: &str) -> String {
-        self.0.replace(NAME, name)
+        // A brace is that of `{name}`. Thousands of paths are filled in, so that a search for a text costs too much.
+        let mut path = String::with_capacity(self.0.len() + 2 * name.len());
+        let mut rest = self.0.as_str();
+        while let Some((before, after)) = rest.split_once('{') {
+            path.push_str(before);
+            path.push_str(name);
+            rest = after.strip_prefix("name}").unwrap_or(after);
+        }
+        path.push_str(rest);
+        path
     }
 
     /// Returns the form of files there, as far as clients say.

@@ -178,20 +178,28 @@ pub(super) fn overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic
     found
 }
 
+/// Checks for what can be wrong with any body, even one that is written as it stands: everything else is a warning
+/// there.
+pub(super) fn kept_body(item: &PortableItem, clients: &[&str]) -> (Directives, Vec<Diagnostic>) {
+    let document = &item.document;
+    let directives = directives::scan(document.body(), clients);
+    let mut found = directive_problems(item, &directives, clients);
+    found.extend(hidden::check(rules::portable::HIDDEN_CHARACTER, &document.source));
+    (directives, found)
+}
+
 /// §5 and §6: checks the canonical body.
 pub(super) fn body(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic> {
     let document = &item.document;
     let (source, start) = (&document.source, document.body_start());
     let text = document.body();
     let outline = Outline::of(text);
-    let directives = directives::scan(text, clients);
-    let mut found = directive_problems(item, &directives, clients);
+    let (directives, mut found) = kept_body(item, clients);
     // §5.1 and §5.2 are about what is put around a body, and nothing is put around this one.
     let is_verbatim = item.is_verbatim();
     if !is_verbatim {
         found.extend(fences(source, start, &outline));
     }
-    found.extend(hidden::check(rules::portable::HIDDEN_CHARACTER, source));
     // A client with a body of its own does not get this one.
     let readers: Vec<&str> = clients
         .iter()

@@ -37,7 +37,11 @@ pub fn is_sound(item: &PortableItem, clients: &[&str]) -> bool {
     let mut found = Vec::new();
     parse::check_item(&item.id, &item.document, clients, &mut found);
     found.extend(check::overrides(item, clients));
-    found.extend(check::body(item, clients));
+    found.extend(if item.is_verbatim() {
+        check::kept_body(item, clients).1
+    } else {
+        check::body(item, clients)
+    });
     item.is_valid() && found.iter().all(|diagnostic| diagnostic.severity != Severity::Error)
 }
 
@@ -49,5 +53,45 @@ pub(super) fn as_warning(diagnostic: &mut Diagnostic) {
     );
     if is_kept && diagnostic.severity == Severity::Error {
         diagnostic.severity = Severity::Warning;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use brief_syntax::Source;
+
+    use super::*;
+    use crate::portable::{CLIENTS, ItemId, ItemKind};
+
+    /// Ruling P9: the short way that an import takes says what the whole check says.
+    #[test]
+    fn a_body_that_is_kept_is_sound_if_the_whole_check_finds_no_error() {
+        let mut sound = 0;
+        for body in [
+            "Plain text.\n",
+            "Run $ARGUMENTS, `Bash`, mcp__a__b, ${file} and @docs/a.md.\n",
+            "[out](../../a.md) [missing](./b.md)\n",
+            "<!-- @client:claude -->\nOpen.\n",
+            "<!-- @client:unknown -->\nx\n<!-- @endclient -->\n",
+            "hidden \u{202e}text\n",
+            "# One\n\n# Two\n\n```\nnever closed\n",
+        ] {
+            for verbatim in ["", "metadata:\n  imported:\n    body: verbatim\n"] {
+                let text =
+                    format!("---\nschema: 1\nname: a\ndescription: A.\n{verbatim}---\n\n{body}");
+                let source = Arc::new(Source::new("rules/a/RULE.md", text));
+                let id = ItemId { kind: ItemKind::Rule, name: "a".to_owned() };
+                let item = PortableItem::alone(id, &source, Vec::new(), Vec::new());
+                assert_eq!(item.is_verbatim(), !verbatim.is_empty(), "{body}");
+                let whole = check::body(&item, &CLIENTS);
+                let has_error = whole.iter().any(|found| found.severity == Severity::Error);
+                assert_eq!(is_sound(&item, &CLIENTS), !has_error, "{verbatim}{body}: {whole:?}");
+                sound += usize::from(!has_error);
+            }
+        }
+        // Some are, and some are not.
+        assert!((4..12).contains(&sound), "{sound}");
     }
 }

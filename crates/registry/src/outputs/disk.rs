@@ -12,8 +12,9 @@ use brief_syntax::system::{Access, Dir, FileContent, Over, Permission, ReadError
 use super::record::FileRecord;
 use super::split;
 
-/// The limit for directories that are held open; neighbours are used one after the other.
-const HELD: usize = 8;
+/// The limit for directories that are held open. The files of an item lie in directories of every client, and those
+/// of the next item in the same ones.
+const HELD: usize = 64;
 
 /// A directory that a run writes to.
 pub(crate) struct Disk<'d> {
