@@ -35,7 +35,9 @@ pub use answer::{
     Applied, BindingDecision, Item, LeftOut, Level, Name, Origin, Owner, Reason, ReasonEnd,
     ReasonKind, Resolution, State,
 };
-pub use moment::{Action, Actions, Dialects, Moment, Mounted, Occasion, Strangers, Timing};
+pub use moment::{
+    Action, Actions, Dialects, Moment, Mounted, Occasion, Strangers, Timing, is_for_dependencies,
+};
 pub use reach::{Candidate, FileSet, ItemReach, MatchRecord};
 
 /// Every dialect, in the order in which what is equally general is delivered. A new one is its folder, its

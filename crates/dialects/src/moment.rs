@@ -1,6 +1,6 @@
 //! The question: a path, the action on it, before or after, and the client that asks.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -123,8 +123,7 @@ impl Moment {
         let target = self.mounted_target().filter(|_| self.strangers == Strangers::LeftOut)?;
         let base = self.mounted.as_ref().map_or(self.root.path(), |mounted| mounted.root.path());
         let names = target.directories();
-        let is_foreign = |name: &OsString| hosted::DEPENDENCIES.iter().any(|known| name == *known);
-        let first = names.iter().position(is_foreign)?;
+        let first = names.iter().position(|name| is_for_dependencies(name))?;
         Some(base.join(names[..=first].iter().collect::<PathBuf>()))
     }
 
@@ -170,7 +169,12 @@ pub enum Occasion {
     Start,
 }
 
-/// The treatment of guidance in the code of dependencies, for work on that code.
+/// Returns whether tools fill a directory of this name with the code of dependencies.
+pub fn is_for_dependencies(name: &OsStr) -> bool {
+    hosted::DEPENDENCIES.iter().any(|known| name == *known)
+}
+
+/// The treatment of guidance in the code of dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strangers {
     /// It is left out (ruling X34).

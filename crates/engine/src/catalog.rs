@@ -12,7 +12,8 @@ use std::sync::Arc;
 use brief_dialects::dependencies::{DependencyChoice, PackageGuidance};
 use brief_dialects::{
     Candidate, DIALECTS, Dialect, DialectGuidance, Dialects, ItemReach, MatchRecord, Moment,
-    Mounted, ProjectFiles, Reader, Reason, Resolution, dependencies, portable,
+    Mounted, ProjectFiles, Reader, Reason, Resolution, Strangers, dependencies,
+    is_for_dependencies, portable,
 };
 use brief_syntax::system::{Dir, FileKind, home_directory};
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
@@ -45,6 +46,19 @@ pub struct CatalogScope<'t> {
     pub ignored: Ignored,
     /// The dialects to read.
     pub dialects: Dialects,
+    /// The treatment of what lies in the code of dependencies below `start`.
+    pub strangers: Strangers,
+}
+
+impl CatalogScope<'_> {
+    /// Returns whether guidance in a directory counts, whose path below the root has `/` between names. That of
+    /// `vendor` itself does, because the project has written it.
+    fn reads(&self, slashed: &str) -> bool {
+        let above = slashed.rsplit_once('/').map_or("", |(above, _)| above);
+        let mut below = above.split('/').skip(self.start.directories().len());
+        self.strangers == Strangers::Counted
+            || !below.any(|name| is_for_dependencies(OsStr::new(name)))
+    }
 }
 
 /// Returns the dialects to read, each with its place in the order.
@@ -139,8 +153,10 @@ impl Catalog {
         let mut readers = readers(&scope.dialects, Dialect::whole_reader);
         let mut files = ProjectFiles::default();
         let gaps = walk::whole(system, root, scope.start, scope.ignored, &mut |visit| {
-            for (_, reader) in &mut readers {
-                reader.visit(visit);
+            if scope.reads(visit.slashed()) {
+                for (_, reader) in &mut readers {
+                    reader.visit(visit);
+                }
             }
             remember(&mut files, visit);
         });

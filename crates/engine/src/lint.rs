@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_dialects::{Dialects, portable};
+use brief_dialects::{Dialects, Strangers, portable};
 use brief_syntax::diagnostic::{self, Applicability, apply_safe_fixes};
 use brief_syntax::source::{Encoding, Source};
 use brief_syntax::system::ReadError;
@@ -201,7 +201,8 @@ impl<'s> Lint<'s> {
     }
 
     fn read(&self, start: &Target, dialects: Dialects) -> (Findings, Catalog) {
-        let scope = CatalogScope { start, ignored: self.ignored, dialects };
+        let strangers = Strangers::LeftOut;
+        let scope = CatalogScope { start, ignored: self.ignored, dialects, strangers };
         let catalog = Catalog::whole(self.system, &self.root, scope);
         let mut diagnostics = catalog.check();
         diagnostics.extend(catalog.broken_links(self.system, &self.root));

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use brief_dialects::dependencies::DependencyChoice;
-use brief_dialects::{Action, Dialects, Moment, Timing};
+use brief_dialects::{Action, Dialects, Moment, Strangers, Timing};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Root, System, Target, TargetKind};
 
@@ -93,7 +93,8 @@ impl<'s> Project<'s> {
     /// Reads the whole project, without the directories that version control ignores.
     pub fn whole(&self, dialects: Dialects) -> Catalog {
         let top = Target::from_slashed("", TargetKind::Directory);
-        let scope = CatalogScope { start: &top, ignored: Ignored::Skip, dialects };
+        let strangers = Strangers::LeftOut;
+        let scope = CatalogScope { start: &top, ignored: Ignored::Skip, dialects, strangers };
         Catalog::whole(self.system, &self.root, scope)
     }
 }
@@ -174,7 +175,8 @@ impl<'s> BriefingRequest<'s> {
             return Catalog::about(*system, moment);
         }
         let start = &Target::from_slashed("", TargetKind::Directory);
-        let scope = CatalogScope { start, ignored: *ignored, dialects: moment.dialects.clone() };
+        let (dialects, strangers) = (moment.dialects.clone(), moment.strangers);
+        let scope = CatalogScope { start, ignored: *ignored, dialects, strangers };
         let mut catalog = Catalog::whole(*system, &moment.root, scope);
         if moment.dependencies != DependencyChoice::Recorded {
             catalog.add_packages(*system, moment);

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::{
-    Action, Candidate, Catalog, CatalogScope, Dialects, Moment, Reason, Resolution, Root, Target,
-    TargetKind, budget, estimate_tokens,
+    Action, Candidate, Catalog, CatalogScope, Dialects, Moment, Reason, Resolution, Root,
+    Strangers, Target, TargetKind, budget, estimate_tokens,
 };
 use brief_profiles::BUILTIN;
 use brief_syntax::system::MemorySystem;
@@ -223,7 +223,12 @@ fn the_whole_project_answers_as_the_way_to_a_path_does() {
         let system = system(files(bytes)?.iter());
         let root = Root::open(&system, Path::new("/p")).unwrap();
         let top = Target::from_slashed("", TargetKind::Directory);
-        let scope = CatalogScope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All };
+        let scope = CatalogScope {
+            start: &top,
+            ignored: Ignored::Skip,
+            dialects: Dialects::All,
+            strangers: Strangers::LeftOut,
+        };
         let whole = Catalog::whole(&system, &root, scope);
         let asked = moment(bytes)?;
         for path in PATHS {
@@ -247,7 +252,12 @@ fn what_reaches_a_file_is_what_applies_to_it() {
         let system = system(files.iter());
         let root = Root::open(&system, Path::new("/p")).expect("the root is a directory");
         let top = Target::from_slashed("", TargetKind::Directory);
-        let scope = CatalogScope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All };
+        let scope = CatalogScope {
+            start: &top,
+            ignored: Ignored::Skip,
+            dialects: Dialects::All,
+            strangers: Strangers::LeftOut,
+        };
         let catalog = Catalog::whole(&system, &root, scope);
         let asked = moment(bytes)?;
         let all = &catalog.files().expect("all of it was read").files;

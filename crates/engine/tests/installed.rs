@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use brief_engine::{Catalog, CatalogScope, Dialects, Moment, Resolution, Root, Target, TargetKind};
+use brief_engine::{
+    Catalog, CatalogScope, Dialects, Moment, Resolution, Root, Strangers, Target, TargetKind,
+};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
 
@@ -204,7 +206,12 @@ fn the_whole_project_knows_one_item_too() {
     let system = project();
     let root = Root::open(&system, Path::new("/p")).unwrap();
     let top = Target::from_slashed("", TargetKind::Directory);
-    let scope = CatalogScope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All };
+    let scope = CatalogScope {
+        start: &top,
+        ignored: Ignored::Skip,
+        dialects: Dialects::All,
+        strangers: Strangers::LeftOut,
+    };
     let whole = Catalog::whole(&system, &root, scope);
     for client in [None, Some("claude"), Some("opencode"), Some("goose")] {
         for path in ["src/a.ts", "README.md"] {

@@ -3,14 +3,19 @@
 
 use std::path::Path;
 
-use brief_engine::{Catalog, CatalogScope, Dialects, Root, Target, TargetKind};
+use brief_engine::{Catalog, CatalogScope, Dialects, Root, Strangers, Target, TargetKind};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
 
 fn broken(system: &MemorySystem) -> Vec<String> {
     let root = Root::open(system, Path::new("/p")).unwrap();
     let top = Target::from_slashed("", TargetKind::Directory);
-    let scope = CatalogScope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All };
+    let scope = CatalogScope {
+        start: &top,
+        ignored: Ignored::Skip,
+        dialects: Dialects::All,
+        strangers: Strangers::LeftOut,
+    };
     let catalog = Catalog::whole(system, &root, scope);
     let found = catalog.broken_links(system, &root);
     let shown = found.iter().map(|found| {

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::{
-    Catalog, CatalogScope, Dialects, Moment, Resolution, Root, Target, TargetKind, native,
+    Catalog, CatalogScope, Dialects, Moment, Resolution, Root, Strangers, Target, TargetKind,
+    native,
 };
 use brief_profiles::BUILTIN;
 use brief_syntax::system::{Files, MemorySystem};
@@ -105,7 +106,12 @@ fn the_whole_project_answers_as_the_way_to_a_path_does() {
         let whole = Catalog::whole(
             &system,
             &root,
-            CatalogScope { start: &top, ignored, dialects: native_only() },
+            CatalogScope {
+                start: &top,
+                ignored,
+                dialects: native_only(),
+                strangers: Strangers::LeftOut,
+            },
         );
         let client = bytes.choose(&[None, Some("nobody")])?;
         let client = client.or(Some(*bytes.choose(&BUILTIN.names())?));
@@ -132,7 +138,12 @@ fn a_repair_is_reported_once() {
         .with_file(".claude/rules/r.md", "---\nabout: Use when: x\npaths: [lib/**]\n---\nText.\n");
     let root = Root::open(&system, Path::new("/p")).unwrap();
     let top = Target::from_slashed("", TargetKind::Directory);
-    let scope = CatalogScope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All };
+    let scope = CatalogScope {
+        start: &top,
+        ignored: Ignored::Skip,
+        dialects: Dialects::All,
+        strangers: Strangers::LeftOut,
+    };
     let found = Catalog::whole(&system, &root, scope).check();
     let codes: Vec<_> = found.iter().map(Diagnostic::code).collect();
     assert_eq!(codes, ["frontmatter-repaired", "native/dead-glob"]);
@@ -149,7 +160,12 @@ fn without_a_path_only_the_start_is_loaded() {
         .with_file(".claude/rules/r.md", "---\npaths: a\n---\nScoped.\n");
     let root = Root::open(&system, Path::new("/p")).unwrap();
     let top = Target::from_slashed("", TargetKind::Directory);
-    let scope = CatalogScope { start: &top, ignored: Ignored::Skip, dialects: native_only() };
+    let scope = CatalogScope {
+        start: &top,
+        ignored: Ignored::Skip,
+        dialects: native_only(),
+        strangers: Strangers::LeftOut,
+    };
     let catalog = Catalog::whole(&system, &root, scope);
     let moment = Moment { client: Some("claude".to_owned()), ..Moment::default() };
     let answer = catalog.resolve(&moment);

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use arbtest::arbitrary::{self, Unstructured};
 use brief_engine::{
-    Action, Candidate, Catalog, CatalogScope, Dialects, Item, Moment, Reason, Root, Target,
-    TargetKind, Timing, structured,
+    Action, Candidate, Catalog, CatalogScope, Dialects, Item, Moment, Reason, Root, Strangers,
+    Target, TargetKind, Timing, structured,
 };
 use brief_syntax::diagnostic::apply_safe_fixes;
 use brief_syntax::system::MemorySystem;
@@ -89,7 +89,12 @@ fn whole(system: &MemorySystem) -> Catalog {
     Catalog::whole(
         system,
         &root(system),
-        CatalogScope { start: &top, ignored: Ignored::Visit, dialects: Dialects::All },
+        CatalogScope {
+            start: &top,
+            ignored: Ignored::Visit,
+            dialects: Dialects::All,
+            strangers: Strangers::LeftOut,
+        },
     )
 }
 

@@ -9,7 +9,9 @@ use brief_engine::diff::{
     self, Changed, Comparison, Cover, DiffPiece, DiffQuestion, DiffReport, ItemChange,
     ItemChangeKind, Side, slashed_below,
 };
-use brief_engine::{Catalog, CatalogScope, Dialects, Moment, Root, estimate_tokens, hosted};
+use brief_engine::{
+    Catalog, CatalogScope, Dialects, Moment, Root, Strangers, estimate_tokens, hosted,
+};
 use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
 use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::render::Envelope;
@@ -188,7 +190,8 @@ impl ComparedState {
     fn read(&self, root: &Path, dialects: Dialects) -> Catalog {
         let start = Session::top();
         // Everything in a tree counts, also files in its `.gitignore`.
-        let scope = CatalogScope { start: &start, ignored: Ignored::Visit, dialects };
+        let strangers = Strangers::LeftOut;
+        let scope = CatalogScope { start: &start, ignored: Ignored::Visit, dialects, strangers };
         let nothing = TreeSystem::empty(root);
         let read = |tree: &TreeSystem| {
             Root::open(tree, root).map(|root| Catalog::whole(tree, &root, scope.clone()))

@@ -115,6 +115,54 @@ fn nothing_is_offered_before_it_is_recorded() {
     nothing(&project);
 }
 
+/// X34: questions about the whole project do not count the guidance of packages that the project has committed. What the
+/// project says about all of them does, and so does a package that is named.
+#[test]
+fn committed_packages_are_not_the_project() {
+    let project = project()
+        .with_file("AGENTS.md", "OWN\n")
+        .with_file("vendor/AGENTS.md", "OWN, about all packages.\n")
+        .with_dir(".git");
+    for (file, text) in [
+        ("AGENTS.md", "STRANGE\n"),
+        (
+            "AGENTS.yaml",
+            "context:\n  - content: STRANGE\ndecisions:\n  - {decision: STRANGE, rationale: x}\n",
+        ),
+        ("deep/AGENTS.yml", "strange: [\n"),
+        (".cursor/rules/x.mdc", "---\nalwaysApply: true\n---\nSTRANGE\n"),
+        (".agents/tasks/strange.md", "STRANGE\n"),
+        (".agents/rules/strange.md", "STRANGE\n"),
+        (".context/strange.md", "---\ntrigger: always\n---\nSTRANGE\n"),
+        ("agents/dev_strange.agent.md", "---\ntitle: STRANGE\n---\nx\n"),
+        ("skills/strange/SKILL.md", "---\nname: strange\ndescription: STRANGE\n---\nx\n"),
+    ] {
+        for package in ["vendor/acme", "node_modules/acme", "src/node_modules/@a/b"] {
+            project.write(&format!("{package}/{file}"), text);
+        }
+    }
+    for args in [
+        &["tree"][..],
+        &["lint"],
+        &["context", "--all"],
+        &["tokens"],
+        &["decisions"],
+        &["coverage"],
+        &["doctor"],
+        &["audit"],
+        &["agent", "list"],
+    ] {
+        let output = project.run(args);
+        let said = format!("{}{}", output.stdout, output.stderr);
+        assert!(!said.to_lowercase().contains("strange"), "{args:?}: {output}");
+    }
+    let tree = project.run(&["tree"]).stdout;
+    assert!(tree.contains("vendor/AGENTS.md") && tree.contains("2 items"), "{tree}");
+    assert!(project.run(&["context", "vendor/acme/a.go"]).stdout.contains("about all packages"));
+    let named = project.run(&["lint", "vendor/acme"]);
+    assert!(named.stdout.contains("deep/AGENTS.yml"), "{named}");
+}
+
 /// X34: work in a dependency gets nothing from it, chosen or not.
 #[test]
 fn work_in_a_package_gets_nothing_from_it() {

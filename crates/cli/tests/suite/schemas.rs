@@ -115,7 +115,12 @@ fn accept_good(
     }
     let root = Root::open(&system, Path::new("/p")).unwrap();
     let top = Target::from_slashed("", TargetKind::Directory);
-    let scope = CatalogScope { start: &top, ignored: Ignored::Visit, dialects: Dialects::All };
+    let scope = CatalogScope {
+        start: &top,
+        ignored: Ignored::Visit,
+        dialects: Dialects::All,
+        strangers: brief_engine::Strangers::LeftOut,
+    };
     let catalog = Catalog::whole(&system, &root, scope);
     let mut found = catalog.check();
     found.extend(catalog.diagnostics());

@@ -16,6 +16,7 @@ use super::model::{Agent, DIRECTORY, SUFFIX};
 use super::notes::AgentNotes;
 use super::recognize::{self, AgentFormat};
 use super::{check, parse};
+use crate::is_for_dependencies;
 
 /// The directories of a home directory that are searched, without subdirectories.
 const AT_HOME: [&str; 2] = [DIRECTORY, ".agents/agents"];
@@ -162,12 +163,17 @@ impl AgentOwner {
 pub fn list(system: &dyn System, root: &Root) -> Vec<(AgentOwner, Loaded)> {
     let mut found = Vec::new();
     let top = Target::from_slashed("", TargetKind::Directory);
-    walk::whole(system, root, &top, Ignored::Skip, &mut |visit| {
+    walk::whole_except(system, root, &top, Ignored::Skip, &is_in_dependency, &mut |visit| {
         found.extend(in_directory(visit).into_iter().map(|loaded| (AgentOwner::Project, loaded)));
     });
     found.sort_by(|(_, left), (_, right)| left.path.cmp(&right.path));
     found.extend(at_home(system, root.path()).into_iter().map(|loaded| (AgentOwner::Home, loaded)));
     found
+}
+
+/// Returns whether a directory is one of the packages in a directory for dependencies (ruling X34).
+fn is_in_dependency(slashed: &str) -> bool {
+    slashed.rsplit('/').nth(1).is_some_and(|above| is_for_dependencies(OsStr::new(above)))
 }
 
 /// Reads the agents of the home directory, by path, except those in the project.
@@ -264,7 +270,7 @@ fn in_listed(visit: &Visit<'_>) -> Vec<Loaded> {
 pub fn portable_agents(system: &dyn System, root: &Root) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let top = Target::from_slashed("", TargetKind::Directory);
-    walk::whole(system, root, &top, Ignored::Skip, &mut |visit| {
+    walk::whole_except(system, root, &top, Ignored::Skip, &is_in_dependency, &mut |visit| {
         if visit.slashed().rsplit('/').nth(1) != Some(DIRECTORY) {
             return;
         }

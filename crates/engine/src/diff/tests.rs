@@ -7,7 +7,7 @@ use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
 
 use super::*;
-use crate::{Action, CatalogScope, Dialects};
+use crate::{Action, CatalogScope, Dialects, Strangers};
 
 fn catalog(files: &[(&str, &str)]) -> Catalog {
     let system = files
@@ -15,7 +15,12 @@ fn catalog(files: &[(&str, &str)]) -> Catalog {
         .fold(MemorySystem::new("/p"), |system, (path, content)| system.with_file(path, content));
     let root = Root::open(&system, Path::new("/p")).unwrap();
     let start = Target::from_slashed("", TargetKind::Directory);
-    let scope = CatalogScope { start: &start, ignored: Ignored::Visit, dialects: Dialects::All };
+    let scope = CatalogScope {
+        start: &start,
+        ignored: Ignored::Visit,
+        dialects: Dialects::All,
+        strangers: Strangers::LeftOut,
+    };
     Catalog::whole(&system, &root, scope)
 }
 

@@ -6,7 +6,7 @@ use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
 
 use super::*;
-use crate::{CatalogScope, Dialects, Root, Target, TargetKind, estimate_tokens};
+use crate::{CatalogScope, Dialects, Root, Strangers, Target, TargetKind, estimate_tokens};
 
 const ROOT: &str = "
 context:
@@ -33,7 +33,12 @@ fn system() -> MemorySystem {
 fn whole(system: &MemorySystem) -> Catalog {
     let root = Root::open(system, Path::new("/p")).unwrap();
     let top = Target::from_slashed("", TargetKind::Directory);
-    let scope = CatalogScope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All };
+    let scope = CatalogScope {
+        start: &top,
+        ignored: Ignored::Skip,
+        dialects: Dialects::All,
+        strangers: Strangers::LeftOut,
+    };
     Catalog::whole(system, &root, scope)
 }
 

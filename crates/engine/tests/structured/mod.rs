@@ -9,7 +9,7 @@ mod validation;
 use std::path::Path;
 
 use brief_engine::{
-    Action, Catalog, CatalogScope, Dialects, Moment, Root, Target, TargetKind, Timing,
+    Action, Catalog, CatalogScope, Dialects, Moment, Root, Strangers, Target, TargetKind, Timing,
 };
 use brief_syntax::walk::Ignored;
 
@@ -464,7 +464,12 @@ fn without_a_path_everything_is_listed() {
     let catalog = Catalog::whole(
         &system,
         &root,
-        CatalogScope { start: &top, ignored: Ignored::Skip, dialects: Dialects::All },
+        CatalogScope {
+            start: &top,
+            ignored: Ignored::Skip,
+            dialects: Dialects::All,
+            strangers: Strangers::LeftOut,
+        },
     );
     let listed = |timing| {
         let moment = Moment { target: None, action: None, timing, ..Moment::default() };

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use brief_engine::{Catalog, CatalogScope, Dialects, Root, structured};
+use brief_engine::{Catalog, CatalogScope, Dialects, Root, Strangers, structured};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Severity, rules};
 
@@ -31,7 +31,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
     };
     let top = Session::top();
     let dialects = Dialects::Only(vec![structured::NAME]);
-    let scope = CatalogScope { start: &top, ignored: Ignored::Visit, dialects };
+    let strangers = Strangers::Counted;
+    let scope = CatalogScope { start: &top, ignored: Ignored::Visit, dialects, strangers };
     let catalog = Catalog::whole(session.system(), &root, scope);
     let mut diagnostics = catalog.diagnostics();
     // "If no context files exist in the project, tools should emit a warning and return gracefully."
