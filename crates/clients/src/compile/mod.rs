@@ -63,13 +63,19 @@ pub fn compile_for(
     let mut bodies = Bodies::default();
     let mut outputs = Vec::new();
     let mut without_scopes: Vec<&Profile> = Vec::new();
+    let mut not_loading: Vec<&Profile> = Vec::new();
     for &profile in profiles.iter().filter(|profile| item.is_for(profile.id())) {
         let one = Compiler { item, profile, options, clients };
         let Some(output) = one.run(&mut bodies, &mut compiled.diagnostics) else { continue };
-        without_scopes.extend(one.loses_scope().then_some(profile));
+        if one.is_named_only() {
+            not_loading.push(profile);
+        } else {
+            without_scopes.extend(one.loses_scope().then_some(profile));
+        }
         outputs.push(output);
     }
     compiled.diagnostics.extend(scope_dropped(item, &without_scopes));
+    compiled.diagnostics.extend(not_loaded(item, &not_loading));
     // Agents differ in their fields and in the names of tools, commands in their arguments.
     let is_same = matches!(item.kind(), ItemKind::Rule | ItemKind::Skill);
     if options.sharing == Sharing::Shared && is_same {
@@ -191,6 +197,32 @@ fn scope_dropped(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic
     Some(Diagnostic::new(rules::portable::SCOPE_DROPPED, source, span, message).with_help(help))
 }
 
+/// Notes a rule that clients do not load: their models may open its file.
+fn not_loaded(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic> {
+    let names: Vec<&str> = clients.iter().map(|client| client.name()).collect();
+    let (first, load, model) = match clients {
+        [] => return None,
+        [one] => (one, "loads", "its model"),
+        [first, ..] => (first, "load", "their models"),
+    };
+    let file = first.layout(item.kind()).and_then(Layout::listed_in).unwrap_or_default();
+    let (names, rule) = (names.join(", "), item.name());
+    let message = if item.scope_paths().is_empty() {
+        format!(
+            "{names} {load} no text of the rule `{rule}`: {model} may open its file, which `{file}` names"
+        )
+    } else {
+        format!(
+            "the rule `{rule}` is for some files, and {names} {load} no text of it: {model} may open its \
+             file, which `{file}` names with the patterns"
+        )
+    };
+    let help = format!("`brief hook install {}` delivers it to the model", first.id());
+    let source = item.document().source();
+    let rule = rules::portable::RULE_NOT_LOADED;
+    Some(Diagnostic::new(rule, source, Span::default(), message).with_help(help))
+}
+
 /// The compiler of one item for one client.
 struct Compiler<'c> {
     item: &'c PortableItem,
@@ -241,6 +273,12 @@ impl Compiler<'_> {
         };
         let client = self.profile.id().to_owned();
         Some(ClientOutput { client, path, files, text, says, also_read })
+    }
+
+    /// Returns whether the client does not load the item: a text that it shows to its model names the file.
+    fn is_named_only(&self) -> bool {
+        let layout = self.profile.layout(self.item.kind());
+        layout.and_then(|layout| layout.mention.as_ref()).is_some_and(|mention| !mention.is_loaded)
     }
 
     /// Returns whether a rule for some files is loaded for all: the client's rules have no scope (§3.2).

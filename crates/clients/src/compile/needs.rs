@@ -42,7 +42,7 @@ impl Clients {
                 let path = layout.path_in(self.scope());
                 let files: Vec<&String> =
                     project.files.iter().filter(|file| path.matches(file)).collect();
-                self.add_mention(mention, &files, project.present, &mut entries);
+                self.add_mention(mention, &files, project, &mut entries);
             }
         }
         // What is made now is there in the next run.
@@ -132,10 +132,10 @@ impl Clients {
         &self,
         mention: &Mention,
         files: &[&String],
-        present: &BTreeSet<String>,
+        Outputs { present, scopes, .. }: &Outputs<'_>,
         entries: &mut Entries,
     ) {
-        let Mention { file, unless, intro, line, setting } = mention;
+        let Mention { file, unless, intro, line, setting, .. } = mention;
         // A new file would take the place of one that a client reads only without it.
         let is_hiding = !present.contains(file) && unless.iter().any(|one| present.contains(one));
         let is_wanted = self.scope() == ProfileScope::Project && !is_hiding;
@@ -143,7 +143,10 @@ impl Clients {
             return;
         }
         let mut lines: Vec<String> = intro.iter().cloned().collect();
-        lines.extend(files.iter().map(|path| line.replace("{path}", path)));
+        lines.extend(files.iter().map(|path| {
+            let scope = scopes.get(*path).map(|patterns| in_words(patterns)).unwrap_or_default();
+            line.replace("{path}", path).replace("{scope}", &scope)
+        }));
         add_lines(entries, file, &lines);
     }
 
@@ -225,6 +228,14 @@ impl Clients {
             files.is_some_and(|files| files.iter().any(|file| file == path))
         })
     }
+}
+
+/// Returns the files that a rule is for, as the end of a line.
+fn in_words(patterns: &[String]) -> String {
+    let is_plain = |pattern: &&String| !pattern.contains(['`', '\n', '\r']);
+    let shown: Vec<String> =
+        patterns.iter().filter(is_plain).map(|pattern| format!("`{pattern}`")).collect();
+    if shown.is_empty() { String::new() } else { format!(" for {}", shown.join(", ")) }
 }
 
 /// Returns the default file, unless only another one exists.

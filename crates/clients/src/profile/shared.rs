@@ -35,8 +35,10 @@ pub struct Mention {
     pub unless: Vec<String>,
     /// The line before the others.
     pub intro: Option<String>,
-    /// The line for one output; `{path}` stands for its path.
+    /// The line for one output; `{path}` stands for its path, `{scope}` for the files that it is for.
     pub line: String,
+    /// False if the client does not load the outputs: its model sees the line, and may open them.
+    pub is_loaded: bool,
     /// The key in `[install]` that turns it off.
     pub setting: Option<String>,
 }
@@ -72,7 +74,7 @@ impl SharedFiles {
 
 const LISTING_KEYS: [&str; 9] =
     ["file", "or", "list", "value", "home-file", "home-or", "home-value", "schema", "setting"];
-const MENTION_KEYS: [&str; 5] = ["file", "unless", "intro", "line", "setting"];
+const MENTION_KEYS: [&str; 6] = ["file", "unless", "intro", "line", "loaded", "setting"];
 const BRIDGE_KEYS: [&str; 5] = ["from", "file", "or", "text", "setting"];
 
 /// Reads the table `shared` of a kind.
@@ -107,10 +109,14 @@ pub(super) fn listing(entry: &TomlEntry<'_>) -> Result<ListEntry, TomlProblem> {
 /// Reads the table `mention` of a kind.
 pub(super) fn mention(entry: &TomlEntry<'_>) -> Result<Mention, TomlProblem> {
     let (mut usual, mut unless, mut intro, mut line) = (None, Vec::new(), None, None);
-    let mut setting = None;
+    let (mut is_loaded, mut setting) = (true, None);
     for entry in entry.table()?.entries() {
         match entry.key {
             "file" => usual = Some(file(&entry)?),
+            "loaded" => {
+                let problem = || entry.wrong("this is not `true` or `false`", "");
+                is_loaded = entry.item.as_bool().ok_or_else(problem)?;
+            }
             "unless" => unless = files(&entry)?,
             "intro" => intro = Some(self::line(&entry)?),
             "line" => line = Some(self::line(&entry)?),
@@ -122,7 +128,7 @@ pub(super) fn mention(entry: &TomlEntry<'_>) -> Result<Mention, TomlProblem> {
         let help = "name the file, and the line for each output, with `{path}`";
         return Err(entry.wrong("it lacks `file` or `line`", help));
     };
-    Ok(Mention { file, unless, intro, line, setting })
+    Ok(Mention { file, unless, intro, line, is_loaded, setting })
 }
 
 /// Reads the table `bridge`.

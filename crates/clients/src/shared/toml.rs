@@ -344,8 +344,11 @@ mod tests {
                 assert_eq!(none, text, "{second:?}\n{one}");
             }
         }
-        assert_eq!(new_file("a.toml", &[files.clone()], None).entries, [files.clone()]);
-        let alone = new_file("a.toml", &[files.clone()], None).text.unwrap();
+        assert_eq!(
+            new_file("a.toml", std::slice::from_ref(&files), None).entries,
+            std::slice::from_ref(&files)
+        );
+        let alone = new_file("a.toml", std::slice::from_ref(&files), None).text.unwrap();
         assert_eq!(Ask::toml(&alone).before(&[files]).get(&[]).text, None);
     }
 

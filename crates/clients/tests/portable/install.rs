@@ -1,6 +1,6 @@
 //! Items for a project or a home directory, through the face that knows no client.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -215,7 +215,8 @@ fn the_fingerprint_changes_with_what_files_depend_on() {
 fn needs(clients: &Clients, wanted: &[&str], files: &[&str], present: &[&str]) -> Vec<String> {
     let set = |paths: &[&str]| paths.iter().map(|&path| path.to_owned()).collect::<BTreeSet<_>>();
     let (files, present) = (set(files), set(present));
-    let outputs = Outputs { files: &files, clients: wanted, present: &present };
+    let outputs =
+        Outputs { files: &files, clients: wanted, present: &present, scopes: &BTreeMap::new() };
     let mut lines = Vec::new();
     for file in clients.shared(&outputs) {
         lines.extend(file.entries.iter().map(|entry| match entry {

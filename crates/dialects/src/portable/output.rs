@@ -3,7 +3,7 @@
 //! The crate `clients` compiles and the crate `registry` writes. Neither sees the other; this trait
 //! connects them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use brief_syntax::Diagnostic;
 use serde::{Deserialize, Serialize};
@@ -77,6 +77,8 @@ pub struct Outputs<'o> {
     pub clients: &'o [&'o str],
     /// The existing files of [`Compiler::watched`].
     pub present: &'o BTreeSet<String>,
+    /// The patterns of written rules that are for some files, by the path of the rule.
+    pub scopes: &'o BTreeMap<String, Vec<String>>,
 }
 
 /// A file with entries of several owners.

@@ -399,6 +399,10 @@ impl Run<'_> {
             let source_name = source.wanted.name.clone();
             return Err(InstallError::Tampered { item: item.id().clone(), source_name });
         }
+        let scope = item.scope_paths();
+        if !scope.is_empty() {
+            plan.scopes.insert(key.clone(), scope.into_iter().map(str::to_owned).collect());
+        }
         let clients: Vec<&str> = clients.iter().map(String::as_str).collect();
         let fingerprint = item::fingerprint(self.compiler.fingerprint(), &clients, item, &content);
         if !plan.is_unchanged(&key, &fingerprint, &mut disks.outputs) {

@@ -30,7 +30,12 @@ pub(super) fn plan(
         .into_iter()
         .filter(|path| !matches!(disks.outputs.look(path), DiskState::Missing))
         .collect();
-    let outputs = Outputs { files: &files, clients, present: &present };
+    let scopes: BTreeMap<String, Vec<String>> = plan
+        .after
+        .files()
+        .filter_map(|(item, path, _)| Some((path.to_owned(), plan.scopes.get(item)?.clone())))
+        .collect();
+    let outputs = Outputs { files: &files, clients, present: &present, scopes: &scopes };
     let mut wanted: BTreeMap<String, Vec<SharedEntry>> = BTreeMap::new();
     // Without wanted items no entries are needed.
     if !clients.is_empty() {

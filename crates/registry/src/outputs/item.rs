@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_dialects::portable::PortableItem;
+use brief_dialects::portable::output::OutputContent;
 use brief_syntax::hash::{Hasher, sha256};
 use brief_syntax::limits;
 use brief_syntax::system::{Dir, Permission, ReadError, System};
@@ -83,8 +84,16 @@ impl ItemFiles {
         }
     }
 
+    /// Writes the content of an output.
+    pub(crate) fn fill(&self, content: &OutputContent, target: &mut dyn Write) -> io::Result<()> {
+        match content {
+            OutputContent::Text(text) => target.write_all(text.as_bytes()),
+            OutputContent::Copy(path) => self.copy(path, target),
+        }
+    }
+
     /// Writes the content of a file.
-    pub(crate) fn copy(&self, path: &str, target: &mut dyn Write) -> io::Result<()> {
+    fn copy(&self, path: &str, target: &mut dyn Write) -> io::Result<()> {
         let file = self.files.get(path).ok_or(io::ErrorKind::NotFound)?;
         if let Some(bytes) = &file.bytes {
             return target.write_all(bytes);

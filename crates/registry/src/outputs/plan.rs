@@ -4,7 +4,7 @@
 //! unrecorded file blocks its whole item, and an edited output is kept while the rest of its item is written.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -92,6 +92,8 @@ pub(crate) struct Plan<'p> {
     pub(crate) after: OutputRecord,
     /// The outputs of each item for the lock, even where this machine keeps an edited file.
     pub(crate) made: BTreeMap<String, BTreeMap<String, FileRecord>>,
+    /// The patterns of rules that are for some files, by item.
+    pub(crate) scopes: BTreeMap<String, Vec<String>>,
     pub(crate) changes: Vec<Change>,
     pub(crate) unchanged: usize,
     pub(crate) kept: usize,
@@ -183,6 +185,7 @@ impl<'p> Plan<'p> {
             differences: None,
             after,
             made: BTreeMap::new(),
+            scopes: BTreeMap::new(),
             changes: Vec::new(),
             unchanged: 0,
             kept: 0,
@@ -418,7 +421,7 @@ impl<'p> Plan<'p> {
         let OneWrite { path, content, record, kind, before, replaces } = write;
         if let Some(differences) = &mut self.differences {
             let mut after = Vec::new();
-            fill(&content, item_files, &mut after)?;
+            item_files.fill(&content, &mut after)?;
             let before = if before.is_some() { content_of(disk, &path)? } else { None };
             differences.push(Difference { path: path.clone(), before, after: Some(after) });
         }
@@ -440,7 +443,7 @@ impl<'p> Plan<'p> {
                 sha256,
                 before,
             };
-            stage.put(planned, &mut |target| fill(&content, item_files, target))?;
+            stage.put(planned, &mut |target| item_files.fill(&content, target))?;
         }
         self.changes.push(Change { path, kind });
         Ok(())
@@ -570,13 +573,6 @@ enum Recorded {
     Same,
     /// The file was edited since it was written.
     Changed(FileRecord),
-}
-
-fn fill(content: &OutputContent, item_files: &ItemFiles, target: &mut dyn Write) -> io::Result<()> {
-    match content {
-        OutputContent::Text(text) => target.write_all(text.as_bytes()),
-        OutputContent::Copy(path) => item_files.copy(path, target),
-    }
 }
 
 fn content_of(disk: &mut Disk<'_>, path: &str) -> io::Result<Option<Vec<u8>>> {
