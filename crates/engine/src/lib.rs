@@ -31,6 +31,7 @@
 //! ```
 
 pub mod audit;
+pub mod baseline;
 mod briefing;
 pub mod budget;
 mod catalog;
@@ -47,6 +48,7 @@ pub mod search;
 pub mod sees;
 pub mod shipped;
 mod strangers;
+mod suppression;
 pub mod survey;
 pub mod tokens;
 

@@ -18,6 +18,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::catalog::{self, Catalog, CatalogScope};
 use crate::project::Project;
+use crate::suppression;
 
 /// Findings that are reported only on request.
 const PEDANTIC: [Rule; 2] = [rules::portable::NO_LICENSE, rules::portable::COMMAND_EXTENSION];
@@ -34,6 +35,10 @@ pub struct Findings {
     pub files: usize,
     /// The number of problems that were repaired.
     pub fixed: usize,
+    /// The number of problems that a comment takes back.
+    pub ignored: usize,
+    /// The number of problems that a baseline records.
+    pub known: usize,
 }
 
 impl Findings {
@@ -46,11 +51,13 @@ impl Findings {
 /// The numbers; the problems themselves stand in the envelope.
 impl Serialize for Findings {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut report = serializer.serialize_struct("Findings", 4)?;
+        let mut report = serializer.serialize_struct("Findings", 6)?;
         report.serialize_field("files", &self.files)?;
         report.serialize_field("errors", &self.count(Severity::Error))?;
         report.serialize_field("warnings", &self.count(Severity::Warning))?;
         report.serialize_field("fixed", &self.fixed)?;
+        report.serialize_field("ignored", &self.ignored)?;
+        report.serialize_field("known", &self.known)?;
         report.end()
     }
 }
@@ -170,6 +177,7 @@ impl<'s> Lint<'s> {
         if !self.is_pedantic {
             found.diagnostics.retain(|diagnostic| !PEDANTIC.contains(&diagnostic.rule));
         }
+        found.ignored = suppression::take_back(&mut found.diagnostics);
         let path = root.path().join(directory.slashed());
         if let Some(name) = file {
             let path = path.join(name);
@@ -206,7 +214,8 @@ impl<'s> Lint<'s> {
         let catalog = Catalog::whole(self.system, &self.root, scope);
         let mut diagnostics = catalog.check();
         diagnostics.extend(catalog.broken_links(self.system, &self.root));
-        (Findings { diagnostics, files: catalog.file_count(), fixed: 0 }, catalog)
+        let files = catalog.file_count();
+        (Findings { diagnostics, files, ..Findings::default() }, catalog)
     }
 
     /// Checks the portable items in a part of a project. They refer to each other, so the registry is

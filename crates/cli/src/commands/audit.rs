@@ -8,7 +8,7 @@ use brief_engine::audit::{Audit, AuditedItem};
 use brief_engine::{Root, TargetKind};
 use brief_registry::SourceAddress;
 use brief_registry::install::open_source;
-use brief_syntax::render::{Envelope, path_below, sarif};
+use brief_syntax::render::{Envelope, github, path_below, sarif};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Severity, Target};
 use clap::Args;
@@ -115,6 +115,7 @@ pub(crate) fn run(
             let root = place.root.path();
             ui.print_json(&Envelope { kind: "audit", root, diagnostics: &grave, body })?;
         }
+        Format::Github => ui.print_raw(&github(&audit.all_diagnostics(), place.root.path()))?,
         Format::Sarif => {
             let (all, version) = (audit.all_diagnostics(), env!("CARGO_PKG_VERSION"));
             ui.print_document(&sarif(&all, place.root.path(), version))?;

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use brief_engine::baseline::Baseline;
 use brief_engine::lint::{Findings, UncheckedPath, UnwrittenFix};
 use brief_serve::configuration::ProjectConfiguration;
-use brief_syntax::Severity;
 use brief_syntax::diagnostic::Applicability;
-use brief_syntax::render::{Envelope, sarif};
+use brief_syntax::render::{Envelope, github, sarif};
+use brief_syntax::{Severity, limits};
 use clap::{Args, ValueEnum};
 
 use crate::commands::whole::counted;
@@ -43,6 +44,14 @@ pub(crate) struct LintArgs {
     #[arg(long)]
     strict: bool,
 
+    /// Leave out the findings that this file records
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = BASELINE)]
+    baseline: Option<PathBuf>,
+
+    /// Record today's findings in the baseline file; those of tomorrow are reported
+    #[arg(long, requires = "baseline")]
+    update_baseline: bool,
+
     /// Report small things, too: items without a license
     #[arg(long)]
     pedantic: bool,
@@ -56,7 +65,7 @@ pub(crate) struct LintArgs {
         long,
         value_name = "CODE",
         add = clap_complete::ArgValueCompleter::new(crate::complete::codes),
-        conflicts_with_all = ["path", "fix", "format", "json", "strict", "pedantic", "no_ignore"]
+        conflicts_with_all = ["path", "fix", "format", "json", "strict", "pedantic", "no_ignore", "baseline"]
     )]
     explain: Option<String>,
 }
@@ -66,7 +75,12 @@ pub(super) enum Format {
     Text,
     Json,
     Sarif,
+    /// Annotations of GitHub Actions
+    Github,
 }
+
+/// The name of a baseline file, unless the user names another.
+const BASELINE: &str = "brief-baseline.json";
 
 pub(crate) fn run(
     ui: &mut Ui,
@@ -88,9 +102,17 @@ pub(crate) fn run(
     if args.pedantic {
         lint = lint.pedantic();
     }
-    let found =
+    let mut found =
         if args.fix { lint.fix().map_err(|error| unwritten(&error))? } else { lint.check() };
     let root = project.root().path();
+    if let Some(file) = &args.baseline {
+        let path = session.directory().join(file);
+        if args.update_baseline {
+            write_baseline(ui, session, &path, &Baseline::of(&found.diagnostics, root))?;
+        }
+        let baseline = read_baseline(session, &path)?;
+        found.known = baseline.leave_out(&mut found.diagnostics, root);
+    }
     let (errors, warnings) = (found.count(Severity::Error), found.count(Severity::Warning));
     match if args.json { Format::Json } else { args.format } {
         Format::Text => {
@@ -103,6 +125,7 @@ pub(crate) fn run(
             diagnostics: &found.diagnostics,
             body: &found,
         })?,
+        Format::Github => ui.print_raw(&github(&found.diagnostics, root))?,
         Format::Sarif => {
             ui.print_document(&sarif(&found.diagnostics, root, env!("CARGO_PKG_VERSION")))?;
         }
@@ -123,6 +146,34 @@ fn refusal(problem: &UncheckedPath, path: &Path, root: &Path) -> CommandError {
     }
 }
 
+fn read_baseline(session: &Session, path: &Path) -> Result<Baseline, CommandError> {
+    let shown = path.display();
+    let bytes = session.system().read(path, limits::FILE_BYTES).map_err(|error| {
+        CommandError::refused(format!("the baseline `{shown}` cannot be read: {error}"))
+            .with_hint("`brief lint --baseline --update-baseline` writes one")
+    })?;
+    Baseline::read(&bytes).map_err(|error| {
+        CommandError::refused(format!("the baseline `{shown}` cannot be used: {error}"))
+            .with_hint("`--update-baseline` writes it anew")
+    })
+}
+
+fn write_baseline(
+    ui: &mut Ui,
+    session: &Session,
+    path: &Path,
+    baseline: &Baseline,
+) -> Result<(), CommandError> {
+    let shown = path.display();
+    let refused = |problem: &dyn std::fmt::Display| {
+        CommandError::refused(format!("the baseline `{shown}` cannot be written: {problem}"))
+    };
+    let text = baseline.to_text().map_err(|error| refused(&error))?;
+    session.system().replace_file(path, text.as_bytes()).map_err(|error| refused(&error))?;
+    ui.status(&format!("{shown} records {}", counted(baseline.count(), "finding")))?;
+    Ok(())
+}
+
 fn unwritten(fix: &UnwrittenFix) -> CommandError {
     let (path, error) = (fix.path.display(), &fix.error);
     CommandError::refused(format!("`{path}` cannot be written: {error}"))
@@ -140,6 +191,13 @@ fn summary(found: &Findings, errors: usize, warnings: usize) -> String {
     };
     if found.fixed > 0 {
         text.push_str(&format!(", {} repaired", counted(found.fixed, "problem")));
+    }
+    for (count, how) in
+        [(found.known, "in the baseline"), (found.ignored, "taken back by a comment")]
+    {
+        if count > 0 {
+            text.push_str(&format!(", {count} {how}"));
+        }
     }
     let fixable = found.diagnostics.iter().filter(|diagnostic| {
         diagnostic.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Safe)

@@ -405,6 +405,7 @@ cases! {
     new: "new skill", ["new", "skill", "ship"], nothing, thorough;
     fmt: "fmt", ["fmt"], registry, thorough;
     lint_fix: "lint --fix", ["lint", "--fix"], fixable, thorough;
+    lint_baseline: "lint --update-baseline", ["lint", "--baseline", "--update-baseline"], fixable, thorough;
     hook_install: "hook install", ["hook", "install", "claude"], hooked, thorough;
     hook_programs: "hook install, programs", ["hook", "install", "cline"], hooked, thorough;
     hook_plugin: "hook install, a plugin", ["hook", "install", "opencode"], hooked, thorough;

@@ -44,6 +44,8 @@ fn a_clean_project_has_no_findings() {
       "errors": 0,
       "warnings": 0,
       "fixed": 0,
+      "ignored": 0,
+      "known": 0,
       "diagnostics": []
     }
     [EOF]
@@ -136,6 +138,8 @@ fn json_has_every_key_in_its_order() {
       "errors": 1,
       "warnings": 1,
       "fixed": 0,
+      "ignored": 0,
+      "known": 0,
       "diagnostics": [
         {
           "code": "structured/invalid-on",

@@ -81,6 +81,7 @@ mod json;
 #[cfg(unix)]
 mod kill_matrix;
 mod lint;
+mod lint_accepted;
 mod lint_advice;
 mod lsp;
 #[cfg(target_os = "linux")]

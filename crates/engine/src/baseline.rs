@@ -1,0 +1,91 @@
+//! Findings that a project has accepted for now, so that a team can begin with the next one.
+//!
+//! A finding is known by its file, its code and the text of its line, so that lines may move. Two equal findings count twice.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use brief_syntax::Diagnostic;
+use brief_syntax::hash::sha256;
+use brief_syntax::paths::slashed;
+use serde::{Deserialize, Serialize};
+
+/// The version of the file.
+const VERSION: u32 = 1;
+
+/// The findings of a project at one time.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Baseline {
+    version: u32,
+    /// The number of findings by file, and by code with the hash of the line.
+    files: BTreeMap<String, BTreeMap<String, usize>>,
+}
+
+/// A baseline file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BaselineError {
+    /// It has another form.
+    #[error("it is not a baseline: {0}")]
+    Form(#[from] serde_json::Error),
+    /// It comes from another version of the program.
+    #[error("its version is {0}, and this program knows {VERSION}")]
+    Version(u32),
+}
+
+impl Baseline {
+    /// Records findings.
+    pub fn of(diagnostics: &[Diagnostic], root: &Path) -> Baseline {
+        let mut baseline = Baseline { version: VERSION, files: BTreeMap::new() };
+        for diagnostic in diagnostics {
+            let (file, finding) = key(diagnostic, root);
+            *baseline.files.entry(file).or_default().entry(finding).or_default() += 1;
+        }
+        baseline
+    }
+
+    /// Reads a baseline file.
+    pub fn read(bytes: &[u8]) -> Result<Baseline, BaselineError> {
+        let baseline: Baseline = serde_json::from_slice(bytes)?;
+        match baseline.version {
+            VERSION => Ok(baseline),
+            version => Err(BaselineError::Version(version)),
+        }
+    }
+
+    /// Returns the file's content.
+    pub fn to_text(&self) -> Result<String, BaselineError> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// Removes the findings that are recorded, and returns how many.
+    pub fn leave_out(&self, diagnostics: &mut Vec<Diagnostic>, root: &Path) -> usize {
+        let before = diagnostics.len();
+        let mut left = self.files.clone();
+        diagnostics.retain(|diagnostic| {
+            let (file, finding) = key(diagnostic, root);
+            let count = left.get_mut(&file).and_then(|findings| findings.get_mut(&finding));
+            match count {
+                Some(count) if *count > 0 => {
+                    *count -= 1;
+                    false
+                }
+                _ => true,
+            }
+        });
+        before - diagnostics.len()
+    }
+
+    /// Returns the number of recorded findings.
+    pub fn count(&self) -> usize {
+        self.files.values().flat_map(BTreeMap::values).sum()
+    }
+}
+
+fn key(diagnostic: &Diagnostic, root: &Path) -> (String, String) {
+    let path = diagnostic.path();
+    let file = slashed(path.strip_prefix(root).unwrap_or(path));
+    let source = &diagnostic.source;
+    let line = source.slice(source.line_span(diagnostic.position().line)).trim();
+    (file, format!("{} {}", diagnostic.code(), &sha256(line.as_bytes())[..16]))
+}

@@ -1,0 +1,67 @@
+//! Findings as annotations of GitHub Actions: a workflow command for each.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::{Diagnostic, Severity};
+
+/// Returns a line for each finding. Paths below `root` are relative to it.
+pub fn github(diagnostics: &[Diagnostic], root: &Path) -> String {
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        let severity = match diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "notice",
+        };
+        let start = diagnostic.position();
+        let end = diagnostic.source.position(diagnostic.span.end);
+        let path = property(&diagnostic.shown_path(root));
+        let code = property(diagnostic.code());
+        let _ = write!(text, "::{severity} file={path},line={}", start.line);
+        // Columns count on one line only.
+        let _ = if end.line == start.line && end.column > start.column {
+            write!(text, ",col={},endColumn={}", start.column, end.column)
+        } else {
+            write!(text, ",endLine={}", end.line)
+        };
+        let message = match &diagnostic.help {
+            Some(help) => format!("{}\n{help}", diagnostic.message),
+            None => diagnostic.message.clone(),
+        };
+        let _ = writeln!(text, ",title={code}::{}", data(&message));
+    }
+    text
+}
+
+/// Escapes a message.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Escapes the value of a property.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{Source, Span, rules};
+
+    /// Nothing in a file's name or in a message ends the command or begins another.
+    #[test]
+    fn names_and_messages_are_escaped() {
+        let source = Arc::new(Source::new("/p/a,b:c%.md", "one\ntwo\n"));
+        let rule = rules::native::DEAD_GLOB;
+        let finding =
+            Diagnostic::new(rule, &source, Span::new(4, 7), "50 %\n::error::x").with_help("h");
+        let text = github(&[finding], Path::new("/p"));
+        assert_eq!(
+            text,
+            "::warning file=a%2Cb%3Ac%25.md,line=2,col=1,endColumn=4,title=native/dead-glob::50 %25%0A::error::x%0Ah\n"
+        );
+    }
+}
