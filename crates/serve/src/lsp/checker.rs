@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use brief_dialects::{Dialects, Moment, Reason, State};
+use brief_dialects::{Candidate, Dialects, Moment, Reason, State};
 use brief_engine::Project;
 use brief_engine::survey::Survey;
 use brief_engine::tokens::Counter;
@@ -23,6 +23,9 @@ const SHORT: Duration = Duration::from_millis(20);
 
 /// The pause in typing that longer ones wait for.
 const PAUSE: Duration = Duration::from_millis(60);
+
+/// The number of files that a hover names.
+const EXAMPLES: usize = 8;
 
 /// The texts of the editor, by path without links.
 pub(super) type Texts = BTreeMap<PathBuf, Arc<str>>;
@@ -63,6 +66,8 @@ pub(super) struct PlacedItem {
     pub(super) name: String,
     pub(super) state: State,
     pub(super) files: usize,
+    /// The first of these files.
+    pub(super) examples: Vec<String>,
     /// True if the item is for directories, or for a user to mention.
     pub(super) is_reached_otherwise: bool,
     pub(super) tokens: usize,
@@ -226,6 +231,16 @@ fn place_items(project: &Project<'_>, items: &mut BTreeMap<PathBuf, Vec<PlacedIt
             }
         }
     }
+    let mut examples: BTreeMap<(&Path, usize), Vec<String>> = BTreeMap::new();
+    if let Some(files) = catalog.files() {
+        catalog.reach(&moment, &mut |reached| {
+            if let Candidate::Item(item) = reached.candidate {
+                let named = examples.entry((item.path, item.line)).or_default();
+                let first = reached.files.iter().filter_map(|place| files.files.get(place));
+                named.extend(first.take(EXAMPLES - named.len().min(EXAMPLES)).cloned());
+            }
+        });
+    }
     for surveyed in &survey.items {
         let item = &surveyed.item;
         let loaded_by = loading.get(&(item.path.to_owned(), item.line));
@@ -235,6 +250,7 @@ fn place_items(project: &Project<'_>, items: &mut BTreeMap<PathBuf, Vec<PlacedIt
             name: item.name.to_string(),
             state: item.state,
             files: surveyed.files,
+            examples: examples.remove(&(item.path, item.line)).unwrap_or_default(),
             is_reached_otherwise: surveyed.has_directory || surveyed.is_manual,
             tokens: surveyed.tokens,
             patterns: item.patterns.iter().map(|pattern| pattern.as_str().to_owned()).collect(),

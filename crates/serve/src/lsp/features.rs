@@ -43,6 +43,12 @@ fn described(item: &PlacedItem) -> String {
             item.patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
         let _ = write!(text, "\n\nfor {}", patterns.join(", "));
     }
+    if !item.examples.is_empty() {
+        let files: Vec<String> = item.examples.iter().map(|file| format!("- `{file}`")).collect();
+        let more = item.files.saturating_sub(item.examples.len());
+        let more = if more == 0 { String::new() } else { format!("\n- {more} more") };
+        let _ = write!(text, "\n\n{}{more}", files.join("\n"));
+    }
     if !item.loaded_by.is_empty() {
         let _ = write!(text, "\n\nloaded without `brief` by {}", item.loaded_by.join(", "));
     }

@@ -155,6 +155,7 @@ fn the_reach_of_an_item_is_shown() {
     let hover = editor.ask("textDocument/hover", &params);
     let text = hover["contents"]["value"].as_str().unwrap();
     assert!(text.contains("applies to 2 files") && text.contains("`**/*.py`"), "{text}");
+    assert!(text.contains("- `src/a.py`\n- `src/b.py`"), "{text}");
     let lenses = editor.ask("textDocument/codeLens", &json!({"textDocument": document()}));
     assert_eq!(lenses[0]["range"]["start"], at(1, 0), "{lenses}");
     assert!(lenses[0]["command"]["title"].as_str().unwrap().starts_with("applies to 2 files"));
