@@ -36,7 +36,7 @@ pub use answer::{
     ReasonKind, Resolution, State,
 };
 pub use moment::{
-    Action, Actions, Dialects, Moment, Mounted, Occasion, Strangers, Timing, is_for_dependencies,
+    Action, Actions, Dialects, Moment, Mounted, Occasion, Strangers, Timing, is_in_dependency,
 };
 pub use reach::{Candidate, FileSet, ItemReach, MatchRecord};
 

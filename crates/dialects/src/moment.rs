@@ -169,8 +169,13 @@ pub enum Occasion {
     Start,
 }
 
+/// Returns whether a path with `/` between names lies in a directory that tools fill with the code of dependencies (ruling X34).
+pub fn is_in_dependency(slashed: &str) -> bool {
+    slashed.split('/').rev().skip(1).any(|name| is_for_dependencies(OsStr::new(name)))
+}
+
 /// Returns whether tools fill a directory of this name with the code of dependencies.
-pub fn is_for_dependencies(name: &OsStr) -> bool {
+fn is_for_dependencies(name: &OsStr) -> bool {
     hosted::DEPENDENCIES.iter().any(|known| name == *known)
 }
 

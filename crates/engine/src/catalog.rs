@@ -12,8 +12,8 @@ use std::sync::Arc;
 use brief_dialects::dependencies::{DependencyChoice, PackageGuidance};
 use brief_dialects::{
     Candidate, DIALECTS, Dialect, DialectGuidance, Dialects, ItemReach, MatchRecord, Moment,
-    Mounted, ProjectFiles, Reader, Reason, Resolution, Strangers, dependencies,
-    is_for_dependencies, portable,
+    Mounted, ProjectFiles, Reader, Reason, Resolution, Strangers, dependencies, is_in_dependency,
+    portable,
 };
 use brief_syntax::system::{Dir, FileKind, home_directory};
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
@@ -54,10 +54,9 @@ impl CatalogScope<'_> {
     /// Returns whether guidance in a directory counts, whose path below the root has `/` between names. That of
     /// `vendor` itself does, because the project has written it.
     fn reads(&self, slashed: &str) -> bool {
-        let above = slashed.rsplit_once('/').map_or("", |(above, _)| above);
-        let mut below = above.split('/').skip(self.start.directories().len());
-        self.strangers == Strangers::Counted
-            || !below.any(|name| is_for_dependencies(OsStr::new(name)))
+        let depth = self.start.directories().len();
+        let below = slashed.splitn(depth + 1, '/').nth(depth).unwrap_or_default();
+        self.strangers == Strangers::Counted || !is_in_dependency(below)
     }
 }
 

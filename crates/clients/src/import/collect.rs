@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::sync::Arc;
 
+use brief_dialects::is_in_dependency;
 use brief_dialects::portable::{ItemKind, is_sound};
 use brief_syntax::hash::sha256;
 use brief_syntax::system::{FileContent, FileKind, Permission, ReadError, System};
@@ -98,7 +99,9 @@ pub fn collect(
     let mut reading = Reading::default();
     let top = Target::from_slashed("", TargetKind::Directory);
     let mut visitor = |visit: &Visit<'_>| reading.visit(visit, profiles, looking, is_wanted, ours);
-    let gaps = walk::whole(system, root, &top, Ignored::Skip, &mut visitor);
+    // A package is imported when it is named.
+    let is_skipped = |path: &str| looking == Looking::AtPlaces && is_in_dependency(path);
+    let gaps = walk::whole_except(system, root, &top, Ignored::Skip, &is_skipped, &mut visitor);
     for gap in gaps {
         let path =
             brief_syntax::paths::slashed(gap.path.strip_prefix(root.path()).unwrap_or(&gap.path));

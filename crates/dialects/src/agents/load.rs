@@ -16,7 +16,7 @@ use super::model::{Agent, DIRECTORY, SUFFIX};
 use super::notes::AgentNotes;
 use super::recognize::{self, AgentFormat};
 use super::{check, parse};
-use crate::is_for_dependencies;
+use crate::is_in_dependency;
 
 /// The directories of a home directory that are searched, without subdirectories.
 const AT_HOME: [&str; 2] = [DIRECTORY, ".agents/agents"];
@@ -169,11 +169,6 @@ pub fn list(system: &dyn System, root: &Root) -> Vec<(AgentOwner, Loaded)> {
     found.sort_by(|(_, left), (_, right)| left.path.cmp(&right.path));
     found.extend(at_home(system, root.path()).into_iter().map(|loaded| (AgentOwner::Home, loaded)));
     found
-}
-
-/// Returns whether a directory is one of the packages in a directory for dependencies (ruling X34).
-fn is_in_dependency(slashed: &str) -> bool {
-    slashed.rsplit('/').nth(1).is_some_and(|above| is_for_dependencies(OsStr::new(above)))
 }
 
 /// Reads the agents of the home directory, by path, except those in the project.
