@@ -79,6 +79,10 @@ pub fn resolve(system: &dyn System, agent: &Agent, access: RemoteAccess) -> Remo
         });
         commands.fetched.extend(kept);
     }
+    for (url, problem) in contents.record.save(system) {
+        commands.fetched.retain(|fetched| fetched.url != url);
+        commands.notes.push(format!("{url} does not count: {problem}"));
+    }
     commands
 }
 
@@ -171,7 +175,7 @@ impl<'s> Contents<'s> {
         let recorded = match self.record.known.get(url) {
             Some(known) => known.clone(),
             None => {
-                self.record.add(self.system, url, &hash)?;
+                self.record.add(url, &hash);
                 notes.push(format!("{url} is recorded with the SHA-256 {hash}"));
                 hash.clone()
             }
@@ -229,9 +233,11 @@ fn folder_name(entry: &str) -> String {
 /// The recorded contents: one line each, the SHA-256 and the address.
 struct PinRecord {
     path: PathBuf,
+    /// The lines of the file.
+    lines: String,
     known: BTreeMap<String, String>,
-    /// True if a killed run has left an incomplete line at the end.
-    is_torn: bool,
+    /// The contents that the file does not have yet.
+    new: BTreeMap<String, String>,
 }
 
 impl PinRecord {
@@ -239,30 +245,63 @@ impl PinRecord {
         let directory = state_directory(system)
             .ok_or("there is no home directory to record what is fetched in; set `HOME`")?;
         let path = directory.join(RECORD);
-        let text = match system.read(&path, limits::FILE_BYTES) {
+        let mut lines = match system.read(&path, limits::FILE_BYTES) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(ReadError::Missing) => String::new(),
             Err(error) => return Err(format!("`{}` cannot be read: {error}", path.display())),
         };
+        // An incomplete line says nothing.
+        lines.truncate(lines.rfind('\n').map_or(0, |end| end + 1));
         // The first line about an address counts: a later content may come from another author.
         let mut known = BTreeMap::new();
-        for (sha256, url) in text.lines().filter_map(|line| line.split_once(' ')) {
+        for (sha256, url) in lines.lines().filter_map(|line| line.split_once(' ')) {
             known.entry(url.to_owned()).or_insert_with(|| sha256.to_owned());
         }
-        // An entry appended to an incomplete line would be lost too.
-        let is_torn = !text.is_empty() && !text.ends_with('\n');
-        Ok(PinRecord { path, known, is_torn })
+        Ok(PinRecord { path, lines, known, new: BTreeMap::new() })
     }
 
-    fn add(&mut self, system: &dyn System, url: &str, sha256: &str) -> Result<(), String> {
-        let start = if self.is_torn { "\n" } else { "" };
-        let line = format!("{start}{sha256} {url}\n");
-        let directory = self.path.parent().map_or(Ok(()), |above| system.create_private_dir(above));
-        let added = directory.and_then(|()| system.append(&self.path, line.as_bytes()));
-        added.map_err(|error| format!("`{}` cannot be written: {error}", self.path.display()))?;
-        self.is_torn = false;
-        self.known.entry(url.to_owned()).or_insert_with(|| sha256.to_owned());
-        Ok(())
+    fn add(&mut self, url: &str, sha256: &str) {
+        if !self.known.contains_key(url) {
+            self.known.insert(url.to_owned(), sha256.to_owned());
+            self.new.insert(url.to_owned(), sha256.to_owned());
+        }
+    }
+
+    /// Writes what is new, all at once. Returns the addresses whose contents do not count, each with the reason.
+    fn save(&mut self, system: &dyn System) -> Vec<(String, String)> {
+        let new = std::mem::take(&mut self.new);
+        if new.is_empty() {
+            return Vec::new();
+        }
+        self.write(system, &new)
+            .unwrap_or_else(|problem| new.into_keys().map(|url| (url, problem.clone())).collect())
+    }
+
+    fn write(
+        &self,
+        system: &dyn System,
+        new: &BTreeMap<String, String>,
+    ) -> Result<Vec<(String, String)>, String> {
+        let told = |error| format!("`{}` cannot be written: {error}", self.path.display());
+        if let Some(directory) = self.path.parent() {
+            system.create_private_dir(directory).map_err(told)?;
+        }
+        let _lock = system.lock(&self.path.with_extension("lock")).map_err(told)?;
+        // Another run may have recorded something since.
+        let PinRecord { mut lines, known, .. } = PinRecord::read(system)?;
+        let mut refused = Vec::new();
+        for (url, sha256) in new {
+            match known.get(url) {
+                None => lines.push_str(&format!("{sha256} {url}\n")),
+                Some(other) if other != sha256 => {
+                    let reason = "another run has recorded another content".to_owned();
+                    refused.push((url.clone(), reason));
+                }
+                Some(_) => {}
+            }
+        }
+        system.replace_private_file(&self.path, lines.as_bytes()).map_err(told)?;
+        Ok(refused)
     }
 }
 
@@ -277,10 +316,19 @@ mod tests {
         let system = MemorySystem::new("/").with_env("HOME", "/home/user");
         let mut record = PinRecord::read(&system).unwrap();
         assert!(record.known.is_empty());
-        record.add(&system, "https://host/a.md", "1").unwrap();
-        record.add(&system, "https://host/a.md", "2").unwrap();
+        record.add("https://host/a.md", "1");
+        record.add("https://host/a.md", "2");
+        let mut other = PinRecord::read(&system).unwrap();
+        other.add("https://host/a.md", "2");
+        other.add("https://host/b.md", "3");
+        assert_eq!(record.save(&system), []);
+        // Another run was first.
+        let refused = other.save(&system);
+        assert_eq!(refused.len(), 1);
+        assert_eq!(refused[0].0, "https://host/a.md");
         let record = PinRecord::read(&system).unwrap();
         assert_eq!(record.known["https://host/a.md"], "1");
+        assert_eq!(record.known["https://host/b.md"], "3");
     }
 
     #[test]
@@ -310,7 +358,9 @@ mod tests {
         let path = "/home/user/.local/state/brief/".to_owned() + super::RECORD;
         let system = MemorySystem::new("/").with_env("HOME", "/home/user");
         let system = system.with_file(&path, "1 https://host/a.md\n2 https://ho");
-        PinRecord::read(&system).unwrap().add(&system, "https://host/b.md", "3").unwrap();
+        let mut record = PinRecord::read(&system).unwrap();
+        record.add("https://host/b.md", "3");
+        assert_eq!(record.save(&system), []);
         let record = PinRecord::read(&system).unwrap();
         assert_eq!(record.known["https://host/a.md"], "1");
         assert_eq!(record.known["https://host/b.md"], "3");

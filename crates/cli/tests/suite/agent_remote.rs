@@ -69,6 +69,19 @@ fn answer(mut stream: TcpStream, answers: &BTreeMap<String, String>) {
     let _ = stream.write_all(answers.get(path).unwrap_or(&missing).as_bytes());
 }
 
+/// An agent with commands from a server: a file, and a folder of two.
+pub(crate) fn prepare(project: &Sandbox) {
+    let pages = [
+        ("/one.md", "One."),
+        ("/all/", "[\"two.md\", \"three.md\"]"),
+        ("/all/two.md", "Two."),
+        ("/all/three.md", "Three."),
+    ];
+    let base = Site::start(&pages).base;
+    let text = format!("---\ncommands:\n  - {base}/one.md\n  - {base}/all/\n---\n# R\n\nRemote.\n");
+    project.write("agents/dev_remote.agent.md", &text);
+}
+
 fn agent(entries: &[String]) -> Sandbox {
     let list: Vec<String> = entries.iter().map(|entry| format!("  - {entry}\n")).collect();
     let list = list.concat();

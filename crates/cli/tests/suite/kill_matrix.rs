@@ -256,7 +256,8 @@ fn is_ours_for_now(path: &str) -> bool {
 
 /// Leaves out what only runs look at.
 fn without_ours(tree: &Snapshot) -> Snapshot {
-    let is_ours = |path: &str| path.contains("/.brief/") || path.contains("/.local/");
+    let places = ["/.brief/", "/.local/", "/.cache/"];
+    let is_ours = |path: &str| places.iter().any(|place| path.contains(place));
     let rest = tree.iter().filter(|(path, _)| !is_ours(path));
     rest.map(|(path, one)| (path.clone(), one.clone())).collect()
 }
@@ -431,6 +432,7 @@ cases! {
     build: "build", ["build", "../outside/source", "--out", "built"], source;
     import: "import", ["import"], of_clients;
     import_replace: "import --replace", ["import", "--replace"], of_clients;
+    agent_fetch: "agent show --fetch", ["agent", "show", "agents/dev_remote.agent.md", "--fetch"], crate::agent_remote::prepare, thorough;
     convert: "convert --out", ["convert", "claude", "copilot", "--out", "."], of_clients;
 }
 
