@@ -303,11 +303,16 @@ impl<'s> TrustStore<'s> {
     /// Records that the user trusts exactly this content, which is at `path` now. A denial of the same
     /// content stays and overrides it.
     pub fn record(&mut self, content: &[u8], path: &Path) -> Result<(), TrustError> {
-        let hash = ContentHash::of(content);
-        let entry = TrustEntry { verdict: TrustVerdict::Trusted, path: shown(path), hash };
-        self.update(|lines| {
-            lines.entries.insert(entry);
-        })
+        self.record_all(&[(content.to_vec(), path.to_owned())])
+    }
+
+    /// Records several contents at once.
+    pub fn record_all(&mut self, contents: &[(Vec<u8>, PathBuf)]) -> Result<(), TrustError> {
+        let entries = contents.iter().map(|(content, path)| {
+            let hash = ContentHash::of(content);
+            TrustEntry { verdict: TrustVerdict::Trusted, path: shown(path), hash }
+        });
+        self.update(|lines| lines.entries.extend(entries))
     }
 
     /// Records that exactly this content, which is at `path` now, must never execute. Removes any trust in

@@ -8,6 +8,7 @@
 mod address;
 mod connection;
 mod correspondence;
+mod decisions;
 pub(crate) mod fuzzing;
 mod offered;
 mod program;
@@ -16,5 +17,6 @@ mod servers;
 
 pub use address::{RemoteProtocol, RemoteServer, ServerAddress, ServerProgram};
 pub use connection::McpConnection;
-pub use offered::{LARGEST_OFFER, SEPARATOR, ServerTool, server_label};
-pub use servers::ConfiguredServers;
+pub use decisions::ToolDecisions;
+pub use offered::{LARGEST_OFFER, SEPARATOR, ServerTool, held_back_note, server_label};
+pub use servers::{ConfiguredServers, ListedTools};

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use brief_dialects::agents::Scheme;
 use brief_syntax::limits;
+use brief_syntax::text::visible_line;
 use serde_json::{Value, json};
 
-use super::ConfiguredServers;
+use super::{ConfiguredServers, ListedTools};
 
 /// The separator of a server's label and the name of its tool or prompt.
 pub const SEPARATOR: &str = "__";
@@ -72,7 +73,8 @@ impl ServerTool {
         for server in names {
             let label = server_label(&server, &mut labels);
             match servers.tools(&server, patience) {
-                Ok(tools) => {
+                Ok(ListedTools { tools, held_back }) => {
+                    problems.extend(held_back.iter().map(|tool| held_back_note(&server, tool)));
                     let all = tools.len();
                     let fit = tools.iter().filter_map(|tool| described(&label, &server, tool));
                     let fit: Vec<ServerTool> =
@@ -94,6 +96,15 @@ impl ServerTool {
         }
         (found, problems)
     }
+}
+
+/// Returns the message about a tool that the user has not accepted.
+pub fn held_back_note(server: &str, tool: &str) -> String {
+    let tool = visible_line(tool);
+    format!(
+        "the tool `{tool}` of the server `{server}` is held back: it has changed, or is new, since you accepted its tools; \
+         `brief mcp-servers --check --accept` shows it"
+    )
 }
 
 /// Puts a tool under our name; `None` for one that no model could call.

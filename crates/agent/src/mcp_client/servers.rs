@@ -9,7 +9,9 @@ use brief_syntax::System;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{McpConnection, RemoteProtocol, RemoteServer, ServerAddress, ServerProgram};
+use super::{
+    McpConnection, RemoteProtocol, RemoteServer, ServerAddress, ServerProgram, ToolDecisions,
+};
 use crate::abilities::McpAccess;
 
 /// The servers of a configuration, in the format of `.mcp.json`.
@@ -58,6 +60,16 @@ pub struct ConfiguredServers {
     directory: PathBuf,
     configured: BTreeMap<String, ServerAddress>,
     running: BTreeMap<String, McpConnection>,
+    decisions: BTreeMap<String, ToolDecisions>,
+}
+
+/// The tools of a server.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListedTools {
+    /// Those that count, as the server describes them.
+    pub tools: Vec<Value>,
+    /// The names of those that the user has not accepted.
+    pub held_back: Vec<String>,
 }
 
 impl ConfiguredServers {
@@ -69,7 +81,18 @@ impl ConfiguredServers {
     ) -> ConfiguredServers {
         let (directory, running) = (directory.to_owned(), BTreeMap::new());
         let configured = configured.into_iter().collect();
-        ConfiguredServers { system, directory, configured, running }
+        let decisions = BTreeMap::new();
+        ConfiguredServers { system, directory, configured, running, decisions }
+    }
+
+    /// Sets the user's decisions about the tools of servers, by name.
+    #[must_use]
+    pub fn with_decisions(
+        mut self,
+        decisions: impl IntoIterator<Item = (String, ToolDecisions)>,
+    ) -> ConfiguredServers {
+        self.decisions = decisions.into_iter().collect();
+        self
     }
 
     /// Parses a configuration: `mcpServers` with `command`, `args` and `env`, or `url`, `headers` and `type`. The
@@ -92,11 +115,14 @@ impl ConfiguredServers {
         self.configured.keys().map(String::as_str)
     }
 
-    /// Returns the tools of a server, as it describes them. The error is a message.
-    pub fn tools(&mut self, server: &str, patience: Duration) -> Result<Vec<Value>, String> {
-        self.with(server, patience, |running, patience| {
+    /// Returns the tools of a server. The error is a message.
+    pub fn tools(&mut self, server: &str, patience: Duration) -> Result<ListedTools, String> {
+        let tools = self.with(server, patience, |running, patience| {
             running.list("tools/list", "tools", patience)
-        })
+        })?;
+        let known = self.decisions.get(server).cloned().unwrap_or_default();
+        let (tools, held_back) = known.divide(tools);
+        Ok(ListedTools { tools, held_back })
     }
 
     /// Uses a server, which is started if it does not run. One that fails is ended: what it still says would be

@@ -25,6 +25,10 @@ pub(super) fn check(_: &mut Ui, _: &Session, _: bool) -> Result<Vec<CheckedServe
     Err(absent())
 }
 
+pub(super) fn accept(_: &mut Ui, _: &Session, _: bool) -> Result<ExitCode, CommandError> {
+    Err(absent())
+}
+
 fn absent() -> CommandError {
     let error = CommandError::usage("this program was built without MCP");
     error.with_hint("install it with the feature `agent`, which is on by default")

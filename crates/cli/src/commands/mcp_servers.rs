@@ -27,6 +27,7 @@ use crate::ui::Ui;
 /// (`.mcp.json`, `.cursor/mcp.json`, `.vscode/mcp.json`, …) and in the home directory, each with its place. Nothing is
 /// started, unless --check says so. With --for, prints the first ones as the content of that client's own file.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag, and clap keeps them apart")]
 pub(crate) struct McpServersArgs {
     /// The file or directory to ask about; it need not exist yet
     #[arg(default_value = ".")]
@@ -51,6 +52,11 @@ pub(crate) struct McpServersArgs {
     /// Start them this time, although the project is not trusted
     #[arg(long, requires = "check")]
     exec: bool,
+
+    /// Show what the tools say that you have not accepted, ask, and record them: from then on, tools of these servers that
+    /// change or are new are held back
+    #[arg(long, requires = "check", conflicts_with = "json")]
+    accept: bool,
 }
 
 #[derive(Serialize)]
@@ -69,6 +75,8 @@ pub(super) struct CheckedServer {
     pub(super) name: String,
     pub(super) place: String,
     pub(super) tools: Option<Vec<String>>,
+    /// The tools that were not accepted.
+    pub(super) held_back: Vec<String>,
     pub(super) problem: Option<String>,
 }
 
@@ -156,6 +164,9 @@ pub(crate) fn run(
     let root = briefing.root();
     let of_clients =
         if args.client.is_none() { of_clients(ui, session, root)? } else { Vec::new() };
+    if args.accept {
+        return super::mcp::accept(ui, session, args.exec);
+    }
     let checked = if args.check { Some(super::mcp::check(ui, session, args.exec)?) } else { None };
     let has_failed = checked.iter().flatten().any(|server| server.problem.is_some());
     let code = if has_failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS };

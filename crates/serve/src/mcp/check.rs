@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use brief_agent::mcp_client::McpConnection;
+use brief_agent::mcp_client::{ListedTools, McpConnection};
 use brief_syntax::System;
 use brief_syntax::system::Interruption;
 use serde_json::Value as Json;
@@ -13,14 +13,16 @@ use serde_json::Value as Json;
 use super::GatewayServer;
 
 /// The result of a look at a server.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ServerCheck {
     /// Its name in the configuration.
     pub name: String,
     /// The place of that configuration, for people.
     pub place: String,
-    /// The names of its tools, or the problem.
-    pub tools: Result<Vec<String>, String>,
+    /// Its tools, or the problem.
+    pub tools: Result<ListedTools, String>,
+    /// All of its tools, as it describes them.
+    pub described: Vec<Json>,
 }
 
 /// Starts all servers at once, lists the tools of each, and ends them. Each has `patience` for its start, and again
@@ -35,17 +37,20 @@ pub fn check_servers(
     let looked_at = |server: &GatewayServer| {
         let named = (server.name.as_str(), &server.address);
         let mut running = McpConnection::start(system, directory, named, patience, stop)?;
-        let tools = running.list("tools/list", "tools", patience)?;
-        let name = |tool: &Json| tool["name"].as_str().map(str::to_owned);
-        Ok(tools.iter().filter_map(name).collect())
+        running.list("tools/list", "tools", patience)
     };
     thread::scope(|scope| {
         let looks: Vec<_> =
             servers.iter().map(|server| scope.spawn(move || looked_at(server))).collect();
-        let checks = servers.iter().zip(looks).map(|(server, look)| ServerCheck {
-            name: server.name.clone(),
-            place: server.place.clone(),
-            tools: look.join().unwrap_or_else(|_| Err("it ended without a result".to_owned())),
+        let checks = servers.iter().zip(looks).map(|(server, look)| {
+            let found = look.join().unwrap_or_else(|_| Err("it ended without a result".to_owned()));
+            let described = found.as_ref().cloned().unwrap_or_default();
+            let tools = found.map(|tools| {
+                let (tools, held_back) = server.decisions.divide(tools);
+                ListedTools { tools, held_back }
+            });
+            let (name, place) = (server.name.clone(), server.place.clone());
+            ServerCheck { name, place, tools, described }
         });
         checks.collect()
     })

@@ -8,7 +8,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use brief_agent::mcp_client::{RemoteProtocol, RemoteServer, ServerAddress, ServerProgram};
+use brief_agent::mcp_client::{
+    RemoteProtocol, RemoteServer, ServerAddress, ServerProgram, ToolDecisions,
+};
 use brief_clients::mcp::{Protocol, ServerScope, Transport, find, server_files};
 use brief_dialects::hosted;
 use brief_dialects::mcp::{Connection, McpServer, ServerKind};
@@ -17,7 +19,10 @@ use brief_engine::Project;
 use brief_engine::tasks::{Library, TaskDocument, TaskFileKind};
 use brief_runtime::assembly::SearchDirectories;
 use brief_runtime::consent::{Content, Objection};
-use brief_runtime::{Consent, Execution, ProjectRefusal, PromptAssembly, Wish, project_of};
+use brief_runtime::trust::TrustVerdict;
+use brief_runtime::{
+    Consent, Execution, ProjectRefusal, PromptAssembly, TrustError, TrustStore, Wish, project_of,
+};
 use brief_syntax::limits;
 use brief_syntax::system::{ReadError, System, home_directory};
 
@@ -61,6 +66,9 @@ pub enum GatewayError {
     /// The project is not trusted.
     #[error("the servers do not start: {0}")]
     Untrusted(ProjectRefusal),
+    /// The record of what the user has accepted cannot be used.
+    #[error("the servers do not start: {0}")]
+    Record(#[source] TrustError),
     /// Another gateway has started this one.
     #[error("a gateway does not start another one")]
     Inside,
@@ -108,6 +116,7 @@ pub fn project_servers(
     if let Some(off) = execution.off() {
         return Err(GatewayError::Off(off.to_string()));
     }
+    let decided = Decided::read(system, directory)?;
     let mut consent = Consent::new(system, directory, execution);
     let mut refused = None;
     let mut known: BTreeMap<String, (String, ServerAddress)> = BTreeMap::new();
@@ -128,8 +137,10 @@ pub fn project_servers(
         }
         match is_agreed(system, directory, &mut consent, &candidate) {
             Ok(()) => {
-                let Candidate { name, address, place, .. } = candidate;
-                found.servers.push(GatewayServer { name, place, address: marked(address) });
+                let Candidate { name, address, place, file, .. } = candidate;
+                let decisions = decided.about(&file, &name);
+                let address = marked(address);
+                found.servers.push(GatewayServer { name, place, address, decisions });
             }
             Err(ServerRefusal::Project(refusal)) => {
                 found.problems.push(format!("`{name}` in {place} does not start: {refusal}"));
@@ -143,6 +154,32 @@ pub fn project_servers(
     match refused {
         Some(refusal) if found.servers.is_empty() => Err(GatewayError::Untrusted(refusal)),
         _ => Ok(found),
+    }
+}
+
+/// The hashes that the user has decided about.
+#[derive(Default)]
+struct Decided(Vec<(TrustVerdict, String)>);
+
+impl Decided {
+    fn read(system: &dyn System, directory: &Path) -> Result<Decided, GatewayError> {
+        match TrustStore::open(system, directory) {
+            Ok(store) => {
+                let entries = store.entries().map(|entry| (entry.verdict, entry.hash.to_string()));
+                Ok(Decided(entries.collect()))
+            }
+            Err(TrustError::NoPlace) => Ok(Decided::default()),
+            Err(error) => Err(GatewayError::Record(error)),
+        }
+    }
+
+    fn about(&self, file: &Path, server: &str) -> ToolDecisions {
+        let of = |wanted: TrustVerdict| {
+            let entries = self.0.iter().filter(move |(verdict, _)| *verdict == wanted);
+            entries.map(|(_, hash)| hash.as_str())
+        };
+        let origin = format!("{}#{server}", file.display());
+        ToolDecisions::new(origin, of(TrustVerdict::Trusted), of(TrustVerdict::Denied))
     }
 }
 

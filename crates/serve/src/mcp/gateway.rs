@@ -14,7 +14,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use brief_agent::mcp_client::{
-    LARGEST_OFFER, McpConnection, SEPARATOR, ServerAddress, server_label,
+    LARGEST_OFFER, McpConnection, SEPARATOR, ServerAddress, ToolDecisions, held_back_note,
+    server_label,
 };
 use brief_syntax::System;
 use brief_syntax::system::Interruption;
@@ -74,6 +75,8 @@ pub struct GatewayServer {
     pub place: String,
     /// The way to it.
     pub address: ServerAddress,
+    /// The user's decisions about its tools.
+    pub decisions: ToolDecisions,
 }
 
 /// The tools and prompts of all servers, under our names.
@@ -81,6 +84,8 @@ pub struct GatewayServer {
 pub(super) struct GatewayLists {
     pub(super) tools: Vec<Tool>,
     pub(super) prompts: Vec<Prompt>,
+    /// The names of tools that the user has not accepted.
+    held_back: BTreeSet<String>,
 }
 
 /// The running servers.
@@ -137,7 +142,8 @@ impl Gateway {
         let mut labels = BTreeSet::new();
         let (mut servers, mut threads) = (Vec::new(), Vec::new());
         let ended = Interruption::default();
-        for (place, GatewayServer { name, address, .. }) in configured.into_iter().enumerate() {
+        for (place, server) in configured.into_iter().enumerate() {
+            let GatewayServer { name, address, decisions, .. } = server;
             let label = server_label(&name, &mut labels);
             let (jobs, waiting) = sync_channel(QUEUE);
             let worker = Worker {
@@ -146,6 +152,7 @@ impl Gateway {
                 label: label.clone(),
                 name,
                 address,
+                decisions,
                 times,
                 waiting,
                 ended: ended.clone(),
@@ -186,6 +193,9 @@ impl Gateway {
         arguments: Json,
     ) -> Result<Json, String> {
         let (server, rest) = self.find(name).ok_or_else(|| format!("there is no `{name}`"))?;
+        if method == "tools/call" && self.lists.borrow().held_back.contains(name) {
+            return Err(held_back_note(&server.label, rest));
+        }
         let (answer, answered) = oneshot::channel();
         let params = json!({"name": rest, "arguments": arguments});
         let label = &server.label;
@@ -208,6 +218,7 @@ struct Worker {
     label: String,
     name: String,
     address: ServerAddress,
+    decisions: ToolDecisions,
     times: GatewayTimes,
     waiting: Receiver<GatewayJob>,
     ended: Interruption,
@@ -356,7 +367,13 @@ impl Worker {
     fn list(&self, server: &mut McpConnection) -> Result<(), String> {
         let tools = server.list("tools/list", "tools", self.times.start)?;
         let prompts = server.list("prompts/list", "prompts", self.times.start)?;
+        let (tools, held_back) = self.decisions.divide(tools);
+        for tool in &held_back {
+            self.tell(held_back_note(&self.label, tool));
+        }
+        let named = |tool: String| format!("{}{SEPARATOR}{tool}", self.label);
         let lists = GatewayLists {
+            held_back: held_back.into_iter().map(named).collect(),
             tools: tools.into_iter().filter_map(|tool| self.renamed(tool)).collect(),
             prompts: prompts.into_iter().filter_map(|prompt| self.renamed(prompt)).collect(),
         };
@@ -368,6 +385,7 @@ impl Worker {
         for lists in offered.iter() {
             all.tools.extend(lists.tools.iter().cloned());
             all.prompts.extend(lists.prompts.iter().cloned());
+            all.held_back.extend(lists.held_back.iter().cloned());
         }
         self.told.send_if_modified(|known| {
             let is_new = *known != all;

@@ -1,5 +1,6 @@
 //! The common parts of commands that run an agent's code: grants, the host, and the gates.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use brief_agent::mcp_client::{ConfiguredServers, ServerAddress, ServerTool};
 use brief_agent::sandbox::{Limits, MissingFence};
 use brief_engine::agents::{Ability, Agent, AgentValue, Base, Effective, Loaded, refusals};
 use brief_runtime::{Consent, Execution, Wish, project_of};
+use brief_serve::mcp::GatewayServer;
 use brief_serve::mcp::configured::ServerSearch;
 use brief_syntax::limits;
 use clap::{ArgGroup, Args};
@@ -205,17 +207,26 @@ impl Executing {
             return Ok(None);
         }
         let mut servers: Vec<(String, ServerAddress)> = Vec::new();
+        let mut decisions = BTreeMap::new();
         if self.servers {
             let search = ServerSearch { is_allowed: self.exec, without: None };
             let found = crate::commands::mcp::servers(ui, session, search)?;
-            servers.extend(found.into_iter().map(|server| (server.name, server.address)));
+            for GatewayServer { name, address, decisions: known, .. } in found {
+                decisions.insert(name.clone(), known);
+                servers.push((name, address));
+            }
         }
         // The operator's own file is the last word.
         if let Some(path) = &self.mcp_config {
-            servers.extend(self.servers_of(session, path)?);
+            let named = self.servers_of(session, path)?;
+            for (name, _) in &named {
+                decisions.remove(name);
+            }
+            servers.extend(named);
         }
         let root = session.root()?;
-        Ok(Some(ConfiguredServers::new(session.shared_system(), root.path(), servers)))
+        let servers = ConfiguredServers::new(session.shared_system(), root.path(), servers);
+        Ok(Some(servers.with_decisions(decisions)))
     }
 
     /// Reads the operator's servers. A file of a project names programs of the project, which start

@@ -1,24 +1,29 @@
 //! The servers of `brief mcp-servers --check`.
 
+use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Duration;
 
-use brief_serve::mcp::check_servers;
+use brief_agent::mcp_client::held_back_note;
+use brief_runtime::{Trust, TrustStore};
 use brief_serve::mcp::configured::ServerSearch;
+use brief_serve::mcp::{GatewayServer, ServerCheck, check_servers};
+use brief_syntax::text::visible_line;
+use serde_json::Value;
 
 use crate::commands::mcp_servers::CheckedServer;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
 
 /// The time for a server to start, and again for its list.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Starts each configured server, lists its tools, and ends it.
-pub(in crate::commands) fn check(
+fn looked_at(
     ui: &mut Ui,
     session: &Session,
     is_allowed: bool,
-) -> Result<Vec<CheckedServer>, CommandError> {
+) -> Result<(Vec<GatewayServer>, Vec<ServerCheck>), CommandError> {
     let search = ServerSearch { is_allowed, without: None };
     let servers = super::servers(ui, session, search)?;
     let stop = session.system().interruption().map_err(CommandError::from)?;
@@ -27,12 +32,82 @@ pub(in crate::commands) fn check(
     if stop.is_raised() {
         return Err(CommandError::interrupted());
     }
+    Ok((servers, checks))
+}
+
+fn name(tool: &Value) -> String {
+    tool["name"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Starts each configured server, lists its tools, and ends it.
+pub(in crate::commands) fn check(
+    ui: &mut Ui,
+    session: &Session,
+    is_allowed: bool,
+) -> Result<Vec<CheckedServer>, CommandError> {
+    let (_, checks) = looked_at(ui, session, is_allowed)?;
+    for ServerCheck { name, tools, .. } in &checks {
+        for tool in tools.iter().flat_map(|listed| &listed.held_back) {
+            ui.warning(&held_back_note(name, tool))?;
+        }
+    }
     let checked = checks.into_iter().map(|check| {
-        let (tools, problem) = match check.tools {
-            Ok(tools) => (Some(tools), None),
-            Err(problem) => (None, Some(problem)),
+        let ServerCheck { name: server, place, tools, .. } = check;
+        let (tools, held_back, problem) = match tools {
+            Ok(listed) => (Some(listed.tools.iter().map(name).collect()), listed.held_back, None),
+            Err(problem) => (None, Vec::new(), Some(problem)),
         };
-        CheckedServer { name: check.name, place: check.place, tools, problem }
+        CheckedServer { name: server, place, tools, held_back, problem }
     });
     Ok(checked.collect())
+}
+
+/// Shows the tools that the user has not accepted, asks, and records the answer.
+pub(in crate::commands) fn accept(
+    ui: &mut Ui,
+    session: &Session,
+    is_allowed: bool,
+) -> Result<ExitCode, CommandError> {
+    if !ui.can_ask() {
+        return Err(CommandError::refused("tools are accepted only at a terminal")
+            .with_hint("do it yourself, at one; nothing else can say yes for you"));
+    }
+    let (servers, checks) = looked_at(ui, session, is_allowed)?;
+    let mut store = TrustStore::open(session.system(), session.directory())?;
+    let mut new: Vec<(Vec<u8>, PathBuf)> = Vec::new();
+    let mut has_failed = false;
+    for (server, check) in servers.iter().zip(&checks) {
+        if let Err(problem) = &check.tools {
+            ui.warning(&format!("`{}` failed: {problem}", server.name))?;
+            has_failed = true;
+            continue;
+        }
+        let decisions = &server.decisions;
+        let mut add = |content: Vec<u8>, path: String| {
+            let is_new = store.is_trusted(&content) != Trust::Trusted;
+            new.extend(is_new.then(|| (content, PathBuf::from(path))));
+            is_new
+        };
+        add(decisions.server_content(), format!("{} (tools)", decisions.origin()));
+        for tool in &check.described {
+            let path = format!("{}/{}", decisions.origin(), name(tool));
+            if add(decisions.tool_content(tool), path) {
+                ui.status(&format!("{}  {}", server.name, visible_line(&name(tool))))?;
+                ui.quote(&serde_json::to_string_pretty(tool).unwrap_or_default())?;
+            }
+        }
+    }
+    let failed = if has_failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS };
+    if new.is_empty() {
+        ui.status("all tools are accepted already")?;
+        return Ok(failed);
+    }
+    ui.status("from then on, tools of these servers that change or are new are held back")?;
+    if !ui.confirm("Accept these tools?")? {
+        ui.status("nothing is recorded")?;
+        return Ok(ErrorKind::Refused.exit_code());
+    }
+    store.record_all(&new)?;
+    ui.status("accepted")?;
+    Ok(failed)
 }

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use brief_serve::mcp::configured::{ServerSearch, project_servers};
 use brief_serve::mcp::project::{self, ServerOptions};
 use brief_serve::mcp::{GatewayServer, GatewayTimes, Served};
-pub(super) use check::check;
+pub(super) use check::{accept, check};
 use clap::{Args, Subcommand};
 
 use super::question::{ClientName, known_client};
