@@ -187,8 +187,8 @@ fn matrix() -> String {
     table.push_str(
         "\nCopilot in VS Code finds what is compiled for Copilot, and prompts are for it alone. A rule that `AGENTS.md` names is read when \
          the model\nopens it; `brief hook install` delivers it without that. Cline's command line loads every rule, and Continue's none that \
-         has patterns: their\nextensions go by them. Roo Code's modes and Goose's recipes stand in files that are not written. Continue's command line reads no server of a project. \
-         Permissions and ignore\nfiles are no portable items: they stay as their user wrote them.\n",
+         has patterns: their\nextensions go by them. Goose's recipes are not written, and no fields of Trae's agents are known. Continue's command line reads no\nserver of \
+         a project, and Cline has a file of servers below the home directory alone. Permissions and ignore files are no portable items: they stay as their user wrote them.\n",
     );
     table
 }

@@ -40,8 +40,8 @@ impl Clients {
         for (_, layout) in self.chosen(project.clients).flat_map(Profile::layouts) {
             if let Some(mention) = &layout.mention {
                 let path = layout.path_in(self.scope());
-                let files: Vec<&String> =
-                    project.files.iter().filter(|file| path.matches(file)).collect();
+                let named = |file: &'_ String| Some((file.clone(), path.name_in(file)?.to_owned()));
+                let files: Vec<(String, String)> = project.files.iter().filter_map(named).collect();
                 self.add_mention(mention, &files, project, &mut entries);
             }
         }
@@ -131,7 +131,7 @@ impl Clients {
     fn add_mention(
         &self,
         mention: &Mention,
-        files: &[&String],
+        files: &[(String, String)],
         Outputs { present, scopes, .. }: &Outputs<'_>,
         entries: &mut Entries,
     ) {
@@ -143,9 +143,10 @@ impl Clients {
             return;
         }
         let mut lines: Vec<String> = intro.iter().cloned().collect();
-        lines.extend(files.iter().map(|path| {
-            let scope = scopes.get(*path).map(|patterns| in_words(patterns)).unwrap_or_default();
-            line.replace("{path}", path).replace("{scope}", &scope)
+        lines.extend(files.iter().map(|(path, name)| {
+            let scope = scopes.get(path).map(|patterns| in_words(patterns)).unwrap_or_default();
+            let line = line.replace("{name}", name).replace("{path}", path);
+            line.replace("{scope}", &scope)
         }));
         add_lines(entries, file, &lines);
     }

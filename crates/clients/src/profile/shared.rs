@@ -35,7 +35,8 @@ pub struct Mention {
     pub unless: Vec<String>,
     /// The line before the others.
     pub intro: Option<String>,
-    /// The line for one output; `{path}` stands for its path, `{scope}` for the files that it is for.
+    /// The line for one output; `{path}` stands for its path, `{name}` for the item's name, `{scope}` for the
+    /// files that it is for.
     pub line: String,
     /// False if the client does not load the outputs: its model sees the line, and may open them.
     pub is_loaded: bool,

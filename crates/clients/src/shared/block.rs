@@ -22,7 +22,7 @@ const YAML: Markers = Markers { begin: "# brief:import", end: "# /brief:import" 
 /// Returns the markers of a file, by its name.
 fn markers(path: &str) -> Markers {
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
-    if matches!(ending, "yml" | "yaml") { YAML } else { MARKDOWN }
+    if matches!(ending, "yml" | "yaml" | "roomodes") { YAML } else { MARKDOWN }
 }
 
 /// Returns the first key of a block in YAML that the user has set, too: one file cannot have both.
@@ -62,6 +62,9 @@ pub(super) fn merge(request: &Merge<'_>) -> Result<MergedOutput, String> {
         })
         .collect();
     let markers = markers(request.path);
+    if markers.begin == YAML.begin && text.trim_start().starts_with(['{', '[']) {
+        return Err("it is JSON, which has no lines between markers".to_owned());
+    }
     let found = find(text, markers)?;
     if let Some(key) = wanted
         .filter(|wanted| markers.begin == YAML.begin && !stands(text, wanted, found.as_ref()))

@@ -370,6 +370,7 @@ fn what_decides_is_watched() {
             ".claude/CLAUDE.md",
             ".crush.json",
             ".goosehints",
+            ".roomodes",
             "AGENTS.md",
             "CLAUDE.md",
             "GEMINI.md",

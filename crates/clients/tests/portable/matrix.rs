@@ -36,10 +36,11 @@ const ANY_DEPTH: [&str; 1] = ["copilot"];
 
 /// Places that are written and not read: a directory for each agent is a form that our reader does not have, and
 /// two of `.agents` belong to others, too.
-const NOT_READ: [(&str, ItemKind); 3] = [
+const NOT_READ: [(&str, ItemKind); 4] = [
     ("antigravity", ItemKind::Agent),
     ("antigravity", ItemKind::Rule),
     ("windsurf", ItemKind::Agent),
+    ("roo", ItemKind::Agent),
 ];
 
 /// An item of a kind for one client, laid out in a project.
@@ -244,6 +245,33 @@ fn every_client_gets_skills_and_agents_once() {
             );
         }
     }
+}
+
+/// A mode of Roo Code has a slug, a name, a role and groups; its instructions are the rules of the mode.
+#[test]
+fn agents_of_roo_are_modes() {
+    let clients = clients();
+    let out = lay_out(&clients, ItemKind::Agent, "tools: [read]\n", &["roo"]);
+    let [(rules, body), (file, text)] = out.files.as_slice() else { panic!("{:?}", out.files) };
+    assert_eq!((rules.as_str(), file.as_str()), (".roo/rules-one/AGENT.md", ".roomodes"));
+    assert!(body.starts_with("# one\n") && body.contains(MARK), "{body}");
+    let mode = "customModes:\n  - { slug: \"one\", name: \"one\", roleDefinition: \"You work as the agent one. ";
+    assert!(text.contains(mode), "{text}");
+    assert!(text.ends_with("groups: [read, edit, command, mcp] }\n# /brief:import\n"), "{text}");
+    assert!(brief_syntax::yaml::Yaml::parse(text).problems().is_empty(), "{text}");
+    assert!(out.messages[0].contains("names its `tools`"), "{:?}", out.messages);
+
+    let wanted = [SharedEntry::Block { text: "customModes:\n  - { slug: a }".to_owned() }];
+    let merge = |text| {
+        let (before, foreign) = (&[][..], Foreign::Keep);
+        let merge = Merge { path: ".roomodes", text: Some(text), wanted: &wanted, before, foreign };
+        clients.merge(&merge)
+    };
+    // A list of the user's own is not made longer: neither in YAML nor in JSON.
+    for own in ["customModes:\n  - slug: mine\n", "{\"customModes\": []}\n"] {
+        assert!(merge(own).is_err(), "{own}");
+    }
+    assert!(merge("# mine\n").is_ok());
 }
 
 /// U37: shared places are written once. Claude Code reads no other place than its own, so that there are two of them.
