@@ -54,6 +54,7 @@ fn page(client: &Client) -> String {
     row("seen", seen(client));
     row("a project with it has", names(&client.signs));
     row("a home directory with it has", names(&client.home_signs));
+    row("leaves alone what stands in", names(&client.ignores));
     row("finds the compiled items of", names(&client.items_of));
     let loading = &client.loading;
     if loading.attaches == Attaches::OnRead {
@@ -137,7 +138,7 @@ fn matrix() -> String {
         "Made from `crates/profiles/clients` by `cargo xtask generate`. `r`: `brief` reads what is there as the client does. \
          `w`: portable items\nare compiled for it. `i`: a file of the client becomes an item again. `s`: rules keep the files that they are \
          for. A test\n(`matrix.rs`) compiles an item for every `w` and reads it back.\n\n\
-         | client | rules | skills | agents | commands | MCP servers | hook |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+         | client | rules | skills | agents | commands | MCP servers | hook | ignore files |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     for client in &BUILTIN.clients {
         let written =
@@ -175,20 +176,21 @@ fn matrix() -> String {
         let id = &client.id;
         let _ = writeln!(
             table,
-            "| [{}](clients/{id}.md) | {} | {} | {} | {} | {servers} | {} |",
+            "| [{}](clients/{id}.md) | {} | {} | {} | {} | {servers} | {} | {} |",
             client.name,
             cell("rule", rules),
             cell("skill", skills),
             cell("agent", agents),
             cell("command", false),
             if hook { "yes" } else { "–" },
+            if client.ignores.is_empty() { "–".to_owned() } else { names(&client.ignores) },
         );
     }
     table.push_str(
         "\nCopilot in VS Code finds what is compiled for Copilot, and prompts are for it alone. A rule that `AGENTS.md` names is read when \
          the model\nopens it; `brief hook install` delivers it without that. Cline's command line loads every rule, and Continue's none that \
          has patterns: their\nextensions go by them. Goose's recipes are not written, and no fields of Trae's agents are known. Continue's command line reads no\nserver of \
-         a project, and Cline has a file of servers below the home directory alone. Permissions and ignore files are no portable items: they stay as their user wrote them.\n",
+         a project, and Cline has a file of servers below the home directory alone. Permissions and ignore files are no\nportable items: `brief import` names the ignore files, and they stay as their user wrote them.\n",
     );
     table
 }

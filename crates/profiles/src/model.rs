@@ -32,6 +32,9 @@ pub struct Client {
     /// The same below a user's home directory.
     #[serde(default)]
     pub home_signs: List<Text>,
+    /// The files of a project that name the files that it leaves alone, in the style of `.gitignore`.
+    #[serde(default)]
+    pub ignores: List<Text>,
     /// The places of a project that it loads by itself.
     #[serde(default)]
     pub reads: List<ClientRead>,

@@ -200,7 +200,12 @@ fn check(source: &Source, client: &Client) -> Vec<(String, String)> {
     let reads = client.reads.iter().chain(&client.home_reads);
     let paths = reads.flat_map(|read| std::iter::once(&read.path).chain(read.unless.paths()));
     let directories = client.directories.iter().map(|directory| &directory.path);
-    for path in paths.chain(directories).chain(&client.signs).chain(&client.home_signs) {
+    for path in paths
+        .chain(directories)
+        .chain(&client.signs)
+        .chain(&client.home_signs)
+        .chain(&client.ignores)
+    {
         let is_name = |name: &str| !matches!(name, "" | "." | "..") && !name.contains(['\\', ':']);
         if !path.trim_end_matches('/').split('/').all(is_name) {
             found.push((path.to_string(), format!("`{path}` is not a plain relative path")));

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_clients::import::{self, CollectedItem, Collection, ImportNote, Looking, SkippedFile};
+use brief_clients::import::{
+    self, CollectedItem, Collection, ImportLoss, ImportNote, Looking, SkippedFile,
+};
 use brief_dialects::portable;
 use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
 use brief_syntax::Root;
@@ -131,11 +133,11 @@ pub(crate) fn run(
         if *state == ItemState::Taken {
             let reason =
                 format!("`{}/{}/{}` is another item", target.shown, item.kind.folder(), item.name);
-            taken.extend(
-                item.originals
-                    .iter()
-                    .map(|path| SkippedFile { path: path.clone(), reason: reason.clone() }),
-            );
+            taken.extend(item.originals.iter().map(|path| SkippedFile {
+                path: path.clone(),
+                reason: reason.clone(),
+                loss: ImportLoss::Text,
+            }));
         }
     }
     collection.skipped.extend(taken);
@@ -171,13 +173,9 @@ pub(crate) fn run(
     } else {
         print(ui, &collection, &states, &target, &outcome, args)?;
     }
-    let is_whole = collection.skipped.iter().all(is_harmless) && outcome.is_whole;
+    let is_whole =
+        collection.skipped.iter().all(|one| one.loss != ImportLoss::Text) && outcome.is_whole;
     Ok(if is_whole { ExitCode::SUCCESS } else { ErrorKind::Refused.exit_code() })
-}
-
-/// Returns whether a skipped file loses nothing: a link, or an output of ours.
-fn is_harmless(skipped: &SkippedFile) -> bool {
-    skipped.reason.starts_with("brief has written") || skipped.reason.starts_with("it is a link")
 }
 
 fn chosen<'c>(
@@ -440,8 +438,12 @@ fn print(
             ui.print_line(format!("  {field}{}", note.message))?;
         }
     }
-    for skipped in collection.skipped.iter().filter(|skipped| !is_harmless(skipped)) {
-        ui.warning(&format!("`{}` is not imported: {}", skipped.path, skipped.reason))?;
+    for SkippedFile { path, reason, loss } in &collection.skipped {
+        match loss {
+            ImportLoss::Text => ui.warning(&format!("`{path}` is not imported: {reason}"))?,
+            ImportLoss::NoPortableForm => ui.status(&format!("`{path}`: {reason}"))?,
+            ImportLoss::Nothing => {}
+        }
     }
     for (path, copy) in &outcome.replaced {
         ui.status(&format!("`{path}` is an output now; a copy is in `{}`", copy.display()))?;

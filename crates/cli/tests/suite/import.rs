@@ -375,3 +375,20 @@ fn a_replacement_is_one_step() {
     }
     assert!(reached[0] > 0 && reached[1] > 0, "{reached:?}");
 }
+
+/// Files that name what a client leaves alone have no portable form: they are named, they stay, and nothing has failed.
+#[test]
+fn ignore_files_are_named_and_stay() {
+    let project = project()
+        .with_file(".cursor/rules/a.mdc", "---\nalwaysApply: true\n---\n\nText.\n")
+        .with_file(".cursorignore", "secrets/\n")
+        .with_file("docs/.geminiignore", "nobody reads this one\n");
+    let output = project.run(&["import", "--dry-run"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    let said = "`.cursorignore`: it names files for Cursor to leave alone; it stays\n";
+    assert!(output.stderr.contains(said), "{output}");
+    assert!(!output.stderr.contains("geminiignore"), "{output}");
+    let json = project.run(&["import", "--replace", "--json"]).json();
+    assert_eq!(json["skipped"][0]["path"], ".cursorignore", "{json:#}");
+    assert_eq!(project.read(".cursorignore"), "secrets/\n");
+}

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use brief_dialects::is_in_dependency;
 use brief_dialects::portable::{ItemKind, is_sound};
+use brief_profiles::{BUILTIN, Client};
 use brief_syntax::hash::sha256;
 use brief_syntax::system::{FileContent, FileKind, Permission, ReadError, System};
 use brief_syntax::walk::{self, GapReason, Ignored, Visit};
@@ -67,6 +68,19 @@ pub struct SkippedFile {
     pub path: String,
     /// The reason.
     pub reason: String,
+    /// The loss.
+    pub loss: ImportLoss,
+}
+
+/// The loss when a file is not imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ImportLoss {
+    /// Its text is in no item.
+    Text,
+    /// The format has no such thing. The file stays, and its client reads it as before.
+    NoPortableForm,
+    /// Nothing: a link, or a file that we have written.
+    Nothing,
 }
 
 /// The files of a project, read.
@@ -115,9 +129,19 @@ pub fn collect(
     reading.finish(profiles)
 }
 
+/// Returns the client that is told by the file at the top of a project which files to leave alone.
+fn ignoring(path: &str) -> Option<&'static str> {
+    let is_it = |client: &&Client| client.ignores.iter().any(|own| **own == *path);
+    BUILTIN.clients.iter().find(is_it).map(|client| &*client.name)
+}
+
 impl Reading {
     fn skip(&mut self, path: &str, reason: impl Into<String>) {
-        self.skipped.push(SkippedFile { path: path.to_owned(), reason: reason.into() });
+        self.skip_losing(ImportLoss::Text, path, reason);
+    }
+
+    fn skip_losing(&mut self, loss: ImportLoss, path: &str, reason: impl Into<String>) {
+        self.skipped.push(SkippedFile { path: path.to_owned(), reason: reason.into(), loss });
     }
 
     fn visit(
@@ -154,15 +178,22 @@ impl Reading {
                 self.add_to_skill(&skill, visit, name, &path, kind);
                 continue;
             }
-            let Some(found) = tell(&path, profiles, looking) else { continue };
+            let Some(found) = tell(&path, profiles, looking) else {
+                if let Some(client) = ignoring(&path) {
+                    let reason = format!("it names files for {client} to leave alone; it stays");
+                    self.skip_losing(ImportLoss::NoPortableForm, &path, reason);
+                }
+                continue;
+            };
             self.files += 1;
             match kind {
                 FileKind::Link => {
-                    self.skip(&path, "it is a link; what it leads to is imported where it lies");
+                    let reason = "it is a link; what it leads to is imported where it lies";
+                    self.skip_losing(ImportLoss::Nothing, &path, reason);
                 }
                 FileKind::File => match visit.read(name) {
                     Ok(bytes) if ours.get(&path).is_some_and(|own| *own == sha256(&bytes)) => {
-                        self.skip(&path, "brief has written it");
+                        self.skip_losing(ImportLoss::Nothing, &path, "brief has written it");
                     }
                     Ok(bytes) if found.kind == ItemKind::Skill => {
                         let key = found.directory.clone().unwrap_or_default();
@@ -227,7 +258,9 @@ impl Reading {
     ) {
         let inside = path.strip_prefix(skill).unwrap_or(path).trim_start_matches('/').to_owned();
         if kind != FileKind::File {
-            return self.skip(path, format!("it is {}, which does not travel", kind.noun()));
+            let loss = if kind == FileKind::Link { ImportLoss::Nothing } else { ImportLoss::Text };
+            let reason = format!("it is {}, which does not travel", kind.noun());
+            return self.skip_losing(loss, path, reason);
         }
         let content = visit.handle().read_file(OsStr::new(name), limits::SUPPORT_FILE_BYTES);
         match (content, self.skills.get_mut(skill)) {

@@ -32,7 +32,7 @@ use crate::profile::{OutputForm, Profile};
 
 use header::Header;
 
-pub use collect::{CollectedItem, Collection, ItemFile, SkippedFile, collect};
+pub use collect::{CollectedItem, Collection, ImportLoss, ItemFile, SkippedFile, collect};
 pub use convert::ConvertedItem;
 pub use found::{FoundFile, Looking, tell};
 pub use item::{ClientBlock, ImportedItem, Member};

@@ -399,10 +399,7 @@ impl Run<'_> {
             let source_name = source.wanted.name.clone();
             return Err(InstallError::Tampered { item: item.id().clone(), source_name });
         }
-        let scope = item.scope_paths();
-        if !scope.is_empty() {
-            plan.scopes.insert(key.clone(), scope.into_iter().map(str::to_owned).collect());
-        }
+        plan.scopes.extend(shared::scope_of(&key, item));
         let clients: Vec<&str> = clients.iter().map(String::as_str).collect();
         let fingerprint = item::fingerprint(self.compiler.fingerprint(), &clients, item, &content);
         if !plan.is_unchanged(&key, &fingerprint, &mut disks.outputs) {
@@ -539,8 +536,7 @@ fn stage_own(
     if let Some(record) =
         report.record.as_ref().filter(|record| old.record.as_ref() != Some(*record))
     {
-        let text = record.to_bytes()?;
-        put(stage, &mut disks.own, WriteRoot::Own, RECORD, &text)?;
+        put(stage, &mut disks.own, WriteRoot::Own, RECORD, &record.to_bytes()?)?;
     }
     let name = brief_dialects::portable::config::FILE_NAME;
     for (name, kind, before, after) in [

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
+use brief_dialects::portable::PortableItem;
 use brief_dialects::portable::output::{Compiler, Foreign, Merge, Outputs, SharedEntry};
 use brief_syntax::hash::sha256;
 use brief_syntax::rules;
@@ -15,6 +16,13 @@ use crate::outputs::plan::Plan;
 use crate::outputs::record::OutputRecord;
 use crate::outputs::stage::{Disks, PermissionSource, Planned, WriteRoot};
 use crate::outputs::{Change, ChangeKind};
+
+/// Returns the patterns of a rule that is for some files, by the key of the item.
+pub(super) fn scope_of(key: &str, item: &PortableItem) -> Option<(String, Vec<String>)> {
+    let patterns = item.scope_paths();
+    let owned = || (key.to_owned(), patterns.iter().map(|&pattern| pattern.to_owned()).collect());
+    (!patterns.is_empty()).then(owned)
+}
 
 /// Plans the changes of shared files, and returns our entries in them after the run.
 pub(super) fn plan(
