@@ -11,7 +11,8 @@ use brief_syntax::hash::sha256;
 use brief_syntax::system::{Permission, System};
 
 use super::finish::{failed, finish_in, lock, open_disks, open_own};
-use super::run::{ignore_own, put};
+use super::own_files::put;
+use super::run::ignore_own;
 use super::state::text;
 use super::{InstallError, ProjectPaths};
 use crate::manifest::ManifestEdit;

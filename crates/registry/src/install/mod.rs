@@ -21,6 +21,7 @@ mod inventory;
 mod listing;
 mod newest;
 mod open;
+mod own_files;
 mod project;
 mod run;
 mod select;

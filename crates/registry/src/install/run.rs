@@ -10,8 +10,6 @@ use brief_dialects::capability;
 use brief_dialects::policy;
 use brief_dialects::portable::output::Compiler;
 use brief_dialects::portable::{ItemId, PortableItem, has_own_copy};
-use brief_profiles::OWN_CLIENTS;
-use brief_syntax::hash::sha256;
 use brief_syntax::limits;
 use brief_syntax::system::{Permission, ReadError, System};
 use brief_syntax::{Diagnostic, Rule, Severity, Source, Span};
@@ -19,6 +17,7 @@ use brief_syntax::{Diagnostic, Rule, Severity, Source, Span};
 use super::create::stage_new;
 use super::finish::{failed, finish_in, lock, open_disks, open_own};
 use super::open::{OpenedSource, Opener, name_places};
+use super::own_files::{client_file, stage_clients, stage_own};
 use super::select::{Selected, Selection, select};
 use super::state::{ProjectState, needs_manifest};
 use super::{
@@ -26,16 +25,14 @@ use super::{
     SourceReport, Unresolved, dependencies, derived, frozen, gate, shared,
 };
 use crate::cache::Event;
-use crate::lock::{FILE_NAME as LOCK_NAME, Lock, LockedFile, LockedItem, LockedSource};
+use crate::lock::{Lock, LockedFile, LockedItem, LockedSource};
 use crate::manifest::ManifestEdit;
 use crate::outputs::backup;
-use crate::outputs::disk::{Disk, DiskState};
+use crate::outputs::disk::Disk;
 use crate::outputs::item::{self, ItemFiles};
 use crate::outputs::plan::{self, Advice, Backup, Chosen, ConflictPolicy, ItemToWrite, Plan};
 use crate::outputs::record::{FileRecord, OutputRecord};
-use crate::outputs::stage::{
-    self, CLIENTS, CommitError, Disks, PermissionSource, Planned, Stage, WriteRoot,
-};
+use crate::outputs::stage::{self, CommitError, Disks, Stage};
 use crate::outputs::{Change, ChangeKind};
 
 /// The record of the files that this machine has written.
@@ -170,7 +167,7 @@ impl Run<'_> {
         let stage = plan.stage.take();
         self.take_from(plan, &mut report);
         report.changes.extend(request.new_clients.iter().filter_map(|client| {
-            let path = format!("{}/{}", OWN_CLIENTS, file_name(client)?);
+            let path = client_file(client)?;
             Some(Change { path, kind: ChangeKind::Created })
         }));
         if let Some(mut stage) = stage {
@@ -523,74 +520,6 @@ fn report_unread(sources: &[OpenedSource<'_>], plan: &mut Plan<'_>) -> bool {
         plan.diagnostics.extend(unread.cloned());
     }
     plan.diagnostics.len() == before
-}
-
-/// Stages our own files: the record, the lock, the manifest.
-fn stage_own(
-    old: &ProjectState,
-    lock_text: &str,
-    report: &InstallReport,
-    stage: &mut Stage,
-    disks: &mut Disks<'_>,
-) -> io::Result<()> {
-    if let Some(record) =
-        report.record.as_ref().filter(|record| old.record.as_ref() != Some(*record))
-    {
-        put(stage, &mut disks.own, WriteRoot::Own, RECORD, &record.to_bytes()?)?;
-    }
-    let name = brief_dialects::portable::config::FILE_NAME;
-    for (name, kind, before, after) in [
-        (LOCK_NAME, report.lock, &old.lock_before, lock_text),
-        (name, report.manifest, &old.manifest_before, old.manifest_text.as_str()),
-    ] {
-        match (kind, before) {
-            (None, _) => {}
-            (Some(ChangeKind::Removed), Some(before)) => {
-                stage.remove(WriteRoot::Config, name, &sha256(before.as_bytes()));
-            }
-            _ => put(stage, &mut disks.config, WriteRoot::Config, name, after.as_bytes())?,
-        }
-    }
-    Ok(())
-}
-
-/// Stages the descriptions of new clients.
-fn stage_clients(
-    clients: &[Arc<Source>],
-    stage: &mut Stage,
-    disks: &mut Disks<'_>,
-) -> io::Result<()> {
-    for client in clients {
-        let Some(path) = file_name(client).map(|name| format!("{CLIENTS}{name}")) else { continue };
-        if !matches!(disks.own.look(&path), DiskState::Missing) {
-            let message = format!("`{OWN_CLIENTS}` has another file of this name: `{path}`");
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
-        }
-        put(stage, &mut disks.own, WriteRoot::Own, &path, client.text().as_bytes())?;
-    }
-    Ok(())
-}
-
-fn file_name(client: &Source) -> Option<&str> {
-    client.path().file_name()?.to_str()
-}
-
-/// Stages a file with a known name. Its permissions stay.
-pub(super) fn put(
-    stage: &mut Stage,
-    disk: &mut Disk<'_>,
-    at: WriteRoot,
-    path: &str,
-    bytes: &[u8],
-) -> io::Result<()> {
-    let before = match disk.look(path) {
-        DiskState::File(found) => Some(found.sha256),
-        DiskState::Missing => None,
-        DiskState::InTheWay(what) => return Err(io::Error::other(format!("`{path}` {what}"))),
-    };
-    let (mode, permission, sha256) = (PermissionSource::Kept, Permission::Data, sha256(bytes));
-    let file = Planned { at, path, mode, permission, sha256, before };
-    stage.put(file, &mut |target| target.write_all(bytes))
 }
 
 /// Creates a warning about a file that belongs to no item.
