@@ -20,7 +20,7 @@ use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic, limits, rules};
 
 use crate::installed::Variants;
-use crate::links::LinkCheck;
+use crate::links::{GuidanceLink, LinkCheck};
 use crate::{installed, order, repetition, strangers};
 
 /// The guidance that was read of a project.
@@ -322,6 +322,20 @@ impl Catalog {
             diagnostic::sort(&mut diagnostics);
         }
         diagnostics
+    }
+
+    /// Returns the places in the texts of the project that name a file of it.
+    pub fn links(&self, system: &dyn System, root: &Root) -> Vec<GuidanceLink> {
+        let check = LinkCheck { system, root, files: None, seen: BTreeSet::new() };
+        let mut found = Vec::new();
+        for guidance in self.asked() {
+            guidance.texts(&mut |text| found.extend(check.named(text)));
+        }
+        // Two dialects may read one file.
+        let key = |link: &GuidanceLink| (link.source.path().to_owned(), link.span);
+        found.sort_by_key(key);
+        found.dedup_by_key(|link| key(link));
+        found
     }
 
     /// Returns the links in the texts of the project that lead to no file, for a catalog that was read

@@ -64,6 +64,7 @@ pub use briefing::{
     ItemPlace, McpServersReport, OmittedItem, PackageReport, first_line,
 };
 pub use catalog::{Catalog, CatalogScope};
+pub use links::GuidanceLink;
 pub use project::{BriefingRequest, Project};
 pub use prompt::{PromptReport, RunReport};
 pub use tokens::estimate_tokens;

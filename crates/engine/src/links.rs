@@ -7,11 +7,12 @@
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use brief_dialects::{GuidanceText, ProjectFiles};
 use brief_syntax::markdown::{decoded_destination, links};
 use brief_syntax::paths::{cleaned_below, relative_path};
-use brief_syntax::{Diagnostic, Root, Rule, Span, System, rules, walk};
+use brief_syntax::{Diagnostic, Root, Rule, Source, Span, System, rules, walk};
 
 /// Broken links that are reported for one file; more are one mistake.
 const REPORTED_PER_FILE: usize = 20;
@@ -78,6 +79,17 @@ const STAND_INS: [&str; 22] = [
     "destination",
 ];
 
+/// A place in a text that names a file.
+#[derive(Debug, Clone)]
+pub struct GuidanceLink {
+    /// The text.
+    pub source: Arc<Source>,
+    /// The place in it.
+    pub span: Span,
+    /// The file, without links.
+    pub target: PathBuf,
+}
+
 /// Looks for broken links in the texts of one project.
 pub(crate) struct LinkCheck<'c> {
     pub(crate) system: &'c dyn System,
@@ -126,6 +138,29 @@ impl LinkCheck<'_> {
             reported.push(self.report(&text, span, &link.destination, &wanted));
         }
         reported
+    }
+
+    /// Returns the files that a text names: by links, and by imports (`@docs/style.md`).
+    pub(crate) fn named(&self, text: GuidanceText<'_>) -> Vec<GuidanceLink> {
+        let path = text.source.path();
+        let body = text.source.text().get(text.body_start..).unwrap_or_default();
+        let linked = links(body).into_iter().map(|link| (link.span, link.destination));
+        let words = body.split_ascii_whitespace().filter_map(|word| {
+            let named = word.strip_prefix('@')?.trim_end_matches(['.', ',', ';', ':', ')']);
+            let start = named.as_ptr().addr() - body.as_ptr().addr();
+            Some((Span::new(start, start + named.len()), named.to_owned()))
+        });
+        let found = linked.chain(words).filter_map(|(span, named)| {
+            let wanted = Wanted::of(&named)?;
+            let top = self.root.path();
+            let bases = path.ancestors().skip(1).take_while(|base| base.starts_with(top));
+            let mut paths = bases.filter_map(|base| inside(top, base, &wanted.path));
+            let target = paths.find_map(|path| self.system.resolve(&path).ok())?.path;
+            let start = text.body_start + span.start;
+            let span = Span::new(start, start + span.end - span.start);
+            Some(GuidanceLink { source: Arc::clone(text.source), span, target })
+        });
+        found.collect()
     }
 
     /// Returns whether a path leads to something, from the file or a directory above it, or is ignored.

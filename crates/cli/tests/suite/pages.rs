@@ -444,6 +444,7 @@ fn the_guide_to_editors_names_what_the_server_offers() {
         ("completionProvider", "| completion |"),
         ("documentSymbolProvider", "| symbols |"),
         ("definitionProvider", "| go to definition |"),
+        ("referencesProvider", "| references |"),
         ("documentFormattingProvider", "| formatting |"),
     ] {
         assert!(offered.contains_key(capability), "{capability} is not offered");
@@ -452,7 +453,7 @@ fn the_guide_to_editors_names_what_the_server_offers() {
     // The rest is no feature of its own.
     let others = ["positionEncoding", "workspace"];
     let features = offered.keys().filter(|name| !others.contains(&name.as_str()));
-    assert_eq!(features.count(), 8, "{offered:?}");
+    assert_eq!(features.count(), 9, "{offered:?}");
     let helix = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     let helix: toml_edit::DocumentMut = helix.parse().unwrap();
     assert_eq!(helix["language-server"]["brief"]["command"].as_str(), Some("brief"));

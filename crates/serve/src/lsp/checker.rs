@@ -9,9 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use brief_dialects::{Candidate, Dialects, Moment, Reason, State};
-use brief_engine::Project;
 use brief_engine::survey::Survey;
 use brief_engine::tokens::Counter;
+use brief_engine::{Catalog, GuidanceLink, Project};
 use brief_profiles::OwnClients;
 use brief_syntax::system::{Buffers, Remembered};
 use brief_syntax::{Diagnostic, System};
@@ -47,6 +47,8 @@ pub(super) struct CheckedFolders {
     pub(super) files: BTreeMap<PathBuf, Vec<FileProblem>>,
     /// The items in each file, by line.
     pub(super) items: BTreeMap<PathBuf, Vec<PlacedItem>>,
+    /// The places that name each file.
+    pub(super) links: BTreeMap<PathBuf, Vec<GuidanceLink>>,
 }
 
 /// A problem of a file.
@@ -167,7 +169,11 @@ fn check(system: &Arc<dyn System>, request: &CheckRequest) -> CheckedFolders {
                 file.push(FileProblem { diagnostic, is_quick: false });
             }
         }
-        place_items(&project, &mut checked.items);
+        let catalog = project.whole(Dialects::All);
+        place_items(&project, &catalog, &mut checked.items);
+        for link in catalog.links(project.system(), project.root()) {
+            checked.links.entry(link.target.clone()).or_default().push(link);
+        }
     }
     for (path, problems) in &mut checked.files {
         if request.texts.contains_key(path) {
@@ -211,13 +217,15 @@ fn problems_along(system: &dyn System, folders: &[PathBuf], path: &Path) -> Vec<
 }
 
 /// Notes the items of a project, with their reach and cost.
-fn place_items(project: &Project<'_>, items: &mut BTreeMap<PathBuf, Vec<PlacedItem>>) {
-    let catalog = project.whole(Dialects::All);
+fn place_items(
+    project: &Project<'_>,
+    catalog: &Catalog,
+    items: &mut BTreeMap<PathBuf, Vec<PlacedItem>>,
+) {
     let root = project.root().path();
     let counter = Counter::estimate();
     let moment = Moment { root: project.root().clone(), ..Moment::default() };
-    let Some(survey) = Survey::of(&catalog, root, &moment, &|text: &str| counter.count(text))
-    else {
+    let Some(survey) = Survey::of(catalog, root, &moment, &|text: &str| counter.count(text)) else {
         return;
     };
     let known = OwnClients::below(project.system(), root).known();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use brief_dialects::portable::{self, format};
 use brief_dialects::{State, portable::CLIENTS};
-use brief_engine::Root;
+use brief_engine::{GuidanceLink, Root};
 use brief_syntax::diagnostic::{Applicability, Edit, apply_safe_fixes};
 use brief_syntax::system::FileKind;
 use brief_syntax::{Diagnostic, Span};
@@ -198,12 +198,41 @@ pub(super) fn definition(
     position: Option<TextPosition>,
     _: Option<TextRange>,
 ) -> Json {
-    let Some(position) = position else { return Json::Null };
+    let Some(path) = position.and_then(|position| file_at(server, view, position)) else {
+        return Json::Null;
+    };
+    let beginning = TextPosition { line: 0, character: 0 };
+    let range = TextRange { start: beginning, end: beginning };
+    json!({"uri": uri_of(&path), "range": range.to_json()})
+}
+
+/// Lists the places in guidance that name the file at a position, or else this file.
+pub(super) fn references(
+    server: &LanguageServer,
+    view: &DocumentView<'_>,
+    position: Option<TextPosition>,
+    _: Option<TextRange>,
+) -> Json {
+    let named = position.and_then(|position| file_at(server, view, position));
+    let target = named.as_deref().unwrap_or(view.path);
+    let place = |link: &GuidanceLink| {
+        let text = LineText::new(link.source.text().to_owned());
+        let range = text.range(link.span, server.unit);
+        json!({"uri": uri_of(link.source.path()), "range": range.to_json()})
+    };
+    server.links_to(target).iter().map(place).collect()
+}
+
+fn file_at(
+    server: &LanguageServer,
+    view: &DocumentView<'_>,
+    position: TextPosition,
+) -> Option<PathBuf> {
     let text = &view.document.text;
     let line = text.line(position.line);
     let start = text.offset(TextPosition { line: position.line, character: 0 }, server.unit);
     let column = text.offset(position, server.unit) - start;
-    let Some(named) = path_at(line, column) else { return Json::Null };
+    let named = path_at(line, column)?;
     let directory = view.path.parent().unwrap_or(Path::new("/"));
     let bases = std::iter::once(directory).chain(server.folders.iter().map(PathBuf::as_path));
     for base in bases {
@@ -211,12 +240,10 @@ pub(super) fn definition(
         let Ok(found) = server.system.resolve(&path) else { continue };
         let is_inside = server.folders.iter().any(|folder| found.path.starts_with(folder));
         if found.kind == FileKind::File && is_inside {
-            let beginning = TextPosition { line: 0, character: 0 };
-            let range = TextRange { start: beginning, end: beginning };
-            return json!({"uri": uri_of(&found.path), "range": range.to_json()});
+            return Some(found.path);
         }
     }
-    Json::Null
+    None
 }
 
 /// Returns the path at a column of a line, as texts of guidance write it.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_engine::GuidanceLink;
 use brief_syntax::project::resolve_existing;
 use brief_syntax::{Diagnostic, Severity, Span, System, rules};
 use serde::Deserialize;
@@ -133,8 +134,12 @@ const WATCHED: [&str; 2] =
     ["**/*.{md,mdc,yaml,yml,json,jsonc,toml}", "**/.{claude,cursor,github,agents}/**"];
 
 /// Requests whose answer needs the checker's result for the text of the editor.
-const NEED_RESULT: [&str; 3] =
-    ["textDocument/hover", "textDocument/codeLens", "textDocument/documentSymbol"];
+const NEED_RESULT: [&str; 4] = [
+    "textDocument/hover",
+    "textDocument/codeLens",
+    "textDocument/documentSymbol",
+    "textDocument/references",
+];
 
 impl LanguageServer {
     pub(super) fn new(system: Arc<dyn System>, directory: PathBuf, checker: Checker) -> Self {
@@ -217,6 +222,7 @@ impl LanguageServer {
             "textDocument/codeAction" => features::actions,
             "textDocument/completion" => complete::completion,
             "textDocument/definition" => features::definition,
+            "textDocument/references" => features::references,
             "textDocument/formatting" => features::formatting,
             _ => return Err((ErrorCode::UnknownMethod, format!("`{method}` is not known"))),
         };
@@ -258,6 +264,7 @@ impl LanguageServer {
                 "documentSymbolProvider": true,
                 "completionProvider": {"triggerCharacters": [" ", "\n", "-"]},
                 "definitionProvider": true,
+                "referencesProvider": true,
                 "documentFormattingProvider": true,
                 "codeActionProvider": {"codeActionKinds": ["quickfix", "source.fixAll"]},
                 "workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}},
@@ -398,6 +405,11 @@ impl LanguageServer {
     /// Returns the items of a document, by line.
     pub(super) fn items(&self, path: &Path) -> &[PlacedItem] {
         self.checked.items.get(path).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the places that name a file.
+    pub(super) fn links_to(&self, path: &Path) -> &[GuidanceLink] {
+        self.checked.links.get(path).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the problems of an open document at their places now: the file's own, and those of the last result

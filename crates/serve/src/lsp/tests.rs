@@ -185,6 +185,12 @@ fn a_named_file_is_found_inside_the_folder_only() {
         let found = editor.ask("textDocument/definition", &params);
         assert_eq!(found["uri"], expected, "column {column}");
     }
+    for (column, named) in [(8, at(0, 5)), (40, at(0, 35))] {
+        let params = json!({"textDocument": {"uri": uri}, "position": at(0, column)});
+        let found = editor.ask("textDocument/references", &params);
+        assert_eq!((&found[0]["uri"], &found[0]["range"]["start"]), (&json!(uri), &named));
+        assert_eq!(found.as_array().unwrap().len(), 1, "{found}");
+    }
 }
 
 #[test]
