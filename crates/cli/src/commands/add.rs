@@ -176,23 +176,34 @@ fn with_described(error: CommandError, found: &Found) -> CommandError {
     }
 }
 
-/// Installs everything of a directory over files that are not ours yet, with copies of them. `new` are files of the
-/// directory that are to be written in the same step.
+/// Files of a source in the project and edits of the manifest that come to be with an installation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Additions<'a> {
+    pub(super) files: &'a [NewFile<'a>],
+    pub(super) edits: &'a [ManifestEdit],
+    /// Files that are shared with the user, in which entries are ours from now on.
+    pub(super) shared: &'a BTreeSet<String>,
+}
+
+/// Installs everything of a directory over files that are not ours yet, with copies of them. `new` is written in the
+/// same step.
 pub(super) fn install(
     ui: &mut Ui,
     session: &Session,
     source: &Path,
-    new: &[NewFile<'_>],
+    new: &Additions<'_>,
     adopt: &BTreeSet<String>,
     used: &[String],
 ) -> Result<Result<InstallReport, ExitCode>, CommandError> {
     let place = Where { global: false };
     let found = Installation::find_for(ui, session, &place, InstallMode::Write)?;
-    let installation = match found {
+    let mut installation = match found {
         Ok(installation) => installation,
         Err(code) => return Ok(Err(code)),
     };
-    let top = &installation.project.outputs;
+    installation.declare(session, new.edits)?;
+    let (top, Additions { files: new, edits: declared, shared }) =
+        (&installation.project.outputs, *new);
     let shown = new.iter().map(|NewFile { path, bytes, permission }| {
         let content = FileContent { bytes: bytes.to_vec(), permission: *permission };
         (top.join(path), content)
@@ -220,12 +231,15 @@ pub(super) fn install(
         clients: clients.clone(),
         signs: vec!["the imported files".to_owned()],
     });
-    let edits: Vec<ManifestEdit> = named.into_iter().chain([addition.edit(wanted, None)]).collect();
+    let wanted = addition.edit(wanted, None);
+    let edits: Vec<ManifestEdit> =
+        named.into_iter().chain([wanted]).chain(declared.iter().cloned()).collect();
     let request = InstallRequest {
         edits: &edits,
         found: Some(&found),
         new,
         adopt: adopt.clone(),
+        force: shared.clone(),
         ..InstallRequest::new(&clients)
     };
     installation.sync(ui, session, &request)

@@ -94,7 +94,7 @@ struct ClientServer {
 
 impl ClientServer {
     fn new(file: &ServerFile, found: FoundServer) -> ClientServer {
-        let FoundServer { server, line } = found;
+        let FoundServer { server, line, .. } = found;
         let (command, args, url) = match server.transport {
             Transport::Stdio { command, args, .. } => (Some(command), args, None),
             Transport::Remote { url, .. } => (None, Vec::new(), Some(url)),

@@ -19,7 +19,7 @@ use brief_registry::install::{
     self, Finished, InstallError, InstallMode, InstallReport, InstallRequest, ProjectPaths,
 };
 use brief_registry::lock::Lock;
-use brief_registry::manifest::Manifest;
+use brief_registry::manifest::{Manifest, ManifestEdit};
 use brief_registry::{Event, Network};
 use brief_syntax::Source;
 use brief_syntax::paths::{cleaned, slashed};
@@ -141,6 +141,32 @@ impl Installation {
                 Ok(Err(ErrorKind::Usage.exit_code()))
             }
         }
+    }
+
+    /// Takes servers over that edits of the manifest declare.
+    pub(crate) fn declare(
+        &mut self,
+        session: &Session,
+        edits: &[ManifestEdit],
+    ) -> Result<(), CommandError> {
+        if edits.is_empty() {
+            return Ok(());
+        }
+        let path = self.project.manifest();
+        let source =
+            self.project.read_manifest(session.system()).map_err(|error| refusal(&error))?;
+        let text = source.as_ref().map_or("", |source| source.text());
+        let edited = ManifestEdit::apply(text, edits)
+            .map_err(|error| CommandError::refused(format!("`{}`: {error}", path.display())))?;
+        let source = Arc::new(Source::new(path, edited));
+        let own = OwnClients::below(session.system(), &self.project.outputs);
+        let scope = self.clients.scope();
+        // Both were read before, and only servers that were read are new.
+        if let Ok(clients) = Clients::read(Some(&source), &own, Section::Install, scope) {
+            self.clients = clients;
+            self.keep_layout(session.system());
+        }
+        Ok(())
     }
 
     /// Keeps the layout of the files that are there.

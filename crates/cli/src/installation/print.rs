@@ -70,6 +70,9 @@ pub(crate) fn print_report(
             }
         }
     }
+    for line in lost(report) {
+        ui.status(&line)?;
+    }
     for dependency in &report.dependencies {
         ui.status(&format!("  {}", chosen(dependency)))?;
         for line in told(&dependency.capabilities, dependency.change) {
@@ -150,6 +153,38 @@ fn of_our_own(kind: ChangeKind) -> &'static str {
     }
 }
 
+/// The most lines about what clients do not get.
+const LOST_LINES: usize = 12;
+
+/// Says what clients do not get of items that were written for another one: a line each, or for many a line for each
+/// loss with the number of items.
+fn lost(report: &InstallReport) -> Vec<String> {
+    let all =
+        || report.lost.iter().flat_map(|(id, notes)| notes.iter().map(move |note| (id, note)));
+    let count = all().count();
+    if count == 0 {
+        return Vec::new();
+    }
+    let mut lines = vec!["for clients that they were not written for:".to_owned()];
+    if count <= LOST_LINES {
+        lines.extend(all().map(|(id, note)| format!("  {}/{}: {note}", id.kind, id.name)));
+        return lines;
+    }
+    let mut items: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, note) in all() {
+        *items.entry(note).or_default() += 1;
+    }
+    let mut items: Vec<(&str, usize)> = items.into_iter().collect();
+    items.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let noun = |count: usize| if count == 1 { "item" } else { "items" };
+    let line = |(note, count): &(&str, usize)| format!("  {count} {}: {note}", noun(*count));
+    lines.extend(items.iter().take(LOST_LINES).map(line));
+    if let Some(more) = items.len().checked_sub(LOST_LINES).filter(|more| *more > 0) {
+        lines.push(format!("  and {more} other notes; `--json` has all"));
+    }
+    lines
+}
+
 fn moved(source: &SourceReport) -> Option<String> {
     let name = &source.name;
     match (&source.before, &source.commit) {
@@ -225,7 +260,7 @@ struct RunReport<'r> {
     manifest: Option<&'static str>,
     lock: Option<&'static str>,
     backups: Vec<JsonBackup<'r>>,
-    notes: &'r [String],
+    notes: Vec<String>,
 }
 
 /// A source in JSON.
@@ -360,7 +395,14 @@ pub(crate) fn print_json(
         manifest: word(report.manifest),
         lock: word(report.lock),
         backups: backups.collect(),
-        notes: &report.notes,
+        notes: report
+            .notes
+            .iter()
+            .cloned()
+            .chain(report.lost.iter().flat_map(|(id, notes)| {
+                notes.iter().map(move |note| format!("{}/{}: {note}", id.kind, id.name))
+            }))
+            .collect(),
     };
     ui.print_json(&Envelope { kind, root, diagnostics: &report.diagnostics, body })?;
     Ok(())

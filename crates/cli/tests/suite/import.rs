@@ -392,3 +392,50 @@ fn ignore_files_are_named_and_stay() {
     assert_eq!(json["skipped"][0]["path"], ".cursorignore", "{json:#}");
     assert_eq!(project.read(".cursorignore"), "secrets/\n");
 }
+
+/// Servers of clients are declared once, for the clients that have them; hooks and sources of other tools are named.
+#[test]
+fn servers_are_declared_and_the_rest_is_named() {
+    let docs = "{\"command\": \"npx\", \"args\": [\"docs\"]}";
+    let servers = format!("{{\"mcpServers\": {{\"docs\": {docs}}}}}\n");
+    let project = project()
+        .with_file(".mcp.json", &servers)
+        .with_file(".cursor/mcp.json", &servers)
+        .with_file(".vscode/mcp.json", format!("{{\"servers\": {{\"code\": {docs}}}}}\n"))
+        .with_file(
+            ".codex/config.toml",
+            "model = \"m\"\n[mcp_servers.more]\ncommand = \"more\"\ncwd = \".\"\n",
+        )
+        .with_file(".claude/settings.json", "{\"hooks\": {\"Stop\": [{\"hooks\": []}]}}\n")
+        .with_file(
+            "skills-lock.json",
+            "{\"version\": 1, \"skills\": {\"pdf\": {\"source\": \"o/r\"}}}\n",
+        )
+        .with_file("brief.toml", "# Mine.\n");
+    let report = json(&project, &["import"]);
+    assert_eq!(report["servers"][0]["name"], "docs");
+    assert_eq!(texts(&report["servers"][0]["from"]), [".mcp.json", ".cursor/mcp.json"]);
+    assert_eq!(report["servers"].as_array().unwrap().len(), 1);
+    let mut named: Vec<&str> = report["skipped"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|named| named["path"].as_str().unwrap())
+        .collect();
+    named.sort_unstable();
+    assert_eq!(
+        named,
+        [".claude/settings.json", ".codex/config.toml", ".vscode/mcp.json", "skills-lock.json"]
+    );
+    let manifest = project.read("brief.toml");
+    let declared =
+        "[mcp.docs]\ncommand = \"npx\"\nargs = [\"docs\"]\nclients = [\"claude\", \"cursor\"]\n";
+    assert_eq!(manifest, format!("# Mine.\n\n{declared}"));
+    // Once is enough.
+    assert_eq!(json(&project, &["import"])["servers"].as_array().unwrap().len(), 0);
+    assert_eq!(project.read("brief.toml"), manifest);
+    // The clients have what they had.
+    let synced = project.run(&["sync"]);
+    assert_eq!(synced.code, Some(0), "{synced}");
+    assert_eq!(project.read(".cursor/mcp.json"), servers);
+}

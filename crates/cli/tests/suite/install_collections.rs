@@ -507,3 +507,27 @@ fn search_finds_items_of_sources() {
     let found = run(&project, &["search", "ship"]);
     assert!(found.stdout.starts_with("command/ship: Ships it\n"), "{found}");
 }
+
+/// A file for one client says more than the others can have; `add` says what they do not get, once.
+#[test]
+fn what_other_clients_do_not_get_is_said() {
+    let agent = |name: &str| {
+        format!(
+            "---\nname: {name}\ndescription: d\ntools: Read, Bash(git:*)\ncolor: blue\n---\nDo it.\n"
+        )
+    };
+    let add = |count: usize| {
+        let mut project = crate::project();
+        for number in 0..count {
+            let name = format!("a{number}");
+            project = project.with_file(&format!("source/agents/{name}.md"), agent(&name));
+        }
+        project.run(&["add", "./source", "--client", "claude", "--client", "opencode"]).stderr
+    };
+    let few = add(1);
+    assert!(few.contains("agent/a0: `color`: it is a field of claude alone"), "{few}");
+    assert!(few.contains("agent/a0: `tools`: `Bash(git:*)` has no words in the format"), "{few}");
+    let many = add(20);
+    assert!(many.contains("20 items: `color`: it is a field of claude alone"), "{many}");
+    assert!(!many.contains("agent/a3: `color`"), "{many}");
+}

@@ -81,6 +81,11 @@ fn convert(
     };
     item.name().clone_into(&mut imported.name);
     imported.clients.clear();
+    compiled.notes.extend(imported.notes.iter().map(ToString::to_string));
+    for (client, block) in &imported.blocks {
+        let stays = |field: &str| format!("`{field}`: it is a field of {client} alone");
+        compiled.notes.extend(block.said().map(stays));
+    }
     let mut more = compile_for(&imported.compilable(), others, &options, clients);
     for problem in &mut more.diagnostics {
         // The item exists only here; its file is what a user can look at.

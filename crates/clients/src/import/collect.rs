@@ -13,8 +13,10 @@ use brief_syntax::walk::{self, GapReason, Ignored, Visit};
 use brief_syntax::{Root, Source, Target, TargetKind, limits};
 
 use crate::compile::yaml::{self, YamlValue};
+use crate::mcp::Declared;
 use crate::profile::Profiles;
 
+use super::beside::{self, Beside, CollectedServer};
 use super::found::{FoundFile, Looking, tell};
 use super::item::ImportedItem;
 use super::unite::unite;
@@ -27,6 +29,8 @@ pub struct Collection {
     pub items: Vec<CollectedItem>,
     /// Files that were left out, with the reason.
     pub skipped: Vec<SkippedFile>,
+    /// Servers that clients have.
+    pub servers: Vec<CollectedServer>,
     /// The number of files that were looked at.
     pub files: usize,
 }
@@ -92,6 +96,8 @@ struct Reading {
     skipped: Vec<SkippedFile>,
     /// Directories that we have written.
     outputs: Vec<String>,
+    /// Files without items that are looked at.
+    beside: Vec<(String, Vec<u8>)>,
     files: usize,
 }
 
@@ -177,6 +183,12 @@ impl Reading {
                 let skill = skill.clone();
                 self.add_to_skill(&skill, visit, name, &path, kind);
                 continue;
+            }
+            if kind == FileKind::File
+                && beside::is_one(&path)
+                && let Ok(bytes) = visit.read(name)
+            {
+                self.beside.push((path.clone(), bytes));
             }
             let Some(found) = tell(&path, profiles, looking) else {
                 if let Some(client) = ignoring(&path) {
@@ -315,8 +327,11 @@ impl Reading {
         }
         collected.extend(self.skills(&mut names));
         collected.sort_by(|left, right| (left.kind, &left.name).cmp(&(right.kind, &right.name)));
+        let beside = beside::read(&self.beside, profiles);
+        self.skipped.extend(beside.named);
         self.skipped.sort();
-        Collection { items: collected, skipped: self.skipped, files: self.files }
+        let (skipped, servers, files) = (self.skipped, beside.servers, self.files);
+        Collection { items: collected, skipped, servers, files }
     }
 
     /// Takes skills as they are; the same one in several places is one.
@@ -424,6 +439,14 @@ impl TakenNames {
 const SMALL: usize = 2_000;
 
 impl Collection {
+    /// Leaves out the servers that the project declares already.
+    pub fn leave_declared(&mut self, declared: &[Declared]) {
+        let servers = std::mem::take(&mut self.servers);
+        let mut beside = Beside { servers, named: std::mem::take(&mut self.skipped) };
+        beside.leave_declared(declared);
+        (self.servers, self.skipped) = (beside.servers, beside.named);
+    }
+
     /// Returns scoped rules that are short as an `AGENTS.yaml`, and their names.
     pub fn agents_yaml(&self) -> (String, BTreeSet<String>) {
         let mut entries = Vec::new();

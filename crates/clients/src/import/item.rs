@@ -30,7 +30,7 @@ pub struct ClientBlock(pub(crate) Map);
 
 impl ClientBlock {
     /// Returns the names of the fields that say something.
-    pub(super) fn said(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn said(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter(|(_, value)| !value.is_null()).map(|(key, _)| key_of(key))
     }
 }

@@ -6,6 +6,7 @@
 //! said. Everything that has no home is a note.
 
 mod arguments;
+mod beside;
 mod collect;
 mod convert;
 mod found;
@@ -18,6 +19,7 @@ mod tables;
 mod tests;
 mod unite;
 
+use std::fmt;
 use std::sync::Arc;
 
 use brief_dialects::native::{RuleScope, RuleUse, rule_scope};
@@ -32,6 +34,7 @@ use crate::profile::{OutputForm, Profile};
 
 use header::Header;
 
+pub use beside::CollectedServer;
 pub use collect::{CollectedItem, Collection, ImportLoss, ItemFile, SkippedFile, collect};
 pub use convert::ConvertedItem;
 pub use found::{FoundFile, Looking, tell};
@@ -65,6 +68,15 @@ pub struct ImportNote {
     pub field: Option<String>,
     /// The treatment that it got.
     pub message: String,
+}
+
+impl fmt::Display for ImportNote {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.field {
+            Some(field) => write!(formatter, "`{field}`: {}", self.message),
+            None => formatter.write_str(&self.message),
+        }
+    }
 }
 
 /// The reason why a file cannot become an item.

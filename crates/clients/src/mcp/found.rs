@@ -56,7 +56,24 @@ pub struct FoundServer {
     pub server: Server,
     /// The line, from 1.
     pub line: usize,
+    /// The fields that are not understood.
+    pub others: Vec<String>,
 }
+
+/// The fields of servers that are understood, in any client's words.
+const WORDS: [&str; 11] = [
+    "command",
+    "args",
+    "env",
+    "environment",
+    "url",
+    "httpUrl",
+    "headers",
+    "http_headers",
+    "type",
+    "disabled",
+    "enabled",
+];
 
 /// Reads the servers of a client's file, in order. A server that is not understood is passed over; the
 /// error says why the whole file is.
@@ -78,9 +95,31 @@ pub fn find(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
         let Value::Object(fields) = &property.value else { return None };
         let start = property.range().start;
         let line = text[..start].matches('\n').count() + 1;
-        Some(FoundServer { server: server(name, &Json(fields))?, line })
+        found_server(name, &Json(fields), line)
     });
     Ok(found.collect())
+}
+
+fn found_server(name: String, fields: &dyn Fields, line: usize) -> Option<FoundServer> {
+    let others = fields.names().into_iter().filter(|name| !WORDS.contains(&name.as_str()));
+    Some(FoundServer { server: server(name, fields)?, line, others: others.collect() })
+}
+
+/// Returns the names of all entries of a client's file, also of those that are not understood.
+pub fn names(file: &ServerFile, text: &str) -> Vec<String> {
+    let text = text.trim_start_matches('\u{feff}');
+    if file.servers.format == ServerFormat::Toml {
+        let document = toml_edit::Document::parse(text.to_owned()).ok();
+        let servers = document.as_ref().and_then(|document| document.get(&file.servers.key));
+        let servers = servers.and_then(|item| item.as_table_like());
+        return servers.map(|servers| Toml(servers).names()).unwrap_or_default();
+    }
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
+    let Ok(Some(Value::Object(top))) = parsed.map(|parsed| parsed.value) else { return Vec::new() };
+    match value(&top, &file.servers.key) {
+        Some(Value::Object(servers)) => Json(servers).names(),
+        _ => Vec::new(),
+    }
 }
 
 fn find_toml(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
@@ -91,7 +130,7 @@ fn find_toml(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> 
         servers.into_iter().flat_map(toml_edit::TableLike::iter).filter_map(|(name, item)| {
             let line = item.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             let fields = item.as_table_like()?;
-            Some(FoundServer { server: server(name.to_owned(), &Toml(fields))?, line })
+            found_server(name.to_owned(), &Toml(fields), line)
         });
     Ok(found.collect())
 }
@@ -102,6 +141,7 @@ fn value<'o, 't>(object: &'o Object<'t>, key: &str) -> Option<&'o Value<'t>> {
 
 /// The fields of a server, whatever the file is written in.
 trait Fields {
+    fn names(&self) -> Vec<String>;
     fn text(&self, key: &str) -> Option<String>;
     fn texts(&self, key: &str) -> Option<Vec<String>>;
     fn pairs(&self, key: &str) -> Vec<(String, String)>;
@@ -111,6 +151,10 @@ trait Fields {
 struct Json<'o, 't>(&'o Object<'t>);
 
 impl Fields for Json<'_, '_> {
+    fn names(&self) -> Vec<String> {
+        self.0.properties.iter().map(|property| property.name.as_str().to_owned()).collect()
+    }
+
     fn text(&self, key: &str) -> Option<String> {
         match value(self.0, key)? {
             Value::StringLit(text) => Some(text.value.to_string()),
@@ -145,6 +189,10 @@ impl Fields for Json<'_, '_> {
 struct Toml<'o>(&'o dyn toml_edit::TableLike);
 
 impl Fields for Toml<'_> {
+    fn names(&self) -> Vec<String> {
+        self.0.iter().map(|(name, _)| name.to_owned()).collect()
+    }
+
     fn text(&self, key: &str) -> Option<String> {
         self.0.get(key)?.as_str().map(str::to_owned)
     }

@@ -7,9 +7,9 @@ mod install;
 mod read;
 mod write;
 
-pub use found::{FoundServer, ServerFile, find, server_files};
+pub use found::{FoundServer, ServerFile, find, names, server_files};
 pub use install::{ServerChange, ServerEdit, ServerFileError, ServerScope, plan_server};
-pub use read::{Declared, read};
+pub use read::{Declared, declaration, is_name, read};
 pub use write::{Written, entry_json, write};
 
 use brief_profiles::{BUILTIN, ServerProfile};

@@ -50,6 +50,47 @@ pub fn read(configuration: &Arc<Source>, known: &[&str]) -> Result<Vec<Declared>
     if diagnostics.is_empty() { Ok(servers) } else { Err(diagnostics) }
 }
 
+/// Returns whether a server may have a name.
+pub fn is_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    !name.is_empty() && name.bytes().all(is_plain)
+}
+
+/// Returns the content of the table `[mcp.NAME]` for a server and the clients that are to have it.
+pub fn declaration(server: &Server, clients: &[String]) -> String {
+    let mut table = toml_edit::Table::new();
+    let list = |texts: &[String]| toml_edit::value(texts.iter().collect::<toml_edit::Array>());
+    let pairs = |pairs: &[(String, String)]| {
+        let pairs = pairs.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        toml_edit::value(pairs.collect::<toml_edit::InlineTable>())
+    };
+    match &server.transport {
+        Transport::Stdio { command, args, env } => {
+            table.insert("command", toml_edit::value(command));
+            if !args.is_empty() {
+                table.insert("args", list(args));
+            }
+            if !env.is_empty() {
+                table.insert("env", pairs(env));
+            }
+        }
+        Transport::Remote { protocol, url, headers } => {
+            table.insert("url", toml_edit::value(url));
+            if *protocol == Protocol::Sse {
+                table.insert("type", toml_edit::value("sse"));
+            }
+            if !headers.is_empty() {
+                table.insert("headers", pairs(headers));
+            }
+        }
+    }
+    if server.disabled {
+        table.insert("disabled", toml_edit::value(true));
+    }
+    table.insert("clients", list(clients));
+    table.to_string()
+}
+
 /// A server before everything about it was read.
 #[derive(Default)]
 struct Draft {
@@ -68,8 +109,7 @@ fn declared(
     known: &[&str],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Declared, TomlProblem> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    if entry.key.is_empty() || !entry.key.bytes().all(is_plain) {
+    if !is_name(entry.key) {
         return Err(entry.wrong("this names no server", "use letters, digits, `_` and `-`"));
     }
     let table = entry.table()?;
@@ -198,6 +238,19 @@ mod tests {
         let Transport::Remote { protocol, .. } = web.server.transport else { panic!() };
         assert_eq!(protocol, Protocol::Http);
         assert_eq!(parse("[install]\n").unwrap(), []);
+    }
+
+    #[test]
+    fn a_declaration_is_read_back() {
+        let text = "[mcp.files]\ncommand = \"n \\\"x\"\nargs = [\"-y\", \"é\"]\nenv = { \"A.B\" = \"${TOKEN}\" }\n\
+                    [mcp.docs]\nurl = \"https://x.test\"\ntype = \"sse\"\ndisabled = true\nheaders = { X-Key = \"k\" }\n\
+                    [mcp.bare]\ncommand = \"c\"\n";
+        let clients = vec!["claude".to_owned()];
+        for Declared { server, .. } in parse(text).unwrap() {
+            let table = declaration(&server, &clients);
+            let again = parse(&format!("[mcp.{}]\n{table}", server.name)).unwrap();
+            assert_eq!(again, [Declared { server, clients: Some(clients.clone()) }], "{table}");
+        }
     }
 
     #[test]

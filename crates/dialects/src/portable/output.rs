@@ -17,6 +17,8 @@ pub struct Compiled {
     pub files: Vec<OutputFile>,
     /// The problems of the compilation.
     pub diagnostics: Vec<Diagnostic>,
+    /// The losses of clients that an item was not written for.
+    pub notes: Vec<String>,
 }
 
 /// An output file.

@@ -171,6 +171,8 @@ pub struct InstallReport {
     pub sources: Vec<SourceReport>,
     /// The new, changed and removed items.
     pub items: BTreeMap<ItemId, ChangeKind>,
+    /// The losses of clients that items were not written for.
+    pub lost: BTreeMap<ItemId, Vec<String>>,
     /// The capabilities of new and changed items.
     pub capabilities: BTreeMap<ItemId, ItemCapabilities>,
     /// The new, changed and removed packages of `[dependencies]`.

@@ -400,7 +400,11 @@ impl Run<'_> {
         let clients: Vec<&str> = clients.iter().map(String::as_str).collect();
         let fingerprint = item::fingerprint(self.compiler.fingerprint(), &clients, item, &content);
         if !plan.is_unchanged(&key, &fingerprint, &mut disks.outputs) {
-            let compiled = self.compiler.compile(item, &clients);
+            let mut compiled = self.compiler.compile(item, &clients);
+            let notes = std::mem::take(&mut compiled.notes);
+            if !notes.is_empty() {
+                plan.notes.insert(item.id().clone(), notes);
+            }
             let from = format!("{}:{}", source.wanted.name, item.slashed());
             let wanted = ItemToWrite { item, source: from, fingerprint, item_files: &item_files };
             let failed = plan.failed;
@@ -503,6 +507,7 @@ impl Run<'_> {
         report.unchanged = plan.unchanged;
         report.kept = plan.kept;
         report.diagnostics = plan.diagnostics;
+        report.lost = plan.notes;
         let copies = plan.backups.into_iter();
         let place = self.project.own.join(backup::BACKUPS);
         report.backups = copies.map(|(path, copy)| (path, place.join(copy))).collect();

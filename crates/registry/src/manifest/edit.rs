@@ -50,6 +50,13 @@ pub enum ManifestEdit {
         /// The SHA-256 of the content.
         sha256: String,
     },
+    /// Declares an MCP server, unless the manifest has one of that name.
+    Server {
+        /// The name of the server.
+        name: String,
+        /// The content of its table, as TOML.
+        declaration: String,
+    },
     /// Names the clients of all sources, unless the manifest names some already. They are removed with the
     /// last source.
     FoundClients {
@@ -92,6 +99,7 @@ impl ManifestEdit {
         match self {
             ManifestEdit::Want { .. }
             | ManifestEdit::Accept { .. }
+            | ManifestEdit::Server { .. }
             | ManifestEdit::FoundClients { .. }
             | ManifestEdit::FirstClients { .. } => None,
             ManifestEdit::DropItem { item, .. } | ManifestEdit::Exclude { item, .. } => {
@@ -153,6 +161,16 @@ impl ManifestEdit {
             }
             ManifestEdit::DropSource { source } => drop_source(document, source),
             ManifestEdit::Accept { sha256 } => add_to(install_table(document)?, "accept", sha256)?,
+            ManifestEdit::Server { name, declaration } => {
+                let table: DocumentMut =
+                    declaration.parse().map_err(|error: toml_edit::TomlError| {
+                        EditError::Syntax(one_line(error.message()))
+                    })?;
+                let servers = section(document, "mcp")?;
+                if servers.get(name).is_none() {
+                    servers.insert(name, Item::Table(table.as_table().clone()));
+                }
+            }
             ManifestEdit::FoundClients { .. } | ManifestEdit::FirstClients { .. }
                 if document.contains_key("sources") =>
             {
@@ -174,14 +192,8 @@ fn source_table<'d>(
     document: &'d mut DocumentMut,
     name: &str,
 ) -> Result<&'d mut dyn TableLike, EditError> {
-    let sources = document.entry("sources").or_insert_with(|| {
-        let mut table = Table::new();
-        table.set_implicit(true);
-        Item::Table(table)
-    });
-    let is_inline = sources.is_inline_table();
-    let sources =
-        sources.as_table_like_mut().ok_or_else(|| EditError::Shape("sources".to_owned()))?;
+    let is_inline = document.get("sources").is_some_and(Item::is_inline_table);
+    let sources = section(document, "sources")?;
     let source = sources.entry(name).or_insert_with(|| {
         if is_inline {
             return value(toml_edit::InlineTable::new());
@@ -189,6 +201,19 @@ fn source_table<'d>(
         Item::Table(Table::new())
     });
     source.as_table_like_mut().ok_or_else(|| EditError::Shape(format!("sources.{name}")))
+}
+
+/// Returns a table of tables. Appends it to the file if there is none.
+fn section<'d>(
+    document: &'d mut DocumentMut,
+    name: &str,
+) -> Result<&'d mut dyn TableLike, EditError> {
+    let section = document.entry(name).or_insert_with(|| {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    section.as_table_like_mut().ok_or_else(|| EditError::Shape(name.to_owned()))
 }
 
 fn existing<'d>(document: &'d mut DocumentMut, name: &str) -> Option<&'d mut dyn TableLike> {

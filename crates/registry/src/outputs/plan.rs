@@ -100,6 +100,8 @@ pub(crate) struct Plan<'p> {
     /// The number of items that could not be written.
     pub(crate) failed: usize,
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// The losses of clients that items were not written for.
+    pub(crate) notes: BTreeMap<ItemId, Vec<String>>,
     /// Backups of replaced files, by path.
     pub(crate) backups: Vec<(String, String)>,
     /// The recorded files by path, each with the number of its record.
@@ -191,6 +193,7 @@ impl<'p> Plan<'p> {
             kept: 0,
             failed: 0,
             diagnostics: Vec::new(),
+            notes: BTreeMap::new(),
             backups: Vec::new(),
             recorded,
             claimed: BTreeSet::new(),

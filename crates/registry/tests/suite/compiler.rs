@@ -59,7 +59,7 @@ impl Compiler for TestCompiler {
                 content: OutputContent::Copy(file.path.clone()),
             }));
         }
-        Compiled { files, diagnostics: Vec::new() }
+        Compiled { files, ..Compiled::default() }
     }
 
     fn could_write(&self, path: &str) -> bool {

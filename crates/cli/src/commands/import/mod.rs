@@ -1,20 +1,25 @@
 //! `brief import`
 
+mod report;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use brief_clients::import::{
-    self, CollectedItem, Collection, ImportLoss, ImportNote, Looking, SkippedFile,
+    self, CollectedItem, CollectedServer, Collection, ImportLoss, Looking, SkippedFile,
 };
-use brief_dialects::portable;
+use brief_clients::mcp;
 use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
+use brief_registry::manifest::ManifestEdit;
 use brief_syntax::Root;
 use brief_syntax::paths::{cleaned, relative_path, slashed};
 use brief_syntax::render::Envelope;
 use clap::Args;
-use serde::Serialize;
 
+use report::{ImportReport, json_item, json_skipped, print, print_json};
+
+use super::add::Additions;
 use crate::error::{CommandError, ErrorKind};
 use crate::installation::{self, Installation, Where};
 use crate::session::Session;
@@ -60,39 +65,6 @@ pub(crate) struct ImportArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct ImportReport<'r> {
-    to: &'r str,
-    files: usize,
-    items: Vec<JsonItem<'r>>,
-    skipped: Vec<JsonSkipped<'r>>,
-    written: usize,
-    replaced: Vec<String>,
-    left: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonItem<'r> {
-    item: String,
-    state: &'static str,
-    from: &'r [String],
-    clients: &'r [String],
-    files: Vec<String>,
-    notes: Vec<JsonNote>,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonNote {
-    field: Option<String>,
-    message: String,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonSkipped<'r> {
-    path: &'r str,
-    reason: &'r str,
-}
-
 /// The state of an item in the registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ItemState {
@@ -123,6 +95,7 @@ pub(crate) fn run(
         Err(code) => return Ok(code),
     };
     let mut collection = collect(session, &installation, &args.paths, None)?;
+    collection.leave_declared(installation.clients.servers());
     if args.agents_yaml {
         return agents_yaml(ui, session, &installation, args, &collection);
     }
@@ -148,14 +121,26 @@ pub(crate) fn run(
     let is_replacement = args.replace && !collection.items.is_empty();
     // A registry in the project comes to be in the transaction of its outputs.
     let is_one_step = is_replacement && target.project == installation.project;
+    let servers = server_edits(&collection);
     let mut outcome = Replacement::default();
-    if !args.dry_run && !files.is_empty() && !is_one_step {
-        install::create(session.system(), &target.project, &files, &[])
-            .map_err(|error| installation::refusal(&error))?;
+    if !args.dry_run && !is_one_step {
+        let is_same = target.project == installation.project;
+        let edits = if is_same { servers.as_slice() } else { &[] };
+        let others = if is_same || is_replacement { &[] } else { servers.as_slice() };
+        for (project, files, edits) in
+            [(&target.project, files.as_slice(), edits), (&installation.project, &[], others)]
+        {
+            if !files.is_empty() || !edits.is_empty() {
+                install::create(session.system(), project, files, edits)
+                    .map_err(|error| installation::refusal(&error))?;
+            }
+        }
     }
     if is_replacement && !args.dry_run {
         let files = if is_one_step { files.as_slice() } else { &[] };
-        outcome = match replace(ui, session, &collection, &states, &target, files)? {
+        let shared = collection.servers.iter().flat_map(|own| own.originals.iter().cloned());
+        let new = Additions { files, edits: &servers, shared: &shared.collect() };
+        outcome = match replace(ui, session, &collection, &states, &target, &new)? {
             Ok(outcome) => outcome,
             Err(code) => return Ok(code),
         };
@@ -176,6 +161,15 @@ pub(crate) fn run(
     let is_whole =
         collection.skipped.iter().all(|one| one.loss != ImportLoss::Text) && outcome.is_whole;
     Ok(if is_whole { ExitCode::SUCCESS } else { ErrorKind::Refused.exit_code() })
+}
+
+/// Returns the edits of the manifest that declare the servers of clients.
+fn server_edits(collection: &Collection) -> Vec<ManifestEdit> {
+    let edit = |own: &CollectedServer| ManifestEdit::Server {
+        name: own.server.name.clone(),
+        declaration: mcp::declaration(&own.server, &own.clients),
+    };
+    collection.servers.iter().map(edit).collect()
 }
 
 fn chosen<'c>(
@@ -372,7 +366,7 @@ fn replace(
     collection: &Collection,
     states: &[ItemState],
     target: &RegistryTarget,
-    files: &[NewFile<'_>],
+    new: &Additions<'_>,
 ) -> Result<Result<Replacement, ExitCode>, CommandError> {
     let items: Vec<&CollectedItem> = collection
         .items
@@ -393,7 +387,7 @@ fn replace(
         items.iter().flat_map(|item| item.clients.iter().cloned()).collect();
     let source = target.typed(session);
     let clients: Vec<String> = clients.into_iter().collect();
-    let report = match super::add::install(ui, session, &source, files, &adopt, &clients)? {
+    let report = match super::add::install(ui, session, &source, new, &adopt, &clients)? {
         Ok(report) => report,
         Err(code) => return Ok(Err(code)),
     };
@@ -416,106 +410,6 @@ fn replace(
 fn is_output(session: &Session, root: &Path, path: &str) -> bool {
     let lock = ProjectPaths::at(root).read_lock(session.system()).ok().flatten();
     lock.is_some_and(|lock| lock.items.values().any(|item| item.files.contains_key(path)))
-}
-
-fn print(
-    ui: &mut Ui,
-    collection: &Collection,
-    states: &[ItemState],
-    target: &RegistryTarget,
-    outcome: &Replacement,
-    args: &ImportArgs,
-) -> Result<(), CommandError> {
-    for (item, state) in
-        collection.items.iter().zip(states).filter(|(_, state)| **state != ItemState::Taken)
-    {
-        let shown = target.path_of(item, &item.name);
-        let mark = if *state == ItemState::Unchanged { " (unchanged)" } else { "" };
-        ui.print_line(format!("{shown}{mark}: {}", item.originals.join(", ")))?;
-        for note in &item.notes {
-            let field =
-                note.field.as_deref().map(|field| format!("`{field}`: ")).unwrap_or_default();
-            ui.print_line(format!("  {field}{}", note.message))?;
-        }
-    }
-    for SkippedFile { path, reason, loss } in &collection.skipped {
-        match loss {
-            ImportLoss::Text => ui.warning(&format!("`{path}` is not imported: {reason}"))?,
-            ImportLoss::NoPortableForm => ui.status(&format!("`{path}`: {reason}"))?,
-            ImportLoss::Nothing => {}
-        }
-    }
-    for (path, copy) in &outcome.replaced {
-        ui.status(&format!("`{path}` is an output now; a copy is in `{}`", copy.display()))?;
-    }
-    for path in &outcome.left {
-        ui.warning(&format!("`{path}` stays: its text is written elsewhere now, and its client reads both; remove it when you have looked"))?;
-    }
-    let new = chosen(collection, states, ItemState::New).len();
-    let files: usize = collection.items.iter().map(|item| item.originals.len()).sum();
-    let items = if new == 1 { "item" } else { "items" };
-    let would = if args.dry_run { "would be " } else { "" };
-    ui.status(&format!(
-        "{new} new {items} {would}written to {} from {files} files; {} left out",
-        target.shown,
-        collection.skipped.len()
-    ))?;
-    if collection.items.is_empty() {
-        ui.hint("no client's files were found here; `brief import PATH` looks at names anywhere below PATH")?;
-    } else if !args.dry_run && !args.replace && new > 0 {
-        let named: BTreeSet<&str> =
-            collection.items.iter().flat_map(|item| &item.clients).map(String::as_str).collect();
-        let is_default = named.iter().all(|client| portable::CLIENTS.contains(client));
-        let mut options = String::new();
-        for client in named.into_iter().filter(|_| !is_default) {
-            options.push_str(" --client ");
-            options.push_str(client);
-        }
-        ui.hint(&format!("`brief build{options}` writes the files of clients from them; `--replace` makes the originals their outputs"))?;
-    }
-    Ok(())
-}
-
-fn print_json(
-    ui: &mut Ui,
-    root: &Path,
-    collection: &Collection,
-    states: &[ItemState],
-    target: &RegistryTarget,
-    outcome: &Replacement,
-    args: &ImportArgs,
-) -> Result<(), CommandError> {
-    let skipped = collection.skipped.iter().map(json_skipped);
-    let items = collection.items.iter().zip(states);
-    let items = items.map(|(item, state)| json_item(item, *state, target.paths(item)));
-    let body = ImportReport {
-        to: &target.shown,
-        files: collection.files,
-        items: items.collect(),
-        skipped: skipped.collect(),
-        written: if args.dry_run { 0 } else { chosen(collection, states, ItemState::New).len() },
-        replaced: outcome.replaced.iter().map(|(path, _)| path.clone()).collect(),
-        left: outcome.left.clone(),
-    };
-    ui.print_json(&Envelope { kind: "import", root, diagnostics: &[], body })?;
-    Ok(())
-}
-
-fn json_item(item: &CollectedItem, state: ItemState, files: Vec<String>) -> JsonItem<'_> {
-    let note = |note: &'_ ImportNote| (note.field.clone(), note.message.clone());
-    let notes = item.notes.iter().map(note);
-    JsonItem {
-        item: format!("{}/{}", item.kind, item.name),
-        state: state.as_str(),
-        from: &item.originals,
-        clients: &item.clients,
-        files,
-        notes: notes.map(|(field, message)| JsonNote { field, message }).collect(),
-    }
-}
-
-fn json_skipped(one: &SkippedFile) -> JsonSkipped<'_> {
-    JsonSkipped { path: &one.path, reason: &one.reason }
 }
 
 /// Writes scoped rules that are short as entries of a new `AGENTS.yaml`.
@@ -559,6 +453,7 @@ fn agents_yaml(
             items: entries
                 .map(|item| json_item(item, ItemState::New, vec![AGENTS_YAML.to_owned()]))
                 .collect(),
+            servers: Vec::new(),
             skipped: collection.skipped.iter().map(json_skipped).collect(),
             written: if args.dry_run { 0 } else { taken.len() },
             replaced: Vec::new(),

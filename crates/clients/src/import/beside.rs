@@ -1,0 +1,413 @@
+//! The files beside the items of a project: MCP servers, hooks, permissions, and the records of other tools.
+//!
+//! Servers get a home in `[mcp]` of `brief.toml`. Everything else is named with the reason, so that nothing is lost in
+//! silence: a hook runs programs, and a source that another tool has locked can be added instead of copied.
+//! The records are those of `skills` 1 (`skills-lock.json`), rulesync 17 and apm 0.35, seen in public repositories.
+
+use std::collections::BTreeMap;
+
+use brief_profiles::BUILTIN;
+use brief_syntax::yaml::{Node, Value as YamlNode, Yaml};
+use jsonc_parser::ast::Value as Setting;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use serde_json::Value;
+
+use crate::mcp::{self, Declared, FoundServer, Server, ServerScope, Transport};
+use crate::profile::Profiles;
+
+use super::{ImportLoss, SkippedFile};
+
+/// A server of one or several clients.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CollectedServer {
+    /// The server.
+    pub server: Server,
+    /// The clients that have it.
+    pub clients: Vec<String>,
+    /// The files that it stands in, below the project, with `/`.
+    pub originals: Vec<String>,
+}
+
+/// The servers of a project, and files that are named.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    pub(super) servers: Vec<CollectedServer>,
+    /// Files with something that is not imported, with the reason.
+    pub(super) named: Vec<SkippedFile>,
+}
+
+/// A record of another tool, and the reader of its sources.
+type Record = (&'static str, fn(&str) -> Vec<String>);
+
+const RECORDS: [Record; 4] = [
+    ("skills-lock.json", of_skills),
+    ("rulesync.lock", of_rulesync),
+    ("apm.lock.yaml", of_apm_lock),
+    ("apm.yml", of_apm),
+];
+
+/// Settings of other tools.
+const UNSAID: [(&str, &str); 4] = [
+    (".rulesync/hooks.json", "it has hooks of rulesync, which start programs; set them up by hand"),
+    (".rulesync/mcp.json", "it has servers of rulesync; write them into `[mcp]` of brief.toml"),
+    (".rulesync/permissions.json", "permissions are each client's own; set them up by hand"),
+    (
+        ".ruler/ruler.toml",
+        "its settings and servers are ruler's own; servers go into `[mcp]` of brief.toml",
+    ),
+];
+
+/// Returns whether a file of the project is looked at, though no item is made of it.
+pub(super) fn is_one(path: &str) -> bool {
+    mcp::server_files(ServerScope::Project).any(|file| file.path == path)
+        || is_settings(path)
+        || RECORDS.iter().any(|(name, _)| *name == path)
+        || UNSAID.iter().any(|(name, _)| *name == path)
+}
+
+/// Returns whether a file may have hooks of a client.
+fn is_settings(path: &str) -> bool {
+    let hooks = BUILTIN.clients.iter().filter_map(|client| client.hook.as_ref()?.install.as_ref());
+    let mut files = hooks.flat_map(|install| std::iter::once(&install.file).chain(&install.home));
+    path.rsplit_once('.').is_some_and(|(_, ending)| ending == "json")
+        && (files.any(|file| &**file == path) || path.starts_with(".github/hooks/"))
+}
+
+/// Reads the files, each with its path below the project.
+pub(super) fn read(files: &[(String, Vec<u8>)], profiles: &Profiles) -> Beside {
+    let mut beside = Beside::default();
+    for (path, bytes) in files {
+        if let Some((_, reason)) = UNSAID.iter().find(|(name, _)| name == path) {
+            beside.name(path, (*reason).to_owned());
+            continue;
+        }
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            beside.name(path, super::ImportRefusal::NotUtf8.to_string());
+            continue;
+        };
+        if let Some((_, sources)) = RECORDS.iter().find(|(name, _)| name == path) {
+            for source in sources(text) {
+                beside.name(path, source);
+            }
+        }
+        if is_settings(path) {
+            beside.settings(path, text);
+        }
+        for file in mcp::server_files(ServerScope::Project).filter(|file| file.path == path) {
+            match mcp::find(&file, text) {
+                Err(problem) => beside.name(path, problem),
+                Ok(found) => {
+                    let names: Vec<String> =
+                        found.iter().map(|found| found.server.name.clone()).collect();
+                    for found in found {
+                        beside.add(path, file.owner, found, profiles);
+                    }
+                    for name in
+                        mcp::names(&file, text).into_iter().filter(|own| !names.contains(own))
+                    {
+                        let reason = "it says neither what to start nor where the server is";
+                        beside.name(path, format!("the server `{name}` is not imported: {reason}"));
+                    }
+                }
+            }
+        }
+    }
+    beside
+}
+
+impl Beside {
+    fn name(&mut self, path: &str, reason: String) {
+        let loss = ImportLoss::NoPortableForm;
+        self.named.push(SkippedFile { path: path.to_owned(), reason, loss });
+    }
+
+    fn settings(&mut self, path: &str, text: &str) {
+        let text = text.trim_start_matches('\u{feff}');
+        let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
+        let Ok(Some(Setting::Object(settings))) = parsed.map(|parsed| parsed.value) else {
+            return;
+        };
+        let says = |key: &str| {
+            let mut properties = settings.properties.iter();
+            let found = properties.find(|property| property.name.as_str() == key);
+            found.is_some_and(|property| match &property.value {
+                Setting::Object(fields) => !fields.properties.is_empty(),
+                Setting::Array(list) => !list.elements.is_empty(),
+                _ => false,
+            })
+        };
+        if says("hooks") {
+            let reason = "it has hooks, which start programs and are not imported; they stay there";
+            self.name(path, reason.to_owned());
+        }
+        if says("permissions") {
+            let reason = "it has permissions, which are the client's own; they stay there";
+            self.name(path, reason.to_owned());
+        }
+    }
+
+    /// Takes a server over, or says why not.
+    fn add(&mut self, path: &str, owner: &str, found: FoundServer, profiles: &Profiles) {
+        let FoundServer { server, others, .. } = found;
+        let name = server.name.clone();
+        let problem = if !mcp::is_name(&name) {
+            Some("its name has other letters than `[mcp]` allows".to_owned())
+        } else if profiles.get(owner).is_none() {
+            Some(format!("`[mcp]` has no client `{owner}`"))
+        } else if !others.is_empty() {
+            Some(format!("`[mcp]` has no word for `{}`", others.join("`, `")))
+        } else {
+            let secret = secret(&server);
+            secret.map(|field| format!("`{field}` may be a secret; write a variable such as `${{TOKEN}}` instead, and import again"))
+        };
+        if let Some(problem) = problem {
+            let reason = format!("the server `{name}` is not imported and stays there: {problem}");
+            return self.name(path, reason);
+        }
+        match self.servers.iter_mut().find(|known| known.server.name == name) {
+            None => self.servers.push(CollectedServer {
+                server,
+                clients: vec![owner.to_owned()],
+                originals: vec![path.to_owned()],
+            }),
+            Some(known) if known.server == server => {
+                if !known.clients.iter().any(|own| own == owner) {
+                    known.clients.push(owner.to_owned());
+                }
+                known.originals.push(path.to_owned());
+            }
+            Some(known) => {
+                let other = known.originals[0].clone();
+                let reason = format!(
+                    "the server `{name}` is not imported and stays there: `{other}` has another one of that name"
+                );
+                self.name(path, reason);
+            }
+        }
+    }
+
+    /// Leaves out the servers that the project declares already. Another one of the same name is named.
+    pub(super) fn leave_declared(&mut self, declared: &[Declared]) {
+        for collected in std::mem::take(&mut self.servers) {
+            let name = &collected.server.name;
+            match declared.iter().find(|own| own.server.name == *name) {
+                None => self.servers.push(collected),
+                Some(own) if own.server == collected.server => {}
+                Some(_) => {
+                    let reason = format!(
+                        "the server `{name}` is not imported and stays there: `[mcp.{name}]` of brief.toml is another one"
+                    );
+                    for path in &collected.originals {
+                        self.name(path, reason.clone());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the field of a server that holds a secret, as far as names tell. `brief.toml` is for version control.
+fn secret(server: &Server) -> Option<String> {
+    const WORDS: [&str; 7] =
+        ["token", "key", "secret", "password", "passwd", "authorization", "cookie"];
+    let is_word = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        WORDS.iter().any(|word| name.contains(word))
+    };
+    let is_literal = |value: &str| value.len() >= 8 && !value.contains(['$', '{']);
+    let (pairs, texts): (&[(String, String)], Vec<&String>) = match &server.transport {
+        Transport::Stdio { args, env, .. } => (env, args.iter().collect()),
+        Transport::Remote { url, headers, .. } => (headers, vec![url]),
+    };
+    let pair = pairs.iter().find(|(name, value)| is_word(name) && is_literal(value));
+    // `--api-key=…`, and `?token=…` of an address.
+    let assigned = texts.into_iter().find(|text| {
+        let parts = text.split(['?', '&']);
+        let mut parts = parts.filter_map(|part| part.split_once('='));
+        parts.any(|(name, value)| is_word(name) && is_literal(value))
+    });
+    pair.map(|(name, _)| name.clone()).or_else(|| {
+        let (name, _) = assigned?.split_once('=')?;
+        Some(name.to_owned())
+    })
+}
+
+/// Says where something can be added from.
+fn addable(source: &str, names: &[String]) -> String {
+    let names: Vec<&str> =
+        std::iter::once(source).chain(names.iter().map(String::as_str)).collect();
+    let typed = names.join(" ");
+    format!("`brief add {typed}` keeps it up to date instead of a copy")
+}
+
+fn of_skills(text: &str) -> Vec<String> {
+    let lock: Value = serde_json::from_str(text).unwrap_or_default();
+    let skills = lock["skills"].as_object().into_iter().flatten();
+    let mut sources: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (name, skill) in skills {
+        if let Some(source) = skill["source"].as_str() {
+            sources.entry(source).or_default().push(name.clone());
+        }
+    }
+    sources.into_iter().map(|(source, names)| addable(source, &names)).collect()
+}
+
+fn of_rulesync(text: &str) -> Vec<String> {
+    let lock: Value = serde_json::from_str(text).unwrap_or_default();
+    let sources = lock["sources"].as_object().into_iter().flatten();
+    let source = |(source, locked): (&String, &Value)| {
+        let skills = locked["skills"].as_object().into_iter().flatten();
+        addable(source, &skills.map(|(name, _)| name.clone()).collect::<Vec<String>>())
+    };
+    sources.map(source).collect()
+}
+
+fn of_apm_lock(text: &str) -> Vec<String> {
+    let document = Yaml::parse(text);
+    let dependencies = document.root().and_then(|root| field(root, "dependencies"));
+    let text_at = |node: Node<'_>, key: &str, mark: &str| match field(node, key)?.value() {
+        YamlNode::Scalar(text) => Some(format!("{mark}{text}")),
+        _ => None,
+    };
+    let dependency = |dependency: Node<'_>| {
+        let mut source = text_at(dependency, "repo_url", "")?;
+        source.extend(text_at(dependency, "resolved_commit", "@"));
+        source.extend(text_at(dependency, "virtual_path", ":"));
+        Some(addable(&source, &[]))
+    };
+    list(dependencies).into_iter().filter_map(dependency).collect()
+}
+
+fn of_apm(text: &str) -> Vec<String> {
+    let document = Yaml::parse(text);
+    let dependencies = document.root().and_then(|root| field(root, "dependencies"));
+    let mut named = Vec::new();
+    for dependency in list(dependencies.and_then(|own| field(own, "apm"))) {
+        let YamlNode::Scalar(written) = dependency.value() else { continue };
+        // `owner/repository/path#reference`
+        let (path, reference) = match written.split_once('#') {
+            Some((path, reference)) => (path, format!("@{reference}")),
+            None => (written, String::new()),
+        };
+        let mut parts = path.splitn(3, '/');
+        let repository: Vec<&str> = parts.by_ref().take(2).collect();
+        let below = parts.next().map(|below| format!(":{below}")).unwrap_or_default();
+        named.push(addable(&format!("{}{reference}{below}", repository.join("/")), &[]));
+    }
+    if !list(dependencies.and_then(|own| field(own, "mcp"))).is_empty() {
+        named.push("it has servers of apm; write them into `[mcp]` of brief.toml".to_owned());
+    }
+    named
+}
+
+fn field<'y>(node: Node<'y>, name: &str) -> Option<Node<'y>> {
+    match node.value() {
+        YamlNode::Mapping(fields) => fields.get(name),
+        _ => None,
+    }
+}
+
+fn list(node: Option<Node<'_>>) -> Vec<Node<'_>> {
+    match node.map(Node::value) {
+        Some(YamlNode::Sequence(list)) => list.iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_one(path: &str, text: &str) -> Beside {
+        read(&[(path.to_owned(), text.as_bytes().to_vec())], Profiles::builtin())
+    }
+
+    fn reasons(path: &str, text: &str) -> Vec<String> {
+        assert!(is_one(path), "{path}");
+        read_one(path, text).named.into_iter().map(|named| named.reason).collect()
+    }
+
+    /// The sources of other tools' records, in the words of `brief add`.
+    #[test]
+    fn records_of_other_tools_name_their_sources() {
+        let skills = r#"{"version": 1, "skills": {
+            "b": {"source": "o/r", "sourceType": "github", "computedHash": "0"},
+            "a": {"source": "o/r", "sourceType": "github", "computedHash": "0"},
+            "c": {"source": "https://gitlab.test/t/s", "sourceType": "git", "computedHash": "0"}}}"#;
+        let rulesync = r#"{"lockfileVersion": 1, "sources": {
+            "o/r:plugins/x/skills": {"requestedRef": "main", "skills": {"one": {"integrity": "i"}}}}}"#;
+        let apm = "dependencies:\n  apm:\n    - o/r/skills/x#v1\n    - p/q\n  mcp:\n    - io.github.x/y\n";
+        let lock = "lockfile_version: '1'\ndependencies:\n- repo_url: o/r\n  resolved_commit: abc\n  virtual_path: skills/x\n";
+        for (path, text, expected) in [
+            (
+                "skills-lock.json",
+                skills,
+                &["brief add https://gitlab.test/t/s c`", "brief add o/r b a`"][..],
+            ),
+            ("rulesync.lock", rulesync, &["brief add o/r:plugins/x/skills one`"]),
+            ("apm.yml", apm, &["brief add o/r@v1:skills/x`", "brief add p/q`", "servers of apm"]),
+            ("apm.lock.yaml", lock, &["brief add o/r@abc:skills/x`"]),
+        ] {
+            let found = reasons(path, text);
+            assert_eq!(found.len(), expected.len(), "{path}: {found:?}");
+            for (found, expected) in found.iter().zip(expected) {
+                assert!(found.contains(expected), "{path}: {found}");
+            }
+            // Files of another shape say nothing, and stop nothing.
+            for text in ["", "[]", "{\"skills\": 1, \"sources\": []}", "dependencies: x", "\u{0}"] {
+                assert!(reasons(path, text).is_empty(), "{path}: {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn hooks_and_permissions_are_named() {
+        let settings =
+            r#"{"permissions": {"allow": ["Bash"]}, /* mine */ "hooks": {"Stop": [{}]}}"#;
+        assert_eq!(reasons(".claude/settings.json", settings).len(), 2);
+        assert!(reasons(".claude/settings.json", "{\"hooks\": {}}").is_empty());
+        assert_eq!(reasons(".cursor/hooks.json", "{\"hooks\": {\"stop\": [{}]}}").len(), 1);
+        assert_eq!(reasons(".rulesync/hooks.json", "{}").len(), 1);
+        assert!(!is_one("src/settings.json") && !is_one("docs/.mcp.json"));
+    }
+
+    #[test]
+    fn a_server_of_several_clients_is_one_and_the_rest_is_named() {
+        let claude = r#"{"mcpServers": {
+            "docs": {"command": "npx", "args": ["docs"], "env": {"TOKEN": "${TOKEN}"}},
+            "web": {"type": "http", "url": "https://web.test/mcp"},
+            "key": {"command": "x", "env": {"API_KEY": "abcdefghijkl"}},
+            "address": {"url": "https://web.test/mcp?token=abcdefghijkl"},
+            "a b": {"command": "x"}, "nothing": {}, "more": {"command": "x", "timeout": 5}}}"#;
+        let cursor = r#"{"mcpServers": {"docs": {"command": "npx", "args": ["docs"], "env": {"TOKEN": "${TOKEN}"}},
+            "web": {"command": "other"}}}"#;
+        let file = |path: &str, text: &str| (path.to_owned(), text.as_bytes().to_vec());
+        let files = [file(".mcp.json", claude), file(".cursor/mcp.json", cursor)];
+        let mut beside = read(&files, Profiles::builtin());
+        let servers: Vec<(&str, String)> = beside
+            .servers
+            .iter()
+            .map(|own| (own.server.name.as_str(), own.clients.join(" ")))
+            .collect();
+        assert_eq!(servers, [("docs", "claude cursor".to_owned()), ("web", "claude".to_owned())]);
+        let named: Vec<&str> = beside.named.iter().map(|named| named.reason.as_str()).collect();
+        for expected in [
+            "`key` is not imported and stays there: `API_KEY` may be a secret",
+            "`address` is not imported and stays there: `https://web.test/mcp?token` may be a secret",
+            "`a b` is not imported and stays there: its name",
+            "`nothing` is not imported: it says neither",
+            "`more` is not imported and stays there: `[mcp]` has no word for `timeout`",
+            "`web` is not imported and stays there: `.mcp.json` has another one",
+        ] {
+            assert!(named.iter().any(|named| named.contains(expected)), "{expected}: {named:#?}");
+        }
+        assert_eq!(named.len(), 6, "{named:#?}");
+        let declared =
+            |own: &CollectedServer| Declared { server: own.server.clone(), clients: None };
+        let mut declared: Vec<Declared> = beside.servers.iter().map(declared).collect();
+        declared[1].server.disabled = true;
+        beside.leave_declared(&declared);
+        assert!(beside.servers.is_empty());
+        assert!(beside.named.last().unwrap().reason.contains("`[mcp.web]` of brief.toml"));
+    }
+}
