@@ -66,11 +66,14 @@ pub(super) fn merge(request: &Merge<'_>) -> Result<MergedOutput, String> {
         return Err("it is JSON, which has no lines between markers".to_owned());
     }
     let found = find(text, markers)?;
-    if let Some(key) = wanted
-        .filter(|wanted| markers.begin == YAML.begin && !stands(text, wanted, found.as_ref()))
-        .and_then(|wanted| double_key(text, wanted, found.as_ref()))
+    let is_yaml = markers.begin == YAML.begin;
+    let needed = wanted.filter(|wanted| is_yaml && !stands(text, wanted, found.as_ref()));
+    if let Some(wanted) = needed
+        && let Some(key) = double_key(text, wanted, found.as_ref())
     {
-        return Err(format!("`{key}` is the user's own; add the lines of the block to it"));
+        let lines = wanted.lines().filter(|line| line.starts_with(' ')).map(str::trim);
+        let lines: Vec<String> = lines.map(|line| format!("`{line}`")).collect();
+        return Err(format!("`{key}` is the user's own; add {} to it", lines.join(", ")));
     }
     let Some(block) = found else {
         return Ok(match wanted {

@@ -271,6 +271,8 @@ fn agents_of_roo_are_modes() {
     for own in ["customModes:\n  - slug: mine\n", "{\"customModes\": []}\n"] {
         assert!(merge(own).is_err(), "{own}");
     }
+    let told = "`customModes` is the user's own; add `- { slug: a }` to it";
+    assert_eq!(merge("customModes:\n  - slug: mine\n").unwrap_err(), told);
     assert!(merge("# mine\n").is_ok());
 }
 
