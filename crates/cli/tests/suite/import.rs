@@ -439,3 +439,41 @@ fn servers_are_declared_and_the_rest_is_named() {
     assert_eq!(synced.code, Some(0), "{synced}");
     assert_eq!(project.read(".cursor/mcp.json"), servers);
 }
+
+/// Two agents of one client with one text and other fields are two: each has to come back as it was.
+#[test]
+fn fields_of_the_same_text_are_not_lost() {
+    let agent = |name: &str, model: &str| {
+        format!("---\nname: {name}\ndescription: d\nmodel: {model}\n---\n\nReview it.\n")
+    };
+    let files = [("a", agent("review-a", "opus")), ("b", agent("review-b", "haiku"))];
+    let mut project = project();
+    for (plugin, text) in &files {
+        project = project.with_file(&format!("plugins/{plugin}/agents/review.md"), text);
+    }
+    let report = json(&project, &["import", "plugins"]);
+    assert_eq!(report["items"].as_array().unwrap().len(), 2, "{report:#}");
+    let built = project.run(&["build", "guidance", "--client", "claude", "--out", "out"]);
+    assert_eq!(built.code, Some(0), "{built}");
+    let names = names(&report);
+    let outputs: BTreeSet<String> = names
+        .iter()
+        .map(|name| project.read(&format!("out/.claude/agents/{}.md", &name["agent/".len()..])))
+        .collect();
+    for (_, text) in &files {
+        let fields: Vec<&str> = text.lines().filter(|line| line.contains(": ")).collect();
+        let has_all = |output: &String| fields.iter().all(|field| output.contains(field));
+        assert!(outputs.iter().any(has_all), "{text}: {outputs:#?}");
+    }
+}
+
+/// The directory of a skill has the name that its header says; in a collection it often has another one.
+#[test]
+fn a_skill_is_called_as_its_header_says() {
+    let text = "---\nname: template-skill\ndescription: d\n---\n\nSteps.\n";
+    let project = project().with_file("template/SKILL.md", text);
+    assert_eq!(names(&json(&project, &["import", "template"])), ["skill/template-skill"]);
+    let built = project.run(&["build", "guidance", "--client", "claude", "--out", "out"]);
+    assert_eq!(built.code, Some(0), "{built}");
+    assert_eq!(project.read("out/.claude/skills/template-skill/SKILL.md"), text);
+}

@@ -5,8 +5,9 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 use brief_dialects::is_in_dependency;
-use brief_dialects::portable::{ItemKind, is_sound};
+use brief_dialects::portable::{ItemKind, is_sound, name_problem};
 use brief_profiles::{BUILTIN, Client};
+use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::hash::sha256;
 use brief_syntax::system::{FileContent, FileKind, Permission, ReadError, System};
 use brief_syntax::walk::{self, GapReason, Ignored, Visit};
@@ -18,6 +19,7 @@ use crate::profile::Profiles;
 
 use super::beside::{self, Beside, CollectedServer};
 use super::found::{FoundFile, Looking, tell};
+use super::header::{Header, text_of};
 use super::item::ImportedItem;
 use super::unite::unite;
 use super::{ImportNote, OriginalFile, import, slug};
@@ -342,7 +344,8 @@ impl Reading {
         for (directory, mut skill) in std::mem::take(&mut self.skills) {
             skill.files[1..].sort_by(|(left, _), (right, _)| left.cmp(right));
             let entry = format!("{directory}/{}", ItemKind::Skill.entrypoint());
-            let stem = slug(&skill.found.stem, ItemKind::Skill);
+            let stem = own_name(&skill.files[0].1.bytes)
+                .unwrap_or_else(|| slug(&skill.found.stem, ItemKind::Skill));
             let refusal = match std::str::from_utf8(&skill.files[0].1.bytes) {
                 Err(_) => Some(super::ImportRefusal::NotUtf8),
                 Ok(text) if text.trim().is_empty() => Some(super::ImportRefusal::NoText),
@@ -389,6 +392,15 @@ impl Reading {
         }
         taken
     }
+}
+
+/// Returns the name in a skill's header, if the format allows it: the directory of a skill has to be called so.
+fn own_name(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let source = Arc::new(Source::new(ItemKind::Skill.entrypoint(), text));
+    let header = Header::read(&FrontMatter::read(&source), &source);
+    let name = header.get("name").and_then(text_of)?.to_owned();
+    name_problem(&name).is_none().then_some(name)
 }
 
 impl CollectedItem {

@@ -117,10 +117,15 @@ fn could_be_one(left: &ImportedItem, right: &ImportedItem) -> bool {
         && right.overrides.is_empty()
 }
 
-/// Two files of one client are one only byte for byte: each has to come back as it was.
+/// Two files of one client are one only byte for byte, with the same fields: each has to come back as it was.
 fn is_equal(left: &ImportedItem, right: &ImportedItem) -> bool {
     let differs = |own: &Member| {
-        right.members.iter().any(|other| other.client == own.client && other.body != own.body)
+        let is_other = |other: &&Member| other.body != own.body || other.header != own.header;
+        right
+            .members
+            .iter()
+            .filter(|other| other.client == own.client)
+            .any(|other| is_other(&other))
     };
     is_same_text(&left.body, &right.body) && !left.members.iter().any(differs)
 }
