@@ -18,6 +18,7 @@ mod written;
 pub(crate) mod yaml;
 
 use brief_dialects::portable::{ItemKind, PortableItem};
+use brief_profiles::BUILTIN;
 use brief_syntax::yaml::Node;
 use brief_syntax::{Diagnostic, Rule, Span, rules};
 
@@ -197,6 +198,10 @@ fn scope_dropped(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic
     Some(Diagnostic::new(rules::portable::SCOPE_DROPPED, source, span, message).with_help(help))
 }
 
+fn has_hook(client: &str) -> bool {
+    BUILTIN.find(client).is_some_and(|client| client.hook.is_some())
+}
+
 /// Notes a rule that clients do not load: their models may open its file.
 fn not_loaded(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic> {
     let names: Vec<&str> = clients.iter().map(|client| client.name()).collect();
@@ -217,7 +222,11 @@ fn not_loaded(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic> {
              file, which `{file}` names with the patterns"
         )
     };
-    let help = format!("`brief hook install {}` delivers it to the model", first.id());
+    let with_hook = clients.iter().find(|client| has_hook(client.id()));
+    let help = match with_hook {
+        Some(client) => format!("`brief hook install {}` delivers it to the model", client.id()),
+        None => format!("write the text to `{file}` if the model has to know it"),
+    };
     let source = item.document().source();
     let rule = rules::portable::RULE_NOT_LOADED;
     Some(Diagnostic::new(rule, source, Span::default(), message).with_help(help))

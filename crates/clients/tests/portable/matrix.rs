@@ -47,6 +47,7 @@ const NOT_READ: [(&str, ItemKind); 4] = [
 struct LaidOut {
     files: Vec<(String, String)>,
     messages: Vec<String>,
+    help: Vec<String>,
 }
 
 fn item(kind: ItemKind, more: &str) -> String {
@@ -95,8 +96,9 @@ fn lay_out(clients: &Clients, kind: ItemKind, more: &str, wanted: &[&str]) -> La
         };
         files.push((shared.path.clone(), clients.merge(&merge).unwrap().text.unwrap()));
     }
+    let help = compiled.diagnostics.iter().filter_map(|one| one.help.clone()).collect();
     let messages = compiled.diagnostics.into_iter().map(|one| one.message).collect();
-    LaidOut { files, messages }
+    LaidOut { files, messages, help }
 }
 
 /// Returns how often a client loads the item by itself for a file, as our reader of its files says.
@@ -225,6 +227,10 @@ fn a_lost_scope_is_said() {
         ["aider", "augment", "crush", "gemini", "goose", "junie", "kilo", "opencode", "roo"];
     assert_eq!(saying("loads it for all"), without);
     assert_eq!(saying("no text of"), ["amp", "codex", "droid", "pi", "warp", "zed"]);
+    // The way out is one that the client has: Zed has no hook.
+    let help = |client: &str| lay_out(&clients, ItemKind::Rule, SCOPE, &[client]).help.concat();
+    assert!(help("codex").contains("`brief hook install codex`"), "{}", help("codex"));
+    assert!(help("zed").contains("write the text to `AGENTS.md`"), "{}", help("zed"));
 }
 
 #[test]
