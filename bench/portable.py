@@ -106,7 +106,7 @@ def measure_listing(args, report, tools):
     make_collection(source, tools.write)
     git = shutil.which("git")
     settings = ["-c", "user.name=bench", "-c", "user.email=bench@example.com", "-c", "init.defaultBranch=main"]
-    for command in [["init", "-q"], ["add", "."], ["commit", "-qm", "collection"]]:
+    for command in [["init", "-q"], ["add", "."], ["commit", "--allow-empty", "-qm", "collection"]]:
         subprocess.run([git] + settings + command, cwd=source, check=True)
     before = os.environ.get("XDG_CACHE_HOME")
     listing = [args.brief, "list", "--available", f"git::file://{source}"]

@@ -153,6 +153,12 @@ impl<'s> Lint<'s> {
 
     /// Checks, and changes nothing.
     pub fn check(&self) -> Findings {
+        self.check_and_keep().0
+    }
+
+    /// Checks, and also returns what was read for it: the directory with all below it, without portable items if it is a part
+    /// of the project.
+    pub fn check_and_keep(&self) -> (Findings, Catalog) {
         let Lint { system, root, directory, .. } = self;
         // A context directory is checked from the directory that it belongs to, and so are tasks.
         let owner = catalog::owner_of(*system, directory);
@@ -160,7 +166,7 @@ impl<'s> Lint<'s> {
         let is_part = !start.slashed().is_empty();
         let items = if is_part { self.check_items() } else { Findings::default() };
         let dialects = if is_part { Dialects::Except(vec![portable::NAME]) } else { Dialects::All };
-        let mut found = self.read(start, dialects).0;
+        let (mut found, catalog) = self.read(start, dialects);
         found.files += items.files;
         found.diagnostics.extend(items.diagnostics);
         let file = self.file.as_deref();
@@ -177,7 +183,6 @@ impl<'s> Lint<'s> {
         if !self.is_pedantic {
             found.diagnostics.retain(|diagnostic| !PEDANTIC.contains(&diagnostic.rule));
         }
-        found.ignored = suppression::take_back(&mut found.diagnostics);
         let path = root.path().join(directory.slashed());
         if let Some(name) = file {
             let path = path.join(name);
@@ -190,7 +195,8 @@ impl<'s> Lint<'s> {
         } else if owner.is_some() {
             found.diagnostics.retain(|diagnostic| diagnostic.path().starts_with(&path));
         }
-        found
+        found.ignored = suppression::take_back(&mut found.diagnostics);
+        (found, catalog)
     }
 
     /// Checks, repairs, and checks again until there is nothing left to repair.

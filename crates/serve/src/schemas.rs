@@ -40,6 +40,48 @@ macro_rules! schema {
 }
 
 impl FileSchema {
+    /// All schemas, in the order of the help.
+    pub const ALL: [FileSchema; 12] = [
+        FileSchema::AgentsYaml,
+        FileSchema::BriefToml,
+        FileSchema::Rule,
+        FileSchema::Skill,
+        FileSchema::Agent,
+        FileSchema::Command,
+        FileSchema::Bundle,
+        FileSchema::AgentFile,
+        FileSchema::Task,
+        FileSchema::Hosted,
+        FileSchema::Policy,
+        FileSchema::Client,
+    ];
+
+    /// Returns the name on the command line, and the file for people.
+    pub fn name_and_file(self) -> (&'static str, &'static str) {
+        match self {
+            FileSchema::AgentsYaml => ("agents-yaml", "`AGENTS.yaml`"),
+            FileSchema::BriefToml => ("brief-toml", "`brief.toml`"),
+            FileSchema::Rule => ("rule", "The header of `RULE.md`, a portable rule"),
+            FileSchema::Skill => ("skill", "The header of `SKILL.md`"),
+            FileSchema::Agent => ("agent", "The header of `AGENT.md`, a portable agent"),
+            FileSchema::Command => ("command", "The header of `COMMAND.md`, a portable command"),
+            FileSchema::Bundle => ("bundle", "The header of `NAME.bundle.md`"),
+            FileSchema::AgentFile => (
+                "agent-file",
+                "The header of `CATEGORY_NAME.agent.md`, an agent that `brief agent` runs",
+            ),
+            FileSchema::Task => ("task", "The header of a task in `.agents/tasks`"),
+            FileSchema::Hosted => ("hosted", "`.context/context-config.json`"),
+            FileSchema::Policy => ("policy", "`policy.toml`, of the machine or the user"),
+            FileSchema::Client => ("client", "`.brief/clients/NAME.toml`, an AI client"),
+        }
+    }
+
+    /// Returns the schema of this name.
+    pub fn from_name(name: &str) -> Option<FileSchema> {
+        FileSchema::ALL.into_iter().find(|schema| schema.name_and_file().0 == name)
+    }
+
     /// Returns the schema.
     pub fn text(self) -> &'static str {
         match self {

@@ -97,6 +97,14 @@ impl Diagnostic {
         self
     }
 
+    /// Returns the message and the advice, each on a line of its own.
+    pub fn message_and_help(&self) -> String {
+        match &self.help {
+            Some(help) => format!("{}\n{help}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
     /// Returns the file that the problem is in.
     pub fn path(&self) -> &Path {
         self.source.path()

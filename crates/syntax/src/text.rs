@@ -85,6 +85,11 @@ pub fn percent_encoded(path: &str) -> String {
     encoded
 }
 
+/// Formats a number with a noun.
+pub fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,6 +12,8 @@ use brief_syntax::render::{Envelope, path_below};
 use serde::{Serialize, Serializer};
 
 use super::question::shown_place;
+pub(crate) use brief_syntax::text::counted;
+
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -129,11 +131,6 @@ pub(crate) fn when_asked(item: &Item<'_>) -> Option<&'static str> {
         (State::Manual, _) => Some("when it is mentioned"),
         _ => None,
     }
-}
-
-/// Formats a number with a noun.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// The place of an item.

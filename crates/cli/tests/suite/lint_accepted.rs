@@ -29,6 +29,15 @@ fn a_comment_with_a_reason_takes_a_finding_back() {
     assert!(found.stdout.contains("brief-ignore structured/dead-glob: REASON"), "{found}");
 }
 
+/// A comment of another file does not count where one file is checked.
+#[test]
+fn only_the_comments_of_the_checked_file_count() {
+    let ignoring = format!("# brief-ignore-file structured/dead-glob: later\n{DEAD}");
+    let project = project().with_file("AGENTS.yaml", &ignoring).with_file("CLAUDE.md", "Hi.\n");
+    assert_eq!(project.run(&["lint", "--json"]).json()["ignored"], 1);
+    assert_eq!(project.run(&["lint", "CLAUDE.md", "--json"]).json()["ignored"], 0);
+}
+
 /// A text that hides something cannot also hide the finding.
 #[test]
 fn hidden_text_is_always_reported() {

@@ -4,7 +4,7 @@ use brief_dialects::portable::output::{Merge, MergedOutput, SharedEntry};
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
-use super::{EDITED, FOREIGN, may_replace};
+use super::{EDITED, may_replace, takes_over};
 use crate::json_text::{Container, JsonText, property, quoted, same};
 
 pub(super) fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<MergedOutput, String> {
@@ -105,19 +105,11 @@ fn set(
         merged.entries.push(entry.clone());
         return json.insert(&[key], Some(name), value).map(Some);
     };
-    let before = request.before.iter().find(|before| before.name() == entry.name());
+    let is_same = same(&found.value, &new.value);
     let is_as_before = was_ours(&found.value, entry, request);
-    if same(&found.value, &new.value) {
-        merged.entries.extend(before.map(|_| entry.clone()));
-        return Ok(None);
-    }
-    let reason = if before.is_some() { EDITED } else { FOREIGN };
-    if is_as_before || may_replace(request, entry, reason, merged) {
-        merged.entries.push(entry.clone());
+    if takes_over(request, entry, is_same, is_as_before, merged) {
         return Ok(Some(json.replace(found.value.range(), |layout| layout.value(&new.value))));
     }
-    // It may become ours again.
-    merged.entries.extend(before.cloned());
     Ok(None)
 }
 

@@ -38,6 +38,29 @@ pub fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<MergedOutput, 
     if is_json { json::merge(request, schema) } else { block::merge(request) }
 }
 
+/// Decides about an entry that is there already: returns whether it is to be replaced, and notes whose it is then.
+fn takes_over(
+    request: &Merge<'_>,
+    entry: &SharedEntry,
+    is_same: bool,
+    is_as_before: bool,
+    merged: &mut MergedOutput,
+) -> bool {
+    let before = request.before.iter().find(|before| before.name() == entry.name());
+    if is_same {
+        merged.entries.extend(before.map(|_| entry.clone()));
+        return false;
+    }
+    let reason = if before.is_some() { EDITED } else { FOREIGN };
+    if is_as_before || may_replace(request, entry, reason, merged) {
+        merged.entries.push(entry.clone());
+        return true;
+    }
+    // It may become ours again.
+    merged.entries.extend(before.cloned());
+    false
+}
+
 /// Returns whether an entry of the user may be replaced. One that may not is reported.
 fn may_replace(
     request: &Merge<'_>,

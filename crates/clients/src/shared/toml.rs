@@ -9,7 +9,7 @@ use brief_dialects::portable::output::{Merge, MergedOutput, SharedEntry};
 use serde_json::Value as Json;
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
-use super::{EDITED, FOREIGN, may_replace};
+use super::{EDITED, may_replace, takes_over};
 
 /// Writes a table: its header, and a line for each field.
 pub(crate) fn table(key: &str, name: &str, fields: &Json) -> String {
@@ -68,19 +68,11 @@ fn set(
         merged.entries.push(entry.clone());
         return ours.added(text).map(Some);
     };
-    let before = request.before.iter().find(|before| before.name() == entry.name());
-    if present == ours.value()? {
-        merged.entries.extend(before.map(|_| entry.clone()));
-        return Ok(None);
-    }
-    let reason = if before.is_some() { EDITED } else { FOREIGN };
+    let is_same = present == ours.value()?;
     let old = earlier(&present, entry, request)?;
-    if old.is_some() || may_replace(request, entry, reason, merged) {
-        merged.entries.push(entry.clone());
+    if takes_over(request, entry, is_same, old.is_some(), merged) {
         return ours.put(text, old.as_ref()).map(Some);
     }
-    // It may become ours again.
-    merged.entries.extend(before.cloned());
     Ok(None)
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use brief_dialects::{Candidate, Dialects, Moment, Reason, State};
+use brief_dialects::{Candidate, Moment, Reason, State};
 use brief_engine::survey::Survey;
 use brief_engine::tokens::Counter;
 use brief_engine::{Catalog, GuidanceLink, Project};
@@ -163,13 +163,12 @@ fn check(system: &Arc<dyn System>, request: &CheckRequest) -> CheckedFolders {
     let Some(system) = in_front(system, &request.texts) else { return checked };
     for folder in &request.folders {
         let Ok(project) = Project::open_directory(&system, folder) else { continue };
-        if let Ok(lint) = project.lint(Path::new(".")) {
-            for diagnostic in lint.configured_by(&ProjectConfiguration).check().diagnostics {
-                let file = checked.files.entry(diagnostic.path().to_owned()).or_default();
-                file.push(FileProblem { diagnostic, is_quick: false });
-            }
+        let Ok(lint) = project.lint(Path::new(".")) else { continue };
+        let (found, catalog) = lint.configured_by(&ProjectConfiguration).check_and_keep();
+        for diagnostic in found.diagnostics {
+            let file = checked.files.entry(diagnostic.path().to_owned()).or_default();
+            file.push(FileProblem { diagnostic, is_quick: false });
         }
-        let catalog = project.whole(Dialects::All);
         place_items(&project, &catalog, &mut checked.items);
         for link in catalog.links(project.system(), project.root()) {
             checked.links.entry(link.target.clone()).or_default().push(link);
@@ -205,11 +204,14 @@ pub(super) fn in_front_of(system: &Arc<dyn System>, path: &Path, text: &str) -> 
     in_front(system, &Texts::from([(path.to_owned(), Arc::from(text))]))
 }
 
+/// Returns the innermost folder that holds a file.
+pub(super) fn folder_of<'f>(folders: &'f [PathBuf], path: &Path) -> Option<&'f PathBuf> {
+    let holding = folders.iter().filter(|folder| path.starts_with(folder));
+    holding.max_by_key(|folder| folder.components().count())
+}
+
 fn problems_along(system: &dyn System, folders: &[PathBuf], path: &Path) -> Vec<Diagnostic> {
-    let folder = folders.iter().filter(|folder| path.starts_with(folder));
-    let Some(folder) = folder.max_by_key(|folder| folder.components().count()) else {
-        return Vec::new();
-    };
+    let Some(folder) = folder_of(folders, path) else { return Vec::new() };
     let Ok(project) = Project::open_directory(system, folder) else { return Vec::new() };
     let mut found = project.briefing(path).read().diagnostics();
     found.retain(|diagnostic| diagnostic.path() == path);

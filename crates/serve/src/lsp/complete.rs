@@ -8,8 +8,8 @@ use brief_clients::profile::{Profiles, Template};
 use brief_syntax::paths::slashed;
 use serde_json::{Value as Json, json};
 
-use super::server::{DocumentView, LanguageServer};
-use super::text::{TextPosition, TextRange};
+use super::server::{DocumentQuestion, LanguageServer};
+use super::text::TextPosition;
 use crate::schemas::FileSchema;
 
 /// The protocol's numbers for kinds of completions.
@@ -17,15 +17,10 @@ const PROPERTY: usize = 10;
 const VALUE: usize = 12;
 
 /// Offers the keys that a mapping may have, or the values of a key.
-pub(super) fn completion(
-    server: &LanguageServer,
-    view: &DocumentView<'_>,
-    position: Option<TextPosition>,
-    _: Option<TextRange>,
-) -> Json {
-    let Some(position) = position else { return Json::Null };
-    let text = &view.document.text;
-    let is_yaml = view.path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+pub(super) fn completion(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
+    let Some(position) = asked.position else { return Json::Null };
+    let text = &asked.document.text;
+    let is_yaml = asked.path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
     let lines: Vec<&str> = (0..=position.line).map(|line| text.line(line)).collect();
     let is_header = lines[0] == "---" && lines[1..].iter().all(|line| *line != "---");
     if !is_yaml && !is_header {
@@ -36,12 +31,12 @@ pub(super) fn completion(
     let start = text.offset(TextPosition { character: 0, ..position }, server.unit);
     let typed = &last[..text.offset(position, server.unit) - start];
     let place = YamlPlace::of(above, typed);
-    match FileSchema::of_yaml(view.path) {
+    match FileSchema::of_yaml(asked.path) {
         Some(schema) => {
             let Ok(schema) = serde_json::from_str(schema.text()) else { return Json::Null };
             of_schema(&schema, &place)
         }
-        None if place.parents.is_empty() && place.key.is_none() => of_client(view.path),
+        None if place.parents.is_empty() && place.key.is_none() => of_client(asked.path),
         None => Json::Null,
     }
 }

@@ -8,23 +8,19 @@ use brief_dialects::{State, portable::CLIENTS};
 use brief_engine::{GuidanceLink, Root};
 use brief_syntax::diagnostic::{Applicability, Edit, apply_safe_fixes};
 use brief_syntax::system::FileKind;
+use brief_syntax::text::counted;
 use brief_syntax::{Diagnostic, Span};
 use serde_json::{Value as Json, json};
 
-use super::checker::{PlacedItem, in_front_of};
-use super::server::{DocumentView, LanguageServer};
+use super::checker::{PlacedItem, folder_of, in_front_of};
+use super::server::{DocumentQuestion, LanguageServer};
 use super::text::{LineText, TextPosition, TextRange};
 use super::uri::uri_of;
 
 /// Tells what is known about the item at a position: who gets it, when, how many files, how many tokens.
-pub(super) fn hover(
-    server: &LanguageServer,
-    view: &DocumentView<'_>,
-    position: Option<TextPosition>,
-    _: Option<TextRange>,
-) -> Json {
-    let Some(position) = position else { return Json::Null };
-    let items = server.items(view.path);
+pub(super) fn hover(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
+    let Some(position) = asked.position else { return Json::Null };
+    let items = server.items(asked.path);
     let before = items.partition_point(|item| item.line <= position.line);
     // The header of a file stands before its first item.
     let Some(item) = items.get(before.saturating_sub(1)) else { return Json::Null };
@@ -63,17 +59,8 @@ fn reach(item: &PlacedItem) -> String {
     }
 }
 
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
 /// Shows the reach of every item above its first line.
-pub(super) fn lenses(
-    server: &LanguageServer,
-    view: &DocumentView<'_>,
-    _: Option<TextPosition>,
-    _: Option<TextRange>,
-) -> Json {
+pub(super) fn lenses(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
     let lens = |item: &PlacedItem| {
         let mut title = reach(item);
         match item.loaded_by.len() {
@@ -84,7 +71,7 @@ pub(super) fn lenses(
         let command = json!({"title": title, "command": ""});
         json!({"range": first_line(item).to_json(), "command": command})
     };
-    server.items(view.path).iter().map(lens).collect()
+    server.items(asked.path).iter().map(lens).collect()
 }
 
 fn first_line(item: &PlacedItem) -> TextRange {
@@ -93,16 +80,11 @@ fn first_line(item: &PlacedItem) -> TextRange {
 }
 
 /// Lists the items of a file.
-pub(super) fn symbols(
-    server: &LanguageServer,
-    view: &DocumentView<'_>,
-    _: Option<TextPosition>,
-    _: Option<TextRange>,
-) -> Json {
+pub(super) fn symbols(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
     /// The protocol's number for a string.
     const STRING: usize = 15;
-    let text = &view.document.text;
-    let items = server.items(view.path);
+    let text = &asked.document.text;
+    let items = server.items(asked.path);
     let symbol = |(place, item): (usize, &PlacedItem)| {
         let next = items.get(place + 1).map(|next| next.line);
         let last = next.map_or(text.text().len(), |line| {
@@ -124,20 +106,15 @@ pub(super) fn symbols(
 }
 
 /// Offers the fixes of the problems in a range, and one that makes all safe ones.
-pub(super) fn actions(
-    server: &LanguageServer,
-    view: &DocumentView<'_>,
-    _: Option<TextPosition>,
-    range: Option<TextRange>,
-) -> Json {
-    let text = &view.document.text;
-    let all = server.problems(view.path, view.document);
+pub(super) fn actions(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
+    let text = &asked.document.text;
+    let all = server.problems(asked.path, asked.document);
     let current: Vec<&Diagnostic> = all
         .iter()
         .filter(|problem| problem.is_current && fits(&problem.diagnostic, text))
         .map(|problem| &problem.diagnostic)
         .collect();
-    let wanted = range.map(|range| {
+    let wanted = asked.range.map(|range| {
         Span::new(text.offset(range.start, server.unit), text.offset(range.end, server.unit))
     });
     let is_here = |diagnostic: &&&Diagnostic| {
@@ -156,7 +133,7 @@ pub(super) fn actions(
                 "title": fix.title,
                 "kind": "quickfix",
                 "isPreferred": fix.applicability == Applicability::Safe,
-                "edit": changes(view, &edits),
+                "edit": changes(asked, &edits),
             }))
         })
         .collect();
@@ -166,7 +143,7 @@ pub(super) fn actions(
         actions.push(json!({
             "title": format!("repair all {} that are safe", counted(fixed.applied, "problem")),
             "kind": "source.fixAll",
-            "edit": changes(view, &edits),
+            "edit": changes(asked, &edits),
         }));
     }
     Json::Array(actions)
@@ -187,18 +164,13 @@ fn whole(server: &LanguageServer, text: &LineText, new: &str) -> Json {
     json!({"range": text.range(all, server.unit).to_json(), "newText": new})
 }
 
-fn changes(view: &DocumentView<'_>, edits: &[Json]) -> Json {
-    json!({"changes": {&view.document.uri: edits}})
+fn changes(asked: &DocumentQuestion<'_>, edits: &[Json]) -> Json {
+    json!({"changes": {&asked.document.uri: edits}})
 }
 
 /// Finds the file that the text at a position names: an import, a link, a path.
-pub(super) fn definition(
-    server: &LanguageServer,
-    view: &DocumentView<'_>,
-    position: Option<TextPosition>,
-    _: Option<TextRange>,
-) -> Json {
-    let Some(path) = position.and_then(|position| file_at(server, view, position)) else {
+pub(super) fn definition(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
+    let Some(path) = asked.position.and_then(|position| file_at(server, asked, position)) else {
         return Json::Null;
     };
     let beginning = TextPosition { line: 0, character: 0 };
@@ -207,14 +179,9 @@ pub(super) fn definition(
 }
 
 /// Lists the places in guidance that name the file at a position, or else this file.
-pub(super) fn references(
-    server: &LanguageServer,
-    view: &DocumentView<'_>,
-    position: Option<TextPosition>,
-    _: Option<TextRange>,
-) -> Json {
-    let named = position.and_then(|position| file_at(server, view, position));
-    let target = named.as_deref().unwrap_or(view.path);
+pub(super) fn references(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
+    let named = asked.position.and_then(|position| file_at(server, asked, position));
+    let target = named.as_deref().unwrap_or(asked.path);
     let place = |link: &GuidanceLink| {
         let text = LineText::new(link.source.text().to_owned());
         let range = text.range(link.span, server.unit);
@@ -225,15 +192,15 @@ pub(super) fn references(
 
 fn file_at(
     server: &LanguageServer,
-    view: &DocumentView<'_>,
+    asked: &DocumentQuestion<'_>,
     position: TextPosition,
 ) -> Option<PathBuf> {
-    let text = &view.document.text;
+    let text = &asked.document.text;
     let line = text.line(position.line);
     let start = text.offset(TextPosition { line: position.line, character: 0 }, server.unit);
     let column = text.offset(position, server.unit) - start;
     let named = path_at(line, column)?;
-    let directory = view.path.parent().unwrap_or(Path::new("/"));
+    let directory = asked.path.parent().unwrap_or(Path::new("/"));
     let bases = std::iter::once(directory).chain(server.folders.iter().map(PathBuf::as_path));
     for base in bases {
         let path = base.join(named.trim_start_matches('/'));
@@ -267,20 +234,15 @@ fn path_at(line: &str, column: usize) -> Option<&str> {
 }
 
 /// Lays out a file of a registry, as `brief fmt` does.
-pub(super) fn formatting(
-    server: &LanguageServer,
-    view: &DocumentView<'_>,
-    _: Option<TextPosition>,
-    _: Option<TextRange>,
-) -> Json {
-    let folder = server.folders.iter().find(|folder| view.path.starts_with(folder));
-    let text = &view.document.text;
-    let system = in_front_of(&server.system, view.path, text.text());
+pub(super) fn formatting(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
+    let folder = folder_of(&server.folders, asked.path);
+    let text = &asked.document.text;
+    let system = in_front_of(&server.system, asked.path, text.text());
     let (Some(folder), Some(system)) = (folder, system) else { return Json::Null };
     let Ok(root) = Root::open(&system, folder) else { return Json::Null };
     let registry = portable::read(&system, &root, &CLIENTS);
     let formatted =
-        format::files(&registry).into_iter().find(|file| file.source.path() == view.path);
+        format::files(&registry).into_iter().find(|file| file.source.path() == asked.path);
     match formatted {
         Some(file) if !file.is_unchanged() => json!([whole(server, text, &file.text)]),
         Some(_) => json!([]),

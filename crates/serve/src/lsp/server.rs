@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use brief_engine::GuidanceLink;
 use brief_syntax::project::resolve_existing;
-use brief_syntax::{Diagnostic, Severity, Span, System, rules};
+use brief_syntax::{Diagnostic, Severity, Span, System};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
@@ -229,10 +229,11 @@ impl LanguageServer {
         let params: PlaceParams =
             read(params).map_err(|problem| (ErrorCode::InvalidParams, problem))?;
         // An editor may ask about a document that it has closed meanwhile.
-        let Some(document) = self.document(&params.text_document.uri) else {
-            return Ok(Json::Null);
-        };
-        Ok(answer(self, &document, params.position, params.range))
+        let path = self.place(&params.text_document.uri);
+        let found = path.and_then(|path| self.documents.get_key_value(&path));
+        let Some((path, document)) = found else { return Ok(Json::Null) };
+        let PlaceParams { position, range, .. } = params;
+        Ok(answer(self, &DocumentQuestion { path, document, position, range }))
     }
 
     fn initialize(&mut self, params: &InitializeParams) -> Json {
@@ -396,12 +397,6 @@ impl LanguageServer {
         Some(resolve_existing(self.system.as_ref(), &path_of(uri)?).path)
     }
 
-    pub(super) fn document(&self, uri: &str) -> Option<DocumentView<'_>> {
-        let path = self.place(uri)?;
-        let (path, document) = self.documents.get_key_value(&path)?;
-        Some(DocumentView { path, document })
-    }
-
     /// Returns the items of a document, by line.
     pub(super) fn items(&self, path: &Path) -> &[PlacedItem] {
         self.checked.items.get(path).map_or(&[], Vec::as_slice)
@@ -484,28 +479,26 @@ fn shown_problem(diagnostic: &Diagnostic, range: TextRange) -> Json {
         Severity::Warning => 2,
         Severity::Note => 3,
     };
-    let message = match &diagnostic.help {
-        Some(help) => format!("{}\n{help}", diagnostic.message),
-        None => diagnostic.message.clone(),
-    };
     let mut shown = json!({
         "range": range.to_json(),
         "severity": severity,
         "code": diagnostic.code(),
         "source": "brief",
-        "message": message,
+        "message": diagnostic.message_and_help(),
     });
-    if diagnostic.rule == rules::structured::DEAD_GLOB {
+    if diagnostic.code().ends_with("/dead-glob") {
         // Editors show unused text faded.
         shown["tags"] = json!([1]);
     }
     shown
 }
 
-/// An open document with its path.
-pub(super) struct DocumentView<'d> {
+/// A question about an open document.
+pub(super) struct DocumentQuestion<'d> {
     pub(super) path: &'d Path,
     pub(super) document: &'d OpenDocument,
+    pub(super) position: Option<TextPosition>,
+    pub(super) range: Option<TextRange>,
 }
 
 fn read<T: DeserializeOwned>(params: Json) -> Result<T, String> {

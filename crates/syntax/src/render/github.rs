@@ -25,11 +25,7 @@ pub fn github(diagnostics: &[Diagnostic], root: &Path) -> String {
         } else {
             write!(text, ",endLine={}", end.line)
         };
-        let message = match &diagnostic.help {
-            Some(help) => format!("{}\n{help}", diagnostic.message),
-            None => diagnostic.message.clone(),
-        };
-        let _ = writeln!(text, ",title={code}::{}", data(&message));
+        let _ = writeln!(text, ",title={code}::{}", data(&diagnostic.message_and_help()));
     }
     text
 }

@@ -35,10 +35,7 @@ fn rule(page: &RulePage) -> Value {
 }
 
 fn result(diagnostic: &Diagnostic, root: &Path) -> Value {
-    let text = match &diagnostic.help {
-        Some(help) => format!("{}\n{help}", diagnostic.message),
-        None => diagnostic.message.clone(),
-    };
+    let text = diagnostic.message_and_help();
     let location = json!({
         "physicalLocation": {
             "artifactLocation": {"uri": uri(diagnostic.path(), root)},
