@@ -386,6 +386,21 @@ mod tests {
         assert_eq!(metadata.get("author").and_then(Node::as_str), Some("me"));
     }
 
+    /// A text that is not YAML and goes on below is one value: people write examples into a description.
+    #[test]
+    fn a_text_of_several_lines_is_quoted_as_a_whole() {
+        let front = read(
+            "---\nname: n\ndescription: Use it when: always\n\n  <example>\n  user: it's late\n  </example>\nmodel: m\n---\n",
+        );
+        let text = "Use it when: always\n<example> user: it's late </example>";
+        assert_eq!(field(&front, "description"), Some(text));
+        assert_eq!(field(&front, "model"), Some("m"));
+        assert_eq!(codes(&front), ["frontmatter-repaired"]);
+        // A list below a text is beyond that.
+        let front = read("---\nname: n\nallowed-tools: - Read\n- Write\n---\n");
+        assert_eq!(codes(&front), ["frontmatter-invalid"]);
+    }
+
     /// Ruling G2: one bad field is reported and skipped; the others stay.
     #[test]
     fn a_block_beyond_repair_is_skipped_alone() {

@@ -67,6 +67,30 @@ fn names(json: &Value) -> Vec<String> {
         .collect()
 }
 
+/// A rule may be a text without fields, and a category of commands may be called `documentation`; a directory of rules that stands
+/// alone could hold anything.
+#[test]
+fn files_without_fields_are_items_beside_others() {
+    let project = consumer();
+    let remote = Remote::new(&project, "github/acme/plain");
+    remote.commit(&[
+        ("kit/agents/reviewer.md", REVIEWER),
+        ("kit/commands/ship.md", SHIP),
+        ("kit/commands/documentation/api.md", "Write the API down.\n"),
+        ("kit/commands/templates/new.md", "Write a new command.\n"),
+        ("kit/rules/testing.md", "# Testing\n\nTest first.\n"),
+        ("kit/rules/named.md", "---\ndescription: Names\n---\nName things.\n"),
+        ("kit/rules/page.md", "---\ntitle: Rules\n---\nThese are rules.\n"),
+        ("linter/rules/no-var.md", "# no-var\n\nDisallows `var`.\n"),
+        ("kit/docs/rules/no-let.md", "# no-let\n\nDisallows `let`.\n"),
+    ]);
+    let json = available(&project, "acme/plain");
+    assert_eq!(
+        names(&json),
+        ["rule/named", "rule/testing", "agent/code-reviewer", "command/api", "command/ship"]
+    );
+}
+
 /// G15, U72: content and place tell what is an item, of which kind, and for which client.
 #[test]
 fn files_for_one_client_are_items() {

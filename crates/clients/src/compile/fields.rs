@@ -37,7 +37,9 @@ impl Compiler<'_> {
                 FieldCondition::Scoped => is_scoped,
                 FieldCondition::Unscoped => !is_scoped,
             };
-            let value = is_there.then(|| self.value(rule, diagnostics)).flatten();
+            let value =
+                is_there.then(|| self.as_written(rule).or_else(|| self.value(rule, diagnostics)));
+            let value = value.flatten();
             fields.extend(value.map(|value| (YamlValue::text(rule.key.as_str()), value)));
         }
         if layout.unknown == UnknownFields::Keep {
@@ -77,11 +79,7 @@ impl Compiler<'_> {
     /// `{a,b}` as a separate pattern; a pattern that cannot be split matches no file of that client.
     fn scope(&self, shape: Shape, diagnostics: &mut Vec<Diagnostic>) -> Option<YamlValue> {
         let paths = self.item.scope_paths();
-        let form = self
-            .profile
-            .layout(ItemKind::Rule)
-            .and_then(Layout::pattern_form)
-            .unwrap_or(Form::Plain);
+        let form = self.pattern_form();
         let paths: Vec<Cow<'_, str>> =
             paths.into_iter().map(|path| client_pattern(form, path)).collect();
         let paths: Vec<&str> = paths.iter().map(|path| &**path).collect();
@@ -101,6 +99,12 @@ impl Compiler<'_> {
         list(if patterns.is_empty() { &[NO_FILE] } else { &patterns }, shape)
     }
 
+    /// Returns the form that decides how the client reads patterns.
+    pub(super) fn pattern_form(&self) -> Form {
+        let layout = self.profile.layout(ItemKind::Rule);
+        layout.and_then(Layout::pattern_form).unwrap_or(Form::Plain)
+    }
+
     fn unrepresentable(&self, path: &str) -> Diagnostic {
         let span = self.item.document().field("scope").map(Node::span).unwrap_or_default();
         let (client, source) = (self.profile.name(), self.item.document().source());
@@ -111,7 +115,7 @@ impl Compiler<'_> {
     }
 
     /// Returns whether a field is left out because the item does not set it (ruling P4).
-    fn is_omitted(&self, field: &str) -> bool {
+    pub(super) fn is_omitted(&self, field: &str) -> bool {
         let is_left =
             self.profile.unnamed == UnnamedFields::Omit || !self.item.kind().is_of_document();
         is_left && self.item.document().field(field).is_none()
@@ -140,7 +144,7 @@ impl Compiler<'_> {
 
     /// §4: returns the client's names of the agent's tools. Without a list these are all its tools; from a
     /// list only those with a name, which may be none.
-    fn tools(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<&str> {
+    pub(super) fn tools(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<&str> {
         let names = &self.profile.tools;
         let mut tools: Vec<&str> = Vec::new();
         let mut take = |name| {

@@ -5,6 +5,7 @@
 //! and the layout last.
 
 mod arguments;
+pub(crate) mod as_written;
 mod body;
 mod clients;
 mod evidence;

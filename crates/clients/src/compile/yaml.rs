@@ -36,6 +36,36 @@ impl YamlValue {
     }
 }
 
+/// Returns a value as text, whatever it looks like to YAML.
+pub(crate) fn text_of(value: &YamlValue) -> Option<&str> {
+    match value {
+        YamlValue::Text(text) | YamlValue::Bare(text) => Some(text.trim()),
+        YamlValue::List(_) | YamlValue::Map(_) => None,
+    }
+}
+
+/// Returns the parts of a list, or of a text with commas outside of braces.
+pub(crate) fn parts_of(value: &YamlValue) -> Option<Vec<String>> {
+    match value {
+        YamlValue::List(list) => list.iter().map(|part| text_of(part).map(str::to_owned)).collect(),
+        YamlValue::Text(text) | YamlValue::Bare(text) => Some(split(text)),
+        YamlValue::Map(_) => None,
+    }
+}
+
+fn split(text: &str) -> Vec<String> {
+    let mut depth = 0_usize;
+    let parts = text.split(|letter| {
+        match letter {
+            '{' | '(' | '[' => depth += 1,
+            '}' | ')' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0
+    });
+    parts.map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
 /// The limit for nesting. Parsed values exceed it only through aliases.
 const DEPTH: usize = 128;
 

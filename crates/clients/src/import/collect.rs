@@ -13,13 +13,13 @@ use brief_syntax::system::{FileContent, FileKind, Permission, ReadError, System}
 use brief_syntax::walk::{self, GapReason, Ignored, Visit};
 use brief_syntax::{Root, Source, Target, TargetKind, limits};
 
-use crate::compile::yaml::{self, YamlValue};
+use crate::compile::yaml::{self, YamlValue, text_of};
 use crate::mcp::Declared;
 use crate::profile::Profiles;
 
 use super::beside::{self, Beside, CollectedServer};
 use super::found::{FoundFile, Looking, tell};
-use super::header::{Header, text_of};
+use super::header::Header;
 use super::item::ImportedItem;
 use super::unite::unite;
 use super::{ImportNote, OriginalFile, import, slug};

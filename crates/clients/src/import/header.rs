@@ -6,7 +6,7 @@ use brief_syntax::yaml::Value;
 
 use toml_edit::{Item, Value as TomlValue};
 
-use crate::compile::yaml::{self, Map, YamlValue};
+use crate::compile::yaml::{self, Map, YamlValue, text_of};
 
 /// The front matter of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -14,6 +14,8 @@ pub(super) struct Header {
     /// The fields, in order.
     pub(super) fields: Map,
     pub(super) has_comments: bool,
+    /// Values of one line that are written otherwise than they read: with quotation marks or brackets.
+    lines: Vec<(String, String)>,
 }
 
 impl Header {
@@ -34,7 +36,15 @@ impl Header {
             line.starts_with('#')
                 || line.split_once(": ").is_some_and(|(_, value)| ends_in_comment(value))
         };
-        Header { fields, has_comments: text.contains('#') && text.lines().any(is_comment) }
+        let has_comments = text.contains('#') && text.lines().any(is_comment);
+        let lines = lines(text, &fields);
+        Header { fields, has_comments, lines }
+    }
+
+    /// Returns a value of one line as it is written; `None` for one of several lines.
+    pub(super) fn line(&self, key: &str) -> Option<&str> {
+        let line = self.lines.iter().find(|(own, _)| own == key).map(|(_, line)| line.as_str());
+        line.or_else(|| self.get(key).and_then(text_of).filter(|text| !text.contains('\n')))
     }
 
     /// Reads a file in TOML, with the text at a key.
@@ -45,13 +55,29 @@ impl Header {
         let fields = others.map(|(own, item)| (YamlValue::text(own), of_item(item))).collect();
         let is_comment = |line: &str| line.trim_start().starts_with('#');
         let has_comments = text.lines().any(is_comment) && !body.lines().any(is_comment);
-        Some((Header { fields, has_comments }, body))
+        Some((Header { fields, has_comments, lines: Vec::new() }, body))
     }
 
     /// Returns a field that says something.
     pub(super) fn get(&self, key: &str) -> Option<&YamlValue> {
         get(&self.fields, key)
     }
+}
+
+/// Returns the values of one line that read otherwise than they are written.
+fn lines(text: &str, fields: &Map) -> Vec<(String, String)> {
+    let mut lines = Vec::new();
+    let mut rest = text.lines().peekable();
+    while let Some(line) = rest.next() {
+        let Some((key, value)) = line.split_once(':') else { continue };
+        let value = value.trim();
+        let goes_on = rest.peek().is_some_and(|next| next.starts_with([' ', '\t', '-']));
+        let is_odd = value.starts_with(['"', '\'', '[', '{']) && !value.contains(" #");
+        if is_odd && !goes_on && get(fields, key).is_some() {
+            lines.push((key.to_owned(), value.to_owned()));
+        }
+    }
+    lines
 }
 
 /// Returns a field that says something: `globs:` alone says nothing.
@@ -79,36 +105,6 @@ fn says_nothing(value: &YamlValue) -> bool {
 fn ends_in_comment(value: &str) -> bool {
     let value = value.trim_start();
     !value.starts_with(['"', '\'', '|', '>']) && value.contains(" #")
-}
-
-/// Returns a value as text, whatever it looks like to YAML.
-pub(super) fn text_of(value: &YamlValue) -> Option<&str> {
-    match value {
-        YamlValue::Text(text) | YamlValue::Bare(text) => Some(text.trim()),
-        YamlValue::List(_) | YamlValue::Map(_) => None,
-    }
-}
-
-/// Returns the parts of a list, or of a text with commas outside of braces.
-pub(super) fn parts_of(value: &YamlValue) -> Option<Vec<String>> {
-    match value {
-        YamlValue::List(list) => list.iter().map(|part| text_of(part).map(str::to_owned)).collect(),
-        YamlValue::Text(text) | YamlValue::Bare(text) => Some(split(text)),
-        YamlValue::Map(_) => None,
-    }
-}
-
-fn split(text: &str) -> Vec<String> {
-    let mut depth = 0_usize;
-    let parts = text.split(|letter| {
-        match letter {
-            '{' | '(' | '[' => depth += 1,
-            '}' | ')' | ']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        letter == ',' && depth == 0
-    });
-    parts.map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
 fn of_item(item: &Item) -> YamlValue {

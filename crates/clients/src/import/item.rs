@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use brief_dialects::native::{RuleScope, RuleUse, portable_patterns};
+use brief_dialects::native::{RuleScope, RuleUse};
 use brief_dialects::portable::{
     ItemId, ItemKind, Override, PortableItem, SupportFile, is_format_field, is_sound,
 };
@@ -11,15 +11,15 @@ use brief_profiles::Form;
 use brief_syntax::Source;
 use brief_syntax::markdown::format;
 
-use crate::compile::fields::alternatives;
-use crate::compile::yaml::{self, Map, YamlValue};
+use crate::compile::as_written::says_scope;
+use crate::compile::yaml::{self, Map, YamlValue, parts_of, text_of};
 use crate::compile::{OutputContent, compile, fields_for};
 use crate::profile::{
     FieldCondition, FieldRule, FieldValue, From, Layout, Profile, ProfileOptions, Profiles, Shape,
     UnknownFields,
 };
 
-use super::header::{self, Header, key_of, parts_of, text_of};
+use super::header::{self, Header, key_of};
 use super::{
     DESCRIPTION_LENGTH, ImportNote, MADE_LENGTH, OriginalFile, arguments, moment, peers, tables,
 };
@@ -80,6 +80,8 @@ pub struct ImportedItem {
     pub(crate) unsaid: Vec<&'static str>,
     /// True if the body is written as it stands.
     pub(crate) is_verbatim: bool,
+    /// The fields of clients that mean what the item says, as the originals have them.
+    pub(crate) written: Vec<(String, Map)>,
 }
 
 impl ImportedItem {
@@ -98,6 +100,7 @@ impl ImportedItem {
             fields: Map::new(),
             unsaid: Vec::new(),
             is_verbatim: true,
+            written: Vec::new(),
         }
     }
 
@@ -200,6 +203,7 @@ impl ImportedItem {
             members.iter().any(|member| member.client.as_deref() == Some(client))
         };
         self.blocks.retain(|(client, _)| !is_of_member(client, &self.members));
+        self.written.clear();
         for number in 0..self.members.len() {
             let Some(client) = self.members[number].client.clone() else { continue };
             if is_of_member(&client, &self.members[..number]) {
@@ -307,7 +311,7 @@ impl ImportedItem {
         let form = layout.pattern_form().unwrap_or(member.form);
         // A scope that would come out otherwise is said in the block alone, which changes the other fields.
         for _ in 0..2 {
-            let mut block = Map::new();
+            let (mut block, mut written) = (Map::new(), Map::new());
             // No field depends on the body.
             let compiled = fields_for(&self.saying(self.head(), Vec::new()), profile, clients);
             let mut is_scope_lost = false;
@@ -316,8 +320,16 @@ impl ImportedItem {
                 let rule = layout.fields.iter().find(|rule| rule.key == name);
                 let again = header::get(&compiled, name);
                 let Some(original) = header.get(name) else { continue };
-                let is_same = again.is_some_and(|again| self.is_same(rule, original, again, form));
-                if !is_same {
+                let is_meant = |value| self.is_meant(rule, value, again, form);
+                if again.is_some_and(|again| is_same(rule, header, original, again)) {
+                    continue;
+                }
+                if again.is_some() && is_meant(original) {
+                    written.push((key.clone(), as_line(rule, header, value)));
+                    continue;
+                }
+                // The patterns of a directory below are seen from the root.
+                if !again.is_some_and(is_meant) || !is_scope(rule) {
                     is_scope_lost |= is_scope(rule) && !self.scope.is_empty();
                     block.push((key.clone(), value.clone()));
                 }
@@ -336,6 +348,9 @@ impl ImportedItem {
                 continue;
             }
             self.put_into_block(profile.id(), block);
+            if !written.is_empty() {
+                self.written.push((profile.id().to_owned(), written));
+            }
             return;
         }
     }
@@ -348,43 +363,24 @@ impl ImportedItem {
         is_placed && (is_scope(rule) || rule.is_some_and(is_conditional))
     }
 
-    /// Returns whether a field says the same as in the original.
-    fn is_same(
+    /// Returns whether a value of a field means what the item says, in whatever words.
+    fn is_meant(
         &self,
         rule: Option<&FieldRule>,
-        original: &YamlValue,
-        again: &YamlValue,
+        value: &YamlValue,
+        again: Option<&YamlValue>,
         form: Form,
     ) -> bool {
-        let from = match rule.map(|rule| &rule.value) {
-            Some(FieldValue::Item { from, .. }) => Some(*from),
-            _ => None,
-        };
-        match from {
+        match from(rule) {
             Some(From::ScopePaths) => {
-                let patterns = parts_of(again).unwrap_or_default();
-                let (again, unsaid) = portable_patterns(form, &patterns);
-                let is_everything = self.scope.is_empty() && again.is_empty() && {
-                    let (own, lost) =
-                        portable_patterns(form, &parts_of(original).unwrap_or_default());
-                    own.is_empty() && lost.is_empty()
-                };
-                is_everything
-                    || unsaid.is_empty()
-                        && !again.is_empty()
-                        && expanded(&again) == expanded(&self.scope)
+                let scope: Vec<&str> = self.scope.iter().map(String::as_str).collect();
+                says_scope(form, value, &scope)
             }
-            Some(from) if from != From::Tools && from != From::PreloadSkills => {
-                text_of(original).is_some_and(|text| Some(text) == text_of(again))
+            Some(From::Tools | From::PreloadSkills) => {
+                let parts = parts_of(value);
+                parts.is_some() && parts == again.and_then(parts_of)
             }
-            Some(_) => match (parts_of(original), parts_of(again)) {
-                (Some(original), Some(again)) => original == again,
-                _ => original == again,
-            },
-            None => {
-                original == again
-                    || text_of(original).is_some_and(|text| Some(text) == text_of(again))
-            }
+            _ => false,
         }
     }
 
@@ -468,6 +464,12 @@ impl ImportedItem {
             let unsaid = self.unsaid.iter().map(|name| YamlValue::text(*name)).collect();
             imported.push(field("unsaid", YamlValue::List(unsaid)));
         }
+        if !self.written.is_empty() {
+            let each =
+                |(client, fields): &(String, Map)| field(client, YamlValue::Map(fields.clone()));
+            let written = self.written.iter().map(each).collect();
+            imported.push(field("written", YamlValue::Map(written)));
+        }
         if !imported.is_empty() {
             let imported = field("imported", YamlValue::Map(imported));
             fields.push(field("metadata", YamlValue::Map(vec![imported])));
@@ -508,13 +510,39 @@ fn is_conditional(rule: &FieldRule) -> bool {
     rule.when != FieldCondition::Always
 }
 
-/// Returns patterns with every alternative by itself, sorted.
-pub(super) fn expanded(patterns: &[String]) -> Vec<String> {
-    let each = |pattern: &String| alternatives(pattern).unwrap_or_else(|| vec![pattern.clone()]);
-    let mut all: Vec<String> = patterns.iter().flat_map(each).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
+fn from(rule: Option<&FieldRule>) -> Option<From> {
+    match rule?.value {
+        FieldValue::Item { from, .. } => Some(from),
+        FieldValue::Constant(_) => None,
+    }
+}
+
+/// Returns whether clients read lines of a field, so that quotation marks count.
+fn is_bare(rule: Option<&FieldRule>) -> bool {
+    rule.is_some_and(|rule| matches!(rule.value, FieldValue::Item { shape: Shape::Bare, .. }))
+}
+
+/// Returns whether a field comes out as it was.
+fn is_same(
+    rule: Option<&FieldRule>,
+    header: &Header,
+    original: &YamlValue,
+    again: &YamlValue,
+) -> bool {
+    match (rule, again) {
+        (Some(own), YamlValue::Bare(text)) if is_bare(rule) => {
+            header.line(&own.key) == Some(text.as_str())
+        }
+        _ => {
+            original == again || text_of(original).is_some_and(|text| Some(text) == text_of(again))
+        }
+    }
+}
+
+/// Returns a value as an item records it: by its line, if clients read lines.
+fn as_line(rule: Option<&FieldRule>, header: &Header, value: &YamlValue) -> YamlValue {
+    let line = rule.filter(|_| is_bare(rule)).and_then(|rule| header.line(&rule.key));
+    line.map_or_else(|| value.clone(), YamlValue::text)
 }
 
 /// Cuts a text at the end of a word.

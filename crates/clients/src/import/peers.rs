@@ -6,10 +6,10 @@
 use brief_dialects::portable::ItemKind;
 use brief_profiles::Form;
 
-use crate::compile::yaml::{Map, YamlValue};
+use crate::compile::yaml::{Map, YamlValue, parts_of};
 
 use super::found::FoundFile;
-use super::header::{key_of, parts_of};
+use super::header::key_of;
 
 /// A directory of a tool: the tool, the directory, the ending, the kind, the form, and the client whose fields its files
 /// have.

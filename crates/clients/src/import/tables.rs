@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use brief_dialects::portable::{AgentMode, CAPABILITIES, ToolCapability, capability_of};
 
-use crate::compile::yaml::YamlValue;
+use crate::compile::yaml::{YamlValue, parts_of, text_of};
 use crate::profile::{Profile, Shape};
-
-use super::header::{parts_of, text_of};
 
 /// Returns the capabilities for a client's tools, and the tools that the format has no word for.
 pub(super) fn tools(

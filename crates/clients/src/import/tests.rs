@@ -8,7 +8,9 @@ use brief_profiles::Form;
 use brief_syntax::Source;
 
 use crate::compile::OutputContent;
+use crate::compile::as_written::expanded;
 use crate::compile::compile;
+use crate::compile::yaml::{YamlValue, parts_of, text_of};
 use crate::profile::{Layout, OutputForm, ProfileOptions, Profiles};
 
 use super::header::{self, Header};
@@ -33,16 +35,26 @@ impl Case<'_> {
         import(&file, &profiles.ids())
     }
 
+    /// Returns the text that the client gets of an item.
+    fn built(&self, item: &ImportedItem) -> String {
+        let profiles = Profiles::builtin();
+        let profile = profiles.get(self.client).unwrap();
+        let compiled =
+            compile(&item.compilable(), profile, &ProfileOptions::default(), &profiles.ids());
+        match compiled.files.into_iter().next().map(|file| file.content) {
+            Some(OutputContent::Text(text)) => text,
+            _ => panic!("a text"),
+        }
+    }
+
     /// Imports, builds for the same client, and holds the two files against each other.
     fn law(&self) -> ImportedItem {
         let item = self.import().expect(self.text);
         let profiles = Profiles::builtin();
         let portable = item.compilable();
         assert!(is_sound(&portable, &profiles.ids()), "{}", item.text());
-        let profile = profiles.get(self.client).unwrap();
-        let compiled = compile(&portable, profile, &ProfileOptions::default(), &profiles.ids());
-        let OutputContent::Text(again) = &compiled.files[0].content else { panic!("a text") };
-        let (before, after) = (parts(self.form, self.text), parts(self.form, again));
+        let again = self.built(&item);
+        let (before, after) = (parts(self.form, self.text), parts(self.form, &again));
         assert_eq!(before.1, after.1, "bodies\n{}", item.text());
         assert_eq!(before.0, after.0, "scopes\n{}\n{again}", item.text());
         assert_eq!(before.2, after.2, "fields\n{}\n{again}", item.text());
@@ -64,8 +76,8 @@ fn parts(form: Form, text: &str) -> (String, String, Vec<(String, String)>) {
         }
         if let Some(value) = header.get(name) {
             let value = match name {
-                "tools" | "skills" => format!("{:?}", header::parts_of(value)),
-                _ => header::text_of(value).map_or_else(|| format!("{value:?}"), str::to_owned),
+                "tools" | "skills" => format!("{:?}", parts_of(value)),
+                _ => text_of(value).map_or_else(|| format!("{value:?}"), str::to_owned),
             };
             fields.push((name.to_owned(), value));
         }
@@ -73,7 +85,8 @@ fn parts(form: Form, text: &str) -> (String, String, Vec<(String, String)>) {
     fields.sort();
     let body = text[scope.body_start..].to_owned();
     // Alternatives are one pattern, or one each.
-    let patterns = super::item::expanded(&scope.patterns);
+    let patterns: Vec<&str> = scope.patterns.iter().map(String::as_str).collect();
+    let patterns = expanded(&patterns);
     (format!("{:?} {patterns:?} {:?}", scope.used, scope.unsaid), body, fields)
 }
 
@@ -83,6 +96,79 @@ fn rule<'c>(client: &'c str, form: Form, text: &'c str) -> Case<'c> {
 
 fn agent<'c>(client: &'c str, text: &'c str) -> Case<'c> {
     Case { client, kind: ItemKind::Agent, form: Form::Agent, stem: "demo", text }
+}
+
+/// Patterns and lists come back in the words of their file; for other clients the item says what they mean.
+#[test]
+fn fields_come_back_as_they_were_written() {
+    let rules = [
+        ("cursor", Form::Cursor, "globs: **/*.{ts,tsx}", &["**/*.{ts,tsx}"][..]),
+        ("cursor", Form::Cursor, "globs: **/*.ts, src/**", &["**/*.ts", "src/**"]),
+        ("cursor", Form::Cursor, "globs: [\"**/*.py\", \"a.toml\"]", &["**/*.py", "a.toml"]),
+        ("cursor", Form::Cursor, "globs: \"**/*.py\"", &["**/*.py"]),
+        ("cursor", Form::Cursor, "globs:\n  - \"**/*.py\"\n  - a.toml", &["**/*.py", "a.toml"]),
+        (
+            "copilot",
+            Form::Copilot,
+            "applyTo: \"**/*.{ts,tsx}, *.md\"",
+            &["**/*.{ts,tsx}", "**/*.md"],
+        ),
+        ("copilot", Form::Copilot, "applyTo: \"**.cs\"", &["**/*.cs"]),
+        (
+            "copilot",
+            Form::Copilot,
+            "applyTo:\n  - \"**/*.ts\"\n  - src/a/**",
+            &["**/*.ts", "src/a/**"],
+        ),
+        ("copilot", Form::Copilot, "applyTo: \"*\"", &[]),
+        ("copilot", Form::Copilot, "applyTo: \"**/{a,[bc]}/*.ts\"", &["**/{a,[bc]}/*.ts"]),
+        ("claude", Form::Claude, "paths:\n  - src/**", &["**/src/**"]),
+        (
+            "claude",
+            Form::Claude,
+            "paths: \"**/*.{ts,tsx}, lib/*.js\"",
+            &["**/*.{ts,tsx}", "lib/*.js"],
+        ),
+    ];
+    for (client, form, field, scope) in rules {
+        let text = format!("---\n{field}\n---\nText.\n");
+        let case = rule(client, form, &text);
+        let item = case.law();
+        assert_eq!(item.scope, scope, "{text}");
+        let again = case.built(&item);
+        assert!(again.contains(&format!("\n{field}\n")), "{text}{}{again}", item.text());
+    }
+    for field in ["tools: Read, Grep, Bash", "tools:\n  - Read\n  - Grep"] {
+        let text = format!("---\nname: demo\ndescription: Reviews\n{field}\n---\nText.\n");
+        let case = agent("claude", &text);
+        let item = case.law();
+        assert!(item.field("tools").is_some(), "{}", item.text());
+        let again = case.built(&item);
+        assert!(again.contains(&format!("\n{field}\n")), "{text}{}{again}", item.text());
+    }
+}
+
+/// A changed scope counts, not the words of the original.
+#[test]
+fn words_of_the_original_count_as_long_as_they_mean_the_same() {
+    let case = rule("cursor", Form::Cursor, "---\nglobs: **/*.{ts,tsx}\n---\nText.\n");
+    let mut item = case.law();
+    item.scope = vec!["docs/**".to_owned()];
+    let again = case.built(&item);
+    assert!(again.contains("\nglobs: docs/**\n"), "{again}");
+    // A line that a reader of lines takes for more than YAML does.
+    let mut item = case.law();
+    for hostile in ["**/*.{ts,tsx} #, **", "&a **/*.{ts,tsx}", "**/*.{ts,tsx}\nalwaysApply: true"] {
+        item.written[0].1[0].1 = YamlValue::text(hostile);
+        let again = case.built(&item);
+        assert!(again.contains("\nglobs: **/*.ts,**/*.tsx\n"), "{again}");
+    }
+    let case =
+        agent("claude", "---\nname: demo\ndescription: Reviews\ntools: Read, Grep\n---\nText.\n");
+    let mut item = case.law();
+    item.written[0].1[0].1 = YamlValue::text("Read, Grep, Bash");
+    let again = case.built(&item);
+    assert!(!again.contains("Bash"), "{again}");
 }
 
 #[test]

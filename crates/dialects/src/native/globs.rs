@@ -222,7 +222,7 @@ fn folded(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns the patterns in a text.
-fn patterns(semantics: Semantics, value: &str) -> Vec<&str> {
+pub(super) fn patterns(semantics: Semantics, value: &str) -> Vec<&str> {
     match semantics {
         Semantics::Whole => {
             Some(value.trim()).filter(|text| !text.is_empty()).into_iter().collect()

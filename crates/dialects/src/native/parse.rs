@@ -131,7 +131,10 @@ fn is_lost_to_claude(source: &Source, front: &FrontMatter) -> bool {
         rules::FRONTMATTER_INVALID => true,
         rules::FRONTMATTER_REPAIRED => {
             let value = source.slice(diagnostic.span).trim();
-            value.starts_with(['"', '\'']) && !value.contains(['*', '{', '[', '!', '&', '#', '@'])
+            // It looks at one line at a time.
+            value.contains('\n')
+                || value.starts_with(['"', '\''])
+                    && !value.contains(['*', '{', '[', '!', '&', '#', '@'])
         }
         _ => false,
     })

@@ -11,7 +11,7 @@ use brief_profiles::{ClientPlace, Form, PlaceShape, text};
 use brief_syntax::Source;
 use brief_syntax::glob::Glob;
 
-use super::globs::{Semantics, expand, split};
+use super::globs::{Semantics, expand, patterns, split};
 use super::model::Use;
 use super::parse::{Found, parse};
 
@@ -75,8 +75,11 @@ pub fn rule_scope(form: Form, source: &Arc<Source>) -> RuleScope {
 
 /// Returns the patterns of a field as a client with a form reads them, in the words of the format, and those
 /// that it cannot say. No patterns and none unsaid means all files.
-pub fn portable_patterns(form: Form, written: &[String]) -> (Vec<String>, Vec<String>) {
-    portable(semantics(form), written)
+pub fn portable_patterns(form: Form, values: &[&str]) -> (Vec<String>, Vec<String>) {
+    let semantics = semantics(form);
+    let written = values.iter().flat_map(|value| patterns(semantics, value));
+    let written: Vec<String> = written.map(str::to_owned).collect();
+    portable(semantics, &written)
 }
 
 /// Returns a portable pattern as a client with a form has to be told it.

@@ -415,6 +415,13 @@ impl PortableItem {
         fields.is_some_and(|fields| fields.contains(&field))
     }
 
+    /// Returns a field of a client as the original has it. It counts as long as it means what the item says.
+    pub fn written(&self, client: &str, field: &str) -> Option<Node<'_>> {
+        let Value::Mapping(clients) = self.imported()?.get("written")?.value() else { return None };
+        let Value::Mapping(fields) = clients.get(client)?.value() else { return None };
+        fields.get(field)
+    }
+
     /// Returns the mode of an agent.
     pub fn mode(&self) -> AgentMode {
         self.document.text("mode").and_then(AgentMode::from_name).unwrap_or_default()

@@ -34,8 +34,13 @@ impl HeaderRepair {
             let edits = repaired_lines(text);
             let fixed = with_edits(text, &edits);
             let yaml = Yaml::parse(&fixed);
+            let is_valid = |edit: &Edit| {
+                needs_no_repair(&Yaml::parse(&with_edits(text, std::slice::from_ref(edit))))
+            };
             if needs_no_repair(&yaml) {
                 repair.adopt(original, block, edits);
+            } else if let Some(edit) = one_text(text).filter(is_valid) {
+                repair.adopt(original, block, vec![edit]);
             } else {
                 let problem = yaml.problems().first().map_or("not a field", |p| &p.message);
                 repair.skipped.push((
@@ -126,6 +131,21 @@ fn repaired_lines(block: &str) -> Vec<Edit> {
         }
     }
     edits
+}
+
+/// Returns the edit that quotes a text which goes on in indented lines, as a whole: `description: When: always` and
+/// examples below it.
+fn one_text(block: &str) -> Option<Edit> {
+    let (_, first) = lines_from(block, 0).next()?;
+    let after = field_of(first)?;
+    let value = block[after..].trim();
+    let start = after + (block[after..].len() - block[after..].trim_start().len());
+    let is_text =
+        start < first.len() && !value.starts_with(['"', '\'', '|', '>', '[', '{', '&', '*', '!']);
+    let goes_on = value.lines().skip(1);
+    let is_indented = |line: &str| line.trim().is_empty() || line.starts_with(' ');
+    (is_text && goes_on.clone().count() > 0 && goes_on.clone().all(is_indented))
+        .then(|| Edit::replace(Span::new(start, start + value.len()), quoted(value)))
 }
 
 /// Returns the offset of the value in a line `key: value`.

@@ -34,6 +34,9 @@ const DOCUMENTS: [&str; 14] = [
     "templates",
 ];
 
+/// Those that are no category below a directory of a kind: `commands/docs` has commands about documentation.
+const NEVER_ITEMS: [&str; 5] = ["__tests__", "fixtures", "testdata", "template", "templates"];
+
 /// Stems of files that are about a directory, in lower case.
 const PAGES: [&str; 22] = [
     "readme",
@@ -167,8 +170,10 @@ impl Place {
                 }
             } else if let Some(folder) = Folder::of(name) {
                 place.folder = Some(folder);
-            } else if DOCUMENTS.contains(&name.to_ascii_lowercase().as_str()) {
-                place.is_documents = true;
+            } else {
+                let name = name.to_ascii_lowercase();
+                let is_category = place.folder.is_some() && !NEVER_ITEMS.contains(&name.as_str());
+                place.is_documents |= DOCUMENTS.contains(&name.as_str()) && !is_category;
             }
         }
         // Workflows of a build server are no commands.
@@ -279,7 +284,7 @@ pub(super) fn judge(place: &Place, name: &str, document: &ItemDocument) -> Verdi
         return Err(place.folder.filter(|_| !place.is_documents).map(|_| PAGE));
     }
     match place.folder {
-        Some(Folder::Rules) => rule(place, &fields),
+        Some(Folder::Rules) => rule(place, &fields, document),
         Some(Folder::Agents) => agent(place, &fields, document),
         Some(Folder::Commands) => command(place, &fields, document),
         Some(Folder::Skills) => Err(None),
@@ -340,11 +345,17 @@ fn rule_client(fields: &Fields) -> Option<&'static str> {
     .find_map(|(field, client)| fields.has(&[field]).then_some(client))
 }
 
-fn rule(place: &Place, fields: &Fields) -> Verdict {
+fn rule(place: &Place, fields: &Fields, document: &ItemDocument) -> Verdict {
+    // Claude Code takes a rule without fields for all files; nearly any text could be one.
+    let is_plain =
+        document.header().is_none() || fields.count > 0 && fields.are(&["name", "description"]);
     match (place.client, rule_client(fields)) {
         (Some(client), _) if reads_rules(client) => Ok(certain(ItemKind::Rule, client)),
         (_, Some(client)) if !place.is_documents => Ok(certain(ItemKind::Rule, client)),
         _ if place.is_documents => Err(None),
+        (None, _) if is_plain => {
+            Ok(Judgement { kind: ItemKind::Rule, client: "claude", is_certain: false })
+        }
         _ => Err(Some(OTHER)),
     }
 }
@@ -476,6 +487,11 @@ impl Fields {
             None => document.header().unwrap_or_default().lines().filter_map(key).collect(),
         };
         Fields { count: names.len(), names }
+    }
+
+    /// Returns whether there are no others than these.
+    fn are(&self, wanted: &[&str]) -> bool {
+        self.names.iter().all(|name| wanted.contains(&name.as_str()))
     }
 
     fn has(&self, wanted: &[&str]) -> bool {

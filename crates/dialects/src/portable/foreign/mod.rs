@@ -19,7 +19,7 @@ use brief_syntax::{Diagnostic, Root, Severity, Source, limits};
 
 use super::installed::LOCK_NAME;
 use super::locked::locked_contents;
-use super::model::{ItemDocument, ItemId, ItemOrigin, PortableItem};
+use super::model::{ItemDocument, ItemId, ItemKind, ItemOrigin, PortableItem};
 use super::parse;
 use super::registry::Registry;
 
@@ -162,11 +162,19 @@ impl ForeignCollector {
             .iter()
             .filter_map(|file| Some((file.judgement.kind, folder_of(file)?.to_owned())))
             .collect();
+        let above =
+            |folder: &str| folder.rsplit_once('/').map_or("", |(above, _)| above).to_owned();
+        let others = self.found.iter().filter(|file| file.judgement.kind != ItemKind::Rule);
+        let others = others.filter_map(|file| evidence::kind_folder(&file.slashed));
+        let collections: BTreeSet<String> = others.map(above).collect();
         for file in std::mem::take(&mut self.doubtful) {
-            let is_proven = self.plugins.has_folder(folder_of(&file).unwrap_or_default())
-                || folder_of(&file).is_some_and(|folder| {
-                    proven.contains(&(file.judgement.kind, folder.to_owned()))
-                });
+            let folder = folder_of(&file).unwrap_or_default();
+            let is_proven = self.plugins.has_folder(folder)
+                || match file.judgement.kind {
+                    // A page about rules lies beside them. `rules` beside `agents` is a part of a collection.
+                    ItemKind::Rule => collections.contains(&above(folder)),
+                    kind => proven.contains(&(kind, folder.to_owned())),
+                };
             if is_proven {
                 self.found.push(file);
             } else {
