@@ -39,6 +39,7 @@ pub(crate) const GROUPS: &[Group] = &[
             ("convert", "brief convert cursor claude --out ."),
             ("lint", "brief lint --fix"),
             ("fmt", "brief fmt --check"),
+            ("stale", "brief stale --since main"),
             ("lsp", "brief lsp"),
             ("schema", "brief schema agents-yaml"),
         ],

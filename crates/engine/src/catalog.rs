@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 use brief_dialects::dependencies::{DependencyChoice, PackageGuidance};
 use brief_dialects::{
-    Candidate, DIALECTS, Dialect, DialectGuidance, Dialects, ItemReach, MatchRecord, Moment,
-    Mounted, ProjectFiles, Reader, Reason, Resolution, Strangers, dependencies, is_in_dependency,
-    portable,
+    Candidate, DIALECTS, Dialect, DialectGuidance, Dialects, GuidanceText, ItemReach, MatchRecord,
+    Moment, Mounted, ProjectFiles, Reader, Reason, Resolution, Strangers, dependencies,
+    is_in_dependency, portable,
 };
+use brief_syntax::markdown::Prose;
 use brief_syntax::system::{Dir, FileKind, home_directory};
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic, limits, rules};
@@ -348,6 +349,16 @@ impl Catalog {
             guidance.texts(&mut |text| found.extend(check.check(text)));
         }
         found
+    }
+
+    /// Passes each text of the project to `tell`, with its sentences.
+    pub(crate) fn each_prose(&self, tell: &mut dyn FnMut(&GuidanceText<'_>, &Prose)) {
+        for guidance in self.asked() {
+            guidance.texts(&mut |text| {
+                let body = text.source.text().get(text.body_start..).unwrap_or_default();
+                tell(&text, &Prose::of(body));
+            });
+        }
     }
 
     /// Returns whether no file of any dialect was found.

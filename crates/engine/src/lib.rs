@@ -43,6 +43,7 @@ mod order;
 mod project;
 mod prompt;
 pub mod receipts;
+pub mod references;
 mod repetition;
 pub mod search;
 pub mod sees;

@@ -19,7 +19,7 @@ const REPORTED_PER_FILE: usize = 20;
 
 /// Directories whose files are written for somewhere else, where their links lead somewhere, or that are put
 /// away.
-const ELSEWHERE: [&str; 16] = [
+pub(crate) const ELSEWHERE: [&str; 16] = [
     "template",
     "templates",
     "fixture",
@@ -240,14 +240,14 @@ fn rule(dialect: &str) -> Rule {
 
 /// A path that a link names.
 #[derive(Debug, PartialEq, Eq)]
-struct Wanted {
-    path: PathBuf,
+pub(crate) struct Wanted {
+    pub(crate) path: PathBuf,
     has_extension: bool,
 }
 
 impl Wanted {
     /// Reads a destination; `None` for what is no path, or perhaps none.
-    fn of(destination: &str) -> Option<Wanted> {
+    pub(crate) fn of(destination: &str) -> Option<Wanted> {
         // Cursor's links to files of the workspace.
         let path = destination.strip_prefix("mdc:").unwrap_or(destination);
         let path = path.split(['#', '?']).next().unwrap_or_default();

@@ -220,6 +220,7 @@ impl<'s> Lint<'s> {
         let catalog = Catalog::whole(self.system, &self.root, scope);
         let mut diagnostics = catalog.check();
         diagnostics.extend(catalog.broken_links(self.system, &self.root));
+        diagnostics.extend(catalog.check_references(self.system, &self.root));
         let files = catalog.file_count();
         (Findings { diagnostics, files, ..Findings::default() }, catalog)
     }

@@ -56,6 +56,12 @@ pub(crate) fn take_back(diagnostics: &mut Vec<Diagnostic>) -> usize {
     before - diagnostics.len()
 }
 
+/// Returns whether a comment with a reason takes a finding back.
+pub(crate) fn is_taken_back(diagnostic: &Diagnostic) -> bool {
+    let mut alone = vec![diagnostic.clone()];
+    take_back(&mut alone) == 1
+}
+
 /// Finds the comments of a text.
 fn suppressions(text: &str) -> Vec<Suppression> {
     // Nearly no text has one.

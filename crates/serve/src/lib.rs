@@ -4,6 +4,7 @@ pub mod configuration;
 #[cfg(feature = "agent")]
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod history;
 pub mod hook;
 pub mod lsp;
 #[cfg(feature = "agent")]

@@ -33,6 +33,7 @@ mod remove;
 mod schema;
 mod search;
 mod sees;
+mod stale;
 mod sync;
 mod task;
 mod tokens;
@@ -82,6 +83,7 @@ pub(crate) enum Command {
     Deps(deps::DepsArgs),
     Lint(lint::LintArgs),
     Fmt(fmt::FmtArgs),
+    Stale(stale::StaleArgs),
     Init(init::InitArgs),
     New(new::NewArgs),
     Import(import::ImportArgs),
@@ -113,6 +115,7 @@ impl Command {
                 | Command::Audit(_)
                 | Command::Deps(_)
                 | Command::Lint(_)
+                | Command::Stale(_)
                 | Command::Doctor(_)
         )
     }
@@ -151,6 +154,7 @@ pub(crate) fn run(
         Command::Deps(args) => deps::run(ui, session, args),
         Command::Lint(args) => lint::run(ui, session, args),
         Command::Fmt(args) => fmt::run(ui, session, args),
+        Command::Stale(args) => stale::run(ui, session, args),
         Command::Init(args) => init::run(ui, session, args),
         Command::New(args) => new::run(ui, session, args),
         Command::Import(args) => import::run(ui, session, args),

@@ -27,11 +27,11 @@ fn git_in(directory: &Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-fn git(project: &Sandbox, args: &[&str]) -> String {
+pub(crate) fn git(project: &Sandbox, args: &[&str]) -> String {
     git_in(&project.path(), args)
 }
 
-fn commit(project: &Sandbox) {
+pub(crate) fn commit(project: &Sandbox) {
     git(project, &["add", "--all"]);
     git(project, &["commit", "--quiet", "--allow-empty", "-m", "message"]);
 }

@@ -56,6 +56,7 @@ const RUNS: &[(&str, &str)] = &[
     ("tree", "tree"),
     ("coverage", "coverage"),
     ("diff", "diff"),
+    ("stale", "stale"),
     ("mcp-servers", "mcp-servers src/a.py"),
     ("task", "task fix --no-exec"),
     ("task list", "task list"),

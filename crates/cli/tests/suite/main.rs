@@ -111,6 +111,8 @@ mod sctx;
 #[cfg(unix)]
 mod security;
 mod sees;
+#[cfg(unix)]
+mod stale;
 mod started;
 mod survey;
 mod task;

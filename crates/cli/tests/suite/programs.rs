@@ -54,6 +54,7 @@ fn x03_the_projects_git_is_not_started() {
             &["add", "acme/guidance", "money"],
             &["list", "--available"],
             &["outdated"],
+            &["stale"],
             &["update"],
             &["remove", "money"],
             &["context", "a.py"],

@@ -29,6 +29,7 @@ fn help_lists_the_commands() {
       convert      Turn one client's files into another client's, without a registry
       lint         Check guidance files, every format at once
       fmt          Format the items of a source registry: front matter and body
+      stale        Show what texts name and the project no longer has
       lsp          Serve an editor over standard input and output, as a language server
       schema       Print the JSON Schema of a file that people write, for editors
       $ brief init
@@ -177,6 +178,7 @@ fn each_command_has_help() {
         &["remove"],
         &["update"],
         &["outdated"],
+        &["stale"],
         &["list"],
         &["sync"],
         &["clean"],

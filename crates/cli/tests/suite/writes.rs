@@ -134,7 +134,7 @@ fn asking_writes_nothing() {
     project.write(".agents/tasks/t.md", "Task.\n");
     project.write("agents/dev_t.agent.md", "# T\n\nd\n");
     run(&project, &["add", "../outside/source"]);
-    let questions: [&[&str]; 32] = [
+    let questions: [&[&str]; 33] = [
         &["context", "src/a.py"],
         &["context", "--client", "claude", "src/a.py"],
         &["why", "src/a.py"],
@@ -149,6 +149,7 @@ fn asking_writes_nothing() {
         &["list", "--available", "../outside/source"],
         &["list", "-g"],
         &["outdated"],
+        &["stale"],
         &["doctor"],
         &["diff"],
         &["mcp-servers"],

@@ -7,6 +7,7 @@
 mod caller;
 mod error;
 mod objects;
+mod removals;
 mod working;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use brief_syntax::{System, limits};
 use caller::Caller;
 pub use error::HistoryError;
 use objects::{Committed, Objects};
+pub use removals::RemovingCommit;
 use working::OnDisk;
 
 use crate::address::one_line;

@@ -9,6 +9,7 @@ mod format;
 mod layout;
 mod links;
 mod plain;
+mod prose;
 mod tree;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
@@ -19,6 +20,7 @@ pub use blocks::{Block, BlockKind, Image, blocks};
 pub use format::{FormatRefusal, Formatted, format};
 pub use links::{Link, decoded_destination, links};
 pub use plain::is_laid_out;
+pub use prose::{InlineCode, Passage, Prose};
 
 /// The parser options of this module. The extensions that change the meaning of ordinary prose
 /// (wiki links, maths, definition lists) stay off.

@@ -1,0 +1,149 @@
+//! `brief stale`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use brief_engine::references::{Likelihood, ProjectHistory, StaleReference, StaleReport};
+use brief_registry::history::HistoryError;
+use brief_serve::history::GitHistory;
+use brief_syntax::text::visible_line;
+use clap::Args;
+
+use super::question::shown_place;
+use super::whole::{WholeProject, counted};
+use crate::error::{CommandError, ErrorKind};
+use crate::installation::short;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show what texts name and the project no longer has
+///
+/// Paths, links, targets of make and just, scripts, packages and versions, the likeliest first, with
+/// the commit that removed them where history tells. git's objects are read; nothing of the
+/// repository is executed. --strict exits with 1 when something certain or likely is found.
+#[derive(Debug, Args)]
+pub(crate) struct StaleArgs {
+    /// Only texts in these files and directories
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// Only what commits after this one have removed, or the working tree
+    #[arg(
+        long, value_name = "REV",
+        add = clap_complete::ArgValueCompleter::new(crate::complete::revisions)
+    )]
+    since: Option<String>,
+
+    /// Exit with 1 when something certain or likely is found
+    #[arg(long)]
+    strict: bool,
+
+    /// Print JSON: each finding with its place and the commit
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &StaleArgs,
+) -> Result<ExitCode, CommandError> {
+    let whole = WholeProject::read(ui, session, None, brief_engine::Dialects::All)?;
+    let root = whole.root.path();
+    let mut within = Vec::new();
+    for path in &args.paths {
+        let found = session.locate(&whole.root, path).ok_or_else(|| {
+            CommandError::refused(format!("`{}` is outside `{}`", path.display(), root.display()))
+        })?;
+        within.push(root.join(found.slashed()));
+    }
+    let history = GitHistory::find(session.shared_system(), root, args.since.as_deref());
+    let history = match history {
+        Ok(history) => Some(history),
+        Err(error) if args.since.is_some() => return Err(refusal(&error)),
+        Err(HistoryError::Interrupted) => return Err(CommandError::interrupted()),
+        Err(_) => None,
+    };
+    let asked = history.as_ref().map(|history| history as &dyn ProjectHistory);
+    let system = session.remembering();
+    let mut found = whole.catalog.stale_references(system.system(), &whole.root, asked);
+    found.retain(|one| {
+        let is_asked =
+            within.is_empty() || within.iter().any(|path| one.source.path().starts_with(path));
+        is_asked && (args.since.is_none() || one.removal.is_some())
+    });
+    if args.json {
+        let body = StaleReport { root, found: &found, has_history: history.is_some() };
+        whole.print_json(ui, "stale", body)?;
+    } else {
+        print(ui, &whole, &found)?;
+        ui.status(&summary(&found, history.is_some()))?;
+    }
+    let is_clear = |one: &StaleReference| one.likelihood <= Likelihood::Likely;
+    let has_failed = args.strict && found.iter().any(is_clear);
+    Ok(if has_failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}
+
+fn refusal(error: &HistoryError) -> CommandError {
+    match error {
+        HistoryError::NotARevision(_) => CommandError::usage(error.to_string()),
+        HistoryError::Interrupted => CommandError::interrupted(),
+        _ => CommandError::refused(error.to_string()),
+    }
+}
+
+fn print(ui: &mut Ui, whole: &WholeProject, found: &[StaleReference]) -> Result<(), CommandError> {
+    for (index, group) in
+        found.chunk_by(|left, right| left.likelihood == right.likelihood).enumerate()
+    {
+        if index > 0 {
+            ui.print_line("")?;
+        }
+        ui.print_heading(group[0].likelihood.as_str())?;
+        for one in group {
+            let line = one.source.line(one.span.start);
+            let place = shown_place(whole.root.path(), one.source.path(), line);
+            ui.print_line(visible_line(&format!("  {place}  {}", one.message)))?;
+            if let Some(removal) = &one.removal {
+                let how = match (&removal.commit, &removal.renamed) {
+                    (None, _) => "removed in the working tree, not committed".to_owned(),
+                    (Some(commit), None) => {
+                        format!(
+                            "gone since {} ({}) {}",
+                            short(commit),
+                            removal.date,
+                            removal.subject
+                        )
+                    }
+                    (Some(commit), Some(new)) => {
+                        let date = &removal.date;
+                        format!("`{new}` since {} ({date}) {}", short(commit), removal.subject)
+                    }
+                };
+                ui.print_line(visible_line(&format!("      {how}")))?;
+            }
+            if one.replacement.is_some() {
+                ui.print_line(visible_line(&format!("      {}", one.help)))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn summary(found: &[StaleReference], has_history: bool) -> String {
+    let mut text = match found {
+        [] => "nothing is out of date".to_owned(),
+        found => {
+            let of = |likelihood: Likelihood| {
+                let count = found.iter().filter(|one| one.likelihood == likelihood).count();
+                format!("{count} {}", likelihood.as_str())
+            };
+            let kinds = [Likelihood::Certain, Likelihood::Likely, Likelihood::Possible].map(of);
+            format!("{}: {}", counted(found.len(), "finding"), kinds.join(", "))
+        }
+    };
+    if !has_history {
+        text.push_str("; there is no git history to ask");
+    }
+    text
+}

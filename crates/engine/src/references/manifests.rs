@@ -1,0 +1,552 @@
+//! The targets, scripts, tasks and packages that the files of a project define.
+//!
+//! Files are read when a text names something that they could define: nearest first, and the others only when
+//! the nearest does not have it. A file that computes its names, or includes what cannot be found, is open:
+//! nothing is missing in it.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+use brief_dialects::ProjectFiles;
+use brief_syntax::near_miss::nearest;
+use brief_syntax::yaml::{Value, Yaml};
+use brief_syntax::{Root, System, limits};
+use toml_edit::{Document, TableLike};
+
+use super::commands::Runner;
+
+/// The limit for files of one kind that are looked into; beyond it nothing is missing.
+const MOST_FILES: usize = 500;
+
+/// The names that one file defines.
+#[derive(Debug, Default)]
+pub(crate) struct Defined {
+    names: BTreeSet<String>,
+    /// Beginnings and ends of names, for rules with `%`.
+    patterns: Vec<(String, String)>,
+    /// True if there may be more.
+    is_open: bool,
+}
+
+impl Defined {
+    fn open() -> Defined {
+        Defined { is_open: true, ..Defined::default() }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        let fits = |(start, end): &(String, String)| {
+            name.len() >= start.len() + end.len()
+                && name.starts_with(start.as_str())
+                && name.ends_with(end.as_str())
+        };
+        self.names.contains(name) || self.patterns.iter().any(fits)
+    }
+}
+
+/// The answer to "does the project have it?".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Lookup {
+    /// It has it, or its files do not tell.
+    There,
+    /// The nearest file does not define it, and another one does.
+    Elsewhere {
+        /// The nearest file, `/`-separated below the root.
+        manifest: String,
+    },
+    /// No file defines it.
+    Missing {
+        /// The nearest file.
+        manifest: String,
+        /// A name that is probably meant.
+        near: Option<String>,
+    },
+    /// There is no file that could define it.
+    NoManifest,
+}
+
+/// Reads the files of a project that define targets.
+pub(crate) struct Manifests<'c> {
+    pub(crate) system: &'c dyn System,
+    pub(crate) root: &'c Root,
+    pub(crate) files: &'c ProjectFiles,
+    known: RefCell<HashMap<(Runner, String), Rc<Defined>>>,
+    listed: RefCell<BTreeMap<Runner, Rc<Vec<String>>>>,
+}
+
+impl<'c> Manifests<'c> {
+    pub(crate) fn new(system: &'c dyn System, root: &'c Root, files: &'c ProjectFiles) -> Self {
+        Manifests { system, root, files, known: RefCell::default(), listed: RefCell::default() }
+    }
+
+    /// Looks a name up from a directory, `/`-separated below the root.
+    pub(crate) fn look_up(&self, runner: Runner, name: &str, directory: &str) -> Lookup {
+        let files = self.listed(runner);
+        if files.is_empty() {
+            return Lookup::NoManifest;
+        }
+        if files.len() > MOST_FILES {
+            return Lookup::There;
+        }
+        let depth = |path: &str| {
+            let own = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+            let own = own.strip_suffix(".cargo").map_or(own, |own| own.trim_end_matches('/'));
+            let is_above = own.is_empty()
+                || directory == own
+                || directory.strip_prefix(own).is_some_and(|rest| rest.starts_with('/'));
+            is_above.then_some(own.len())
+        };
+        let above = files.iter().filter_map(|path| Some((depth(path)?, path)));
+        let manifest = above.max_by_key(|(depth, _)| *depth).map(|(_, path)| path);
+        let manifest = manifest.unwrap_or(&files[0]);
+        let mut names = BTreeSet::new();
+        let mut is_elsewhere = false;
+        for path in files.iter() {
+            let defined = self.defined(runner, path);
+            if defined.is_open || defined.has(name) && path == manifest {
+                return Lookup::There;
+            }
+            is_elsewhere |= defined.has(name);
+            names.extend(defined.names.iter().cloned());
+        }
+        // A package is one of all of them, wherever the command runs.
+        let is_of_all = matches!(
+            runner,
+            Runner::CargoAlias
+                | Runner::CargoPackage
+                | Runner::CargoFeature
+                | Runner::CargoBinary
+                | Runner::CargoExample
+                | Runner::CargoTest
+                | Runner::Deno
+                | Runner::Nox
+        );
+        if is_elsewhere && (is_of_all || depth(manifest).is_none()) {
+            return Lookup::There;
+        }
+        if is_elsewhere {
+            return Lookup::Elsewhere { manifest: manifest.clone() };
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let near = nearest(name, &names).map(str::to_owned);
+        Lookup::Missing { manifest: manifest.clone(), near }
+    }
+
+    /// Returns the files that can define names for a runner.
+    fn listed(&self, runner: Runner) -> Rc<Vec<String>> {
+        let mut listed = self.listed.borrow_mut();
+        let found = listed.entry(runner).or_insert_with(|| {
+            let is_one = |path: &&String| is_manifest(runner, path);
+            Rc::new(self.files.files.iter().filter(is_one).cloned().collect())
+        });
+        Rc::clone(found)
+    }
+
+    fn defined(&self, runner: Runner, path: &str) -> Rc<Defined> {
+        let key = (runner, path.to_owned());
+        if let Some(known) = self.known.borrow().get(&key) {
+            return Rc::clone(known);
+        }
+        let text = self.text(path);
+        let defined =
+            Rc::new(text.map_or_else(Defined::open, |text| self.read(runner, path, &text)));
+        self.known.borrow_mut().insert(key, Rc::clone(&defined));
+        defined
+    }
+
+    /// Reads a file of the project; `None` for one that cannot be read or leads out of it.
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
+        let path = self.root.path().join(path);
+        let real = self.system.resolve(&path).ok()?.path;
+        if !real.starts_with(self.root.path()) {
+            return None;
+        }
+        let bytes = self.system.read(&real, limits::FILE_BYTES).ok()?;
+        String::from_utf8(bytes).ok()
+    }
+
+    fn read(&self, runner: Runner, path: &str, text: &str) -> Defined {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        match runner {
+            Runner::Make => makefile(text, &|included| self.is_known(included)),
+            Runner::Just => justfile(text, &|included| self.is_known(included)),
+            Runner::Task => taskfile(text),
+            Runner::Package | Runner::Composer => json_keys(text, "scripts"),
+            Runner::Deno if name == "package.json" => json_keys(text, "scripts"),
+            Runner::Deno => json_keys(text, "tasks"),
+            Runner::Mise if !has_extension(name, &["toml"]) => named(name.split('.').next()),
+            Runner::Mise => toml_keys(text, &["tasks"], &["task_config"]),
+            Runner::Poe if name == "pyproject.toml" => {
+                toml_keys(text, &["tool", "poe", "tasks"], &["tool", "poe", "include"])
+            }
+            Runner::Poe => toml_keys(text, &["tasks"], &["include"]),
+            Runner::Nox => noxfile(text),
+            Runner::CargoAlias if name.starts_with("config") => {
+                toml_keys(text, &["alias"], &["include"])
+            }
+            _ => self.cargo(runner, path, text),
+        }
+    }
+
+    /// Returns whether a file that is included is read as a file of its own.
+    fn is_known(&self, included: &str) -> bool {
+        let end = included.trim_start_matches("./");
+        self.files.files.iter().any(|path| {
+            path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        }) && [".mk", ".just", "akefile", "ustfile"].iter().any(|known| end.ends_with(known))
+    }
+
+    fn cargo(&self, runner: Runner, path: &str, text: &str) -> Defined {
+        let Some(document) = toml(text) else { return Defined::open() };
+        let mut found = Defined::default();
+        let package =
+            table(&document, &["package"]).and_then(|package| package.get("name")?.as_str());
+        let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+        if path.ends_with("Cargo.lock") {
+            let packages = document.get("package").and_then(|list| list.as_array_of_tables());
+            let names = packages.into_iter().flatten().filter_map(|one| one.get("name")?.as_str());
+            found.names.extend(names.map(str::to_owned));
+            return found;
+        }
+        match runner {
+            Runner::CargoAlias | Runner::CargoPackage => {
+                found.names.extend(package.map(str::to_owned));
+            }
+            Runner::CargoFeature => {
+                let keys = ["features", "dependencies"].map(|key| table(&document, &[key]));
+                let keys = keys.into_iter().flatten().flat_map(|table| table.iter());
+                found.names.extend(keys.map(|(name, _)| name.to_owned()));
+                found.names.extend([String::from("default")]);
+            }
+            Runner::CargoBinary => {
+                found.names.extend(package.map(str::to_owned));
+                self.cargo_files(&mut found, &document, "bin", directory, "src/bin");
+            }
+            Runner::CargoExample => {
+                self.cargo_files(&mut found, &document, "example", directory, "examples");
+            }
+            _ => self.cargo_files(&mut found, &document, "test", directory, "tests"),
+        }
+        found
+    }
+
+    /// Adds the names of the tables of a kind, and of the files in the directory for it.
+    fn cargo_files(
+        &self,
+        found: &mut Defined,
+        document: &Document<String>,
+        kind: &str,
+        directory: &str,
+        place: &str,
+    ) {
+        let tables = document.get(kind).and_then(|list| list.as_array_of_tables());
+        let names = tables.into_iter().flatten().filter_map(|one| one.get("name")?.as_str());
+        found.names.extend(names.map(str::to_owned));
+        let below =
+            if directory.is_empty() { place.to_owned() } else { format!("{directory}/{place}") };
+        let stems = self.files.files_below(&below).filter_map(|path| match path.split_once('/') {
+            None => path.strip_suffix(".rs"),
+            Some((name, "main.rs")) => Some(name),
+            Some(_) => None,
+        });
+        found.names.extend(stems.map(str::to_owned));
+    }
+}
+
+fn is_manifest(runner: Runner, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_elsewhere = path.split('/').any(|part| {
+        [
+            "node_modules",
+            "vendor",
+            "third_party",
+            "testdata",
+            "fixtures",
+            "__fixtures__",
+            "templates",
+            "template",
+        ]
+        .contains(&part)
+    });
+    if is_elsewhere {
+        return false;
+    }
+    match runner {
+        Runner::Make => {
+            ["Makefile", "makefile", "GNUmakefile"].contains(&name) || has_extension(name, &["mk"])
+        }
+        Runner::Just => {
+            ["justfile", ".justfile", "Justfile", "JUSTFILE"].contains(&name)
+                || has_extension(name, &["just"])
+        }
+        Runner::Task => {
+            let lower = name.to_ascii_lowercase();
+            lower.starts_with("taskfile.") && has_extension(&lower, &["yml", "yaml"])
+        }
+        Runner::Package => name == "package.json",
+        Runner::Composer => name == "composer.json",
+        Runner::Deno => ["deno.json", "deno.jsonc", "package.json"].contains(&name),
+        Runner::Mise => {
+            ["mise.toml", ".mise.toml", "mise.local.toml"].contains(&name)
+                || path.contains("mise-tasks/")
+                || path.contains(".mise/tasks/")
+                || path.contains("mise/tasks/")
+        }
+        Runner::Poe => ["pyproject.toml", "poe_tasks.toml"].contains(&name),
+        Runner::Nox => name == "noxfile.py",
+        Runner::CargoAlias => {
+            path.ends_with(".cargo/config.toml")
+                || path.ends_with(".cargo/config")
+                || name == "Cargo.toml"
+        }
+        Runner::CargoPackage => name == "Cargo.toml" || name == "Cargo.lock",
+        _ => name == "Cargo.toml",
+    }
+}
+
+/// Returns whether a name ends in one of these after its last dot.
+pub(super) fn has_extension(name: &str, extensions: &[&str]) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, extension)| extensions.contains(&extension))
+}
+
+fn named(name: Option<&str>) -> Defined {
+    Defined { names: name.map(str::to_owned).into_iter().collect(), ..Defined::default() }
+}
+
+pub(super) fn toml(text: &str) -> Option<Document<String>> {
+    Document::parse(text.to_owned()).ok()
+}
+
+pub(super) fn table<'d>(
+    document: &'d Document<String>,
+    keys: &[&str],
+) -> Option<&'d dyn TableLike> {
+    let mut table: &dyn TableLike = document.as_table();
+    for key in keys {
+        table = table.get(key)?.as_table_like()?;
+    }
+    Some(table)
+}
+
+fn toml_keys(text: &str, keys: &[&str], opens: &[&str]) -> Defined {
+    let Some(document) = toml(text) else { return Defined::open() };
+    let (last, way) = opens.split_last().map_or(("", &[][..]), |(last, way)| (*last, way));
+    let is_open = table(&document, way).is_some_and(|table| table.contains_key(last));
+    let names = table(&document, keys).into_iter().flat_map(|table| table.iter());
+    Defined {
+        names: names.map(|(name, _)| name.to_owned()).collect(),
+        is_open,
+        ..Defined::default()
+    }
+}
+
+fn json_keys(text: &str, key: &str) -> Defined {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let Ok(value) = serde_json::from_str::<serde_json::Value>(text) else { return Defined::open() };
+    let names = value.get(key).and_then(|keys| keys.as_object());
+    let names = names.into_iter().flat_map(|keys| keys.keys().cloned()).collect();
+    Defined { names, ..Defined::default() }
+}
+
+/// Reads the rules of a makefile. Variables that are set in it to plain words are replaced.
+fn makefile(text: &str, is_known: &dyn Fn(&str) -> bool) -> Defined {
+    let mut found = Defined::default();
+    let mut variables: BTreeMap<&str, &str> = BTreeMap::new();
+    let joined = text.replace("\\\r\n", " ").replace("\\\n", " ");
+    for line in joined.lines() {
+        if line.starts_with('\t') || line.trim_start().starts_with('#') {
+            continue;
+        }
+        let line = line.split(" #").next().unwrap_or(line);
+        let trimmed = line.trim();
+        if let Some(included) = trimmed.strip_prefix("include ") {
+            found.is_open |=
+                included.split_whitespace().any(|file| !is_known(file) && !file.contains(".env"));
+            continue;
+        }
+        if trimmed.starts_with("$(eval")
+            || trimmed.starts_with("$(foreach")
+            || trimmed.starts_with("define ")
+        {
+            found.is_open = true;
+            continue;
+        }
+        if let Some((name, value)) = assignment(trimmed) {
+            variables.insert(name, value);
+            continue;
+        }
+        let Some((targets, rest)) = trimmed.split_once(':') else { continue };
+        let is_phony = targets.trim() == ".PHONY";
+        let names = if is_phony { rest.trim_start_matches(':') } else { targets };
+        for name in names.split_whitespace() {
+            let name = match name.strip_prefix("$(").and_then(|name| name.strip_suffix(')')) {
+                Some(variable) => match variables.get(variable) {
+                    Some(value) if !value.contains('$') => {
+                        found.names.extend(value.split_whitespace().map(str::to_owned));
+                        continue;
+                    }
+                    // Files that are made have other names than targets that people type.
+                    _ if variable.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+                        && is_output(variable) =>
+                    {
+                        continue;
+                    }
+                    _ => name,
+                },
+                None => name,
+            };
+            if let Some((start, end)) = name.split_once('%') {
+                found.patterns.push((start.to_owned(), end.to_owned()));
+            } else if name.contains('$') {
+                // `$(BUILD)/x.o` is a file.
+                found.is_open |= !name.contains('/') && !name.contains('.');
+            } else {
+                found.names.insert(name.to_owned());
+            }
+        }
+    }
+    found
+}
+
+fn is_output(variable: &str) -> bool {
+    ["BIN", "OBJ", "LIB", "OUT", "EXE", "DIR", "FILE", "TARGET_", "SRC", "DEP"]
+        .iter()
+        .any(|part| variable.contains(part))
+}
+
+/// Reads `NAME = value`, `NAME := value`, `NAME ?= value`.
+fn assignment(line: &str) -> Option<(&str, &str)> {
+    let line = line.strip_prefix("export ").unwrap_or(line);
+    let (name, value) = line.split_once('=')?;
+    let name = name.trim_end_matches([':', '?', '+', '!', ' ', '\t']);
+    let is_name = !name.is_empty()
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter));
+    is_name.then(|| (name, value.trim()))
+}
+
+/// Reads the recipes of a justfile.
+fn justfile(text: &str, is_known: &dyn Fn(&str) -> bool) -> Defined {
+    let mut found = Defined::default();
+    for line in text.lines() {
+        if line.starts_with([' ', '\t', '#', '[']) {
+            continue;
+        }
+        let mut words = line.split_whitespace();
+        match words.next() {
+            Some("import" | "import?" | "!include") => {
+                let file = words.next().unwrap_or_default().trim_matches(['"', '\'']);
+                found.is_open |= !is_known(file);
+            }
+            Some("alias") => found.names.extend(words.next().map(str::to_owned)),
+            Some("mod" | "set" | "export" | "unexport") | None => {}
+            Some(first) => {
+                let Some((head, _)) =
+                    line.split_once(':').filter(|(_, rest)| !rest.starts_with('='))
+                else {
+                    continue;
+                };
+                if head.trim_end().ends_with(['"', '\'']) && !head.contains('=') {
+                    continue;
+                }
+                let name = first.trim_start_matches('@').split(':').next().unwrap_or_default();
+                found.names.insert(name.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// Reads the tasks of a Taskfile. The names that it includes have a `:`.
+fn taskfile(text: &str) -> Defined {
+    let yaml = Yaml::parse(text);
+    let Some(Value::Mapping(top)) = yaml.root().map(brief_syntax::yaml::Node::value) else {
+        return Defined::open();
+    };
+    let mut found = Defined::default();
+    if let Some(Value::Mapping(includes)) = top.get("includes").map(brief_syntax::yaml::Node::value)
+    {
+        let of = |name: &str| (format!("{name}:"), String::new());
+        found.patterns.extend(includes.fields().map(|field| of(field.name())));
+        // A flattened one adds its tasks under their own names.
+        found.is_open |= text.contains("flatten:");
+    }
+    if let Some(Value::Mapping(tasks)) = top.get("tasks").map(brief_syntax::yaml::Node::value) {
+        for field in tasks.fields() {
+            match field.name().split_once('*') {
+                Some((start, end)) => found.patterns.push((start.to_owned(), end.to_owned())),
+                None => {
+                    found.names.insert(field.name().to_owned());
+                }
+            }
+            if let Value::Mapping(task) = field.value.value()
+                && let Some(Value::Sequence(aliases)) =
+                    task.get("aliases").map(brief_syntax::yaml::Node::value)
+            {
+                found.names.extend(
+                    aliases.iter().filter_map(brief_syntax::yaml::Node::as_str).map(str::to_owned),
+                );
+            }
+        }
+    }
+    found
+}
+
+fn noxfile(text: &str) -> Defined {
+    let mut found = Defined::default();
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("def ").or_else(|| line.strip_prefix("async def ")) {
+            found.names.extend(rest.split('(').next().map(str::to_owned));
+        }
+        for mark in ["name=\"", "name='"] {
+            let rest = line.split_once(mark).map(|(_, rest)| rest);
+            found
+                .names
+                .extend(rest.and_then(|rest| rest.split(['"', '\'']).next()).map(str::to_owned));
+        }
+        found.is_open |= line.contains("nox.session(") && line.contains("for ");
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(defined: &Defined) -> Vec<&str> {
+        defined.names.iter().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn makefiles_define_targets() {
+        let text = "VERSION := 1:2\nTOOLS = fmt vet\n.PHONY: all phony\nall: build # x\nbuild test: dep\n\techo x: y\n\
+                    $(TOOLS):\n\techo\ndocs-%: x\n$(BIN_DIR)/a: b\n$(OUTPUTS):\n";
+        let found = makefile(text, &|_| false);
+        assert_eq!(names(&found), ["all", "build", "fmt", "phony", "test", "vet"]);
+        assert!(found.has("docs-html") && !found.has("docs") && !found.is_open);
+        assert!(makefile("include common.mk\n", &|_| false).is_open);
+        assert!(!makefile("include common.mk\n", &|_| true).is_open);
+        assert!(makefile("$(SERVICES):\n", &|_| false).is_open);
+    }
+
+    #[test]
+    fn justfiles_define_recipes() {
+        let text = "set shell := ['sh']\nx := 'y: z'\nalias b := build\n@build target='a':\n  echo a: b\n_help:\n\
+                    test *args: build\n[private]\nhidden:\n";
+        let found = justfile(text, &|_| false);
+        assert_eq!(names(&found), ["_help", "b", "build", "hidden", "test"]);
+    }
+
+    #[test]
+    fn taskfiles_define_tasks() {
+        let text = "version: '3'\nincludes:\n  docs: ./docs\ntasks:\n  build:\n    aliases: [b]\n    cmds: [x]\n  'gen-*': y\n";
+        let found = taskfile(text);
+        assert_eq!(names(&found), ["b", "build"]);
+        assert!(found.has("docs:x") && found.has("gen-a") && !found.has("test"));
+    }
+
+    #[test]
+    fn noxfiles_define_sessions() {
+        let text = "@nox.session\ndef lint(session):\n    pass\n@nox.session(name=\"type-check\")\ndef types(s): pass\n";
+        assert_eq!(names(&noxfile(text)), ["lint", "type-check", "types"]);
+    }
+}

@@ -1,0 +1,342 @@
+//! Paths that a text names in code, and the sentences around them.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use brief_dialects::ProjectFiles;
+use brief_syntax::markdown::Passage;
+use brief_syntax::paths::{cleaned_below, slashed};
+use brief_syntax::{Root, System, walk};
+
+use crate::links::{ELSEWHERE, Wanted};
+
+/// Ends of names that files of projects have.
+const EXTENSIONS: [&str; 58] = [
+    "rs", "py", "pyi", "ts", "tsx", "js", "jsx", "mjs", "cjs", "mts", "cts", "go", "java", "kt",
+    "kts", "swift", "rb", "php", "c", "h", "cc", "cpp", "hpp", "cs", "scala", "ex", "exs", "vue",
+    "svelte", "astro", "md", "mdx", "mdc", "rst", "json", "jsonc", "json5", "yaml", "yml", "toml",
+    "ini", "cfg", "sh", "bash", "ps1", "sql", "proto", "graphql", "html", "css", "scss", "xml",
+    "gradle", "tf", "nix", "lua", "dart", "bzl",
+];
+
+/// Directories whose content is made, or is not the project's.
+const MADE: [&str; 22] = [
+    "dist",
+    "build",
+    "out",
+    "target",
+    "node_modules",
+    "coverage",
+    ".next",
+    ".venv",
+    "venv",
+    "tmp",
+    "temp",
+    "logs",
+    "log",
+    ".cache",
+    "output",
+    "outputs",
+    "generated",
+    "__pycache__",
+    "site-packages",
+    "artifacts",
+    "reports",
+    "results",
+];
+
+/// Words of sentences about files that are to be made, or that are one of many.
+const TO_BE_MADE: [&str; 34] = [
+    "create",
+    "creating",
+    "add a",
+    "add an",
+    "add new",
+    "adding",
+    "new file",
+    "generate",
+    "write to",
+    "writes",
+    "written to",
+    "save",
+    "output",
+    "produce",
+    "e.g.",
+    "example",
+    "such as",
+    "for instance",
+    " like ",
+    "would",
+    "if it exists",
+    "if exists",
+    "if present",
+    "if there",
+    "when present",
+    "optional",
+    "named",
+    "name it",
+    "pattern",
+    "becomes",
+    "rename",
+    "move ",
+    "instead of",
+    "put ",
+];
+
+/// Words of sentences that tell that something is not there.
+const GONE: [&str; 16] = [
+    "no longer",
+    "removed",
+    "deleted",
+    "was moved",
+    "were moved",
+    "deprecated",
+    "obsolete",
+    "formerly",
+    "used to",
+    "does not exist",
+    "doesn't exist",
+    "don't exist",
+    "do not exist",
+    "not exist",
+    "there is no",
+    "replaced by",
+];
+
+/// Returns whether a text lies where texts for other places lie.
+pub(super) fn is_elsewhere(below: &Path) -> bool {
+    below.iter().any(|name| name.to_str().is_some_and(|name| ELSEWHERE.contains(&name)))
+}
+
+/// Returns whether headings announce examples.
+pub(super) fn is_example(headings: &[String]) -> bool {
+    let words = [
+        "example",
+        "template",
+        "bad",
+        "wrong",
+        "don't",
+        "anti-pattern",
+        "antipattern",
+        "changelog",
+        "history",
+    ];
+    headings.iter().any(|heading| {
+        let lower = heading.to_ascii_lowercase();
+        words.iter().any(|word| {
+            lower.split([' ', ':', '(', ')', ',']).any(|part| part.trim_end_matches('s') == *word)
+        })
+    })
+}
+
+/// Returns the sentence at an offset of a passage.
+pub(super) fn sentence_at(passage: &Passage, at: usize) -> &str {
+    let sentences = passage.sentences();
+    let found = sentences.iter().rev().find(|(start, _)| *start <= at);
+    found.map_or(passage.text.as_str(), |(_, sentence)| sentence)
+}
+
+fn has_word(sentence: &str, words: &[&str]) -> bool {
+    let lower = sentence.to_ascii_lowercase();
+    words.iter().any(|word| lower.contains(word))
+}
+
+pub(super) fn tells_it_is_gone(sentence: &str) -> bool {
+    has_word(sentence, &GONE)
+}
+
+pub(super) fn is_to_be_made(sentence: &str) -> bool {
+    has_word(sentence, &TO_BE_MADE)
+}
+
+/// Returns whether a comment announces a command that should not be used.
+pub(super) fn is_wrong_way(comment: &str) -> bool {
+    comment.contains(['❌', '✗', '✘', '🚫'])
+        || has_word(
+            comment,
+            &["bad", "wrong", "don't", "do not", "never", "avoid", "instead of", "incorrect"],
+        )
+}
+
+/// A path that the project does not have.
+#[derive(Debug)]
+pub(super) struct MissingPath {
+    /// The places below the root that it may have had, the nearest first.
+    pub(super) places: Vec<String>,
+    /// The only file of that name, as the text would write it.
+    pub(super) moved: Option<String>,
+}
+
+/// The paths of a project, by their last names.
+pub(super) struct PathIndex<'c> {
+    system: &'c dyn System,
+    root: &'c Root,
+    files: &'c ProjectFiles,
+    names: OnceCell<HashMap<&'c str, Vec<&'c str>>>,
+}
+
+impl<'c> PathIndex<'c> {
+    pub(super) fn new(system: &'c dyn System, root: &'c Root, files: &'c ProjectFiles) -> Self {
+        PathIndex { system, root, files, names: OnceCell::new() }
+    }
+
+    /// Returns whether code is surely the path of a file of a project.
+    #[expect(clippy::unused_self, reason = "it belongs to the questions about paths")]
+    pub(super) fn is_path(&self, text: &str) -> bool {
+        let is_plain =
+            text.chars().all(|letter| letter.is_alphanumeric() || "._-/+:".contains(letter))
+                && text.contains('/');
+        let parts: Vec<&str> =
+            text.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
+        let Some(last) = parts.last().filter(|_| is_plain) else { return false };
+        let last = last.split(':').next().unwrap_or(last);
+        let end = last.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, end)| end);
+        let is_file = end.is_some_and(|end| EXTENSIONS.contains(&end));
+        let is_directory = text.ends_with('/') && parts.len() > 1;
+        // A user's own settings are not committed.
+        let is_own = parts[0].starts_with('.')
+            && ["settings", "mcp", "config"].iter().any(|own| last.starts_with(own));
+        let is_made = is_own || parts.iter().any(|part| MADE.contains(part));
+        // `Foo.ts` in `components/Foo.ts` may be one of many.
+        let is_stand_in = parts.iter().any(|part| {
+            let stem = part.split('.').next().unwrap_or(part);
+            super::commands::is_stand_in(stem) && stem.len() > 1
+                || stem.contains("YYYY")
+                || stem.contains("XX")
+        });
+        (is_file || is_directory) && !is_made && !is_stand_in && Wanted::of(text).is_some()
+    }
+
+    fn names(&self) -> &HashMap<&'c str, Vec<&'c str>> {
+        self.names.get_or_init(|| {
+            let mut names: HashMap<&str, Vec<&str>> = HashMap::new();
+            for path in self.files.files.iter().chain(&self.files.directories) {
+                names.entry(path.rsplit('/').next().unwrap_or(path)).or_default().push(path);
+            }
+            names
+        })
+    }
+
+    /// Looks for a path from a file and all directories above it, and for any path that ends so.
+    pub(super) fn missing(&self, written: &str, place: &str, file: &Path) -> Option<MissingPath> {
+        let wanted = Wanted::of(place)?;
+        let root = self.root.path();
+        let real = self.system.resolve(file).map_or_else(|_| file.to_owned(), |real| real.path);
+        let mut places = Vec::new();
+        for from in [file, real.as_path()] {
+            let bases = from.ancestors().skip(1).take_while(|base| base.starts_with(root));
+            for base in bases {
+                let below = base.strip_prefix(root).ok()?.join(&wanted.path);
+                // A path that leaves the project is of another one.
+                let Some(below) = cleaned_below(&below) else { continue };
+                let path: PathBuf = root.components().chain(below.components()).collect();
+                if self.system.resolve(&path).is_ok()
+                    || walk::is_ignored(self.system, self.root, &below)
+                {
+                    return None;
+                }
+                let below = slashed(&below);
+                if !places.contains(&below) {
+                    places.push(below);
+                }
+            }
+        }
+        if places.is_empty() {
+            return None;
+        }
+        let end =
+            slashed(&cleaned_below(Path::new(written)).unwrap_or_else(|| wanted.path.clone()));
+        let end = end.trim_start_matches("../");
+        let name = end.rsplit('/').next()?;
+        let namesakes = self.names().get(name).map(Vec::as_slice).unwrap_or_default();
+        let is_end = |path: &&str| {
+            path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        };
+        if namesakes.iter().any(is_end) {
+            return None;
+        }
+        places.extend(self.below_known_directories(end));
+        let moved = match namesakes {
+            [only] if is_distinct(name) && shares_directory(only, end) => Some((*only).to_owned()),
+            _ => None,
+        };
+        Some(MissingPath { places, moved })
+    }
+}
+
+impl PathIndex<'_> {
+    /// Returns the places that a path has below directories that its own beginning names: `core/src/x.rs` below
+    /// `crates/core/src`.
+    fn below_known_directories(&self, end: &str) -> Vec<String> {
+        let slashes: Vec<usize> = end.match_indices('/').map(|(at, _)| at).collect();
+        for at in slashes.into_iter().rev() {
+            let (above, rest) = (&end[..at], &end[at + 1..]);
+            let name = above.rsplit('/').next().unwrap_or(above);
+            let known = self.names().get(name).map(Vec::as_slice).unwrap_or_default();
+            let is_above =
+                |path: &&&str| path.strip_suffix(above).is_some_and(|before| before.ends_with('/'));
+            let found: Vec<String> =
+                known.iter().filter(is_above).map(|path| format!("{path}/{rest}")).collect();
+            if !found.is_empty() {
+                return if found.len() <= MOST_NAMESAKES { found } else { Vec::new() };
+            }
+        }
+        Vec::new()
+    }
+}
+
+/// The number of directories of one name that a path is looked for in.
+const MOST_NAMESAKES: usize = 5;
+
+/// Returns whether a name is unlikely to be that of two different files.
+fn is_distinct(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
+    let common = [
+        "readme",
+        "index",
+        "main",
+        "mod",
+        "lib",
+        "__init__",
+        "config",
+        "test",
+        "tests",
+        "utils",
+        "types",
+        "setup",
+        "conftest",
+        "package",
+        "skill",
+        "agents",
+        "claude",
+        "app",
+        "settings",
+        "constants",
+        "helpers",
+        "models",
+        "schema",
+        "page",
+        "layout",
+        "route",
+        "build",
+        "errors",
+        "api",
+        "client",
+        "server",
+        "style",
+        "styles",
+        "run",
+    ];
+    stem.len() > 3 && !common.contains(&stem.as_str())
+}
+
+/// A file that was moved keeps at least one directory of its way, or loses all but one of them.
+fn shares_directory(path: &str, wanted: &str) -> bool {
+    let directories = |path: &str| -> BTreeSet<String> {
+        let above = path.rsplit_once('/').map_or("", |(above, _)| above);
+        above.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    };
+    let (there, here) = (directories(path), directories(wanted));
+    !there.is_disjoint(&here)
+}

@@ -1,0 +1,369 @@
+//! Versions of languages and runtimes that a text names, beside those that the project asks for.
+//!
+//! A text is out of date when it names a version that is too old for the project, or another one than the project
+//! is pinned to. A newer one than the least that is asked for is in order.
+
+use brief_syntax::markdown::Passage;
+
+use super::manifests::{Manifests, table, toml};
+
+/// A language or runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Runtime {
+    Node,
+    Python,
+    Rust,
+    Go,
+}
+
+/// The words for each; the longer ones first.
+const WORDS: [(&str, Runtime); 8] = [
+    ("node.js", Runtime::Node),
+    ("nodejs", Runtime::Node),
+    ("node", Runtime::Node),
+    ("python", Runtime::Python),
+    ("golang", Runtime::Go),
+    ("go", Runtime::Go),
+    ("rust", Runtime::Rust),
+    ("msrv", Runtime::Rust),
+];
+
+/// A version that a text names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedVersion {
+    pub(crate) runtime: Runtime,
+    pub(crate) numbers: Vec<u32>,
+    /// True for `3.10+`, `3.10 or later`, `>= 3.10`.
+    pub(crate) is_least: bool,
+    /// The offsets of the number in the text of the passage.
+    pub(crate) place: (usize, usize),
+}
+
+/// The version that a project asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WantedVersion {
+    pub(crate) numbers: Vec<u32>,
+    pub(crate) is_least: bool,
+    /// The version as written.
+    pub(crate) written: String,
+    /// The file, `/`-separated below the root.
+    pub(crate) file: String,
+    /// A word of the line that says so.
+    pub(crate) key: &'static str,
+}
+
+/// Sentences with these words tell of other versions than the one in use.
+const PAST: [&str; 22] = [
+    " no longer",
+    "dropped",
+    "removed",
+    "deprecat",
+    "before ",
+    "prior to",
+    "older",
+    "below ",
+    "introduced",
+    "since ",
+    " was ",
+    "were ",
+    "not ",
+    "n't ",
+    "unlike",
+    "legacy",
+    "migrat",
+    "upgrad",
+    "compatib",
+    " if ",
+    "example",
+    "e.g.",
+];
+
+/// Sentences with these words say what is needed.
+const NEED: [&str; 12] = [
+    "require",
+    "need",
+    "must",
+    "minimum",
+    "at least",
+    "version",
+    "target",
+    "runs on",
+    "built with",
+    "written in",
+    "uses ",
+    "install",
+];
+
+/// Finds the versions that a passage says are needed.
+pub(crate) fn named_versions(passage: &Passage) -> Vec<NamedVersion> {
+    let mut found = Vec::new();
+    for (start, sentence) in passage.sentences() {
+        let lower = sentence.to_ascii_lowercase();
+        if PAST.iter().any(|word| lower.contains(word)) {
+            continue;
+        }
+        let is_short =
+            sentence.split_whitespace().count() <= 8 && (passage.is_item || passage.is_cell);
+        let is_needed = is_short || NEED.iter().any(|word| lower.contains(word));
+        for (word, runtime) in WORDS {
+            for (at, _) in lower.match_indices(word) {
+                let is_begun = lower[..at]
+                    .chars()
+                    .next_back()
+                    .is_none_or(|before| !before.is_alphanumeric() && !"-_/.@".contains(before));
+                let Some(version) = version_behind(&lower, at + word.len()).filter(|_| is_begun)
+                else {
+                    continue;
+                };
+                let (numbers, is_least, from, to) = version;
+                let place = (start + from, start + to);
+                let is_known = found.iter().any(|other: &NamedVersion| other.place == place);
+                if (is_needed || is_least) && !is_known && is_plausible(runtime, &numbers) {
+                    found.push(NamedVersion { runtime, numbers, is_least, place });
+                }
+            }
+        }
+    }
+    found
+}
+
+fn is_plausible(runtime: Runtime, numbers: &[u32]) -> bool {
+    match (runtime, numbers) {
+        (Runtime::Node, [major, ..]) => (8..60).contains(major),
+        (Runtime::Python, [3, minor, ..]) => *minor < 40,
+        (Runtime::Rust | Runtime::Go, [1, minor, ..]) => *minor > 4,
+        _ => false,
+    }
+}
+
+/// Reads the version that stands behind a name: ` 20`, `: v20.11`, ` >= 3.10`, ` (1.75+)`.
+fn version_behind(text: &str, at: usize) -> Option<(Vec<u32>, bool, usize, usize)> {
+    let rest = text.get(at..)?;
+    let mut skipped = rest.len() - rest.trim_start_matches([' ', ':', '(', '`', '*']).len();
+    let mut is_least = false;
+    for lead in ["version ", "versions ", "(msrv) ", ">= ", ">=", "≥ ", "≥", "v"] {
+        let behind = rest.get(skipped..)?;
+        if let Some(after) = behind.strip_prefix(lead) {
+            is_least |= lead.starts_with(['>', '≥']);
+            skipped += behind.len() - after.len();
+            let after = rest.get(skipped..)?;
+            skipped += after.len() - after.trim_start_matches([' ', ':', '`']).len();
+        }
+    }
+    if skipped == 0 {
+        return None;
+    }
+    let number = rest.get(skipped..)?;
+    let length = number
+        .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
+        .unwrap_or(number.len());
+    let number = number[..length].trim_end_matches('.');
+    let numbers: Option<Vec<u32>> = number.split('.').map(|part| part.parse().ok()).collect();
+    let numbers = numbers.filter(|numbers| numbers.len() <= 3)?;
+    let (from, to) = (at + skipped, at + skipped + number.len());
+    let after = text.get(to..)?.trim_start_matches('`');
+    // `20-alpine`, `3.x`, `18/20`, `3.9–3.12`: something else.
+    if after.starts_with(['-', '/', '–', '_', 'x', '%', ',']) && !after.starts_with(", ")
+        || after.starts_with(".x")
+    {
+        return None;
+    }
+    let behind = after.trim_start();
+    let is_later = [
+        "+",
+        "or later",
+        "or newer",
+        "or higher",
+        "or above",
+        "or greater",
+        "and above",
+        "and up",
+        "minimum",
+    ];
+    is_least |= is_later.iter().any(|word| behind.starts_with(word));
+    Some((numbers, is_least, from, to))
+}
+
+/// Returns the problem with a version, in words, if the project wants another one.
+pub(crate) fn disagreement(named: &NamedVersion, wanted: &WantedVersion) -> Option<String> {
+    let shared = match named.runtime {
+        Runtime::Node => 1,
+        _ => 2.min(named.numbers.len()).min(wanted.numbers.len()),
+    };
+    let (ours, theirs) = (named.numbers.get(..shared)?, wanted.numbers.get(..shared)?);
+    let is_wrong = match (wanted.is_least, named.is_least) {
+        (true, _) => ours < theirs,
+        (false, true) => ours > theirs,
+        (false, false) => ours != theirs,
+    };
+    let how = if wanted.is_least { "at least " } else { "" };
+    is_wrong.then(|| format!("`{}` asks for {how}{}", wanted.file, wanted.written))
+}
+
+/// Finds the version that the project asks for, in the nearest file above a directory.
+pub(crate) fn wanted(
+    manifests: &Manifests<'_>,
+    runtime: Runtime,
+    directory: &str,
+) -> Option<WantedVersion> {
+    let mut directory = Some(directory);
+    while let Some(here) = directory {
+        let path =
+            |name: &str| if here.is_empty() { name.to_owned() } else { format!("{here}/{name}") };
+        let has = |name: &str| manifests.files.files.binary_search(&path(name)).is_ok();
+        let text = |name: &str| if has(name) { manifests.text(&path(name)) } else { None };
+        let found = match runtime {
+            Runtime::Node => text("package.json")
+                .and_then(|text| node(&text, path("package.json")))
+                .or_else(|| {
+                    [".nvmrc", ".node-version"]
+                        .iter()
+                        .find_map(|name| pinned(&text(name)?, path(name), ""))
+                }),
+            Runtime::Python => text("pyproject.toml")
+                .and_then(|text| python(&text, path("pyproject.toml")))
+                .or_else(|| pinned(&text(".python-version")?, path(".python-version"), "")),
+            Runtime::Rust => rust(&text, &path),
+            Runtime::Go => text("go.mod").and_then(|text| {
+                let line = text.lines().find_map(|line| line.strip_prefix("go "))?;
+                let numbers = numbers(line)?;
+                let written = line.trim().to_owned();
+                Some(WantedVersion {
+                    numbers,
+                    is_least: true,
+                    written,
+                    file: path("go.mod"),
+                    key: "go ",
+                })
+            }),
+        };
+        if found.is_some() {
+            return found;
+        }
+        directory =
+            (!here.is_empty()).then(|| here.rsplit_once('/').map_or("", |(above, _)| above));
+    }
+    None
+}
+
+fn numbers(text: &str) -> Option<Vec<u32>> {
+    let text = text.trim().trim_start_matches('v');
+    let end =
+        text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
+    let parts: Option<Vec<u32>> =
+        text[..end].trim_end_matches('.').split('.').map(|part| part.parse().ok()).collect();
+    parts.filter(|parts| !parts.is_empty())
+}
+
+fn pinned(text: &str, file: String, key: &'static str) -> Option<WantedVersion> {
+    let line =
+        text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))?;
+    Some(WantedVersion {
+        numbers: numbers(line)?,
+        is_least: false,
+        written: line.to_owned(),
+        file,
+        key,
+    })
+}
+
+/// Reads `>=18`, `^20.1 || >=22`: the least of all.
+fn range(text: &str, file: String, key: &'static str) -> Option<WantedVersion> {
+    let mut least: Option<Vec<u32>> = None;
+    for part in text.split("||") {
+        let first = part.split(',').map(str::trim).find(|part| !part.starts_with(['<', '!']))?;
+        let version = first.trim_start_matches(['>', '=', '^', '~', ' ']);
+        let version = numbers(version)?;
+        least = Some(least.map_or(version.clone(), |least| least.min(version)));
+    }
+    let written = text.trim().trim_start_matches([' ', '>', '=']).to_owned();
+    Some(WantedVersion { numbers: least?, is_least: true, written, file, key })
+}
+
+fn node(text: &str, file: String) -> Option<WantedVersion> {
+    let value: serde_json::Value = serde_json::from_str(text).ok()?;
+    range(value.get("engines")?.get("node")?.as_str()?, file, "\"node\"")
+}
+
+fn python(text: &str, file: String) -> Option<WantedVersion> {
+    let document = toml(text)?;
+    let wanted = table(&document, &["project"])?.get("requires-python")?.as_str()?;
+    range(wanted, file, "requires-python")
+}
+
+fn rust(
+    text: &dyn Fn(&str) -> Option<String>,
+    path: &dyn Fn(&str) -> String,
+) -> Option<WantedVersion> {
+    // What the compiler is pinned to may be newer than the least that is supported.
+    let least = text("Cargo.toml").and_then(|text| {
+        let document = toml(&text)?;
+        let of =
+            |keys: &[&str]| Some(table(&document, keys)?.get("rust-version")?.as_str()?.to_owned());
+        let version = of(&["package"]).or_else(|| of(&["workspace", "package"]))?;
+        range(&version, path("Cargo.toml"), "rust-version")
+    });
+    least.or_else(|| {
+        let channel = text("rust-toolchain.toml")?;
+        let document = toml(&channel)?;
+        let channel = table(&document, &["toolchain"])?.get("channel")?.as_str()?.to_owned();
+        pinned(&channel, path("rust-toolchain.toml"), "channel")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use brief_syntax::markdown::Prose;
+
+    use super::*;
+
+    fn found(text: &str) -> Vec<String> {
+        let versions = Prose::of(text).passages.iter().flat_map(named_versions).collect::<Vec<_>>();
+        let shown = |version: &NamedVersion| {
+            let plus = if version.is_least { "+" } else { "" };
+            let numbers: Vec<String> = version.numbers.iter().map(u32::to_string).collect();
+            format!("{:?} {}{plus}", version.runtime, numbers.join("."))
+        };
+        versions.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn needed_versions_are_read() {
+        for (text, expected) in [
+            ("Requires Node.js 18+ and pnpm.", "Node 18+"),
+            ("- **Runtime**: Node v20.11", "Node 20.11"),
+            ("| Python | 3.9 |\n| - | - |\n| Python 3.9 or later | x |", "Python 3.9+"),
+            ("The MSRV is 1.75.", ""),
+            ("You need Rust 1.75.", "Rust 1.75"),
+            ("Written in Go 1.21.", "Go 1.21"),
+            ("Python >= 3.10 is required", "Python 3.10+"),
+            // Not what is needed.
+            ("Python 3.8 support was dropped.", ""),
+            ("We use cargo 1.75 with node-gyp 10", ""),
+            ("Python 3.12 introduced a new syntax.", ""),
+            ("Go 3 steps back", ""),
+            ("Use node:20-alpine as the base", ""),
+        ] {
+            assert_eq!(found(text).join(", "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_too_old_or_other_versions_disagree() {
+        let version = |numbers: &[u32], is_least| NamedVersion {
+            runtime: Runtime::Python,
+            numbers: numbers.to_vec(),
+            is_least,
+            place: (0, 0),
+        };
+        let least = range(">=3.10,<4", "pyproject.toml".into(), "requires-python").unwrap();
+        assert!(disagreement(&version(&[3, 9], true), &least).is_some());
+        assert!(disagreement(&version(&[3, 10], true), &least).is_none());
+        assert!(disagreement(&version(&[3, 12], false), &least).is_none());
+        let pin = pinned("3.12\n", ".python-version".into(), "").unwrap();
+        assert!(disagreement(&version(&[3, 11], false), &pin).is_some());
+        assert!(disagreement(&version(&[3, 11], true), &pin).is_none());
+        assert!(disagreement(&version(&[3, 13], true), &pin).is_some());
+        assert_eq!(range("^18 || >=20", String::new(), "").unwrap().numbers, [18]);
+    }
+}

@@ -1,0 +1,184 @@
+//! The commits that removed files and lines of a project.
+//!
+//! One walk of git answers for all paths; the lines of a file take one more each. Submodules, merges that remove
+//! something by themselves and commits that are missing in a shallow clone are not seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{HistoryError, Repository};
+use crate::git::CHATTER;
+
+/// The settings with which a repository could run something, or change what is printed.
+const QUIET: [&str; 6] =
+    ["-c", "log.showSignature=false", "-c", "log.follow=false", "-c", "diff.renameLimit=1000"];
+
+/// The form of a commit in the output: a byte that no path begins with, then its fields.
+const FORM: &str = "--format=%x01%H%x02%cs%x02%s";
+
+/// The limit for the output of one walk.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// The limit for paths in one walk; arguments have a limit, too.
+const MOST_PATHS: usize = 2_000;
+
+/// A commit that removed something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemovingCommit {
+    /// The full commit; `None` for the working tree.
+    pub id: Option<String>,
+    /// The day, as `2026-11-17`.
+    pub date: String,
+    /// The first line of its message.
+    pub subject: String,
+    /// The new path, if the file was renamed.
+    pub renamed: Option<String>,
+}
+
+impl RemovingCommit {
+    fn read(line: &[u8]) -> Option<RemovingCommit> {
+        let line = String::from_utf8_lossy(line);
+        let mut fields = line.splitn(3, '\u{2}');
+        let id = fields.next().filter(|id| crate::extract::is_commit(id))?.to_owned();
+        let (date, subject) = (fields.next()?.to_owned(), fields.next()?.trim().to_owned());
+        Some(RemovingCommit { id: Some(id), date, subject, renamed: None })
+    }
+}
+
+impl Repository {
+    /// Returns for each of some paths below the top the newest commit that removed it, or its last file if it was a
+    /// directory. `since` leaves out what older commits have removed.
+    pub fn removed_paths(
+        &self,
+        paths: &[String],
+        since: Option<&str>,
+    ) -> Result<BTreeMap<String, RemovingCommit>, HistoryError> {
+        let asked: BTreeSet<&str> = paths.iter().map(String::as_str).take(MOST_PATHS).collect();
+        let mut found = self.uncommitted(&asked)?;
+        let rest: Vec<&str> =
+            asked.iter().copied().filter(|path| !found.contains_key(*path)).collect();
+        if rest.is_empty() {
+            return Ok(found);
+        }
+        let range = since.map_or("HEAD".to_owned(), |since| format!("{since}..HEAD"));
+        let mut args: Vec<&str> = QUIET.to_vec();
+        args.extend([
+            "--literal-pathspecs",
+            "log",
+            "--no-renames",
+            "--diff-filter=D",
+            "--name-only",
+            "-z",
+            FORM,
+        ]);
+        args.extend([range.as_str(), "--"]);
+        args.extend(rest.iter().copied());
+        let output = self.git.expect(&self.git.call(&args, MOST_BYTES))?;
+        let mut commit: Option<RemovingCommit> = None;
+        for part in output.split(|&byte| byte == 0) {
+            let part = part.strip_prefix(b"\n").unwrap_or(part);
+            if let Some(line) = part.strip_prefix(b"\x01") {
+                commit = RemovingCommit::read(line);
+                continue;
+            }
+            let (Some(commit), Ok(path)) = (&commit, std::str::from_utf8(part)) else { continue };
+            // The path, and the directories above it that were asked about: the newest commit comes first.
+            let above = std::iter::successors(Some(path), |path| Some(path.rsplit_once('/')?.0));
+            for path in above.filter(|path| !path.is_empty() && asked.contains(path)) {
+                found.entry(path.to_owned()).or_insert_with(|| commit.clone());
+            }
+        }
+        self.follow(&mut found);
+        Ok(found)
+    }
+
+    /// Returns the paths that the newest commit has; the working tree has removed them.
+    fn uncommitted(
+        &self,
+        paths: &BTreeSet<&str>,
+    ) -> Result<BTreeMap<String, RemovingCommit>, HistoryError> {
+        let paths: Vec<&&str> = paths.iter().filter(|path| !path.contains('\n')).collect();
+        let mut call =
+            self.git.call(&["cat-file", "--batch-check"], CHATTER.max(paths.len() * 4_096));
+        call.input = paths.iter().flat_map(|path| format!("HEAD:{path}\n").into_bytes()).collect();
+        let output = self.git.expect(&call)?;
+        let output = String::from_utf8_lossy(&output);
+        let there = paths.iter().zip(output.lines()).filter(|(_, line)| {
+            line.split(' ').nth(1).is_some_and(|kind| ["blob", "tree"].contains(&kind))
+        });
+        let commit = || RemovingCommit {
+            id: None,
+            date: String::new(),
+            subject: String::new(),
+            renamed: None,
+        };
+        Ok(there.map(|(path, _)| ((**path).to_owned(), commit())).collect())
+    }
+
+    /// Finds the new names of files that were renamed when they were removed.
+    fn follow(&self, found: &mut BTreeMap<String, RemovingCommit>) {
+        let commits: BTreeSet<String> =
+            found.values().filter_map(|commit| commit.id.clone()).collect();
+        for id in commits {
+            let mut args: Vec<&str> = QUIET.to_vec();
+            args.extend([
+                "diff-tree",
+                "--root",
+                "-r",
+                "-M",
+                "--diff-filter=R",
+                "--name-status",
+                "-z",
+                "--no-commit-id",
+                &id,
+            ]);
+            let Ok(output) = self.git.expect(&self.git.call(&args, MOST_BYTES)) else { continue };
+            let parts: Vec<&[u8]> = output.split(|&byte| byte == 0).collect();
+            for renamed in parts.chunks_exact(3) {
+                let (Ok(old), Ok(new)) =
+                    (std::str::from_utf8(renamed[1]), std::str::from_utf8(renamed[2]))
+                else {
+                    continue;
+                };
+                if let Some(commit) =
+                    found.get_mut(old).filter(|commit| commit.id.as_ref() == Some(&id))
+                {
+                    commit.renamed = Some(new.to_owned());
+                }
+            }
+        }
+    }
+
+    /// Returns the lines that were removed from a file below the top, each with its commit, newest first.
+    pub fn removed_lines(
+        &self,
+        file: &str,
+        since: Option<&str>,
+    ) -> Result<Vec<(RemovingCommit, String)>, HistoryError> {
+        let range = since.map_or("HEAD".to_owned(), |since| format!("{since}..HEAD"));
+        let mut args: Vec<&str> = QUIET.to_vec();
+        args.extend([
+            "--literal-pathspecs",
+            "log",
+            "-p",
+            "-U0",
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+            FORM,
+        ]);
+        args.extend([range.as_str(), "--", file]);
+        let output = self.git.expect(&self.git.call(&args, MOST_BYTES))?;
+        let mut commit: Option<RemovingCommit> = None;
+        let mut found = Vec::new();
+        for line in output.split(|&byte| byte == b'\n') {
+            if let Some(line) = line.strip_prefix(b"\x01") {
+                commit = RemovingCommit::read(line);
+            } else if let (Some(commit), Some(line)) = (&commit, line.strip_prefix(b"-"))
+                && !line.starts_with(b"--")
+            {
+                found.push((commit.clone(), String::from_utf8_lossy(line).into_owned()));
+            }
+        }
+        Ok(found)
+    }
+}

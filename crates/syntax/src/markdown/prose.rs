@@ -1,0 +1,272 @@
+//! The sentences of a Markdown text: what a reader takes in, with the way back to the source.
+//!
+//! Checks of what a text says need its words without markup, the headings above them, and the code
+//! beside them. A passage is one paragraph, one item of a list or one cell of a table.
+
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+
+use super::{CodeBlock, OPTIONS, first_line};
+use crate::source::Span;
+
+/// The words and the code of a Markdown text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Prose {
+    /// The paragraphs, items and cells, in order.
+    pub passages: Vec<Passage>,
+    /// The code blocks, each with the headings above it.
+    pub blocks: Vec<(CodeBlock, Vec<String>)>,
+}
+
+/// One paragraph, item or cell.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Passage {
+    /// Its words without markup; inline code stands between backticks.
+    pub text: String,
+    /// The headings above it, the most general first.
+    pub headings: Vec<String>,
+    /// The code in it.
+    pub codes: Vec<InlineCode>,
+    /// True for an item of a list.
+    pub is_item: bool,
+    /// True for a cell of a table.
+    pub is_cell: bool,
+    /// True for a heading.
+    pub is_heading: bool,
+    /// Pairs of an offset in `text` and one in the source; between two of them both grow alike.
+    places: Vec<(usize, usize)>,
+}
+
+/// Code in a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InlineCode {
+    /// The code.
+    pub text: String,
+    /// The code in the source, without its backticks.
+    pub span: Span,
+    /// The offset of the first backtick in the text of the passage.
+    pub at: usize,
+    /// True in the text of a link.
+    pub is_linked: bool,
+}
+
+impl Passage {
+    /// Returns the place in the source of a part of the text.
+    pub fn span(&self, start: usize, end: usize) -> Span {
+        let first = self.source_of(start);
+        Span::new(first, self.source_of(end).max(first))
+    }
+
+    fn source_of(&self, offset: usize) -> usize {
+        let after = self.places.partition_point(|(text, _)| *text <= offset);
+        let known = after.checked_sub(1).and_then(|index| self.places.get(index));
+        known.map_or(0, |(text, source)| source + (offset - text))
+    }
+
+    fn push(&mut self, text: &str, source: usize) {
+        self.places.push((self.text.len(), source));
+        self.text.push_str(text);
+    }
+
+    /// Returns the sentences with their offsets in the text: they end at `.`, `!` or `?` before a blank, at
+    /// `;` and at a line break of the author's.
+    pub fn sentences(&self) -> Vec<(usize, &str)> {
+        let mut found = Vec::new();
+        let mut start = 0;
+        let mut in_code = false;
+        let bytes = self.text.as_bytes();
+        for (index, &byte) in bytes.iter().enumerate() {
+            in_code ^= byte == b'`';
+            let next = bytes.get(index + 1);
+            let is_end = match byte {
+                b'.' | b'!' | b'?' => {
+                    next.is_none_or(u8::is_ascii_whitespace)
+                        && !is_abbreviation(&self.text[start..index])
+                }
+                b';' | b'\n' => true,
+                _ => false,
+            };
+            if is_end && !in_code {
+                found.push((start, &self.text[start..=index]));
+                start = index + 1;
+            }
+        }
+        found.push((start, self.text.get(start..).unwrap_or_default()));
+        found.retain(|(_, sentence)| !sentence.trim().is_empty());
+        found
+    }
+}
+
+/// `e.g.`, `i.e.`, `etc.`, `vs.` end no sentence.
+fn is_abbreviation(before: &str) -> bool {
+    let word = before.rsplit([' ', '(', '\n']).next().unwrap_or_default();
+    ["e.g", "i.e", "etc", "vs", "cf", "approx", "no"].contains(&word)
+}
+
+impl Prose {
+    /// Reads a text, which is a body without front matter.
+    pub fn of(text: &str) -> Prose {
+        let mut reader = ProseReader::default();
+        for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
+            reader.take(text, event, Span::new(range.start, range.end));
+        }
+        reader.close();
+        reader.prose
+    }
+}
+
+#[derive(Default)]
+struct ProseReader {
+    prose: Prose,
+    /// Levels and texts of the headings above.
+    headings: Vec<(u8, String)>,
+    passage: Option<Passage>,
+    heading: Option<u8>,
+    code: Option<CodeBlock>,
+    items: usize,
+    cells: usize,
+    links: usize,
+}
+
+impl ProseReader {
+    fn take(&mut self, text: &str, event: Event<'_>, span: Span) {
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => {
+                self.close();
+                let level = super::number(level);
+                self.headings.retain(|(above, _)| *above < level);
+                self.heading = Some(level);
+            }
+            Event::End(TagEnd::Heading(_)) => {
+                if let Some(passage) = &mut self.passage {
+                    passage.is_heading = true;
+                }
+                let said = self.passage.as_ref().map(|passage| passage.text.clone());
+                let level = self.heading.take();
+                self.close();
+                self.headings.extend(level.map(|level| (level, said.unwrap_or_default())));
+            }
+            Event::Start(Tag::Item) => {
+                self.close();
+                self.items += 1;
+            }
+            Event::End(TagEnd::Item) => {
+                self.close();
+                self.items = self.items.saturating_sub(1);
+            }
+            Event::Start(Tag::TableCell) => {
+                self.close();
+                self.cells += 1;
+            }
+            Event::End(TagEnd::TableCell) => {
+                self.close();
+                self.cells = self.cells.saturating_sub(1);
+            }
+            Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph) => self.close(),
+            Event::Start(Tag::CodeBlock(kind)) => {
+                self.close();
+                let (info, fence) = match kind {
+                    CodeBlockKind::Fenced(info) => {
+                        (info.into_string(), Some(first_line(text, span)))
+                    }
+                    CodeBlockKind::Indented => (String::new(), None),
+                };
+                self.code = Some(CodeBlock { info, span, content: Span::at(span.end), fence });
+            }
+            Event::End(TagEnd::CodeBlock) => {
+                let above = self.headings();
+                self.prose.blocks.extend(self.code.take().map(|block| (block, above)));
+            }
+            Event::Text(said) => match &mut self.code {
+                Some(block) => {
+                    block.content.start = block.content.start.min(span.start);
+                    block.content.end = span.end;
+                }
+                None => self.open().push(&said, span.start),
+            },
+            Event::Code(said) => {
+                let written = text.get(span.range()).unwrap_or_default();
+                let marks = written.len() - written.trim_start_matches('`').len();
+                let inner = Span::new(span.start + marks, span.end.saturating_sub(marks));
+                let is_linked = self.links > 0;
+                let passage = self.open();
+                let at = passage.text.len();
+                passage.push("`", span.start);
+                passage.push(&said, inner.start);
+                passage.push("`", inner.end);
+                let text = said.into_string();
+                passage.codes.push(InlineCode { text, span: inner, at, is_linked });
+            }
+            Event::Start(Tag::Link { .. }) => self.links += 1,
+            Event::End(TagEnd::Link) => self.links = self.links.saturating_sub(1),
+            Event::SoftBreak => self.open().push(" ", span.start),
+            Event::HardBreak => self.open().push("\n", span.start),
+            _ => {}
+        }
+    }
+
+    fn headings(&self) -> Vec<String> {
+        self.headings.iter().map(|(_, text)| text.clone()).collect()
+    }
+
+    fn open(&mut self) -> &mut Passage {
+        let (is_item, is_cell) = (self.items > 0, self.cells > 0);
+        let headings = self.headings.iter().map(|(_, text)| text.clone());
+        self.passage.get_or_insert_with(|| Passage {
+            headings: headings.collect(),
+            is_item,
+            is_cell,
+            ..Passage::default()
+        })
+    }
+
+    fn close(&mut self) {
+        let passage = self.passage.take().filter(|passage| !passage.text.trim().is_empty());
+        self.prose.passages.extend(passage);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passages_lead_back_to_the_source() {
+        let text = "# Top\n\nUse **pnpm**, e.g. `pnpm i`. Never npm!\n\n## Part\n\n- one\n- two `x`\n\n| a | b |\n| - | - |\n| c | `d` |\n\n```sh\nmake x\n```\n";
+        let prose = Prose::of(text);
+        let texts: Vec<&str> = prose.passages.iter().map(|one| one.text.as_str()).collect();
+        let expected = ["Top", "Use pnpm, e.g. `pnpm i`. Never npm!", "Part", "one", "two `x`"];
+        assert_eq!(texts, [&expected[..], &["a", "b", "c", "`d`"]].concat());
+        let first = &prose.passages[1];
+        assert_eq!(first.headings, ["Top"]);
+        let sentences: Vec<&str> = first.sentences().iter().map(|one| one.1.trim()).collect();
+        assert_eq!(sentences, ["Use pnpm, e.g. `pnpm i`.", "Never npm!"]);
+        let at = first.text.find("npm!").unwrap();
+        assert_eq!(&text[first.span(at, at + 3).range()], "npm");
+        assert_eq!(&text[first.codes[0].span.range()], "pnpm i");
+        assert_eq!(prose.passages[4].headings, ["Top", "Part"]);
+        assert!(prose.passages[4].is_item && prose.passages[6].is_cell);
+        assert_eq!(prose.blocks[0].1, ["Top", "Part"]);
+    }
+
+    #[test]
+    fn any_text_leads_back_to_itself() {
+        arbtest::arbtest(|bytes| {
+            const WORDS: [&str; 14] =
+                ["# ", "- ", "`", "``", "a", " ", "\n", "*", "é", "| ", "```\n", ".", "> ", "\\`"];
+            let mut text = String::new();
+            for _ in 0..bytes.int_in_range(0..=40)? {
+                text.push_str(bytes.choose(&WORDS)?);
+            }
+            for passage in Prose::of(&text).passages {
+                for (start, sentence) in passage.sentences() {
+                    let span = passage.span(start, start + sentence.len());
+                    assert!(span.end <= text.len() + sentence.len(), "{text:?}");
+                }
+                for code in &passage.codes {
+                    assert!(text.get(code.span.range()).is_some(), "{text:?}");
+                }
+            }
+            Ok(())
+        });
+    }
+}
