@@ -23,10 +23,7 @@ use brief_profiles::BUILTIN;
 use brief_syntax::yaml::Node;
 use brief_syntax::{Diagnostic, Rule, Span, rules};
 
-use crate::profile::{
-    AgentSkills, FieldCondition, FieldRule, FieldValue, From, Layout, OutputForm, Profile,
-    ProfileOptions, Sharing,
-};
+use crate::profile::{AgentSkills, From, Layout, OutputForm, Profile, ProfileOptions, Sharing};
 
 use body::Bodies;
 use fields::has_override;
@@ -294,11 +291,7 @@ impl Compiler<'_> {
     /// Returns whether a rule for some files is loaded for all: the client's rules have no scope (§3.2).
     fn loses_scope(&self) -> bool {
         let Some(layout) = self.profile.layout(self.item.kind()) else { return false };
-        let reads_scope = layout.fields.iter().any(|rule| {
-            matches!(rule.value, FieldValue::Item { from: From::ScopePaths, .. })
-                || rule.when != FieldCondition::Always
-        });
-        !reads_scope && !self.item.scope_paths().is_empty()
+        !layout.reads_scope() && !self.item.scope_paths().is_empty()
     }
 
     /// Warns about tools and a model that the client's agents, or commands, cannot name.
@@ -312,8 +305,7 @@ impl Compiler<'_> {
             (From::Tools, rules::portable::CAPABILITY_DROPPED),
             (From::Model, rules::portable::MODEL_DROPPED),
         ] {
-            let is_it = |rule: &FieldRule| matches!(rule.value, FieldValue::Item { from: own, .. } if own == from);
-            let is_known = !from.kinds().contains(&kind) || layout.fields.iter().any(is_it);
+            let is_known = !from.kinds().contains(&kind) || layout.has(from);
             let key = from.as_str();
             let Some(field) = self.item.document().field(key).filter(|_| !is_known) else {
                 continue;

@@ -17,6 +17,7 @@ use crate::compile::yaml::{self, YamlValue, text_of};
 use crate::mcp::Declared;
 use crate::profile::Profiles;
 
+use super::apart::ProjectFiles;
 use super::beside::{self, Beside, CollectedServer};
 use super::found::{FoundFile, Looking, tell};
 use super::header::Header;
@@ -134,7 +135,23 @@ pub fn collect(
         };
         reading.skip(&path, reason);
     }
-    reading.finish(profiles)
+    let list = || {
+        let mut files = Vec::new();
+        let mut visitor = |visit: &Visit<'_>| {
+            let entries = visit.entries().into_iter().flatten();
+            let names = entries.filter(|entry| entry.kind == FileKind::File);
+            files.extend(
+                names.filter_map(|entry| Some(joined(visit.slashed(), entry.name.to_str()?))),
+            );
+        };
+        walk::whole_except(system, root, &top, Ignored::Skip, &is_skipped, &mut visitor);
+        files
+    };
+    reading.finish(profiles, ProjectFiles::new(&list))
+}
+
+fn joined(directory: &str, name: &str) -> String {
+    if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
 }
 
 /// Returns the client that is told by the file at the top of a project which files to leave alone.
@@ -176,8 +193,7 @@ impl Reading {
         entries.sort_by_key(|(name, _)| *name != ItemKind::Skill.entrypoint());
         let mut own_skill = above;
         for (name, kind) in entries {
-            let path =
-                if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
+            let path = joined(directory, name);
             if !is_wanted(&path) {
                 continue;
             }
@@ -284,10 +300,9 @@ impl Reading {
         }
     }
 
-    fn finish(mut self, profiles: &Profiles) -> Collection {
+    fn finish(mut self, profiles: &Profiles, mut files: ProjectFiles<'_>) -> Collection {
         let clients = profiles.ids();
         let mut items = Vec::new();
-        let mut paths: BTreeMap<std::path::PathBuf, String> = BTreeMap::new();
         let entries = std::mem::take(&mut self.entries);
         for (path, found, source) in &entries {
             let file = OriginalFile {
@@ -301,7 +316,7 @@ impl Reading {
             };
             match import(&file, &clients) {
                 Ok(item) if is_sound(&item.compilable(), &clients) => {
-                    paths.insert(source.path().to_owned(), path.clone());
+                    files.show(source.path(), path);
                     items.push(item);
                 }
                 Ok(_) => self
@@ -311,7 +326,7 @@ impl Reading {
         }
         let mut names = TakenNames::default();
         let mut collected: Vec<CollectedItem> = Vec::new();
-        for mut item in unite(items, profiles) {
+        for mut item in unite(items, profiles, &files) {
             let member = &item.members[0];
             let apart = [member.about.as_str(), member.client.as_deref().unwrap_or("all")];
             let wanted = item.name.clone();
@@ -322,9 +337,8 @@ impl Reading {
                 // The name is a field, so that blocks have to be made anew.
                 item.settle_all(profiles, &clients);
             }
-            let originals =
-                item.members.iter().filter_map(|member| paths.get(&member.path).cloned());
-            let originals = originals.collect();
+            let originals = item.members.iter().filter_map(|member| files.shown(&member.path));
+            let originals = originals.map(str::to_owned).collect();
             collected.push(CollectedItem::of(item, originals));
         }
         collected.extend(self.skills(&mut names));

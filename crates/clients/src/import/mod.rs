@@ -5,6 +5,7 @@
 //! one that would be new is taken away there. So an item that is built for its own client says what its file
 //! said. Everything that has no home is a note.
 
+mod apart;
 mod arguments;
 mod beside;
 mod collect;
@@ -40,7 +41,7 @@ pub use convert::ConvertedItem;
 pub use found::{FoundFile, Looking, tell};
 pub use item::{ClientBlock, ImportedItem, Member};
 pub use name::slug;
-pub use unite::{is_same_text, paragraphs, shared_percent, unite};
+pub use unite::{is_same_text, paragraphs, shared_percent};
 
 /// A file that was written for a client.
 #[derive(Debug, Clone, Copy)]

@@ -13,8 +13,10 @@ use crate::compile::compile;
 use crate::compile::yaml::{YamlValue, parts_of, text_of};
 use crate::profile::{Layout, OutputForm, ProfileOptions, Profiles};
 
+use super::apart::ProjectFiles;
 use super::header::{self, Header};
-use super::{ImportRefusal, ImportedItem, OriginalFile, import, is_same_text, slug, unite};
+use super::unite::unite;
+use super::{ImportRefusal, ImportedItem, OriginalFile, import, is_same_text, slug};
 
 struct Case<'c> {
     client: &'c str,
@@ -409,7 +411,7 @@ fn whatever_is_united_comes_apart_again() {
             items.push(import(&file, &clients).expect("it is text"));
             texts.push((client, body));
         }
-        let united = unite(items, profiles);
+        let united = unite(items, profiles, &ProjectFiles::new(&Vec::new));
         assert!(united.len() <= texts.len());
         for (client, body) in &texts {
             let is_its = |item: &&ImportedItem| {

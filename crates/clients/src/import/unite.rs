@@ -2,7 +2,7 @@
 //!
 //! Texts that differ in line ends and blank lines only are one. Texts that share most of their paragraphs are one with
 //! variants: what some clients have and others have not stands between directives. Everything is held against the
-//! originals again, and what would not come out as it was stays an item of its own.
+//! originals again, and what would not come out as it was stays an item of its own, with the reason.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -14,10 +14,14 @@ use brief_profiles::Form;
 
 use crate::profile::Profiles;
 
+use super::apart::{ProjectFiles, common_scope, of};
 use super::item::{ImportedItem, Member};
 
 /// The share of the longer text that two texts have in common, in percent, to be variants of one.
 const VARIANT_SHARE: usize = 50;
+
+/// The words of a note about two items with one text.
+const APART: &str = "and stays an item of its own";
 
 /// The clients of a member: one, or all that are not named.
 const OTHERS: &str = "*";
@@ -51,26 +55,31 @@ pub fn shared_percent(left: &str, right: &str) -> usize {
 }
 
 /// Unites items that say the same. The order of the first ones stays.
-pub fn unite(items: Vec<ImportedItem>, profiles: &Profiles) -> Vec<ImportedItem> {
+pub(super) fn unite(
+    items: Vec<ImportedItem>,
+    profiles: &Profiles,
+    files: &ProjectFiles<'_>,
+) -> Vec<ImportedItem> {
     let clients = profiles.ids();
     // What is the same comes first, so that a variant finds all of it.
     let equal = |item: &ImportedItem| vec![normal(&item.body)];
-    let items = united(items, &equal, is_equal, profiles, &clients);
-    united(items, &names, is_variant, profiles, &clients)
+    let items = united(items, &equal, is_equal, profiles, &clients, files);
+    united(items, &names, is_variant, profiles, &clients, files)
 }
 
-/// Unites items that have a key in common, where `is_one` says so. Others are never compared: a collection has
+/// Unites items that have a key in common, where `compare` finds them alike. Others are never compared: a collection has
 /// thousands.
 fn united(
     items: Vec<ImportedItem>,
     keys: &dyn Fn(&ImportedItem) -> Vec<String>,
-    is_one: fn(&ImportedItem, &ImportedItem) -> bool,
+    compare: fn(&ImportedItem, &ImportedItem) -> Alike,
     profiles: &Profiles,
     clients: &[&str],
+    files: &ProjectFiles<'_>,
 ) -> Vec<ImportedItem> {
     let mut united: Vec<ImportedItem> = Vec::new();
     let mut known: BTreeMap<(ItemKind, String), Vec<usize>> = BTreeMap::new();
-    for item in items {
+    for mut item in items {
         let keys = keys(&item);
         let near: BTreeSet<usize> = keys
             .iter()
@@ -78,16 +87,31 @@ fn united(
             .flatten()
             .copied()
             .collect();
-        let is_it =
-            |place: &usize| could_be_one(&united[*place], &item) && is_one(&united[*place], &item);
-        let place = near.into_iter().find(is_it);
-        let joined = place.and_then(|place| join(&united[place], &item, profiles, clients));
-        let place = match (place, joined) {
-            (Some(place), Some(joined)) => {
+        let mut apart = None;
+        let mut joined = None;
+        for place in near {
+            let found = match compare(&united[place], &item) {
+                Alike::Other => continue,
+                Alike::Same => join(&united[place], &item, profiles, clients, files),
+                Alike::Apart(reason) => Err(reason.to_owned()),
+            };
+            match found {
+                Ok(found) => {
+                    joined = Some((place, found));
+                    break;
+                }
+                Err(reason) => {
+                    apart = apart.or_else(|| Some((of(&united[place], files), reason)));
+                }
+            }
+        }
+        let place = match joined {
+            Some((place, joined)) => {
                 united[place] = joined;
                 place
             }
-            _ => {
+            None => {
+                item.stays_apart(apart);
                 united.push(item);
                 united.len() - 1
             }
@@ -107,18 +131,18 @@ fn names(item: &ImportedItem) -> Vec<String> {
     std::iter::once(item.name.clone()).chain(title).chain(about).collect()
 }
 
-/// Returns whether nothing but their texts could keep two items apart.
-fn could_be_one(left: &ImportedItem, right: &ImportedItem) -> bool {
-    left.kind == right.kind
-        && left.kind != ItemKind::Skill
-        && left.scope == right.scope
-        && left.field("tools") == right.field("tools")
-        && left.overrides.is_empty()
-        && right.overrides.is_empty()
+/// The likeness of two items' texts.
+enum Alike {
+    /// They say something else.
+    Other,
+    /// They could be one item.
+    Same,
+    /// They say the same and stay two, for a reason.
+    Apart(&'static str),
 }
 
 /// Two files of one client are one only byte for byte, with the same fields: each has to come back as it was.
-fn is_equal(left: &ImportedItem, right: &ImportedItem) -> bool {
+fn is_equal(left: &ImportedItem, right: &ImportedItem) -> Alike {
     let differs = |own: &Member| {
         let is_other = |other: &&Member| other.body != own.body || other.header != own.header;
         right
@@ -127,13 +151,25 @@ fn is_equal(left: &ImportedItem, right: &ImportedItem) -> bool {
             .filter(|other| other.client == own.client)
             .any(|other| is_other(&other))
     };
-    is_same_text(&left.body, &right.body) && !left.members.iter().any(differs)
+    if left.kind == ItemKind::Skill || !is_same_text(&left.body, &right.body) {
+        Alike::Other
+    } else if left.members.iter().any(differs) {
+        Alike::Apart("one client has both, with other fields")
+    } else {
+        Alike::Same
+    }
 }
 
-fn is_variant(left: &ImportedItem, right: &ImportedItem) -> bool {
+fn is_variant(left: &ImportedItem, right: &ImportedItem) -> Alike {
     let has_client = |member: &Member| right.members.iter().any(|own| own.client == member.client);
-    !left.members.iter().any(has_client)
-        && left.members.iter().any(|own| shared_percent(&own.body, &right.body) >= VARIANT_SHARE)
+    let is_near = |own: &Member| shared_percent(&own.body, &right.body) >= VARIANT_SHARE;
+    if left.kind == ItemKind::Skill
+        || left.members.iter().any(has_client)
+        || !left.members.iter().any(is_near)
+    {
+        return Alike::Other;
+    }
+    Alike::Same
 }
 
 /// Returns whether an item was a file such as `CLAUDE.md`.
@@ -145,13 +181,27 @@ fn title(item: &ImportedItem) -> Option<&str> {
     item.body.lines().find_map(|line| line.strip_prefix("# ")).map(str::trim)
 }
 
+impl ImportedItem {
+    /// Says why it is not one item with another that has its text.
+    fn stays_apart(&mut self, apart: Option<(String, String)>) {
+        let is_said = self.notes.iter().any(|note| note.message.contains(APART));
+        if let Some((other, reason)) = apart.filter(|_| !is_said) {
+            self.note(None, format!("it says much of what {other} says, {APART}: {reason}"));
+        }
+    }
+}
+
+/// Makes one item of two, or gives the reason why they stay two.
 fn join(
     left: &ImportedItem,
     right: &ImportedItem,
     profiles: &Profiles,
     clients: &[&str],
-) -> Option<ImportedItem> {
+    files: &ProjectFiles<'_>,
+) -> Result<ImportedItem, String> {
+    const UNSAYABLE: &str = "the format cannot say both in one item";
     let mut joined = left.clone();
+    joined.scope = common_scope(left, right, profiles, files)?;
     joined.members.extend(right.members.iter().cloned());
     joined.notes.extend(right.notes.iter().cloned());
     joined.notes.dedup();
@@ -173,7 +223,7 @@ fn join(
     let is_variant =
         joined.members.iter().any(|own| !is_same_text(&own.body, &left.members[0].body));
     if is_variant {
-        joined.body = variants(&joined.members)?;
+        joined.body = variants(&joined.members).ok_or(UNSAYABLE)?;
         joined.is_verbatim = true;
         let is_whole = |member: &Member| {
             let client =
@@ -181,14 +231,14 @@ fn join(
             is_same_text(&directives::render(&joined.body, client, clients), &member.body)
         };
         if !joined.members.iter().all(is_whole) {
-            return None;
+            return Err(UNSAYABLE.to_owned());
         }
     } else if !left.is_verbatim && right.is_verbatim {
         joined.body.clone_from(&right.body);
         joined.is_verbatim = true;
     }
     joined.settle_all(profiles, clients);
-    is_sound(&joined.compilable(), clients).then_some(joined)
+    if is_sound(&joined.compilable(), clients) { Ok(joined) } else { Err(UNSAYABLE.to_owned()) }
 }
 
 /// Returns a client that no member names.

@@ -186,6 +186,18 @@ impl Layout {
         }
     }
 
+    /// Returns whether a field of its files comes from one of the item's.
+    pub(crate) fn has(&self, wanted: From) -> bool {
+        let is_it = |rule: &FieldRule| matches!(rule.value, FieldValue::Item { from, .. } if from == wanted);
+        self.fields.iter().any(is_it)
+    }
+
+    /// Returns whether rules can be for some files.
+    pub(crate) fn reads_scope(&self) -> bool {
+        self.has(From::ScopePaths)
+            || self.fields.iter().any(|rule| rule.when != FieldCondition::Always)
+    }
+
     /// Returns the form of the files at its path, which decides how patterns are read.
     pub fn pattern_form(&self) -> Option<Form> {
         self.path.form()
