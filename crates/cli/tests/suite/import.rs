@@ -482,7 +482,7 @@ fn a_skill_is_called_as_its_header_says() {
 fn notes(report: &Value) -> String {
     let items = report["items"].as_array().unwrap().iter();
     let notes = items.flat_map(|item| item["notes"].as_array().unwrap());
-    notes.map(|note| format!("{}\n", note["message"].as_str().unwrap())).collect()
+    notes.map(|note| note["message"].as_str().unwrap()).collect::<Vec<&str>>().join("\n")
 }
 
 /// `src/**` is at any depth for Claude Code and at the root for Cursor. One item, if no file of the project tells them
