@@ -86,7 +86,12 @@ impl Cli {
             };
             return Ok(Cli { directory, showing, command });
         }
-        Cli::from_arg_matches(&command().term_width(help_width).try_get_matches_from(args)?)
+        // Only a call that gets help or an error shows the groups of commands.
+        let matches = match Cli::command().try_get_matches_from(args) {
+            Ok(matches) => matches,
+            Err(_) => command().term_width(help_width).try_get_matches_from(args)?,
+        };
+        Cli::from_arg_matches(&matches)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::{
-    Below, Dir, FileKind, FileLock, Identity, Ownership, ReadError, Resolved, TemporaryDir,
+    Below, Dir, FileKind, FileLock, Identity, Ownership, ReadError, Resolved, Stamp, TemporaryDir,
     Watcher, read_only,
 };
 
@@ -63,6 +63,11 @@ pub trait Files: Send + Sync {
     /// from it. An error where the system cannot tell.
     fn identity(&self, _path: &Path) -> io::Result<Identity> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "files have no identity here"))
+    }
+
+    /// Returns the state of a path, which any change of it changes.
+    fn stamp(&self, _path: &Path) -> io::Result<Stamp> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Waits for a lock on the file at `path`, which is created for the user alone. It keeps other

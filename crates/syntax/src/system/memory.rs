@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::{
-    Access, Dir, DirEntry, FileContent, FileKind, Files, Machine, Permission, Place, Processes,
-    ReadError, Resolved, STAGED, StagedFile,
+    Access, Dir, DirEntry, FileContent, FileKind, Files, Machine, NodeStamp, Permission, Place,
+    Processes, ReadError, Resolved, STAGED, StagedFile, Stamp,
 };
 use crate::paths::names;
 
@@ -175,6 +176,29 @@ impl State {
         Ok(resolved)
     }
 
+    /// Returns the state of a node. Nothing has a time here, so that its content stands for it.
+    fn stamp(&self, path: &Path) -> io::Result<NodeStamp> {
+        let mut hasher = DefaultHasher::new();
+        let (mode, size) = match self.node(path)? {
+            Node::File(content) => {
+                content.hash(&mut hasher);
+                (u32::from(self.programs.contains(path)), content.len())
+            }
+            Node::Directory => {
+                let names = self.nodes.keys().filter(|below| below.parent() == Some(path));
+                names.for_each(|below| below.hash(&mut hasher));
+                (2, 0)
+            }
+            Node::Link(target) => {
+                target.hash(&mut hasher);
+                (3, 0)
+            }
+            Node::Fifo => (4, 0),
+        };
+        let (number, size) = ((0, hasher.finish()), size as u64);
+        Ok(NodeStamp { mode, owner: (0, 0), number, size, changed: Duration::ZERO })
+    }
+
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         match self.node(path)? {
             Node::File(bytes) if bytes.len() as u64 > limit => Err(ReadError::TooLarge { limit }),
@@ -326,6 +350,18 @@ impl Files for MemorySystem {
 
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {
         self.resolve(path).map(|_| SystemTime::UNIX_EPOCH)
+    }
+
+    fn stamp(&self, path: &Path) -> io::Result<Stamp> {
+        let state = self.state();
+        let own = match (path.parent(), path.file_name()) {
+            (Some(parent), Some(name)) => state.resolve(parent)?.join(name),
+            _ => state.resolve(path)?,
+        };
+        let is_link = matches!(state.node(&own)?, Node::Link(_));
+        let target = if is_link { state.resolve(path).ok() } else { None };
+        let target = target.map(|target| state.stamp(&target)).transpose()?;
+        Ok(Stamp { own: state.stamp(&own)?, target })
     }
 
     fn create_private_dir(&self, path: &Path) -> io::Result<()> {

@@ -9,6 +9,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+#[cfg(unix)]
+use super::{NodeStamp, Stamp};
+
 /// The owner of a file or directory, and the accounts that may change it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ownership {
@@ -147,6 +150,24 @@ pub(super) fn identity(path: &Path) -> io::Result<Identity> {
     #[cfg(not(unix))]
     let number = 0;
     Ok(Identity { number, born })
+}
+
+#[cfg(unix)]
+pub(super) fn stamp(path: &Path) -> io::Result<Stamp> {
+    use std::os::unix::fs::MetadataExt;
+    let node = |found: &fs::Metadata| NodeStamp {
+        mode: found.mode(),
+        owner: (found.uid(), found.gid()),
+        number: (found.dev(), found.ino()),
+        size: found.size(),
+        changed: Duration::new(
+            found.ctime().try_into().unwrap_or_default(),
+            found.ctime_nsec().try_into().unwrap_or_default(),
+        ),
+    };
+    let own = fs::symlink_metadata(path)?;
+    let target = if own.is_symlink() { Some(fs::metadata(path)) } else { None };
+    Ok(Stamp { own: node(&own), target: target.and_then(Result::ok).as_ref().map(node) })
 }
 
 pub(super) fn lock(path: &Path) -> io::Result<FileLock> {

@@ -8,11 +8,13 @@ use brief_engine::search::SearchReport;
 use brief_engine::sees::{Sees, SeesReport, Viewer};
 use brief_engine::tokens::Counter;
 use brief_engine::{Briefing, BriefingRequest, Moment, Project, structured};
+use brief_syntax::System;
 use brief_syntax::render::Envelope;
-use brief_syntax::system::Remembered;
+use brief_syntax::system::{Recorded, Remembered};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
+use super::kept::Question;
 use super::offers::Offers;
 use super::question::{
     DecisionsArguments, LintArguments, MOST_RESULTS, MomentArguments, SearchArguments,
@@ -23,7 +25,7 @@ use super::{SharedProject, text};
 use crate::configuration::ProjectConfiguration;
 
 /// The answer of a tool.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ToolAnswer {
     /// The text for the model.
     pub(super) text: String,
@@ -48,9 +50,33 @@ impl SharedProject {
         tool: ProjectTool,
         arguments: Map<String, Json>,
         offers: Option<&Offers>,
+    ) -> Result<Arc<ToolAnswer>, String> {
+        let system = Arc::clone(&self.system);
+        if !matches!(tool, ProjectTool::Context | ProjectTool::Why | ProjectTool::Decisions) {
+            return self.find_answer(system, tool, arguments, offers).map(Arc::new);
+        }
+        let question = Question::new(tool, &arguments);
+        if let Some(answer) = self.kept.get(&question, self.system.as_ref()) {
+            return Ok(answer);
+        }
+        let recorded = Arc::new(Recorded::new(system));
+        let through = Arc::clone(&recorded) as Arc<dyn System>;
+        let answer = Arc::new(self.find_answer(through, tool, arguments, offers)?);
+        if let Some(record) = Arc::into_inner(recorded).and_then(Recorded::finish) {
+            self.kept.put(question, record, Arc::clone(&answer));
+        }
+        Ok(answer)
+    }
+
+    fn find_answer(
+        &self,
+        system: Arc<dyn System>,
+        tool: ProjectTool,
+        arguments: Map<String, Json>,
+        offers: Option<&Offers>,
     ) -> Result<ToolAnswer, String> {
         // Each path is resolved once for one question.
-        let system = Remembered::new(Arc::clone(&self.system));
+        let system = Remembered::new(system);
         let directory = &self.options.directory;
         let unopened = |error: std::io::Error| {
             format!("the directory `{}` cannot be opened: {error}", directory.display())

@@ -23,6 +23,7 @@ use tokio::task::AbortHandle;
 
 use super::super::gateway::GatewayLists;
 use super::SharedProject;
+use super::answers::ToolAnswer;
 use super::changes::{ListNews, MOST_SUBSCRIPTIONS, Subscriptions, tell_listener, tell_peer};
 use super::offers::{Offers, RESOURCE_BYTES};
 use super::skills::{OfferedSkill, directory, mime_type};
@@ -201,8 +202,9 @@ impl ServerHandler for ProjectHandler {
             self.work(move |shared| shared.answer(tool, arguments, offers.as_deref())).await?;
         let result = match answer {
             Ok(answer) => {
-                let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
-                result.structured_content = Some(answer.json);
+                let ToolAnswer { text, json } = Arc::unwrap_or_clone(answer);
+                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+                result.structured_content = Some(json);
                 result
             }
             Err(message) => CallToolResult::error(vec![ContentBlock::text(message)]),

@@ -1,8 +1,8 @@
 //! A project as an MCP server: questions about its guidance as tools, tasks and commands as prompts, skills,
 //! offered files and agents as resources.
 //!
-//! A question is answered as the command line answers it: it reads along the path, so that an answer is never
-//! older than the files. Lists are made from a [`offers::Offers`] of the whole project, which a thread of its own makes
+//! A question is answered as the command line answers it: it reads along the path. An answer is kept, and given again if
+//! a look at everything that it was read from finds no change, so that an answer is never older than the files. Lists are made from a [`offers::Offers`] of the whole project, which a thread of its own makes
 //! anew when a file changes. Nothing is executed and nothing is written.
 
 mod answers;
@@ -10,6 +10,7 @@ mod changes;
 mod following;
 mod handler;
 mod instructions;
+mod kept;
 mod offers;
 mod prompts;
 mod question;
@@ -35,6 +36,7 @@ use super::gateway::Gateway;
 use super::http::speak_http;
 use super::{GatewayServer, GatewayTimes, HttpOptions, ServeError, Served, TICK, speak};
 use handler::ProjectHandler;
+use kept::KeptAnswers;
 use offers::Offers;
 use tools::ProjectTool;
 
@@ -63,6 +65,7 @@ struct SharedProject {
     offers: watch::Sender<Option<Arc<Offers>>>,
     /// The servers behind this one.
     gateway: Option<Gateway>,
+    kept: KeptAnswers,
 }
 
 /// Serves the project on standard input and output until the client closes the connection or the user
@@ -129,7 +132,8 @@ fn run(
     let offers = watch::Sender::new(None);
     let clock = Arc::clone(&system);
     let tools = ProjectTool::ALL.into_iter().map(ProjectTool::listed).collect();
-    let shared = Arc::new(SharedProject { system, options, tools, offers, gateway });
+    let kept = KeptAnswers::default();
+    let shared = Arc::new(SharedProject { system, options, tools, offers, gateway, kept });
     let ended = Interruption::default();
     let (followed, followed_until) = (Arc::clone(&shared), ended.clone());
     let following = thread::Builder::new().name("mcp-files".to_owned());

@@ -3,16 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use brief_engine::{Action, Project};
 use brief_syntax::hash::sha256;
 use brief_syntax::render::Envelope;
 use brief_syntax::system::{Interruption, MemorySystem, OsSystem, System};
 use serde_json::{Value as Json, json};
+use tokio::sync::watch;
 
 use super::super::test_client::TestClient;
 use super::super::{GatewayTimes, Served};
-use super::{ServerOptions, serve_over};
+use super::kept::KeptAnswers;
+use super::tools::ProjectTool;
+use super::{ServerOptions, SharedProject, serve_over};
 
 const SKILL: &str = "---\nname: migrate\ndescription: Changes the schema\nmetadata: {version: \"1.0\", size: 3}\n---\nStep one.\n";
 
@@ -424,4 +428,42 @@ fn a_client_is_told_of_changes() {
         let subscription = &told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
         assert_eq!(*subscription, json!(id), "{told}");
     });
+}
+
+/// A question that was asked before is answered without reading, and never with what the files no longer say.
+#[test]
+fn an_answer_is_kept_until_a_file_changes() {
+    let system = shop();
+    system.advance(Duration::from_secs(10));
+    let shared = SharedProject {
+        system: Arc::new(system.clone()),
+        options: options(),
+        tools: Arc::default(),
+        offers: watch::Sender::new(None),
+        gateway: None,
+        kept: KeptAnswers::default(),
+    };
+    let ask = |tool: ProjectTool, path: &str| {
+        let Json::Object(arguments) = json!({"path": path}) else { unreachable!() };
+        shared.answer(tool, arguments, None).unwrap()
+    };
+    for tool in [ProjectTool::Context, ProjectTool::Why, ProjectTool::Decisions] {
+        let first = ask(tool, "a.py");
+        assert!(Arc::ptr_eq(&first, &ask(tool, "a.py")), "{tool:?}");
+        assert!(!Arc::ptr_eq(&first, &ask(tool, "b.py")), "{tool:?}");
+    }
+    let before = ask(ProjectTool::Context, "a.py");
+    assert!(before.text.contains("Prices are cents."), "{}", before.text);
+    let entry = "context:\n  - {content: Prices are euros., match: ['**/*.py']}\n";
+    let changes: [(&str, &str, &str); 3] = [
+        ("AGENTS.yaml", entry, "Prices are euros."),
+        ("AGENTS.yml", "context:\n  - {content: A second file.}\n", "A second file."),
+        (".claude/rules/new.md", "A new rule.\n", "A new rule."),
+    ];
+    for (path, content, told) in changes {
+        let _ = system.clone().with_file(path, content);
+        let now = ask(ProjectTool::Context, "a.py");
+        assert!(now.text.contains(told), "{path}: {}", now.text);
+    }
+    assert!(!ask(ProjectTool::Context, "a.py").text.contains("Prices are cents."));
 }

@@ -86,6 +86,11 @@ impl Files for OsSystem {
         private::identity(path)
     }
 
+    #[cfg(unix)]
+    fn stamp(&self, path: &Path) -> io::Result<super::Stamp> {
+        private::stamp(path)
+    }
+
     fn lock(&self, path: &Path) -> io::Result<FileLock> {
         private::lock(path)
     }
