@@ -4,6 +4,9 @@
 //! constant function that makes them. A format that the compiler does not read back fails the build.
 #![expect(clippy::disallowed_methods, reason = "a build script has no `System`")]
 
+#[path = "src/checks/mod.rs"]
+#[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
+mod checks;
 #[path = "src/constant.rs"]
 #[expect(unreachable_pub, reason = "the library uses what the build does not")]
 mod constant;
@@ -23,12 +26,15 @@ mod places;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use checks::ClientChecks;
 use constant::Text;
 use model::Client;
 use places::KnownClients;
 
 fn main() {
     println!("cargo::rerun-if-changed=clients");
+    println!("cargo::rerun-if-changed=checks");
+    println!("cargo::rerun-if-changed=src/checks");
     println!("cargo::rerun-if-changed=src/constant.rs");
     println!("cargo::rerun-if-changed=src/hook.rs");
     println!("cargo::rerun-if-changed=src/model.rs");
@@ -57,6 +63,49 @@ fn main() {
             println!("cargo::error={problem}");
         }
     }
+    match tables() {
+        Ok(tables) => {
+            let target = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+            fs::write(target.join("checks"), tables).expect("cargo made the directory");
+        }
+        Err(problem) => {
+            println!("cargo::error={problem}");
+        }
+    }
+}
+
+/// Reads the tables of checks into one text: a line with the client's name and its paths, each after a tab, and a line
+/// with the table as JSON.
+fn tables() -> Result<String, String> {
+    let listed = fs::read_dir("checks").map_err(|error| format!("checks: {error}"))?;
+    let mut paths: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let mut tables = String::new();
+    for path in paths {
+        let named = |problem: String| format!("{}: {problem}", path.display());
+        let text = fs::read_to_string(&path).map_err(|error| named(error.to_string()))?;
+        let checks: ClientChecks = parsed(&text).map_err(named)?;
+        if let Some(problem) = checks.problem() {
+            return Err(named(problem));
+        }
+        let json: serde_json::Value = parsed(&text).map_err(named)?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        tables.push_str(&name);
+        for path in checks.files.iter().flat_map(|file| &file.paths) {
+            tables.push('\t');
+            tables.push_str(path);
+        }
+        tables.push_str(&format!("\n{json}\n"));
+    }
+    Ok(tables)
+}
+
+/// Reads TOML. The error names the line.
+fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
+    toml_edit::de::from_str(text).map_err(|error| {
+        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+        format!("line {line}: {}", error.message())
+    })
 }
 
 /// Reads all clients. The error names the file, the line and the key.
@@ -73,10 +122,7 @@ fn clients() -> Result<KnownClients, String> {
 
 fn client(path: &Path) -> Result<Client, String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-    let mut client: Client = toml_edit::de::from_str(&text).map_err(|error| {
-        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-        format!("line {line}: {}", error.message())
-    })?;
+    let mut client: Client = parsed(&text)?;
     if path.file_stem().is_none_or(|stem| stem != &*client.id) {
         return Err(format!("line 1: the file of `{}` bears another name", &*client.id));
     }

@@ -25,6 +25,7 @@ pub mod tasks;
 
 use std::ffi::OsStr;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use brief_syntax::system::Dir;
@@ -181,6 +182,11 @@ pub trait DialectGuidance {
 
     /// Returns the problems that show only in comparison with all paths of the project.
     fn check_against(&self, _files: &ProjectFiles) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
+    /// Returns the problems of files that configure a client. `is_there` tells whether a path exists.
+    fn check_client_files(&self, _is_there: &dyn Fn(&Path) -> bool) -> Vec<Diagnostic> {
         Vec::new()
     }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_dialects::dependencies::{DependencyChoice, PackageGuidance};
@@ -359,6 +359,12 @@ impl Catalog {
                 tell(&text, &Prose::of(body));
             });
         }
+    }
+
+    /// Returns the problems of files that configure clients: settings, hooks, MCP servers, plugins.
+    pub fn client_problems(&self, system: &dyn System) -> Vec<Diagnostic> {
+        let is_there = |path: &Path| system.resolve(path).is_ok();
+        self.asked().flat_map(|guidance| guidance.check_client_files(&is_there)).collect()
     }
 
     /// Returns whether no file of any dialect was found.

@@ -177,6 +177,7 @@ impl<'s> Lint<'s> {
             found.diagnostics.extend(problems);
         }
         diagnostic::sort(&mut found.diagnostics);
+        found.diagnostics.dedup();
         if let Some(configuration) = self.configuration {
             configuration.settle(*system, root, &mut found.diagnostics);
         }
@@ -221,6 +222,17 @@ impl<'s> Lint<'s> {
         let mut diagnostics = catalog.check();
         diagnostics.extend(catalog.broken_links(self.system, &self.root));
         diagnostics.extend(catalog.check_references(self.system, &self.root));
+        let mut problems = catalog.client_problems(self.system);
+        // One place, one finding: what is said of the form of a file is not said of its client again.
+        problems.retain(|problem| {
+            let is_same = |told: &Diagnostic| {
+                told.span == problem.span
+                    && told.path() == problem.path()
+                    && told.code().starts_with("native/")
+            };
+            !diagnostics.iter().any(is_same)
+        });
+        diagnostics.extend(problems);
         let files = catalog.file_count();
         (Findings { diagnostics, files, ..Findings::default() }, catalog)
     }

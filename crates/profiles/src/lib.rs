@@ -11,13 +11,19 @@
 //! assert!(claude.reads.iter().any(|read| &*read.path == "CLAUDE.md"));
 //! ```
 
+mod checks;
 mod constant;
 mod hook;
 mod model;
 mod output;
 mod own;
 mod places;
+mod tables;
 
+pub use checks::{
+    CheckedFile, CheckedKey, CheckedTable, ClientChecks, Expected, FileFormat, Reaction,
+    expected::Bounds,
+};
 pub use constant::{List, Text, list, text};
 pub use hook::{
     AnswerField, AnswerValue, ApprovalMark, CreatedMark, HandlerField, HookEvents, HookInstall,
@@ -31,6 +37,7 @@ pub use model::{
 pub use output::{HomeOutput, ItemOutput};
 pub use own::{DIRECTORY as OWN_CLIENTS, OwnClients, parse};
 pub use places::{ClientPlace, FileNames, KnownClients, PlaceShape};
+pub use tables::CheckSheet;
 
 /// The clients of `clients/*.toml`.
 pub static BUILTIN: KnownClients = builtin::BUILTIN;

@@ -14,6 +14,42 @@ pub fn nearest<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c str> {
     best.map(|(_, candidate)| candidate)
 }
 
+/// Returns the only candidate that `name` is a typing error of: the same letters in other cases or with other hyphens,
+/// or one wrong letter; two in a name of eight letters or more.
+///
+/// Where [`nearest`] offers, this is sure: a name that could stand for two candidates stands for none.
+pub fn slip<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c str> {
+    let folded = |text: &str| -> String {
+        text.chars()
+            .filter(|letter| !"-_ ".contains(*letter))
+            .flat_map(char::to_lowercase)
+            .collect()
+    };
+    let count = name.chars().count();
+    if !(3..=64).contains(&count) {
+        return None;
+    }
+    let name = folded(name);
+    let mut same = candidates.iter().filter(|candidate| folded(candidate) == name);
+    if let Some(candidate) = same.next() {
+        return same.next().is_none().then_some(*candidate);
+    }
+    let allowed = match count {
+        3 => 0,
+        4..8 => 1,
+        _ => 2,
+    };
+    let near: Vec<(usize, &str)> = candidates
+        .iter()
+        .map(|&candidate| (strsim::osa_distance(&name, &folded(candidate)), candidate))
+        .filter(|(distance, _)| *distance <= allowed)
+        .collect();
+    let least = near.iter().map(|(distance, _)| *distance).min()?;
+    let mut best = near.iter().filter(|(distance, _)| *distance == least);
+    let (_, candidate) = best.next()?;
+    best.next().is_none().then_some(*candidate)
+}
+
 /// Returns whether two words are forms of one: `match` and `matches`, `exclude` and `excluding`.
 fn is_inflected(name: &str, other: &str) -> bool {
     let (short, long) = if name.len() < other.len() { (name, other) } else { (other, name) };
@@ -53,7 +89,18 @@ fn near<'a, 'c>(
 
 #[cfg(test)]
 mod tests {
-    use super::{nearest, nearest_few};
+    use super::{nearest, nearest_few, slip};
+
+    #[test]
+    fn a_slip_has_one_meaning() {
+        let events = ["PreToolUse", "PostToolUse", "SessionStart", "SessionEnd", "Stop"];
+        assert_eq!(slip("PreToolUze", &events), Some("PreToolUse"));
+        assert_eq!(slip("pre-tool-use", &events), Some("PreToolUse"));
+        assert_eq!(slip("Stpo", &events), Some("Stop"));
+        assert_eq!(slip("hooky", &["hooks", "hookz"]), None);
+        assert_eq!(slip("Session", &events), None);
+        assert_eq!(slip("BeforeTool", &events), None);
+    }
 
     #[test]
     fn a_part_of_a_name_finds_it() {

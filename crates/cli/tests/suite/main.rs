@@ -20,6 +20,7 @@ mod audit;
 mod budget;
 mod build;
 mod build_ownership;
+mod client_files;
 mod coding_context;
 mod completions;
 mod context;

@@ -14,6 +14,7 @@ use crate::moment::Moment;
 use crate::{Dialect, DialectGuidance, GuidanceText, MatchRecord, ProjectFiles, Reader};
 use crate::{is_looked_at, tasks};
 
+use super::client_files::{self, ClientFiles};
 use super::model::{Folder, mark_shared};
 use super::read::{Level, NativeReader};
 use super::resolve::{NativeQuestion, NativeTarget, record_matches, resolve};
@@ -45,6 +46,7 @@ impl Dialect for Native {
             known: Cow::Borrowed(&BUILTIN),
             root: PathBuf::new(),
             strays: check::Strays::default(),
+            client_files: ClientFiles::default(),
         }))
     }
 
@@ -64,13 +66,16 @@ impl Dialect for Native {
                 let mut parts = place.path.split('/').zip(&names[depth..]);
                 place.shape != PlaceShape::File && parts.all(|(part, name)| name == part)
             })
-        })?;
-        Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
+        });
+        match depth {
+            Some(depth) => Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory)),
+            None => client_files::owner_of(directory),
+        }
     }
 
-    fn knows(&self, _directory: &Target, name: &OsStr) -> bool {
+    fn knows(&self, directory: &Target, name: &OsStr) -> bool {
         let is_known = |name| check::is_client_file(name) || super::is_beginning(name);
-        name.to_str().is_some_and(is_known)
+        name.to_str().is_some_and(is_known) || client_files::is_known(directory, name)
     }
 }
 
@@ -254,11 +259,14 @@ struct ProjectGuidance {
     root: PathBuf,
     /// Files with the name of a client's file that lie elsewhere.
     strays: check::Strays,
+    /// Settings and other files that configure a client.
+    client_files: ClientFiles,
 }
 
 impl Reader for ProjectGuidance {
     fn visit(&mut self, visit: &Visit<'_>) {
         self.strays.visit(visit);
+        self.client_files.visit(visit);
         if self.root.as_os_str().is_empty() {
             visit.root().clone_into(&mut self.root);
             let mut own = OwnClients::read(visit.top(), visit.root());
@@ -320,6 +328,10 @@ impl DialectGuidance for ProjectGuidance {
         check::check(&self.folders, &self.strays, files)
     }
 
+    fn check_client_files(&self, is_there: &dyn Fn(&Path) -> bool) -> Vec<Diagnostic> {
+        self.client_files.check(is_there)
+    }
+
     fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
         let project = self.folders.iter().filter(|folder| folder.owner == Owner::Project);
         for guide in project.flat_map(|folder| &folder.guides) {
@@ -334,7 +346,7 @@ impl DialectGuidance for ProjectGuidance {
     }
 
     fn file_count(&self) -> usize {
-        self.found + self.strays.len()
+        self.found + self.strays.len() + self.client_files.len()
     }
 
     fn files_shared_with(&self, dialect: &str) -> usize {

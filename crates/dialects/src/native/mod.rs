@@ -32,6 +32,7 @@
 
 mod apply_to;
 mod check;
+mod client_files;
 mod clients;
 mod globs;
 mod guidance;

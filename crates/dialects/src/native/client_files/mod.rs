@@ -1,0 +1,159 @@
+//! Clients' own files: settings, hooks, MCP servers, agents, skills, commands, plugins.
+//!
+//! The facts are data: a table of checks for each client (`brief_profiles::CheckSheet`), seen in the client itself. This
+//! module finds the files during the walk of a whole project, and compares each with its table.
+
+mod forms;
+mod places;
+mod scripts;
+mod tree;
+mod values;
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_profiles::{CheckedFile, ClientChecks, Expected, FileFormat};
+use brief_syntax::diagnostic::{Edit, Fix};
+use brief_syntax::system::{Below, FileKind};
+use brief_syntax::walk::Visit;
+use brief_syntax::{Diagnostic, Source, Span, limits, rules};
+
+use super::check::keep_for_clients;
+use places::{Place, Places};
+use values::{FileCheck, Spot};
+
+pub(super) use places::{is_known, owner_of};
+
+/// The clients' own files that were found.
+#[derive(Debug, Default)]
+pub(super) struct ClientFiles {
+    found: Vec<FoundFile>,
+    /// The directories that hold a plugin, below the root.
+    plugins: Vec<String>,
+}
+
+#[derive(Debug)]
+struct FoundFile {
+    place: &'static Place,
+    /// The directory that the place starts at.
+    base: PathBuf,
+    source: Arc<Source>,
+}
+
+impl ClientFiles {
+    /// Looks for such files in a directory.
+    pub(super) fn visit(&mut self, visit: &Visit<'_>) {
+        let entries = visit.entries().unwrap_or_default();
+        let directory = visit.slashed();
+        let has = |name: &str| entries.iter().any(|entry| entry.name == name);
+        if has(places::PLUGIN) {
+            let manifest = Path::new(places::PLUGIN).join("plugin.json");
+            if visit.handle().look_below(&manifest) == Below::NotADirectory {
+                self.plugins.push(directory.to_owned());
+            }
+        }
+        let mut here = Places::all().in_directory(directory, &self.plugins);
+        if places::OF_OTHER_PLUGINS.iter().any(|name| has(name)) {
+            // The servers there are those of a plugin, of whichever client.
+            here.retain(|(place, _)| place.is_below());
+        }
+        if here.is_empty() {
+            return;
+        }
+        // `settings.local.json` is not meant for the repository.
+        let ignored = visit.ignored_entries().iter().map(|entry| (entry, true));
+        let all = entries.iter().map(|entry| (entry, false)).chain(ignored);
+        for (entry, is_ignored) in all.filter(|(entry, _)| entry.kind == FileKind::File) {
+            let Some(name) = entry.name.to_str() else { continue };
+            for (place, base) in &here {
+                if !place.names(name) || is_ignored && !place.is_exact() {
+                    continue;
+                }
+                if self.found.len() == limits::NATIVE_FILES {
+                    return;
+                }
+                let read = if is_ignored {
+                    visit.handle().read(OsStr::new(name), limits::FILE_BYTES)
+                } else {
+                    visit.read(name)
+                };
+                let Ok(bytes) = read else { continue };
+                self.found.push(FoundFile {
+                    place,
+                    base: visit.root().join(*base),
+                    source: Arc::new(Source::from_bytes(visit.path_of(name), bytes)),
+                });
+            }
+        }
+    }
+
+    /// Returns how many of them no other part of the dialect counts.
+    pub(super) fn len(&self) -> usize {
+        let is_counted = |found: &&FoundFile| {
+            found.place.file().is_none_or(|(_, file)| file.format != FileFormat::FrontMatter)
+        };
+        self.found.iter().filter(is_counted).count()
+    }
+
+    /// Returns what is wrong with them. `is_there` tells whether a path of the project exists.
+    pub(super) fn check(&self, is_there: &dyn Fn(&Path) -> bool) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for FoundFile { place, base, source } in &self.found {
+            if let Some((checks, file)) = place.file() {
+                found.extend(check(checks, file, base, source, is_there));
+            }
+        }
+        keep_for_clients(&mut found);
+        found
+    }
+}
+
+/// Checks one file.
+fn check(
+    checks: &ClientChecks,
+    file: &CheckedFile,
+    base: &Path,
+    source: &Arc<Source>,
+    is_there: &dyn Fn(&Path) -> bool,
+) -> Vec<Diagnostic> {
+    let mut check = FileCheck { checks, file, source, base, is_there, found: Vec::new() };
+    let parsed = match tree::parse(source, file.format) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            let message = format!("{} cannot be read: {}", file.noun, lower(&error.message));
+            check.report(rules::client::INVALID_FILE, error.span, &message, file.reaction);
+            if error.is_surplus {
+                let edit = Edit::replace(comma(source, error.span), "");
+                let fix = Fix::safe("remove the comma", vec![edit]);
+                check.advise("remove the comma".to_owned(), Some(fix));
+            }
+            return check.found;
+        }
+    };
+    // Commands have no other reader; what the dialect says of the others is the same, and is said once.
+    check.found.extend(parsed.diagnostics);
+    let spot = Spot::top(parsed.start, file.reaction);
+    match (&parsed.top, Expected::parse(&file.top)) {
+        (Some(top), Ok(expected)) => check.value(top, &expected, spot),
+        // A file without front matter has no fields; what needs some is said elsewhere.
+        (None, _) | (_, Err(_)) => {}
+    }
+    check.found
+}
+
+/// Returns the place of a comma that is too many, from the error about it.
+fn comma(source: &Source, span: Span) -> Span {
+    let text = source.text();
+    if source.slice(span) == "," {
+        return span;
+    }
+    let end = text.get(..span.end).and_then(|before| before.rfind(',')).unwrap_or(span.start);
+    Span::new(end, end + 1)
+}
+
+fn lower(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
+}

@@ -1,0 +1,173 @@
+//! The places of clients' own files.
+
+use std::ffi::OsStr;
+use std::sync::OnceLock;
+
+use brief_profiles::{CheckSheet, CheckedFile, ClientChecks};
+use brief_syntax::{Target, TargetKind};
+
+/// The directory that makes the one above it a plugin of Claude Code.
+pub(super) const PLUGIN: &str = ".claude-plugin";
+
+/// Names that make a directory a plugin of some client.
+pub(super) const OF_OTHER_PLUGINS: [&str; 3] = ["plugin.json", ".codex-plugin", ".cursor-plugin"];
+
+/// A place: the directory, and the name.
+#[derive(Debug)]
+pub(super) struct Place {
+    sheet: &'static CheckSheet,
+    path: &'static str,
+    /// The names of its directories: `*` is any one, `**` any number.
+    directories: Vec<&'static str>,
+    /// The name of the file; `*` is any part of it.
+    name: &'static str,
+    /// True if it counts only in a plugin.
+    in_plugin: bool,
+}
+
+/// All places, by the first directory.
+#[derive(Debug)]
+pub(super) struct Places(Vec<Place>);
+
+impl Place {
+    /// Returns the checks of the client, and of the file.
+    pub(super) fn file(&self) -> Option<(&'static ClientChecks, &'static CheckedFile)> {
+        let checks = self.sheet.checks()?;
+        let file = checks.files.iter().find(|file| file.paths.has(self.path))?;
+        Some((checks, file))
+    }
+
+    /// Returns whether the name of a file fits.
+    pub(super) fn names(&self, name: &str) -> bool {
+        match self.name.split_once('*') {
+            None => self.name == name,
+            Some((start, end)) => {
+                name.len() > start.len() + end.len()
+                    && name.starts_with(start)
+                    && name.ends_with(end)
+            }
+        }
+    }
+
+    /// Returns whether it lies in a directory of its client, or counts in a plugin.
+    pub(super) fn is_below(&self) -> bool {
+        self.in_plugin || !self.directories.is_empty()
+    }
+
+    /// Returns whether it is one file.
+    pub(super) fn is_exact(&self) -> bool {
+        !self.path.contains('*')
+    }
+
+    /// Returns the directory that the place starts at, if a directory is one of the place.
+    fn base<'d>(&self, directory: &'d str, plugins: &[String]) -> Option<&'d str> {
+        let names: Vec<&str> = directory.split('/').filter(|name| !name.is_empty()).collect();
+        if !self.in_plugin {
+            // Most directories have none of the names.
+            if self.directories.first().is_some_and(|first| !names.contains(first)) {
+                return None;
+            }
+            return (0..=names.len())
+                .rev()
+                .find(|&start| fits(&self.directories, &names[start..]))
+                .map(|start| prefix(directory, &names, start));
+        }
+        let start = (0..=names.len()).rev().find(|&start| {
+            let base = prefix(directory, &names, start);
+            fits(&self.directories, &names[start..]) && plugins.iter().any(|plugin| plugin == base)
+        })?;
+        Some(prefix(directory, &names, start))
+    }
+}
+
+/// Returns the path of the first `count` names.
+fn prefix<'d>(directory: &'d str, names: &[&str], count: usize) -> &'d str {
+    let length: usize = names[..count].iter().map(|name| name.len() + 1).sum();
+    &directory[..length.saturating_sub(1).min(directory.len())]
+}
+
+fn fits(pattern: &[&str], names: &[&str]) -> bool {
+    match (pattern.split_first(), names.split_first()) {
+        (None, None) => true,
+        (Some((&"**", rest)), _) => (0..=names.len()).any(|count| fits(rest, &names[count..])),
+        (Some((&part, rest)), Some((&name, below))) => {
+            (part == "*" || part == name) && fits(rest, below)
+        }
+        _ => false,
+    }
+}
+
+impl Places {
+    /// Returns the places of all clients.
+    pub(super) fn all() -> &'static Places {
+        static ALL: OnceLock<Places> = OnceLock::new();
+        ALL.get_or_init(|| {
+            let sheets = CheckSheet::all().iter();
+            let places = sheets.flat_map(|sheet| {
+                sheet.paths.iter().map(move |&path| {
+                    let (in_plugin, below) = match path.strip_prefix("PLUGIN/") {
+                        Some(below) => (true, below),
+                        None => (false, path),
+                    };
+                    let mut directories: Vec<&str> = below.split('/').collect();
+                    let name = directories.pop().unwrap_or_default();
+                    Place { sheet, path, directories, name, in_plugin }
+                })
+            });
+            Places(places.collect())
+        })
+    }
+
+    /// Returns the places that a directory is one of, each with the directory that it starts at.
+    pub(super) fn in_directory<'d>(
+        &'static self,
+        directory: &'d str,
+        plugins: &[String],
+    ) -> Vec<(&'static Place, &'d str)> {
+        let places = self.0.iter();
+        let found = places.filter_map(|place| Some((place, place.base(directory, plugins)?)));
+        let mut found: Vec<(&Place, &str)> = found.collect();
+        // A plugin has rules of its own for a file that projects have, too.
+        let of_plugins: Vec<&str> = found
+            .iter()
+            .filter(|(place, _)| place.in_plugin)
+            .map(|(place, _)| place.name)
+            .collect();
+        found.retain(|(place, _)| place.is_below() || !of_plugins.contains(&place.name));
+        found
+    }
+}
+
+/// Returns whether a file of that name in that directory is a client's own.
+pub(in crate::native) fn is_known(directory: &Target, name: &OsStr) -> bool {
+    let slashed = directory.slashed();
+    let Some(name) = name.to_str() else { return false };
+    Places::all().in_directory(slashed, &[]).iter().any(|(place, _)| place.names(name))
+}
+
+/// Returns the directory that one of a client's own belongs to.
+pub(in crate::native) fn owner_of(directory: &Target) -> Option<Target> {
+    let slashed = directory.slashed();
+    let places = Places::all().in_directory(slashed, &[]);
+    let mut bases = places.iter().map(|(_, base)| *base).filter(|base| base.len() < slashed.len());
+    let base = bases.next()?;
+    let count = base.split('/').filter(|name| !name.is_empty()).count();
+    let names = directory.directories()[..count].to_vec();
+    Some(Target::from_names(names, TargetKind::Directory))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn directories_of_a_place() {
+        assert!(fits(&[".claude"], &[".claude"]));
+        assert!(!fits(&[".claude"], &[".claude", "agents"]));
+        assert!(fits(&[".claude", "agents", "**"], &[".claude", "agents"]));
+        assert!(fits(&[".claude", "agents", "**"], &[".claude", "agents", "a", "b"]));
+        assert!(fits(&["skills", "*"], &["skills", "pdf"]));
+        assert!(!fits(&["skills", "*"], &["skills"]));
+        assert!(fits(&[], &[]));
+    }
+}

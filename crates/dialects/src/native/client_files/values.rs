@@ -1,0 +1,502 @@
+//! Compares a client's file with the table of its checks.
+//!
+//! One walk over the file and the table together; every finding names the client, its version and its reaction. The
+//! reaction decides how bad it is: an error where the client refuses or drops something and that was seen in a run, else
+//! a warning. A key that is not known may be new, so it is reported only where the client refuses it, or where it is a
+//! typing error of a known one.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_profiles::{
+    Bounds, CheckedFile, CheckedTable, ClientChecks, Evidence, Expected, FileFormat, Reaction,
+};
+use brief_syntax::diagnostic::{Edit, Fix};
+use brief_syntax::near_miss::{nearest, slip};
+use brief_syntax::{Diagnostic, Rule, Severity, Source, Span, rules};
+
+use super::forms;
+use super::tree::{TreeField, TreeNode, TreeValue};
+
+/// Named types may name others; more of them than this are a circle.
+const NESTED: usize = 32;
+
+/// A file that is being checked.
+pub(super) struct FileCheck<'c> {
+    pub(super) checks: &'c ClientChecks,
+    pub(super) file: &'c CheckedFile,
+    pub(super) source: &'c Arc<Source>,
+    /// The directory that the file's places start at.
+    pub(super) base: &'c Path,
+    pub(super) is_there: &'c dyn Fn(&Path) -> bool,
+    pub(super) found: Vec<Diagnostic>,
+}
+
+/// The place of a value: what it is called, and what becomes of it when it is wrong.
+#[derive(Clone, Copy)]
+pub(super) struct Spot<'k> {
+    /// The key; empty at the top.
+    pub(super) name: &'k str,
+    pub(super) span: Span,
+    pub(super) reaction: Reaction,
+    pub(super) help: Option<&'k str>,
+    /// True if it is an element of the list that bears the name.
+    is_element: bool,
+    level: usize,
+}
+
+impl<'k> Spot<'k> {
+    pub(super) fn top(span: Span, reaction: Reaction) -> Spot<'k> {
+        Spot { name: "", span, reaction, help: None, is_element: false, level: 0 }
+    }
+
+    /// Returns the same place, where the client says nothing.
+    pub(super) fn silent(self) -> Spot<'k> {
+        Spot { reaction: Reaction::IgnoresSilently, ..self }
+    }
+}
+
+impl FileCheck<'_> {
+    /// Reports a problem: `message` is followed by the client's reaction.
+    pub(super) fn report(&mut self, rule: Rule, span: Span, message: &str, reaction: Reaction) {
+        let found = self.problem(rule, span, message, reaction);
+        self.found.push(found);
+    }
+
+    /// Adds advice and a fix to the last problem.
+    pub(super) fn advise(&mut self, help: String, fix: Option<Fix>) {
+        if let Some(last) = self.found.last_mut() {
+            last.help = Some(help);
+            last.fix = fix;
+        }
+    }
+
+    fn has_doubt(&self, reaction: Reaction) -> bool {
+        self.checks.seen_in(self.file).how == Evidence::Documents || !reaction.is_refusal()
+    }
+
+    fn problem(&self, rule: Rule, span: Span, message: &str, reaction: Reaction) -> Diagnostic {
+        let named = self.checks.named(self.file);
+        let message = match (reaction, self.checks.seen_in(self.file).how) {
+            (Reaction::Standard, _) => {
+                format!("{message}: {named} asks for it, and clients differ")
+            }
+            (_, Evidence::Documents) => format!("{message}, by the documentation of {named}"),
+            (_, Evidence::Run) => format!("{message}: {named} {}", reaction.phrase()),
+        };
+        let rule =
+            if reaction == Reaction::Standard { rules::client::SKILL_STANDARD } else { rule };
+        let found = Diagnostic::new(rule, self.source, span, message);
+        let severity = if self.has_doubt(reaction) { Severity::Warning } else { Severity::Error };
+        found.with_severity(severity)
+    }
+
+    /// Checks a value.
+    pub(super) fn value(&mut self, node: &TreeNode, expected: &Expected, spot: Spot<'_>) {
+        if spot.level > NESTED {
+            return;
+        }
+        // A key of YAML without a value is the same as no key.
+        let is_yaml = self.file.format == FileFormat::FrontMatter;
+        if is_yaml && node.value == TreeValue::Null {
+            return;
+        }
+        match (expected, &node.value) {
+            (Expected::Any, _)
+            | (Expected::Null, TreeValue::Null)
+            | (Expected::Boolean, TreeValue::Boolean(_))
+            | (_, TreeValue::Other) => {}
+            (Expected::Named(name), _) => self.named(node, name, spot),
+            (Expected::Form(form), TreeValue::Text(text)) => {
+                forms::check(self, form, text, node.span, spot);
+            }
+            (Expected::Text(bounds), TreeValue::Text(text)) => {
+                #[expect(clippy::cast_precision_loss, reason = "bounds of texts are small")]
+                let length = text.chars().count() as f64;
+                if !bounds.hold(length) {
+                    self.out_of_bounds(node, *bounds, "characters", spot);
+                }
+            }
+            (Expected::Integer(bounds), TreeValue::Number(number, true))
+            | (Expected::Number(bounds), TreeValue::Number(number, _)) => {
+                if !bounds.hold(*number) {
+                    self.out_of_bounds(node, *bounds, "", spot);
+                }
+            }
+            (Expected::Literal(wanted), TreeValue::Text(text)) if wanted == text => {}
+            (Expected::Literal(wanted), TreeValue::Text(_)) => {
+                self.other_value(node, &[wanted.as_str()], spot);
+            }
+            (Expected::Flag(wanted), TreeValue::Boolean(flag)) if wanted == flag => {}
+            (Expected::List(of), TreeValue::List(nodes))
+                if matches!(&**of, Expected::Form(form) if form == "tool")
+                    && nodes.iter().all(|node| node.text().is_some()) =>
+            {
+                let names = nodes.iter().map(|node| (node.text().unwrap_or_default(), node.span));
+                forms::tool_names(self, names, spot);
+            }
+            (Expected::List(of), TreeValue::List(nodes)) => {
+                for node in nodes {
+                    let start = node.span.start;
+                    let span = Span::new(start, (start + 1).min(node.span.end));
+                    let below = Spot { span, is_element: true, level: spot.level + 1, ..spot };
+                    self.value(node, of, below);
+                }
+            }
+            (Expected::Map(of), TreeValue::Table(fields)) => {
+                for field in fields {
+                    let below = Spot { name: &field.name, span: field.key, ..spot };
+                    let level = spot.level + 1;
+                    self.value(&field.node, of, Spot { is_element: false, level, ..below });
+                }
+            }
+            (Expected::Either(all), _) => self.either(node, all, spot),
+            _ => self.other_kind(node, std::slice::from_ref(expected), spot),
+        }
+    }
+
+    fn named(&mut self, node: &TreeNode, name: &str, spot: Spot<'_>) {
+        let checks = self.checks;
+        let spot = Spot { level: spot.level + 1, ..spot };
+        if let Some(table) = checks.tables.get(name) {
+            self.table(node, table, spot);
+        } else if let Some(expected) =
+            checks.types.get(name).and_then(|text| Expected::parse(text).ok())
+        {
+            self.value(node, &expected, spot);
+        }
+    }
+
+    fn either(&mut self, node: &TreeNode, all: &[Expected], spot: Spot<'_>) {
+        let is_literal = |one: &&Expected| matches!(one, Expected::Literal(_) | Expected::Flag(_));
+        let mut exact = all.iter().filter(is_literal);
+        if exact.any(|one| self.fits(node, one, 0)) {
+            return;
+        }
+        if let Some(one) = all.iter().find(|one| self.fits(node, one, 0)) {
+            self.value(node, one, spot);
+            return;
+        }
+        let literals: Vec<&str> = all
+            .iter()
+            .filter_map(|one| match one {
+                Expected::Literal(text) => Some(text.as_str()),
+                Expected::Flag(true) => Some("true"),
+                Expected::Flag(false) => Some("false"),
+                _ => None,
+            })
+            .collect();
+        let is_text = matches!(node.value, TreeValue::Text(_));
+        if is_text && !literals.is_empty() || literals.len() == all.len() {
+            self.other_value(node, &literals, spot);
+        } else {
+            self.other_kind(node, all, spot);
+        }
+    }
+
+    /// Returns whether a value is of the kind that is expected, whatever is in it.
+    fn fits(&self, node: &TreeNode, expected: &Expected, level: usize) -> bool {
+        match (expected, &node.value) {
+            (Expected::Any, _)
+            | (Expected::Null, TreeValue::Null)
+            | (Expected::Text(_) | Expected::Form(_), TreeValue::Text(_))
+            | (Expected::Number(_), TreeValue::Number(..))
+            | (Expected::Integer(_), TreeValue::Number(_, true))
+            | (Expected::Boolean, TreeValue::Boolean(_))
+            | (Expected::List(_), TreeValue::List(_))
+            | (Expected::Map(_), TreeValue::Table(_)) => true,
+            (Expected::Literal(wanted), TreeValue::Text(text)) => wanted == text,
+            (Expected::Flag(wanted), TreeValue::Boolean(flag)) => wanted == flag,
+            (Expected::Either(all), _) => all.iter().any(|one| self.fits(node, one, level)),
+            (Expected::Named(name), value) => {
+                if self.checks.tables.contains_key(name) {
+                    return matches!(value, TreeValue::Table(_));
+                }
+                let text = self.checks.types.get(name);
+                let expected = text.and_then(|text| Expected::parse(text).ok());
+                level < NESTED && expected.is_some_and(|one| self.fits(node, &one, level + 1))
+            }
+            _ => false,
+        }
+    }
+
+    fn other_kind(&mut self, node: &TreeNode, all: &[Expected], spot: Spot<'_>) {
+        let mut wanted: Vec<&str> = all.iter().map(|one| self.noun(one, 0)).collect();
+        wanted.dedup();
+        let message =
+            format!("{} has to be {}, not {}", called(spot), wanted.join(" or "), node.noun());
+        self.report(rules::client::WRONG_TYPE, node.span, &message, spot.reaction);
+        let bare = match (&node.value, all) {
+            (TreeValue::Text(text), [Expected::Boolean]) => {
+                text.parse::<bool>().ok().map(|flag| flag.to_string())
+            }
+            (TreeValue::Text(text), [Expected::Number(_) | Expected::Integer(_)]) => {
+                text.parse::<u32>().ok().map(|number| number.to_string())
+            }
+            _ => None,
+        };
+        match (spot.help, bare) {
+            (Some(help), _) => self.advise(help.to_owned(), None),
+            (None, Some(bare)) => {
+                let edit = Edit::replace(node.span, bare.clone());
+                let fix = Fix::safe(format!("write `{bare}` without quotes"), vec![edit]);
+                self.advise(format!("write `{bare}` without quotes"), Some(fix));
+            }
+            (None, None) => {}
+        }
+    }
+
+    fn noun(&self, expected: &Expected, level: usize) -> &'static str {
+        match expected {
+            Expected::Any => "anything",
+            Expected::Null => "nothing",
+            Expected::Text(_) | Expected::Form(_) | Expected::Literal(_) => "text",
+            Expected::Number(_) => "a number",
+            Expected::Integer(_) => "a whole number",
+            Expected::Boolean | Expected::Flag(_) => "true or false",
+            Expected::List(_) => "a list",
+            Expected::Map(_) => "a table",
+            Expected::Either(all) => all.first().map_or("anything", |one| self.noun(one, level)),
+            Expected::Named(name) => match self.checks.types.get(name) {
+                Some(text) if level < NESTED => {
+                    Expected::parse(text).map_or("anything", |one| self.noun(&one, level + 1))
+                }
+                _ => "a table",
+            },
+        }
+    }
+
+    fn out_of_bounds(&mut self, node: &TreeNode, bounds: Bounds, unit: &str, spot: Spot<'_>) {
+        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+        let wanted = match (bounds.least, bounds.most) {
+            (Some(least), _) if bounds.is_above => format!("more than {least}{unit}"),
+            (Some(least), Some(most)) => format!("{least} to {most}{unit}"),
+            (Some(least), None) => format!("{least}{unit} or more"),
+            (None, Some(most)) => format!("at most {most}{unit}"),
+            (None, None) => return,
+        };
+        let message = format!("{} has to be {wanted}", called(spot));
+        self.report(rules::client::WRONG_VALUE, node.span, &message, spot.reaction);
+        if let Some(help) = spot.help {
+            self.advise(help.to_owned(), None);
+        }
+    }
+
+    fn other_value(&mut self, node: &TreeNode, known: &[&str], spot: Spot<'_>) {
+        let written = match &node.value {
+            TreeValue::Text(text) => format!("`{text}`"),
+            _ => node.noun().to_owned(),
+        };
+        let mut listed: Vec<String> = known.iter().take(8).map(|one| format!("`{one}`")).collect();
+        if known.len() > 8 {
+            listed.push("…".to_owned());
+        }
+        let message = format!("{} may be {}, not {written}", called(spot), listed.join(", "));
+        self.report(rules::client::WRONG_VALUE, node.span, &message, spot.reaction);
+        if let Some(help) = spot.help {
+            self.advise(help.to_owned(), None);
+        } else if let Some(meant) = node.text().and_then(|text| slip(text, known)) {
+            let fix = self.rename(node.span, meant);
+            self.advise(format!("did you mean `{meant}`?"), Some(fix));
+        }
+    }
+
+    /// Returns the edit that writes another name in the same quotes.
+    pub(super) fn rename(&self, span: Span, name: &str) -> Fix {
+        let quote = match self.source.slice(span).chars().next() {
+            Some(quote @ ('"' | '\'')) => quote.to_string(),
+            _ => String::new(),
+        };
+        let edit = Edit::replace(span, format!("{quote}{name}{quote}"));
+        Fix::safe(format!("write `{name}`"), vec![edit])
+    }
+
+    fn table(&mut self, node: &TreeNode, table: &CheckedTable, spot: Spot<'_>) {
+        if !matches!(node.value, TreeValue::Table(_)) {
+            self.other_kind(node, &[Expected::Map(Box::new(Expected::Any))], spot);
+            return;
+        }
+        let spot = Spot { reaction: table.reaction.unwrap_or(spot.reaction), ..spot };
+        if let Some(by) = &table.by {
+            self.case(node, table, by, spot);
+            return;
+        }
+        for field in node.fields() {
+            self.field(node, field, table, spot);
+        }
+        let noun = table.noun.as_deref().unwrap_or("the table");
+        // The whole of an entry would hide what is wrong in it.
+        let place = if spot.name.is_empty() { Span::at(spot.span.start) } else { spot.span };
+        for key in table.required.iter().filter(|key| !has(node, key)) {
+            let message = format!("{noun} needs `{key}`");
+            self.report(rules::client::MISSING_FIELD, place, &message, spot.reaction);
+            let insert = table.insert.get(&**key);
+            let help = match insert {
+                Some(value) => format!("add `\"{key}\": \"{value}\"`"),
+                None => format!("add `{key}`"),
+            };
+            let fix = insert.and_then(|value| self.insertion(node, key, value));
+            self.advise(help, fix);
+        }
+        if !table.one_of.is_empty() && !table.one_of.iter().any(|key| has(node, key)) {
+            let keys: Vec<String> = table.one_of.iter().map(|key| format!("`{key}`")).collect();
+            let message = format!("{noun} needs {}", keys.join(" or "));
+            self.report(rules::client::MISSING_FIELD, place, &message, spot.reaction);
+            self.advise("add one of them".to_owned(), None);
+        }
+        for (first, second) in &table.exclusive {
+            if let (Some(_), Some(second_field)) = (node.get(first), node.get(second)) {
+                let message = format!("{noun} has both `{first}` and `{second}`");
+                let span = second_field.key;
+                self.report(rules::client::CONFLICTING_FIELDS, span, &message, spot.reaction);
+                self.advise("keep the one that is meant".to_owned(), None);
+            }
+        }
+        for (first, second) in &table.needs {
+            if let Some(field) = node.get(first).filter(|_| !has(node, second)) {
+                let message = format!("`{first}` does nothing without `{second}`");
+                self.report(rules::client::NO_EFFECT, field.key, &message, spot.reaction);
+                self.advise(format!("add `{second}`, or remove `{first}`"), None);
+            }
+        }
+    }
+
+    /// Checks a table whose kind stands in one of its keys.
+    fn case(&mut self, node: &TreeNode, table: &CheckedTable, by: &str, spot: Spot<'_>) {
+        let checks = self.checks;
+        let chosen = match node.get(by) {
+            Some(field) => {
+                let text = field.node.text();
+                let case = text.and_then(|text| table.cases.get(text));
+                if case.is_none() {
+                    let known: Vec<&str> = table.cases.keys().map(String::as_str).collect();
+                    let below = Spot { name: by, span: field.key, is_element: false, ..spot };
+                    self.other_value(&field.node, &known, below);
+                }
+                case
+            }
+            None => {
+                let mut otherwise = table.otherwise.iter();
+                let found = otherwise.find(|(key, _)| key.is_empty() || node.get(key).is_some());
+                if found.is_none() {
+                    let noun = table.noun.as_deref().unwrap_or("the table");
+                    let keys: Vec<String> = std::iter::once(by)
+                        .chain(table.otherwise.iter().map(|(key, _)| &**key))
+                        .map(|key| format!("`{key}`"))
+                        .collect();
+                    let message = format!("{noun} needs {}", keys.join(" or "));
+                    self.report(rules::client::MISSING_FIELD, spot.span, &message, spot.reaction);
+                    self.advise("add one of them".to_owned(), None);
+                }
+                found.map(|(_, case)| case)
+            }
+        };
+        let expected = chosen.and_then(|case| Expected::parse(case).ok());
+        if let Some(Expected::Named(name)) = expected
+            && let Some(case) = checks.tables.get(&name)
+        {
+            self.table(node, case, Spot { level: spot.level + 1, ..spot });
+        }
+    }
+
+    fn field(&mut self, node: &TreeNode, field: &TreeField, table: &CheckedTable, spot: Spot<'_>) {
+        let name = field.name.as_str();
+        let level = spot.level + 1;
+        let below = Spot { name, span: field.key, is_element: false, level, ..spot };
+        if let Some(key) = table.keys.get(name) {
+            let reaction = key.reaction.unwrap_or(spot.reaction);
+            if key.no_effect {
+                let message = format!("`{name}` has no effect here");
+                self.report(rules::client::NO_EFFECT, field.key, &message, reaction);
+                self.advise(key.help.as_deref().unwrap_or("remove it").to_owned(), None);
+                return;
+            }
+            let below = Spot { reaction, help: key.help.as_deref(), ..below };
+            if let Ok(expected) = Expected::parse(&key.expected) {
+                self.value(&field.node, &expected, below);
+            }
+            return;
+        }
+        let noun = table.noun.as_deref().unwrap_or("the table");
+        if let Some(help) = table.without_effect.get(name) {
+            let message = format!("`{name}` does nothing in {noun}");
+            let reaction = Reaction::IgnoresSilently;
+            self.report(rules::client::NO_EFFECT, field.key, &message, reaction);
+            self.advise(help.to_string(), None);
+            return;
+        }
+        if table.reserved.has(name) {
+            let message = format!("the name `{name}` is reserved");
+            self.report(rules::client::RESERVED_NAME, field.key, &message, spot.reaction);
+            self.advise("choose another name".to_owned(), None);
+            return;
+        }
+        let names = table.names.as_deref().and_then(|list| self.checks.lists.get(list));
+        if let Some(each) = &table.each
+            && names.is_none_or(|names| names.has(name))
+        {
+            if let Ok(expected) = Expected::parse(each) {
+                self.value(&field.node, &expected, below);
+            }
+            return;
+        }
+        let mut known: Vec<&str> = table.keys.keys().map(String::as_str).collect();
+        known.extend(names.iter().flat_map(|names| names.iter()).map(|name| &**name));
+        known.sort_unstable();
+        known.dedup();
+        let is_free = |meant: &&str| node.get(meant).is_none();
+        let meant = slip(name, &known).filter(is_free);
+        let rule = match names {
+            Some(_) => rules::client::UNKNOWN_EVENT,
+            None => rules::client::UNKNOWN_KEY,
+        };
+        let reaction = match (table.unknown, meant) {
+            (Some(reaction), _) => reaction,
+            (None, Some(_)) => Reaction::IgnoresSilently,
+            (None, None) => return,
+        };
+        let message = match names {
+            Some(_) => format!("`{name}` is not an event"),
+            None => format!("`{name}` is not a key of {noun}"),
+        };
+        self.report(rule, field.key, &message, reaction);
+        let near = meant.or_else(|| nearest(name, &known).filter(is_free));
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => match names {
+                Some(_) => format!("its events are {}", known.join(", ")),
+                None => "remove it, or correct its name".to_owned(),
+            },
+        };
+        let fix = meant.map(|meant| self.rename(field.key, meant));
+        self.advise(help, fix);
+    }
+
+    /// Returns the edit that adds a field in front of the others of a JSON table.
+    fn insertion(&self, node: &TreeNode, key: &str, value: &str) -> Option<Fix> {
+        let is_json = matches!(
+            self.file.format,
+            FileFormat::Json | FileFormat::JsonWithComments | FileFormat::Jsonc
+        );
+        let first = node.fields().first().filter(|_| is_json)?;
+        let start = first.key.start;
+        let before = self.source.text().get(node.span.start + 1..start)?;
+        let gap = if before.trim().is_empty() && !before.is_empty() { before } else { " " };
+        let text = format!("\"{key}\": \"{value}\",{gap}");
+        let edit = Edit::replace(Span::at(start), text);
+        Some(Fix::safe(format!("add `\"{key}\": \"{value}\"`"), vec![edit]))
+    }
+}
+
+/// Returns the words for the place of a value.
+pub(super) fn called(spot: Spot<'_>) -> String {
+    match spot.name {
+        "" => "the file".to_owned(),
+        name if spot.is_element => format!("an element of `{name}`"),
+        name => format!("`{name}`"),
+    }
+}
+
+fn has(node: &TreeNode, key: &str) -> bool {
+    node.get(key).is_some_and(|field| field.node.value != TreeValue::Null)
+}
