@@ -39,6 +39,7 @@ mod hook_moments;
 mod hosted;
 mod hostile;
 mod import;
+mod import_united;
 mod in_process;
 mod init;
 #[cfg(unix)]

@@ -12,17 +12,17 @@ use jsonc_parser::ast::Value as Setting;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-use crate::mcp::{self, Declared, FoundServer, Server, ServerScope, Transport};
+use crate::mcp::{self, Declared, FoundServer, Server, ServerFile, ServerScope, Transport};
 use crate::profile::Profiles;
 
-use super::{ImportLoss, SkippedFile};
+use super::{ImportLoss, SkippedFile, peers};
 
 /// A server of one or several clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CollectedServer {
     /// The server.
     pub server: Server,
-    /// The clients that have it.
+    /// The clients that have it; all, if there are none.
     pub clients: Vec<String>,
     /// The files that it stands in, below the project, with `/`.
     pub originals: Vec<String>,
@@ -47,22 +47,28 @@ const RECORDS: [Record; 4] = [
 ];
 
 /// Settings of other tools.
-const UNSAID: [(&str, &str); 4] = [
+const UNSAID: [(&str, &str); 3] = [
     (".rulesync/hooks.json", "it has hooks of rulesync, which start programs; set them up by hand"),
-    (".rulesync/mcp.json", "it has servers of rulesync; write them into `[mcp]` of brief.toml"),
     (".rulesync/permissions.json", "permissions are each client's own; set them up by hand"),
     (
         ".ruler/ruler.toml",
-        "its settings and servers are ruler's own; servers go into `[mcp]` of brief.toml",
+        "its settings are ruler's own; `install.clients` of brief.toml names clients",
     ),
 ];
 
+/// Fields of a server that tools read and clients do not.
+const OF_TOOLS: [&str; 2] = ["targets", "description"];
+
 /// Returns whether a file of the project is looked at, though no item is made of it.
 pub(super) fn is_one(path: &str) -> bool {
-    mcp::server_files(ServerScope::Project).any(|file| file.path == path)
+    server_files().any(|file| file.path == path)
         || is_settings(path)
         || RECORDS.iter().any(|(name, _)| *name == path)
         || UNSAID.iter().any(|(name, _)| *name == path)
+}
+
+fn server_files() -> impl Iterator<Item = ServerFile> {
+    mcp::server_files(ServerScope::Project).chain(mcp::PEER_FILES)
 }
 
 /// Returns whether a file may have hooks of a client.
@@ -79,7 +85,6 @@ pub(super) fn read(files: &[(String, Vec<u8>)], profiles: &Profiles) -> Beside {
     for (path, bytes) in files {
         if let Some((_, reason)) = UNSAID.iter().find(|(name, _)| name == path) {
             beside.name(path, (*reason).to_owned());
-            continue;
         }
         let Ok(text) = std::str::from_utf8(bytes) else {
             beside.name(path, super::ImportRefusal::NotUtf8.to_string());
@@ -93,14 +98,23 @@ pub(super) fn read(files: &[(String, Vec<u8>)], profiles: &Profiles) -> Beside {
         if is_settings(path) {
             beside.settings(path, text);
         }
-        for file in mcp::server_files(ServerScope::Project).filter(|file| file.path == path) {
+        for file in server_files().filter(|file| file.path == path) {
+            let is_peer = mcp::PEER_FILES.contains(&file);
             match mcp::find(&file, text) {
                 Err(problem) => beside.name(path, problem),
                 Ok(found) => {
                     let names: Vec<String> =
                         found.iter().map(|found| found.server.name.clone()).collect();
-                    for found in found {
-                        beside.add(path, file.owner, found, profiles);
+                    for mut found in found {
+                        let clients = if is_peer {
+                            found.others.retain(|own| !OF_TOOLS.contains(&own.as_str()));
+                            beside.targets(path, &found, profiles)
+                        } else {
+                            Some(vec![file.owner.to_owned()])
+                        };
+                        if let Some(clients) = clients {
+                            beside.add(path, &clients, found, profiles);
+                        }
                     }
                     for name in
                         mcp::names(&file, text).into_iter().filter(|own| !names.contains(own))
@@ -146,14 +160,42 @@ impl Beside {
         }
     }
 
-    /// Takes a server over, or says why not.
-    fn add(&mut self, path: &str, owner: &str, found: FoundServer, profiles: &Profiles) {
+    /// Returns the clients that a tool has a server for, none if it is for all; `None` for one that is for unknown ones
+    /// alone.
+    fn targets(
+        &mut self,
+        path: &str,
+        found: &FoundServer,
+        profiles: &Profiles,
+    ) -> Option<Vec<String>> {
+        if found.targets.is_empty() || found.targets.iter().any(|target| target == "*") {
+            return Some(Vec::new());
+        }
+        let mut clients = Vec::new();
+        for target in &found.targets {
+            match peers::client(target, &profiles.ids()) {
+                Some(client) => clients.push(client),
+                None => {
+                    let name = &found.server.name;
+                    self.name(
+                        path,
+                        format!("the server `{name}`: no client is known as `{target}`"),
+                    );
+                }
+            }
+        }
+        (!clients.is_empty()).then_some(clients)
+    }
+
+    /// Takes a server over for some clients, or for all, or says why not.
+    fn add(&mut self, path: &str, clients: &[String], found: FoundServer, profiles: &Profiles) {
         let FoundServer { server, others, .. } = found;
+        let unknown = clients.iter().find(|client| profiles.get(client).is_none());
         let name = server.name.clone();
         let problem = if !mcp::is_name(&name) {
             Some("its name has other letters than `[mcp]` allows".to_owned())
-        } else if profiles.get(owner).is_none() {
-            Some(format!("`[mcp]` has no client `{owner}`"))
+        } else if let Some(unknown) = unknown {
+            Some(format!("`[mcp]` has no client `{unknown}`"))
         } else if !others.is_empty() {
             Some(format!("`[mcp]` has no word for `{}`", others.join("`, `")))
         } else {
@@ -167,12 +209,16 @@ impl Beside {
         match self.servers.iter_mut().find(|known| known.server.name == name) {
             None => self.servers.push(CollectedServer {
                 server,
-                clients: vec![owner.to_owned()],
+                clients: clients.to_vec(),
                 originals: vec![path.to_owned()],
             }),
             Some(known) if known.server == server => {
-                if !known.clients.iter().any(|own| own == owner) {
-                    known.clients.push(owner.to_owned());
+                if clients.is_empty() || known.clients.is_empty() {
+                    known.clients.clear();
+                } else {
+                    let new = clients.iter().filter(|own| !known.clients.contains(own));
+                    let new: Vec<String> = new.cloned().collect();
+                    known.clients.extend(new);
                 }
                 known.originals.push(path.to_owned());
             }
@@ -369,6 +415,32 @@ mod tests {
         assert_eq!(reasons(".cursor/hooks.json", "{\"hooks\": {\"stop\": [{}]}}").len(), 1);
         assert_eq!(reasons(".rulesync/hooks.json", "{}").len(), 1);
         assert!(!is_one("src/settings.json") && !is_one("docs/.mcp.json"));
+    }
+
+    /// Servers of rulesync 17 and ruler 0.3, for the clients that they are for.
+    #[test]
+    fn servers_of_other_tools_are_taken_over() {
+        let rulesync = r#"{"mcpServers": {
+            "docs": {"description": "Docs", "type": "stdio", "command": "npx", "args": ["docs"]},
+            "web": {"type": "http", "url": "https://web.test/mcp", "targets": ["claudecode", "cursor", "unheard"]},
+            "odd": {"command": "x", "targets": ["unheard"]}, "star": {"command": "x", "targets": ["*", "unheard"]}}}"#;
+        let ruler = "default_agents = [\"claude\"]\n[mcp]\nenabled = true\n[mcp_servers.git]\ncommand = \"uvx\"\nargs = [\"git\"]\n\
+                     [mcp_servers.git.env]\nDEPTH = \"1\"\n[mcp_servers.docs]\ncommand = \"npx\"\nargs = [\"docs\"]\n";
+        let file = |path: &str, text: &str| (path.to_owned(), text.as_bytes().to_vec());
+        let files = [file(".rulesync/mcp.json", rulesync), file(".ruler/ruler.toml", ruler)];
+        let beside = read(&files, Profiles::builtin());
+        let servers = beside.servers.iter();
+        let servers: Vec<(&str, String, usize)> = servers
+            .map(|own| (own.server.name.as_str(), own.clients.join(" "), own.originals.len()))
+            .collect();
+        let expected =
+            [("docs", "", 2), ("web", "claude cursor", 1), ("star", "", 1), ("git", "", 1)];
+        assert_eq!(servers, expected.map(|(name, own, number)| (name, own.to_owned(), number)));
+        let named: Vec<&str> = beside.named.iter().map(|named| named.reason.as_str()).collect();
+        let unknown = |name: &str| format!("the server `{name}`: no client is known as `unheard`");
+        assert_eq!(named[..2], [unknown("web"), unknown("odd")]);
+        assert!(named[2].contains("its settings are ruler's own"), "{named:?}");
+        assert!(!crate::mcp::declaration(&beside.servers[0].server, &[]).contains("clients"));
     }
 
     #[test]

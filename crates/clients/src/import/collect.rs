@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::path::Path;
 use std::sync::Arc;
 
 use brief_dialects::is_in_dependency;
@@ -23,7 +24,7 @@ use super::found::{FoundFile, Looking, tell};
 use super::header::Header;
 use super::item::ImportedItem;
 use super::unite::unite;
-use super::{ImportNote, OriginalFile, import, slug};
+use super::{ImportNote, OriginalFile, import, modes, slug};
 
 /// The result of a look at the files of a project.
 #[derive(Debug, Default)]
@@ -203,7 +204,7 @@ impl Reading {
                 continue;
             }
             if kind == FileKind::File
-                && beside::is_one(&path)
+                && (beside::is_one(&path) || path == modes::FILE)
                 && let Ok(bytes) = visit.read(name)
             {
                 self.beside.push((path.clone(), bytes));
@@ -211,6 +212,10 @@ impl Reading {
             let Some(found) = tell(&path, profiles, looking) else {
                 if let Some(client) = ignoring(&path) {
                     let reason = format!("it names files for {client} to leave alone; it stays");
+                    self.skip_losing(ImportLoss::NoPortableForm, &path, reason);
+                } else if modes::is_rule_of_mode(&path) {
+                    let reason =
+                        "it is for one mode of Roo Code, which no other client has; it stays";
                     self.skip_losing(ImportLoss::NoPortableForm, &path, reason);
                 }
                 continue;
@@ -324,6 +329,7 @@ impl Reading {
                 Err(refusal) => self.skip(path, refusal.to_string()),
             }
         }
+        items.extend(self.modes(&clients, &mut files));
         let mut names = TakenNames::default();
         let mut collected: Vec<CollectedItem> = Vec::new();
         for mut item in unite(items, profiles, &files) {
@@ -348,6 +354,33 @@ impl Reading {
         self.skipped.sort();
         let (skipped, servers, files) = (self.skipped, beside.servers, self.files);
         Collection { items: collected, skipped, servers, files }
+    }
+
+    /// Takes the agents of a list.
+    fn modes(&mut self, clients: &[&str], files: &mut ProjectFiles<'_>) -> Vec<ImportedItem> {
+        let mut items = Vec::new();
+        let lists: Vec<(String, Vec<u8>)> =
+            self.beside.extract_if(.., |(path, _)| path == modes::FILE).collect();
+        for (path, bytes) in lists {
+            self.files += 1;
+            let refused = super::ImportRefusal::NotUtf8.to_string();
+            let text = std::str::from_utf8(&bytes).map_err(|_| refused);
+            match text.and_then(|text| modes::read(Path::new(&path), text)) {
+                Ok(found) => {
+                    let (sound, others): (Vec<_>, Vec<_>) =
+                        found.into_iter().partition(|item| is_sound(&item.compilable(), clients));
+                    for item in &sound {
+                        files.show(&item.members[0].path, &path);
+                    }
+                    for item in others {
+                        self.skip(&path, format!("the format cannot say the mode `{}`", item.name));
+                    }
+                    items.extend(sound);
+                }
+                Err(reason) => self.skip(&path, reason),
+            }
+        }
+        items
     }
 
     /// Takes skills as they are; the same one in several places is one.

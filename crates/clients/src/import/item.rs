@@ -108,6 +108,16 @@ impl ImportedItem {
         self.notes.push(ImportNote { field: field.map(str::to_owned), message: message.into() });
     }
 
+    /// Sets the description, as long as the format allows it.
+    pub(super) fn describe(&mut self, text: &str) {
+        self.description = shortened(text.trim(), DESCRIPTION_LENGTH);
+    }
+
+    /// Sets another field of the format.
+    pub(super) fn set(&mut self, field: &str, value: YamlValue) {
+        self.fields.push((YamlValue::text(field), value));
+    }
+
     /// Takes the scope of a rule over, as far as the format can say it.
     pub(super) fn scope_of(&mut self, file: &OriginalFile<'_>, scope: &RuleScope) {
         if let Some(message) = moment(scope.used).filter(|_| scope.used != RuleUse::Never) {
@@ -135,7 +145,7 @@ impl ImportedItem {
         let description =
             header.get("description").and_then(text_of).filter(|text| !text.is_empty());
         match description {
-            Some(text) => self.description = shortened(text, DESCRIPTION_LENGTH),
+            Some(text) => self.describe(text),
             None => {
                 self.description = self.made_description(file);
                 self.unsaid.push("description");
@@ -238,7 +248,7 @@ impl ImportedItem {
         let (body, names) = arguments::portable(&self.body, &layout.arguments);
         if !names.is_empty() {
             let names = names.into_iter().map(YamlValue::Text).collect();
-            self.fields.push((YamlValue::text("arguments"), YamlValue::List(names)));
+            self.set("arguments", YamlValue::List(names));
         }
         self.body = body;
     }
@@ -283,7 +293,7 @@ impl ImportedItem {
                 .map(|parts| YamlValue::List(parts.into_iter().map(YamlValue::Text).collect())),
         };
         if let Some(value) = found {
-            self.fields.push((YamlValue::text(from.as_str()), value));
+            self.set(from.as_str(), value);
         }
     }
 

@@ -13,6 +13,7 @@ mod convert;
 mod found;
 mod header;
 mod item;
+mod modes;
 mod name;
 mod peers;
 mod tables;

@@ -92,13 +92,16 @@ pub(super) struct Targets {
     pub(super) unknown: Vec<String>,
 }
 
+/// Returns our name of a client that rulesync names.
+pub(super) fn client(name: &str, clients: &[&str]) -> Option<String> {
+    let known = NAMES.iter().find(|(own, _)| *own == name).map_or(name, |(_, ours)| ours);
+    clients.contains(&known).then(|| known.to_owned())
+}
+
 /// Reads `targets` and the blocks of clients, and takes them out of the fields.
 pub(super) fn targets(fields: &mut Map, clients: &[&str]) -> Targets {
     let mut targets = Targets::default();
-    let ours = |name: &str| {
-        let known = NAMES.iter().find(|(own, _)| *own == name).map_or(name, |(_, ours)| ours);
-        clients.contains(&known).then(|| known.to_owned())
-    };
+    let ours = |name: &str| client(name, clients);
     fields.retain(|(key, value)| {
         let name = key_of(key);
         match (name, value) {

@@ -3,7 +3,7 @@
 //! The files belong to the clients and to the user: they are read as far as they are understood, and
 //! nothing in them is started.
 
-use brief_profiles::{BUILTIN, ServerFormat, ServerProfile};
+use brief_profiles::{BUILTIN, ServerFormat};
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -21,7 +21,9 @@ pub struct ServerFile {
     pub path: &'static str,
     /// The directory that it is below.
     pub scope: ServerScope,
-    servers: &'static ServerProfile,
+    format: ServerFormat,
+    /// The key that holds the servers.
+    key: &'static str,
 }
 
 impl ServerFile {
@@ -45,8 +47,25 @@ pub fn server_files(scope: ServerScope) -> impl Iterator<Item = ServerFile> {
             ServerScope::User => (servers.home_file.as_ref(), &servers.home_or),
         };
         let paths = usual.into_iter().chain(others);
-        paths.map(move |path| ServerFile { client, owner, path, scope, servers })
+        let (format, key) = (servers.format, &*servers.key);
+        paths.map(move |path| ServerFile { client, owner, path, scope, format, key })
     })
+}
+
+/// The files of tools that keep servers for several clients: rulesync 17 and ruler 0.3.
+pub(crate) const PEER_FILES: [ServerFile; 3] = [
+    peer("rulesync", ".rulesync/mcp.json", ServerFormat::Json, "mcpServers"),
+    peer("ruler", ".ruler/ruler.toml", ServerFormat::Toml, "mcp_servers"),
+    peer("ruler", ".ruler/mcp.json", ServerFormat::Json, "mcpServers"),
+];
+
+const fn peer(
+    tool: &'static str,
+    path: &'static str,
+    format: ServerFormat,
+    key: &'static str,
+) -> ServerFile {
+    ServerFile { client: tool, owner: tool, path, scope: ServerScope::Project, format, key }
 }
 
 /// A server, and the line that it begins on.
@@ -58,6 +77,8 @@ pub struct FoundServer {
     pub line: usize,
     /// The fields that are not understood.
     pub others: Vec<String>,
+    /// The clients that it is for, in the words of a tool that keeps servers for several.
+    pub(crate) targets: Vec<String>,
 }
 
 /// The fields of servers that are understood, in any client's words.
@@ -79,7 +100,7 @@ const WORDS: [&str; 11] = [
 /// error says why the whole file is.
 pub fn find(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
     let text = text.trim_start_matches('\u{feff}');
-    if file.servers.format == ServerFormat::Toml {
+    if file.format == ServerFormat::Toml {
         return find_toml(file, text);
     }
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
@@ -87,7 +108,7 @@ pub fn find(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
     let Some(Value::Object(top)) = parsed.value else {
         return Err("it is not a JSON object".to_owned());
     };
-    let Some(Value::Object(servers)) = value(&top, &file.servers.key) else {
+    let Some(Value::Object(servers)) = value(&top, file.key) else {
         return Ok(Vec::new());
     };
     let found = servers.properties.iter().filter_map(|property| {
@@ -102,21 +123,22 @@ pub fn find(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
 
 fn found_server(name: String, fields: &dyn Fields, line: usize) -> Option<FoundServer> {
     let others = fields.names().into_iter().filter(|name| !WORDS.contains(&name.as_str()));
-    Some(FoundServer { server: server(name, fields)?, line, others: others.collect() })
+    let (others, targets) = (others.collect(), fields.texts("targets").unwrap_or_default());
+    Some(FoundServer { server: server(name, fields)?, line, others, targets })
 }
 
 /// Returns the names of all entries of a client's file, also of those that are not understood.
 pub fn names(file: &ServerFile, text: &str) -> Vec<String> {
     let text = text.trim_start_matches('\u{feff}');
-    if file.servers.format == ServerFormat::Toml {
+    if file.format == ServerFormat::Toml {
         let document = toml_edit::Document::parse(text.to_owned()).ok();
-        let servers = document.as_ref().and_then(|document| document.get(&file.servers.key));
+        let servers = document.as_ref().and_then(|document| document.get(file.key));
         let servers = servers.and_then(|item| item.as_table_like());
         return servers.map(|servers| Toml(servers).names()).unwrap_or_default();
     }
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let Ok(Some(Value::Object(top))) = parsed.map(|parsed| parsed.value) else { return Vec::new() };
-    match value(&top, &file.servers.key) {
+    match value(&top, file.key) {
         Some(Value::Object(servers)) => Json(servers).names(),
         _ => Vec::new(),
     }
@@ -125,7 +147,7 @@ pub fn names(file: &ServerFile, text: &str) -> Vec<String> {
 fn find_toml(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
     let document = toml_edit::Document::parse(text.to_owned());
     let document = document.map_err(|error| format!("it is not TOML: {}", error.message()))?;
-    let servers = document.get(&file.servers.key).and_then(|item| item.as_table_like());
+    let servers = document.get(file.key).and_then(|item| item.as_table_like());
     let found =
         servers.into_iter().flat_map(toml_edit::TableLike::iter).filter_map(|(name, item)| {
             let line = item.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);

@@ -7,6 +7,7 @@ mod install;
 mod read;
 mod write;
 
+pub(crate) use found::PEER_FILES;
 pub use found::{FoundServer, ServerFile, find, names, server_files};
 pub use install::{ServerChange, ServerEdit, ServerFileError, ServerScope, plan_server};
 pub use read::{Declared, declaration, is_name, read};

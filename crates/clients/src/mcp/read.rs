@@ -87,7 +87,9 @@ pub fn declaration(server: &Server, clients: &[String]) -> String {
     if server.disabled {
         table.insert("disabled", toml_edit::value(true));
     }
-    table.insert("clients", list(clients));
+    if !clients.is_empty() {
+        table.insert("clients", list(clients));
+    }
     table.to_string()
 }
 
