@@ -459,6 +459,9 @@ pub struct ServerProfile {
     /// Other names of that file. Without a `home-file` they are read, and never written.
     #[serde(default)]
     pub home_or: List<Text>,
+    /// The key of the user's file that holds a table for each project, by its path, with servers for that one.
+    #[serde(default)]
+    pub home_projects: Option<Text>,
     /// The format of the file.
     #[serde(default)]
     pub format: ServerFormat,

@@ -128,7 +128,7 @@ fn of_clients(
         let Some(Ok(top)) = top else { continue };
         for file in mcp::server_files(scope) {
             let found = match top.read_below(Path::new(file.path), limits::FILE_BYTES) {
-                Ok(bytes) => mcp::find(&file, &String::from_utf8_lossy(&bytes)),
+                Ok(bytes) => mcp::find(&file, &String::from_utf8_lossy(&bytes), root),
                 Err(ReadError::Missing) => continue,
                 Err(error) => Err(error.to_string()),
             };

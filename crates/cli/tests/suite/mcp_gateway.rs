@@ -282,8 +282,11 @@ fn servers_come_from_every_file() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     };
-    let both = json!({"both": {"command": "not-this-one"}, "of-claude": marked("of-claude")});
-    own(".claude.json", &json!({"oauthAccount": {"x": 1}, "mcpServers": both}).to_string());
+    let both = json!({"both": {"command": "not-this-one"}, "of-claude": {"command": "nor-this"}});
+    let here = json!({"mcpServers": {"of-claude": marked("of-claude")}});
+    let root = project.path().canonicalize().unwrap();
+    let of_claude = json!({"oauthAccount": {"x": 1}, "mcpServers": both, "projects": {root.to_str().unwrap(): here}});
+    own(".claude.json", &of_claude.to_string());
     let codex = marked("codex")["args"][1].to_string();
     own(
         ".codex/config.toml",
@@ -485,7 +488,13 @@ fn servers_of_the_official_sdk_are_used() {
 #[cfg(target_os = "linux")]
 #[test]
 fn tools_that_have_changed_are_held_back() {
-    let project = project().with_file("words", "Reads a file.").with_dir(".git");
+    let model = Model::start(vec![json!({"finish": "stop", "deltas": [{"content": "Alone."}]})]);
+    let project = project()
+        .with_file("words", "Reads a file.")
+        .with_file("agents/dev_caller.agent.md", AGENT)
+        .with_env("OPENAI_BASE_URL", &model.url)
+        .with_env("OPENAI_API_KEY", "sk-0123456789secret")
+        .with_dir(".git");
     let words = project.path().join("words");
     let tools_of = |rest: &str| {
         let hello = script("");
@@ -533,6 +542,12 @@ fn tools_that_have_changed_are_held_back() {
     let listed = gateway.ask(10, "tools/list", &json!({})).to_string();
     assert!(!listed.contains("s__t") && !listed.contains("all keys"), "{listed}");
     drop(gateway);
+    let run =
+        ["agent", "run", "agents/dev_caller.agent.md", "--input", "go", "--servers", "--exec"];
+    let output = project.run(&[&run[..], &["--grant", "mcp"]].concat());
+    assert_eq!((output.stdout.as_str(), output.code), ("Alone.\n", Some(0)), "{output}");
+    assert!(output.stderr.contains("the tool `t` of the server `s` is held back"), "{output}");
+    assert!(model.asked()[0].get("tools").is_none(), "{:?}", model.asked());
 
     let again = project.run_at_terminal(&accept, "y\n");
     assert!(again.to_string().contains("Send all keys"), "{again}");

@@ -5,6 +5,7 @@
 //! The records are those of `skills` 1 (`skills-lock.json`), rulesync 17 and apm 0.35, seen in public repositories.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use brief_profiles::BUILTIN;
 use brief_syntax::yaml::{Node, Value as YamlNode, Yaml};
@@ -100,7 +101,7 @@ pub(super) fn read(files: &[(String, Vec<u8>)], profiles: &Profiles) -> Beside {
         }
         for file in server_files().filter(|file| file.path == path) {
             let is_peer = mcp::PEER_FILES.contains(&file);
-            match mcp::find(&file, text) {
+            match mcp::find(&file, text, Path::new("")) {
                 Err(problem) => beside.name(path, problem),
                 Ok(found) => {
                     let names: Vec<String> =

@@ -3,6 +3,8 @@
 //! The files belong to the clients and to the user: they are read as far as they are understood, and
 //! nothing in them is started.
 
+use std::path::Path;
+
 use brief_profiles::{BUILTIN, ServerFormat};
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
@@ -24,6 +26,8 @@ pub struct ServerFile {
     format: ServerFormat,
     /// The key that holds the servers.
     key: &'static str,
+    /// The key that holds a table for each project.
+    projects: Option<&'static str>,
 }
 
 impl ServerFile {
@@ -48,7 +52,8 @@ pub fn server_files(scope: ServerScope) -> impl Iterator<Item = ServerFile> {
         };
         let paths = usual.into_iter().chain(others);
         let (format, key) = (servers.format, &*servers.key);
-        paths.map(move |path| ServerFile { client, owner, path, scope, format, key })
+        let projects = servers.home_projects.as_deref().filter(|_| scope == ServerScope::User);
+        paths.map(move |path| ServerFile { client, owner, path, scope, format, key, projects })
     })
 }
 
@@ -65,7 +70,8 @@ const fn peer(
     format: ServerFormat,
     key: &'static str,
 ) -> ServerFile {
-    ServerFile { client: tool, owner: tool, path, scope: ServerScope::Project, format, key }
+    let (client, owner, scope) = (tool, tool, ServerScope::Project);
+    ServerFile { client, owner, path, scope, format, key, projects: None }
 }
 
 /// A server, and the line that it begins on.
@@ -96,9 +102,9 @@ const WORDS: [&str; 11] = [
     "enabled",
 ];
 
-/// Reads the servers of a client's file, in order. A server that is not understood is passed over; the
-/// error says why the whole file is.
-pub fn find(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
+/// Reads the servers of a client's file, in order: in a file of the user, those for `project` before those for every
+/// project. A server that is not understood is passed over; the error says why the whole file is.
+pub fn find(file: &ServerFile, text: &str, project: &Path) -> Result<Vec<FoundServer>, String> {
     let text = text.trim_start_matches('\u{feff}');
     if file.format == ServerFormat::Toml {
         return find_toml(file, text);
@@ -108,10 +114,13 @@ pub fn find(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
     let Some(Value::Object(top)) = parsed.value else {
         return Err("it is not a JSON object".to_owned());
     };
-    let Some(Value::Object(servers)) = value(&top, file.key) else {
-        return Ok(Vec::new());
+    let of_project = || {
+        let projects = object(&top, file.projects?)?;
+        object(projects, project.to_str()?)
     };
-    let found = servers.properties.iter().filter_map(|property| {
+    let tables = [of_project(), Some(&top)].into_iter().flatten();
+    let servers = tables.filter_map(|table| object(table, file.key));
+    let found = servers.flat_map(|servers| &servers.properties).filter_map(|property| {
         let name = property.name.as_str().to_owned();
         let Value::Object(fields) = &property.value else { return None };
         let start = property.range().start;
@@ -138,10 +147,7 @@ pub fn names(file: &ServerFile, text: &str) -> Vec<String> {
     }
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let Ok(Some(Value::Object(top))) = parsed.map(|parsed| parsed.value) else { return Vec::new() };
-    match value(&top, file.key) {
-        Some(Value::Object(servers)) => Json(servers).names(),
-        _ => Vec::new(),
-    }
+    object(&top, file.key).map(|servers| Json(servers).names()).unwrap_or_default()
 }
 
 fn find_toml(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> {
@@ -159,6 +165,13 @@ fn find_toml(file: &ServerFile, text: &str) -> Result<Vec<FoundServer>, String> 
 
 fn value<'o, 't>(object: &'o Object<'t>, key: &str) -> Option<&'o Value<'t>> {
     object.properties.iter().find(|property| property.name.as_str() == key).map(|own| &own.value)
+}
+
+fn object<'o, 't>(object: &'o Object<'t>, key: &str) -> Option<&'o Object<'t>> {
+    match value(object, key)? {
+        Value::Object(found) => Some(found),
+        _ => None,
+    }
 }
 
 /// The fields of a server, whatever the file is written in.
@@ -266,7 +279,7 @@ mod tests {
 
     fn names(path: &str, text: &str) -> Vec<String> {
         let file = server_files(ServerScope::Project).find(|file| file.path == path).unwrap();
-        let found = find(&file, text).unwrap();
+        let found = find(&file, text, Path::new("/p")).unwrap();
         let words = |found: FoundServer| {
             let way = match found.server.transport {
                 Transport::Stdio { command, args, env } => format!("{command} {args:?} {env:?}"),
@@ -277,6 +290,26 @@ mod tests {
             format!("{}:{} {way} {}", found.server.name, found.line, found.server.disabled)
         };
         found.into_iter().map(words).collect()
+    }
+
+    /// `claude mcp add` writes a server for one project unless it is told otherwise (2.1.325, run).
+    #[test]
+    fn a_users_servers_for_one_project_come_first() {
+        let text = r#"{"mcpServers": {"a": {"command": "everywhere"}},
+            "projects": {"/p": {"mcpServers": {"a": {"command": "here"}}}, "/q": {"mcpServers": {"b": {"command": "x"}}}, "/r": 1}}"#;
+        let mut files = server_files(ServerScope::User);
+        let file = files.find(|file| file.path == ".claude.json").unwrap();
+        let commands = |project: &str| -> Vec<String> {
+            let found = find(&file, text, Path::new(project)).unwrap();
+            let command = |found: FoundServer| match found.server.transport {
+                Transport::Stdio { command, .. } => format!("{}:{command}", found.server.name),
+                Transport::Remote { url, .. } => url,
+            };
+            found.into_iter().map(command).collect()
+        };
+        assert_eq!(commands("/p"), ["a:here", "a:everywhere"]);
+        assert_eq!(commands("/p/sub"), ["a:everywhere"]);
+        assert_eq!(commands("/r"), ["a:everywhere"]);
     }
 
     /// U08: each client has its own words.
@@ -316,7 +349,7 @@ mod tests {
         for (client, text) in [("claude", "not JSON"), ("claude", "[]"), ("codex", "x = ")] {
             let file =
                 server_files(ServerScope::Project).find(|file| file.client == client).unwrap();
-            assert!(find(&file, text).is_err(), "{client}");
+            assert!(find(&file, text, Path::new("/p")).is_err(), "{client}");
         }
     }
 }

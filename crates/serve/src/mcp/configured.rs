@@ -254,7 +254,7 @@ fn candidates(
         let files = server_files(scope).filter(|file| search.without != Some(file.owner));
         let found = files.flat_map(|file| {
             let found = match top.read_below(Path::new(file.path), limits::FILE_BYTES) {
-                Ok(bytes) => find(&file, &String::from_utf8_lossy(&bytes)),
+                Ok(bytes) => find(&file, &String::from_utf8_lossy(&bytes), root),
                 Err(ReadError::Missing) => Ok(Vec::new()),
                 Err(error) => Err(error.to_string()),
             };
