@@ -60,3 +60,20 @@ pub(crate) fn run_clients(clients: &[String]) -> Result<(), String> {
         .arg("--out")
         .arg(workspace().join("docs").join("clients.md")))
 }
+
+/// Compares `brief lint` with clients that check their own files. The page is written when all of them were asked.
+pub(crate) fn ask_oracles(clients: &[String], count: usize) -> Result<(), String> {
+    cargo(&["build", "--release", "--package", "brief-cli"])?;
+    let target = workspace().join("target");
+    run(Command::new("python3")
+        .arg(workspace().join("bench").join("oracles.py"))
+        .args(clients.iter().flat_map(|client| ["--client", client]))
+        .arg("--count")
+        .arg(count.to_string())
+        .arg("--brief")
+        .arg(target.join("release").join("brief"))
+        .arg("--into")
+        .arg(target.join("clients"))
+        .arg("--out")
+        .arg(workspace().join("docs").join("oracles.md")))
+}

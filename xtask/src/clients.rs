@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use brief_profiles::{
-    Attaches, BUILTIN, Client, ClientRead, Evidence, Form, HomeOutput, ItemOutput, Scoping,
-    SeatWord, Seats, Text, Unless,
+    Attaches, BUILTIN, CheckSheet, Client, ClientRead, Evidence, Form, HomeOutput, ItemOutput,
+    Scoping, SeatWord, Seats, Seen, Text, Unless,
 };
 
 /// Returns the pages, each with its path.
@@ -31,13 +31,17 @@ fn index() -> String {
 }
 
 fn seen(client: &Client) -> String {
-    let how = match (client.seen.how, &client.seen.version) {
+    evidence(&client.seen)
+}
+
+fn evidence(seen: &Seen) -> String {
+    let how = match (seen.how, &seen.version) {
         (Evidence::Run, Some(version)) => format!("version {version}, run"),
         (Evidence::Run, None) => "run".to_owned(),
         (Evidence::Documents, Some(version)) => format!("documents of version {version}"),
         (Evidence::Documents, None) => "documents".to_owned(),
     };
-    format!("{how} on {}", client.seen.date)
+    format!("{how} on {}", seen.date)
 }
 
 fn page(client: &Client) -> String {
@@ -80,6 +84,11 @@ fn page(client: &Client) -> String {
         let carried = if hook.events.before_carries { "with the tool's result" } else { "never" };
         row("a text before a tool arrives", carried.to_owned());
         row("a call can be held back", if hook.hold.is_empty() { "no" } else { "yes" }.to_owned());
+    }
+    let sheet = CheckSheet::all().iter().find(|sheet| sheet.client == &*client.id);
+    if let Some((sheet, checks)) = sheet.and_then(|sheet| Some((sheet, sheet.checks()?))) {
+        let paths: Vec<String> = sheet.paths.iter().map(|path| format!("`{path}`")).collect();
+        row("`brief lint` checks", format!("{} ({})", paths.join(", "), evidence(&checks.seen)));
     }
     if let Some(task) = &client.task {
         row("`brief task` writes rules to", format!("`{}`, `~/{}`", task.rules, task.home_rules));

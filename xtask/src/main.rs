@@ -1,4 +1,4 @@
-//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `clients`, `fuzz` and `order`.
+//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `clients`, `oracles`, `fuzz` and `order`.
 #![expect(clippy::disallowed_methods, reason = "this tool works on the source tree")]
 #![expect(clippy::print_stderr, reason = "this tool talks to a person")]
 
@@ -55,6 +55,15 @@ enum Task {
         /// The clients [default: all, and the page is written]
         clients: Vec<String>,
     },
+    /// Let pinned clients and `brief lint` judge the same mutated files, and write docs/oracles.md (needs python3 and npm)
+    Oracles {
+        /// A client [default: all, and the page is written]
+        #[arg(long)]
+        client: Vec<String>,
+        /// The mutations of each client, at least
+        #[arg(long, default_value_t = 1000)]
+        count: usize,
+    },
     /// Trace a hook and write the order of its functions for the linker (needs valgrind)
     Order,
 }
@@ -67,6 +76,7 @@ fn main() -> ExitCode {
         Task::Bench { runs } => bench::run_all(runs),
         Task::Fuzz { targets, minutes, executions } => fuzz(&targets, &minutes, executions),
         Task::Clients { clients } => bench::run_clients(&clients),
+        Task::Oracles { client, count } => bench::ask_oracles(&client, count),
         Task::Order => bench::write_order(),
     };
     match outcome {

@@ -3,7 +3,12 @@
 //! Expected values come from the clients themselves: each wrong file was refused, dropped or ignored by the client of that
 //! version, and each right one was taken (`cargo xtask oracles`).
 
-use brief_testkit::Sandbox;
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_engine::Project;
+use brief_syntax::system::Buffers;
+use brief_testkit::{RealSystem, Sandbox};
 
 use crate::project;
 
@@ -167,6 +172,7 @@ fn right_files_have_no_findings() {
             ".cursor/hooks.json",
             r#"{ "version": 1, "hooks": { "afterFileEdit": [{ "command": "make x" }] } }"#,
         ),
+        (".clinerules/hooks/PreToolUse", "#!/bin/sh\n"),
         (
             ".vscode/mcp.json",
             "{ \"servers\": { \"a\": { \"command\": \"a\", }, }, \"inputs\": [] }",
@@ -283,6 +289,21 @@ fn wrong_files_are_found() {
             "{ \"name\": \"a\", \"plugins\": [] }".to_owned(),
             "error client/missing-field",
         ),
+        (
+            ".claude/settings.json",
+            hooks("Stop", "{ \"type\": \"http\", \"timeout\": 3 }"),
+            "error client/missing-field",
+        ),
+        (
+            ".claude/settings.json",
+            hooks("Stop", "{ \"type\": \"mcp_tool\", \"server\": \"a\" }"),
+            "error client/missing-field",
+        ),
+        (
+            ".claude/agents/a.md",
+            "---\nname: a\ndescription: d\npermissionMode: yolo\n---\nA.\n".to_owned(),
+            "warning client/wrong-value",
+        ),
         // Codex 0.166.0.
         (".codex/config.toml", "model = \n".to_owned(), "error client/invalid-file"),
         (".codex/config.toml", "sandbox_mode = \"open\"\n".to_owned(), "error client/wrong-value"),
@@ -355,6 +376,17 @@ fn wrong_files_are_found() {
             "---\nmode: main\n---\nA.\n".to_owned(),
             "error client/wrong-value",
         ),
+        (
+            "opencode.json",
+            "{ \"experimental\": { \"policies\": [{ \"action\": \"a\", \"resource\": \"b\", \"effect\": \"ask\" }] } }"
+                .to_owned(),
+            "error client/wrong-value",
+        ),
+        (
+            "gemini-extension.json",
+            "{ \"name\": \"a\", \"version\": \"1.0.0\", \"contextFileName\": \"../A.md\" }".to_owned(),
+            "error client/wrong-value",
+        ),
         // Copilot CLI 1.0.102.
         (
             ".github/hooks/a.json",
@@ -367,6 +399,8 @@ fn wrong_files_are_found() {
             "{ \"version\": 2, \"hooks\": {} }".to_owned(),
             "error client/wrong-value",
         ),
+        // Cline 3.0.65.
+        (".clinerules/hooks/PreToolUze", "#!/bin/sh\n".to_owned(), "warning client/unknown-event"),
         // By documentation alone: a warning.
         (
             ".cursor/hooks.json",
@@ -386,6 +420,20 @@ fn wrong_files_are_found() {
     ] {
         assert_eq!(codes(path, &text), [expected], "{path}: {text}");
     }
+}
+
+/// A text of an editor is checked as it stands there, saved or not.
+#[test]
+fn unsaved_text_is_checked() {
+    let sandbox = project().with_file(".claude/settings.json", "{}\n");
+    let path = sandbox.path().join(".claude/settings.json").canonicalize().unwrap();
+    let text = b"{ \"hooks\": { \"Stpo\": [] } }".to_vec();
+    let system = Arc::new(RealSystem::new(sandbox.path()));
+    let buffers = Buffers::new(system, [(path.clone(), text)]).unwrap();
+    let project = Project::open_directory(&buffers, sandbox.path()).unwrap();
+    let found = project.lint(Path::new(".")).unwrap().check();
+    let [found] = &found.diagnostics[..] else { panic!("{found:?}") };
+    assert_eq!((found.code(), found.path()), ("client/unknown-event", &*path));
 }
 
 /// One file can be checked alone, from the directory that it belongs to.

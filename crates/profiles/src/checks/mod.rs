@@ -72,6 +72,8 @@ pub enum FileFormat {
     Toml,
     /// Markdown with front matter.
     FrontMatter,
+    /// A program that is called like the event it is for.
+    Program,
 }
 
 /// A table (object, mapping) of a client's file.
@@ -114,6 +116,9 @@ pub struct CheckedTable {
     /// The reaction to everything else in the table that is wrong, where it is not the file's.
     #[serde(default)]
     pub reaction: Option<Reaction>,
+    /// The flag with which the client takes the table, whatever else is wrong in it.
+    #[serde(default)]
+    pub excused_by: Option<Text>,
     /// Keys of other clients or formats that have no effect here, each with advice.
     #[serde(default)]
     pub without_effect: BTreeMap<String, Text>,

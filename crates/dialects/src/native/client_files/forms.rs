@@ -31,6 +31,7 @@ pub(super) fn check(check: &mut FileCheck<'_>, form: &str, text: &str, span: Spa
         "permission-profile" => permission_profile(check, text, span, spot),
         "path" => path(check, text, span, spot),
         "relative-path" => _ = is_relative(check, text, span, spot),
+        "extension-file" => extension_file(check, text, span, spot),
         "kebab" | "slug" | "word" => name(check, form, text, span, spot),
         "color" => color(check, text, span, spot),
         "plugin-name" | "marketplace-name" => claude_name(check, form, text, span, spot),
@@ -241,8 +242,7 @@ pub(super) fn tool_names<'n>(
         })
     };
     let names = names.map(|(text, span)| (text.split('(').next().unwrap_or(text).trim(), span));
-    let unknown: Vec<(&str, Span)> =
-        names.filter(|(name, _)| !name.is_empty() && !is_known(name)).collect();
+    let unknown: Vec<(&str, Span)> = names.filter(|(name, _)| !is_known(name)).collect();
     let known: Vec<&str> =
         known.iter().map(|one| &**one).filter(|one| !one.contains('*')).collect();
     if unknown.len() > MANY_TOOLS {
@@ -302,10 +302,11 @@ fn provider_model(check: &mut FileCheck<'_>, text: &str, span: Span, spot: Spot<
 
 fn url(check: &mut FileCheck<'_>, text: &str, span: Span, spot: Spot<'_>) {
     let is_filled_in = text.contains("${") || text.contains("{env:");
-    let (scheme, rest) = text.split_once("://").unwrap_or_default();
+    // As clients read it: `https:/example.com` is an address, too.
+    let (scheme, rest) = text.split_once(':').unwrap_or_default();
     let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-    if is_filled_in || is_scheme && !rest.is_empty() && !text.contains(char::is_whitespace) {
+    if is_filled_in || is_scheme && !rest.trim_start_matches('/').is_empty() {
         return;
     }
     let message = format!("{} has to be an address such as `https://example.com`", called(spot));
@@ -336,6 +337,19 @@ fn path(check: &mut FileCheck<'_>, text: &str, span: Span, spot: Spot<'_>) {
         let message = format!("{} names `{text}`, which is not there", called(spot));
         check.report(rules::client::MISSING_FILE, span, &message, spot.reaction);
         check.advise("correct the path; it starts at the plugin".to_owned(), None);
+    }
+}
+
+/// A file of an extension of Gemini CLI.
+fn extension_file(check: &mut FileCheck<'_>, text: &str, span: Span, spot: Spot<'_>) {
+    if text.split('/').any(|part| part == "..") {
+        let message = format!("{} leads out of the extension", called(spot));
+        check.report(rules::client::WRONG_VALUE, span, &message, spot.reaction);
+        check.advise("put the file into the extension".to_owned(), None);
+    } else if !text.is_empty() && !(check.is_there)(&cleaned(&check.base.join(text))) {
+        let message = format!("{} names `{text}`, which is not there", called(spot));
+        check.report(rules::client::MISSING_FILE, span, &message, spot.reaction);
+        check.advise("correct the path; it starts at the extension".to_owned(), None);
     }
 }
 

@@ -134,6 +134,9 @@ fn check(
     // Commands have no other reader; what the dialect says of the others is the same, and is said once.
     check.found.extend(parsed.diagnostics);
     let spot = Spot::top(parsed.start, file.reaction);
+    if file.format == FileFormat::Program {
+        check.event_of_program();
+    }
     match (&parsed.top, Expected::parse(&file.top)) {
         (Some(top), Ok(expected)) => check.value(top, &expected, spot),
         // A file without front matter has no fields; what needs some is said elsewhere.

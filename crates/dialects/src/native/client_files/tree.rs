@@ -106,6 +106,7 @@ pub(super) fn parse(source: &Arc<Source>, format: FileFormat) -> Result<ParsedFi
         FileFormat::Jsonc => json(source.text(), true, true)?,
         FileFormat::Toml => Some(toml(source.text())?),
         FileFormat::FrontMatter => return Ok(front_matter(source)),
+        FileFormat::Program => None,
     };
     Ok(ParsedFile { top, diagnostics: Vec::new(), start: Span::at(0) })
 }

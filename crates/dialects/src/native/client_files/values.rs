@@ -96,9 +96,10 @@ impl FileCheck<'_> {
         if spot.level > NESTED {
             return;
         }
-        // A key of YAML without a value is the same as no key.
+        // A key of YAML without a value is the same as no key, unless the client refuses it.
         let is_yaml = self.file.format == FileFormat::FrontMatter;
-        if is_yaml && node.value == TreeValue::Null {
+        let is_missing = is_yaml && self.file.reaction != Reaction::RefusesFile;
+        if is_missing && node.value == TreeValue::Null {
             return;
         }
         match (expected, &node.value) {
@@ -316,7 +317,11 @@ impl FileCheck<'_> {
             self.other_kind(node, &[Expected::Map(Box::new(Expected::Any))], spot);
             return;
         }
-        let spot = Spot { reaction: table.reaction.unwrap_or(spot.reaction), ..spot };
+        let mut spot = Spot { reaction: table.reaction.unwrap_or(spot.reaction), ..spot };
+        let is_flag = |field: &TreeField| matches!(field.node.value, TreeValue::Boolean(_));
+        if table.excused_by.as_deref().is_some_and(|key| node.get(key).is_some_and(is_flag)) {
+            spot.reaction = Reaction::Accepts;
+        }
         if let Some(by) = &table.by {
             self.case(node, table, by, spot);
             return;
@@ -470,6 +475,26 @@ impl FileCheck<'_> {
         };
         let fix = meant.map(|meant| self.rename(field.key, meant));
         self.advise(help, fix);
+    }
+
+    /// Checks the name of a program that has to be called like an event. A page beside the programs is none.
+    pub(super) fn event_of_program(&mut self) {
+        let Some(events) = self.checks.lists.get("events") else { return };
+        let name = self.source.path().file_name().and_then(|name| name.to_str());
+        let stem = name.and_then(|name| name.split('.').next()).unwrap_or_default();
+        let is_page =
+            stem.is_empty() || self.source.path().extension().is_some_and(|ending| ending == "md");
+        if is_page || events.has(stem) {
+            return;
+        }
+        let known: Vec<&str> = events.iter().map(|event| &**event).collect();
+        let message = format!("`{stem}` is not an event");
+        self.report(rules::client::UNKNOWN_EVENT, Span::at(0), &message, self.file.reaction);
+        let help = match nearest(stem, &known) {
+            Some(near) => format!("call it `{near}`"),
+            None => format!("its events are {}", known.join(", ")),
+        };
+        self.advise(help, None);
     }
 
     /// Returns the edit that adds a field in front of the others of a JSON table.
