@@ -10,7 +10,7 @@ use brief_dialects::native::portable_patterns;
 use brief_profiles::Form;
 use brief_syntax::Source;
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::yaml::{Node, Value as Read};
+use brief_syntax::yaml::{Mapping, Node, Value as Read};
 
 use crate::profile::{FieldRule, FieldValue, From, Shape};
 
@@ -20,8 +20,12 @@ use super::yaml::{self, YamlValue, is_printable, parts_of, text_of};
 
 impl Compiler<'_> {
     /// Returns a field as the original has it, if it means the same as the item.
-    pub(super) fn as_written(&self, rule: &FieldRule) -> Option<YamlValue> {
-        let node = self.item.written(self.profile.id(), &rule.key)?;
+    pub(super) fn as_written(
+        &self,
+        rule: &FieldRule,
+        written: Option<Mapping<'_>>,
+    ) -> Option<YamlValue> {
+        let node = written?.get(&rule.key)?;
         let FieldValue::Item { from, shape, .. } = &rule.value else { return None };
         let written = yaml::of_node(node);
         let (read, output) = match &written {

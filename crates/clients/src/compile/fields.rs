@@ -31,14 +31,15 @@ impl Compiler<'_> {
     pub(super) fn fields(&self, layout: &Layout, diagnostics: &mut Vec<Diagnostic>) -> Map {
         let mut fields: Map = Vec::new();
         let is_scoped = !self.item.scope_paths().is_empty();
+        let written = self.item.written(self.profile.id());
         for rule in &layout.fields {
             let is_there = match rule.when {
                 FieldCondition::Always => true,
                 FieldCondition::Scoped => is_scoped,
                 FieldCondition::Unscoped => !is_scoped,
             };
-            let value =
-                is_there.then(|| self.as_written(rule).or_else(|| self.value(rule, diagnostics)));
+            let value = is_there
+                .then(|| self.as_written(rule, written).or_else(|| self.value(rule, diagnostics)));
             let value = value.flatten();
             fields.extend(value.map(|value| (YamlValue::text(rule.key.as_str()), value)));
         }

@@ -309,13 +309,13 @@ const LONGEST_WORD: usize = "false".len();
 /// Returns whether some reader would take an unquoted text for something else.
 fn needs_quotes(text: &str) -> bool {
     let Some(first) = text.chars().next() else { return true };
-    let is_blank = |character: char| character == ' ' || character == '\u{a0}';
+    // One look at each byte: headers have long descriptions, and a build writes thousands of them. A no-break space is
+    // `c2 a0`.
+    let is_mark = |pair: &[u8]| matches!(pair, b": " | b" #" | b"\xc2\xa0");
     first.is_whitespace()
         || text.ends_with(|last: char| last.is_whitespace() || last == ':')
         || "-?:,[]{}#&*!|>'\"%@`".contains(first)
-        || text.contains(": ")
-        || text.contains(" #")
-        || text.chars().any(|character| character != ' ' && is_blank(character))
+        || text.as_bytes().windows(2).any(is_mark)
         || is_word_of_yaml(text)
         || looks_like_a_number(text)
 }

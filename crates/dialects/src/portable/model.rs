@@ -415,11 +415,13 @@ impl PortableItem {
         fields.is_some_and(|fields| fields.contains(&field))
     }
 
-    /// Returns a field of a client as the original has it. It counts as long as it means what the item says.
-    pub fn written(&self, client: &str, field: &str) -> Option<Node<'_>> {
+    /// Returns the fields of a client as the original has them. They count as long as they mean what the item says.
+    pub fn written(&self, client: &str) -> Option<Mapping<'_>> {
         let Value::Mapping(clients) = self.imported()?.get("written")?.value() else { return None };
-        let Value::Mapping(fields) = clients.get(client)?.value() else { return None };
-        fields.get(field)
+        match clients.get(client)?.value() {
+            Value::Mapping(fields) => Some(fields),
+            _ => None,
+        }
     }
 
     /// Returns the mode of an agent.
