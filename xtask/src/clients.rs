@@ -67,7 +67,10 @@ fn page(client: &Client) -> String {
     row("follows `@path` in", names(&loading.imports));
     row("loads at most", loading.most_bytes.map_or(String::new(), |most| format!("{most} bytes")));
     if let Some(servers) = &client.mcp {
-        let files = names(std::iter::once(&servers.file).chain(&servers.or));
+        let mut files = names(servers.file.iter().chain(&servers.or));
+        if let Some(home) = servers.home_file.as_ref().filter(|_| servers.file.is_none()) {
+            files = format!("`~/{home}`");
+        }
         row("MCP servers", format!("{files}, key `{}`", servers.key));
     }
     if let Some(hook) = &client.hook {
@@ -162,7 +165,11 @@ fn matrix() -> String {
             let mut letters: Vec<&str> = Vec::new();
             letters.extend(is_read.then_some("r"));
             letters.extend(output.map(|_| "w"));
-            let is_own = |output: &&ItemOutput| output.named_in.is_none() && !output.is_listed;
+            // The list of modes is read, too (`brief_clients::import`).
+            let is_own = |output: &&ItemOutput| {
+                output.named_in.as_deref().is_none_or(|file| file == ".roomodes")
+                    && !output.is_listed
+            };
             letters.extend(output.filter(is_own).map(|_| "i"));
             letters.extend(output.filter(|output| output.is_scoped).map(|_| "s"));
             let mut text = if letters.is_empty() { "–".to_owned() } else { letters.join(" ") };
@@ -179,6 +186,7 @@ fn matrix() -> String {
         let servers = match &client.mcp {
             None => "–",
             Some(servers) if servers.stdio.is_empty() => "r",
+            Some(servers) if servers.file.is_none() => "r w, the user's alone",
             Some(_) => "r w",
         };
         let hook = client.hook.as_ref().is_some_and(|hook| hook.install.is_some());
@@ -198,9 +206,15 @@ fn matrix() -> String {
     table.push_str(
         "\nCopilot in VS Code finds what is compiled for Copilot, and prompts are for it alone. A rule that `AGENTS.md` names is read when \
          the model\nopens it; `brief hook install` delivers it without that. Cline's command line loads every rule, and Continue's none that \
-         has patterns: their\nextensions go by them. Goose's recipes are not written, and no fields of Trae's agents are known. Continue's command line reads no\nserver of \
-         a project, and Cline has a file of servers below the home directory alone. Permissions and ignore files are no\nportable items: `brief import` names the ignore files, and they stay as their user wrote them.\n",
+         has patterns: their\nextensions go by them. Continue's command line reads no server of a project. Permissions and ignore files are no\nportable items: \
+         `brief import` names the ignore files, and they stay as their user wrote them.\n\nEmpty cells of the first five columns:\n\n\
+         | client | kind | reason |\n| --- | --- | --- |\n",
     );
+    for client in &BUILTIN.clients {
+        for lack in &client.lacks {
+            let _ = writeln!(table, "| {} | {} | {} |", client.name, lack.kind, lack.reason);
+        }
+    }
     table
 }
 

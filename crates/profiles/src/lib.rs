@@ -30,9 +30,9 @@ pub use hook::{
     HookProfile, HookTools, InstallForm, PayloadMarks,
 };
 pub use model::{
-    Attaches, Client, ClientDirectory, ClientRead, Evidence, Form, Loading, PlaceFacts, Scoping,
-    Seat, SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile, ServerValue, TaskRules,
-    Unless,
+    Attaches, Client, ClientDirectory, ClientRead, Evidence, Form, Loading, MissingKind,
+    PlaceFacts, Scoping, Seat, SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile,
+    ServerValue, TaskRules, Unless,
 };
 pub use output::{HomeOutput, ItemOutput};
 pub use own::{DIRECTORY as OWN_CLIENTS, OwnClients, parse};

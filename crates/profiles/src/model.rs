@@ -72,6 +72,9 @@ pub struct Client {
     /// The place of MCP servers.
     #[serde(default)]
     pub mcp: Option<ServerProfile>,
+    /// The kinds that have no place, with the reason.
+    #[serde(default)]
+    pub lacks: List<MissingKind>,
     /// The files that `brief task` writes rules to.
     #[serde(default)]
     pub task: Option<TaskRules>,
@@ -82,6 +85,16 @@ pub struct Client {
     /// those of a project's `brief.toml`.
     #[serde(skip)]
     pub source: Option<Text>,
+}
+
+/// A kind of guidance that is not written for a client.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct MissingKind {
+    /// The kind: `rules`, `skills`, `agents`, `commands` or `servers`.
+    pub kind: Text,
+    /// The reason.
+    pub reason: Text,
 }
 
 /// A key that the compiler reads (`brief_clients::profile`).
@@ -448,8 +461,9 @@ pub struct ServerProfile {
     /// The name that servers of the file are shown with, where it is not the client's.
     #[serde(default)]
     pub known_as: Option<Text>,
-    /// The file in a project that it reads them from.
-    pub file: Text,
+    /// The file in a project that it reads them from; none where it reads the user's alone.
+    #[serde(default)]
+    pub file: Option<Text>,
     /// Other names of that file; one that is there is used when the usual one is not.
     #[serde(default)]
     pub or: List<Text>,

@@ -252,7 +252,9 @@ pub(super) fn print_for(
         ui.warning(&format!("`{name}` is left out: {reason}"))?;
     }
     ui.print_raw(&written.text)?;
-    ui.status(&format!("this is the content of {}", &*profile.file))?;
+    let home = || profile.home_file.as_ref().map(|file| format!("~/{file}"));
+    let file = profile.file.as_ref().map(ToString::to_string).or_else(home);
+    ui.status(&format!("this is the content of {}", file.unwrap_or_default()))?;
     Ok(())
 }
 

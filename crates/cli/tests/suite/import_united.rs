@@ -130,3 +130,43 @@ fn agents_of_a_list_and_servers_of_other_tools_are_imported() {
         "{output}"
     );
 }
+
+/// Scopes that contradict each other come back as they were, and names that some disk takes for one are told apart.
+#[test]
+fn contradictions_come_back_and_names_are_told_apart() {
+    let files = [
+        (".cursor/rules/both.mdc", "---\nalwaysApply: true\nglobs: src/**\n---\nBoth.\n"),
+        (".claude/rules/words.md", "---\nglobs: b/**\npaths:\n  - a/**\n---\nTwo words.\n"),
+        (
+            ".github/instructions/two.instructions.md",
+            "---\napplyTo: \"a/**\"\nglobs: b/**\n---\nTwo.\n",
+        ),
+    ];
+    let mut project = project()
+        .with_file(".claude/skills/Ship/SKILL.md", "---\nname: ship\ndescription: d\n---\nA\n")
+        .with_file(".agents/skills/ship/SKILL.md", "---\nname: SHIP\ndescription: d\n---\nB\n")
+        .with_file(".claude/agents/C# Expert.md", "---\nname: x\ndescription: d\n---\nOne\n")
+        .with_file(".claude/agents/csharp-expert.md", "---\nname: y\ndescription: d\n---\nTwo\n");
+    for (path, text) in files {
+        project = project.with_file(path, text);
+    }
+    let report = json(&project, &["import"]);
+    assert_eq!(report["skipped"].as_array().unwrap().len(), 0, "{report:#}");
+    let mut lower: Vec<String> = names(&report).iter().map(|name| name.to_lowercase()).collect();
+    assert_eq!(lower.len(), 7, "{report:#}");
+    lower.dedup();
+    assert_eq!(lower.len(), 7, "{report:#}");
+    let built = ["claude", "cursor", "copilot"].iter().flat_map(|client| ["--client", client]);
+    let args: Vec<&str> = ["build", "guidance", "--out", "out"].into_iter().chain(built).collect();
+    let built = project.run(&args);
+    assert_eq!(built.code, Some(0), "{built}");
+    for (path, text) in files {
+        let again = project.read(&format!("out/{path}"));
+        let lines = |text: &str| {
+            let mut lines: Vec<String> = text.lines().map(|line| line.replace('"', "")).collect();
+            lines.sort_unstable();
+            lines
+        };
+        assert_eq!(lines(&again), lines(text), "{path}");
+    }
+}

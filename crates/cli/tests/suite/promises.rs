@@ -91,7 +91,9 @@ fn the_documented_json_has_the_real_keys() {
 fn every_clients_file_is_documented() {
     let page = document("docs/reference/context-directories.md");
     for (client, servers) in brief_clients::mcp::clients() {
-        let row = format!("| `{client}` | `{}` |", &*servers.file);
+        let home = || servers.home_file.as_ref().map(|file| format!("~/{file}"));
+        let file = servers.file.as_ref().map(ToString::to_string).or_else(home).unwrap();
+        let row = format!("| `{client}` | `{file}` |");
         assert!(page.contains(&row), "{row}");
     }
 }

@@ -182,9 +182,12 @@ impl Clients {
         present: &BTreeSet<String>,
     ) -> Result<(&'static str, SharedEntry), &'static str> {
         let known = mcp::profile(client).ok_or("the client's file for servers is not known")?;
-        let (usual, others) = self
-            .server_file(known)
-            .ok_or("the file below the home directory is the client's own; use its own command")?;
+        let (usual, others) = self.server_file(known).ok_or(match self.scope() {
+            ProfileScope::Project => "it reads no file of a project; `--global` has a place",
+            ProfileScope::Home => {
+                "the file below the home directory is the client's own; use its own command"
+            }
+        })?;
         let path = there(usual, others.iter().map(|other| &**other), present);
         if self.is_left_file(path) {
             return Err("`[install]` leaves the file alone");
@@ -200,7 +203,7 @@ impl Clients {
         known: &'static ServerProfile,
     ) -> Option<(&'static str, &'static [Text])> {
         match self.scope() {
-            ProfileScope::Project => Some((&known.file, &known.or)),
+            ProfileScope::Project => Some((known.file.as_deref()?, &known.or)),
             ProfileScope::Home => Some((known.home_file.as_deref()?, &known.home_or)),
         }
     }

@@ -319,12 +319,12 @@ impl Reading {
                 peer: found.peer,
                 source,
             };
-            match import(&file, &clients) {
-                Ok(item) if is_sound(&item.compilable(), &clients) => {
+            match import(&file, &clients).map(|item| item.sound(profiles, &clients)) {
+                Ok(Some(item)) => {
                     files.show(source.path(), path);
                     items.push(item);
                 }
-                Ok(_) => self
+                Ok(None) => self
                     .skip(path, "the format cannot say it; `brief lint` would find errors in it"),
                 Err(refusal) => self.skip(path, refusal.to_string()),
             }

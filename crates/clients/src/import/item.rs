@@ -228,6 +228,23 @@ impl ImportedItem {
         }
     }
 
+    /// Returns the item if it could be compiled, or else one whose client's block has all fields: a rule with the
+    /// patterns of two clients contradicts itself in the words of the format.
+    pub(super) fn sound(mut self, profiles: &Profiles, clients: &[&str]) -> Option<ImportedItem> {
+        if is_sound(&self.compilable(), clients) {
+            return Some(self);
+        }
+        // The arguments of a command stand in its body, too.
+        if self.kind == ItemKind::Command {
+            return None;
+        }
+        self.scope.clear();
+        self.fields.clear();
+        self.note(None, "its fields contradict each other in the words of the format; they are in the client's block alone");
+        self.settle_all(profiles, clients);
+        is_sound(&self.compilable(), clients).then_some(self)
+    }
+
     /// Gives it another name.
     pub(super) fn rename(&mut self, name: String) {
         if !self.is_verbatim {
@@ -339,8 +356,9 @@ impl ImportedItem {
                     continue;
                 }
                 // The patterns of a directory below are seen from the root.
-                if !again.is_some_and(is_meant) || !is_scope(rule) {
-                    is_scope_lost |= is_scope(rule) && !self.scope.is_empty();
+                let has_scope = is_scope(rule) && !self.scope.is_empty();
+                if !has_scope || !again.is_some_and(is_meant) {
+                    is_scope_lost |= has_scope;
                     block.push((key.clone(), value.clone()));
                 }
             }

@@ -123,6 +123,8 @@ fn fields_come_back_as_they_were_written() {
             &["**/*.ts", "src/a/**"],
         ),
         ("copilot", Form::Copilot, "applyTo: \"*\"", &[]),
+        ("copilot", Form::Copilot, "applyTo: \"!docs/**\"", &[]),
+        ("copilot", Form::Copilot, "applyTo: /src/**", &[]),
         ("copilot", Form::Copilot, "applyTo: \"**/{a,[bc]}/*.ts\"", &["**/{a,[bc]}/*.ts"]),
         ("claude", Form::Claude, "paths:\n  - src/**", &["**/src/**"]),
         (

@@ -47,7 +47,7 @@ pub fn server_files(scope: ServerScope) -> impl Iterator<Item = ServerFile> {
         let owner = &*client.id;
         let client = servers.known_as.as_deref().unwrap_or(owner);
         let (usual, others) = match scope {
-            ServerScope::Project => (Some(&servers.file), &servers.or),
+            ServerScope::Project => (servers.file.as_ref(), &servers.or),
             ServerScope::User => (servers.home_file.as_ref(), &servers.home_or),
         };
         let paths = usual.into_iter().chain(others);

@@ -69,7 +69,7 @@ pub fn plan_server<'s>(
     before: &[Server],
 ) -> Result<ServerEdit<'s>, ServerFileError> {
     let (usual, others) = match scope {
-        ServerScope::Project => (Some(&profile.file), &profile.or),
+        ServerScope::Project => (profile.file.as_ref(), &profile.or),
         ServerScope::User => (profile.home_file.as_ref(), &profile.home_or),
     };
     let usual = usual.ok_or(ServerFileError::NoUserFile)?;
@@ -171,7 +171,7 @@ mod tests {
             ("codex", "# mine\nmodel = \"o\"\n\n[mcp_servers.db]\ncommand = \"db\" # theirs\n"),
             ("codex", "model = \"o\"\n"),
         ] {
-            let path = profile(client).unwrap().file.to_string();
+            let path = profile(client).unwrap().file.as_ref().unwrap().to_string();
             let system = MemorySystem::new("/p").with_file(&path, text);
             let ServerChange::Write(added) = planned(&system, client, true).change else {
                 panic!("{client} is not changed")
@@ -210,7 +210,7 @@ mod tests {
         for (client, text) in
             [("claude", "{bad"), ("claude", "[]"), ("codex", "= ="), ("codex", "mcp_servers = 1\n")]
         {
-            let path = profile(client).unwrap().file.to_string();
+            let path = profile(client).unwrap().file.as_ref().unwrap().to_string();
             let system = MemorySystem::new("/p").with_file(&path, text);
             let (servers, ours) =
                 ((profile(client).unwrap(), ServerScope::Project), server(client));

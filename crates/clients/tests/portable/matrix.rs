@@ -11,7 +11,7 @@ use brief_dialects::native::Native;
 use brief_dialects::portable::output::{Compiler, Foreign, Merge, Outputs, SharedEntry};
 use brief_dialects::portable::{self, ItemKind};
 use brief_dialects::{Dialect, Moment, Reason, Resolution};
-use brief_profiles::{BUILTIN, COMPILED, OwnClients};
+use brief_profiles::{BUILTIN, COMPILED, Form, OwnClients};
 use brief_syntax::glob::Glob;
 use brief_syntax::system::MemorySystem;
 use brief_syntax::{Root, Source};
@@ -326,22 +326,57 @@ fn servers_are_written_for_each_client_that_has_a_file() {
     let text = "[mcp.files]\ncommand = \"mcp-files\"\n[mcp.web]\nurl = \"https://x.test\"\n";
     let source = Arc::new(Source::new("brief.toml", text));
     let own = OwnClients::default();
-    let clients =
-        Clients::read(Some(&source), &own, Section::Install, ProfileScope::Project).unwrap();
     let none = BTreeSet::new();
-    for client in COMPILED {
-        let wanted = [client];
-        let outputs =
-            Outputs { files: &none, clients: &wanted, present: &none, scopes: &BTreeMap::new() };
-        let shared = clients.shared(&outputs);
-        let known = BUILTIN.find(client).unwrap().mcp.as_ref();
-        let is_written = known.is_some_and(|known| !known.stdio.is_empty());
-        assert_eq!(!shared.is_empty(), is_written, "{client}");
-        for file in shared {
-            let known = known.unwrap();
-            assert_eq!(file.path, &*known.file);
-            let names: Vec<String> = file.entries.iter().map(SharedEntry::name).collect();
-            assert_eq!(names, [format!("{}.files", known.key), format!("{}.web", known.key)]);
+    for scope in [ProfileScope::Project, ProfileScope::Home] {
+        let clients = Clients::read(Some(&source), &own, Section::Install, scope).unwrap();
+        for client in COMPILED {
+            let wanted = [client];
+            let outputs = Outputs {
+                files: &none,
+                clients: &wanted,
+                present: &none,
+                scopes: &BTreeMap::new(),
+            };
+            let shared = clients.shared(&outputs);
+            let known = BUILTIN.find(client).unwrap().mcp.as_ref();
+            let known = known.filter(|known| !known.stdio.is_empty());
+            let file = known.and_then(|known| match scope {
+                ProfileScope::Project => known.file.as_ref(),
+                ProfileScope::Home => known.home_file.as_ref(),
+            });
+            assert_eq!(!shared.is_empty(), file.is_some(), "{client} {scope:?}");
+            for written in shared {
+                let key = &known.unwrap().key;
+                assert_eq!(Some(&*written.path), file.map(|file| &**file));
+                let names: Vec<String> = written.entries.iter().map(SharedEntry::name).collect();
+                assert_eq!(names, [format!("{key}.files"), format!("{key}.web")]);
+            }
         }
+    }
+}
+
+/// Every cell of the table is filled or has its reason in the client's file, and never both.
+#[test]
+fn empty_cells_have_a_reason() {
+    for client in &BUILTIN.clients {
+        let reads = |is: &dyn Fn(Form) -> bool| {
+            client.reads.iter().any(|read| {
+                BUILTIN.project.iter().any(|place| place.key == read.path && is(place.form))
+            })
+        };
+        let is_rules = |form| !matches!(form, Form::Skill | Form::Agent);
+        for (kind, is_there) in [
+            ("rules", client.rule.is_some() || reads(&is_rules)),
+            ("skills", client.skill.is_some() || reads(&|form| form == Form::Skill)),
+            ("agents", client.agent.is_some() || reads(&|form| form == Form::Agent)),
+            ("commands", client.command.is_some()),
+            ("servers", client.mcp.is_some()),
+        ] {
+            let reasons = client.lacks.iter().filter(|lack| &*lack.kind == kind).count();
+            assert_eq!(reasons, usize::from(!is_there), "{} {kind}", client.id);
+        }
+        let is_kind =
+            |kind: &str| ["rules", "skills", "agents", "commands", "servers"].contains(&kind);
+        assert!(client.lacks.iter().all(|lack| is_kind(&lack.kind)), "{}", client.id);
     }
 }
