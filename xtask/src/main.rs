@@ -1,4 +1,4 @@
-//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `clients`, `oracles`, `fuzz` and `order`.
+//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `clients`, `oracles`, `fuzz`, `order` and `vscode`.
 #![expect(clippy::disallowed_methods, reason = "this tool works on the source tree")]
 #![expect(clippy::print_stderr, reason = "this tool talks to a person")]
 
@@ -64,6 +64,9 @@ enum Task {
         #[arg(long, default_value_t = 1000)]
         count: usize,
     },
+    /// Install the dependencies of the extension for VS Code, test it against the real program and package it as
+    /// `editors/vscode/briefing.vsix` (needs npm)
+    Vscode,
     /// Trace a hook and write the order of its functions for the linker (needs valgrind)
     Order,
 }
@@ -78,6 +81,7 @@ fn main() -> ExitCode {
         Task::Clients { clients } => bench::run_clients(&clients),
         Task::Oracles { client, count } => bench::ask_oracles(&client, count),
         Task::Order => bench::write_order(),
+        Task::Vscode => vscode(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -115,6 +119,22 @@ fn fuzz(targets: &[String], minutes: &str, executions: Option<u64>) -> Result<()
     args.extend(executions.as_deref());
     args.extend(targets.iter().map(String::as_str));
     cargo(&args)
+}
+
+fn vscode() -> Result<(), String> {
+    cargo(&["build", "--workspace", "--bin", "brief"])?;
+    let program = workspace().join("target/debug/brief");
+    // Its dependencies need no scripts of their own.
+    for args in
+        [&["ci", "--ignore-scripts", "--no-audit", "--no-fund"][..], &["test"], &["run", "package"]]
+    {
+        eprintln!("+ npm {}", args.join(" "));
+        run(Command::new("npm")
+            .args(args)
+            .current_dir(workspace().join("editors/vscode"))
+            .env("BRIEF", &program))?;
+    }
+    Ok(())
 }
 
 fn cargo(args: &[&str]) -> Result<(), String> {

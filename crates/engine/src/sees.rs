@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use brief_dialects::{LeftOut, Level, Moment, Name, Reason, State};
-use brief_syntax::Target;
+use brief_profiles::{BUILTIN, OwnClients};
+use brief_syntax::{System, Target};
 
 use crate::budget::{Count, cost};
 use crate::catalog::Catalog;
@@ -104,6 +105,25 @@ pub struct Viewer {
     pub moment: Moment,
     /// True if there is a hook that delivers to it.
     pub has_hook: bool,
+}
+
+impl Viewer {
+    /// Makes a viewer of a client that asks at a moment.
+    pub fn of(moment: &Moment, client: &str) -> Viewer {
+        let has_hook = BUILTIN.find(client).is_some_and(|client| client.hook.is_some());
+        Viewer { moment: Moment { client: Some(client.to_owned()), ..moment.clone() }, has_hook }
+    }
+}
+
+/// The clients to ask about in a project that shows signs of none.
+const USUAL: [&str; 4] = ["claude", "codex", "copilot", "cursor"];
+
+/// Returns the clients that a project shows signs of, or else the usual ones.
+pub fn usual_clients(system: &dyn System, root: &Path) -> Vec<String> {
+    let known = OwnClients::below(system, root).known();
+    let shown = known.shown(|path| system.resolve(&root.join(path)).is_ok());
+    let usual = if shown.is_empty() { USUAL.to_vec() } else { shown };
+    usual.into_iter().map(str::to_owned).collect()
 }
 
 impl<'c> Sees<'c> {

@@ -3,10 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_engine::Moment;
-use brief_engine::sees::{Arrival, SeenItem, Sees, SeesReport, Total, Viewer};
+use brief_engine::sees::{Arrival, SeenItem, Sees, SeesReport, Total, Viewer, usual_clients};
 use brief_engine::tokens::Counter;
-use brief_profiles::OwnClients;
 use brief_syntax::render::Envelope;
 use brief_syntax::text::visible_line;
 use clap::Args;
@@ -47,9 +45,6 @@ pub(crate) struct SeesArgs {
     json: bool,
 }
 
-/// The clients for a project without any client's files: those in most use.
-const USUAL: [&str; 4] = ["claude", "codex", "copilot", "cursor"];
-
 /// One of the sums.
 type Part = fn(&Total) -> usize;
 
@@ -74,18 +69,9 @@ pub(crate) fn run(
     clients.dedup();
     clients.iter().try_for_each(|client| known_client(session, client))?;
     if clients.is_empty() {
-        let known = OwnClients::below(session.system(), root).known();
-        let shown = known.shown(|path| session.system().resolve(&root.join(path)).is_ok());
-        let usual = if shown.is_empty() { USUAL.to_vec() } else { shown };
-        clients = usual.into_iter().map(str::to_owned).collect();
+        clients = usual_clients(session.system(), root);
     }
-    let viewers: Vec<Viewer> = clients
-        .iter()
-        .map(|client| Viewer {
-            moment: Moment { client: Some(client.clone()), ..moment.clone() },
-            has_hook: super::hook::delivers_to(client),
-        })
-        .collect();
+    let viewers: Vec<Viewer> = clients.iter().map(|client| Viewer::of(moment, client)).collect();
     let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
     let diagnostics = catalog.diagnostics();
     if args.json {

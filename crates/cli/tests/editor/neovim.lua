@@ -1,4 +1,4 @@
--- Drives `brief lsp` as a user would: opens a file, reads its problems, types, fixes, hovers, formats.
+-- Drives `brief lsp` as a user would: opens a file, reads its problems, types, fixes, hovers, renames.
 -- Prints one JSON object; the test `lsp::neovim_*` asserts on it.
 
 local found = {}
@@ -65,6 +65,37 @@ found.lens = lenses[1] and lenses[1].command.title
 vim.api.nvim_buf_set_lines(0, 2, 3, false, { '    match: ["🦀", "**/*.py"]' })
 wait(has('structured/dead-glob'), 'the dead pattern')
 found.typed = problems()
+
+-- Another name for a skill: its directory, its header and the links to it.
+vim.o.hidden = true
+vim.cmd('edit .claude/skills/pdf/SKILL.md')
+vim.lsp.buf_attach_client(0, id)
+vim.api.nvim_win_set_cursor(0, { 2, 7 })
+local position = vim.lsp.util.make_position_params()
+local prepared = ask('textDocument/prepareRename', position) or {}
+found.placeholder = prepared.placeholder
+position.newName = 'forms'
+local edit = ask('textDocument/rename', position)
+found.renames = edit and #edit.documentChanges
+if edit then
+  -- This version of Neovim renames files, and no directories.
+  local renamed = table.remove(edit.documentChanges)
+  vim.lsp.util.apply_workspace_edit(edit, client.offset_encoding)
+  for _, name in ipairs({ 'SKILL.md', 'CLAUDE.md' }) do
+    for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+      if vim.api.nvim_buf_get_name(buffer):sub(-#name) == name then
+        vim.api.nvim_buf_call(buffer, function() vim.cmd('silent! write!') end)
+      end
+    end
+  end
+  vim.fn.rename(vim.uri_to_fname(renamed.oldUri), vim.uri_to_fname(renamed.newUri))
+end
+found.header = vim.fn.filereadable('.claude/skills/forms/SKILL.md') == 1 and vim.fn.readfile('.claude/skills/forms/SKILL.md')[2]
+found.link = vim.fn.readfile('CLAUDE.md')[1]
+
+-- Who sees a file.
+local sees = ask('brief/sees', { textDocument = { uri = vim.uri_from_fname(vim.fn.getcwd() .. '/b.py') }, clients = { 'claude' } }) or {}
+found.sees = sees.items and #sees.items
 
 -- The file on disk is as it was.
 found.disk = table.concat(vim.fn.readfile('AGENTS.yaml'), '\n')

@@ -18,8 +18,13 @@ fn neovim_shows_and_fixes() {
         Path::new("/usr/bin/nvim").exists(),
         "there is no Neovim; install the package `neovim`, as `.ci/run` does"
     );
-    let project =
-        project().with_file("AGENTS.yaml", BROKEN).with_file("src/a.py", "").with_file("b.py", "");
+    let skill = "---\nname: pdf\ndescription: Fills in forms of PDF files on request\n---\nx\n";
+    let project = project()
+        .with_file("AGENTS.yaml", BROKEN)
+        .with_file("src/a.py", "")
+        .with_file("b.py", "")
+        .with_file("CLAUDE.md", "[forms](.claude/skills/pdf/SKILL.md)\n")
+        .with_file(".claude/skills/pdf/SKILL.md", skill);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/editor/neovim.lua");
     let ran = Command::new("/usr/bin/nvim")
         .args(["--headless", "--clean", "-u", "NONE", "-c", &format!("luafile {script}")])
@@ -44,6 +49,11 @@ fn neovim_shows_and_fixes() {
     assert!(found["lens"].as_str().unwrap().starts_with("applies to 2 files · about"), "{found}");
     assert_eq!(found["typed"], json!(["2:12-2:18 structured/dead-glob"]));
     assert_eq!(found["disk"], BROKEN.trim_end(), "the disk is untouched");
+    assert_eq!(found["placeholder"], "pdf");
+    assert_eq!(found["renames"], 3, "{found:#}");
+    assert_eq!(found["header"], "name: forms");
+    assert_eq!(found["link"], "[forms](.claude/skills/forms/SKILL.md)");
+    assert!(found["sees"].as_u64().unwrap() >= 2, "{found:#}");
 }
 
 /// An editor that dies takes the server with it.

@@ -519,6 +519,11 @@ impl Bundle {
         self.items.iter().map(|(id, _)| id)
     }
 
+    /// Returns the items that it lists, each with its place.
+    pub fn listed(&self) -> &[(ItemId, Span)] {
+        &self.items
+    }
+
     /// Returns the bundles that it requires.
     pub fn requires(&self) -> &[RequiredBundle] {
         &self.requires

@@ -152,7 +152,7 @@ fn next(
 }
 
 /// Puts the texts of the editor in front of a system.
-fn in_front(system: &Arc<dyn System>, texts: &Texts) -> Option<Remembered> {
+pub(super) fn in_front(system: &Arc<dyn System>, texts: &Texts) -> Option<Remembered> {
     let texts = texts.iter().map(|(path, text)| (path.clone(), text.as_bytes().to_owned()));
     let buffers = Buffers::new(Arc::clone(system), texts).ok()?;
     Some(Remembered::new(Arc::new(buffers)))

@@ -190,7 +190,7 @@ pub(super) fn references(server: &LanguageServer, asked: &DocumentQuestion<'_>) 
     server.links_to(target).iter().map(place).collect()
 }
 
-fn file_at(
+pub(super) fn file_at(
     server: &LanguageServer,
     asked: &DocumentQuestion<'_>,
     position: TextPosition,

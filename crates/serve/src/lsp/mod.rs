@@ -14,6 +14,8 @@ mod complete;
 mod features;
 #[cfg(feature = "agent")]
 pub(crate) mod fuzzing;
+mod rename;
+mod sees;
 mod server;
 mod text;
 mod uri;

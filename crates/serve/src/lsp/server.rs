@@ -1,20 +1,25 @@
 //! The state of a server, and its answers to messages.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_engine::GuidanceLink;
 use brief_syntax::project::resolve_existing;
+use brief_syntax::system::Remembered;
 use brief_syntax::{Diagnostic, Severity, Span, System};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
 use super::LspEnding;
+use super::checker::in_front;
 use super::checker::{CheckRequest, CheckedFolders, Checker, PlacedItem, Texts, quick_problems};
 use super::complete;
 use super::features;
+use super::rename;
+use super::sees;
 use super::text::{ColumnUnit, LineText, Replaced, TextPosition, TextRange};
 use super::uri::{path_of, uri_of};
 use super::wire::{ErrorCode, answer, notification, refusal};
@@ -62,6 +67,7 @@ pub(super) struct LanguageServer {
     phase: Phase,
     can_refresh_lenses: bool,
     can_watch: bool,
+    pub(super) can_rename_files: bool,
     pub(super) folders: Vec<PathBuf>,
     documents: BTreeMap<PathBuf, OpenDocument>,
     stamp: u64,
@@ -96,8 +102,8 @@ struct DocumentParams {
 }
 
 #[derive(Deserialize)]
-struct DocumentName {
-    uri: String,
+pub(super) struct DocumentName {
+    pub(super) uri: String,
     #[serde(default)]
     version: Json,
     #[serde(default)]
@@ -119,6 +125,26 @@ struct PlaceParams {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RenameParams {
+    #[serde(flatten)]
+    place: PlaceParams,
+    new_name: String,
+}
+
+#[derive(Deserialize)]
+struct MovedParams {
+    files: Vec<MovedFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MovedFile {
+    old_uri: String,
+    new_uri: String,
+}
+
+#[derive(Deserialize)]
 struct FoldersParams {
     event: FoldersEvent,
 }
@@ -134,11 +160,14 @@ const WATCHED: [&str; 2] =
     ["**/*.{md,mdc,yaml,yml,json,jsonc,toml}", "**/.{claude,cursor,github,agents}/**"];
 
 /// Requests whose answer needs the checker's result for the text of the editor.
-const NEED_RESULT: [&str; 4] = [
+const NEED_RESULT: [&str; 7] = [
     "textDocument/hover",
     "textDocument/codeLens",
     "textDocument/documentSymbol",
     "textDocument/references",
+    "textDocument/prepareRename",
+    "textDocument/rename",
+    "workspace/willRenameFiles",
 ];
 
 impl LanguageServer {
@@ -151,6 +180,7 @@ impl LanguageServer {
             phase: Phase::Before,
             can_refresh_lenses: false,
             can_watch: false,
+            can_rename_files: false,
             folders: Vec::new(),
             documents: BTreeMap::new(),
             stamp: 0,
@@ -215,7 +245,28 @@ impl LanguageServer {
             self.phase = Phase::ShutDown;
             return Ok(Json::Null);
         }
+        let wrong = |problem: String| (ErrorCode::InvalidParams, problem);
+        match method {
+            "brief/sees" => return sees::sees(self, &read(params).map_err(wrong)?).map_err(wrong),
+            "workspace/willRenameFiles" => {
+                let params: MovedParams = read(params).map_err(wrong)?;
+                let moves = params
+                    .files
+                    .iter()
+                    .filter_map(|file| Some((self.place(&file.old_uri)?, path_of(&file.new_uri)?)));
+                return Ok(rename::moved(self, &moves.collect::<Vec<_>>()));
+            }
+            "textDocument/rename" => {
+                let params: RenameParams = read(params).map_err(wrong)?;
+                let asked = self.question(&params.place);
+                let Some(asked) = asked else { return Ok(Json::Null) };
+                return rename::rename(self, &asked, &params.new_name)
+                    .map_err(|problem| (ErrorCode::RequestFailed, problem));
+            }
+            _ => {}
+        }
         let answer = match method {
+            "textDocument/prepareRename" => rename::prepare,
             "textDocument/hover" => features::hover,
             "textDocument/codeLens" => features::lenses,
             "textDocument/documentSymbol" => features::symbols,
@@ -229,11 +280,15 @@ impl LanguageServer {
         let params: PlaceParams =
             read(params).map_err(|problem| (ErrorCode::InvalidParams, problem))?;
         // An editor may ask about a document that it has closed meanwhile.
-        let path = self.place(&params.text_document.uri);
-        let found = path.and_then(|path| self.documents.get_key_value(&path));
-        let Some((path, document)) = found else { return Ok(Json::Null) };
-        let PlaceParams { position, range, .. } = params;
-        Ok(answer(self, &DocumentQuestion { path, document, position, range }))
+        Ok(self.question(&params).map_or(Json::Null, |asked| answer(self, &asked)))
+    }
+
+    /// Returns a question about an open document.
+    fn question(&self, params: &PlaceParams) -> Option<DocumentQuestion<'_>> {
+        let path = self.place(&params.text_document.uri)?;
+        let (path, document) = self.documents.get_key_value(&path)?;
+        let PlaceParams { position, range, .. } = *params;
+        Some(DocumentQuestion { path, document, position, range })
     }
 
     fn initialize(&mut self, params: &InitializeParams) -> Json {
@@ -247,6 +302,9 @@ impl LanguageServer {
         self.can_watch = capabilities
             .pointer("/workspace/didChangeWatchedFiles/dynamicRegistration")
             == Some(&json!(true));
+        let operations = capabilities.pointer("/workspace/workspaceEdit/resourceOperations");
+        self.can_rename_files =
+            operations.and_then(Json::as_array).is_some_and(|all| all.contains(&json!("rename")));
         let named = params.workspace_folders.iter().flatten().map(|folder| &folder.uri);
         self.folders = named.filter_map(|uri| self.place(uri)).collect();
         if self.folders.is_empty() {
@@ -267,8 +325,13 @@ impl LanguageServer {
                 "definitionProvider": true,
                 "referencesProvider": true,
                 "documentFormattingProvider": true,
+                "renameProvider": {"prepareProvider": true},
                 "codeActionProvider": {"codeActionKinds": ["quickfix", "source.fixAll"]},
-                "workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}},
+                "workspace": {
+                    "workspaceFolders": {"supported": true, "changeNotifications": true},
+                    "fileOperations": {"willRename": {"filters": [{"pattern": {"glob": "**"}}]}},
+                },
+                "experimental": {"briefSees": true},
             },
             "serverInfo": {"name": "brief", "version": env!("CARGO_PKG_VERSION")},
         })
@@ -383,23 +446,44 @@ impl LanguageServer {
     /// Lets the checker look at the texts as they are now.
     fn ask(&mut self) {
         self.stamp += 1;
-        let texts: Texts = self
-            .documents
-            .iter()
-            .map(|(path, document)| (path.clone(), Arc::from(document.text.text())))
-            .collect();
+        let texts = self.texts();
         let folders = self.folders.clone();
         self.checker.ask(CheckRequest { stamp: self.stamp, folders, texts });
     }
 
     /// Returns the path of a document without links. A link of the editor's own is followed as for any file.
-    fn place(&self, uri: &str) -> Option<PathBuf> {
+    pub(super) fn place(&self, uri: &str) -> Option<PathBuf> {
         Some(resolve_existing(self.system.as_ref(), &path_of(uri)?).path)
     }
 
     /// Returns the items of a document, by line.
     pub(super) fn items(&self, path: &Path) -> &[PlacedItem] {
         self.checked.items.get(path).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the places that name a file, or files below a directory, by file.
+    pub(super) fn links_below<'s>(
+        &'s self,
+        path: &'s Path,
+    ) -> impl Iterator<Item = (&'s Path, &'s [GuidanceLink])> {
+        let below = self.checked.links.range::<Path, _>((Bound::Included(path), Bound::Unbounded));
+        let below = below.take_while(move |(target, _)| target.starts_with(path));
+        below.map(|(target, links)| (target.as_path(), links.as_slice()))
+    }
+
+    /// Returns the address of a file, as the editor writes it if it is open.
+    pub(super) fn uri_of_document(&self, path: &Path) -> String {
+        self.documents.get(path).map_or_else(|| uri_of(path), |document| document.uri.clone())
+    }
+
+    /// Puts the texts of the editor in front of the disk.
+    pub(super) fn in_front_of_disk(&self) -> Option<Remembered> {
+        in_front(&self.system, &self.texts())
+    }
+
+    fn texts(&self) -> Texts {
+        let text = |document: &OpenDocument| Arc::from(document.text.text());
+        self.documents.iter().map(|(path, document)| (path.clone(), text(document))).collect()
     }
 
     /// Returns the places that name a file.

@@ -268,3 +268,143 @@ fn nonsense_gets_an_error_and_a_dead_editor_ends_the_server() {
     editor.to = None;
     assert_eq!(editor.server.take().unwrap().join().unwrap(), LspEnding::Abrupt);
 }
+
+const SKILL: &str = "---\nname: pdf\ndescription: Fills in forms of PDF files on request\n---\nSee [style](style.md).\n";
+
+/// An editor that can rename files, with a registry.
+fn renaming(files: &[(&str, &str)]) -> Editor {
+    let mut system = MemorySystem::new("/p");
+    for (path, text) in files {
+        system = system.with_file(&format!("/p/{path}"), text);
+    }
+    let mut editor = Editor::start(Arc::new(system));
+    let edit = json!({"documentChanges": true, "resourceOperations": ["rename"]});
+    let capabilities = json!({"workspace": {"workspaceEdit": edit}});
+    editor.ask("initialize", &json!({"rootUri": "file:///p", "capabilities": capabilities}));
+    editor.tell("initialized", &json!({}));
+    editor
+}
+
+/// The edits of an answer as `path line:column new`, then the renamed files.
+fn shown_edits(answer: &Json) -> Vec<String> {
+    let mut shown = Vec::new();
+    for change in answer["documentChanges"].as_array().unwrap_or_else(|| panic!("{answer}")) {
+        if change["kind"] == "rename" {
+            let name = |key: &str| change[key].as_str().unwrap().replace("file:///p/", "");
+            shown.push(format!("{} -> {}", name("oldUri"), name("newUri")));
+            continue;
+        }
+        let path = change["textDocument"]["uri"].as_str().unwrap().replace("file:///p/", "");
+        for edit in change["edits"].as_array().unwrap() {
+            let start = &edit["range"]["start"];
+            let new = edit["newText"].as_str().unwrap();
+            shown.push(format!("{path} {}:{} {new}", start["line"], start["character"]));
+        }
+    }
+    shown
+}
+
+/// A skill is renamed with its directory, its header, bundles, agents, links and imports.
+#[test]
+fn an_item_is_renamed_everywhere() {
+    let bundle = "---\nschema: 1\nname: base\ndescription: Use for tests\nitems:\n  skills: [pdf, other]\n  rules: [pdf]\n---\n";
+    let agent = "---\nname: clerk\ndescription: Use for bills\npreload-skills: [\"pdf\"]\n---\n";
+    let files = [
+        ("skills/pdf/SKILL.md", SKILL),
+        ("skills/pdf/style.md", "x\n"),
+        ("rules/pdf/RULE.md", "---\nname: pdf\ndescription: x\n---\nx\n"),
+        ("base.bundle.md", bundle),
+        ("agents/clerk/AGENT.md", agent),
+        ("CLAUDE.md", "é [pdf](skills/pdf/SKILL.md#part), @skills/pdf/style.md\n"),
+        ("docs/AGENTS.md", "[pdf](../skills/pdf/SKILL.md) and [pdf](skills/pdf/style.md)\n"),
+    ];
+    let mut editor = renaming(&files);
+    let uri = "file:///p/skills/pdf/SKILL.md";
+    editor.tell(
+        "textDocument/didOpen",
+        &json!({"textDocument": {"uri": uri, "version": 1, "text": SKILL}}),
+    );
+    let place = json!({"textDocument": {"uri": uri}, "position": {"line": 1, "character": 7}});
+    let prepared = editor.ask("textDocument/prepareRename", &place);
+    assert_eq!(prepared["placeholder"], "pdf");
+    assert_eq!(prepared["range"]["start"], json!({"line": 1, "character": 6}));
+    let mut asked = place.clone();
+    asked["newName"] = json!("forms");
+    let answer = editor.ask("textDocument/rename", &asked);
+    assert_eq!(
+        shown_edits(&answer),
+        [
+            "CLAUDE.md 0:8 skills/forms/SKILL.md#part",
+            "CLAUDE.md 0:36 skills/forms/style.md",
+            "agents/clerk/AGENT.md 3:18 forms",
+            "base.bundle.md 5:11 forms",
+            "docs/AGENTS.md 0:6 ../skills/forms/SKILL.md",
+            "docs/AGENTS.md 0:40 skills/forms/style.md",
+            "skills/pdf/SKILL.md 1:6 forms",
+            "skills/pdf -> skills/forms",
+        ]
+    );
+    for wrong in ["", "../x", "a b", ".x", "pdf/../../x", "x\u{0}"] {
+        asked["newName"] = json!(wrong);
+        let answer = editor.ask("textDocument/rename", &asked);
+        assert!(answer["code"].is_i64(), "{wrong}: {answer}");
+    }
+    // Another position has no name.
+    let nowhere = json!({"textDocument": {"uri": uri}, "position": {"line": 2, "character": 3}});
+    assert_eq!(editor.ask("textDocument/prepareRename", &nowhere), Json::Null);
+}
+
+/// A name that is taken is refused, and so is an editor that cannot rename files.
+#[test]
+fn a_rename_that_cannot_be_is_refused() {
+    let files = [("skills/pdf/SKILL.md", SKILL), ("skills/forms/SKILL.md", SKILL)];
+    let uri = "file:///p/skills/pdf/SKILL.md";
+    let asked = json!({"textDocument": {"uri": uri}, "position": {"line": 1, "character": 7}, "newName": "forms"});
+    for (mut editor, word) in
+        [(renaming(&files), "there already"), (Editor::open(&files), "cannot rename")]
+    {
+        editor.tell(
+            "textDocument/didOpen",
+            &json!({"textDocument": {"uri": uri, "version": 1, "text": SKILL}}),
+        );
+        let answer = editor.ask("textDocument/rename", &asked);
+        assert!(answer["message"].as_str().unwrap().contains(word), "{answer}");
+    }
+}
+
+/// Files that the editor moves by itself take their links along.
+#[test]
+fn links_follow_files_that_are_moved() {
+    let files = [
+        ("CLAUDE.md", "[a](docs/a.md) [b](./docs/b.md)\n"),
+        ("docs/a.md", "x"),
+        ("docs/b.md", "y"),
+    ];
+    let mut editor = renaming(&files);
+    let moved = json!({"files": [{"oldUri": "file:///p/docs", "newUri": "file:///p/guide"}]});
+    let answer = editor.ask("workspace/willRenameFiles", &moved);
+    assert_eq!(shown_edits(&answer), ["CLAUDE.md 0:4 guide/a.md", "CLAUDE.md 0:19 ./guide/b.md"]);
+    let moved = json!({"files": [{"oldUri": "file:///p/none", "newUri": "file:///p/guide"}]});
+    assert_eq!(editor.ask("workspace/willRenameFiles", &moved), Json::Null);
+}
+
+/// `brief/sees` has the shape of `brief sees --json`, on text that is not saved.
+#[test]
+fn an_editor_asks_what_clients_see() {
+    let mut editor = Editor::open(&[("CLAUDE.md", "old\n"), ("a.py", "")]);
+    let text =
+        json!({"uri": "file:///p/CLAUDE.md", "version": 1, "text": "One two three four five.\n"});
+    editor.tell("textDocument/didOpen", &json!({"textDocument": text}));
+    let asked = json!({"textDocument": {"uri": "file:///p/a.py"}, "clients": ["claude", "codex"]});
+    let answer = editor.ask("brief/sees", &asked);
+    assert_eq!(answer["path"], "a.py");
+    assert_eq!(answer["clients"], json!(["claude", "codex"]));
+    assert_eq!(answer["items"][0]["seen"]["claude"]["how"], "loaded");
+    assert_eq!(answer["items"][0]["seen"]["codex"]["how"], "delivered");
+    assert!(answer["items"][0]["tokens"].as_u64().unwrap() > 3, "{answer}");
+    let answer =
+        editor.ask("brief/sees", &json!({"textDocument": {"uri": "file:///elsewhere/a.py"}}));
+    assert!(answer["message"].as_str().unwrap().contains("no folder"), "{answer}");
+    let answer = editor.ask("brief/sees", &json!({}));
+    assert_eq!(answer["code"], -32602);
+}

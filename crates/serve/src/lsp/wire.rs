@@ -78,6 +78,7 @@ pub(super) enum ErrorCode {
     InvalidParams = -32602,
     NotInitialized = -32002,
     Cancelled = -32800,
+    RequestFailed = -32803,
 }
 
 pub(super) fn answer(id: &Json, result: &Json) -> Json {

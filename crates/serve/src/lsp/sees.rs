@@ -1,0 +1,44 @@
+//! `brief/sees`: the answer of `brief sees --json` for a file of the editor, on text that is not saved yet.
+
+use brief_dialects::Moment;
+use brief_engine::Project;
+use brief_engine::sees::{Sees, SeesReport, Viewer, usual_clients};
+use brief_engine::tokens::Counter;
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::checker::folder_of;
+use super::server::{DocumentName, LanguageServer};
+
+/// The question: a file, and the clients; without any, those that the project shows signs of.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SeesParams {
+    text_document: DocumentName,
+    #[serde(default)]
+    clients: Vec<String>,
+}
+
+/// Answers, or tells why not.
+pub(super) fn sees(server: &LanguageServer, params: &SeesParams) -> Result<Json, String> {
+    let uri = &params.text_document.uri;
+    let path = server.place(uri).ok_or_else(|| format!("`{uri}` is not a file"))?;
+    let folder = folder_of(&server.folders, &path);
+    let folder = folder.ok_or_else(|| format!("`{uri}` is in no folder of the workspace"))?;
+    let system = server.in_front_of_disk().ok_or("the texts of the editor cannot be read")?;
+    let project = Project::open_directory(&system, folder).map_err(|error| error.to_string())?;
+    let request = project.briefing(&path);
+    let catalog = request.read();
+    let root = project.root().path();
+    let mut clients = params.clients.clone();
+    if clients.is_empty() {
+        clients = usual_clients(&system, root);
+    }
+    let moment = &request.moment;
+    let viewers: Vec<Viewer> = clients.iter().map(|client| Viewer::of(moment, client)).collect();
+    let counter = Counter::estimate();
+    let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
+    let moment = &Moment { client: None, ..moment.clone() };
+    let report = SeesReport { moment, clients: &clients, sees: &sees };
+    serde_json::to_value(report).map_err(|error| error.to_string())
+}
