@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use brief_syntax::system::Dir;
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, Source, System, Target, limits};
+use brief_syntax::{Diagnostic, Source, Span, System, Target, limits};
 
 pub use answer::{
     Applied, BindingDecision, Item, LeftOut, Level, Name, Origin, Owner, Reason, ReasonEnd,
@@ -214,6 +214,33 @@ pub struct GuidanceText<'t> {
     pub body_start: usize,
     /// True for the entry file of a skill, which is installed with its directory only.
     pub is_skill: bool,
+    /// The text of one entry of the file with its first line, where entries are values of another language.
+    pub entry: Option<(&'t str, usize)>,
+}
+
+impl<'t> GuidanceText<'t> {
+    /// Returns the Markdown.
+    pub fn body(&self) -> &'t str {
+        match self.entry {
+            Some((text, _)) => text,
+            None => self.source.text().get(self.body_start..).unwrap_or_default(),
+        }
+    }
+
+    /// Returns the place in the source of a part of the body. In an entry it is the first place with the same words, or the
+    /// first line.
+    pub fn place(&self, start: usize, end: usize) -> Span {
+        let Some((text, line)) = self.entry else {
+            return Span::new(self.body_start + start, self.body_start + end);
+        };
+        let first = self.source.line_span(line);
+        let words = text.get(start..end).unwrap_or_default().lines().next().unwrap_or_default();
+        let rest = self.source.text().get(first.start..).unwrap_or_default();
+        match rest.find(words).filter(|_| !words.is_empty()) {
+            Some(at) => Span::new(first.start + at, first.start + at + words.len()),
+            None => first,
+        }
+    }
 }
 
 /// The paths of a project, for questions such as "does this pattern match anything?".

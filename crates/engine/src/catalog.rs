@@ -3,7 +3,7 @@
 //! One walk serves all dialects: along one path for a question about it, over everything for a
 //! list or a check. The cost of one question depends on the depth of its path alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -22,6 +22,8 @@ use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic, l
 
 use crate::installed::Variants;
 use crate::links::{GuidanceLink, LinkCheck};
+use crate::references::ReferenceCheck;
+use crate::statements::SaidTexts;
 use crate::{installed, order, repetition, strangers};
 
 /// The guidance that was read of a project.
@@ -355,8 +357,7 @@ impl Catalog {
     pub(crate) fn each_prose(&self, tell: &mut dyn FnMut(&GuidanceText<'_>, &Prose)) {
         for guidance in self.asked() {
             guidance.texts(&mut |text| {
-                let body = text.source.text().get(text.body_start..).unwrap_or_default();
-                tell(&text, &Prose::of(body));
+                tell(&text, &Prose::of(text.body()));
             });
         }
     }
@@ -365,6 +366,41 @@ impl Catalog {
     pub fn client_problems(&self, system: &dyn System) -> Vec<Diagnostic> {
         let is_there = |path: &Path| system.resolve(path).is_ok();
         self.asked().flat_map(|guidance| guidance.check_client_files(&is_there)).collect()
+    }
+
+    /// Passes each file with texts of the project to `tell`, perhaps more than once.
+    pub(crate) fn each_source(&self, tell: &mut dyn FnMut(&Arc<Source>)) {
+        for guidance in self.asked() {
+            guidance.texts(&mut |text| tell(text.source));
+        }
+    }
+
+    /// Returns the entry files of skills, by their paths.
+    pub(crate) fn skill_sources(&self) -> HashMap<&Path, &Arc<Source>> {
+        let mut found = HashMap::new();
+        for guidance in self.asked() {
+            guidance.texts(&mut |text| {
+                if text.is_skill {
+                    found.insert(text.source.path(), text.source);
+                }
+            });
+        }
+        found
+    }
+
+    /// Returns the problems of what the texts of the project say: about things that it does not have, and against each
+    /// other; for a catalog that was read with [`Catalog::whole`].
+    pub(crate) fn check_texts(&self, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
+        let Some(files) = &self.files else { return Vec::new() };
+        let mut references = ReferenceCheck::new(system, root, files);
+        let mut texts = SaidTexts::default();
+        let mut found = Vec::new();
+        self.each_prose(&mut |text, prose| {
+            found.extend(references.check_likely(text, prose));
+            texts.take(system, text, prose);
+        });
+        found.extend(texts.check(self, system, root));
+        found
     }
 
     /// Returns whether no file of any dialect was found.

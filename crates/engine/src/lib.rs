@@ -48,6 +48,7 @@ mod repetition;
 pub mod search;
 pub mod sees;
 pub mod shipped;
+mod statements;
 mod strangers;
 mod suppression;
 pub mod survey;

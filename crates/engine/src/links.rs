@@ -110,7 +110,7 @@ impl LinkCheck<'_> {
         if below.iter().any(|name| name.to_str().is_some_and(is_elsewhere)) {
             return Vec::new();
         }
-        let body = text.source.text().get(text.body_start..).unwrap_or_default();
+        let body = text.body();
         let found = links(body);
         let mut hasher = DefaultHasher::new();
         (path.parent().and_then(Path::file_name), body).hash(&mut hasher);
@@ -133,8 +133,7 @@ impl LinkCheck<'_> {
             if self.is_there(path, &wanted) || real != path && self.is_there(&real, &wanted) {
                 continue;
             }
-            let start = text.body_start + link.span.start;
-            let span = Span::new(start, start + link.span.end - link.span.start);
+            let span = text.place(link.span.start, link.span.end);
             reported.push(self.report(&text, span, &link.destination, &wanted));
         }
         reported
@@ -143,7 +142,7 @@ impl LinkCheck<'_> {
     /// Returns the files that a text names: by links, and by imports (`@docs/style.md`).
     pub(crate) fn named(&self, text: GuidanceText<'_>) -> Vec<GuidanceLink> {
         let path = text.source.path();
-        let body = text.source.text().get(text.body_start..).unwrap_or_default();
+        let body = text.body();
         let linked = links(body).into_iter().map(|link| (link.span, link.destination));
         let words = body.split_ascii_whitespace().filter_map(|word| {
             let named = word.strip_prefix('@')?.trim_end_matches(['.', ',', ';', ':', ')']);
@@ -156,8 +155,7 @@ impl LinkCheck<'_> {
             let bases = path.ancestors().skip(1).take_while(|base| base.starts_with(top));
             let mut paths = bases.filter_map(|base| inside(top, base, &wanted.path));
             let target = paths.find_map(|path| self.system.resolve(&path).ok())?.path;
-            let start = text.body_start + span.start;
-            let span = Span::new(start, start + span.end - span.start);
+            let span = text.place(span.start, span.end);
             Some(GuidanceLink { source: Arc::clone(text.source), span, target })
         });
         found.collect()

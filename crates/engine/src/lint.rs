@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use brief_dialects::{Dialects, Strangers, portable};
 use brief_syntax::diagnostic::{self, Applicability, apply_safe_fixes};
+use brief_syntax::rules::RulePage;
 use brief_syntax::source::{Encoding, Source};
 use brief_syntax::system::ReadError;
 use brief_syntax::walk::Ignored;
@@ -18,7 +19,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::catalog::{self, Catalog, CatalogScope};
 use crate::project::Project;
-use crate::suppression;
+use crate::suppression::{self, Suppressions};
 
 /// Findings that are reported only on request.
 const PEDANTIC: [Rule; 2] = [rules::portable::NO_LICENSE, rules::portable::COMMAND_EXTENSION];
@@ -196,8 +197,29 @@ impl<'s> Lint<'s> {
         } else if owner.is_some() {
             found.diagnostics.retain(|diagnostic| diagnostic.path().starts_with(&path));
         }
-        found.ignored = suppression::take_back(&mut found.diagnostics);
+        self.take_back(&mut found, &catalog, &path);
         (found, catalog)
+    }
+
+    /// Removes what comments take back, and reports the comments that take nothing back. `path` is the file or directory that
+    /// is checked.
+    fn take_back(&self, found: &mut Findings, catalog: &Catalog, path: &Path) {
+        let mut suppressions = Suppressions::default();
+        catalog.each_source(&mut |source| {
+            if source.path().starts_with(path) && source.text().contains(suppression::WORD) {
+                suppressions.read(source);
+            }
+        });
+        found.ignored = suppressions.take_back(&mut found.diagnostics);
+        // Other commands report other rules.
+        let is_checked = |code: &str| {
+            let is_of_lint =
+                |page: RulePage| page.field("run").is_none_or(|run| run.starts_with("brief lint"));
+            let is_small = PEDANTIC.iter().any(|rule| rule.code() == code);
+            (self.is_pedantic || !is_small) && RulePage::find(code).is_some_and(is_of_lint)
+        };
+        found.diagnostics.extend(suppressions.unused(is_checked));
+        diagnostic::sort(&mut found.diagnostics);
     }
 
     /// Checks, repairs, and checks again until there is nothing left to repair.
@@ -221,7 +243,7 @@ impl<'s> Lint<'s> {
         let catalog = Catalog::whole(self.system, &self.root, scope);
         let mut diagnostics = catalog.check();
         diagnostics.extend(catalog.broken_links(self.system, &self.root));
-        diagnostics.extend(catalog.check_references(self.system, &self.root));
+        diagnostics.extend(catalog.check_texts(self.system, &self.root));
         let mut problems = catalog.client_problems(self.system);
         // One place, one finding: what is said of the form of a file is not said of its client again.
         problems.retain(|problem| {

@@ -4,20 +4,26 @@
 //! anywhere in the file. Several codes have commas between them. It stands behind `#`, `//` or `<!--`, as the language of the
 //! file has it. Without a reason it takes nothing back, and a finding about hidden text is never taken back.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use brief_syntax::Diagnostic;
+use brief_syntax::{Diagnostic, Source, Span, rules};
 
-const WORD: &str = "brief-ignore";
+/// The word that begins such a comment.
+pub(crate) const WORD: &str = "brief-ignore";
 
 /// One comment.
 #[derive(Debug, PartialEq, Eq)]
 struct Suppression {
     /// The line, from 1; `None` for the whole file.
     line: Option<usize>,
+    /// The line that it stands on.
+    place: usize,
     codes: Vec<String>,
     has_reason: bool,
+    /// The codes that a finding had.
+    used: Vec<String>,
 }
 
 impl Suppression {
@@ -27,39 +33,85 @@ impl Suppression {
     }
 }
 
-/// Removes the findings that a comment takes back, and returns how many. One whose comment lacks a reason stays and
-/// says so.
-pub(crate) fn take_back(diagnostics: &mut Vec<Diagnostic>) -> usize {
-    let before = diagnostics.len();
-    let mut known: HashMap<PathBuf, Vec<Suppression>> = HashMap::new();
-    diagnostics.retain_mut(|diagnostic| {
-        // The author of a hidden text may be the attacker.
-        if diagnostic.code().contains("hidden") {
-            return true;
+/// The comments of some texts.
+#[derive(Debug, Default)]
+pub(crate) struct Suppressions {
+    files: BTreeMap<PathBuf, (Arc<Source>, Vec<Suppression>)>,
+}
+
+impl Suppressions {
+    /// Reads the comments of a text.
+    pub(crate) fn read(&mut self, source: &Arc<Source>) {
+        if !self.files.contains_key(source.path()) {
+            let comments = suppressions(source.text());
+            self.files.insert(source.path().to_owned(), (Arc::clone(source), comments));
         }
-        let comments = known
-            .entry(diagnostic.path().to_owned())
-            .or_insert_with(|| suppressions(diagnostic.source.text()));
-        if comments.is_empty() {
-            return true;
+    }
+
+    /// Removes the findings that a comment takes back, and returns how many. One whose comment lacks a reason stays and
+    /// says so.
+    pub(crate) fn take_back(&mut self, diagnostics: &mut Vec<Diagnostic>) -> usize {
+        let before = diagnostics.len();
+        diagnostics.retain_mut(|diagnostic| {
+            // The author of a hidden text may be the attacker.
+            if diagnostic.code().contains("hidden") {
+                return true;
+            }
+            self.read(&diagnostic.source);
+            let Some((_, comments)) = self.files.get_mut(diagnostic.path()) else { return true };
+            if comments.is_empty() {
+                return true;
+            }
+            let (code, line) = (diagnostic.code(), diagnostic.position().line);
+            let (mut is_meant, mut is_taken_back) = (false, false);
+            for comment in comments.iter_mut().filter(|comment| comment.is_about(code, line)) {
+                comment.used.push(code.to_owned());
+                is_meant = true;
+                is_taken_back |= comment.has_reason;
+            }
+            if is_meant && !is_taken_back {
+                diagnostic.help =
+                    Some(format!("a comment that takes it back says why: `{WORD} {code}: REASON`"));
+            }
+            !is_taken_back
+        });
+        before - diagnostics.len()
+    }
+
+    /// Returns the comments that took nothing back; `is_checked` tells of a code whether the run looks for it.
+    pub(crate) fn unused(&self, is_checked: impl Fn(&str) -> bool) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for (source, comments) in self.files.values() {
+            for comment in comments {
+                let idle = comment.codes.iter().filter(|code| !comment.used.contains(code));
+                for code in idle {
+                    let is_known = rules::codes().any(|known| known == code);
+                    // A stand-in of a text about such comments.
+                    if is_known && !is_checked(code)
+                        || code.contains(|letter: char| letter.is_ascii_uppercase())
+                    {
+                        continue;
+                    }
+                    let line = source.line_span(comment.place);
+                    let at = source.slice(line).find(code.as_str()).unwrap_or(0);
+                    let span = Span::new(line.start + at, line.start + at + code.len());
+                    let problem = if is_known { "takes nothing back" } else { "names no rule" };
+                    let message = format!("`{WORD} {code}` {problem}");
+                    let rule = rules::guidance::UNUSED_IGNORE;
+                    found.push(
+                        Diagnostic::new(rule, source, span, message)
+                            .with_help("remove the code, or the comment"),
+                    );
+                }
+            }
         }
-        let (code, line) = (diagnostic.code(), diagnostic.position().line);
-        let meant: Vec<&Suppression> =
-            comments.iter().filter(|comment| comment.is_about(code, line)).collect();
-        let is_taken_back = meant.iter().any(|comment| comment.has_reason);
-        if !meant.is_empty() && !is_taken_back {
-            diagnostic.help =
-                Some(format!("a comment that takes it back says why: `{WORD} {code}: REASON`"));
-        }
-        !is_taken_back
-    });
-    before - diagnostics.len()
+        found
+    }
 }
 
 /// Returns whether a comment with a reason takes a finding back.
 pub(crate) fn is_taken_back(diagnostic: &Diagnostic) -> bool {
-    let mut alone = vec![diagnostic.clone()];
-    take_back(&mut alone) == 1
+    Suppressions::default().take_back(&mut vec![diagnostic.clone()]) == 1
 }
 
 /// Finds the comments of a text.
@@ -68,7 +120,15 @@ fn suppressions(text: &str) -> Vec<Suppression> {
     if !text.contains(WORD) {
         return Vec::new();
     }
-    text.lines().enumerate().filter_map(|(number, line)| read(number + 1, line)).collect()
+    let mut in_fence = false;
+    let mut found = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let start = line.trim_start();
+        in_fence ^= start.starts_with("```") || start.starts_with("~~~");
+        // A comment in a fence is an example of one.
+        found.extend(read(number + 1, line).filter(|_| !in_fence));
+    }
+    found
 }
 
 fn read(line: usize, text: &str) -> Option<Suppression> {
@@ -77,6 +137,7 @@ fn read(line: usize, text: &str) -> Option<Suppression> {
     if !["#", "//", "<!--"].iter().any(|mark| before.ends_with(mark)) {
         return None;
     }
+    let place = line;
     let (rest, line) = match rest.strip_prefix("-file") {
         Some(rest) => (rest, None),
         None => (rest, Some(line)),
@@ -85,7 +146,13 @@ fn read(line: usize, text: &str) -> Option<Suppression> {
     let (codes, reason) = rest.split_once(':').unwrap_or((rest, ""));
     let codes = codes.split(',').map(str::trim).filter(|code| !code.is_empty());
     let codes = codes.map(str::to_owned).collect();
-    Some(Suppression { line, codes, has_reason: !reason.trim().is_empty() })
+    Some(Suppression {
+        line,
+        place,
+        codes,
+        has_reason: !reason.trim().is_empty(),
+        used: Vec::new(),
+    })
 }
 
 #[cfg(test)]
@@ -102,17 +169,19 @@ mod tests {
                     the word brief-ignore x/y: in prose\n\
                     # brief-ignored x/y: another word\n";
         let expected = [
-            (Some(1), vec!["x/y", "x/z"], true),
-            (Some(2), vec!["x/y"], true),
-            (None, vec!["x/y"], true),
-            (Some(4), vec!["x/y"], false),
-            (Some(5), vec!["x/y"], false),
+            (Some(1), 1, vec!["x/y", "x/z"], true),
+            (Some(2), 2, vec!["x/y"], true),
+            (None, 3, vec!["x/y"], true),
+            (Some(4), 4, vec!["x/y"], false),
+            (Some(5), 5, vec!["x/y"], false),
         ];
         let found = suppressions(text);
-        let expected = expected.map(|(line, codes, has_reason)| Suppression {
+        let expected = expected.map(|(line, place, codes, has_reason)| Suppression {
             line,
+            place,
             codes: codes.into_iter().map(str::to_owned).collect(),
             has_reason,
+            used: Vec::new(),
         });
         assert_eq!(found, expected);
     }

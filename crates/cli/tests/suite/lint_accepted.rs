@@ -14,7 +14,7 @@ fn a_comment_with_a_reason_takes_a_finding_back() {
     for (text, is_taken_back) in [
         (DEAD.replace(pattern, &format!("{pattern} # brief-ignore {code}: generated later")), true),
         (DEAD.replace(pattern, &format!("    # brief-ignore {code}: later\n{pattern}")), true),
-        (format!("# brief-ignore-file x/y, {code}: later\n{DEAD}"), true),
+        (format!("# brief-ignore-file capability/hosts, {code}: later\n{DEAD}"), true),
         (DEAD.replace(pattern, &format!("{pattern} # brief-ignore {code}")), false),
         (DEAD.replace(pattern, &format!("{pattern} # brief-ignore x/y: another")), false),
         (format!("# brief-ignore {code}: too far away\n{DEAD}"), false),

@@ -249,10 +249,10 @@ fn tasks_that_nobody_can_tell_apart() {
 
 #[test]
 fn skills_that_nobody_would_find() {
-    let long = "x".repeat(1025);
+    let long = format!("Writes bills for {}", "x".repeat(1008));
     let project = project()
         .with_file(".agents/skills/a/SKILL.md", "No front matter.\n")
-        .with_file(".agents/skills/b/SKILL.md", "---\ndescription: d\n---\n")
+        .with_file(".agents/skills/b/SKILL.md", "---\ndescription: Writes bills for orders\n---\n")
         .with_file(
             ".claude/skills/c/SKILL.md",
             format!("---\nname: {}\ndescription: {long}\n---\n", "n".repeat(65)),

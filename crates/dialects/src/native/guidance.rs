@@ -341,6 +341,7 @@ impl DialectGuidance for ProjectGuidance {
                 source: &guide.source,
                 body_start: guide.body_start,
                 is_skill: form == Some(Form::Skill),
+                entry: None,
             });
         }
     }

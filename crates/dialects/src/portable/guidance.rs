@@ -229,7 +229,7 @@ impl DialectGuidance for CheckedRegistry {
         // Items of this format have stricter rules.
         for item in self.registry.items.iter().filter(|item| item.is_foreign()) {
             let (source, body_start) = (&item.document.source, item.document.body_start());
-            tell(GuidanceText { dialect: NAME, source, body_start, is_skill: true });
+            tell(GuidanceText { dialect: NAME, source, body_start, is_skill: true, entry: None });
         }
     }
 

@@ -14,7 +14,7 @@ use crate::answer::{
 };
 use crate::moment::Moment;
 use crate::reach::{Candidate, FileSet, ItemReach, MatchRecord};
-use crate::{Dialect, DialectGuidance, ProjectFiles, Reader};
+use crate::{Dialect, DialectGuidance, GuidanceText, ProjectFiles, Reader};
 
 use super::check;
 use super::model::{ContextEntry, StructuredFile};
@@ -222,6 +222,20 @@ impl DialectGuidance for ContextFiles {
                 record.note(matches!(judge_decision(decision, Some(place)), EntryVerdict::In(_)));
             }
         });
+    }
+
+    fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
+        for file in &self.files {
+            for entry in &file.context {
+                tell(GuidanceText {
+                    dialect: NAME,
+                    source: &file.source,
+                    body_start: 0,
+                    is_skill: false,
+                    entry: Some((&entry.content, entry.line)),
+                });
+            }
+        }
     }
 
     /// Each entry concerns only files below its own.

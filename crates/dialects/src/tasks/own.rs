@@ -67,6 +67,7 @@ impl OwnFiles {
                 source: &file.document.source,
                 body_start: file.document.front.body_start,
                 is_skill: false,
+                entry: None,
             });
         }
     }

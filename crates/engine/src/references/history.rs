@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_syntax::paths::{cleaned_below, relative_path, slashed};
-use brief_syntax::{Diagnostic, Root, System};
+use brief_syntax::{Root, System};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
@@ -86,13 +86,6 @@ impl Catalog {
             key(left).cmp(&key(right))
         });
         found
-    }
-
-    /// Returns the problems of the texts that are likely enough without history.
-    pub(crate) fn check_references(&self, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
-        let mut found = self.named_and_missing(system, root);
-        found.retain(|one| one.likelihood <= Likelihood::Likely && !one.trace.is_needed);
-        found.iter().map(StaleReference::diagnostic).collect()
     }
 
     /// Returns what the texts alone show, without history.

@@ -188,7 +188,7 @@ impl<'c> ReferenceCheck<'c> {
             return Vec::new();
         };
         let directory = slashed(below);
-        let body = text.source.text().get(text.body_start..).unwrap_or_default();
+        let body = text.body();
         // A link to a file, or to its directory, is the same text.
         let real = self.manifests.system.resolve(path).map(|real| real.path);
         let mut hasher = DefaultHasher::new();
@@ -209,6 +209,17 @@ impl<'c> ReferenceCheck<'c> {
         look.found.truncate(REPORTED_PER_TEXT);
         look.found
     }
+
+    /// Returns the problems of a text that are likely enough without history.
+    pub(crate) fn check_likely(
+        &mut self,
+        text: &GuidanceText<'_>,
+        prose: &Prose,
+    ) -> Vec<Diagnostic> {
+        let mut found = self.check(text, prose);
+        found.retain(|one| one.likelihood <= Likelihood::Likely && !one.trace.is_needed);
+        found.iter().map(StaleReference::diagnostic).collect()
+    }
 }
 
 /// A look at one text.
@@ -224,7 +235,7 @@ struct Look<'l, 'c> {
 
 impl Look<'_, '_> {
     fn span(&self, start: usize, end: usize) -> Span {
-        Span::new(self.text.body_start + start, self.text.body_start + end)
+        self.text.place(start, end)
     }
 
     fn passage(&mut self, passage: &brief_syntax::markdown::Passage) {

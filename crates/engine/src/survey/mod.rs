@@ -42,7 +42,7 @@ pub struct Survey<'c> {
 }
 
 /// The dialects whose items are for everybody, whatever a client loads by itself.
-const FOR_EVERYBODY: [&str; 2] = [hosted::NAME, structured::NAME];
+pub(crate) const FOR_EVERYBODY: [&str; 2] = [hosted::NAME, structured::NAME];
 
 /// An item of a project.
 #[derive(Debug, Clone)]

@@ -1,0 +1,214 @@
+//! The texts that an agent gets together: by the files that they are for, and by the clients that load them.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use brief_dialects::{Candidate, FileSet, Moment, ProjectFiles, Reason, State};
+use brief_profiles::{KnownClients, OwnClients};
+use brief_syntax::{Root, System, Target, TargetKind};
+
+use super::SaidText;
+use crate::catalog::Catalog;
+
+/// The place of a text: its file, and its line if it is one of several.
+type TextKey = (PathBuf, usize);
+
+/// A moment at which two texts come together.
+#[derive(Debug, Clone)]
+pub(super) struct Meeting {
+    /// True if a client loads both by itself, or if both stand in one text.
+    pub(super) is_loaded: bool,
+    /// True if both are for much the same files.
+    pub(super) is_alike: bool,
+    /// The words for it.
+    pub(super) shown: String,
+    /// The clients that load both.
+    pub(super) clients: Vec<String>,
+}
+
+/// The briefing with the most instructions.
+#[derive(Debug)]
+pub(super) struct Heaviest {
+    pub(super) file: String,
+    pub(super) client: String,
+    /// The texts by their index, and the instructions in each.
+    pub(super) counts: Vec<(usize, usize)>,
+}
+
+/// The texts that one client gets for one file.
+#[derive(Debug, Default)]
+struct ClientView {
+    client: String,
+    loaded: BTreeSet<TextKey>,
+    seen: BTreeSet<TextKey>,
+}
+
+/// The meetings of a project.
+pub(super) struct Meetings<'c> {
+    catalog: &'c Catalog,
+    root: &'c Root,
+    files: &'c ProjectFiles,
+    known: Cow<'static, KnownClients>,
+    reach: HashMap<PathBuf, Vec<(usize, FileSet)>>,
+    views: RefCell<BTreeMap<usize, Rc<Vec<ClientView>>>>,
+}
+
+impl<'c> Meetings<'c> {
+    pub(super) fn of(
+        catalog: &'c Catalog,
+        system: &dyn System,
+        root: &'c Root,
+    ) -> Option<Meetings<'c>> {
+        let files = catalog.files()?;
+        let mut reach: HashMap<PathBuf, Vec<(usize, FileSet)>> = HashMap::new();
+        let moment = Moment { root: root.clone(), ..Moment::default() };
+        catalog.reach(&moment, &mut |reached| {
+            if let Candidate::Item(item) = &reached.candidate
+                && item.state == State::Active
+            {
+                let own = reach.entry(item.path.to_owned()).or_default();
+                match own.iter_mut().find(|(line, _)| *line == item.line) {
+                    Some((_, files)) => files.add(&reached.files),
+                    None => own.push((item.line, reached.files)),
+                }
+            }
+        });
+        let known = OwnClients::below(system, root.path()).known();
+        Some(Meetings { catalog, root, files, known, reach, views: RefCell::default() })
+    }
+
+    /// Returns the files that a text is active for, and its place.
+    fn files_of(&self, text: &SaidText) -> Option<(TextKey, &FileSet)> {
+        let own = self.reach.get(text.path())?;
+        let (line, files) = match text.line {
+            Some(wanted) => own.iter().find(|(line, _)| *line == wanted)?,
+            None => own.first()?,
+        };
+        Some(((text.path().to_owned(), *line), files))
+    }
+
+    /// Returns how two texts meet; `None` if they never do.
+    pub(super) fn of_texts(&self, one: &SaidText, other: &SaidText) -> Option<Meeting> {
+        let ((first, left), (second, right)) = (self.files_of(one)?, self.files_of(other)?);
+        if first == second {
+            return Some(Meeting {
+                is_loaded: true,
+                is_alike: true,
+                shown: String::new(),
+                clients: Vec::new(),
+            });
+        }
+        // The same file under two names is one text.
+        if one.real == other.real && one.line == other.line {
+            return None;
+        }
+        let mut common = left.clone();
+        let mut outside = left.clone();
+        outside.subtract(right);
+        common.subtract(&outside);
+        let file = common.first()?;
+        let views = self.views(file);
+        let seen: Vec<&ClientView> = views
+            .iter()
+            .filter(|view| view.seen.contains(&first) && view.seen.contains(&second))
+            .collect();
+        let loading = seen.iter().filter(|view| {
+            let everybody = |key: &TextKey| view.loaded.contains(key);
+            everybody(&first) && everybody(&second)
+        });
+        let clients: Vec<String> = loading.map(|view| view.client.clone()).collect();
+        if seen.is_empty() {
+            return None;
+        }
+        let example = &self.files.files[file];
+        let shown = match clients.as_slice() {
+            [] => format!("the hook brings both together for `{example}`"),
+            clients => format!("{} get both for `{example}`", enumerated(clients)),
+        };
+        let is_alike = common.count() * 2 >= left.count().max(right.count());
+        Some(Meeting { is_loaded: !clients.is_empty(), is_alike, shown, clients })
+    }
+
+    /// Returns the texts of each client for a file.
+    fn views(&self, file: usize) -> Rc<Vec<ClientView>> {
+        let mut known = self.views.borrow_mut();
+        let views = known.entry(file).or_insert_with(|| {
+            let target = Target::from_slashed(&self.files.files[file], TargetKind::File);
+            let view = |client: &brief_profiles::Client| {
+                let moment = Moment {
+                    root: self.root.clone(),
+                    target: Some(target.clone()),
+                    client: Some(client.id.to_string()),
+                    skip_left_out: true,
+                    ..Moment::default()
+                };
+                let answer = self.catalog.candidates(&moment);
+                let mut view =
+                    ClientView { client: client.name.to_string(), ..ClientView::default() };
+                for applied in &answer.items {
+                    let item = &applied.item;
+                    let place = (item.path.to_owned(), item.line);
+                    if item.state == State::Active {
+                        // Entries of our own formats come by the hook alone, and to every client.
+                        if crate::survey::FOR_EVERYBODY.contains(&item.dialect) {
+                            view.loaded.insert(place.clone());
+                        }
+                        view.seen.insert(place);
+                    }
+                }
+                for left_out in &answer.left_out {
+                    if matches!(left_out.reason, Reason::LoadedByClient { .. }) {
+                        let place = (left_out.path.to_owned(), left_out.line);
+                        view.loaded.insert(place.clone());
+                        view.seen.insert(place);
+                    }
+                }
+                view
+            };
+            Rc::new(self.known.clients.iter().map(view).collect())
+        });
+        Rc::clone(views)
+    }
+
+    /// Returns the file and the client with the most instructions, and those of each text.
+    pub(super) fn heaviest(&self, texts: &[SaidText]) -> Option<Heaviest> {
+        let mut sums = vec![0_usize; self.files.files.len()];
+        for text in texts {
+            if let Some((_, files)) = self.files_of(text).filter(|_| text.instructions > 0) {
+                files.iter().for_each(|file| sums[file] += text.instructions);
+            }
+        }
+        let (file, most) = sums.iter().enumerate().rev().max_by_key(|(_, sum)| **sum)?;
+        if *most <= super::MOST_INSTRUCTIONS {
+            return None;
+        }
+        let views = self.views(file);
+        let counts = |view: &ClientView| -> Vec<(usize, usize)> {
+            let mut real = BTreeSet::new();
+            let loaded = texts.iter().enumerate().filter(|(_, text)| {
+                let key = self.files_of(text).map(|(key, _)| key);
+                key.is_some_and(|key| view.loaded.contains(&key))
+                    && real.insert((&text.real, text.line))
+            });
+            loaded.map(|(index, text)| (index, text.instructions)).collect()
+        };
+        let sum = |view: &ClientView| counts(view).iter().map(|(_, count)| count).sum::<usize>();
+        let view = views.iter().rev().max_by_key(|view| sum(view))?;
+        let (file, client) = (self.files.files[file].clone(), view.client.clone());
+        Some(Heaviest { file, client, counts: counts(view) })
+    }
+}
+
+/// Returns a few names, and how many more there are.
+fn enumerated(names: &[String]) -> String {
+    match names {
+        [one, other] => format!("{one} and {other}"),
+        [one, other, rest @ ..] if !rest.is_empty() => {
+            format!("{one}, {other} and {} more clients", rest.len())
+        }
+        names => names.join(", "),
+    }
+}

@@ -1,0 +1,175 @@
+//! Passages that two texts share, word for word or nearly.
+//!
+//! A whole text that is the same in two places is delivered once ([`crate::repetition`]). What a client loads by itself it
+//! loads twice, and a part of a text is never dropped.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use brief_dialects::GuidanceText;
+use brief_syntax::markdown::Prose;
+use brief_syntax::render::path_below;
+use brief_syntax::text::counted;
+use brief_syntax::{Diagnostic, Root, Span, rules};
+
+use super::SaidText;
+use super::meetings::Meetings;
+use crate::estimate_tokens;
+
+/// The number of words from which on a passage counts.
+const FEWEST_WORDS: usize = 8;
+
+/// The number of words in a row that are compared.
+const SHINGLE: usize = 3;
+
+/// The number of hashes that stand for a passage when others like it are looked for.
+const SKETCH: usize = 6;
+
+/// The part of their words in a row that two passages share, in percent, if they say the same.
+const ALIKE: usize = 70;
+
+/// The cost from which on a repetition is reported, in tokens.
+const FEWEST_TOKENS: usize = 100;
+
+/// The limit for passages with a common hash; more are a phrase that all texts have.
+const MOST_ALIKE: usize = 40;
+
+/// A passage as it is compared.
+#[derive(Debug)]
+pub(super) struct Print {
+    span: Span,
+    tokens: usize,
+    /// The hashes of its words in a row, sorted.
+    shingles: Vec<u64>,
+}
+
+impl Print {
+    fn is_like(&self, other: &Print) -> bool {
+        let (mut left, mut right) =
+            (self.shingles.iter().peekable(), other.shingles.iter().peekable());
+        let mut shared = 0;
+        while let (Some(one), Some(two)) = (left.peek(), right.peek()) {
+            match one.cmp(two) {
+                std::cmp::Ordering::Less => drop(left.next()),
+                std::cmp::Ordering::Greater => drop(right.next()),
+                std::cmp::Ordering::Equal => {
+                    shared += 1;
+                    left.next();
+                    right.next();
+                }
+            }
+        }
+        let all = self.shingles.len() + other.shingles.len() - shared;
+        shared * 100 >= all * ALIKE
+    }
+}
+
+/// Reads the passages of a text.
+pub(super) fn prints(text: &GuidanceText<'_>, prose: &Prose) -> Vec<Print> {
+    let print = |passage: &brief_syntax::markdown::Passage| {
+        let lower = passage.text.to_lowercase();
+        let words: Vec<&str> = lower
+            .split(|letter: char| !letter.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect();
+        if words.len() < FEWEST_WORDS {
+            return None;
+        }
+        let hash = |words: &[&str]| {
+            let mut hasher = DefaultHasher::new();
+            words.hash(&mut hasher);
+            hasher.finish()
+        };
+        let shingles: BTreeSet<u64> = words.windows(SHINGLE).map(hash).collect();
+        let inner = passage.span(0, passage.text.len());
+        Some(Print {
+            span: text.place(inner.start, inner.end),
+            tokens: estimate_tokens(&passage.text),
+            shingles: shingles.into_iter().collect(),
+        })
+    };
+    prose.passages.iter().filter_map(print).collect()
+}
+
+/// The passages that two texts share.
+#[derive(Debug)]
+pub(super) struct SharedPassages {
+    left: usize,
+    right: usize,
+    tokens: usize,
+    /// The passages of the right one, by their index, and the first of the left one.
+    passages: Vec<usize>,
+    first: usize,
+}
+
+/// Finds the pairs of texts that share enough.
+pub(super) fn pairs(texts: &[SaidText]) -> Vec<SharedPassages> {
+    let mut by_hash: HashMap<u64, Vec<(usize, usize)>> = HashMap::new();
+    for (index, text) in texts.iter().enumerate() {
+        for (place, print) in text.prints.iter().enumerate() {
+            for &hash in print.shingles.iter().take(SKETCH) {
+                by_hash.entry(hash).or_default().push((index, place));
+            }
+        }
+    }
+    let mut found: BTreeMap<(usize, usize), BTreeMap<usize, usize>> = BTreeMap::new();
+    for alike in by_hash.values().filter(|alike| (2..=MOST_ALIKE).contains(&alike.len())) {
+        for (at, &(left, first)) in alike.iter().enumerate() {
+            for &(right, second) in &alike[at + 1..] {
+                if left != right && texts[left].real != texts[right].real {
+                    let known = found.entry((left, right)).or_default();
+                    if !known.contains_key(&second)
+                        && texts[left].prints[first].is_like(&texts[right].prints[second])
+                    {
+                        known.insert(second, first);
+                    }
+                }
+            }
+        }
+    }
+    let shared = found.into_iter().filter_map(|((left, right), passages)| {
+        let tokens = passages.keys().map(|&place| texts[right].prints[place].tokens).sum();
+        let first = *passages.values().next()?;
+        let passages = passages.into_keys().collect();
+        Some(SharedPassages { left, right, tokens, passages, first })
+    });
+    shared.filter(|shared| shared.tokens >= FEWEST_TOKENS).collect()
+}
+
+/// Reports the shared passages of texts that one client loads.
+pub(super) fn check(
+    texts: &[SaidText],
+    pairs: &[SharedPassages],
+    meetings: &Meetings<'_>,
+    root: &Root,
+) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let mut reported = BTreeSet::new();
+    for shared in pairs {
+        let (left, right) = (&texts[shared.left], &texts[shared.right]);
+        let Some(meeting) =
+            meetings.of_texts(left, right).filter(|meeting| !meeting.clients.is_empty())
+        else {
+            continue;
+        };
+        // One finding for each text; the others are the same passages again.
+        if !reported.insert(shared.right) {
+            continue;
+        }
+        let first = &right.prints[shared.passages[0]];
+        let line = left.source.line(left.prints[shared.first].span.start);
+        let message = format!(
+            "{} with ~{} tokens, from here on, stand in {}:{line}, too; {}",
+            counted(shared.passages.len(), "passage"),
+            shared.tokens,
+            path_below(root.path(), left.path()),
+            meeting.shown,
+        );
+        let help = "keep them in one of the files; the other can import or link it";
+        found.push(
+            Diagnostic::new(rules::guidance::REPEATED_TEXT, &right.source, first.span, message)
+                .with_help(help),
+        );
+    }
+    found
+}
