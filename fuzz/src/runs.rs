@@ -108,6 +108,11 @@ pub(crate) fn json_config(bytes: &[u8]) {
     assert_places(&diagnostics);
 }
 
+/// Checks a text as each of the clients' own files.
+pub(crate) fn client_files(bytes: &[u8]) {
+    assert_places(&fuzzing::client_files(&String::from_utf8_lossy(bytes)));
+}
+
 /// Asserts that the parts of a text, in order, are the text.
 pub(crate) fn expander(bytes: &[u8]) {
     let mut at = 0;

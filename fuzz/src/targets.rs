@@ -278,6 +278,20 @@ pub const TARGETS: &[Target] = &[
         longest: 2048,
     },
     Target {
+        name: "client-files",
+        backing: Backing::Own,
+        run: runs::client_files,
+        seed: |path| path.ends_with("mcp.json"),
+        own_seeds: &[
+            "{\"hooks\": {\"Stpo\": [{\"matcher\": \"*.py\", \"hooks\": [{\"type\": \"command\", \"command\": \"./a.sh\"}]}]}}",
+            "{\"mcpServers\": {\"a\": {\"url\": \"x\"}, \"b\": {\"command\": \"x\", \"args\": \"y\"}}, \"permissions\": {\"allow\": [\"Bash()\"]},}",
+            "approval_policy = \"x\"\n[mcp_servers.a]\ncommand = \"x\"\nurl = \"y\"\n[[hooks.Stop]]\nmatcher = \"(\"\n",
+            "---\nname: A b\ntools: Raed, Bash(git:*)\nmodel: sonet\nhooks: {Stop: 5}\n---\nx\n",
+        ],
+        dictionary: JSON_WORDS,
+        longest: 2048,
+    },
+    Target {
         name: "policy",
         backing: Backing::Own,
         run: fuzzing::policy,

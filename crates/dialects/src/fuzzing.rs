@@ -2,9 +2,11 @@
 
 use std::sync::LazyLock;
 
+use brief_syntax::Diagnostic;
 use brief_syntax::yaml::Yaml;
 
 use crate::agents::{AgentValue, fuzzing as agents};
+use crate::native;
 use crate::policy::fuzzing as policy;
 use crate::tasks::fuzzing as tasks;
 
@@ -27,6 +29,11 @@ pub fn template(text: &str) {
         yaml.root().map_or(AgentValue::Null, AgentValue::of)
     });
     agents::template(text, &INPUT);
+}
+
+/// Checks a text as each of the clients' own files.
+pub fn client_files(text: &str) -> Vec<Diagnostic> {
+    native::check_as_each(text)
 }
 
 /// Reads a policy file and asks it about sources and execution.

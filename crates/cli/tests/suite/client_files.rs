@@ -276,6 +276,11 @@ fn wrong_files_are_found() {
         ),
         (
             ".claude-plugin/plugin.json",
+            "{ \"name\": \"a\", \"agents\": [\"./agents\"] }".to_owned(),
+            "error client/wrong-value",
+        ),
+        (
+            ".claude-plugin/plugin.json",
             "{ \"name\": \"a\", \"commands\": \"x\" }".to_owned(),
             "error client/wrong-value",
         ),

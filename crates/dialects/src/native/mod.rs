@@ -48,6 +48,7 @@ mod settings;
 mod translate;
 mod walk;
 
+pub(crate) use client_files::check_as_each;
 pub use clients::is_beginning;
 pub use guidance::Native;
 pub use readers::reads;

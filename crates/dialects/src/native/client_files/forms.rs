@@ -30,6 +30,8 @@ pub(super) fn check(check: &mut FileCheck<'_>, form: &str, text: &str, span: Spa
         "https" => https(check, text, span, spot),
         "permission-profile" => permission_profile(check, text, span, spot),
         "path" => path(check, text, span, spot),
+        "md-path" => path_to(check, ".md", text, span, spot),
+        "json-path" => path_to(check, ".json", text, span, spot),
         "relative-path" => _ = is_relative(check, text, span, spot),
         "extension-file" => extension_file(check, text, span, spot),
         "kebab" | "slug" | "word" => name(check, form, text, span, spot),
@@ -338,6 +340,18 @@ fn path(check: &mut FileCheck<'_>, text: &str, span: Span, spot: Spot<'_>) {
         check.report(rules::client::MISSING_FILE, span, &message, spot.reaction);
         check.advise("correct the path; it starts at the plugin".to_owned(), None);
     }
+}
+
+/// A path in a plugin to a file of one kind.
+fn path_to(check: &mut FileCheck<'_>, ending: &str, text: &str, span: Span, spot: Spot<'_>) {
+    if text.starts_with("./") && !text.ends_with(ending) {
+        let message =
+            format!("{} names a file that ends in `{ending}`, not `{text}`", called(spot));
+        check.report(rules::client::WRONG_VALUE, span, &message, spot.reaction);
+        check.advise(format!("name each `{ending}` file"), None);
+        return;
+    }
+    path(check, text, span, spot);
 }
 
 /// A file of an extension of Gemini CLI.

@@ -13,7 +13,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_profiles::{CheckedFile, ClientChecks, Expected, FileFormat};
+use brief_profiles::{CheckSheet, CheckedFile, ClientChecks, Expected, FileFormat};
 use brief_syntax::diagnostic::{Edit, Fix};
 use brief_syntax::system::{Below, FileKind};
 use brief_syntax::walk::Visit;
@@ -109,6 +109,18 @@ impl ClientFiles {
     }
 }
 
+/// Checks a text as if it were each of the clients' own files.
+pub(crate) fn check_as_each(text: &str) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for checks in CheckSheet::all().iter().filter_map(CheckSheet::checks) {
+        for file in &checks.files {
+            let source = Arc::new(Source::new("/p/d/file", text));
+            found.extend(check(checks, file, Path::new("/p"), &source, &|_| false));
+        }
+    }
+    found
+}
+
 /// Checks one file.
 fn check(
     checks: &ClientChecks,
@@ -117,7 +129,8 @@ fn check(
     source: &Arc<Source>,
     is_there: &dyn Fn(&Path) -> bool,
 ) -> Vec<Diagnostic> {
-    let mut check = FileCheck { checks, file, source, base, is_there, found: Vec::new() };
+    let mut check =
+        FileCheck { checks, file, source, base, is_there, may_fix: true, found: Vec::new() };
     let parsed = match tree::parse(source, file.format) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -132,6 +145,7 @@ fn check(
         }
     };
     // Commands have no other reader; what the dialect says of the others is the same, and is said once.
+    check.may_fix = parsed.diagnostics.is_empty();
     check.found.extend(parsed.diagnostics);
     let spot = Spot::top(parsed.start, file.reaction);
     if file.format == FileFormat::Program {

@@ -59,24 +59,17 @@ impl Place {
         !self.path.contains('*')
     }
 
-    /// Returns the directory that the place starts at, if a directory is one of the place.
-    fn base<'d>(&self, directory: &'d str, plugins: &[String]) -> Option<&'d str> {
-        let names: Vec<&str> = directory.split('/').filter(|name| !name.is_empty()).collect();
-        if !self.in_plugin {
-            // Most directories have none of the names.
-            if self.directories.first().is_some_and(|first| !names.contains(first)) {
-                return None;
-            }
-            return (0..=names.len())
-                .rev()
-                .find(|&start| fits(&self.directories, &names[start..]))
-                .map(|start| prefix(directory, &names, start));
+    /// Returns how many of a directory's names lie above the place, if the directory is one of the place.
+    fn start(&self, directory: &str, names: &[&str], plugins: &[String]) -> Option<usize> {
+        // Most directories have none of the names.
+        if self.directories.first().is_some_and(|first| *first != "**" && !names.contains(first)) {
+            return None;
         }
-        let start = (0..=names.len()).rev().find(|&start| {
-            let base = prefix(directory, &names, start);
-            fits(&self.directories, &names[start..]) && plugins.iter().any(|plugin| plugin == base)
-        })?;
-        Some(prefix(directory, &names, start))
+        (0..=names.len()).rev().find(|&start| {
+            let is_base = |plugin: &String| *plugin == prefix(directory, names, start);
+            fits(&self.directories, &names[start..])
+                && (!self.in_plugin || plugins.iter().any(is_base))
+        })
     }
 }
 
@@ -124,8 +117,11 @@ impl Places {
         directory: &'d str,
         plugins: &[String],
     ) -> Vec<(&'static Place, &'d str)> {
-        let places = self.0.iter();
-        let found = places.filter_map(|place| Some((place, place.base(directory, plugins)?)));
+        let names: Vec<&str> = directory.split('/').filter(|name| !name.is_empty()).collect();
+        let found = self.0.iter().filter_map(|place| {
+            let start = place.start(directory, &names, plugins)?;
+            Some((place, prefix(directory, &names, start)))
+        });
         let mut found: Vec<(&Place, &str)> = found.collect();
         // A plugin has rules of its own for a file that projects have, too.
         let of_plugins: Vec<&str> = found
