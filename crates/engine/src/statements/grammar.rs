@@ -382,8 +382,15 @@ fn style(lower: &str, label: Option<&str>, words: &[&str], is_ban: bool) -> Vec<
                 return of(Topic::Indentation, &format!("{width} spaces"));
             }
         }
-        ["use", kind @ ("single" | "double"), "quotes"]
-        | ["use", kind @ ("single" | "double"), "quotes", "for", "strings" | "all", ..]
+        ["use" | "prefer", kind @ ("single" | "double"), "quotes"]
+        | [
+            "use" | "prefer",
+            kind @ ("single" | "double"),
+            "quotes",
+            "for",
+            "strings" | "all",
+            ..,
+        ]
         | [kind @ ("single" | "double"), "quotes"]
         | [kind @ ("single" | "double"), "quotes", "for", "strings"] => {
             return of(Topic::Quotes, kind);

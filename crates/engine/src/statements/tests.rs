@@ -42,6 +42,7 @@ fn sentences_demand() {
         ("Use four-space indentation.", &["indentation=4 spaces"]),
         ("Never use tabs.", &["!indentation=tabs"]),
         ("Use single quotes for strings", &["quotes=single"]),
+        ("Prefer double quotes.", &["quotes=double"]),
         ("Do not use semicolons.", &["!semicolons=semicolons"]),
         ("Maximum line length is 100 characters.", &["line length=100"]),
         (
