@@ -147,7 +147,12 @@ impl Moment {
     /// for a new file it is the read of a similar one (ruling K1); for every file it is the start of
     /// the conversation. Without a client the set is empty.
     pub fn ahead(&self) -> Actions {
-        let is_file = self.target.as_ref().is_some_and(|target| target.kind() == TargetKind::File);
+        self.ahead_at(self.target.as_ref().map(Target::kind))
+    }
+
+    /// Returns the same for a question about something of that kind.
+    pub fn ahead_at(&self, kind: Option<TargetKind>) -> Actions {
+        let is_file = kind == Some(TargetKind::File);
         if self.client.is_some()
             && self.action == Some(Action::Read)
             && (is_file || self.occasion == Occasion::Start)

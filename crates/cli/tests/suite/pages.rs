@@ -446,14 +446,15 @@ fn the_guide_to_editors_names_what_the_server_offers() {
         ("definitionProvider", "| go to definition |"),
         ("referencesProvider", "| references |"),
         ("documentFormattingProvider", "| formatting |"),
+        ("renameProvider", "| rename |"),
     ] {
         assert!(offered.contains_key(capability), "{capability} is not offered");
         assert!(rows.iter().any(|line| line.starts_with(row)), "{row} is not there");
     }
     // The rest is no feature of its own.
-    let others = ["positionEncoding", "workspace"];
+    let others = ["positionEncoding", "workspace", "experimental"];
     let features = offered.keys().filter(|name| !others.contains(&name.as_str()));
-    assert_eq!(features.count(), 9, "{offered:?}");
+    assert_eq!(features.count(), 10, "{offered:?}");
     let helix = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     let helix: toml_edit::DocumentMut = helix.parse().unwrap();
     assert_eq!(helix["language-server"]["brief"]["command"].as_str(), Some("brief"));

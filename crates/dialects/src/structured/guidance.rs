@@ -251,7 +251,8 @@ impl DialectGuidance for ContextFiles {
             let places = files.places_below(&file.directory);
             let below: Vec<&str> = files.files_below(&file.directory).collect();
             for entry in &file.context {
-                if let EntryVerdict::Out(_) = judge_entry(entry, None, AskedTime::at(moment)) {
+                if let EntryVerdict::Out(_) = judge_entry(entry, None, AskedTime::at_files(moment))
+                {
                     continue;
                 }
                 let mut reached = FileSet::new(files.files.len());

@@ -64,6 +64,11 @@ impl AskedTime {
         let Moment { action, timing, occasion, .. } = *moment;
         AskedTime { action, timing, ahead: moment.ahead(), occasion }
     }
+
+    /// Returns that of a question about any file.
+    pub(super) fn at_files(moment: &Moment) -> AskedTime {
+        AskedTime { ahead: moment.ahead_at(Some(TargetKind::File)), ..AskedTime::at(moment) }
+    }
 }
 
 /// Decides about a context entry for a place, an action and a timing.
@@ -90,12 +95,12 @@ pub(super) fn judge_entry<'s>(
         _ => return EntryVerdict::In(reason),
     };
     let ahead = entry.on.and(asked.ahead);
+    let is_ahead = !ahead.is_empty() && entry.when != When::Only(Timing::After);
     match reason {
-        Reason::Covers { pattern } | Reason::CoversInside { pattern }
-            if !ahead.is_empty() && entry.when != When::Only(Timing::After) =>
-        {
+        Reason::Covers { pattern } | Reason::CoversInside { pattern } if is_ahead => {
             EntryVerdict::In(Reason::Ahead { pattern, on: ahead })
         }
+        Reason::Listed if is_ahead && asked.occasion == Occasion::Work => EntryVerdict::In(reason),
         _ => EntryVerdict::Out(other),
     }
 }

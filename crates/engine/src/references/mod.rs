@@ -245,13 +245,24 @@ impl Look<'_, '_> {
         for version in versions::named_versions(passage) {
             self.version(passage, &version);
         }
+        if passage.codes.is_empty() {
+            return;
+        }
+        let sentences = passage.sentences();
+        // One sentence may hold thousands of codes, and is judged once.
+        let mut judged = (usize::MAX, false, false);
         for code in &passage.codes {
-            let sentence = paths::sentence_at(passage, code.at);
-            if paths::tells_it_is_gone(sentence) {
+            let index = sentences.partition_point(|(start, _)| *start <= code.at).saturating_sub(1);
+            if judged.0 != index {
+                let sentence = sentences.get(index).map_or("", |(_, sentence)| *sentence);
+                let is_gone = paths::tells_it_is_gone(sentence);
+                judged = (index, is_gone, paths::is_to_be_made(sentence));
+            }
+            let (_, is_gone, is_made) = judged;
+            if is_gone {
                 continue;
             }
-            let (start, is_made) = (code.span.start, paths::is_to_be_made(sentence));
-            let mut directory = None;
+            let (start, mut directory) = (code.span.start, None);
             let commands = read_line(&code.text, &mut directory);
             for command in &commands {
                 self.command(command, start, is_made);

@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use brief_dialects::ProjectFiles;
-use brief_syntax::markdown::Passage;
 use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::{Root, System, walk};
 
@@ -128,13 +127,6 @@ pub(super) fn is_example(headings: &[String]) -> bool {
             lower.split([' ', ':', '(', ')', ',']).any(|part| part.trim_end_matches('s') == *word)
         })
     })
-}
-
-/// Returns the sentence at an offset of a passage.
-pub(super) fn sentence_at(passage: &Passage, at: usize) -> &str {
-    let sentences = passage.sentences();
-    let found = sentences.iter().rev().find(|(start, _)| *start <= at);
-    found.map_or(passage.text.as_str(), |(_, sentence)| sentence)
 }
 
 fn has_word(sentence: &str, words: &[&str]) -> bool {

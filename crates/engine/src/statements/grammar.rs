@@ -567,10 +567,8 @@ fn practice(lower: &str, rest: &[&str], is_ban: bool) -> Vec<Demand> {
         None => VERBS.iter().copied().find(|known| known == verb),
     };
     // `avoid any`, `no emojis`.
-    let is_short = is_ban
-        && verb.is_none()
-        && rest.len() <= 2
-        && (lower.starts_with("avoid ") || lower.starts_with("no "));
+    let is_brief = ["avoid ", "no "].iter().any(|word| lower.starts_with(word));
+    let is_short = is_ban && verb.is_none() && rest.len() <= 2 && is_brief;
     let (verb, objects) = match verb {
         Some(verb) => (verb, objects),
         None if is_short => ("use", rest),

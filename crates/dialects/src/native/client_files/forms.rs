@@ -417,8 +417,9 @@ fn folder_name(check: &mut FileCheck<'_>, text: &str, span: Span, spot: Spot<'_>
     let folder = check.source.path().parent().and_then(Path::file_name);
     let Some(folder) = folder.and_then(|folder| folder.to_str()) else { return };
     if text != folder && check.found.len() == before {
+        let own = called(spot);
         let message =
-            format!("{} is `{text}`, and its directory is called `{folder}`", called(spot));
+            format!("{own} has to be `{folder}`, as its directory is called, not `{text}`");
         check.report(rules::client::WRONG_VALUE, span, &message, spot.reaction);
         check.advise("give both the same name".to_owned(), None);
     }
