@@ -82,11 +82,6 @@ enum HookCommand {
     Test(test::TestArgs),
 }
 
-/// Returns whether a hook delivers to a client.
-pub(crate) fn delivers_to(client: &str) -> bool {
-    BUILTIN.find(client).is_some_and(|client| client.hook.is_some())
-}
-
 pub(crate) fn run(
     ui: &mut Ui,
     session: &Session,

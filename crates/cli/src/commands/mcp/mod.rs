@@ -7,6 +7,7 @@ mod listen;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use brief_profiles::BUILTIN;
 use brief_serve::mcp::configured::{ServerSearch, project_servers};
 use brief_serve::mcp::project::{self, ServerOptions};
 use brief_serve::mcp::{GatewayServer, GatewayTimes, Served};
@@ -84,7 +85,7 @@ pub(crate) fn run(
     let options = ServerOptions {
         directory: session.directory().to_owned(),
         client: args.client.clone(),
-        has_hook: super::hook::delivers_to,
+        has_hook: |client| BUILTIN.find(client).is_some_and(|client| client.hook.is_some()),
         gateway,
         times: GatewayTimes::default(),
     };
