@@ -256,7 +256,10 @@ fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let runs = text.split(|letter: char| !letter.is_alphanumeric()).filter(|run| !run.is_empty());
     runs.map(|run| {
         let is_lower = run.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-        let word = if is_lower { Cow::Borrowed(run) } else { Cow::Owned(run.to_lowercase()) };
+        // `İ` in lower case has a mark that would end the word of a question.
+        let lower =
+            || run.to_lowercase().chars().filter(|letter| letter.is_alphanumeric()).collect();
+        let word = if is_lower { Cow::Borrowed(run) } else { Cow::Owned(lower()) };
         let is_plural = word.len() > 3 && word.ends_with('s') && !word.ends_with("ss");
         match word {
             Cow::Borrowed(word) if is_plural => Cow::Borrowed(&word[..word.len() - 1]),
@@ -354,6 +357,7 @@ mod tests {
             of("Run tests_of-Größen, class 42!"),
             ["run", "test", "of", "größen", "class", "42"]
         );
+        assert_eq!(of("İzmir"), of(&of("İzmir")[0]));
     }
 
     /// R1: any text can be indexed and asked for, and what is in it is found.
