@@ -4,24 +4,14 @@
 //! syntax tree again. New elements look like their neighbours: on lines of their own where those are, with
 //! the same indentation.
 
+use brief_dialects::json::json_options;
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
 /// The options for files that people edit: comments and trailing commas are allowed.
-const OPTIONS: ParseOptions = ParseOptions {
-    allow_comments: true,
-    allow_trailing_commas: true,
-    allow_loose_object_property_names: false,
-    allow_missing_commas: false,
-    allow_single_quoted_strings: false,
-    allow_hexadecimal_numbers: false,
-    allow_unary_plus_numbers: false,
-    allow_bare_decimal_point_numbers: false,
-    allow_non_finite_numbers: false,
-    allow_extended_string_escapes: false,
-};
+const OPTIONS: ParseOptions = json_options(true, true);
 
 /// A parsed JSON text.
 pub(crate) struct JsonText<'t> {

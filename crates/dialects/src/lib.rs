@@ -12,6 +12,7 @@ pub mod dependencies;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod hosted;
+pub mod json;
 pub mod mcp;
 pub mod moment;
 pub mod native;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use brief_dialects::{LeftOut, Level, Moment, Name, Reason, State};
-use brief_profiles::{BUILTIN, OwnClients};
+use brief_profiles::{BUILTIN, OwnClients, UnknownClient, known_client};
 use brief_syntax::{System, Target};
 
 use crate::budget::{Count, cost};
@@ -110,7 +110,7 @@ pub struct Viewer {
 impl Viewer {
     /// Makes a viewer of a client that asks at a moment.
     pub fn of(moment: &Moment, client: &str) -> Viewer {
-        let has_hook = BUILTIN.find(client).is_some_and(|client| client.hook.is_some());
+        let has_hook = BUILTIN.has_hook(client);
         Viewer { moment: Moment { client: Some(client.to_owned()), ..moment.clone() }, has_hook }
     }
 }
@@ -118,8 +118,18 @@ impl Viewer {
 /// The clients to ask about in a project that shows signs of none.
 const USUAL: [&str; 4] = ["claude", "codex", "copilot", "cursor"];
 
-/// Returns the clients that a project shows signs of, or else the usual ones.
-pub fn usual_clients(system: &dyn System, root: &Path) -> Vec<String> {
+/// Returns the clients to ask about: the named ones, or else those that a project shows signs of, or else the usual ones.
+pub fn asked_clients(
+    system: &dyn System,
+    root: &Path,
+    mut named: Vec<String>,
+) -> Result<Vec<String>, UnknownClient> {
+    named.dedup();
+    named.iter().try_for_each(|client| known_client(system, root, client))?;
+    Ok(if named.is_empty() { usual_clients(system, root) } else { named })
+}
+
+fn usual_clients(system: &dyn System, root: &Path) -> Vec<String> {
     let known = OwnClients::below(system, root).known();
     let shown = known.shown(|path| system.resolve(&root.join(path)).is_ok());
     let usual = if shown.is_empty() { USUAL.to_vec() } else { shown };

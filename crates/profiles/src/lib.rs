@@ -35,7 +35,7 @@ pub use model::{
     ServerValue, TaskRules, Unless,
 };
 pub use output::{HomeOutput, ItemOutput};
-pub use own::{DIRECTORY as OWN_CLIENTS, OwnClients, parse};
+pub use own::{DIRECTORY as OWN_CLIENTS, OwnClients, UnknownClient, known_client, parse};
 pub use places::{ClientPlace, FileNames, KnownClients, PlaceShape};
 pub use tables::CheckSheet;
 

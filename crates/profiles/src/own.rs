@@ -4,6 +4,7 @@
 //! a project could keep guidance from the clients of everybody who opens it.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,6 +18,55 @@ use toml_edit::{Array, ArrayOfTables, Document, Item, Key, Table, Value, value};
 use crate::constant::Text;
 use crate::model::Client;
 use crate::{BUILTIN, KnownClients};
+
+/// An unknown client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownClient {
+    /// The name that was typed.
+    pub name: String,
+    /// A similar name of a client.
+    pub near: Option<String>,
+    /// The known clients.
+    pub known: Vec<String>,
+}
+
+impl fmt::Display for UnknownClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown client `{}`", self.name)
+    }
+}
+
+impl std::error::Error for UnknownClient {}
+
+impl UnknownClient {
+    /// Makes the error for a name that is not among those of clients.
+    pub fn new(name: &str, known: &[&str]) -> UnknownClient {
+        let near = nearest(name, known).map(str::to_owned);
+        let known = known.iter().map(|name| (*name).to_owned()).collect();
+        UnknownClient { name: name.to_owned(), near, known }
+    }
+
+    /// Returns the advice for a person or a model.
+    pub fn hint(&self) -> String {
+        let known = format!("known clients: {}", self.known.join(", "));
+        match &self.near {
+            Some(near) => format!("did you mean `{near}`? {known}"),
+            None => known,
+        }
+    }
+}
+
+/// Refuses a client that is neither built in nor described by the project at `root`.
+pub fn known_client(files: &dyn Files, root: &Path, name: &str) -> Result<(), UnknownClient> {
+    if BUILTIN.find(name).is_some() {
+        return Ok(());
+    }
+    let known = OwnClients::below(files, root).known();
+    match known.find(name) {
+        Some(_) => Ok(()),
+        None => Err(UnknownClient::new(name, &known.names())),
+    }
+}
 
 /// The directory of a project's own clients.
 pub const DIRECTORY: &str = ".brief/clients";

@@ -94,6 +94,11 @@ impl KnownClients {
         self.clients.iter().find(|client| client.called(name).is_some())
     }
 
+    /// Returns whether a client has a hook that delivers to it.
+    pub fn has_hook(&self, name: &str) -> bool {
+        self.find(name).is_some_and(|client| client.hook.is_some())
+    }
+
     /// Returns all names and aliases, sorted.
     pub fn names(&self) -> Vec<&str> {
         let names = self

@@ -4,7 +4,6 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use brief_clients::compile::UnknownClient;
 use brief_dialects::dependencies::{DependencyChoice, PackageName};
 use brief_dialects::{DIALECTS, Dialect};
 use brief_engine::tasks::Selectors;
@@ -12,8 +11,7 @@ use brief_engine::tokens::Counter;
 use brief_engine::{
     Action, Briefing, BriefingRequest, Dialects, Moment, Root, Timing, hosted, structured,
 };
-use brief_profiles::{BUILTIN, OwnClients};
-use brief_syntax::near_miss::nearest;
+use brief_profiles::BUILTIN;
 use brief_syntax::render::Envelope;
 use clap::builder::{
     MapValueParser, NonEmptyStringValueParser, PossibleValue, PossibleValuesParser,
@@ -126,17 +124,9 @@ impl TypedValueParser for ClientName {
 
 /// Refuses a client that is neither built in nor described by the project.
 pub(crate) fn known_client(session: &Session, name: &str) -> Result<(), CommandError> {
-    if BUILTIN.find(name).is_some() {
-        return Ok(());
-    }
-    let known = OwnClients::below(session.system(), session.repository()?.path()).known();
-    if known.find(name).is_some() {
-        return Ok(());
-    }
-    let names = known.names();
-    let near = nearest(name, &names).map(str::to_owned);
-    let known = names.into_iter().map(str::to_owned).collect();
-    Err(unknown_client(&UnknownClient { name: name.to_owned(), near, known }))
+    let root = session.repository()?;
+    let known = brief_profiles::known_client(session.system(), root.path(), name);
+    known.map_err(|error| unknown_client(&error))
 }
 
 /// The method of counting tokens.

@@ -3,17 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_engine::sees::{Arrival, SeenItem, Sees, SeesReport, Total, Viewer, usual_clients};
+use brief_engine::sees::{Arrival, SeenItem, Sees, SeesReport, Total, Viewer, asked_clients};
 use brief_engine::tokens::Counter;
 use brief_syntax::render::Envelope;
 use brief_syntax::text::visible_line;
 use clap::Args;
 
-use super::question::{
-    ClientName, Counting, Started, Typed, When, WhyHint, known_client, request, shown_place,
-};
+use super::question::{ClientName, Counting, Started, Typed, When, WhyHint, request, shown_place};
 use super::whole::counted;
 use crate::error::CommandError;
+use crate::installation::unknown_client;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -65,12 +64,8 @@ pub(crate) fn run(
     let (catalog, moment) = (request.read(), &request.moment);
     let root = moment.root.path();
     let counter = args.counting.counter(session, root);
-    let mut clients = args.clients.clone();
-    clients.dedup();
-    clients.iter().try_for_each(|client| known_client(session, client))?;
-    if clients.is_empty() {
-        clients = usual_clients(session.system(), root);
-    }
+    let clients = asked_clients(session.system(), root, args.clients.clone());
+    let clients = clients.map_err(|error| unknown_client(&error))?;
     let viewers: Vec<Viewer> = clients.iter().map(|client| Viewer::of(moment, client)).collect();
     let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
     let diagnostics = catalog.diagnostics();

@@ -12,9 +12,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use brief_clients::compile::{Clients, UnknownClient};
+use brief_clients::compile::Clients;
 use brief_clients::profile::{ProfileScope, Section};
 use brief_profiles::OwnClients;
+use brief_profiles::UnknownClient;
 use brief_registry::install::{
     self, Finished, InstallError, InstallMode, InstallReport, InstallRequest, ProjectPaths,
 };
@@ -343,12 +344,7 @@ pub(crate) fn network(is_offline: bool) -> Network {
 }
 
 pub(crate) fn unknown_client(error: &UnknownClient) -> CommandError {
-    let known = format!("known clients: {}", error.known.join(", "));
-    let hint = match &error.near {
-        Some(near) => format!("did you mean `{near}`? {known}"),
-        None => known,
-    };
-    CommandError::usage(error.to_string()).with_hint(hint)
+    CommandError::usage(error.to_string()).with_hint(error.hint())
 }
 
 /// Returns the project of a command, or the user's own installation.

@@ -9,9 +9,8 @@ use brief_dialects::portable::PortableItem;
 use brief_dialects::portable::output::{
     Compiled, Compiler, Merge, MergedOutput, Outputs, SharedFile,
 };
-use brief_profiles::OwnClients;
+use brief_profiles::{OwnClients, UnknownClient};
 use brief_syntax::hash::sha256;
-use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Source};
 
 use crate::mcp::{self, Declared};
@@ -27,18 +26,6 @@ pub struct Clients {
     pub(super) settings: ProfileSettings,
     pub(super) servers: Vec<Declared>,
     fingerprint: String,
-}
-
-/// An unknown client.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown client `{name}`")]
-pub struct UnknownClient {
-    /// The name that was typed.
-    pub name: String,
-    /// A similar name of a client.
-    pub near: Option<String>,
-    /// The known clients.
-    pub known: Vec<String>,
 }
 
 impl Clients {
@@ -101,10 +88,7 @@ impl Clients {
     /// document and of the project. They come in the order of the profiles.
     pub fn wanted(&self, named: &[String]) -> Result<Vec<String>, UnknownClient> {
         if let Some(name) = named.iter().find(|name| self.profiles.get(name).is_none()) {
-            let known = self.profiles.ids();
-            let near = nearest(name, &known).map(str::to_owned);
-            let known = known.into_iter().map(str::to_owned).collect();
-            return Err(UnknownClient { name: name.clone(), near, known });
+            return Err(UnknownClient::new(name, &self.profiles.ids()));
         }
         let listed = if named.is_empty() { self.settings.clients.as_deref() } else { Some(named) };
         let is_wanted = |profile: &&Profile| match listed {

@@ -29,7 +29,7 @@ use body::Bodies;
 use fields::has_override;
 use yaml::Map;
 
-pub use clients::{Clients, UnknownClient};
+pub use clients::Clients;
 pub use evidence::ClientsInUse;
 pub use needs::UnsupportedServer;
 
@@ -196,10 +196,6 @@ fn scope_dropped(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic
     Some(Diagnostic::new(rules::portable::SCOPE_DROPPED, source, span, message).with_help(help))
 }
 
-fn has_hook(client: &str) -> bool {
-    BUILTIN.find(client).is_some_and(|client| client.hook.is_some())
-}
-
 /// Notes a rule that clients do not load: their models may open its file.
 fn not_loaded(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic> {
     let names: Vec<&str> = clients.iter().map(|client| client.name()).collect();
@@ -220,7 +216,7 @@ fn not_loaded(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic> {
              file, which `{file}` names with the patterns"
         )
     };
-    let with_hook = clients.iter().find(|client| has_hook(client.id()));
+    let with_hook = clients.iter().find(|client| BUILTIN.has_hook(client.id()));
     let help = match with_hook {
         Some(client) => format!("`brief hook install {}` delivers it to the model", client.id()),
         None => format!("write the text to `{file}` if the model has to know it"),

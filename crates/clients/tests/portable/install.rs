@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_clients::compile::{Clients, Compiled, OutputContent, UnknownClient};
+use brief_clients::compile::{Clients, Compiled, OutputContent};
 use brief_clients::profile::{ProfileScope, Section};
 use brief_dialects::portable;
 use brief_dialects::portable::output::{Compiler, Foreign, Merge, Outputs, SharedEntry};
+use brief_profiles::UnknownClient;
 use brief_profiles::{COMPILED, OwnClients};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::{Diagnostic, Root, Source};

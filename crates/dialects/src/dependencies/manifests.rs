@@ -19,15 +19,12 @@ pub(super) fn json(bytes: &[u8]) -> Option<Value> {
 }
 
 /// Reads TOML; `None` for anything else.
-pub(super) fn toml(text: &str) -> Option<Document<String>> {
+pub fn toml(text: &str) -> Option<Document<String>> {
     Document::parse(text.to_owned()).ok()
 }
 
 /// Returns a table by the keys on the way to it.
-pub(super) fn table<'d>(
-    document: &'d Document<String>,
-    keys: &[&str],
-) -> Option<&'d dyn TableLike> {
+pub fn table<'d>(document: &'d Document<String>, keys: &[&str]) -> Option<&'d dyn TableLike> {
     let mut table: &dyn TableLike = document.as_table();
     for key in keys {
         table = table.get(key)?.as_table_like()?;

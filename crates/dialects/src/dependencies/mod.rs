@@ -9,7 +9,7 @@
 mod cargo;
 mod go;
 mod guidance;
-mod manifests;
+pub mod manifests;
 mod members;
 mod model;
 mod npm;

@@ -14,12 +14,13 @@ use brief_syntax::source::Encoding;
 use brief_syntax::{Diagnostic, Rule, Source, Span, rules};
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::{Range, Ranged};
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::{CollectOptions, parse_to_ast};
 
 use super::mcp::{self, McpEntry};
 use super::model::{
     CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Flag, HostedOrigin, HostedScope,
 };
+use crate::json::json_options;
 
 /// The valid part of one configuration file.
 #[derive(Debug, Clone)]
@@ -56,21 +57,6 @@ pub fn parse(source: &Arc<Source>) -> (ConfigFile, Vec<Diagnostic>) {
         reader.read(text);
     }
     (reader.file, reader.report.diagnostics)
-}
-
-fn strict() -> ParseOptions {
-    ParseOptions {
-        allow_comments: false,
-        allow_trailing_commas: false,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    }
 }
 
 /// The diagnostics of one file.
@@ -160,16 +146,23 @@ impl ConfigReader<'_> {
             self.report.warn(rules::hosted::CONFIG_INVALID_JSON, range, message, help);
             return;
         }
-        let value = match parse_to_ast(text, &CollectOptions::default(), &strict()) {
-            Ok(result) => result.value,
-            Err(error) => {
-                let message =
-                    format!("the configuration is not JSON and is ignored: {}", error.kind());
-                let help = "JSON has no comments, no trailing commas, and quotes round every key";
-                self.report.warn(rules::hosted::CONFIG_INVALID_JSON, error.range(), message, help);
-                return;
-            }
-        };
+        let value =
+            match parse_to_ast(text, &CollectOptions::default(), &json_options(false, false)) {
+                Ok(result) => result.value,
+                Err(error) => {
+                    let message =
+                        format!("the configuration is not JSON and is ignored: {}", error.kind());
+                    let help =
+                        "JSON has no comments, no trailing commas, and quotes round every key";
+                    self.report.warn(
+                        rules::hosted::CONFIG_INVALID_JSON,
+                        error.range(),
+                        message,
+                        help,
+                    );
+                    return;
+                }
+            };
         match value {
             Some(Value::Object(top)) => self.read_top(&top),
             Some(other) => {

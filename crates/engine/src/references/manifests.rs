@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use brief_dialects::ProjectFiles;
+use brief_dialects::dependencies::manifests::{table, toml};
 use brief_syntax::near_miss::nearest;
 use brief_syntax::yaml::{Value, Yaml};
 use brief_syntax::{Root, System, limits};
-use toml_edit::{Document, TableLike};
+use toml_edit::Document;
 
 use super::commands::Runner;
 
@@ -311,21 +312,6 @@ pub(super) fn has_extension(name: &str, extensions: &[&str]) -> bool {
 
 fn named(name: Option<&str>) -> Defined {
     Defined { names: name.map(str::to_owned).into_iter().collect(), ..Defined::default() }
-}
-
-pub(super) fn toml(text: &str) -> Option<Document<String>> {
-    Document::parse(text.to_owned()).ok()
-}
-
-pub(super) fn table<'d>(
-    document: &'d Document<String>,
-    keys: &[&str],
-) -> Option<&'d dyn TableLike> {
-    let mut table: &dyn TableLike = document.as_table();
-    for key in keys {
-        table = table.get(key)?.as_table_like()?;
-    }
-    Some(table)
 }
 
 fn toml_keys(text: &str, keys: &[&str], opens: &[&str]) -> Defined {

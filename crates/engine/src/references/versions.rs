@@ -3,9 +3,10 @@
 //! A text is out of date when it names a version that is too old for the project, or another one than the project
 //! is pinned to. A newer one than the least that is asked for is in order.
 
+use brief_dialects::dependencies::manifests::{table, toml};
 use brief_syntax::markdown::Passage;
 
-use super::manifests::{Manifests, table, toml};
+use super::manifests::Manifests;
 
 /// A language or runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

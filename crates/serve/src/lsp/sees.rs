@@ -2,7 +2,7 @@
 
 use brief_dialects::Moment;
 use brief_engine::Project;
-use brief_engine::sees::{Sees, SeesReport, Viewer, usual_clients};
+use brief_engine::sees::{Sees, SeesReport, Viewer, asked_clients};
 use brief_engine::tokens::Counter;
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -30,10 +30,8 @@ pub(super) fn sees(server: &LanguageServer, params: &SeesParams) -> Result<Json,
     let request = project.briefing(&path);
     let catalog = request.read();
     let root = project.root().path();
-    let mut clients = params.clients.clone();
-    if clients.is_empty() {
-        clients = usual_clients(&system, root);
-    }
+    let clients = asked_clients(&system, root, params.clients.clone());
+    let clients = clients.map_err(|error| format!("{error}; {}", error.hint()))?;
     let moment = &request.moment;
     let viewers: Vec<Viewer> = clients.iter().map(|client| Viewer::of(moment, client)).collect();
     let counter = Counter::estimate();

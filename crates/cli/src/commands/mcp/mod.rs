@@ -7,7 +7,6 @@ mod listen;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use brief_profiles::BUILTIN;
 use brief_serve::mcp::configured::{ServerSearch, project_servers};
 use brief_serve::mcp::project::{self, ServerOptions};
 use brief_serve::mcp::{GatewayServer, GatewayTimes, Served};
@@ -85,7 +84,6 @@ pub(crate) fn run(
     let options = ServerOptions {
         directory: session.directory().to_owned(),
         client: args.client.clone(),
-        has_hook: |client| BUILTIN.find(client).is_some_and(|client| client.hook.is_some()),
         gateway,
         times: GatewayTimes::default(),
     };

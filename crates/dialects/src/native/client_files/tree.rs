@@ -12,8 +12,10 @@ use brief_syntax::{Diagnostic, Source, Span};
 use jsonc_parser::ast::Value as JsonValue;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::errors::ParseErrorKind;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::{CollectOptions, parse_to_ast};
 use toml_edit::{Document, Item, Key, Table, Value as TomlValue};
+
+use crate::json::json_options;
 
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,18 +114,7 @@ pub(super) fn parse(source: &Arc<Source>, format: FileFormat) -> Result<ParsedFi
 }
 
 fn json(text: &str, comments: bool, commas: bool) -> Result<Option<TreeNode>, TreeError> {
-    let options = ParseOptions {
-        allow_comments: comments,
-        allow_trailing_commas: commas,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
+    let options = json_options(comments, commas);
     let skipped = text.len() - text.trim_start_matches('\u{feff}').len();
     let parsed = parse_to_ast(&text[skipped..], &CollectOptions::default(), &options);
     let parsed = parsed.map_err(|error| {

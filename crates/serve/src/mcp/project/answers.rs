@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use brief_engine::lint::UncheckedPath;
 use brief_engine::search::SearchReport;
-use brief_engine::sees::{Sees, SeesReport, Viewer};
+use brief_engine::sees::{Sees, SeesReport, Viewer, asked_clients};
 use brief_engine::tokens::Counter;
-use brief_engine::{Briefing, BriefingRequest, Moment, Project, structured};
+use brief_engine::{Briefing, BriefingRequest, Project, structured};
 use brief_syntax::System;
 use brief_syntax::render::Envelope;
 use brief_syntax::system::{Recorded, Remembered};
@@ -18,7 +18,7 @@ use super::kept::Question;
 use super::offers::Offers;
 use super::question::{
     DecisionsArguments, LintArguments, MOST_RESULTS, MomentArguments, SearchArguments,
-    SeesArguments, known_client, own_clients, read,
+    SeesArguments, read, unknown_client,
 };
 use super::tools::ProjectTool;
 use super::{SharedProject, text};
@@ -39,9 +39,6 @@ impl ToolAnswer {
         Ok(ToolAnswer { text, json })
     }
 }
-
-/// The clients for a project without any client's files: those in most use.
-const USUAL_CLIENTS: [&str; 4] = ["claude", "codex", "copilot", "cursor"];
 
 impl SharedProject {
     /// Answers a call. The error is a message for the model.
@@ -101,7 +98,7 @@ impl SharedProject {
             }
             ProjectTool::Sees => {
                 let project = Project::open(&system, directory).map_err(unopened)?;
-                self.sees(&project, read(arguments)?)
+                sees(&project, read(arguments)?)
             }
             ProjectTool::Search => {
                 let SearchArguments { query, limit } = read(arguments)?;
@@ -124,33 +121,23 @@ impl SharedProject {
             }
         }
     }
+}
 
-    fn sees(&self, project: &Project<'_>, asked: SeesArguments) -> Result<ToolAnswer, String> {
-        let request: BriefingRequest<'_> = asked.request(project)?;
-        let (catalog, moment) = (request.read(), &request.moment);
-        let root = moment.root.path();
-        let mut clients = asked.clients;
-        clients.dedup();
-        clients.iter().try_for_each(|client| known_client(project, client))?;
-        if clients.is_empty() {
-            let known = own_clients(project.system(), project.root()).known();
-            let shown = known.shown(|path| project.system().resolve(&root.join(path)).is_ok());
-            let usual = if shown.is_empty() { USUAL_CLIENTS.to_vec() } else { shown };
-            clients = usual.into_iter().map(str::to_owned).collect();
-        }
-        let viewer = |client: &String| Viewer {
-            moment: Moment { client: Some(client.clone()), ..moment.clone() },
-            has_hook: (self.options.has_hook)(client),
-        };
-        let viewers: Vec<Viewer> = clients.iter().map(viewer).collect();
-        let counter = Counter::estimate();
-        let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
-        let diagnostics = catalog.diagnostics();
-        let text = text::sees(root, &clients, &sees);
-        let body = SeesReport { moment, clients: &clients, sees: &sees };
-        let kind = ProjectTool::Sees.name();
-        ToolAnswer::new(text, &Envelope { kind, root, diagnostics: &diagnostics, body })
-    }
+fn sees(project: &Project<'_>, asked: SeesArguments) -> Result<ToolAnswer, String> {
+    let request: BriefingRequest<'_> = asked.request(project)?;
+    let (catalog, moment) = (request.read(), &request.moment);
+    let root = moment.root.path();
+    let clients = asked_clients(project.system(), root, asked.clients);
+    let clients = clients.map_err(|error| unknown_client(&error))?;
+    let viewer = |client: &String| Viewer::of(moment, client);
+    let viewers: Vec<Viewer> = clients.iter().map(viewer).collect();
+    let counter = Counter::estimate();
+    let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
+    let diagnostics = catalog.diagnostics();
+    let text = text::sees(root, &clients, &sees);
+    let body = SeesReport { moment, clients: &clients, sees: &sees };
+    let kind = ProjectTool::Sees.name();
+    ToolAnswer::new(text, &Envelope { kind, root, diagnostics: &diagnostics, body })
 }
 
 fn briefed(tool: ProjectTool, text: String, briefing: &Briefing) -> Result<ToolAnswer, String> {

@@ -47,8 +47,6 @@ pub struct ServerOptions {
     pub directory: PathBuf,
     /// The client of questions that name none: what it loads by itself is left out of the answers.
     pub client: Option<String>,
-    /// Returns whether a hook delivers to a client.
-    pub has_hook: fn(&str) -> bool,
     /// Servers whose tools and prompts are offered, too.
     pub gateway: Vec<GatewayServer>,
     /// The times of these servers.

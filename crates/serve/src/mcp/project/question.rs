@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use brief_dialects::DIALECTS;
 use brief_engine::tasks::Selectors;
 use brief_engine::{Action, BriefingRequest, Dialects, Moment, Project, Root, Timing};
-use brief_profiles::{BUILTIN, OwnClients};
-use brief_syntax::System;
-use brief_syntax::near_miss::nearest;
+use brief_profiles::UnknownClient;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
@@ -194,22 +192,14 @@ fn start(
 }
 
 /// Refuses a client that is neither built in nor described by the project.
-pub(super) fn known_client(project: &Project<'_>, name: &str) -> Result<(), String> {
-    if BUILTIN.find(name).is_some() {
-        return Ok(());
-    }
-    let known = own_clients(project.system(), project.root()).known();
-    if known.find(name).is_some() {
-        return Ok(());
-    }
-    let names = known.names();
-    let near = nearest(name, &names).map(|near| format!("; did you mean `{near}`?"));
-    let near = near.unwrap_or_else(|| format!("; known are: {}", names.join(", ")));
-    Err(format!("there is no client `{name}`{near}"))
+fn known_client(project: &Project<'_>, name: &str) -> Result<(), String> {
+    let known = brief_profiles::known_client(project.system(), project.root().path(), name);
+    known.map_err(|error| unknown_client(&error))
 }
 
-pub(super) fn own_clients(system: &dyn System, root: &Root) -> OwnClients {
-    OwnClients::below(system, root.path())
+/// Returns the message for a model.
+pub(super) fn unknown_client(error: &UnknownClient) -> String {
+    format!("{error}; {}", error.hint())
 }
 
 fn dialects(names: &[String]) -> Result<Dialects, String> {

@@ -39,7 +39,6 @@ fn options() -> ServerOptions {
     ServerOptions {
         directory: "/p".into(),
         client: None,
-        has_hook: |client| client == "claude",
         gateway: Vec::new(),
         times: GatewayTimes::default(),
     }
@@ -106,7 +105,7 @@ fn wrong_arguments_are_told_to_the_model_and_unknown_tools_to_the_client() {
             (json!({"path": "a", "action": "delete"}), "unknown variant `delete`"),
             (
                 json!({"path": "a", "client": "claud"}),
-                "there is no client `claud`; did you mean `claude`?",
+                "unknown client `claud`; did you mean `claude`?",
             ),
             (json!({"path": "a", "dialects": ["x"]}), "there is no dialect `x`"),
             (
@@ -132,11 +131,11 @@ fn the_other_tools_answer() {
             call(client, "decisions", &json!({"path": "a.py"}))["structuredContent"].clone();
         assert_eq!(decisions["decisions"][0]["decision"], "Use PostgreSQL.");
         assert_eq!(decisions["items"], json!([]));
-        let sees = call(client, "sees", &json!({"path": "a.py", "clients": ["claude", "cursor"]}));
+        let sees = call(client, "sees", &json!({"path": "a.py", "clients": ["claude", "roo"]}));
         let sees = &sees["structuredContent"]["items"];
         let prices = sees.as_array().unwrap().iter().find(|item| item["dialect"] == "structured");
         assert_eq!(prices.unwrap()["seen"]["claude"]["how"], "delivered");
-        assert_eq!(prices.unwrap()["seen"]["cursor"]["how"], "unseen");
+        assert_eq!(prices.unwrap()["seen"]["roo"]["how"], "unseen");
         let found =
             call(client, "search", &json!({"query": "schemas"}))["structuredContent"].clone();
         assert_eq!(found["items"][0]["name"], "migrate");
