@@ -33,6 +33,8 @@ pub enum HiddenClass {
     ZeroWidth,
     /// Chooses the shape of the character before it.
     Variation,
+    /// One U+FE0F at the place of an emoji that was removed: after a space, or after an opening mark.
+    Leftover,
     /// A copy of ASCII that is never shown.
     Tag,
     /// A letter without a shape.
@@ -43,6 +45,13 @@ pub enum HiddenClass {
     Separator,
 }
 
+impl HiddenClass {
+    /// Returns whether characters of this class can hide a message from a review (ruling G21).
+    pub fn hides(self) -> bool {
+        !matches!(self, HiddenClass::Control | HiddenClass::Leftover)
+    }
+}
+
 impl fmt::Display for HiddenClass {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
@@ -50,6 +59,7 @@ impl fmt::Display for HiddenClass {
             HiddenClass::Bidirectional => "bidirectional control",
             HiddenClass::ZeroWidth => "zero-width character",
             HiddenClass::Variation => "variation selector",
+            HiddenClass::Leftover => "presentation selector whose emoji was removed",
             HiddenClass::Tag => "tag character",
             HiddenClass::Filler => "invisible letter",
             HiddenClass::Format => "format control",
@@ -135,6 +145,8 @@ impl Iterator for HiddenCharacters<'_> {
             if let Some(class) = class_of(character)
                 && !is_needed(self.text, offset, character)
             {
+                let is_left = is_leftover(self.text, offset, character);
+                let class = if is_left { HiddenClass::Leftover } else { class };
                 return Some(HiddenCharacter { offset, character, class });
             }
         }
@@ -185,6 +197,15 @@ fn is_needed(text: &str, offset: usize, character: char) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns whether a character is all that is left of an emoji. It says as much as a second space would: whether it is there.
+fn is_leftover(text: &str, offset: usize, character: char) -> bool {
+    let opens = |before: char| before.is_whitespace() || "'\"`([{".contains(before);
+    character == '\u{fe0f}'
+        && text[..offset].chars().next_back().is_none_or(opens)
+        && !text[offset + character.len_utf8()..]
+            .starts_with(|next| next != '\r' && is_hidden(next))
 }
 
 fn is_pictograph(character: char) -> bool {

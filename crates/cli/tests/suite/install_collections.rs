@@ -91,6 +91,33 @@ fn files_without_fields_are_items_beside_others() {
     );
 }
 
+/// A name of a page can be the topic of an item: in the directory of a kind, written in small letters, it is one like others.
+#[test]
+fn a_topic_is_no_page() {
+    let project = consumer();
+    let remote = Remote::new(&project, "github/acme/topics");
+    let note = "# A page\n";
+    remote.commit(&[
+        ("agents/reviewer.md", REVIEWER),
+        (
+            "agents/security.md",
+            "---\nname: security\ndescription: Audits\nmodel: opus\n---\nYou audit.\n",
+        ),
+        ("agents/index.md", note),
+        ("commands/todo.md", "---\ndescription: Todos\nallowed-tools: Read\n---\nKeep todos.\n"),
+        ("commands/CHANGELOG.md", note),
+        ("rules/agents.md", "# Agents\n\nUse one for one thing.\n"),
+        ("rules/AGENTS.md", note),
+        ("notes/todo.md", "---\ndescription: Todos\nallowed-tools: Read\n---\nA note.\n"),
+        ("docs/commands/security.md", "---\ndescription: S\nallowed-tools: Read\n---\nA page.\n"),
+    ]);
+    let json = available(&project, "acme/topics");
+    assert_eq!(
+        names(&json),
+        ["rule/agents", "agent/code-reviewer", "agent/security", "command/todo"]
+    );
+}
+
 /// G15, U72: content and place tell what is an item, of which kind, and for which client.
 #[test]
 fn files_for_one_client_are_items() {

@@ -207,8 +207,8 @@ impl Inventory {
         bytes::scan(&mut file, permission);
         if file.is_text {
             if hidden::characters(file.source.text()).next().is_some() {
-                file.hidden(Capability::HiddenText, |class| class != HiddenClass::Control);
-                file.hidden(Capability::ControlCharacters, |class| class == HiddenClass::Control);
+                file.hidden(Capability::HiddenText, HiddenClass::hides);
+                file.hidden(Capability::ControlCharacters, |class| !class.hides());
             }
             fields::scan(&mut file);
             let fences = if is_markdown(&file.ending()) {

@@ -141,6 +141,33 @@ fn x15_joiners_selectors_and_tags_without_a_reason_are_hidden() {
     }
 }
 
+/// G21: one selector at the place of an emoji that was removed is reported, and hides nothing. Two, or one in a word, stay
+/// hidden text, and so does the text selector, with which two symbols would spell bits.
+#[test]
+fn g21_what_is_left_of_an_emoji_hides_nothing() {
+    for text in [
+        "## \u{fe0f} Warning",
+        "\u{fe0f} x",
+        "('\u{fe0f} Risk')",
+        "print(\"\u{fe0f} x\")",
+        "a \u{fe0f}\r\n",
+    ] {
+        let found = HiddenText::find(text).unwrap();
+        assert_eq!((found.first.class, found.count), (HiddenClass::Leftover, 1), "{text:?}");
+        assert_eq!(HiddenText::find_of(text, HiddenClass::hides), None, "{text:?}");
+    }
+    for text in [
+        " \u{fe0f}\u{fe0f}",
+        " \u{fe0e}",
+        "a\u{fe0f}",
+        " \u{fe0f}\u{e0101}",
+        " \u{fe00}",
+        " \u{fe0f}\u{200b}",
+    ] {
+        assert!(HiddenText::find_of(text, HiddenClass::hides).is_some(), "{text:?}");
+    }
+}
+
 #[test]
 fn places_are_those_of_the_text() {
     let found = HiddenText::find("aé❤\u{fe0f}x\u{200b}y").unwrap();

@@ -38,15 +38,23 @@ const DOCUMENTS: [&str; 14] = [
 const NEVER_ITEMS: [&str; 5] = ["__tests__", "fixtures", "testdata", "template", "templates"];
 
 /// Stems of files that are about a directory, in lower case.
-const PAGES: [&str; 22] = [
+const PAGES: [&str; 11] = [
     "readme",
     "contributing",
-    "changelog",
-    "changes",
     "license",
     "licence",
     "code_of_conduct",
     "code-of-conduct",
+    "index",
+    "notice",
+    "authors",
+    "template",
+    "changes",
+];
+
+/// Stems of such files that are topics of items, too: `commands/todo.md` is a command, `TODO.md` and `notes/todo.md` are pages.
+const TOPICS: [&str; 11] = [
+    "changelog",
     "security",
     "support",
     "agents",
@@ -54,12 +62,8 @@ const PAGES: [&str; 22] = [
     "gemini",
     "qwen",
     "warp",
-    "index",
     "summary",
-    "notice",
-    "authors",
     "todo",
-    "template",
     "skill",
 ];
 
@@ -247,7 +251,7 @@ pub fn is_candidate_name(name: &str) -> bool {
 }
 
 /// Returns whether a file is a page about its directory.
-pub(super) fn is_page(name: &str) -> bool {
+pub(super) fn is_page(place: &Place, name: &str) -> bool {
     let stem = name
         .strip_suffix(".md")
         .or_else(|| name.strip_suffix(".mdc"))
@@ -255,7 +259,9 @@ pub(super) fn is_page(name: &str) -> bool {
         .to_ascii_lowercase();
     // `README.zh-CN.md` is a translation.
     let first = stem.split('.').next().unwrap_or_default();
-    first == "readme" || PAGES.contains(&first) && !has_own_ending(name) || stem.starts_with('_')
+    let is_topic = place.folder.is_some() && !place.is_documents && name.starts_with(first);
+    let is_known = PAGES.contains(&first) || TOPICS.contains(&first) && !is_topic;
+    first == "readme" || is_known && !has_own_ending(name) || stem.starts_with('_')
 }
 
 /// Judges a file. The error is the reason why a file in a directory of items is none, if it has one.

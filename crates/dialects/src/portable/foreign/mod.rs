@@ -93,7 +93,7 @@ impl ForeignCollector {
             return;
         }
         let place = Place::of(visit.slashed());
-        if evidence::is_page(name) {
+        if evidence::is_page(&place, name) {
             return;
         }
         let bytes = match visit.read(name) {
