@@ -64,7 +64,10 @@ fn is_guidance(path: &Path) -> bool {
         return true;
     }
     let is_named = NAMES.contains(&&*name) || native::is_beginning(&name);
-    let is_command = || name.ends_with(".toml") && path.iter().any(|name| name == "commands");
+    let is_in = |directory: &str| path.iter().any(|name| name == directory);
+    let is_command = || {
+        name.ends_with(".toml") && is_in("commands") || name.ends_with(".yaml") && is_in("recipes")
+    };
     is_named || ENDINGS.iter().any(|ending| name.ends_with(ending)) || is_command()
 }
 
@@ -83,6 +86,8 @@ mod tests {
             "categories/web/react.md",
             "plugins/x/plugin.json",
             "plugins/x/commands/run.toml",
+            "recipes/release.yaml",
+            "deploy/values.yaml",
             ".claude/rules/a.md",
             "pkg/.cursor/rules/b.mdc",
             "pkg/AGENTS.md",
@@ -103,6 +108,7 @@ mod tests {
                 "categories/web/react.md",
                 "plugins/x/plugin.json",
                 "plugins/x/commands/run.toml",
+                "recipes/release.yaml",
                 ".claude/rules/a.md",
                 "pkg/.cursor/rules/b.mdc",
                 "pkg/AGENTS.md",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::install::{Remote, consumer, item, run};
 
-const REVIEWER: &str = "---\nname: code-reviewer\ndescription: Reviews code\ntools: Read, Grep\nmodel: sonnet # cheap\n---\n\n# Reviewer\n\nYou review.\n";
+pub(crate) const REVIEWER: &str = "---\nname: code-reviewer\ndescription: Reviews code\ntools: Read, Grep\nmodel: sonnet # cheap\n---\n\n# Reviewer\n\nYou review.\n";
 const SHARP: &str =
     "---\nname: 'C# Expert'\ndescription: Knows C#\ntools: ['read', 'search']\n---\nYou know C#.\n";
 const REACT: &str =
@@ -54,11 +54,11 @@ fn collection(project: &Sandbox) -> Remote {
     remote
 }
 
-fn available(project: &Sandbox, source: &str) -> Value {
+pub(crate) fn available(project: &Sandbox, source: &str) -> Value {
     run(project, &["list", "--available", source, "--json"]).json()
 }
 
-fn names(json: &Value) -> Vec<String> {
+pub(crate) fn names(json: &Value) -> Vec<String> {
     let items = json["items"].as_array().unwrap().iter();
     items
         .map(|item| {
@@ -88,33 +88,6 @@ fn files_without_fields_are_items_beside_others() {
     assert_eq!(
         names(&json),
         ["rule/named", "rule/testing", "agent/code-reviewer", "command/api", "command/ship"]
-    );
-}
-
-/// A name of a page can be the topic of an item: in the directory of a kind, written in small letters, it is one like others.
-#[test]
-fn a_topic_is_no_page() {
-    let project = consumer();
-    let remote = Remote::new(&project, "github/acme/topics");
-    let note = "# A page\n";
-    remote.commit(&[
-        ("agents/reviewer.md", REVIEWER),
-        (
-            "agents/security.md",
-            "---\nname: security\ndescription: Audits\nmodel: opus\n---\nYou audit.\n",
-        ),
-        ("agents/index.md", note),
-        ("commands/todo.md", "---\ndescription: Todos\nallowed-tools: Read\n---\nKeep todos.\n"),
-        ("commands/CHANGELOG.md", note),
-        ("rules/agents.md", "# Agents\n\nUse one for one thing.\n"),
-        ("rules/AGENTS.md", note),
-        ("notes/todo.md", "---\ndescription: Todos\nallowed-tools: Read\n---\nA note.\n"),
-        ("docs/commands/security.md", "---\ndescription: S\nallowed-tools: Read\n---\nA page.\n"),
-    ]);
-    let json = available(&project, "acme/topics");
-    assert_eq!(
-        names(&json),
-        ["rule/agents", "agent/code-reviewer", "agent/security", "command/todo"]
     );
 }
 

@@ -64,6 +64,7 @@ mod install_gate;
 mod install_global;
 #[cfg(unix)]
 mod install_hostile;
+mod install_kinds;
 #[cfg(unix)]
 mod install_list;
 #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! The arguments of a command, in the syntax of a client.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use brief_dialects::portable::arguments::{self, Argument};
 use brief_syntax::{Diagnostic, Span, rules};
@@ -8,6 +8,8 @@ use brief_syntax::{Diagnostic, Span, rules};
 use crate::profile::ArgumentForms;
 
 use super::Compiler;
+use super::fields::has_override;
+use super::yaml::YamlValue;
 
 impl Compiler<'_> {
     /// Returns the body with the client's words for arguments. An argument that the client cannot tell from
@@ -33,7 +35,7 @@ impl Compiler<'_> {
                 Argument::Dollar if forms.one.is_none() => Some("$".to_owned()),
                 Argument::Dollar => forms.dollar.clone(),
             };
-            output.push_str(&body[copied..span.start]);
+            output.push_str(&forms.literal(&body[copied..span.start]));
             copied = span.end;
             let text = match (own, argument) {
                 (Some(own), _) => own,
@@ -48,7 +50,7 @@ impl Compiler<'_> {
             };
             output.push_str(&text);
         }
-        output.push_str(&body[copied..]);
+        output.push_str(&forms.literal(&body[copied..]));
         if !lost.is_empty() {
             let lost: Vec<String> = lost.into_iter().collect();
             let instead = match &forms.all {
@@ -68,5 +70,46 @@ impl Compiler<'_> {
             );
         }
         output
+    }
+
+    /// Returns the arguments that the body names, as parameters; `None` for none. A body of the client's own comes with
+    /// parameters in the client's block.
+    pub(super) fn parameters(&self, forms: &ArgumentForms) -> Option<YamlValue> {
+        if has_override(self.item, self.profile.id()) {
+            return None;
+        }
+        let names = self.item.arguments();
+        let body = self.item.body_for(self.profile.id(), self.clients);
+        let mut keys: BTreeMap<usize, String> = BTreeMap::new();
+        for (_, argument) in arguments::find(&body, names.len()) {
+            let (position, written) = match argument {
+                // A number that is not declared becomes all arguments.
+                Argument::All | Argument::Unknown(_) => (0, forms.all.clone()),
+                Argument::Position(position) => {
+                    (position, forms.one(position, names.get(position - 1).copied()))
+                }
+                Argument::Dollar => continue,
+            };
+            let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            let key =
+                written.map(|written| written.trim_matches(|letter| !is_part(letter)).to_owned());
+            keys.extend(key.map(|key| (position, key)));
+        }
+        let text = |text: &str| YamlValue::text(text);
+        let parameter = |(position, key): (usize, String)| {
+            let what = match position {
+                0 => "What the user wrote after the command".to_owned(),
+                position => format!("Argument {position}"),
+            };
+            YamlValue::Map(vec![
+                (text("key"), YamlValue::Text(key)),
+                (text("input_type"), text("string")),
+                (text("requirement"), text("optional")),
+                (text("description"), YamlValue::Text(what)),
+                (text("default"), text("")),
+            ])
+        };
+        let list: Vec<YamlValue> = keys.into_iter().map(parameter).collect();
+        (!list.is_empty()).then_some(YamlValue::List(list))
     }
 }

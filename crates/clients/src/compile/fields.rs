@@ -38,8 +38,9 @@ impl Compiler<'_> {
                 FieldCondition::Scoped => is_scoped,
                 FieldCondition::Unscoped => !is_scoped,
             };
-            let value = is_there
-                .then(|| self.as_written(rule, written).or_else(|| self.value(rule, diagnostics)));
+            let value = is_there.then(|| {
+                self.as_written(rule, written).or_else(|| self.value(rule, layout, diagnostics))
+            });
             let value = value.flatten();
             fields.extend(value.map(|value| (YamlValue::text(rule.key.as_str()), value)));
         }
@@ -54,7 +55,12 @@ impl Compiler<'_> {
         fields
     }
 
-    fn value(&self, rule: &FieldRule, diagnostics: &mut Vec<Diagnostic>) -> Option<YamlValue> {
+    fn value(
+        &self,
+        rule: &FieldRule,
+        layout: &Layout,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<YamlValue> {
         let (from, shape, default) = match &rule.value {
             FieldValue::Constant(constant) => return Some(constant_value(constant)),
             FieldValue::Item { from, shape, default } => (*from, *shape, default),
@@ -62,7 +68,9 @@ impl Compiler<'_> {
         let found = match from {
             From::Name | From::Description if self.item.is_unsaid(from.as_str()) => None,
             From::Name => Some(YamlValue::text(self.item.name())),
-            From::Description => Some(YamlValue::text(self.item.description().trim())),
+            From::Description => {
+                Some(YamlValue::text(layout.arguments.literal(self.item.description().trim())))
+            }
             From::Mode => Some(YamlValue::text(self.item.mode().as_str())),
             From::Model if self.is_omitted("model") => None,
             From::Model => self.model(diagnostics),
@@ -71,6 +79,7 @@ impl Compiler<'_> {
             From::ScopePaths => self.scope(shape, diagnostics),
             From::PreloadSkills => list(&self.item.preload_skills(), shape),
             From::ArgumentHint => self.item.argument_hint().map(YamlValue::text),
+            From::Arguments if shape == Shape::Parameters => self.parameters(&layout.arguments),
             From::Arguments => list(&self.item.arguments(), shape),
         };
         found.or_else(|| default.as_deref().map(YamlValue::text))
@@ -311,7 +320,9 @@ pub(super) fn shaped(parts: &[&str], shape: Shape) -> YamlValue {
             let text = parts.join(",");
             if stays_bare(&text) { YamlValue::Bare(text) } else { YamlValue::text(text) }
         }
-        Shape::List => YamlValue::List(parts.iter().map(|&part| YamlValue::text(part)).collect()),
+        Shape::List | Shape::Parameters => {
+            YamlValue::List(parts.iter().map(|&part| YamlValue::text(part)).collect())
+        }
         Shape::AllowMap | Shape::OnlyMap => {
             let allow = |part: &&str| (YamlValue::text(*part), YamlValue::text("allow"));
             let others =

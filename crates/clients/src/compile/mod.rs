@@ -264,6 +264,9 @@ impl Compiler<'_> {
                 OutputForm::Markdown if fields.is_empty() => body.trim_start().to_owned(),
                 OutputForm::Markdown => format!("---\n{}---\n{body}", yaml::write(&fields)),
                 OutputForm::Toml { body: key } => toml::write(&fields, key, body.trim_start()),
+                OutputForm::Yaml { body: key } => {
+                    yaml::write_with_text(&fields, key, body.trim_start_matches('\n'))
+                }
             }
         };
         let also_read = layout.also_read_in(scope).iter().map(|place| place.fill(name)).collect();

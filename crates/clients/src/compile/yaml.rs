@@ -4,7 +4,7 @@
 //! one line, lists and mappings are blocks, and a text is quoted as soon as any reader could take it for
 //! something else: `yes`, `1_000`, `12:30` and `2026-01-01` are texts to us, and not to a reader of YAML 1.1.
 
-use brief_syntax::yaml::{Node, Value as Read};
+use brief_syntax::yaml::{Node, Value as Read, Yaml};
 
 /// A YAML value to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -185,7 +185,73 @@ pub(crate) fn write(fields: &Map) -> String {
     output
 }
 
-fn write_fields(output: &mut String, fields: &Map, depth: usize) {
+/// Writes a mapping with a text as its last field. A text of several lines stands in lines as they are: a client may render
+/// the file as a template before it reads it, which takes no escapes.
+pub(crate) fn write_with_text(fields: &Map, key: &str, text: &str) -> String {
+    let mut output = String::new();
+    write_in_lines(&mut output, fields, 0);
+    write_lines(&mut output, key, text, 0);
+    output
+}
+
+fn write_in_lines(output: &mut String, fields: &Map, depth: usize) {
+    for field in fields {
+        match field {
+            (YamlValue::Text(key), YamlValue::Text(text)) if text.contains('\n') => {
+                write_lines(output, key, text, depth);
+            }
+            (key, YamlValue::Map(below)) if !below.is_empty() => {
+                indent(output, depth);
+                write_scalar(output, key);
+                output.push_str(":\n");
+                write_in_lines(output, below, depth + 1);
+            }
+            field => write_fields(output, std::slice::from_ref(field), depth),
+        }
+    }
+}
+
+/// Writes a field whose text stands in lines as they are, where YAML can say it so.
+fn write_lines(output: &mut String, key: &str, text: &str, depth: usize) {
+    let chomp = match text.len() - text.trim_end_matches('\n').len() {
+        0 => "-",
+        1 => "",
+        _ => "+",
+    };
+    let mut block = String::new();
+    write_text(&mut block, key);
+    let name = block.len();
+    block.push_str(&format!(": |{chomp}\n"));
+    for line in text.split_inclusive('\n') {
+        if line != "\n" {
+            block.push_str("  ");
+        }
+        block.push_str(line);
+    }
+    if !text.ends_with('\n') {
+        block.push('\n');
+    }
+    // A first line with blanks before it, or a control character, is another text in a block.
+    let read = Yaml::parse(&block);
+    let is_same = match read.root().map(Node::value) {
+        Some(Read::Mapping(fields)) => fields.get(key).and_then(Node::as_str) == Some(text),
+        _ => false,
+    };
+    if !is_same || !read.problems().is_empty() {
+        block.truncate(name);
+        block.push_str(": ");
+        write_text(&mut block, text);
+        block.push('\n');
+    }
+    for line in block.split_inclusive('\n') {
+        if line != "\n" {
+            indent(output, depth);
+        }
+        output.push_str(line);
+    }
+}
+
+fn write_fields(output: &mut String, fields: &[(YamlValue, YamlValue)], depth: usize) {
     for (index, (key, value)) in fields.iter().enumerate() {
         // The first field of a mapping in a list follows the dash.
         if index > 0 || !output.ends_with("- ") {

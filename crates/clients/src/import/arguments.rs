@@ -24,6 +24,10 @@ pub(super) fn portable(body: &str, forms: &ArgumentForms) -> (String, Vec<String
 
 /// Returns the length of what a text begins with, and what it is in the format.
 fn next(text: &str, forms: &ArgumentForms, names: &mut Vec<String>) -> (usize, String) {
+    let literal = forms.literal.iter().find(|(_, written)| text.starts_with(written.as_str()));
+    if let Some((own, written)) = literal {
+        return (written.len(), own.clone());
+    }
     if let Some((length, position)) = one(text, forms, names) {
         return (length, format!("${position}"));
     }
@@ -51,7 +55,9 @@ fn next(text: &str, forms: &ArgumentForms, names: &mut Vec<String>) -> (usize, S
 /// Returns the length of one argument at the start of a text, and its position from 1.
 fn one(text: &str, forms: &ArgumentForms, names: &mut Vec<String>) -> Option<(usize, usize)> {
     let form = forms.one.as_deref()?;
-    for (mark, is_number) in [("{n}", true), ("{name}", false), ("{NAME}", false)] {
+    for (mark, is_number) in
+        [("{n}", true), ("{name}", false), ("{NAME}", false), ("{word}", false)]
+    {
         let Some((before, after)) = form.split_once(mark) else { continue };
         let inside = text.strip_prefix(before)?;
         let is_part = |letter: char| {

@@ -237,6 +237,7 @@ fn stem(file: &str) -> &str {
         ".md",
         ".txt",
         ".toml",
+        ".yaml",
     ];
     let stem = endings.into_iter().find_map(|ending| file.strip_suffix(ending));
     stem.filter(|stem| !stem.is_empty()).unwrap_or(file)

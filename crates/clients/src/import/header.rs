@@ -2,7 +2,7 @@
 
 use brief_syntax::Source;
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::yaml::Value;
+use brief_syntax::yaml::{Value, Yaml};
 
 use toml_edit::{Item, Value as TomlValue};
 
@@ -56,6 +56,22 @@ impl Header {
         let is_comment = |line: &str| line.trim_start().starts_with('#');
         let has_comments = text.lines().any(is_comment) && !body.lines().any(is_comment);
         Some((Header { fields, has_comments, lines: Vec::new() }, body))
+    }
+
+    /// Reads a file in YAML, with the text at a key.
+    pub(super) fn of_yaml(text: &str, key: &str) -> Option<(Header, String)> {
+        let document = Yaml::parse(text.trim_start_matches('\u{feff}'));
+        if !document.problems().is_empty() {
+            return None;
+        }
+        let YamlValue::Map(mut fields) = yaml::of_node(document.root()?) else { return None };
+        let place = fields.iter().position(|(own, _)| key_of(own) == key)?;
+        let (_, YamlValue::Text(body)) = fields.remove(place) else { return None };
+        let is_comment = |line: &str| line.starts_with('#');
+        Some((
+            Header { fields, has_comments: text.lines().any(is_comment), lines: Vec::new() },
+            body,
+        ))
     }
 
     /// Returns a field that says something.

@@ -15,8 +15,8 @@ use crate::compile::as_written::says_scope;
 use crate::compile::yaml::{self, Map, YamlValue, parts_of, text_of};
 use crate::compile::{OutputContent, compile, fields_for};
 use crate::profile::{
-    FieldCondition, FieldRule, FieldValue, From, Layout, Profile, ProfileOptions, Profiles, Shape,
-    UnknownFields,
+    FieldCondition, FieldRule, FieldValue, From, Layout, OutputForm, Profile, ProfileOptions,
+    Profiles, Shape, UnknownFields,
 };
 
 use super::header::{self, Header, key_of};
@@ -277,7 +277,17 @@ impl ImportedItem {
             OutputContent::Text(text) => Some(text),
             OutputContent::Copy(_) => None,
         });
-        if text.is_some_and(|text| text.ends_with(original)) {
+        let form = profile.layout(self.kind).map(|layout| &layout.form);
+        let is_same = |text: &String| match form {
+            Some(OutputForm::Toml { body }) => {
+                Header::of_toml(text, body).is_some_and(|(_, again)| again == original)
+            }
+            Some(OutputForm::Yaml { body }) => {
+                Header::of_yaml(text, body).is_some_and(|(_, again)| again == original)
+            }
+            Some(OutputForm::Markdown) | None => text.ends_with(original),
+        };
+        if text.is_some_and(is_same) {
             return;
         }
         self.note(None, "its arguments are not all in the words of the format; the client keeps a body of its own");

@@ -96,6 +96,9 @@ pub enum ImportRefusal {
     /// It is not TOML, in which its client writes such files.
     #[error("it is not valid TOML, or lacks the key of the text")]
     NotToml,
+    /// It is not YAML, in which its client writes such files.
+    #[error("it is not valid YAML, or lacks the key of the text")]
+    NotYaml,
     /// It has lines that would be directives.
     #[error("it has `<!-- @client:… -->` lines, which would choose parts of it")]
     Directives,
@@ -114,12 +117,14 @@ pub fn import(file: &OriginalFile<'_>, clients: &[&str]) -> Result<ImportedItem,
     }
     let layout = file.client.and_then(|client| client.layout(file.kind));
     let form = layout.map_or(&OutputForm::Markdown, |layout| &layout.form);
-    let parts = match form {
-        OutputForm::Markdown => Parts::of_markdown(file),
-        OutputForm::Toml { body } => {
-            Parts::of_toml(source.text(), body).ok_or(ImportRefusal::NotToml)?
-        }
-    };
+    let parts =
+        match form {
+            OutputForm::Markdown => Parts::of_markdown(file),
+            OutputForm::Toml { body } => Parts::of_keys(Header::of_toml(source.text(), body))
+                .ok_or(ImportRefusal::NotToml)?,
+            OutputForm::Yaml { body } => Parts::of_keys(Header::of_yaml(source.text(), body))
+                .ok_or(ImportRefusal::NotYaml)?,
+        };
     let body = parts.body;
     if body.trim().is_empty() {
         return Err(ImportRefusal::NoText);
@@ -182,9 +187,14 @@ impl Parts {
         Parts { header, body, scope: Some(scope), notes }
     }
 
-    fn of_toml(text: &str, key: &str) -> Option<Parts> {
-        let (header, body) = Header::of_toml(text, key)?;
-        Some(Parts { header, body, scope: None, notes: Vec::new() })
+    fn of_keys(found: Option<(Header, String)>) -> Option<Parts> {
+        let (header, body) = found?;
+        let mut notes = Vec::new();
+        if header.has_comments {
+            let message = "comments in it are not kept".to_owned();
+            notes.push(ImportNote { field: None, message });
+        }
+        Some(Parts { header, body, scope: None, notes })
     }
 }
 

@@ -494,3 +494,43 @@ fn any_file_is_imported_or_refused() {
         Ok(())
     });
 }
+
+/// Recipes of Goose as people write them: built again, every field and the prompt are the same.
+#[test]
+fn recipes_come_back() {
+    let texts = [
+        "version: 1.0.0\ntitle: demo\ndescription: Demo\nprompt: |\n  Say it.\n",
+        "title: Release Notes\ndescription: d\ninstructions: You are.\nprompt: \"Go for {{ tag }}\"\n\
+         parameters:\n  - key: tag\n    input_type: string\n    requirement: required\n    description: t\n",
+        "version: \"1.0.0\"\ntitle: demo\ndescription: d\nextensions:\n  - type: builtin\n    name: developer\n    timeout: 300\n\
+         prompt: |-\n  {% if x %}a{% endif %}\n    {{x}} costs $5 and $1\nsettings:\n  temperature: 0.1\n",
+        "version: 1.0.0\ntitle: demo\ndescription: d\nprompt: \"  first\\n\\nand \\ttab\\r\\n\"\n",
+    ];
+    for text in texts {
+        let case = command("goose", text);
+        let item = case.import().expect(text);
+        let again = case.built(&item);
+        let read = |text: &str| {
+            let (header, body) = Header::of_yaml(text, "prompt").expect(text);
+            let mut fields = header.fields;
+            fields.sort_by_key(|(key, _)| header::key_of(key).to_owned());
+            (format!("{fields:?}"), body)
+        };
+        assert_eq!(read(text), read(&again), "{}\n{again}", item.text());
+    }
+    let without = command("goose", "title: demo\ndescription: d\ninstructions: You are.\n");
+    assert_eq!(without.import().err(), Some(ImportRefusal::NotYaml));
+}
+
+/// A command in TOML whose words the format has needs no body of its own.
+#[test]
+fn a_plain_command_has_one_body() {
+    let text = "description = \"d\"\nprompt = '''\nSay {{args}}.\n'''\n";
+    let item = command("gemini", text).import().unwrap();
+    assert_eq!(item.overrides, []);
+    assert!(item.text().ends_with("Say $ARGUMENTS.\n"), "{}", item.text());
+}
+
+fn command<'c>(client: &'c str, text: &'c str) -> Case<'c> {
+    Case { client, kind: ItemKind::Command, form: Form::Plain, stem: "demo", text }
+}

@@ -1,5 +1,7 @@
 //! The syntax in which a client's commands take arguments.
 
+use std::borrow::Cow;
+
 use brief_dialects::portable::toml::{TomlEntry, TomlProblem};
 
 /// The client's words for arguments. What it has no words for is a problem of the build.
@@ -7,12 +9,15 @@ use brief_dialects::portable::toml::{TomlEntry, TomlProblem};
 pub struct ArgumentForms {
     /// All arguments as one text, such as `$ARGUMENTS`.
     pub all: Option<String>,
-    /// One argument; `{n}` stands for its number, `{name}` for its name and `{NAME}` for that in capitals.
+    /// One argument; `{n}` stands for its number, `{name}` for its name, `{NAME}` for that in capitals and `{word}` for that with
+    /// `_` in place of `-`.
     pub one: Option<String>,
     /// The number of the first argument.
     pub first: usize,
     /// A dollar sign that is text, where the client would take it for an argument.
     pub dollar: Option<String>,
+    /// Texts that the client would expand, and how each is written as text.
+    pub literal: Vec<(String, String)>,
 }
 
 impl ArgumentForms {
@@ -20,13 +25,36 @@ impl ArgumentForms {
     pub fn one(&self, position: usize, name: Option<&str>) -> Option<String> {
         let number = (self.first + position).saturating_sub(1).to_string();
         let name = name.map_or_else(|| format!("argument{position}"), str::to_owned);
-        let capitals = name.to_uppercase().replace('-', "_");
-        let form = self.one.as_ref()?.replace("{n}", &number);
-        Some(form.replace("{name}", &name).replace("{NAME}", &capitals))
+        let word = name.replace('-', "_");
+        let form = self.one.as_ref()?.replace("{n}", &number).replace("{word}", &word);
+        Some(form.replace("{name}", &name).replace("{NAME}", &word.to_uppercase()))
+    }
+
+    /// Returns a text in which the client expands nothing.
+    pub fn literal<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut output = String::new();
+        let mut copied = 0;
+        let mut at = 0;
+        while at < text.len() {
+            let known = self.literal.iter().find(|(own, _)| text[at..].starts_with(own.as_str()));
+            if let Some((own, written)) = known {
+                output.push_str(&text[copied..at]);
+                output.push_str(written);
+                at += own.len();
+                copied = at;
+            } else {
+                at += text[at..].chars().next().map_or(1, char::len_utf8);
+            }
+        }
+        if copied == 0 {
+            return Cow::Borrowed(text);
+        }
+        output.push_str(&text[copied..]);
+        Cow::Owned(output)
     }
 }
 
-const KEYS: [&str; 4] = ["all", "one", "first", "dollar"];
+const KEYS: [&str; 5] = ["all", "one", "first", "dollar", "literal"];
 
 /// Reads the table `arguments` of a command.
 pub(super) fn forms(entry: &TomlEntry<'_>) -> Result<ArgumentForms, TomlProblem> {
@@ -36,6 +64,11 @@ pub(super) fn forms(entry: &TomlEntry<'_>) -> Result<ArgumentForms, TomlProblem>
             "all" => forms.all = Some(entry.text()?.to_owned()),
             "one" => forms.one = Some(entry.text()?.to_owned()),
             "dollar" => forms.dollar = Some(entry.text()?.to_owned()),
+            "literal" => {
+                for text in entry.table()?.entries() {
+                    forms.literal.push((text.key.to_owned(), text.text()?.to_owned()));
+                }
+            }
             "first" => {
                 let problem = || entry.wrong("an argument cannot have this number", "write 0 or 1");
                 let number =

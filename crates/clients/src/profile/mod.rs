@@ -156,6 +156,11 @@ pub enum OutputForm {
         /// The key of the body.
         body: String,
     },
+    /// YAML: the same.
+    Yaml {
+        /// The key of the body.
+        body: String,
+    },
 }
 
 /// The differences below a user's home directory; everything else is as in a project.
@@ -352,12 +357,22 @@ pub enum Shape {
     AllowMap,
     /// The same, after `"*": deny`: nothing else is allowed.
     OnlyMap,
+    /// A list with a mapping for each argument that the body names, as Goose declares them: it takes no recipe with a
+    /// variable that is not declared, nor with a declared one that is not used.
+    Parameters,
 }
 
 impl Shape {
     /// All shapes.
-    pub const ALL: [Shape; 6] =
-        [Shape::Text, Shape::List, Shape::Comma, Shape::Bare, Shape::AllowMap, Shape::OnlyMap];
+    pub const ALL: [Shape; 7] = [
+        Shape::Text,
+        Shape::List,
+        Shape::Comma,
+        Shape::Bare,
+        Shape::AllowMap,
+        Shape::OnlyMap,
+        Shape::Parameters,
+    ];
 
     /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
@@ -368,6 +383,7 @@ impl Shape {
             Shape::Bare => "bare",
             Shape::AllowMap => "allow-map",
             Shape::OnlyMap => "only-map",
+            Shape::Parameters => "parameters",
         }
     }
 }

@@ -34,6 +34,15 @@ pub(super) struct Draft {
     span: Span,
 }
 
+/// The word for the form of an output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum FormWord {
+    #[default]
+    Markdown,
+    Toml,
+    Yaml,
+}
+
 #[derive(Debug, Default)]
 struct LayoutDraft {
     path: Option<Template>,
@@ -45,7 +54,7 @@ struct LayoutDraft {
     home: Home,
     listing: Option<ListEntry>,
     mention: Option<Mention>,
-    is_toml: bool,
+    form: FormWord,
     body: Option<String>,
     arguments: ArgumentForms,
 }
@@ -304,8 +313,12 @@ impl Draft {
                 }
                 "mention" => shared::mention(&entry).map(|mention| layout.mention = Some(mention)),
                 "form" => {
-                    let words = [("markdown", false), ("toml", true)];
-                    entry.word(&words).map(|is_toml| layout.is_toml = is_toml)
+                    let words = [
+                        ("markdown", FormWord::Markdown),
+                        ("toml", FormWord::Toml),
+                        ("yaml", FormWord::Yaml),
+                    ];
+                    entry.word(&words).map(|form| layout.form = form)
                 }
                 "body" => entry.text().map(|key| layout.body = Some(key.to_owned())),
                 "arguments" if kind == ItemKind::Command => {
@@ -369,13 +382,14 @@ impl LayoutDraft {
     /// Ends the reading of a kind; the error says what is missing, and what to do.
     fn finish(self, kind: ItemKind) -> Result<Layout, (String, &'static str)> {
         let LayoutDraft { files, unknown, most_characters, also_read, home, listing, .. } = self;
-        let form = match (self.is_toml, self.body) {
-            (false, None) => OutputForm::Markdown,
-            (true, Some(body)) => OutputForm::Toml { body },
+        let form = match (self.form, self.body) {
+            (FormWord::Markdown, None) => OutputForm::Markdown,
+            (FormWord::Toml, Some(body)) => OutputForm::Toml { body },
+            (FormWord::Yaml, Some(body)) => OutputForm::Yaml { body },
             _ => {
                 return Err((
                     format!("`{kind}.form` or `{kind}.body`"),
-                    "TOML has a key for the body",
+                    "TOML and YAML have a key for the body",
                 ));
             }
         };
@@ -541,7 +555,7 @@ fn field(
                 let problem = format!("`{}` cannot be `{}`", from.as_str(), shape.as_str());
                 return Err(last.wrong(
                     &problem,
-                    "a list is `list`, `comma`, `bare`, `allow-map` or `only-map`",
+                    "a list is `list`, `comma`, `bare`, `allow-map` or `only-map`, arguments are also `parameters`",
                 ));
             }
             FieldValue::Item { from, shape, default }

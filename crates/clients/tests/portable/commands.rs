@@ -58,3 +58,37 @@ fn the_format_compiles_none() {
     let shop = Shop::configured("[build]\nprofile = \"format\"\n", &files);
     assert_eq!(shop.compile().files, []);
 }
+
+/// Goose renders a recipe as a template: a variable is declared, and braces of the text are no variables
+/// (`crates/goose/src/recipe/validate_recipe.rs`, 1.30).
+#[test]
+fn goose_gets_a_recipe() {
+    let body = "Ship $1 to `$2`: $ARGUMENTS with {{x}} and {% raw %}.\n\n- one\n";
+    let files =
+        [("commands/ship/COMMAND.md", &*command("arguments: [the-version, place]\n", body))];
+    let shop = Shop::configured("[clients.goose]\nname = \"Goose\"\n", &files);
+    let parameter = |key: &str, what: &str| {
+        format!(
+            "  - key: {key}\n    input_type: string\n    requirement: optional\n    description: {what}\n    default: \"\"\n"
+        )
+    };
+    let parameters = [
+        parameter("arguments", "What the user wrote after the command"),
+        parameter("the_version", "Argument 1"),
+        parameter("place", "Argument 2"),
+    ];
+    let prompt = "Ship {{ the_version }} to `{{ place }}`: {{ arguments }} with {{ '{{' }}x}} and {{ '{%' }} raw %}.";
+    assert_eq!(
+        shop.text(".goose/recipes/ship.yaml"),
+        format!(
+            "version: \"1.0.0\"\ntitle: ship\ndescription: Ship it\nparameters:\n{}prompt: |\n  {prompt}\n\n  - one\n",
+            parameters.concat()
+        )
+    );
+    let plain = [("commands/ship/COMMAND.md", &*command("", "Ship.\n"))];
+    let shop = Shop::configured("[clients.goose]\nname = \"Goose\"\n", &plain);
+    assert_eq!(
+        shop.text(".goose/recipes/ship.yaml"),
+        "version: \"1.0.0\"\ntitle: ship\ndescription: Ship it\nprompt: |\n  Ship.\n"
+    );
+}

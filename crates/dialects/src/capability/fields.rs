@@ -63,7 +63,8 @@ fn meaning(name: &str) -> Option<Capability> {
         | "worktreecreate"
         | "runon"
         | "onload"
-        | "onstart" => Capability::Commands,
+        | "onstart"
+        | "onfailure" => Capability::Commands,
         "env"
         | "environment"
         | "environmentvariables"
@@ -89,6 +90,15 @@ fn is_setting(name: &str, value: Node<'_>) -> bool {
         "shell" => matches!(text, "sh" | "bash" | "zsh" | "fish" | "pwsh" | "powershell" | "cmd"),
         _ => matches!(text, "true" | "false") || text.parse::<f64>().is_ok(),
     }
+}
+
+/// Returns whether a list has entries with a type, as servers and checks of a recipe of Goose are.
+fn has_types(value: Node<'_>) -> bool {
+    let Value::Sequence(list) = value.value() else { return false };
+    list.iter().any(|node| match node.value() {
+        Value::Mapping(server) => server.get("type").is_some(),
+        _ => false,
+    })
 }
 
 /// Returns whether a value grants nothing.
@@ -227,8 +237,15 @@ impl FieldWalk<'_> {
             if is_denial(&name) {
                 continue;
             }
-            let is_servers = name == "servers" && self.file.name().contains("mcp");
-            let capability = if is_servers { Some(Capability::McpServers) } else { meaning(&name) };
+            let is_servers = name == "servers" && self.file.name().contains("mcp")
+                || name == "extensions" && has_types(field.value);
+            // A recipe of Goose runs them after each answer.
+            let is_checks = name == "checks" && has_types(field.value);
+            let capability = match (is_servers, is_checks) {
+                (true, _) => Some(Capability::McpServers),
+                (_, true) => Some(Capability::Commands),
+                _ => meaning(&name),
+            };
             match capability {
                 Some(Capability::Tools) => self.tools(field.value),
                 Some(Capability::Permissions) => self.permissions(field.name(), field.value),
@@ -367,8 +384,12 @@ impl FieldWalk<'_> {
             Value::Sequence(list) => list.iter().for_each(|node| self.servers(node)),
             Value::Mapping(mapping) => {
                 // Either one server without a name or a mapping of names to servers.
-                if mapping.get("command").is_some() || mapping.get("url").is_some() {
-                    return self.server("", node.span(), mapping);
+                if ["command", "url", "cmd", "uri", "type"]
+                    .iter()
+                    .any(|key| mapping.get(key).is_some())
+                {
+                    let name = mapping.get("name").and_then(Node::as_str).unwrap_or_default();
+                    return self.server(name, node.span(), mapping);
                 }
                 for field in mapping.fields() {
                     match field.value.value() {
@@ -387,7 +408,7 @@ impl FieldWalk<'_> {
 
     fn server(&mut self, name: &str, span: Span, server: Mapping<'_>) {
         let mut words = Vec::new();
-        for key in ["command", "args", "url", "serverUrl", "httpUrl"] {
+        for key in ["command", "cmd", "args", "url", "uri", "serverUrl", "httpUrl"] {
             if let Some(node) = server.get(key) {
                 self.leaves(node, &mut |_, _, text| words.push(text.to_owned()));
             }

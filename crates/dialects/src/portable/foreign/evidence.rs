@@ -5,6 +5,8 @@
 //! about items, such as a `README.md`, and templates for items are none.
 
 use brief_profiles::{BUILTIN, Form, PlaceShape};
+use brief_syntax::front_matter::FrontMatter;
+use brief_syntax::yaml::{Node, Value};
 
 use crate::agents::{AgentFormat, format_of};
 
@@ -119,6 +121,7 @@ const PAGE: &str = "its front matter is that of a web page";
 const EMPTY: &str = "it is empty";
 const AGENT_FILE: &str = "it is an agent file, which `brief agent` runs";
 const RULESYNC: &str = "it is written for rulesync, whose files `brief import` takes over";
+const NO_PROMPT: &str = "it is a recipe without a prompt, which no command has";
 const OTHER: &str = "its front matter has no field that a client reads in rules";
 
 /// A file that is an item.
@@ -160,15 +163,19 @@ pub(super) struct Place {
     folder: Option<Folder>,
     /// True below a directory of pages, tests or templates.
     is_documents: bool,
+    /// True in a directory of recipes.
+    is_recipes: bool,
 }
 
 impl Place {
     pub(super) fn of(directory: &str) -> Place {
-        let mut place = Place { client: None, folder: None, is_documents: false };
+        let is_recipes = directory.split('/').any(|name| name == "recipes");
+        let mut place = Place { client: None, folder: None, is_documents: false, is_recipes };
         for name in directory.split('/').filter(|name| !name.is_empty()) {
             if let Some(client) = client_of(name) {
                 // A template of a project has the real files of a client in it.
-                place = Place { client: Some(client), folder: None, is_documents: false };
+                place =
+                    Place { client: Some(client), folder: None, is_documents: false, is_recipes };
                 if name == ".clinerules" {
                     place.folder = Some(Folder::Rules);
                 }
@@ -192,8 +199,10 @@ impl Place {
 
     /// Returns whether a file without a header may be an item here.
     pub(super) fn is_for_items(&self, name: &str) -> bool {
-        if ending(name) == "toml" {
-            return self.folder == Some(Folder::Commands);
+        match ending(name) {
+            "toml" => return self.folder == Some(Folder::Commands),
+            "yaml" => return self.is_recipes,
+            _ => {}
         }
         has_own_ending(name) || self.folder.is_some_and(|folder| folder != Folder::Skills)
     }
@@ -247,7 +256,12 @@ fn ending(name: &str) -> &str {
 
 /// Returns whether a file of this name could be an item.
 pub fn is_candidate_name(name: &str) -> bool {
-    matches!(ending(name), "md" | "mdc" | "toml")
+    matches!(ending(name), "md" | "mdc" | "toml" | "yaml")
+}
+
+/// Returns whether a file may be an item in its directory, by its ending.
+pub(super) fn is_worth_reading(place: &Place, name: &str) -> bool {
+    ending(name) != "yaml" || place.is_recipes
 }
 
 /// Returns whether a file is a page about its directory.
@@ -276,8 +290,10 @@ pub(super) fn judge(place: &Place, name: &str, document: &ItemDocument) -> Verdi
     if has_placeholder_name(document) {
         return Err((!place.is_documents).then_some(TEMPLATE));
     }
-    if ending(name) == "toml" {
-        return toml_command(place, document);
+    match ending(name) {
+        "toml" => return toml_command(place, document),
+        "yaml" => return recipe(place, document),
+        _ => {}
     }
     if let Some((kind, client)) = by_ending(place, name, document)? {
         return Ok(certain(kind, client));
@@ -446,6 +462,25 @@ fn toml_command(place: &Place, document: &ItemDocument) -> Verdict {
             .is_some_and(|prompt| !prompt.trim().is_empty())
     });
     if is_command { Ok(certain(ItemKind::Command, client)) } else { Err(None) }
+}
+
+/// Judges a recipe of Goose, which is YAML with a title, a description and a prompt.
+fn recipe(place: &Place, document: &ItemDocument) -> Verdict {
+    let whole = FrontMatter::whole(&document.source);
+    let root = whole.header.as_ref().and_then(|header| header.yaml.root());
+    let Some(Value::Mapping(fields)) = root.map(Node::value) else { return Err(None) };
+    let says = |key: &str| {
+        fields.get(key).and_then(Node::as_str).is_some_and(|text| !text.trim().is_empty())
+    };
+    match place.client {
+        None | Some("goose" | "codex") if says("title") && says("description") => {}
+        _ => return Err(None),
+    }
+    if says("prompt") {
+        Ok(certain(ItemKind::Command, "goose"))
+    } else {
+        Err(says("instructions").then_some(NO_PROMPT))
+    }
 }
 
 /// Judges a file in a directory of no kind, such as `categories/NAME`.

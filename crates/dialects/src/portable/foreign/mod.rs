@@ -93,6 +93,10 @@ impl ForeignCollector {
             return;
         }
         let place = Place::of(visit.slashed());
+        // A repository may have thousands of files in YAML.
+        if !evidence::is_worth_reading(&place, name) {
+            return;
+        }
         if evidence::is_page(&place, name) {
             return;
         }

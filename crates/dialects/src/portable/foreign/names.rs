@@ -57,8 +57,16 @@ pub(super) fn of_file(slashed: &str) -> String {
 
 /// Returns the stem of a file: its name without the ending that clients want.
 pub(in crate::portable) fn stem(name: &str) -> &str {
-    const ENDINGS: [&str; 7] =
-        [".instructions.md", ".chatmode.md", ".prompt.md", ".agent.md", ".mdc", ".md", ".toml"];
+    const ENDINGS: [&str; 8] = [
+        ".instructions.md",
+        ".chatmode.md",
+        ".prompt.md",
+        ".agent.md",
+        ".mdc",
+        ".md",
+        ".toml",
+        ".yaml",
+    ];
     ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
 }
 
