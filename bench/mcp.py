@@ -157,6 +157,8 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         top = pathlib.Path(directory)
         project(top)
+        # A project is not made in the second in which it is asked about: answers from newer files are not kept.
+        time.sleep(2.1)
         server = subprocess.Popen([brief, "mcp", "--http", "0"], cwd=top, stderr=subprocess.PIPE, text=True)
         address = server.stderr.readline().split("http://")[1].split("/")[0]
         token = server.stderr.readline().split("Bearer ")[1].strip().rstrip("`")

@@ -3,7 +3,7 @@
 //! One walk serves all dialects: along one path for a question about it, over everything for a
 //! list or a check. The cost of one question depends on the depth of its path alone.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -329,7 +329,7 @@ impl Catalog {
 
     /// Returns the places in the texts of the project that name a file of it.
     pub fn links(&self, system: &dyn System, root: &Root) -> Vec<GuidanceLink> {
-        let check = LinkCheck { system, root, files: None, seen: BTreeSet::new() };
+        let check = LinkCheck::new(system, root, None);
         let mut found = Vec::new();
         for guidance in self.asked() {
             guidance.texts(&mut |text| found.extend(check.named(text)));
@@ -344,8 +344,7 @@ impl Catalog {
     /// Returns the links in the texts of the project that lead to no file, for a catalog that was read
     /// with [`Catalog::whole`].
     pub fn broken_links(&self, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
-        let mut check =
-            LinkCheck { system, root, files: self.files.as_ref(), seen: BTreeSet::new() };
+        let mut check = LinkCheck::new(system, root, self.files.as_ref());
         let mut found = Vec::new();
         for guidance in self.asked() {
             guidance.texts(&mut |text| found.extend(check.check(text)));
@@ -354,10 +353,22 @@ impl Catalog {
     }
 
     /// Passes each text of the project to `tell`, with its sentences.
-    pub(crate) fn each_prose(&self, tell: &mut dyn FnMut(&GuidanceText<'_>, &Prose)) {
+    pub(crate) fn each_prose(&self, system: &dyn System, tell: &mut dyn FnMut(&ReadText<'_>)) {
+        // One file may hold many texts.
+        let mut last: Option<(Arc<Source>, PathBuf)> = None;
         for guidance in self.asked() {
             guidance.texts(&mut |text| {
-                tell(&text, &Prose::of(text.body()));
+                let (_, real) = match last.take() {
+                    Some(known) if Arc::ptr_eq(&known.0, text.source) => last.insert(known),
+                    _ => {
+                        let path = text.source.path();
+                        let real = system.resolve(path).map(|real| real.path);
+                        let real = real.unwrap_or_else(|_| path.to_owned());
+                        last.insert((Arc::clone(text.source), real))
+                    }
+                };
+                let prose = Prose::of(text.body());
+                tell(&ReadText { text, real, prose });
             });
         }
     }
@@ -368,10 +379,16 @@ impl Catalog {
         self.asked().flat_map(|guidance| guidance.check_client_files(&is_there)).collect()
     }
 
-    /// Passes each file with texts of the project to `tell`, perhaps more than once.
+    /// Passes each file with texts of the project to `tell`, once for each dialect that reads it.
     pub(crate) fn each_source(&self, tell: &mut dyn FnMut(&Arc<Source>)) {
         for guidance in self.asked() {
-            guidance.texts(&mut |text| tell(text.source));
+            let mut last: Option<Arc<Source>> = None;
+            guidance.texts(&mut |text| {
+                if last.as_ref().is_none_or(|last| !Arc::ptr_eq(last, text.source)) {
+                    tell(text.source);
+                    last = Some(Arc::clone(text.source));
+                }
+            });
         }
     }
 
@@ -395,9 +412,9 @@ impl Catalog {
         let mut references = ReferenceCheck::new(system, root, files);
         let mut texts = SaidTexts::default();
         let mut found = Vec::new();
-        self.each_prose(&mut |text, prose| {
-            found.extend(references.check_likely(text, prose));
-            texts.take(system, text, prose);
+        self.each_prose(system, &mut |text| {
+            found.extend(references.check_likely(text));
+            texts.take(text);
         });
         found.extend(texts.check(self, system, root));
         found
@@ -413,6 +430,14 @@ impl Catalog {
         let all: usize = self.asked().map(DialectGuidance::file_count).sum();
         all.saturating_sub(self.shared)
     }
+}
+
+/// A text of the project, read.
+pub(crate) struct ReadText<'t> {
+    pub(crate) text: GuidanceText<'t>,
+    /// Its file, with links followed.
+    pub(crate) real: &'t Path,
+    pub(crate) prose: Prose,
 }
 
 /// Reads the packages that locks record, or that the user asks for. It costs nothing where there are none.

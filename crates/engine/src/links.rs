@@ -12,7 +12,8 @@ use std::sync::Arc;
 use brief_dialects::{GuidanceText, ProjectFiles};
 use brief_syntax::markdown::{decoded_destination, links};
 use brief_syntax::paths::{cleaned_below, relative_path};
-use brief_syntax::{Diagnostic, Root, Rule, Source, Span, System, rules, walk};
+use brief_syntax::walk::IgnoreFiles;
+use brief_syntax::{Diagnostic, Root, Rule, Source, Span, System, rules};
 
 /// Broken links that are reported for one file; more are one mistake.
 const REPORTED_PER_FILE: usize = 20;
@@ -92,15 +93,25 @@ pub struct GuidanceLink {
 
 /// Looks for broken links in the texts of one project.
 pub(crate) struct LinkCheck<'c> {
-    pub(crate) system: &'c dyn System,
-    pub(crate) root: &'c Root,
+    system: &'c dyn System,
+    root: &'c Root,
     /// The paths of the project, for advice.
-    pub(crate) files: Option<&'c ProjectFiles>,
+    files: Option<&'c ProjectFiles>,
+    ignored: IgnoreFiles<'c>,
     /// The texts that were looked at.
-    pub(crate) seen: BTreeSet<u64>,
+    seen: BTreeSet<u64>,
 }
 
-impl LinkCheck<'_> {
+impl<'c> LinkCheck<'c> {
+    pub(crate) fn new(
+        system: &'c dyn System,
+        root: &'c Root,
+        files: Option<&'c ProjectFiles>,
+    ) -> LinkCheck<'c> {
+        let ignored = IgnoreFiles::new(system, root);
+        LinkCheck { system, root, files, ignored, seen: BTreeSet::new() }
+    }
+
     /// Returns the links of a text that lead nowhere, each once. A file that two dialects read, or that has
     /// a copy for another client, is looked at once.
     pub(crate) fn check(&mut self, text: GuidanceText<'_>) -> Vec<Diagnostic> {
@@ -168,9 +179,7 @@ impl LinkCheck<'_> {
         let mut paths = bases.filter_map(|base| inside(top, base, &wanted.path));
         paths.any(|path| {
             self.exists(&path, wanted)
-                || path
-                    .strip_prefix(top)
-                    .is_ok_and(|below| walk::is_ignored(self.system, self.root, below))
+                || path.strip_prefix(top).is_ok_and(|below| self.ignored.is_ignored(below))
         })
     }
 

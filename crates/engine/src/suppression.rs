@@ -52,14 +52,18 @@ impl Suppressions {
     /// says so.
     pub(crate) fn take_back(&mut self, diagnostics: &mut Vec<Diagnostic>) -> usize {
         let before = diagnostics.len();
+        // Nearly no file has a comment, and the findings of a file come together.
+        let mut without: Option<Arc<Source>> = None;
         diagnostics.retain_mut(|diagnostic| {
+            let is_same = |last: &Arc<Source>| Arc::ptr_eq(last, &diagnostic.source);
             // The author of a hidden text may be the attacker.
-            if diagnostic.code().contains("hidden") {
+            if without.as_ref().is_some_and(is_same) || diagnostic.code().contains("hidden") {
                 return true;
             }
             self.read(&diagnostic.source);
             let Some((_, comments)) = self.files.get_mut(diagnostic.path()) else { return true };
             if comments.is_empty() {
+                without = Some(Arc::clone(&diagnostic.source));
                 return true;
             }
             let (code, line) = (diagnostic.code(), diagnostic.position().line);

@@ -4,6 +4,7 @@
 //! looks like on a terminal, in JSON or in SARIF is decided in [`crate::render`].
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -223,13 +224,16 @@ fn overlap(left: Span, right: Span) -> bool {
 
 /// Sorts diagnostics as people read them: by file, place and code.
 pub fn sort(diagnostics: &mut [Diagnostic]) {
+    let file = |left: &Diagnostic, right: &Diagnostic| {
+        // Most neighbours are of one file.
+        let is_same = Arc::ptr_eq(&left.source, &right.source);
+        if is_same { Ordering::Equal } else { left.path().cmp(right.path()) }
+    };
+    let place = |found: &Diagnostic| (found.span, found.code());
     diagnostics.sort_by(|left, right| {
-        (left.path(), left.span, left.code(), &left.message).cmp(&(
-            right.path(),
-            right.span,
-            right.code(),
-            &right.message,
-        ))
+        file(left, right)
+            .then_with(|| place(left).cmp(&place(right)))
+            .then_with(|| left.message.cmp(&right.message))
     });
 }
 

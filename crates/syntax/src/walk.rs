@@ -4,8 +4,11 @@
 //! listed, and a path may be longer than the system allows in one call. Unreadable parts are
 //! reported and skipped.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -365,28 +368,52 @@ impl WholeWalk<'_> {
     }
 }
 
-/// Returns whether version control ignores a path below a root, existing or not.
-pub fn is_ignored(system: &dyn Files, root: &Root, below: &Path) -> bool {
-    let mut rules: Vec<Gitignore> = Vec::new();
-    let mut directory = root.path().to_owned();
-    for name in below {
-        let bytes = system.read(&directory.join(".gitignore"), limits::FILE_BYTES);
-        rules.extend(bytes.ok().and_then(|bytes| parse_rules(&directory, &bytes)));
-        directory.push(name);
-        let decided = rules.iter().rev().find_map(|rules| {
-            let as_file = rules.matched(&directory, false);
-            let matched = if as_file.is_none() { rules.matched(&directory, true) } else { as_file };
-            match matched {
-                Match::Ignore(_) => Some(true),
-                Match::Whitelist(_) => Some(false),
-                Match::None => None,
-            }
-        });
-        if decided == Some(true) {
-            return true;
-        }
+/// The `.gitignore` files of a project, each read once.
+pub struct IgnoreFiles<'s> {
+    files: &'s dyn Files,
+    root: &'s Root,
+    /// The rules of each directory that was asked about.
+    rules: RefCell<HashMap<PathBuf, Option<Rc<Gitignore>>>>,
+}
+
+impl<'s> IgnoreFiles<'s> {
+    /// Reads nothing yet.
+    pub fn new(files: &'s dyn Files, root: &'s Root) -> IgnoreFiles<'s> {
+        IgnoreFiles { files, root, rules: RefCell::default() }
     }
-    false
+
+    /// Returns whether version control ignores a path below the root, existing or not.
+    pub fn is_ignored(&self, below: &Path) -> bool {
+        let mut above: Vec<Rc<Gitignore>> = Vec::new();
+        let mut path = self.root.path().to_owned();
+        for name in below {
+            above.extend(self.rules_in(&path));
+            path.push(name);
+            let decided = above.iter().rev().find_map(|rules| {
+                let as_file = rules.matched(&path, false);
+                let matched = if as_file.is_none() { rules.matched(&path, true) } else { as_file };
+                match matched {
+                    Match::Ignore(_) => Some(true),
+                    Match::Whitelist(_) => Some(false),
+                    Match::None => None,
+                }
+            });
+            if decided == Some(true) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn rules_in(&self, directory: &Path) -> Option<Rc<Gitignore>> {
+        if let Some(known) = self.rules.borrow().get(directory) {
+            return known.clone();
+        }
+        let bytes = self.files.read(&directory.join(".gitignore"), limits::FILE_BYTES).ok();
+        let rules = bytes.and_then(|bytes| parse_rules(directory, &bytes)).map(Rc::new);
+        self.rules.borrow_mut().insert(directory.to_owned(), rules.clone());
+        rules
+    }
 }
 
 fn parse_rules(directory: &Path, bytes: &[u8]) -> Option<Gitignore> {

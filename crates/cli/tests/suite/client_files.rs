@@ -98,6 +98,28 @@ fn what_has_one_right_answer_is_mended() {
     assert!(project.read(".mcp.json").contains(added), "{}", project.read(".mcp.json"));
 }
 
+/// Names with a prefix of their own in all skills are a decision, and one finding.
+#[test]
+fn a_habit_of_many_skills_is_one_finding() {
+    let with_skills = |names: &[&str]| {
+        names.iter().fold(project(), |project, name| {
+            let text = format!(
+                "---\nname: shop:{name}\ndescription: Use when {name} changes\n---\nText.\n"
+            );
+            project.with_file(&format!(".claude/skills/{name}/SKILL.md"), &text)
+        })
+    };
+    let few = findings(&with_skills(&["cart", "mail", "stock"]));
+    assert_eq!(few.len(), 3, "{few:?}");
+    let many = with_skills(&["cart", "mail", "stock", "tax"]);
+    assert_eq!(findings(&many), ["warning client/skill-standard .claude/skills/cart/SKILL.md:2"]);
+    assert!(
+        many.run(&["lint"]).stdout.contains("; 3 more skills do the same"),
+        "{}",
+        many.run(&["lint"])
+    );
+}
+
 /// A message names the client, its version and what it does.
 #[test]
 fn a_message_names_the_client() {

@@ -15,7 +15,7 @@ use crate::{Dialect, DialectGuidance, GuidanceText, MatchRecord, ProjectFiles, R
 use crate::{is_looked_at, tasks};
 
 use super::client_files::{self, ClientFiles};
-use super::model::{Folder, mark_shared};
+use super::model::{Folder, mark_shared, number_texts};
 use super::read::{Level, NativeReader};
 use super::resolve::{NativeQuestion, NativeTarget, record_matches, resolve};
 use super::{NAME, check, settings};
@@ -305,6 +305,7 @@ impl Reader for ProjectGuidance {
 
     fn finish(mut self: Box<Self>) -> Box<dyn DialectGuidance> {
         mark_shared(&mut self.folders);
+        number_texts(&mut self.folders);
         self
     }
 }

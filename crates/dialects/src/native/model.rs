@@ -40,6 +40,15 @@ pub(super) struct Guide {
     pub(super) is_shared: bool,
     /// The file itself, when it was found by a link.
     pub(super) real: Option<PathBuf>,
+    /// The number of its text among those of the whole project; equal texts have the same.
+    pub(super) text_number: Option<usize>,
+}
+
+/// A text as far as it is compared with others.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ComparedText<'g> {
+    Number(usize),
+    Words(&'g str),
 }
 
 impl Guide {
@@ -61,6 +70,12 @@ impl Guide {
     /// Returns the text to deliver.
     pub(super) fn content(&self) -> &str {
         self.source.text().get(self.body_start..).unwrap_or_default()
+    }
+
+    /// Returns the text to compare with those of others.
+    pub(super) fn compared(&self) -> ComparedText<'_> {
+        self.text_number
+            .map_or_else(|| ComparedText::Words(self.content().trim()), ComparedText::Number)
     }
 
     /// Returns what a client needs to see for it to be used.
@@ -148,5 +163,19 @@ pub(super) fn mark_shared(folders: &mut [Folder]) {
     }
     for guide in folders.iter_mut().flat_map(|folder| &mut folder.guides) {
         guide.is_shared = ways.get(guide.path().as_os_str()).is_some_and(|&count| count > 1);
+    }
+}
+
+/// Numbers the texts, so that the questions about each file of a project do not compare them again.
+pub(super) fn number_texts(folders: &mut [Folder]) {
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut found = Vec::new();
+    for guide in folders.iter().flat_map(|folder| &folder.guides) {
+        let next = numbers.len();
+        found.push(*numbers.entry(guide.content().trim()).or_insert(next));
+    }
+    let guides = folders.iter_mut().flat_map(|folder| &mut folder.guides);
+    for (guide, number) in guides.zip(found) {
+        guide.text_number = Some(number);
     }
 }

@@ -83,6 +83,7 @@ pub(super) fn parse(found: Found, place: &ClientPlace, diagnostics: &mut Vec<Dia
         mentions: Vec::new(),
         is_shared: false,
         real,
+        text_number: None,
         name,
         source,
     };
@@ -115,6 +116,7 @@ pub(super) fn parse_imported(source: Arc<Source>, reason: String) -> Guide {
         mentions: Vec::new(),
         is_shared: false,
         real: None,
+        text_number: None,
         source,
     }
 }

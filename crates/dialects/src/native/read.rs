@@ -288,6 +288,7 @@ impl<'s> NativeReader<'s> {
             mentions: Vec::new(),
             is_shared: false,
             real: None,
+            text_number: None,
         });
     }
 

@@ -289,7 +289,7 @@ fn links<'s>(candidates: &[Candidate<'s>]) -> BTreeMap<usize, (Origin<'s>, bool)
 /// offered, that of the client itself where there is one. Returns the others, each with that one and
 /// whether the client has it.
 fn offered_texts<'s>(candidates: &[Candidate<'s>]) -> BTreeMap<usize, (Origin<'s>, bool)> {
-    let mut first: BTreeMap<(&str, &str, &str), (usize, Origin<'s>, bool)> = BTreeMap::new();
+    let mut first: BTreeMap<_, (Origin<'s>, bool)> = BTreeMap::new();
     let mut repeated = BTreeMap::new();
     let is_offered =
         |found: &Candidate<'_>| matches!(found.verdict, PatternVerdict::In(State::Offered, _));
@@ -297,14 +297,14 @@ fn offered_texts<'s>(candidates: &[Candidate<'s>]) -> BTreeMap<usize, (Origin<'s
     let mut offered: Vec<_> = offered.collect();
     offered.sort_by_key(|(_, found)| !found.is_loaded);
     for (index, Candidate { guide, is_loaded, .. }) in offered {
-        let key = (guide.kind, guide.name.as_str(), guide.content().trim());
+        let key = (guide.kind, guide.name.as_str(), guide.compared());
         match first.get(&key) {
-            Some(&(_, origin, is_first_loaded)) if !is_loaded => {
+            Some(&(origin, is_first_loaded)) if !is_loaded => {
                 repeated.insert(index, (origin, is_first_loaded));
             }
             Some(_) => {}
             None => {
-                first.insert(key, (index, guide.origin(), *is_loaded));
+                first.insert(key, (guide.origin(), *is_loaded));
             }
         }
     }

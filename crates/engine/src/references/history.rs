@@ -93,7 +93,7 @@ impl Catalog {
         let Some(files) = self.files() else { return Vec::new() };
         let mut check = ReferenceCheck::new(system, root, files);
         let mut found = Vec::new();
-        self.each_prose(&mut |text, prose| found.extend(check.check(text, prose)));
+        self.each_prose(system, &mut |text| found.extend(check.check(text)));
         found
     }
 }

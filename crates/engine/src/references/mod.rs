@@ -12,6 +12,7 @@ mod paths;
 mod tests;
 mod versions;
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -19,9 +20,11 @@ use std::sync::Arc;
 
 use brief_dialects::{GuidanceText, ProjectFiles};
 use brief_syntax::diagnostic::{Edit, Fix};
-use brief_syntax::markdown::{CodeBlock, Prose};
+use brief_syntax::markdown::CodeBlock;
 use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::{Diagnostic, Root, Rule, Source, Span, System, rules};
+
+use crate::catalog::ReadText;
 
 use self::commands::{Named, NamedByCommand, Runner, read_line};
 use self::manifests::{Lookup, Manifests};
@@ -181,7 +184,8 @@ impl<'c> ReferenceCheck<'c> {
     }
 
     /// Returns what a text names and the project does not have. A text that stands in two places is looked at once.
-    pub(crate) fn check(&mut self, text: &GuidanceText<'_>, prose: &Prose) -> Vec<StaleReference> {
+    pub(crate) fn check(&mut self, read: &ReadText<'_>) -> Vec<StaleReference> {
+        let ReadText { text, real, prose } = read;
         let root = self.manifests.root.path();
         let path = text.source.path();
         let Some(below) = path.strip_prefix(root).ok().and_then(Path::parent) else {
@@ -190,19 +194,18 @@ impl<'c> ReferenceCheck<'c> {
         let directory = slashed(below);
         let body = text.body();
         // A link to a file, or to its directory, is the same text.
-        let real = self.manifests.system.resolve(path).map(|real| real.path);
         let mut hasher = DefaultHasher::new();
-        (real.as_deref().unwrap_or(path).parent(), body).hash(&mut hasher);
+        (real.parent(), body).hash(&mut hasher);
         if paths::is_elsewhere(below) || !self.seen.insert(hasher.finish()) {
             return Vec::new();
         }
         let mut look =
-            Look { check: self, text, directory, known: BTreeSet::new(), found: Vec::new() };
-        for passage in &prose.passages {
-            look.passage(passage);
-        }
-        for (block, headings) in &prose.blocks {
-            if !paths::is_example(headings) {
+            Look { check: self, text, real, directory, known: BTreeSet::new(), found: Vec::new() };
+        for section in prose.sections.iter().filter(|one| !paths::is_example(&one.headings)) {
+            for passage in &section.passages {
+                look.passage(passage);
+            }
+            for block in &section.blocks {
                 look.block(body, block);
             }
         }
@@ -211,12 +214,8 @@ impl<'c> ReferenceCheck<'c> {
     }
 
     /// Returns the problems of a text that are likely enough without history.
-    pub(crate) fn check_likely(
-        &mut self,
-        text: &GuidanceText<'_>,
-        prose: &Prose,
-    ) -> Vec<Diagnostic> {
-        let mut found = self.check(text, prose);
+    pub(crate) fn check_likely(&mut self, text: &ReadText<'_>) -> Vec<Diagnostic> {
+        let mut found = self.check(text);
         found.retain(|one| one.likelihood <= Likelihood::Likely && !one.trace.is_needed);
         found.iter().map(StaleReference::diagnostic).collect()
     }
@@ -226,6 +225,8 @@ impl<'c> ReferenceCheck<'c> {
 struct Look<'l, 'c> {
     check: &'l ReferenceCheck<'c>,
     text: &'l GuidanceText<'l>,
+    /// Its file, with links followed.
+    real: &'l Path,
     /// Its directory, `/`-separated below the root.
     directory: String,
     /// The names that were looked up.
@@ -239,19 +240,26 @@ impl Look<'_, '_> {
     }
 
     fn passage(&mut self, passage: &brief_syntax::markdown::Passage) {
-        if paths::is_example(&passage.headings) {
-            return;
-        }
         for version in versions::named_versions(passage) {
             self.version(passage, &version);
         }
         if passage.codes.is_empty() {
             return;
         }
-        let sentences = passage.sentences();
+        let sentences = OnceCell::new();
         // One sentence may hold thousands of codes, and is judged once.
         let mut judged = (usize::MAX, false, false);
         for code in &passage.codes {
+            let commands = read_line(&code.text, &mut None);
+            // The path of a link is looked at with the links.
+            let is_path = commands.is_empty()
+                && !code.text.contains(' ')
+                && !code.is_linked
+                && self.index.is_path(&code.text);
+            if commands.is_empty() && !is_path {
+                continue;
+            }
+            let sentences = sentences.get_or_init(|| passage.sentences());
             let index = sentences.partition_point(|(start, _)| *start <= code.at).saturating_sub(1);
             if judged.0 != index {
                 let sentence = sentences.get(index).map_or("", |(_, sentence)| *sentence);
@@ -262,14 +270,13 @@ impl Look<'_, '_> {
             if is_gone {
                 continue;
             }
-            let (start, mut directory) = (code.span.start, None);
-            let commands = read_line(&code.text, &mut directory);
+            let start = code.span.start;
             for command in &commands {
                 self.command(command, start, is_made);
             }
-            // The path of a link is looked at with the links.
-            if commands.is_empty() && !code.text.contains(' ') && !code.is_linked {
-                self.path(&code.text, self.span(start, start + code.text.len()), is_made);
+            if is_path {
+                let span = self.span(start, start + code.text.len());
+                self.path_at(&code.text, &code.text, span, is_made);
             }
         }
     }
@@ -465,18 +472,13 @@ impl Look<'_, '_> {
         });
     }
 
-    fn path(&mut self, written: &str, span: Span, is_made: bool) {
-        if self.index.is_path(written) {
-            self.path_at(written, written, span, is_made);
-        }
-    }
-
     /// Looks a path up; `place` is where it leads from the directory that the text is for.
     fn path_at(&mut self, written: &str, place: &str, span: Span, is_made: bool) {
         if !self.known.insert(written.to_owned()) {
             return;
         }
-        let Some(missing) = self.check.index.missing(written, place, self.text.source.path())
+        let Some(missing) =
+            self.check.index.missing(written, place, [self.text.source.path(), self.real])
         else {
             return;
         };

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use brief_dialects::ProjectFiles;
 use brief_syntax::paths::{cleaned_below, slashed};
-use brief_syntax::{Root, System, walk};
+use brief_syntax::walk::IgnoreFiles;
+use brief_syntax::{Root, System};
 
 use crate::links::{ELSEWHERE, Wanted};
 
@@ -123,9 +124,9 @@ pub(super) fn is_example(headings: &[String]) -> bool {
     ];
     headings.iter().any(|heading| {
         let lower = heading.to_ascii_lowercase();
-        words.iter().any(|word| {
-            lower.split([' ', ':', '(', ')', ',']).any(|part| part.trim_end_matches('s') == *word)
-        })
+        lower
+            .split([' ', ':', '(', ')', ','])
+            .any(|part| words.contains(&part.trim_end_matches('s')))
     })
 }
 
@@ -166,11 +167,18 @@ pub(super) struct PathIndex<'c> {
     root: &'c Root,
     files: &'c ProjectFiles,
     names: OnceCell<HashMap<&'c str, Vec<&'c str>>>,
+    ignored: IgnoreFiles<'c>,
 }
 
 impl<'c> PathIndex<'c> {
     pub(super) fn new(system: &'c dyn System, root: &'c Root, files: &'c ProjectFiles) -> Self {
-        PathIndex { system, root, files, names: OnceCell::new() }
+        PathIndex {
+            system,
+            root,
+            files,
+            names: OnceCell::new(),
+            ignored: IgnoreFiles::new(system, root),
+        }
     }
 
     /// Returns whether code is surely the path of a file of a project.
@@ -210,22 +218,24 @@ impl<'c> PathIndex<'c> {
         })
     }
 
-    /// Looks for a path from a file and all directories above it, and for any path that ends so.
-    pub(super) fn missing(&self, written: &str, place: &str, file: &Path) -> Option<MissingPath> {
+    /// Looks for a path from a file, by both of its paths, and all directories above it, and for any path that ends so.
+    pub(super) fn missing(
+        &self,
+        written: &str,
+        place: &str,
+        file: [&Path; 2],
+    ) -> Option<MissingPath> {
         let wanted = Wanted::of(place)?;
         let root = self.root.path();
-        let real = self.system.resolve(file).map_or_else(|_| file.to_owned(), |real| real.path);
         let mut places = Vec::new();
-        for from in [file, real.as_path()] {
+        for from in file {
             let bases = from.ancestors().skip(1).take_while(|base| base.starts_with(root));
             for base in bases {
                 let below = base.strip_prefix(root).ok()?.join(&wanted.path);
                 // A path that leaves the project is of another one.
                 let Some(below) = cleaned_below(&below) else { continue };
                 let path: PathBuf = root.components().chain(below.components()).collect();
-                if self.system.resolve(&path).is_ok()
-                    || walk::is_ignored(self.system, self.root, &below)
-                {
+                if self.system.resolve(&path).is_ok() || self.ignored.is_ignored(&below) {
                     return None;
                 }
                 let below = slashed(&below);

@@ -98,9 +98,18 @@ const NEED: [&str; 12] = [
 /// Finds the versions that a passage says are needed.
 pub(crate) fn named_versions(passage: &Passage) -> Vec<NamedVersion> {
     let mut found = Vec::new();
+    let has_number = |text: &str| text.bytes().any(|byte| byte.is_ascii_digit());
+    if !has_number(&passage.text) {
+        return found;
+    }
     for (start, sentence) in passage.sentences() {
+        if !has_number(sentence) {
+            continue;
+        }
         let lower = sentence.to_ascii_lowercase();
-        if PAST.iter().any(|word| lower.contains(word)) {
+        if !WORDS.iter().any(|(word, _)| lower.contains(word))
+            || PAST.iter().any(|word| lower.contains(word))
+        {
             continue;
         }
         let is_short =
@@ -319,7 +328,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<String> {
-        let versions = Prose::of(text).passages.iter().flat_map(named_versions).collect::<Vec<_>>();
+        let versions = Prose::of(text).passages().flat_map(named_versions).collect::<Vec<_>>();
         let shown = |version: &NamedVersion| {
             let plus = if version.is_least { "+" } else { "" };
             let numbers: Vec<String> = version.numbers.iter().map(u32::to_string).collect();

@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_dialects::GuidanceText;
-use brief_syntax::markdown::{Passage, Prose};
+use brief_syntax::markdown::{Passage, ProseSection};
 use brief_syntax::render::path_below;
 use brief_syntax::{Diagnostic, Root, Severity, Source, Span, System, rules};
 
 use self::grammar::{Demand, Topic, demands, of_command};
 use self::meetings::{Heaviest, Meeting, Meetings};
 use self::repeated::Print;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, ReadText};
 
 /// The number of instructions in one briefing from which on models leave some out.
 const MOST_INSTRUCTIONS: usize = 150;
@@ -77,25 +77,28 @@ pub(crate) struct SaidTexts {
 
 impl SaidTexts {
     /// Reads a text.
-    pub(crate) fn take(&mut self, system: &dyn System, text: &GuidanceText<'_>, prose: &Prose) {
+    pub(crate) fn take(&mut self, read: &ReadText<'_>) {
+        let ReadText { text, real, prose } = read;
         if text.is_skill {
             return;
         }
-        let path = text.source.path();
         let mut said = SaidText {
             source: Arc::clone(text.source),
-            real: system.resolve(path).map_or_else(|_| path.to_owned(), |real| real.path),
+            real: real.to_path_buf(),
             line: text.entry.map(|(_, line)| line),
             demands: Vec::new(),
             instructions: 0,
             prints: repeated::prints(text, prose),
         };
-        for passage in &prose.passages {
-            said.passage(text, passage);
-        }
-        for (block, headings) in &prose.blocks {
-            if is_shell(&block.info) {
-                said.block(text, block.content, headings);
+        for section in &prose.sections {
+            let is_example = is_bad_example(&section.headings);
+            for passage in &section.passages {
+                said.passage(text, passage, section, is_example);
+            }
+            for block in section.blocks.iter().filter(|block| is_shell(&block.info)) {
+                if !is_example {
+                    said.block(text, block.content, &section.headings);
+                }
             }
         }
         self.texts.push(said);
@@ -189,10 +192,16 @@ fn is_shell(info: &str) -> bool {
 }
 
 impl SaidText {
-    fn passage(&mut self, text: &GuidanceText<'_>, passage: &Passage) {
+    fn passage(
+        &mut self,
+        text: &GuidanceText<'_>,
+        passage: &Passage,
+        section: &ProseSection,
+        is_example: bool,
+    ) {
         for (start, sentence) in passage.sentences() {
             self.instructions += usize::from(!passage.is_heading && is_instruction(sentence));
-            if is_bad_example(&passage.headings) {
+            if is_example {
                 continue;
             }
             let lead = sentence.len() - sentence.trim_start().len();
@@ -203,8 +212,8 @@ impl SaidText {
                     demand,
                     span: text.place(inner.start, inner.end),
                     words: words.trim_end_matches(['.', ';', ':', '!']).to_owned(),
-                    qualifiers: qualifiers(&passage.headings, words),
-                    section: section(&passage.headings),
+                    qualifiers: qualifiers(&section.headings, words),
+                    section: narrowing(&section.headings),
                 });
             }
         }
@@ -226,7 +235,7 @@ impl SaidText {
             let Some(demand) = of_command(program).filter(|_| !words.contains('#')) else {
                 continue;
             };
-            if is_bad_example(headings) || self.demands.iter().any(|said| said.demand == demand) {
+            if self.demands.iter().any(|said| said.demand == demand) {
                 continue;
             }
             let at = begin + line.find(words).unwrap_or(0);
@@ -235,7 +244,7 @@ impl SaidText {
                 span: text.place(at, at + words.len()),
                 words: words.to_owned(),
                 qualifiers: qualifiers(headings, ""),
-                section: section(headings),
+                section: narrowing(headings),
             });
         }
     }
@@ -335,7 +344,8 @@ const GENERAL: [&str; 64] = [
     "linting",
 ];
 
-fn section(headings: &[String]) -> Vec<String> {
+/// Returns the headings that narrow what stands below them.
+fn narrowing(headings: &[String]) -> Vec<String> {
     let is_general = |heading: &&String| {
         let lower = heading.to_lowercase();
         lower.split_whitespace().all(|word| {

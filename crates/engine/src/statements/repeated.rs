@@ -88,7 +88,7 @@ pub(super) fn prints(text: &GuidanceText<'_>, prose: &Prose) -> Vec<Print> {
             shingles: shingles.into_iter().collect(),
         })
     };
-    prose.passages.iter().filter_map(print).collect()
+    prose.passages().filter_map(print).collect()
 }
 
 /// The passages that two texts share.

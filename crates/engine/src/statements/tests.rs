@@ -4,13 +4,13 @@ use brief_syntax::markdown::Prose;
 
 use super::descriptions::vagueness;
 use super::grammar::{Topic, demands};
-use super::section;
+use super::narrowing;
 
 /// Returns the demands of a text: topic, value, `!` for a ban.
 fn read(text: &str) -> Vec<String> {
     let prose = Prose::of(text);
     let mut found = Vec::new();
-    for passage in &prose.passages {
+    for passage in prose.passages() {
         for (_, sentence) in passage.sentences() {
             for demand in demands(passage, sentence) {
                 let ban = if demand.is_ban { "!" } else { "" };
@@ -96,7 +96,7 @@ fn hedged_sentences_demand_nothing() {
 fn demands_contradict() {
     let one = |text: &str| {
         let prose = Prose::of(text);
-        let passage = &prose.passages[0];
+        let passage = &prose.sections[0].passages[0];
         demands(passage, &passage.text).remove(0)
     };
     for (left, right, expected) in [
@@ -126,8 +126,8 @@ fn demands_contradict() {
 #[test]
 fn only_some_headings_narrow() {
     let headings = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-    assert_eq!(section(&headings(&["Shop", "Code style"])), [""; 0]);
-    assert_eq!(section(&headings(&["Shop", "Dashboard package"])), ["dashboard package"]);
+    assert_eq!(narrowing(&headings(&["Shop", "Code style"])), [""; 0]);
+    assert_eq!(narrowing(&headings(&["Shop", "Dashboard package"])), ["dashboard package"]);
 }
 
 #[test]

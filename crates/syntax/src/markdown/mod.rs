@@ -20,7 +20,7 @@ pub use blocks::{Block, BlockKind, Image, blocks};
 pub use format::{FormatRefusal, Formatted, format};
 pub use links::{Link, decoded_destination, links};
 pub use plain::is_laid_out;
-pub use prose::{InlineCode, Passage, Prose};
+pub use prose::{InlineCode, Passage, Prose, ProseSection};
 
 /// The parser options of this module. The extensions that change the meaning of ordinary prose
 /// (wiki links, maths, definition lists) stay off.

@@ -11,10 +11,19 @@ use crate::source::Span;
 /// The words and the code of a Markdown text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prose {
+    /// The parts between headings, in order.
+    pub sections: Vec<ProseSection>,
+}
+
+/// The words and the code below the same headings.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ProseSection {
+    /// The headings above, the most general first.
+    pub headings: Vec<String>,
     /// The paragraphs, items and cells, in order.
     pub passages: Vec<Passage>,
-    /// The code blocks, each with the headings above it.
-    pub blocks: Vec<(CodeBlock, Vec<String>)>,
+    /// The code blocks, in order.
+    pub blocks: Vec<CodeBlock>,
 }
 
 /// One paragraph, item or cell.
@@ -22,8 +31,6 @@ pub struct Prose {
 pub struct Passage {
     /// Its words without markup; inline code stands between backticks.
     pub text: String,
-    /// The headings above it, the most general first.
-    pub headings: Vec<String>,
     /// The code in it.
     pub codes: Vec<InlineCode>,
     /// True for an item of a list.
@@ -112,6 +119,11 @@ impl Prose {
         reader.close();
         reader.prose
     }
+
+    /// Returns the paragraphs, items and cells of all sections.
+    pub fn passages(&self) -> impl Iterator<Item = &Passage> {
+        self.sections.iter().flat_map(|section| &section.passages)
+    }
 }
 
 #[derive(Default)]
@@ -119,6 +131,8 @@ struct ProseReader {
     prose: Prose,
     /// Levels and texts of the headings above.
     headings: Vec<(u8, String)>,
+    /// True if the last section stands below these headings.
+    is_begun: bool,
     passage: Option<Passage>,
     heading: Option<u8>,
     code: Option<CodeBlock>,
@@ -133,7 +147,9 @@ impl ProseReader {
             Event::Start(Tag::Heading { level, .. }) => {
                 self.close();
                 let level = super::number(level);
+                let before = self.headings.len();
                 self.headings.retain(|(above, _)| *above < level);
+                self.is_begun &= self.headings.len() == before;
                 self.heading = Some(level);
             }
             Event::End(TagEnd::Heading(_)) => {
@@ -144,6 +160,7 @@ impl ProseReader {
                 let level = self.heading.take();
                 self.close();
                 self.headings.extend(level.map(|level| (level, said.unwrap_or_default())));
+                self.is_begun = false;
             }
             Event::Start(Tag::Item) => {
                 self.close();
@@ -173,8 +190,9 @@ impl ProseReader {
                 self.code = Some(CodeBlock { info, span, content: Span::at(span.end), fence });
             }
             Event::End(TagEnd::CodeBlock) => {
-                let above = self.headings();
-                self.prose.blocks.extend(self.code.take().map(|block| (block, above)));
+                if let Some(block) = self.code.take() {
+                    self.section().blocks.push(block);
+                }
             }
             Event::Text(said) => match &mut self.code {
                 Some(block) => {
@@ -204,24 +222,27 @@ impl ProseReader {
         }
     }
 
-    fn headings(&self) -> Vec<String> {
-        self.headings.iter().map(|(_, text)| text.clone()).collect()
+    fn section(&mut self) -> &mut ProseSection {
+        let sections = &mut self.prose.sections;
+        if !self.is_begun {
+            self.is_begun = true;
+            let headings = self.headings.iter().map(|(_, text)| text.clone()).collect();
+            sections.push(ProseSection { headings, ..ProseSection::default() });
+        }
+        let last = sections.len() - 1;
+        &mut sections[last]
     }
 
     fn open(&mut self) -> &mut Passage {
         let (is_item, is_cell) = (self.items > 0, self.cells > 0);
-        let headings = self.headings.iter().map(|(_, text)| text.clone());
-        self.passage.get_or_insert_with(|| Passage {
-            headings: headings.collect(),
-            is_item,
-            is_cell,
-            ..Passage::default()
-        })
+        self.passage.get_or_insert_with(|| Passage { is_item, is_cell, ..Passage::default() })
     }
 
     fn close(&mut self) {
         let passage = self.passage.take().filter(|passage| !passage.text.trim().is_empty());
-        self.prose.passages.extend(passage);
+        if let Some(passage) = passage {
+            self.section().passages.push(passage);
+        }
     }
 }
 
@@ -233,19 +254,21 @@ mod tests {
     fn passages_lead_back_to_the_source() {
         let text = "# Top\n\nUse **pnpm**, e.g. `pnpm i`. Never npm!\n\n## Part\n\n- one\n- two `x`\n\n| a | b |\n| - | - |\n| c | `d` |\n\n```sh\nmake x\n```\n";
         let prose = Prose::of(text);
-        let texts: Vec<&str> = prose.passages.iter().map(|one| one.text.as_str()).collect();
+        let passages: Vec<&Passage> = prose.passages().collect();
+        let texts: Vec<&str> = passages.iter().map(|one| one.text.as_str()).collect();
         let expected = ["Top", "Use pnpm, e.g. `pnpm i`. Never npm!", "Part", "one", "two `x`"];
         assert_eq!(texts, [&expected[..], &["a", "b", "c", "`d`"]].concat());
-        let first = &prose.passages[1];
-        assert_eq!(first.headings, ["Top"]);
+        let first = passages[1];
+        let headings: Vec<_> = prose.sections.iter().map(|one| one.headings.join("/")).collect();
+        assert_eq!(headings, ["", "Top", "Top/Part"]);
+        assert_eq!(&prose.sections[1].passages[0], first);
         let sentences: Vec<&str> = first.sentences().iter().map(|one| one.1.trim()).collect();
         assert_eq!(sentences, ["Use pnpm, e.g. `pnpm i`.", "Never npm!"]);
         let at = first.text.find("npm!").unwrap();
         assert_eq!(&text[first.span(at, at + 3).range()], "npm");
         assert_eq!(&text[first.codes[0].span.range()], "pnpm i");
-        assert_eq!(prose.passages[4].headings, ["Top", "Part"]);
-        assert!(prose.passages[4].is_item && prose.passages[6].is_cell);
-        assert_eq!(prose.blocks[0].1, ["Top", "Part"]);
+        assert!(passages[4].is_item && passages[6].is_cell);
+        assert_eq!(prose.sections[2].blocks.len(), 1);
     }
 
     #[test]
@@ -257,7 +280,7 @@ mod tests {
             for _ in 0..bytes.int_in_range(0..=40)? {
                 text.push_str(bytes.choose(&WORDS)?);
             }
-            for passage in Prose::of(&text).passages {
+            for passage in Prose::of(&text).passages() {
                 for (start, sentence) in passage.sentences() {
                     let span = passage.span(start, start + sentence.len());
                     assert!(span.end <= text.len() + sentence.len(), "{text:?}");

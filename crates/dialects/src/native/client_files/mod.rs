@@ -9,6 +9,7 @@ mod scripts;
 mod tree;
 mod values;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -105,8 +106,38 @@ impl ClientFiles {
             }
         }
         keep_for_clients(&mut found);
+        fold_habits(&mut found);
         found
     }
+}
+
+/// The number of skills that break one sentence of the standard by intent, and not by mistake.
+const HABIT: usize = 4;
+
+/// Reports a sentence of the standard that many skills break once, with their number: a project has decided for it.
+fn fold_habits(found: &mut Vec<Diagnostic>) {
+    let is_of_standard = |one: &Diagnostic| one.rule == rules::client::SKILL_STANDARD;
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for one in found.iter().filter(|one| is_of_standard(one)) {
+        *counts.entry(without_values(&one.message)).or_default() += 1;
+    }
+    counts.retain(|_, count| *count >= HABIT);
+    let mut told = BTreeSet::new();
+    found.retain_mut(|one| {
+        let sentence = without_values(&one.message);
+        let Some(count) = counts.get(&sentence).filter(|_| is_of_standard(one)) else {
+            return true;
+        };
+        let is_first = told.insert(sentence);
+        one.message.push_str(&format!("; {} more skills do the same", count - 1));
+        is_first
+    });
+}
+
+/// Returns a message with the key that it is about, and without the values of one file.
+fn without_values(message: &str) -> String {
+    let parts = message.split('`').enumerate();
+    parts.filter(|(index, _)| *index == 1 || index % 2 == 0).map(|(_, part)| part).collect()
 }
 
 /// Checks a text as if it were each of the clients' own files.
