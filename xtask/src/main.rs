@@ -100,9 +100,12 @@ fn test() -> Result<(), String> {
     cargo(&[&without_agents[..], &["--", "-D", "warnings"]].concat())?;
     // A test of this crate checks the generated files.
     let linter = markdownlint::executable()?;
-    eprintln!("+ cargo test --workspace");
+    // Tests that start programs wait half of their time.
+    let threads = 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    eprintln!("+ cargo test --workspace -- --test-threads={threads}");
     run(Command::new(env!("CARGO"))
         .args(["test", "--workspace"])
+        .env("RUST_TEST_THREADS", threads.to_string())
         .env(markdownlint::VARIABLE, linter))
 }
 

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use brief_dialects::{Candidate, FileSet, Moment, ProjectFiles, Reason, State};
@@ -13,8 +14,8 @@ use brief_syntax::{Root, System, Target, TargetKind};
 use super::SaidText;
 use crate::catalog::Catalog;
 
-/// The place of a text: its file, and its line if it is one of several.
-type TextKey = (PathBuf, usize);
+/// The number of a text among those that are active for some file.
+type TextNumber = usize;
 
 /// A moment at which two texts come together.
 #[derive(Debug, Clone)]
@@ -42,8 +43,8 @@ pub(super) struct Heaviest {
 #[derive(Debug, Default)]
 struct ClientView {
     client: String,
-    loaded: BTreeSet<TextKey>,
-    seen: BTreeSet<TextKey>,
+    loaded: HashSet<TextNumber>,
+    seen: HashSet<TextNumber>,
 }
 
 /// The meetings of a project.
@@ -52,7 +53,8 @@ pub(super) struct Meetings<'c> {
     root: &'c Root,
     files: &'c ProjectFiles,
     known: Cow<'static, KnownClients>,
-    reach: HashMap<PathBuf, Vec<(usize, FileSet)>>,
+    /// The texts of each file by their lines, and the files that each is active for.
+    reach: HashMap<PathBuf, BTreeMap<usize, (TextNumber, FileSet)>>,
     views: RefCell<BTreeMap<usize, Rc<Vec<ClientView>>>>,
 }
 
@@ -63,16 +65,20 @@ impl<'c> Meetings<'c> {
         root: &'c Root,
     ) -> Option<Meetings<'c>> {
         let files = catalog.files()?;
-        let mut reach: HashMap<PathBuf, Vec<(usize, FileSet)>> = HashMap::new();
+        let mut reach: HashMap<PathBuf, BTreeMap<usize, (TextNumber, FileSet)>> = HashMap::new();
+        let mut next = 0;
         let moment = Moment { root: root.clone(), ..Moment::default() };
         catalog.reach(&moment, &mut |reached| {
             if let Candidate::Item(item) = &reached.candidate
                 && item.state == State::Active
             {
                 let own = reach.entry(item.path.to_owned()).or_default();
-                match own.iter_mut().find(|(line, _)| *line == item.line) {
-                    Some((_, files)) => files.add(&reached.files),
-                    None => own.push((item.line, reached.files)),
+                match own.entry(item.line) {
+                    Entry::Occupied(mut known) => known.get_mut().1.add(&reached.files),
+                    Entry::Vacant(place) => {
+                        place.insert((next, reached.files));
+                        next += 1;
+                    }
                 }
             }
         });
@@ -80,14 +86,19 @@ impl<'c> Meetings<'c> {
         Some(Meetings { catalog, root, files, known, reach, views: RefCell::default() })
     }
 
-    /// Returns the files that a text is active for, and its place.
-    fn files_of(&self, text: &SaidText) -> Option<(TextKey, &FileSet)> {
+    /// Returns the number of a text, and the files that it is active for.
+    fn files_of(&self, text: &SaidText) -> Option<(TextNumber, &FileSet)> {
         let own = self.reach.get(text.path())?;
-        let (line, files) = match text.line {
-            Some(wanted) => own.iter().find(|(line, _)| *line == wanted)?,
-            None => own.first()?,
+        let (number, files) = match text.line {
+            Some(line) => own.get(&line)?,
+            None => own.first_key_value()?.1,
         };
-        Some(((text.path().to_owned(), *line), files))
+        Some((*number, files))
+    }
+
+    /// Returns the number of the text that stands at a line.
+    fn number(&self, path: &Path, line: usize) -> Option<TextNumber> {
+        self.reach.get(path)?.get(&line).map(|(number, _)| *number)
     }
 
     /// Returns how two texts meet; `None` if they never do.
@@ -115,10 +126,9 @@ impl<'c> Meetings<'c> {
             .iter()
             .filter(|view| view.seen.contains(&first) && view.seen.contains(&second))
             .collect();
-        let loading = seen.iter().filter(|view| {
-            let everybody = |key: &TextKey| view.loaded.contains(key);
-            everybody(&first) && everybody(&second)
-        });
+        let loading = seen
+            .iter()
+            .filter(|view| view.loaded.contains(&first) && view.loaded.contains(&second));
         let clients: Vec<String> = loading.map(|view| view.client.clone()).collect();
         if seen.is_empty() {
             return None;
@@ -148,22 +158,21 @@ impl<'c> Meetings<'c> {
                 let answer = self.catalog.candidates(&moment);
                 let mut view =
                     ClientView { client: client.name.to_string(), ..ClientView::default() };
-                for applied in &answer.items {
-                    let item = &applied.item;
-                    let place = (item.path.to_owned(), item.line);
-                    if item.state == State::Active {
-                        // Entries of our own formats come by the hook alone, and to every client.
-                        if crate::survey::FOR_EVERYBODY.contains(&item.dialect) {
-                            view.loaded.insert(place.clone());
-                        }
-                        view.seen.insert(place);
+                let items = answer.items.iter().map(|applied| &applied.item);
+                for item in items.filter(|item| item.state == State::Active) {
+                    let Some(number) = self.number(item.path, item.line) else { continue };
+                    // Entries of our own formats come by the hook alone, and to every client.
+                    if crate::survey::FOR_EVERYBODY.contains(&item.dialect) {
+                        view.loaded.insert(number);
                     }
+                    view.seen.insert(number);
                 }
                 for left_out in &answer.left_out {
-                    if matches!(left_out.reason, Reason::LoadedByClient { .. }) {
-                        let place = (left_out.path.to_owned(), left_out.line);
-                        view.loaded.insert(place.clone());
-                        view.seen.insert(place);
+                    if matches!(left_out.reason, Reason::LoadedByClient { .. })
+                        && let Some(number) = self.number(left_out.path, left_out.line)
+                    {
+                        view.loaded.insert(number);
+                        view.seen.insert(number);
                     }
                 }
                 view
@@ -186,14 +195,16 @@ impl<'c> Meetings<'c> {
             return None;
         }
         let views = self.views(file);
+        let numbers: Vec<Option<TextNumber>> =
+            texts.iter().map(|text| Some(self.files_of(text)?.0)).collect();
         let counts = |view: &ClientView| -> Vec<(usize, usize)> {
-            let mut real = BTreeSet::new();
-            let loaded = texts.iter().enumerate().filter(|(_, text)| {
-                let key = self.files_of(text).map(|(key, _)| key);
-                key.is_some_and(|key| view.loaded.contains(&key))
-                    && real.insert((&text.real, text.line))
+            let mut real = HashSet::new();
+            let all = texts.iter().zip(&numbers).enumerate();
+            let loaded = all.filter(|(_, (text, number))| {
+                number.is_some_and(|number| view.loaded.contains(&number))
+                    && real.insert((text.real.as_os_str(), text.line))
             });
-            loaded.map(|(index, text)| (index, text.instructions)).collect()
+            loaded.map(|(index, (text, _))| (index, text.instructions)).collect()
         };
         let sum = |view: &ClientView| counts(view).iter().map(|(_, count)| count).sum::<usize>();
         let view = views.iter().rev().max_by_key(|view| sum(view))?;
