@@ -27,6 +27,7 @@ pub(crate) const GROUPS: &[Group] = &[
             ("coverage", "brief coverage --strict"),
             ("diff", "brief diff main...HEAD --stat"),
             ("receipts", "brief receipts src/api/orders.py"),
+            ("view", "brief view"),
         ],
     },
     Group {

@@ -72,6 +72,13 @@ pub struct SearchHit<'i> {
     pub excerpt: Cow<'i, str>,
 }
 
+impl SearchHit<'_> {
+    /// Returns the file it stands in, below the root where it can be, and the line.
+    pub fn path_and_line(&self) -> (&str, usize) {
+        self.source.parts()
+    }
+}
+
 /// The answer to a query, as JSON.
 #[derive(Debug, Serialize)]
 pub struct SearchReport<'i> {

@@ -1,4 +1,4 @@
-//! Front ends for clients and editors: the hook, projects and agents over MCP, the language server.
+//! Front ends for clients, editors and people: the hook, projects and agents over MCP, the language server, pages in a browser.
 
 pub mod configuration;
 #[cfg(feature = "agent")]
@@ -6,7 +6,13 @@ pub mod configuration;
 pub mod fuzzing;
 pub mod history;
 pub mod hook;
+#[cfg(feature = "agent")]
+mod http;
 pub mod lsp;
 #[cfg(feature = "agent")]
 pub mod mcp;
+pub mod picture;
+pub mod revisions;
 pub mod schemas;
+#[cfg(feature = "agent")]
+pub mod view;

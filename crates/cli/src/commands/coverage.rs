@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use brief_engine::survey::{CoverageGap, Survey, Surveyed};
+use brief_engine::Moment;
+use brief_engine::survey::{Coverage, CoverageGap, HEAVY};
 use brief_engine::tokens::Counter;
-use brief_engine::{LeftOut, Moment, Name, Reason};
-use brief_syntax::Diagnostic;
 use brief_syntax::render::JsonDiagnostics;
 use brief_syntax::text::visible_line;
 use clap::Args;
@@ -37,7 +36,7 @@ pub(crate) struct CoverageArgs {
     complete: bool,
 
     /// From how many tokens an item for nine in ten files is a finding
-    #[arg(long, value_name = "N", default_value_t = 500)]
+    #[arg(long, value_name = "N", default_value_t = HEAVY)]
     heavy: usize,
 
     /// The client that asks: what it loads by itself counts as guidance
@@ -56,16 +55,6 @@ const SHOWN: usize = 50;
 
 /// The number of file names per place in the text output.
 const NAMES: usize = 4;
-
-/// Items that no file gets.
-struct Idle<'s> {
-    dialect: &'static str,
-    kind: &'static str,
-    name: Name<'s>,
-    path: &'s std::path::Path,
-    line: usize,
-    reason: String,
-}
 
 #[derive(Serialize)]
 struct JsonCoverage<'s> {
@@ -108,14 +97,6 @@ struct JsonGap<'s> {
     names: &'s [&'s str],
 }
 
-/// All findings.
-struct CoverageFindings<'s> {
-    dead: Vec<Diagnostic>,
-    idle: Vec<Idle<'s>>,
-    heavy: Vec<&'s Surveyed<'s>>,
-    gaps: Vec<CoverageGap<'s>>,
-}
-
 pub(crate) fn run(
     ui: &mut Ui,
     session: &Session,
@@ -128,17 +109,10 @@ pub(crate) fn run(
     args.client.iter().try_for_each(|client| known_client(session, client))?;
     let moment = Moment { client: args.client.clone(), started, ..Moment::default() };
     let survey = whole.survey(&moment, &counter)?;
-    let found = CoverageFindings {
-        dead: dead_patterns(whole),
-        idle: idle(whole, &survey),
-        heavy: heavy(whole, &survey, args.heavy),
-        gaps: survey.gaps(whole.root.path(), &whole.part),
-    };
-    let bare: usize = found.gaps.iter().map(|gap| gap.files).sum();
-    let findings = found.dead.len()
-        + found.idle.len()
-        + found.heavy.len()
-        + if args.complete { bare } else { 0 };
+    let found = Coverage::of(&whole.catalog, whole.root.path(), &whole.part, &survey, args.heavy);
+    let bare = found.bare();
+    let findings = found.findings() + if args.complete { bare } else { 0 };
+    let found = CoverageFindings(found);
     let files = survey.file_count(&whole.part);
     if args.looking.json {
         let client = args.client.as_deref();
@@ -152,56 +126,8 @@ pub(crate) fn run(
     Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
 }
 
-/// Returns the dialects' diagnostics of patterns that match nothing here, or nowhere.
-fn dead_patterns(whole: &WholeProject) -> Vec<Diagnostic> {
-    let mut found = whole.catalog.check();
-    found.retain(|diagnostic| {
-        let rule = diagnostic.code().rsplit('/').next().unwrap_or_default();
-        matches!(rule, "dead-glob" | "never-matches") && whole.holds(diagnostic.path())
-    });
-    found
-}
-
-fn idle<'s>(whole: &WholeProject, survey: &'s Survey<'_>) -> Vec<Idle<'s>> {
-    let nothing = "it applies to no file or directory of the project";
-    let items = survey.items.iter().filter(|surveyed| surveyed.is_idle()).map(|surveyed| Idle {
-        dialect: surveyed.item.dialect,
-        kind: surveyed.item.kind,
-        name: surveyed.item.name,
-        path: surveyed.item.path,
-        line: surveyed.item.line,
-        reason: nothing.to_owned(),
-    });
-    // Other reasons depend on the client and the question.
-    let is_certain = |left_out: &&LeftOut<'_>| match left_out.reason {
-        Reason::Invalid { .. } => true,
-        Reason::NoGlob { patterns, .. } => patterns.is_empty(),
-        _ => false,
-    };
-    let left_out = survey.left_out.iter().filter(is_certain).map(|left_out| Idle {
-        dialect: left_out.dialect,
-        kind: left_out.kind,
-        name: left_out.name,
-        path: left_out.path,
-        line: left_out.line,
-        reason: match &left_out.reason {
-            Reason::NoGlob { field, .. } => format!("`{field}` has no pattern"),
-            reason => reason.about("").to_string(),
-        },
-    });
-    let mut idle: Vec<_> = items.chain(left_out).filter(|idle| whole.holds(idle.path)).collect();
-    idle.sort_by(|left, right| (left.path, left.line).cmp(&(right.path, right.line)));
-    idle
-}
-
-fn heavy<'s>(whole: &WholeProject, survey: &'s Survey<'_>, most: usize) -> Vec<&'s Surveyed<'s>> {
-    let is_heavy = |surveyed: &&Surveyed<'_>| {
-        surveyed.tokens > most && survey.is_everywhere(surveyed) && whole.holds(surveyed.item.path)
-    };
-    let mut heavy: Vec<_> = survey.items.iter().filter(is_heavy).collect();
-    heavy.sort_by_key(|surveyed| std::cmp::Reverse(surveyed.tokens));
-    heavy
-}
+/// The findings, for the output.
+struct CoverageFindings<'s>(Coverage<'s>);
 
 impl CoverageFindings<'_> {
     fn json<'s>(
@@ -213,14 +139,14 @@ impl CoverageFindings<'_> {
         findings: usize,
     ) -> JsonCoverage<'s> {
         let root = whole.root.path();
-        let never = self.idle.iter().map(|idle| JsonIdle {
+        let never = self.0.idle.iter().map(|idle| JsonIdle {
             dialect: idle.dialect,
             kind: idle.kind,
             name: ShownName(idle.name),
             source: JsonPlace::new(root, idle.path, idle.line),
             reason: &idle.reason,
         });
-        let everywhere = self.heavy.iter().map(|surveyed| JsonHeavy {
+        let everywhere = self.0.heavy.iter().map(|surveyed| JsonHeavy {
             dialect: surveyed.item.dialect,
             kind: surveyed.item.kind,
             name: ShownName(surveyed.item.name),
@@ -228,7 +154,7 @@ impl CoverageFindings<'_> {
             files: surveyed.files,
             tokens: surveyed.tokens,
         });
-        let gaps = self.gaps.iter().map(|gap| JsonGap {
+        let gaps = self.0.gaps.iter().map(|gap| JsonGap {
             path: &gap.directory,
             deep: gap.is_deep,
             files: gap.files,
@@ -240,7 +166,7 @@ impl CoverageFindings<'_> {
             client,
             files,
             without_guidance: bare,
-            dead_patterns: JsonDiagnostics { root, list: &self.dead },
+            dead_patterns: JsonDiagnostics { root, list: &self.0.dead },
             never: never.collect(),
             everywhere: everywhere.collect(),
             gaps: gaps.collect(),
@@ -255,7 +181,7 @@ impl CoverageFindings<'_> {
         files: usize,
         counter: &Counter<'_>,
     ) -> Result<(), CommandError> {
-        let dead = self.dead.iter().map(|diagnostic| {
+        let dead = self.0.dead.iter().map(|diagnostic| {
             let line = diagnostic.position().line;
             format!(
                 "{}  {}",
@@ -263,17 +189,17 @@ impl CoverageFindings<'_> {
                 diagnostic.message
             )
         });
-        let idle = self.idle.iter().map(|idle| {
+        let idle = self.0.idle.iter().map(|idle| {
             let place = shown_place(whole.root.path(), idle.path, idle.line);
             format!("{place}  {}: {}", idle.name, idle.reason)
         });
-        let heavy = self.heavy.iter().map(|surveyed| {
+        let heavy = self.0.heavy.iter().map(|surveyed| {
             let (place, name) = (whole.place(&surveyed.item), surveyed.item.name);
             let tokens = counter.shown(surveyed.tokens);
             format!("{place}  {name}: {tokens} tokens, for {}", counted(surveyed.files, "file"))
         });
-        let mut gaps: Vec<String> = self.gaps.iter().take(SHOWN).map(shown_gap).collect();
-        if let Some(more) = self.gaps.len().checked_sub(SHOWN).filter(|&more| more > 0) {
+        let mut gaps: Vec<String> = self.0.gaps.iter().take(SHOWN).map(shown_gap).collect();
+        if let Some(more) = self.0.gaps.len().checked_sub(SHOWN).filter(|&more| more > 0) {
             gaps.push(format!("and {}", counted(more, "more place")));
         }
         let parts = [

@@ -1,32 +1,25 @@
 //! `brief diff`
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use brief_engine::diff::{
-    self, Changed, Comparison, Cover, DiffPiece, DiffQuestion, DiffReport, ItemChange,
-    ItemChangeKind, Side, slashed_below,
+    self, Comparison, Cover, DiffPiece, DiffQuestion, DiffReport, ItemChange, ItemChangeKind,
+    slashed_below,
 };
-use brief_engine::{
-    Catalog, CatalogScope, Dialects, Moment, Root, Strangers, estimate_tokens, hosted,
-};
-use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
+use brief_engine::{Catalog, Moment, estimate_tokens};
+use brief_registry::history::{HistoryError, Revisions};
+use brief_serve::revisions::{ComparedRevisions, ComparedState, changed_lines};
+use brief_syntax::Diagnostic;
 use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::render::Envelope;
-use brief_syntax::system::TreeSystem;
 use brief_syntax::text::{grouped, visible_line};
-use brief_syntax::walk::Ignored;
-use brief_syntax::{Diagnostic, Severity};
 use clap::Args;
-use similar::TextDiff;
 
 use super::mcp_servers;
 use super::question::{DialectArg, When, dialects};
 use super::whole::counted;
 use crate::error::{CommandError, ErrorKind};
-use crate::installation::short;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -79,9 +72,6 @@ pub(crate) struct DiffArgs {
     json: bool,
 }
 
-/// The time limit of the search for the smallest difference; after it a larger one is taken.
-const PATIENCE: Duration = Duration::from_millis(500);
-
 /// The number of paths in the text output.
 const PATHS: usize = 5;
 
@@ -91,26 +81,26 @@ pub(crate) fn run(
     args: &DiffArgs,
 ) -> Result<ExitCode, CommandError> {
     let started = session.root()?;
-    let repository = Repository::find(session.shared_system(), started.path())
-        .map_err(|error| refusal(&error))?;
-    // A bare repository has no directories besides its top.
-    let root = repository.top().map_or(repository.mount(), |_| started.path());
-    let (before, after) = states(session, &repository, args).map_err(|error| refusal(&error))?;
+    let revisions = Revisions::parse(&args.from, args.to.as_deref());
+    let compared = ComparedRevisions::read(
+        session.shared_system(),
+        started.path(),
+        &revisions,
+        &dialects(&args.only),
+    );
+    let compared = compared.map_err(|error| refusal(&error))?;
     let within = within(args)?;
-    let read = |state: &ComparedState| state.read(root, dialects(&args.only));
-    let (old, new) = (&read(&before), &read(&after));
-    let changed = diff::changed(root, &before.tree.seen(), &after.tree.seen());
+    let ComparedRevisions { root, before, after, changed, .. } = &compared;
     let moment = Moment {
         action: args.when.on.action(),
         timing: args.when.when.timing(),
         client: args.client.clone(),
         ..Moment::default()
     };
-    let asked = DiffQuestion { moment: &moment, changed: &changed, within: &within };
-    let comparison = diff::compare(old, new, &asked);
-    let (old_problems, new_problems) =
-        (problems(old, root, &changed), problems(new, root, &changed));
-    warn_of_unknown(ui, new, &within)?;
+    let asked = DiffQuestion { moment: &moment, changed, within: &within };
+    let comparison = diff::compare(before.catalog(), after.catalog(), &asked);
+    let (old_problems, new_problems) = compared.problems();
+    warn_of_unknown(ui, after.catalog(), &within)?;
     if args.json {
         let from = before.side(&old_problems);
         let to = after.side(&new_problems);
@@ -118,8 +108,8 @@ pub(crate) fn run(
         let body = DiffReport { root, from, to, moment: &moment, comparison };
         ui.print_json(&Envelope { kind: "diff", root, diagnostics: &new_problems, body })?;
     } else {
-        mention(ui, &before, &old_problems, root)?;
-        mention(ui, &after, &new_problems, root)?;
+        mention(ui, before, &old_problems, root)?;
+        mention(ui, after, &new_problems, root)?;
         for (index, change) in comparison.changes.iter().enumerate() {
             let printer = Printer { root, comparison: &comparison };
             if args.stat {
@@ -131,7 +121,7 @@ pub(crate) fn run(
             }
             printer.print(ui, change)?;
         }
-        ui.status(&summary(&comparison, &before, &after))?;
+        ui.status(&summary(&comparison, before, after))?;
     }
     let is_different = args.exit_code && !comparison.changes.is_empty();
     Ok(if is_different { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
@@ -142,80 +132,6 @@ fn refusal(error: &HistoryError) -> CommandError {
         HistoryError::NotARevision(_) => CommandError::usage(error.to_string()),
         HistoryError::Interrupted => CommandError::interrupted(),
         _ => CommandError::refused(error.to_string()),
-    }
-}
-
-/// One of the compared states.
-struct ComparedState {
-    tree: TreeSystem,
-    /// The commit; `None` for the working tree.
-    commit: Option<Commit>,
-}
-
-/// Finds the states of the arguments.
-fn states(
-    session: &Session,
-    repository: &Repository,
-    args: &DiffArgs,
-) -> Result<(ComparedState, ComparedState), HistoryError> {
-    // The user's own files are the same on both sides, so no home directory is read.
-    let name = hosted::CLIENT_PATH_VARIABLE;
-    let env: BTreeMap<_, _> =
-        session.system().env(name).map(|value| (name.to_owned(), value)).into_iter().collect();
-    let (from, to) = match Revisions::parse(&args.from, args.to.as_deref()) {
-        Revisions::Working(from) => (repository.commit(&from)?, None),
-        Revisions::Two(from, to) => (repository.commit(&from)?, Some(repository.commit(&to)?)),
-        Revisions::SinceBase(left, right) => {
-            let (left, right) = (repository.commit(&left)?, repository.commit(&right)?);
-            (repository.merge_base(&left, &right)?, Some(right))
-        }
-    };
-    let Some(to) = to else {
-        let after = repository.working_tree(&env)?;
-        let before = repository.tree(&from, &env)?;
-        return Ok((
-            ComparedState { tree: before, commit: Some(from) },
-            ComparedState { tree: after, commit: None },
-        ));
-    };
-    let (before, after) = (repository.tree(&from, &env)?, repository.tree(&to, &env)?);
-    Ok((
-        ComparedState { tree: before, commit: Some(from) },
-        ComparedState { tree: after, commit: Some(to) },
-    ))
-}
-
-impl ComparedState {
-    /// Reads all guidance. A missing root has none.
-    fn read(&self, root: &Path, dialects: Dialects) -> Catalog {
-        let start = Session::top();
-        // Everything in a tree counts, also files in its `.gitignore`.
-        let strangers = Strangers::LeftOut;
-        let scope = CatalogScope { start: &start, ignored: Ignored::Visit, dialects, strangers };
-        let nothing = TreeSystem::empty(root);
-        let read = |tree: &TreeSystem| {
-            Root::open(tree, root).map(|root| Catalog::whole(tree, &root, scope.clone()))
-        };
-        let catalog = read(&self.tree).or_else(|_| read(&nothing));
-        catalog.expect("an empty tree has its top")
-    }
-
-    fn side<'s>(&'s self, diagnostics: &'s [Diagnostic]) -> Side<'s> {
-        let commit = self.commit.as_ref();
-        Side {
-            revision: commit.map(|commit| commit.revision.as_str()),
-            commit: commit.map(|commit| commit.id.as_str()),
-            diagnostics,
-        }
-    }
-
-    /// Returns the name in a sentence.
-    fn name(&self) -> String {
-        match &self.commit {
-            Some(commit) if commit.id.starts_with(&commit.revision) => short(&commit.id).to_owned(),
-            Some(commit) => format!("{} ({})", commit.revision, short(&commit.id)),
-            None => "the working tree".to_owned(),
-        }
     }
 }
 
@@ -246,18 +162,6 @@ fn warn_of_unknown(ui: &mut Ui, new: &Catalog, within: &[String]) -> Result<(), 
         }
     }
     Ok(())
-}
-
-/// Returns the diagnostics of changed files that are not delivered or were not read.
-fn problems(catalog: &Catalog, root: &Path, changed: &[Changed]) -> Vec<Diagnostic> {
-    let mut diagnostics = catalog.diagnostics();
-    diagnostics.retain(|diagnostic| {
-        let path = slashed_below(root, diagnostic.path());
-        diagnostic.code().starts_with("project/")
-            || diagnostic.severity == Severity::Error
-                && changed.binary_search_by(|changed| changed.path.as_str().cmp(&path)).is_ok()
-    });
-    diagnostics
 }
 
 fn mention(
@@ -294,7 +198,7 @@ impl Printer<'_> {
             change.kind,
             ItemChangeKind::Added | ItemChangeKind::Removed | ItemChangeKind::Text
         ) {
-            for line in compared(change) {
+            for line in changed_lines(change) {
                 ui.print_compared("    ", &line)?;
             }
         }
@@ -304,7 +208,7 @@ impl Printer<'_> {
     /// Prints a change in one line.
     fn print_line(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result<(), CommandError> {
         let Some(heading) = self.heading(change) else { return Ok(()) };
-        let lines = compared(change);
+        let lines = changed_lines(change);
         let count = |sign| lines.iter().filter(|line| line.starts_with(sign)).count();
         let lines = match change.kind {
             ItemChangeKind::Added | ItemChangeKind::Removed | ItemChangeKind::Text => {
@@ -354,25 +258,6 @@ impl Printer<'_> {
             _ => None,
         }
     }
-}
-
-/// Returns the lines that differ, with some lines around them.
-fn compared(change: &ItemChange<'_>) -> Vec<String> {
-    let text = |piece: Option<&DiffPiece<'_>>| {
-        let Some(piece) = piece else { return String::new() };
-        let description = match piece.description.trim() {
-            "" => String::new(),
-            description => format!("description: {description}\n"),
-        };
-        format!("{description}{}\n", piece.text.trim_end())
-    };
-    let (before, after) = (text(change.before.as_ref()), text(change.after.as_ref()));
-    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(&before, &after);
-    let text = diff.unified_diff().to_string();
-    let is_head = |line: &&str| line.starts_with("@@");
-    // A single hunk needs no position.
-    let is_short = text.lines().filter(is_head).count() < 2;
-    text.lines().filter(|line| !is_short || !is_head(line)).map(str::to_owned).collect()
 }
 
 /// Describes the files of a change in few words.

@@ -40,6 +40,8 @@ mod tokens;
 mod tree;
 mod trust;
 mod update;
+#[cfg_attr(not(feature = "agent"), path = "view_absent.rs")]
+mod view;
 mod whole;
 pub(crate) mod why;
 
@@ -63,6 +65,7 @@ pub(crate) enum Command {
     Tree(tree::TreeArgs),
     Coverage(coverage::CoverageArgs),
     Diff(diff::DiffArgs),
+    View(view::ViewArgs),
     Receipts(receipts::ReceiptsArgs),
     Task(Box<task::TaskArgs>),
     Agent(agent::AgentArgs),
@@ -135,6 +138,7 @@ pub(crate) fn run(
         Command::Tree(args) => tree::run(ui, session, args),
         Command::Coverage(args) => coverage::run(ui, session, args),
         Command::Diff(args) => diff::run(ui, session, args),
+        Command::View(args) => view::run(ui, session, args),
         Command::Receipts(args) => receipts::run(ui, session, args),
         Command::Task(args) => task::run(ui, session, args),
         Command::Agent(args) => agent::run(ui, session, args),

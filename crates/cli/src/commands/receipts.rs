@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
 
 use brief_engine::Project;
 use brief_engine::receipts::{self, LoadingDrift, NeverDelivered, Receipt, ReceiptItem, Receipts};
@@ -167,7 +166,7 @@ pub(crate) fn run(
 
 fn json(receipt: &Receipt) -> JsonReceipt<'_> {
     JsonReceipt {
-        time: time(receipt.at),
+        time: receipt.time(),
         session: &receipt.session,
         agent: receipt.agent.as_deref(),
         client: &receipt.client,
@@ -189,23 +188,11 @@ fn json_drift(drift: &LoadingDrift) -> JsonDrift<'_> {
     JsonDrift { client, session, place, loaded: *is_loaded }
 }
 
-/// Returns the receipts that a word chooses, with the items that it chooses.
+/// Returns the receipts that a word chooses.
 fn chosen(receipts: &[Receipt], word: &str, project: &Project<'_>, here: &Path) -> Vec<Receipt> {
     let located = project.root().locate(project.system(), here, Path::new(word));
     let path = located.as_ref().map_or(word, |target| target.slashed());
-    let is_session = |receipt: &&Receipt| receipt.session.starts_with(word);
-    if receipts.iter().any(|receipt| is_session(&receipt)) {
-        return receipts.iter().filter(is_session).cloned().collect();
-    }
-    let is_meant = |item: &ReceiptItem| {
-        item.file == path || item.place == path || item.place == word || item.name == word
-    };
-    let mut found = receipts.to_vec();
-    for receipt in &mut found {
-        receipt.items.retain(is_meant);
-    }
-    found.retain(|receipt| !receipt.items.is_empty());
-    found
+    receipts::chosen(receipts, word, path)
 }
 
 fn print_receipts(
@@ -246,7 +233,7 @@ fn print_receipts(
         ui.print_heading(&format!(
             "{client} {}  {}  {}, {} tokens",
             visible_line(id),
-            time(told[0].at),
+            told[0].time(),
             counted(items, "item"),
             grouped(tokens as u64)
         ))?;
@@ -258,7 +245,7 @@ fn print_receipts(
 }
 
 fn print_receipt(ui: &mut Ui, receipt: &Receipt) -> Result<(), CommandError> {
-    let time = time(receipt.at);
+    let time = receipt.time();
     let clock = time.get(11..19).unwrap_or_default();
     let agent = receipt.agent.as_ref().map_or(String::new(), |agent| format!(" ({agent})"));
     let held = if receipt.held { ", held back" } else { "" };
@@ -331,12 +318,4 @@ fn print_drift(
     }
     ui.status(&counted(drift.len(), "difference"))?;
     Ok(())
-}
-
-/// Returns a time in words, in UTC.
-fn time(milliseconds: u64) -> String {
-    // Receipts of a broken clock are shown, too.
-    let latest = 253_402_300_799_000;
-    let time = SystemTime::UNIX_EPOCH + Duration::from_millis(milliseconds.min(latest));
-    humantime::format_rfc3339_seconds(time).to_string()
 }

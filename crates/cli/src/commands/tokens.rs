@@ -3,17 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_engine::survey::{Share, Survey, Surveyed, SurveyedDirectory};
+use brief_engine::survey::{DialectCost, Share, Survey, Surveyed, SurveyedDirectory};
 use brief_engine::tokens::Counter;
 use brief_engine::{State, Target};
 use brief_profiles::BUILTIN;
+use brief_serve::picture;
 use brief_syntax::render::Envelope;
 use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
 use super::question::{Counting, QuestionArgs, Typed, WhyHint, dialects, shown_place};
-use super::whole::{SurveyedRow, WholeProject, counted, shown_directory, when_asked};
+use super::whole::{
+    SurveyedRow, WholeProject, counted, shown_directory, when_asked, write_picture,
+};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -33,6 +36,10 @@ pub(crate) struct TokensArgs {
     #[command(flatten)]
     counting: Counting,
 
+    /// Draw the most expensive items of the repository as bars into this file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "json"])]
+    svg: Option<PathBuf>,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -47,16 +54,9 @@ struct JsonTokens<'s> {
     client: Option<&'s str>,
     exact: bool,
     items: Vec<SurveyedRow<'s>>,
-    dialects: Vec<JsonDialect>,
+    dialects: Vec<DialectCost>,
     directories: Vec<DirectoryCost<'s>>,
     clients: Vec<JsonClient<'s>>,
-    tokens: usize,
-}
-
-#[derive(Serialize)]
-struct JsonDialect {
-    dialect: &'static str,
-    items: usize,
     tokens: usize,
 }
 
@@ -106,7 +106,7 @@ fn of_path(
     let mut items = briefing.items();
     items.retain(|item| item.state != State::Manual);
     let tokens = briefing.tokens;
-    let dialects = by_dialect(items.iter().map(|item| (item.dialect, item.cost)));
+    let dialects = DialectCost::sums(items.iter().map(|item| (item.dialect, item.cost)));
     if args.json {
         let body = JsonTokens {
             path: moment.target.as_ref().map(Target::slashed),
@@ -150,10 +150,12 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), C
     };
     let shares = survey.shares(&whole.catalog, &moment, &clients, &count);
     let places = survey.places();
-    let distinct = survey.items.iter().filter(|surveyed| !surveyed.is_repeated);
-    let dialects = by_dialect(distinct.map(|of| (of.item.dialect, of.tokens)));
+    let dialects = survey.dialects();
     // The most expensive first; equal ones stay general first.
     survey.items.sort_by_key(|surveyed| std::cmp::Reverse(surveyed.tokens));
+    if let Some(file) = &args.svg {
+        return write_picture(ui, session, file, &picture::bars_file(&survey.items));
+    }
     if !args.json {
         return print_project(ui, whole, &survey, &places, &shares, &dialects, counter);
     }
@@ -189,7 +191,7 @@ fn print_project(
     survey: &Survey<'_>,
     places: &[SurveyedDirectory],
     shares: &[Share<'_>],
-    dialects: &[JsonDialect],
+    dialects: &[DialectCost],
     counter: &Counter<'_>,
 ) -> Result<(), CommandError> {
     if survey.items.is_empty() {
@@ -259,13 +261,13 @@ fn by_share(shares: &[Share<'_>], counter: &Counter<'_>) -> Vec<(usize, String)>
 
 fn print_dialects(
     ui: &mut Ui,
-    dialects: &[JsonDialect],
+    dialects: &[DialectCost],
     counter: &Counter<'_>,
 ) -> Result<(), CommandError> {
     ui.print_line("")?;
     ui.print_heading("by dialect")?;
     let row =
-        |of: &JsonDialect| (of.tokens, format!("{}  {}", of.dialect, counted(of.items, "item")));
+        |of: &DialectCost| (of.tokens, format!("{}  {}", of.dialect, counted(of.items, "item")));
     print_rows(ui, &dialects.iter().map(row).collect::<Vec<_>>(), counter)
 }
 
@@ -292,20 +294,4 @@ const BAR: usize = 10;
 fn bar(tokens: usize, most: usize) -> String {
     let length = if tokens == 0 { 0 } else { (tokens * BAR).div_ceil(most.max(1)) };
     "\u{2588}".repeat(length.min(BAR))
-}
-
-/// Sums up by dialect, the most expensive first.
-fn by_dialect(items: impl Iterator<Item = (&'static str, usize)>) -> Vec<JsonDialect> {
-    let mut dialects: Vec<JsonDialect> = Vec::new();
-    for (dialect, tokens) in items {
-        match dialects.iter_mut().find(|of| of.dialect == dialect) {
-            Some(of) => {
-                of.items += 1;
-                of.tokens += tokens;
-            }
-            None => dialects.push(JsonDialect { dialect, items: 1, tokens }),
-        }
-    }
-    dialects.sort_by_key(|of| (std::cmp::Reverse(of.tokens), of.dialect));
-    dialects
 }

@@ -6,12 +6,15 @@ use std::process::ExitCode;
 use brief_engine::survey::Surveyed;
 use brief_engine::tokens::Counter;
 use brief_engine::{Moment, State};
+use brief_serve::picture::{DirectoryPart, treemap_file};
 use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
 use super::question::{Looking, dialects};
-use super::whole::{SurveyedRow, WholeProject, below, counted, shown_directory, when_asked};
+use super::whole::{
+    SurveyedRow, WholeProject, below, counted, shown_directory, when_asked, write_picture,
+};
 use crate::error::CommandError;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -27,6 +30,10 @@ pub(crate) struct TreeArgs {
     /// Show directories down to this depth
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
+
+    /// Draw the directories by the tokens that files there get into this file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["depth", "json"])]
+    svg: Option<PathBuf>,
 
     #[command(flatten)]
     looking: Looking,
@@ -57,6 +64,11 @@ pub(crate) fn run(
         &WholeProject::read(ui, session, args.path.as_deref(), dialects(&args.looking.only))?;
     let counter = args.looking.counting.counter(session, whole.root.path());
     let survey = whole.survey(&Moment::default(), &counter)?;
+    if let Some(file) = &args.svg {
+        let parts = DirectoryPart::of(survey.files(), survey.costs(), &whole.part);
+        write_picture(ui, session, file, &treemap_file(&parts))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let is_shown = |surveyed: &&Surveyed<'_>| match surveyed.directory.as_deref() {
         None => whole.part.is_empty(),
         Some(directory) => below(&whole.part, directory).is_some_and(|below| {

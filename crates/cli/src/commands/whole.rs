@@ -7,8 +7,8 @@ use brief_dialects::portable::REGISTRY_SCOPE;
 use brief_engine::survey::{Survey, Surveyed};
 use brief_engine::tokens::Counter;
 use brief_engine::{BriefedItem, Catalog, Dialects, Item, Moment, Name, Root, State, TargetKind};
-use brief_syntax::Diagnostic;
 use brief_syntax::render::{Envelope, path_below};
+use brief_syntax::{Diagnostic, limits};
 use serde::{Serialize, Serializer};
 
 use super::question::shown_place;
@@ -61,11 +61,6 @@ impl WholeProject {
             .ok_or_else(|| CommandError::refused("the project was not read as a whole"))
     }
 
-    /// Returns whether a guidance file is in the directory of the question.
-    pub(crate) fn holds(&self, path: &Path) -> bool {
-        self.part.is_empty() || path.starts_with(self.root.path().join(&self.part))
-    }
-
     pub(crate) fn place(&self, item: &Item<'_>) -> String {
         shown_place(self.root.path(), item.path, item.line)
     }
@@ -88,6 +83,27 @@ impl WholeProject {
         unread.retain(|diagnostic| diagnostic.code().starts_with("project/"));
         unread
     }
+}
+
+/// Writes a picture where the user wants it. A file that is no picture is left alone.
+pub(crate) fn write_picture(
+    ui: &mut Ui,
+    session: &Session,
+    file: &Path,
+    picture: &str,
+) -> Result<(), CommandError> {
+    let (system, path, shown) = (session.system(), session.directory().join(file), file.display());
+    if let Ok(found) = system.read(&path, limits::FILE_BYTES)
+        && !found.starts_with(b"<svg ")
+    {
+        let refused = CommandError::refused(format!("`{shown}` is there, and it is not a picture"));
+        return Err(refused.with_hint("name a new file"));
+    }
+    let written = system.replace_file(&path, picture.as_bytes());
+    written
+        .map_err(|error| CommandError::refused(format!("`{shown}` cannot be written: {error}")))?;
+    ui.status(&format!("wrote {shown}"))?;
+    Ok(())
 }
 
 /// Returns the path of a directory relative to another one, if it is below.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{project, workspace};
 
 /// Commands without `--json`, with the reason.
-const WITHOUT: [(&str, &str); 11] = [
+const WITHOUT: [(&str, &str); 12] = [
     ("schema", "prints a JSON Schema, which has its own shape"),
     ("completions", "prints a script"),
     ("hook claude", "speaks the client's protocol"),
@@ -20,6 +20,7 @@ const WITHOUT: [(&str, &str); 11] = [
     ("agent run", "is a conversation"),
     ("agent serve", "speaks MCP"),
     ("lsp", "speaks the language server protocol"),
+    ("view", "serves pages; its numbers are those of the other commands"),
     ("mcp install", "prints no data"),
     ("mcp uninstall", "prints no data"),
     ("help", "prints help"),

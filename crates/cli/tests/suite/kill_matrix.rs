@@ -434,6 +434,9 @@ cases! {
     import_replace: "import --replace", ["import", "--replace"], of_clients;
     agent_fetch: "agent show --fetch", ["agent", "show", "agents/dev_remote.agent.md", "--fetch"], crate::agent_remote::prepare, thorough;
     convert: "convert --out", ["convert", "claude", "copilot", "--out", "."], of_clients;
+    view: "view --out", ["view", "--out", "pages"], of_clients;
+    view_again: "view --out, again", ["view", "--out", "pages"], crate::view::with_pages;
+    tokens_svg: "tokens --svg", ["tokens", "--svg", "tokens.svg"], of_clients, thorough;
 }
 
 /// Files of two clients.

@@ -138,6 +138,7 @@ mod task_strict;
 mod task_trust;
 mod trust;
 mod usage;
+mod view;
 #[cfg(unix)]
 mod watch;
 mod why;

@@ -392,6 +392,13 @@ fn the_guide_to_mcp_runs_as_written() {
     Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
 }
 
+#[test]
+fn the_guide_to_pages_runs_as_written() {
+    let scene = || with_programs(consumer(), "");
+    let (path, silence) = ("docs/guide/view.md", Silence::IsShort);
+    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+}
+
 /// The page about dependencies, in a project with an installed package.
 #[test]
 fn the_guide_to_dependencies_shows_what_is_printed() {

@@ -20,6 +20,7 @@ fn help_lists_the_commands() {
       coverage     Show patterns that match nothing, items that never apply, files without guidance
       diff         Show for which files the guidance changes between two revisions, and how
       receipts     Show what agents were told, when, why and at what cost
+      view         Show the project in a browser: what each agent sees, and what it costs
       $ brief context src/api/orders.py --on edit
 
     Write guidance, and check it:

@@ -83,6 +83,13 @@ pub(crate) struct PlaceReport<'r> {
     line: usize,
 }
 
+impl PlaceReport<'_> {
+    /// Returns the path and the line.
+    pub(crate) fn parts(&self) -> (&str, usize) {
+        (&self.path, self.line)
+    }
+}
+
 impl fmt::Display for PlaceReport<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:{}", self.path, self.line)

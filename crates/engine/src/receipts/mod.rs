@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::System;
 
-pub use report::{LoadingDrift, NeverDelivered, drift, never_delivered};
+pub use report::{LoadingDrift, NeverDelivered, chosen, drift, never_delivered};
 
 /// The version of the records.
 const VERSION: u32 = 1;
@@ -139,6 +139,14 @@ impl Receipt {
             held: false,
             items: Vec::new(),
         }
+    }
+
+    /// Returns its time in words, in UTC.
+    pub fn time(&self) -> String {
+        // Receipts of a broken clock are shown, too.
+        let latest = 253_402_300_799_000;
+        let time = SystemTime::UNIX_EPOCH + Duration::from_millis(self.at.min(latest));
+        humantime::format_rfc3339_seconds(time).to_string()
     }
 
     /// Returns the tokens of all items.

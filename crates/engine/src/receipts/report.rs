@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::{BriefedItem, Project, ReasonKind};
 
-use super::{Receipt, ReceiptKind};
+use super::{Receipt, ReceiptItem, ReceiptKind};
 
 /// An item that no agent got.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +31,24 @@ pub struct LoadingDrift {
     pub place: String,
     /// True if the client loaded it and we did not know; false if we believed it and the client did not report it.
     pub is_loaded: bool,
+}
+
+/// Returns the receipts that a word chooses, with the items that it chooses: a session by its beginning, the file `path`,
+/// or an item by its place or name. An empty word chooses all.
+pub fn chosen(receipts: &[Receipt], word: &str, path: &str) -> Vec<Receipt> {
+    let is_session = |receipt: &&Receipt| receipt.session.starts_with(word);
+    if receipts.iter().any(|receipt| is_session(&receipt)) {
+        return receipts.iter().filter(is_session).cloned().collect();
+    }
+    let is_meant = |item: &ReceiptItem| {
+        item.file == path || item.place == path || item.place == word || item.name == word
+    };
+    let mut found = receipts.to_vec();
+    for receipt in &mut found {
+        receipt.items.retain(is_meant);
+    }
+    found.retain(|receipt| !receipt.items.is_empty());
+    found
 }
 
 /// Returns the items that no agent got, by the receipts of this project. What a client of the receipts loads by itself

@@ -3,6 +3,7 @@
 //! Made from what each dialect tells about its items and files ([`Catalog::reach`]), not from an
 //! answer for every file: a project may have a hundred thousand of them.
 
+mod coverage;
 mod gaps;
 #[cfg(test)]
 mod tests;
@@ -16,11 +17,13 @@ use brief_dialects::{
     Resolution, State, hosted, structured,
 };
 use brief_syntax::{Target, TargetKind};
+use serde::Serialize;
 
 use crate::Catalog;
 use crate::budget::{Count, cost};
 use crate::repetition::Text;
 
+pub use coverage::{Coverage, HEAVY, IdleItem};
 pub use gaps::CoverageGap;
 
 /// A project's guidance, seen from above.
@@ -96,6 +99,35 @@ pub struct Share<'n> {
     pub loaded: usize,
     /// The part that is delivered to it.
     pub delivered: usize,
+}
+
+/// The items of one dialect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DialectCost {
+    /// The dialect.
+    pub dialect: &'static str,
+    /// The number of its items.
+    pub items: usize,
+    /// Their cost.
+    pub tokens: usize,
+}
+
+impl DialectCost {
+    /// Sums up the costs of items by dialect, the most expensive first.
+    pub fn sums(items: impl Iterator<Item = (&'static str, usize)>) -> Vec<DialectCost> {
+        let mut dialects: Vec<DialectCost> = Vec::new();
+        for (dialect, tokens) in items {
+            match dialects.iter_mut().find(|of| of.dialect == dialect) {
+                Some(of) => {
+                    of.items += 1;
+                    of.tokens += tokens;
+                }
+                None => dialects.push(DialectCost { dialect, items: 1, tokens }),
+            }
+        }
+        dialects.sort_by_key(|of| (std::cmp::Reverse(of.tokens), of.dialect));
+        dialects
+    }
 }
 
 /// The identity of an item.
@@ -260,6 +292,22 @@ impl<'c> Survey<'c> {
             surveyed.is_repeated =
                 item.state == State::Active && !seen.insert(Text::of(item.content));
         }
+    }
+
+    /// Returns the files of the project.
+    pub fn files(&self) -> &'c ProjectFiles {
+        self.files
+    }
+
+    /// Returns the tokens that each file gets, in the order of the files.
+    pub fn costs(&self) -> &[usize] {
+        &self.costs
+    }
+
+    /// Returns the items by dialect. The same text counts once.
+    pub fn dialects(&self) -> Vec<DialectCost> {
+        let distinct = self.items.iter().filter(|surveyed| !surveyed.is_repeated);
+        DialectCost::sums(distinct.map(|surveyed| (surveyed.item.dialect, surveyed.tokens)))
     }
 
     /// Returns how many files there are below a directory.

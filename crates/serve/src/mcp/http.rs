@@ -4,39 +4,27 @@
 //! server under another name. We listen, ask every request for the token, and bound connections, bodies and
 //! the time for a request.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::time::Duration;
 
-use brief_syntax::hash::sha256;
-use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::body::{Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper::body::Incoming;
+use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use hyper::{Method, Request, StatusCode};
 use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use super::{ServeError, Served, runtime};
+use crate::http::{Answer, Gate, PATIENCE, listen, plain};
 
 /// The path of the endpoint.
 const PATH: &str = "/mcp";
 
-/// The limit for connections at one time; more wait.
-const CONNECTIONS: usize = 128;
-
 /// The limit for the bytes of a request.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
-
-/// The time for the headers of a request, and for its body.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The origins of pages on this machine. A page from elsewhere is refused.
 const ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
@@ -57,26 +45,11 @@ impl HttpOptions {
     }
 }
 
-/// Decides who may ask. The token is kept as a hash, so that no comparison tells how much of it was right.
-struct Gate {
-    token: String,
-}
-
-impl Gate {
-    fn admits(&self, header: Option<&HeaderValue>) -> bool {
-        let words = header.and_then(|header| header.to_str().ok()).unwrap_or_default();
-        let Some((scheme, token)) = words.split_once(' ') else { return false };
-        scheme.eq_ignore_ascii_case("bearer") && sha256(token.trim().as_bytes()) == self.token
-    }
-}
-
-type Answer = Response<BoxBody<Bytes, Infallible>>;
-
-fn plain(status: StatusCode, text: &'static str) -> Answer {
-    let mut answer = Response::new(Full::new(Bytes::from_static(text.as_bytes())).boxed());
-    *answer.status_mut() = status;
-    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
-    answer
+/// Returns whether a header bears the token.
+fn admits(gate: &Gate, header: Option<&HeaderValue>) -> bool {
+    let words = header.and_then(|header| header.to_str().ok()).unwrap_or_default();
+    let Some((scheme, token)) = words.split_once(' ') else { return false };
+    scheme.eq_ignore_ascii_case("bearer") && gate.admits(token.trim())
 }
 
 /// Serves until it is stopped. `handler` makes one for each session.
@@ -91,12 +64,16 @@ pub(super) fn speak_http<H: ServerHandler>(
         let address = listener.local_addr().map_err(ServeError::Start)?;
         listener.set_nonblocking(true).map_err(ServeError::Start)?;
         let listener = tokio::net::TcpListener::from_std(listener).map_err(ServeError::Start)?;
-        let gate = Arc::new(Gate { token: sha256(token.as_bytes()) });
+        let gate = Arc::new(Gate::new(&token));
         let sessions = Arc::new(LocalSessionManager::default());
         let service =
             StreamableHttpService::new(move || Ok(handler()), sessions, configuration(address));
+        let answer = move |request| {
+            let (service, gate) = (service.clone(), Arc::clone(&gate));
+            async move { answer(&service, &gate, request).await }
+        };
         tokio::select! {
-            () = listen(listener, service, gate) => Err(ServeError::Died),
+            () = listen(listener, answer) => Err(ServeError::Died),
             _ = stopped => Ok(Served::Interrupted),
         }
     });
@@ -116,38 +93,6 @@ fn configuration(address: SocketAddr) -> StreamableHttpServerConfig {
 
 type McpService<H> = StreamableHttpService<H, LocalSessionManager>;
 
-async fn listen<H: ServerHandler>(
-    listener: tokio::net::TcpListener,
-    service: McpService<H>,
-    gate: Arc<Gate>,
-) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
-    loop {
-        let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
-        let Ok((stream, _)) = listener.accept().await else {
-            // The system has no more descriptors; some come back.
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            continue;
-        };
-        // An answer goes out in several small pieces, which would wait 40 ms for each other.
-        let _ = stream.set_nodelay(true);
-        let (service, gate) = (service.clone(), Arc::clone(&gate));
-        let answer = service_fn(move |request| {
-            let (service, gate) = (service.clone(), Arc::clone(&gate));
-            async move { Ok::<_, Infallible>(answer(&service, &gate, request).await) }
-        });
-        tokio::spawn(async move {
-            let _permit = permit;
-            let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(PATIENCE)
-                .serve_connection(TokioIo::new(stream), answer);
-            // A client that leaves is no error.
-            let _ = connection.await;
-        });
-    }
-}
-
 async fn answer<H: ServerHandler>(
     service: &McpService<H>,
     gate: &Gate,
@@ -156,7 +101,7 @@ async fn answer<H: ServerHandler>(
     if request.uri().path() != PATH {
         return plain(StatusCode::NOT_FOUND, "the endpoint is /mcp\n");
     }
-    if !gate.admits(request.headers().get(AUTHORIZATION)) {
+    if !admits(gate, request.headers().get(AUTHORIZATION)) {
         let mut answer = plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong\n");
         answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         return answer;

@@ -92,14 +92,7 @@ where
     served
 }
 
-/// The limit for threads that wait for input or answer questions.
-const BLOCKING_THREADS: usize = 16;
-
 /// Makes the runtime of a server.
 fn runtime() -> Result<tokio::runtime::Runtime, ServeError> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .max_blocking_threads(BLOCKING_THREADS)
-        .build()
-        .map_err(ServeError::Start)
+    crate::http::runtime().map_err(ServeError::Start)
 }

@@ -17,12 +17,19 @@ use super::{
 pub struct Remembered {
     system: Arc<dyn System>,
     known: Mutex<BTreeMap<PathBuf, Result<Resolved, io::ErrorKind>>>,
+    has_user: bool,
 }
 
 impl Remembered {
     /// Starts with nothing remembered.
     pub fn new(system: Arc<dyn System>) -> Self {
-        Remembered { system, known: Mutex::new(BTreeMap::new()) }
+        Remembered { system, known: Mutex::new(BTreeMap::new()), has_user: true }
+    }
+
+    /// Hides the environment, and with it the home directory: the answer is about the project alone.
+    #[must_use]
+    pub fn without_user(self) -> Self {
+        Remembered { has_user: false, ..self }
     }
 }
 
@@ -183,7 +190,7 @@ impl Machine for Remembered {
     }
 
     fn env(&self, name: &str) -> Option<OsString> {
-        self.system.env(name)
+        if self.has_user { self.system.env(name) } else { None }
     }
 
     fn random(&self) -> io::Result<[u8; 32]> {

@@ -1,0 +1,116 @@
+//! `brief view`
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use brief_serve::view::{ExportError, ProjectView, ViewAddress, export, open_in_browser, serve};
+use brief_syntax::hash::sha256;
+use brief_syntax::project::resolve_existing;
+use clap::Args;
+
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show the project in a browser: what each agent sees, and what it costs
+///
+/// Serves pages on this machine only, at an address with a token, and opens the browser. The pages follow the files.
+/// They load nothing from elsewhere; nothing is executed and nothing is written.
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    /// A directory of the project [default: the current directory]
+    path: Option<PathBuf>,
+
+    /// Write the pages as files to this directory instead; they show the project alone, without receipts and your own guidance
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["no_open", "port", "listen"])]
+    out: Option<PathBuf>,
+
+    /// With --out: add a page with what changes between this revision and the working tree, or in a range
+    #[arg(
+        long, value_name = "REV", requires = "out",
+        add = clap_complete::ArgValueCompleter::new(crate::complete::revisions)
+    )]
+    base: Option<String>,
+
+    /// Do not open the browser; the address is printed
+    #[arg(long)]
+    no_open: bool,
+
+    /// The port [default: a free one]
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+
+    /// Listen at this address instead of 127.0.0.1; other machines may reach it, and the connection is not encrypted
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<IpAddr>,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &ViewArgs,
+) -> Result<ExitCode, CommandError> {
+    let directory = match &args.path {
+        Some(path) => session.directory().join(path),
+        None => session.directory().to_owned(),
+    };
+    let system = session.system();
+    if let Err(error) = system.resolve_dir(&directory) {
+        let shown = directory.display();
+        let refused = CommandError::usage(format!("`{shown}` cannot be shown: {error}"));
+        return Err(refused.with_hint("`brief view DIRECTORY` takes a directory of a project"));
+    }
+    if let Some(out) = &args.out {
+        let out = resolve_existing(system, &session.directory().join(out)).path;
+        let written = export(&session.shared_system(), &directory, &out, args.base.as_deref());
+        let written = written.map_err(|error| refusal(&error))?;
+        ui.status(&format!("{}: {}", out.display(), written.summary()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let address = listen(session, args)?;
+    let url = address.url().map_err(|error| CommandError::refused(error.to_string()))?;
+    ui.print_line(&url)?;
+    ui.flush()?;
+    if !address.is_loopback() {
+        ui.warning("other machines can reach this address; the connection is not encrypted")?;
+    }
+    ui.status("the pages follow the files; Ctrl-C ends it")?;
+    if !args.no_open
+        && let Err(error) = open_in_browser(system, &directory, &url)
+    {
+        ui.warning(&format!("the browser cannot be opened: {error}"))?;
+        ui.hint("open the address above yourself")?;
+    }
+    ui.tell_remarks()?;
+    let interruption = system.interruption().map_err(CommandError::from)?;
+    let view = ProjectView::new(session.shared_system(), directory);
+    serve(view, address, &interruption)
+        .map_err(|error| CommandError::refused(error.to_string()))?;
+    Err(CommandError::interrupted())
+}
+
+fn refusal(error: &ExportError) -> CommandError {
+    let refused = CommandError::refused(error.to_string());
+    match error {
+        ExportError::Foreign { .. } => refused
+            .with_hint("name a directory that is empty, or that `brief view --out` has written"),
+        _ => refused,
+    }
+}
+
+/// Opens the socket.
+fn listen(session: &Session, args: &ViewArgs) -> Result<ViewAddress, CommandError> {
+    let ip = args.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let address = SocketAddr::new(ip, args.port);
+    let listener = TcpListener::bind(address).map_err(|error| {
+        let refused = CommandError::refused(format!("nothing can listen at `{address}`: {error}"));
+        match error.kind() {
+            std::io::ErrorKind::AddrInUse => refused
+                .with_hint("another program has the port; leave `--port` out to take a free one"),
+            _ => refused,
+        }
+    })?;
+    let random = session.system().random().map_err(CommandError::from)?;
+    Ok(ViewAddress { listener, token: sha256(&random).chars().take(32).collect() })
+}

@@ -1,0 +1,22 @@
+//! `brief view`, in a program that was built without a server.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Not in this program: it was built without pages
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    rest: Vec<OsString>,
+}
+
+pub(crate) fn run(_: &mut Ui, _: &Session, _: &ViewArgs) -> Result<ExitCode, CommandError> {
+    let error = CommandError::usage("this program was built without pages");
+    Err(error.with_hint("install it with the feature `agent`, which is on by default"))
+}

@@ -1,0 +1,198 @@
+//! `brief view`, and the pictures of `tokens` and `tree`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use brief_testkit::Sandbox;
+use serde_json::Value;
+
+use crate::{project, shop};
+
+/// The pages of an earlier state.
+pub(crate) fn with_pages(project: &Sandbox) {
+    project.write(".claude/rules/api.md", "---\npaths: [src/**]\n---\nText.\n");
+    assert_eq!(project.run(&["view", "--out", "pages"]).code, Some(0));
+    project.write(".claude/rules/more.md", "More.\n");
+}
+
+/// A viewer, with the address that it prints.
+struct Viewer {
+    child: Child,
+    host: String,
+    path: String,
+}
+
+impl Viewer {
+    fn start(project: &Sandbox, args: &[&str]) -> Viewer {
+        let mut command = project.command("", args);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("http://").unwrap_or_else(|| panic!("{line}"));
+        let (host, path) = address.split_once('/').unwrap();
+        Viewer { child, host: host.to_owned(), path: format!("/{path}") }
+    }
+
+    fn get(&self, page: &str) -> String {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let (path, host) = (&self.path, &self.host);
+        write!(stream, "GET {path}{page} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n")
+            .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{page}: {answer}");
+        answer
+    }
+
+    /// Returns the page when the project has been checked.
+    fn checked(&self) -> String {
+        for _ in 0..200 {
+            let page = self.get("");
+            if page.contains("id=\"errors\"") {
+                return page;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("the project was not checked");
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Returns the first number after a mark.
+fn number(page: &str, mark: &str) -> u64 {
+    let rest = page.split(mark).nth(1).unwrap_or_else(|| panic!("{mark} is not in {page}"));
+    let rest = rest.split("<data value=\"").nth(1).unwrap();
+    rest.split('"').next().unwrap().parse().unwrap()
+}
+
+/// Guidance with problems of each kind.
+fn troubled() -> Sandbox {
+    shop()
+        .with_dir(".git")
+        .with_file("CLAUDE.md", "See [the rules](docs/rules.md).\n")
+        .with_file("docs/a.md", "")
+        .with_file(
+            "lib/AGENTS.yaml",
+            "context:\n  - {content: Dead, match: ['none/**']}\n  - {content: x, when: never}\n",
+        )
+}
+
+/// The pages of a project say what the commands print.
+#[test]
+fn pages_say_what_the_commands_print() {
+    let project = troubled();
+    let json = |args: &[&str]| -> Value { project.run(args).json() };
+    let (tokens, lint) = (json(&["tokens", "--json"]), json(&["lint", "--json"]));
+    let (coverage, stale) = (json(&["coverage", "--json"]), json(&["stale", "--json"]));
+    let viewer = Viewer::start(&project, &["view", "--no-open"]);
+    let page = viewer.checked();
+    let count = |value: &Value| value.as_array().unwrap().len() as u64;
+    assert_eq!(number(&page, "id=\"tokens\""), tokens["tokens"].as_u64().unwrap());
+    assert_eq!(number(&page, "id=\"items\""), count(&tokens["items"]));
+    for of in tokens["dialects"].as_array().unwrap() {
+        let row = format!("data-dialect={}", of["dialect"]);
+        assert_eq!(number(&page, &row), of["items"].as_u64().unwrap());
+    }
+    for of in tokens["clients"].as_array().unwrap() {
+        let row = page.split(&format!("data-client={}", of["client"])).nth(1).unwrap();
+        let row = row.split("</tr>").next().unwrap();
+        assert_eq!(number(row, "\"number\""), of["loaded"].as_u64().unwrap());
+        let delivered = row.split("class=\"number\"").nth(2).unwrap();
+        assert_eq!(number(&format!("!{delivered}"), "!"), of["delivered"].as_u64().unwrap());
+    }
+    assert!(lint["errors"].as_u64().unwrap() > 0 && count(&stale["found"]) > 0);
+    assert_eq!(number(&page, "id=\"errors\""), lint["errors"].as_u64().unwrap());
+    assert_eq!(number(&page, "id=\"warnings\""), lint["warnings"].as_u64().unwrap());
+    assert_eq!(number(&page, "id=\"stale\""), count(&stale["found"]));
+    assert_eq!(number(&page, "id=\"coverage\""), coverage["findings"].as_u64().unwrap());
+    assert_eq!(number(&page, "id=\"bare\""), coverage["without_guidance"].as_u64().unwrap());
+    let sees = json(&["sees", "src/cart.py", "claude", "cursor", "--on", "edit", "--json"]);
+    let page = viewer.get("file/src/cart.py?client=claude&client=cursor&on=edit");
+    for part in ["loaded", "delivered", "offered"] {
+        let row = page.split(&format!("data-total=\"{part}\"")).nth(1).unwrap();
+        for client in ["claude", "cursor"] {
+            let cell = format!("data-client=\"{client}\"");
+            assert_eq!(number(row, &cell), sees["totals"][client][part].as_u64().unwrap());
+        }
+    }
+    let told = json(&["hook", "test", "claude", "src/cart.py", "--on", "edit", "--json"]);
+    let texts =
+        told["events"].as_array().unwrap().iter().filter_map(|event| event["text"].as_str());
+    for line in texts.flat_map(str::lines) {
+        let escaped = line
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;")
+            .replace('"', "&quot;");
+        assert!(page.contains(&escaped), "{line}");
+    }
+}
+
+#[test]
+fn what_cannot_be_served_is_explained() {
+    let project = shop();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let refused = project.run(&["view", "--no-open", "--port", &port]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("leave `--port` out to take a free one"), "{}", refused.stderr);
+    insta::assert_snapshot!(project.run(&["view", "nowhere"]), @r"
+    ------- stderr -------
+    error: `$PROJECT/nowhere` cannot be shown: No such file or directory (os error 2)
+    hint: `brief view DIRECTORY` takes a directory of a project
+    [exit status: 2]
+    [EOF]
+    ");
+}
+
+#[test]
+fn an_export_is_written_and_never_over_other_files() {
+    let project = troubled();
+    insta::assert_snapshot!(project.run(&["view", "--out", "src"]), @r"
+    ------- stderr -------
+    error: `$PROJECT/src` has files that are not pages of brief, such as `cart.py`
+    hint: name a directory that is empty, or that `brief view --out` has written
+    [exit status: 1]
+    [EOF]
+    ");
+    assert_eq!(project.run(&["view", "--out", "pages"]).code, Some(0));
+    let first = project.read("pages/index.html");
+    assert_eq!(project.run(&["view", "--out", "pages"]).code, Some(0));
+    assert_eq!(project.read("pages/index.html"), first);
+    let tokens = project.run(&["tokens", "--json"]).json();
+    assert_eq!(number(&first, "id=\"tokens\""), tokens["tokens"].as_u64().unwrap());
+}
+
+#[test]
+fn pictures_are_written_and_never_over_other_files() {
+    let project = troubled();
+    for (command, name) in [("tokens", "context[1]"), ("tree", "src/")] {
+        assert_eq!(project.run(&[command, "--svg", "picture.svg"]).code, Some(0));
+        let picture = project.read("picture.svg");
+        assert!(picture.starts_with("<svg xmlns=") && picture.contains(name), "{picture}");
+    }
+    insta::assert_snapshot!(project.run(&["tree", "--svg", "CLAUDE.md"]), @r"
+    ------- stderr -------
+    error: `CLAUDE.md` is there, and it is not a picture
+    hint: name a new file
+    [exit status: 1]
+    [EOF]
+    ");
+}
+
+/// A project without anything has a page that says what to do.
+#[test]
+fn an_empty_project_is_told_how_to_begin() {
+    let project = project();
+    let viewer = Viewer::start(&project, &["view", "--no-open"]);
+    assert!(viewer.get("").contains("brief init"));
+}

@@ -1,0 +1,129 @@
+//! The parts of a project's guidance that reach nothing, and those that cost much everywhere.
+
+use std::path::Path;
+
+use brief_dialects::{LeftOut, Name, Reason};
+use brief_syntax::Diagnostic;
+
+use super::{CoverageGap, Survey, Surveyed};
+use crate::Catalog;
+
+/// The cost from which an item for nearly every file is a finding, unless a user says otherwise.
+pub const HEAVY: usize = 500;
+
+/// An item that no file gets.
+#[derive(Debug, Clone)]
+pub struct IdleItem<'s> {
+    /// The dialect.
+    pub dialect: &'static str,
+    /// Its kind.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: Name<'s>,
+    /// The file it stands in, absolute.
+    pub path: &'s Path,
+    /// The line it begins on, from 1.
+    pub line: usize,
+    /// The reason.
+    pub reason: String,
+}
+
+/// The findings about the reach of a project's guidance.
+#[derive(Debug)]
+pub struct Coverage<'s> {
+    /// The patterns that match nothing here, or nowhere.
+    pub dead: Vec<Diagnostic>,
+    /// The items that nothing gets, by place.
+    pub idle: Vec<IdleItem<'s>>,
+    /// The items for nearly every file that cost much, the most expensive first.
+    pub heavy: Vec<&'s Surveyed<'s>>,
+    /// The files without guidance.
+    pub gaps: Vec<CoverageGap<'s>>,
+}
+
+impl<'s> Coverage<'s> {
+    /// Looks at the directory `part` of a project, `/`-separated below the root. An item that costs more than `heavy`
+    /// tokens costs much.
+    pub fn of(
+        catalog: &Catalog,
+        root: &Path,
+        part: &str,
+        survey: &'s Survey<'s>,
+        heavy: usize,
+    ) -> Coverage<'s> {
+        let top = root.join(part);
+        let holds = |path: &Path| part.is_empty() || path.starts_with(&top);
+        Coverage {
+            dead: dead_patterns(catalog, &holds),
+            idle: idle(survey, &holds),
+            heavy: heavy_items(survey, heavy, &holds),
+            gaps: survey.gaps(root, part),
+        }
+    }
+
+    /// Returns the number of files without guidance.
+    pub fn bare(&self) -> usize {
+        self.gaps.iter().map(|gap| gap.files).sum()
+    }
+
+    /// Returns the number of findings, without files that have no guidance.
+    pub fn findings(&self) -> usize {
+        self.dead.len() + self.idle.len() + self.heavy.len()
+    }
+}
+
+/// Returns the dialects' diagnostics of patterns that match nothing here, or nowhere.
+fn dead_patterns(catalog: &Catalog, holds: &dyn Fn(&Path) -> bool) -> Vec<Diagnostic> {
+    let mut found = catalog.check();
+    found.retain(|diagnostic| {
+        let rule = diagnostic.code().rsplit('/').next().unwrap_or_default();
+        matches!(rule, "dead-glob" | "never-matches") && holds(diagnostic.path())
+    });
+    found
+}
+
+fn idle<'s>(survey: &'s Survey<'s>, holds: &dyn Fn(&Path) -> bool) -> Vec<IdleItem<'s>> {
+    let nothing = "it applies to no file or directory of the project";
+    let items =
+        survey.items.iter().filter(|surveyed| surveyed.is_idle()).map(|surveyed| IdleItem {
+            dialect: surveyed.item.dialect,
+            kind: surveyed.item.kind,
+            name: surveyed.item.name,
+            path: surveyed.item.path,
+            line: surveyed.item.line,
+            reason: nothing.to_owned(),
+        });
+    // Other reasons depend on the client and the question.
+    let is_certain = |left_out: &&LeftOut<'_>| match left_out.reason {
+        Reason::Invalid { .. } => true,
+        Reason::NoGlob { patterns, .. } => patterns.is_empty(),
+        _ => false,
+    };
+    let left_out = survey.left_out.iter().filter(is_certain).map(|left_out| IdleItem {
+        dialect: left_out.dialect,
+        kind: left_out.kind,
+        name: left_out.name,
+        path: left_out.path,
+        line: left_out.line,
+        reason: match &left_out.reason {
+            Reason::NoGlob { field, .. } => format!("`{field}` has no pattern"),
+            reason => reason.about("").to_string(),
+        },
+    });
+    let mut idle: Vec<_> = items.chain(left_out).filter(|idle| holds(idle.path)).collect();
+    idle.sort_by(|left, right| (left.path, left.line).cmp(&(right.path, right.line)));
+    idle
+}
+
+fn heavy_items<'s>(
+    survey: &'s Survey<'s>,
+    most: usize,
+    holds: &dyn Fn(&Path) -> bool,
+) -> Vec<&'s Surveyed<'s>> {
+    let is_heavy = |surveyed: &&Surveyed<'_>| {
+        surveyed.tokens > most && survey.is_everywhere(surveyed) && holds(surveyed.item.path)
+    };
+    let mut heavy: Vec<_> = survey.items.iter().filter(is_heavy).collect();
+    heavy.sort_by_key(|surveyed| std::cmp::Reverse(surveyed.tokens));
+    heavy
+}

@@ -1,0 +1,169 @@
+//! Two revisions of a project, read from git's objects: nothing is checked out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use brief_engine::diff::{self, Changed, DiffPiece, ItemChange, Side, slashed_below};
+use brief_engine::{
+    Catalog, CatalogScope, Dialects, Root, Strangers, System, Target, TargetKind, hosted,
+};
+use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
+use brief_syntax::system::TreeSystem;
+use brief_syntax::walk::Ignored;
+use brief_syntax::{Diagnostic, Severity};
+use similar::TextDiff;
+
+/// The number of characters of a commit that people read.
+const SHORT: usize = 12;
+
+/// The time limit of the search for the smallest difference; after it a larger one is taken.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// A state of a project's repository, and the guidance in it.
+pub struct ComparedState {
+    tree: TreeSystem,
+    /// The commit; `None` for the working tree.
+    commit: Option<Commit>,
+    catalog: Catalog,
+}
+
+/// Two states of a project.
+pub struct ComparedRevisions {
+    /// The directory that is compared, absolute.
+    pub root: PathBuf,
+    /// The older state.
+    pub before: ComparedState,
+    /// The newer state.
+    pub after: ComparedState,
+    /// The files that differ, sorted.
+    pub changed: Vec<Changed>,
+}
+
+impl ComparedRevisions {
+    /// Reads the guidance of two revisions in the directory `started`, which has no links.
+    pub fn read(
+        system: Arc<dyn System>,
+        started: &Path,
+        revisions: &Revisions,
+        dialects: &Dialects,
+    ) -> Result<ComparedRevisions, HistoryError> {
+        // The user's own files are the same on both sides, so no home directory is read.
+        let name = hosted::CLIENT_PATH_VARIABLE;
+        let env: BTreeMap<_, _> =
+            system.env(name).map(|value| (name.to_owned(), value)).into_iter().collect();
+        let repository = Repository::find(system, started)?;
+        // A bare repository has no directories besides its top.
+        let root = repository.top().map_or(repository.mount(), |_| started).to_owned();
+        let (from, to) = match revisions {
+            Revisions::Working(from) => (repository.commit(from)?, None),
+            Revisions::Two(from, to) => (repository.commit(from)?, Some(repository.commit(to)?)),
+            Revisions::SinceBase(left, right) => {
+                let (left, right) = (repository.commit(left)?, repository.commit(right)?);
+                (repository.merge_base(&left, &right)?, Some(right))
+            }
+        };
+        let after = match &to {
+            Some(to) => repository.tree(to, &env)?,
+            None => repository.working_tree(&env)?,
+        };
+        let before = repository.tree(&from, &env)?;
+        let before = ComparedState::of(before, Some(from), &root, dialects);
+        let after = ComparedState::of(after, to, &root, dialects);
+        let changed = diff::changed(&root, &before.tree.seen(), &after.tree.seen());
+        Ok(ComparedRevisions { root, before, after, changed })
+    }
+
+    /// Returns the diagnostics of both states about changed files that are not delivered or were not read.
+    pub fn problems(&self) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
+        let problems = |state: &ComparedState| {
+            let mut diagnostics = state.catalog.diagnostics();
+            diagnostics.retain(|diagnostic| {
+                let path = slashed_below(&self.root, diagnostic.path());
+                let is_changed = || {
+                    self.changed
+                        .binary_search_by(|changed| changed.path.as_str().cmp(&path))
+                        .is_ok()
+                };
+                diagnostic.code().starts_with("project/")
+                    || diagnostic.severity == Severity::Error && is_changed()
+            });
+            diagnostics
+        };
+        (problems(&self.before), problems(&self.after))
+    }
+}
+
+impl ComparedState {
+    /// Reads all guidance. A missing root has none.
+    fn of(
+        tree: TreeSystem,
+        commit: Option<Commit>,
+        root: &Path,
+        dialects: &Dialects,
+    ) -> ComparedState {
+        let start = Target::from_slashed("", TargetKind::Directory);
+        // Everything in a tree counts, also files in its `.gitignore`.
+        let scope = CatalogScope {
+            start: &start,
+            ignored: Ignored::Visit,
+            dialects: dialects.clone(),
+            strangers: Strangers::LeftOut,
+        };
+        let nothing = TreeSystem::empty(root);
+        let read = |tree: &TreeSystem| {
+            Root::open(tree, root).map(|root| Catalog::whole(tree, &root, scope.clone()))
+        };
+        let catalog = read(&tree).or_else(|_| read(&nothing)).expect("an empty tree has its top");
+        ComparedState { tree, commit, catalog }
+    }
+
+    /// Returns the guidance.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Returns the state as a side of a report.
+    pub fn side<'s>(&'s self, diagnostics: &'s [Diagnostic]) -> Side<'s> {
+        let commit = self.commit.as_ref();
+        Side {
+            revision: commit.map(|commit| commit.revision.as_str()),
+            commit: commit.map(|commit| commit.id.as_str()),
+            diagnostics,
+        }
+    }
+
+    /// Returns the name in a sentence.
+    pub fn name(&self) -> String {
+        let short = |commit: &Commit| commit.id.get(..SHORT).unwrap_or(&commit.id).to_owned();
+        match &self.commit {
+            Some(commit) if commit.id.starts_with(&commit.revision) => short(commit),
+            Some(commit) => format!("{} ({})", commit.revision, short(commit)),
+            None => "the working tree".to_owned(),
+        }
+    }
+}
+
+/// Returns the lines of a change that differ, with some lines around them.
+pub fn changed_lines(change: &ItemChange<'_>) -> Vec<String> {
+    let text = |piece: Option<&DiffPiece<'_>>| {
+        let Some(piece) = piece else { return String::new() };
+        let description = match piece.description.trim() {
+            "" => String::new(),
+            description => format!("description: {description}\n"),
+        };
+        format!("{description}{}\n", piece.text.trim_end())
+    };
+    different_lines(&text(change.before.as_ref()), &text(change.after.as_ref()))
+}
+
+/// Returns the lines of two texts that differ, with some lines around them.
+pub fn different_lines(before: &str, after: &str) -> Vec<String> {
+    let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(before, after);
+    let text = diff.unified_diff().to_string();
+    let is_head = |line: &&str| line.starts_with("@@");
+    // A single hunk needs no position.
+    let is_short = text.lines().filter(is_head).count() < 2;
+    text.lines().filter(|line| !is_short || !is_head(line)).map(str::to_owned).collect()
+}

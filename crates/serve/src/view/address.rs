@@ -1,0 +1,391 @@
+//! The addresses of pages: a link for every state, the same way forth and back.
+//!
+//! All links are relative, so that a page can lie behind a token, or in a directory on disk.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use brief_engine::{Action, Timing};
+use brief_syntax::hash::sha256;
+use brief_syntax::markdown::decoded_destination;
+use brief_syntax::text::percent_encoded;
+
+/// The days of receipts, unless the address says otherwise.
+pub(super) const DAYS: u64 = 30;
+
+/// The question of a page about a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct FileQuestion {
+    /// The clients beside each other; those of the project if there are none.
+    pub(super) clients: Vec<String>,
+    pub(super) action: Option<Action>,
+    pub(super) timing: Option<Timing>,
+    /// The client whose briefing is shown as its model gets it.
+    pub(super) reader: Option<String>,
+}
+
+/// The address of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PageAddress {
+    /// The project, or a directory of it, `/`-separated below the root.
+    Project { directory: String, page: usize },
+    /// A file; a directory ends with a `/`.
+    File { path: String, question: FileQuestion },
+    /// An item, by its identity.
+    Item { id: String },
+    /// Items and clients.
+    Matrix { page: usize },
+    /// The difference between two revisions; without a second one, from the first to the working tree.
+    Change { from: String, to: String },
+    /// The receipts of some days, about anything or about a word.
+    Sessions { days: u64, about: String, page: usize },
+    /// The installed items.
+    Registry,
+    /// The items with some words.
+    Search { query: String, page: usize },
+}
+
+impl PageAddress {
+    /// The first page.
+    pub(super) fn top() -> PageAddress {
+        PageAddress::Project { directory: String::new(), page: 1 }
+    }
+
+    pub(super) fn directory(path: &str) -> PageAddress {
+        PageAddress::Project { directory: path.to_owned(), page: 1 }
+    }
+
+    pub(super) fn file(path: &str) -> PageAddress {
+        PageAddress::File { path: path.to_owned(), question: FileQuestion::default() }
+    }
+
+    pub(super) fn item(id: &str) -> PageAddress {
+        PageAddress::Item { id: id.to_owned() }
+    }
+
+    /// Reads an address: the path after the token, and the query. `None` if there is no such page.
+    pub(super) fn parse(path: &str, query: &str) -> Option<PageAddress> {
+        let fields = Fields::parse(query);
+        let (kind, rest) = path.split_once('/').unwrap_or((path, ""));
+        let rest = decoded_destination(rest);
+        let is_plain = !rest.contains(['\0', char::REPLACEMENT_CHARACTER]);
+        let rest = is_plain.then_some(rest)?;
+        let page = fields.number("page").unwrap_or(1).max(1);
+        Some(match (kind, rest.as_str()) {
+            ("", "") => PageAddress::Project { directory: String::new(), page },
+            ("directory", directory) if !directory.is_empty() && is_inside(directory) => {
+                PageAddress::Project { directory: directory.trim_end_matches('/').to_owned(), page }
+            }
+            ("file", path) if is_inside(path) => {
+                let question = FileQuestion {
+                    clients: fields.all("client"),
+                    action: fields.first("on").and_then(action),
+                    timing: fields.first("when").and_then(timing),
+                    reader: fields.first("as").map(str::to_owned),
+                };
+                PageAddress::File { path: path.to_owned(), question }
+            }
+            ("item", id) if !id.is_empty() => PageAddress::item(id),
+            ("matrix", "") => PageAddress::Matrix { page },
+            ("change", "") => PageAddress::Change {
+                from: fields.text("from").unwrap_or("HEAD").to_owned(),
+                to: fields.text("to").unwrap_or_default().to_owned(),
+            },
+            ("sessions", "") => PageAddress::Sessions {
+                days: fields.number("days").map_or(DAYS, |days| days as u64),
+                about: fields.text("about").unwrap_or_default().to_owned(),
+                page,
+            },
+            ("registry", "") => PageAddress::Registry,
+            ("search", "") => {
+                let query = fields.text("q").unwrap_or_default().to_owned();
+                PageAddress::Search { query, page }
+            }
+            _ => return None,
+        })
+    }
+
+    /// Returns the path and the query of the address.
+    fn served(&self) -> (String, String) {
+        let mut fields = Vec::new();
+        let mut add = |name: &str, value: &str| {
+            fields.push(format!("{name}={}", encoded_field(value)));
+        };
+        let path = match self {
+            PageAddress::Project { directory, page } => {
+                if *page > 1 {
+                    add("page", &page.to_string());
+                }
+                if directory.is_empty() {
+                    String::new()
+                } else {
+                    format!("directory/{}", percent_encoded(directory))
+                }
+            }
+            PageAddress::File { path, question } => {
+                question.clients.iter().for_each(|client| add("client", client));
+                if let Some(action) = question.action {
+                    add("on", action.as_str());
+                }
+                if let Some(timing) = question.timing {
+                    add("when", timing.as_str());
+                }
+                if let Some(reader) = &question.reader {
+                    add("as", reader);
+                }
+                format!("file/{}", percent_encoded(path))
+            }
+            PageAddress::Item { id } => format!("item/{}", percent_encoded(id)),
+            PageAddress::Matrix { page } => {
+                if *page > 1 {
+                    add("page", &page.to_string());
+                }
+                "matrix".to_owned()
+            }
+            PageAddress::Change { from, to } => {
+                add("from", from);
+                if !to.is_empty() {
+                    add("to", to);
+                }
+                "change".to_owned()
+            }
+            PageAddress::Sessions { days, about, page } => {
+                if *days != DAYS {
+                    add("days", &days.to_string());
+                }
+                if !about.is_empty() {
+                    add("about", about);
+                }
+                if *page > 1 {
+                    add("page", &page.to_string());
+                }
+                "sessions".to_owned()
+            }
+            PageAddress::Registry => "registry".to_owned(),
+            PageAddress::Search { query, page } => {
+                if !query.is_empty() {
+                    add("q", query);
+                }
+                if *page > 1 {
+                    add("page", &page.to_string());
+                }
+                "search".to_owned()
+            }
+        };
+        (path, fields.join("&"))
+    }
+
+    /// Returns the name of the page's file in an export. Names of the project's files are hashed: not every system has
+    /// every name.
+    pub(super) fn exported(&self) -> String {
+        let page = |name: &str, page: usize| match page {
+            1 => format!("{name}.html"),
+            page => format!("{name}-{page}.html"),
+        };
+        match self {
+            PageAddress::Project { directory, page: number } if directory.is_empty() => {
+                page("index", *number)
+            }
+            PageAddress::Project { directory, page: number } => {
+                page(&format!("directory/{}", short_hash(directory)), *number)
+            }
+            PageAddress::File { path, .. } => format!("file/{}.html", short_hash(path)),
+            PageAddress::Item { id } => format!("item/{id}.html"),
+            PageAddress::Matrix { page: number } => page("matrix", *number),
+            PageAddress::Change { .. } => "change.html".to_owned(),
+            PageAddress::Sessions { page: number, .. } => page("sessions", *number),
+            PageAddress::Registry => "registry.html".to_owned(),
+            PageAddress::Search { page: number, .. } => page("search", *number),
+        }
+    }
+}
+
+/// Returns the beginning of a text's hash.
+pub(super) fn short_hash(text: &str) -> String {
+    sha256(text.as_bytes()).chars().take(12).collect()
+}
+
+/// Returns whether a path has only names, none of which leads up.
+fn is_inside(path: &str) -> bool {
+    let path = path.strip_suffix('/').unwrap_or(path);
+    path.is_empty() || path.split('/').all(|name| !matches!(name, "" | "." | ".."))
+}
+
+fn action(word: &str) -> Option<Action> {
+    [Action::Read, Action::Edit, Action::Create].into_iter().find(|one| one.as_str() == word)
+}
+
+fn timing(word: &str) -> Option<Timing> {
+    [Timing::Before, Timing::After].into_iter().find(|one| one.as_str() == word)
+}
+
+fn encoded_field(value: &str) -> String {
+    // A field of a query has no `/` in the eyes of a form.
+    percent_encoded(value).replace('/', "%2F")
+}
+
+/// The fields of a query.
+struct Fields(BTreeMap<String, Vec<String>>);
+
+impl Fields {
+    fn parse(query: &str) -> Fields {
+        let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let decoded = |text: &str| decoded_destination(&text.replace('+', " "));
+            fields.entry(decoded(name)).or_default().push(decoded(value));
+        }
+        Fields(fields)
+    }
+
+    fn first(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.first().map(String::as_str)
+    }
+
+    /// Returns a field that is not empty.
+    fn text(&self, name: &str) -> Option<&str> {
+        self.first(name).map(str::trim).filter(|text| !text.is_empty())
+    }
+
+    fn all(&self, name: &str) -> Vec<String> {
+        let mut all = self.0.get(name).cloned().unwrap_or_default();
+        all.retain(|value| !value.is_empty());
+        all.dedup();
+        all
+    }
+
+    fn number(&self, name: &str) -> Option<usize> {
+        self.first(name)?.parse().ok()
+    }
+}
+
+/// The way in which pages are joined.
+#[derive(Debug, Clone)]
+pub(super) enum Joined<'j> {
+    /// By a server, which knows every page.
+    Served,
+    /// As files; these are there.
+    Exported(&'j BTreeSet<String>),
+}
+
+/// The links of one page to others.
+#[derive(Debug, Clone)]
+pub(super) struct Links<'j> {
+    joined: Joined<'j>,
+    depth: usize,
+}
+
+impl<'j> Links<'j> {
+    /// Returns the links of the page at `address`.
+    pub(super) fn of(address: &PageAddress, joined: Joined<'j>) -> Links<'j> {
+        let path = match joined {
+            Joined::Served => address.served().0,
+            Joined::Exported(_) => address.exported(),
+        };
+        Links { joined, depth: path.matches('/').count() }
+    }
+
+    /// Returns the links of a page that was asked for at a path without a page.
+    pub(super) fn below(path: &str) -> Links<'static> {
+        Links { joined: Joined::Served, depth: path.matches('/').count() }
+    }
+
+    /// Returns whether pages are served, and so may ask and change.
+    pub(super) fn is_served(&self) -> bool {
+        matches!(self.joined, Joined::Served)
+    }
+
+    /// Returns the address of a file beside the pages, such as the style sheet.
+    pub(super) fn beside(&self, name: &str) -> String {
+        format!("{}{name}", "../".repeat(self.depth))
+    }
+
+    /// Returns the way to a page; `None` if it is not there.
+    pub(super) fn to(&self, address: &PageAddress) -> Option<String> {
+        match self.joined {
+            Joined::Served => {
+                let (path, query) = address.served();
+                let way = match self.beside(&path) {
+                    way if way.is_empty() => "./".to_owned(),
+                    way => way,
+                };
+                Some(if query.is_empty() { way } else { format!("{way}?{query}") })
+            }
+            Joined::Exported(there) => {
+                let path = address.exported();
+                there.contains(&path).then(|| self.beside(&path))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn every_kind() -> Vec<PageAddress> {
+        let question = FileQuestion {
+            clients: vec!["claude".into(), "cursor".into()],
+            action: Some(Action::Edit),
+            timing: Some(Timing::After),
+            reader: Some("claude".into()),
+        };
+        vec![
+            PageAddress::top(),
+            PageAddress::Project { directory: "a b/ü?#%".into(), page: 3 },
+            PageAddress::File { path: "a&b/c=d+e.rs".into(), question },
+            PageAddress::file("src/"),
+            PageAddress::file(""),
+            PageAddress::item("0123456789ab"),
+            PageAddress::Matrix { page: 2 },
+            PageAddress::Change { from: "main".into(), to: "feature/x".into() },
+            PageAddress::Change { from: "HEAD".into(), to: String::new() },
+            PageAddress::Sessions { days: 7, about: "a b&c".into(), page: 1 },
+            PageAddress::Registry,
+            PageAddress::Search { query: "tests & \"more\" + <b>".into(), page: 2 },
+        ]
+    }
+
+    #[test]
+    fn an_address_is_read_as_it_was_written() {
+        for address in every_kind() {
+            let (path, query) = address.served();
+            assert_eq!(
+                PageAddress::parse(&path, &query).as_ref(),
+                Some(&address),
+                "{path}?{query}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_address_leads_out_of_the_project() {
+        for path in [
+            "file/../x",
+            "file/%2e%2e/x",
+            "file/a//b",
+            "file//etc/passwd",
+            "file/a/..%2f..",
+            "directory/..",
+            "directory/a/./b",
+            "file/%00",
+            "file/%ff",
+            "nothing",
+            "matrix/x",
+        ] {
+            assert_eq!(PageAddress::parse(path, ""), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn links_are_relative() {
+        let links = Links::of(&PageAddress::file("src/a.rs"), Joined::Served);
+        assert_eq!(links.to(&PageAddress::top()).as_deref(), Some("../../"));
+        assert_eq!(links.to(&PageAddress::Registry).as_deref(), Some("../../registry"));
+        let top = Links::of(&PageAddress::top(), Joined::Served);
+        assert_eq!(top.to(&PageAddress::top()).as_deref(), Some("./"));
+        let there = BTreeSet::from(["index.html".to_owned()]);
+        let item = Links::of(&PageAddress::item("ab"), Joined::Exported(&there));
+        assert_eq!(item.to(&PageAddress::top()).as_deref(), Some("../index.html"));
+        assert_eq!(item.to(&PageAddress::Registry), None);
+    }
+}

@@ -1,0 +1,45 @@
+//! The user's browser.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use brief_syntax::System;
+use brief_syntax::system::{Call, Ending};
+
+/// The time for a program that hands the address on.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The limit for its output.
+const OUTPUT: usize = 4096;
+
+/// The variables of which a desktop on Linux sets one.
+const DISPLAYS: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"];
+
+/// Hands the address on in a session of its own: the first window of a browser lives as long as its opener, and must not
+/// end with us.
+const DETACHED: &str =
+    "command -v xdg-open >/dev/null && setsid -f xdg-open \"$1\" </dev/null >/dev/null 2>&1";
+
+/// Opens an address in the user's browser. `directory` is the one that the user works in.
+pub fn open_in_browser(system: &dyn System, directory: &Path, url: &str) -> io::Result<()> {
+    let (program, arguments): (&str, &[&str]) = if cfg!(target_os = "macos") {
+        ("open", &[])
+    } else if cfg!(windows) {
+        ("rundll32", &["url.dll,FileProtocolHandler"])
+    } else {
+        // Without a display, a browser for terminals would take this one.
+        if !DISPLAYS.iter().any(|name| system.env(name).is_some_and(|value| !value.is_empty())) {
+            return Err(io::Error::other("there is no display"));
+        }
+        ("sh", &["-c", DETACHED, "sh"])
+    };
+    let mut call = Call::new(program, directory, PATIENCE, OUTPUT);
+    call.args.extend(arguments.iter().map(OsString::from));
+    call.args.push(url.into());
+    match system.run(&call, &mut |_, _| {})? {
+        Ending::Exited(0) => Ok(()),
+        _ => Err(io::Error::other("there is no program that opens addresses")),
+    }
+}

@@ -1,0 +1,195 @@
+//! The health of a project: what `lint`, `stale`, `coverage` and `brief.lock` say, the worst first.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_engine::lint::Findings;
+use brief_engine::receipts::{self, Receipts};
+use brief_engine::references::{Likelihood, ProjectHistory};
+use brief_engine::survey::{Coverage, HEAVY, Survey};
+use brief_engine::tokens::Counter;
+use brief_registry::install::{self, Drift, ProjectPaths};
+use brief_syntax::render::path_below;
+use brief_syntax::text::counted;
+use brief_syntax::{Severity, System};
+
+use super::address::DAYS;
+use super::snapshot::Reading;
+use crate::configuration::ProjectConfiguration;
+use crate::history::GitHistory;
+
+/// A problem of a project's guidance.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Trouble {
+    /// Lower is worse.
+    pub(super) rank: u8,
+    /// The command that tells more.
+    pub(super) command: &'static str,
+    /// The severity, in a word.
+    pub(super) word: &'static str,
+    pub(super) place: String,
+    pub(super) line: usize,
+    pub(super) message: String,
+    pub(super) help: String,
+}
+
+/// The checks of a project.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Health {
+    pub(super) errors: usize,
+    pub(super) warnings: usize,
+    pub(super) stale: usize,
+    /// Findings of `brief coverage`.
+    pub(super) coverage: usize,
+    /// Files without guidance.
+    pub(super) bare: usize,
+    /// Installed files that differ from `brief.lock`, and files that a client loads otherwise than we believe.
+    pub(super) drift: usize,
+    /// The worst first.
+    pub(super) troubles: Vec<Trouble>,
+}
+
+impl Health {
+    /// Checks a project that was read. Nothing is executed besides git, which reads its own objects.
+    pub(super) fn check(system: &Arc<dyn System>, reading: &Reading<'_>) -> Health {
+        let mut health = Health::default();
+        health.lint(reading);
+        health.stale(system, reading);
+        health.coverage(reading);
+        health.drift(reading);
+        health.troubles.sort();
+        health
+    }
+
+    fn lint(&mut self, reading: &Reading<'_>) {
+        let Ok(lint) = reading.project.lint(reading.project.root().path()) else { return };
+        let found: Findings = lint.configured_by(&ProjectConfiguration).check();
+        let root = reading.project.root().path();
+        self.errors = found.count(Severity::Error);
+        self.warnings = found.count(Severity::Warning);
+        for diagnostic in &found.diagnostics {
+            let (rank, word) = match diagnostic.severity {
+                Severity::Error => (0, "error"),
+                Severity::Warning => (3, "warning"),
+                Severity::Note => (7, "note"),
+            };
+            self.troubles.push(Trouble {
+                rank,
+                command: "brief lint",
+                word,
+                place: path_below(root, diagnostic.path()).into_owned(),
+                line: diagnostic.position().line,
+                message: format!("{} [{}]", diagnostic.message, diagnostic.code()),
+                help: diagnostic.help.clone().unwrap_or_default(),
+            });
+        }
+    }
+
+    fn stale(&mut self, system: &Arc<dyn System>, reading: &Reading<'_>) {
+        let (project, root) = (&reading.project, reading.project.root());
+        let history = GitHistory::find(Arc::clone(system), root.path(), None).ok();
+        let history = history.as_ref().map(|history| history as &dyn ProjectHistory);
+        let found = reading.catalog.stale_references(project.system(), root, history);
+        self.stale = found.len();
+        for one in found {
+            let rank = match one.likelihood {
+                Likelihood::Certain => 1,
+                Likelihood::Likely => 2,
+                Likelihood::Possible => 6,
+            };
+            self.troubles.push(Trouble {
+                rank,
+                command: "brief stale",
+                word: one.likelihood.as_str(),
+                place: path_below(root.path(), one.source.path()).into_owned(),
+                line: one.source.line(one.span.start),
+                message: one.message,
+                help: one.help,
+            });
+        }
+    }
+
+    fn coverage(&mut self, reading: &Reading<'_>) {
+        let root = reading.project.root().path();
+        let counter = Counter::estimate();
+        let count = |text: &str| counter.count(text);
+        let moment = reading.project.everything().moment;
+        let Some(survey) = Survey::of(&reading.catalog, root, &moment, &count) else { return };
+        let found = Coverage::of(&reading.catalog, root, "", &survey, HEAVY);
+        self.coverage = found.findings();
+        self.bare = found.bare();
+        let mut add = |word, path: &Path, line, message: String| {
+            self.troubles.push(Trouble {
+                rank: 4,
+                command: "brief coverage",
+                word,
+                place: path_below(root, path).into_owned(),
+                line,
+                message,
+                help: String::new(),
+            });
+        };
+        for dead in &found.dead {
+            add("matches nothing", dead.path(), dead.position().line, dead.message.clone());
+        }
+        for idle in &found.idle {
+            add("never applies", idle.path, idle.line, format!("{}: {}", idle.name, idle.reason));
+        }
+        for heavy in &found.heavy {
+            let (tokens, files) = (heavy.tokens, counted(heavy.files, "file"));
+            let message = format!("{}: {tokens} tokens, for {files}", heavy.item.name);
+            add("heavy", heavy.item.path, heavy.item.line, message);
+        }
+    }
+
+    fn drift(&mut self, reading: &Reading<'_>) {
+        let (system, root) = (reading.project.system(), reading.project.root().path());
+        let mut add = |place: String, message: String, help: &str| {
+            self.drift += 1;
+            self.troubles.push(Trouble {
+                rank: 2,
+                command: "brief sync",
+                word: "drift",
+                place,
+                line: 0,
+                message,
+                help: help.to_owned(),
+            });
+        };
+        match install::status(system, &ProjectPaths::at(root)) {
+            Ok(status) => {
+                for (path, drift) in status.drift {
+                    let (message, help) = match drift {
+                        Drift::Missing => ("is missing".to_owned(), "`brief sync` writes it"),
+                        Drift::Edited => {
+                            ("was changed by hand".to_owned(), "`brief sync --diff` shows how")
+                        }
+                        Drift::Older => {
+                            ("is older than brief.lock".to_owned(), "`brief sync` writes it")
+                        }
+                        Drift::InTheWay(what) => {
+                            (format!("is a {what}"), "move it, then `brief sync`")
+                        }
+                        _ => ("differs from brief.lock".to_owned(), "`brief sync` writes it"),
+                    };
+                    add(path, message, help);
+                }
+            }
+            Err(error) => {
+                let help = "`brief sync` says more";
+                add("brief.lock".to_owned(), error.to_string(), help);
+            }
+        }
+        let shown = root.display().to_string();
+        let Receipts { mut receipts, .. } = Receipts::read(system, DAYS);
+        receipts.retain(|receipt| receipt.root == shown);
+        for drift in receipts::drift(&reading.project, &receipts) {
+            let message = if drift.is_loaded {
+                format!("{} loaded it, and we did not know", drift.client)
+            } else {
+                format!("we believed that {} loads it, and it did not report it", drift.client)
+            };
+            add(drift.place, message, "`brief receipts --drift` names the session");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The difference between two revisions: for which files the guidance changes, and how.
+
+use brief_engine::diff::{self, Comparison, DiffQuestion, ItemChange, slashed_below};
+use brief_engine::{Moment, estimate_tokens};
+
+use maud::{Markup, html};
+
+use super::super::address::PageAddress;
+use super::super::layout::{Page, link, number, shown};
+use super::{Asked, ROWS};
+use crate::revisions::{ComparedRevisions, changed_lines, different_lines};
+
+/// The limit for the lines of one difference on the page.
+const MOST_LINES: usize = 400;
+
+/// The number of paths of one change.
+const PATHS: usize = 20;
+
+pub(super) fn page(asked: &Asked<'_>, from: &str, to: &str) -> Page {
+    let to_revision = Some(to).filter(|to| !to.is_empty());
+    let read = super::revisions(asked.view, asked.snapshot, from, to_revision);
+    let main = match &read {
+        Ok(compared) => changes(asked, compared),
+        Err(error) => html! {
+            p { "The revisions cannot be compared: " (shown(&error.to_string())) "." }
+            p { "Name a branch, a tag or a commit of this repository." }
+        },
+    };
+    Page::new(
+        "Changes",
+        html! {
+            h1 { "What changes for agents" }
+            @if asked.links.is_served() {
+                form method="get" action=(asked.links.beside("change")) {
+                    label for="from" { "From" }
+                    input type="text" id="from" name="from" value=(shown(from));
+                    label for="to" { "to" }
+                    input type="text" id="to" name="to" value=(shown(to)) placeholder="the working tree";
+                    button type="submit" { "Compare" }
+                }
+            }
+            (main)
+        },
+    )
+}
+
+fn changes(asked: &Asked<'_>, compared: &ComparedRevisions) -> Markup {
+    let ComparedRevisions { root, before, after, changed, .. } = compared;
+    let moment = Moment::default();
+    let question = DiffQuestion { moment: &moment, changed, within: &[] };
+    let comparison = diff::compare(before.catalog(), after.catalog(), &question);
+    html! {
+        p {
+            "Between " strong { (shown(&before.name())) } " and " strong { (shown(&after.name())) } ": "
+            span id="changes" { (number(comparison.changes.len())) } " changes for "
+            span id="changed-files" { (number(comparison.changed_file_count())) } " of " (number(comparison.file_count())) " files."
+        }
+        @if comparison.changes.is_empty() { p { "The guidance is the same." } }
+        @for (index, change) in comparison.changes.iter().take(ROWS).enumerate() {
+            (shown_change(asked, root, &comparison, change, index))
+        }
+        @if comparison.changes.len() > ROWS {
+            p { (number(comparison.changes.len() - ROWS)) " more; " code { "brief diff" } " shows them all." }
+        }
+    }
+}
+
+fn shown_change(
+    asked: &Asked<'_>,
+    root: &std::path::Path,
+    comparison: &Comparison<'_>,
+    change: &ItemChange<'_>,
+    index: usize,
+) -> Markup {
+    let Some(piece) = change.piece() else { return html! {} };
+    let place = slashed_below(root, piece.path);
+    let tokens = |piece: &Option<diff::DiffPiece<'_>>| {
+        piece.as_ref().map_or(0, |piece| estimate_tokens(&piece.text))
+    };
+    let cover = comparison.cover(change);
+    let lines = changed_lines(change);
+    html! {
+        article class="change" data-change=(change.kind.as_str()) data-place={ (shown(&place)) ":" (piece.line) } {
+            h2 { span class="badge" { (change.kind.as_str()) } " " (shown(&piece.name.to_string())) }
+            p {
+                span class="path" { (shown(&place)) ":" (piece.line) } ", " (piece.dialect) ", "
+                (number(tokens(&change.before))) " → " (number(tokens(&change.after))) " tokens, "
+                (number(cover.file_count)) " files"
+            }
+            details id={ "files-" (index) } {
+                summary { "The files" }
+                ul class="files" {
+                    @for part in cover.parts.iter().take(PATHS) {
+                        li {
+                            @if part.path.ends_with('/') { (shown(&part.path)) " " (number(part.file_count)) }
+                            @else { (link(asked.links, &PageAddress::file(&part.path), html! { (shown(&part.path)) })) }
+                        }
+                    }
+                    @if cover.parts.len() > PATHS { li { (number(cover.parts.len() - PATHS)) " more" } }
+                }
+            }
+            (line_list(&lines))
+        }
+    }
+}
+
+/// Returns the lines of two texts that differ.
+pub(super) fn difference(before: &str, after: &str) -> Markup {
+    line_list(&different_lines(before, after))
+}
+
+fn line_list(lines: &[String]) -> Markup {
+    if lines.is_empty() {
+        return html! {};
+    }
+    let mark = |line: &str| match line.as_bytes().first() {
+        Some(b'+') => "added",
+        Some(b'-') => "removed",
+        _ => "kept",
+    };
+    html! {
+        pre class="difference" {
+            @for line in lines.iter().take(MOST_LINES) {
+                span class=(mark(line)) { (shown(line)) "\n" }
+            }
+        }
+        @if lines.len() > MOST_LINES { p class="note" { (number(lines.len() - MOST_LINES)) " more lines." } }
+    }
+}

@@ -1,0 +1,323 @@
+//! A file or directory: what each client sees there, why, at what cost, and the briefing as a model gets it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use brief_engine::sees::{Arrival, SeenItem, Sees, Total, Viewer, asked_clients};
+use brief_engine::tokens::Counter;
+use brief_engine::{Action, Project, TargetKind, Timing};
+use brief_profiles::OwnClients;
+use brief_syntax::render::path_below;
+use brief_syntax::system::{Files, Remembered};
+use maud::{Markup, html};
+
+use super::super::address::{FileQuestion, PageAddress};
+use super::super::layout::{Page, arrival, link, number, shown, table, text_block};
+use super::project::way_to;
+use super::{Asked, ROWS};
+use crate::hook::{HookOptions, rehearse};
+use crate::picture::bar;
+
+pub(super) fn page(asked: &Asked<'_>, path: &str, question: &FileQuestion) -> Page {
+    let system = Remembered::new(std::sync::Arc::clone(&asked.view.system));
+    let title = if path.is_empty() { "./" } else { path };
+    let Ok(project) = Project::open(&system, &asked.view.directory) else {
+        return gone(asked, title);
+    };
+    let root = project.root().path();
+    let Some(target) = project.locate(&root.join(path)) else { return gone(asked, title) };
+    let is_there = Files::resolve(&system, &root.join(path)).is_ok();
+    let is_directory = target.kind() == TargetKind::Directory;
+    let clients = match asked_clients(&system, root, question.clients.clone()) {
+        Ok(clients) => clients,
+        Err(error) => {
+            return Page::missing(
+                "Unknown client",
+                html! {
+                    h1 { "A client is not known" }
+                    p { (shown(&error.to_string())) }
+                    p { (link(asked.links, &PageAddress::file(path), html! { "Ask about the clients of this project" })) }
+                },
+            );
+        }
+    };
+    let mut request = project.briefing(root.join(path));
+    (request.moment.action, request.moment.timing) = (question.action, question.timing);
+    let catalog = request.read();
+    let viewers: Vec<Viewer> =
+        clients.iter().map(|client| Viewer::of(&request.moment, client)).collect();
+    let counter = Counter::estimate();
+    let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
+    let answer = FileAnswer { asked, path, question, root, clients: &clients, sees: &sees };
+    Page::new(
+        title,
+        html! {
+            h1 { (shown(title)) }
+            (way_to(asked, path))
+            @if !is_there {
+                p class="note" { "It is not there: this is what an agent would get that creates it." }
+            }
+            @if is_directory && !path.is_empty() {
+                p { (link(asked.links, &PageAddress::directory(target.slashed()), html! { "Costs below this directory" })) }
+            }
+            @if asked.links.is_served() { (answer.switches(&system)) }
+            (answer.beside())
+            (answer.unseen())
+            @if !is_directory { (answer.briefing(&system)) }
+        },
+    )
+}
+
+fn gone(asked: &Asked<'_>, path: &str) -> Page {
+    Page::missing(
+        "Not found",
+        html! {
+            h1 { code { (shown(path)) } " is not in this project" }
+            p { "A link may lead out of it, or it was removed." }
+            p { (link(asked.links, &PageAddress::top(), html! { "Go to the project" })) }
+        },
+    )
+}
+
+struct FileAnswer<'a> {
+    asked: &'a Asked<'a>,
+    path: &'a str,
+    question: &'a FileQuestion,
+    root: &'a Path,
+    clients: &'a [String],
+    sees: &'a Sees<'a>,
+}
+
+/// One of the sums.
+type Part = (&'static str, fn(&Total) -> usize);
+
+const PARTS: [Part; 3] = [
+    ("loaded", |total| total.loaded),
+    ("delivered", |total| total.delivered),
+    ("offered", |total| total.offered),
+];
+
+impl FileAnswer<'_> {
+    fn at(&self, question: FileQuestion) -> PageAddress {
+        PageAddress::File { path: self.path.to_owned(), question }
+    }
+
+    fn switch<T: Copy + PartialEq>(
+        &self,
+        label: &str,
+        choices: &[(&str, T)],
+        now: T,
+        choose: impl Fn(T) -> FileQuestion,
+    ) -> Markup {
+        html! {
+            nav class="switch" aria-label=(label) {
+                span aria-hidden="true" { (label) }
+                ul {
+                    @for (name, choice) in choices {
+                        li {
+                            a href=[self.asked.links.to(&self.at(choose(*choice)))]
+                                aria-current=[(*choice == now).then_some("true")] { (name) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The switches: action, timing, clients.
+    fn switches(&self, system: &Remembered) -> Markup {
+        let question = self.question;
+        let actions = [
+            ("any", None),
+            ("read", Some(Action::Read)),
+            ("edit", Some(Action::Edit)),
+            ("create", Some(Action::Create)),
+        ];
+        let timings =
+            [("any", None), ("before", Some(Timing::Before)), ("after", Some(Timing::After))];
+        let known = OwnClients::below(system, self.root).known();
+        html! {
+            div class="switches" {
+                (self.switch("Action", &actions, question.action, |action| FileQuestion { action, ..question.clone() }))
+                (self.switch("Timing", &timings, question.timing, |timing| FileQuestion { timing, ..question.clone() }))
+                details id="choose-clients" {
+                    summary { "Clients" }
+                    form method="get" action=[self.asked.links.to(&PageAddress::file(self.path))] {
+                        fieldset {
+                            legend { "Show these clients beside each other" }
+                            @for client in known.names() {
+                                label {
+                                    input type="checkbox" name="client" value=(client)
+                                        checked[self.clients.iter().any(|one| one == client)];
+                                    " " (client)
+                                }
+                            }
+                        }
+                        @if let Some(action) = question.action { input type="hidden" name="on" value=(action.as_str()); }
+                        @if let Some(timing) = question.timing { input type="hidden" name="when" value=(timing.as_str()); }
+                        button type="submit" { "Show" }
+                    }
+                }
+            }
+        }
+    }
+
+    fn name(&self, item: &SeenItem<'_>) -> Markup {
+        let place = path_below(self.root, item.path);
+        let name = item.name.to_string();
+        let address = self.asked.snapshot.id_at(&place, &name).map(PageAddress::item);
+        html! {
+            @match address {
+                Some(address) => (link(self.asked.links, &address, html! { (shown(&name)) })),
+                None => (shown(&name)),
+            }
+            br; small class="path" { (shown(&place)) ":" (item.line) }
+        }
+    }
+
+    /// The items that any client sees, clients side by side.
+    fn beside(&self) -> Markup {
+        let Sees { items, totals } = self.sees;
+        let rows: Vec<&SeenItem<'_>> = items.iter().filter(|item| !item.is_unseen()).collect();
+        if rows.is_empty() {
+            return html! {
+                p { "No guidance is for this path." }
+                p { "Ways to write some: " code { "brief new rule NAME" } ", or an entry in " code { "AGENTS.yaml" } "." }
+            };
+        }
+        let most = rows.iter().map(|item| item.tokens).max().unwrap_or_default();
+        html! {
+            section aria-labelledby="sees" {
+                h2 id="sees" { "What each client sees" }
+                (table("What each client sees", html! {
+                    thead { tr {
+                        th scope="col" { "item" }
+                        th scope="col" class="number" { "tokens" }
+                        th scope="col" { "cost" }
+                        @for client in self.clients { th scope="col" { (client) } }
+                    } }
+                    tbody {
+                        @for item in rows.iter().take(ROWS * 5) {
+                            tr data-place={ (shown(&path_below(self.root, item.path))) ":" (item.line) } {
+                                th scope="row" { (self.name(item)) }
+                                td class="number" { (number(item.tokens)) }
+                                td class="bars" { (bar(item.tokens, most)) }
+                                @for (client, sight) in self.clients.iter().zip(&item.seen) {
+                                    td data-client=(client) data-how=(sight.how.as_str()) {
+                                        (arrival(sight.how)) br; small { (shown(&sight.reason)) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    tfoot {
+                        @for (name, of) in PARTS {
+                            tr data-total=(name) {
+                                th scope="row" { "tokens " (name) }
+                                td {} td {}
+                                @for (client, total) in self.clients.iter().zip(totals) {
+                                    td data-client=(client) { (number(of(total))) }
+                                }
+                            }
+                        }
+                    }
+                }))
+                @if rows.len() > ROWS * 5 {
+                    p { (number(rows.len() - ROWS * 5)) " more; " code { "brief sees --json" } " has them all." }
+                }
+            }
+        }
+    }
+
+    /// The items that none of the clients sees.
+    fn unseen(&self) -> Markup {
+        let unseen: Vec<&SeenItem<'_>> =
+            self.sees.items.iter().filter(|item| item.is_unseen()).collect();
+        if unseen.is_empty() {
+            return html! {};
+        }
+        html! {
+            section aria-labelledby="left-out" {
+                h2 id="left-out" { "Left out" }
+                details id="unseen" {
+                    summary { (number(unseen.len())) " items that none of them sees" }
+                    ul {
+                        @for item in unseen.iter().take(ROWS) {
+                            li {
+                                (self.name(item))
+                                @let reasons: BTreeSet<&str> = item.seen.iter().map(|sight| sight.reason.as_str()).collect();
+                                ul { @for reason in reasons { li { (shown(reason)) } } }
+                            }
+                        }
+                    }
+                    @if unseen.len() > ROWS {
+                        p { (number(unseen.len() - ROWS)) " more; " code { "brief why" } " shows them all." }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The briefing as the model of one client gets it, event by event.
+    fn briefing(&self, system: &Remembered) -> Markup {
+        let known = OwnClients::below(system, self.root).known();
+        let with_hook: Vec<&String> = self
+            .clients
+            .iter()
+            .filter(|client| known.find(client).is_some_and(|client| client.hook.is_some()))
+            .collect();
+        let reader = self.question.reader.as_ref().filter(|one| self.clients.contains(one));
+        let Some(reader) = reader.or(with_hook.first().copied()) else {
+            return html! {};
+        };
+        let action = self.question.action.unwrap_or(Action::Read);
+        let client = known.find(reader);
+        let told = client.map(|client| {
+            let path = self.root.join(self.path);
+            rehearse(system, client, self.root, (&path, action), HookOptions::new(&client.id))
+        });
+        let is_seen = |how: Arrival| how != Arrival::Unseen;
+        let column = self.clients.iter().position(|client| client == reader);
+        let sees_any = column.is_some_and(|column| {
+            self.sees
+                .items
+                .iter()
+                .any(|item| item.seen.get(column).is_some_and(|sight| is_seen(sight.how)))
+        });
+        html! {
+            section aria-labelledby="briefing" {
+                h2 id="briefing" { "As the model gets it" }
+                @if self.asked.links.is_served() && with_hook.len() > 1 {
+                    nav class="switch" aria-label="Client of the briefing" {
+                        ul {
+                            @for client in &with_hook {
+                                li {
+                                    a href=[self.asked.links.to(&self.at(FileQuestion { reader: Some((*client).clone()), ..self.question.clone() }))]
+                                        aria-current=[(*client == reader).then_some("true")] { (client) }
+                                }
+                            }
+                        }
+                    }
+                }
+                p { "A new conversation of " strong { (reader) } " that does one thing to the file: " strong { (action.as_str()) } "." }
+                @match told {
+                    Some(Ok(events)) => {
+                        @for event in events.iter().filter(|event| event.text.is_some()) {
+                            h3 { (event.event) @if event.holds { ", and the call is held back" } }
+                            (text_block(event.text.as_deref().unwrap_or_default()))
+                        }
+                        @if events.iter().all(|event| event.text.is_none()) {
+                            p {
+                                "The hook delivers nothing"
+                                @if sees_any { "; the client loads the rest by itself" }
+                                "."
+                            }
+                        }
+                    }
+                    Some(Err(error)) => p { (shown(&error.to_string())) },
+                    None => p { "There is no hook for this client." },
+                }
+            }
+        }
+    }
+}

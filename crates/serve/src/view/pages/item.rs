@@ -1,0 +1,190 @@
+//! An item: its text, where it reaches, what each client does with it, what it can do, when it was delivered.
+
+use brief_engine::audit::Audit;
+use brief_engine::receipts::{Receipt, Receipts};
+use brief_engine::{Root, Target, TargetKind};
+use brief_syntax::walk::Ignored;
+use maud::{Markup, html};
+
+use super::super::address::{DAYS, PageAddress};
+use super::super::layout::{Page, arrival, link, number, shown, table, text_block};
+use super::super::snapshot::{EXAMPLES, ShownItem};
+use super::Asked;
+use super::sessions::times;
+
+/// The number of receipts on the page.
+const SHOWN: usize = 20;
+
+pub(super) fn page(asked: &Asked<'_>, id: &str) -> Page {
+    let Some(item) = asked.snapshot.item(id) else {
+        return Page::missing(
+            "Not found",
+            html! {
+                h1 { "There is no such item" }
+                p { "It may have been renamed or removed." }
+                p { (link(asked.links, &PageAddress::Matrix { page: 1 }, html! { "All items" })) }
+            },
+        );
+    };
+    Page::new(
+        &*item.name,
+        html! {
+            h1 { (shown(&item.name)) }
+            (facts(asked, item))
+            section aria-labelledby="text" {
+                h2 id="text" { "Text" }
+                @if item.text.trim().is_empty() { p { "It has no text." } } @else { (text_block(&item.text)) }
+            }
+            (reach(asked, item))
+            (clients(asked, item))
+            (variants(asked, item))
+            (capabilities(asked, item))
+            @if asked.links.is_served() { (receipts(asked, item)) }
+        },
+    )
+}
+
+fn facts(asked: &Asked<'_>, item: &ShownItem) -> Markup {
+    html! {
+        dl class="facts" {
+            div { dt { "stands in" } dd class="path" { (shown(&item.place)) ":" (item.line) } }
+            div { dt { "format" } dd { (item.dialect) " " (item.kind) } }
+            div { dt { "state" } dd { (item.state.as_str()) } }
+            div { dt { "scope" } dd { (item.scope) @if let Some(trigger) = item.trigger { ", " (trigger) } } }
+            div { dt { "tokens" } dd id="tokens" { (number(item.tokens)) } }
+            @if !item.description.is_empty() { div { dt { "description" } dd { (shown(&item.description)) } } }
+            @if !item.patterns.is_empty() {
+                div { dt { "patterns" } dd { @for pattern in &item.patterns { code { (shown(pattern)) } " " } } }
+            }
+            @if let Some(directory) = item.directory.as_deref().filter(|path| !path.is_empty()) {
+                div { dt { "directory" } dd { (link(asked.links, &PageAddress::directory(directory), html! { (shown(directory)) "/" })) } }
+            }
+        }
+    }
+}
+
+fn reach(asked: &Asked<'_>, item: &ShownItem) -> Markup {
+    html! {
+        section aria-labelledby="reach" {
+            h2 id="reach" { "Where it reaches" }
+            p { span id="files" { (number(item.files)) } " files"
+                @if item.is_reached_otherwise { ", and directories or a user who mentions it" } "." }
+            @if !item.examples.is_empty() {
+                details id="reached" {
+                    summary { "The files" }
+                    ul class="files" {
+                        @for path in &item.examples { li { (link(asked.links, &PageAddress::file(path), html! { (shown(path)) })) } }
+                    }
+                    @if item.files > EXAMPLES { p { (number(item.files - EXAMPLES)) " more." } }
+                }
+            }
+        }
+    }
+}
+
+fn clients(asked: &Asked<'_>, item: &ShownItem) -> Markup {
+    let row = asked.snapshot.matrix.iter().find(|row| row.id.as_deref() == Some(&item.id));
+    let Some(row) = row else { return html! {} };
+    html! {
+        section aria-labelledby="clients" {
+            h2 id="clients" { "Clients" }
+            (table("Clients", html! {
+                thead { tr { th scope="col" { "client" } th scope="col" { "how it gets it" } th scope="col" { "reason" } } }
+                tbody {
+                    @for (client, sight) in asked.snapshot.clients.iter().zip(&row.seen) {
+                        tr data-client=(client) data-how=(sight.how.as_str()) {
+                            th scope="row" { (client) }
+                            td { (arrival(sight.how)) }
+                            td { (shown(&sight.reason)) }
+                        }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+/// The items of the same name and kind in other places: the copies for other clients.
+fn variants(asked: &Asked<'_>, item: &ShownItem) -> Markup {
+    let others: Vec<&ShownItem> = asked
+        .snapshot
+        .items
+        .iter()
+        .filter(|other| other.id != item.id && other.name == item.name && other.kind == item.kind)
+        .take(SHOWN)
+        .collect();
+    if others.is_empty() {
+        return html! {};
+    }
+    html! {
+        section aria-labelledby="variants" {
+            h2 id="variants" { "Variants" }
+            @for (index, other) in others.iter().enumerate() {
+                h3 { (link(asked.links, &PageAddress::item(&other.id), html! { (shown(&other.place)) ":" (other.line) })) }
+                @if other.text.trim() == item.text.trim() {
+                    p { "The same text." }
+                } @else {
+                    details id={ "variant-" (index) } {
+                        summary { "The differences" }
+                        (super::change::difference(&item.text, &other.text))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn capabilities(asked: &Asked<'_>, item: &ShownItem) -> Markup {
+    let system = asked.view.system.as_ref();
+    let (above, name) = item.place.rsplit_once('/').unwrap_or(("", &item.place));
+    let audit = Root::open(system, &asked.snapshot.root).ok().map(|root| {
+        // All of a skill's directory belongs to it.
+        let file = (!matches!(item.kind, "skill")).then_some(name);
+        let directory = Target::from_slashed(above, TargetKind::Directory);
+        Audit::read(system, &root, &directory, file, Ignored::Visit)
+    });
+    let Some(audit) = audit.filter(|_| !item.place.starts_with('/')) else { return html! {} };
+    let mut found: Vec<(&str, &str)> = audit
+        .findings()
+        .map(|found| (found.capability.as_str(), found.evidence.as_str()))
+        .collect();
+    found.dedup();
+    html! {
+        section aria-labelledby="capabilities" {
+            h2 id="capabilities" { "What it can do" }
+            @if found.is_empty() { p { "Its file names no command, tool, host or hidden text." } }
+            @else {
+                ul {
+                    @for (capability, evidence) in found.iter().take(SHOWN) {
+                        li { strong { (capability) } " " code { (shown(evidence)) } }
+                    }
+                }
+                @if found.len() > SHOWN { p { (number(found.len() - SHOWN)) " more; " code { "brief audit" } " shows them all." } }
+            }
+        }
+    }
+}
+
+fn receipts(asked: &Asked<'_>, item: &ShownItem) -> Markup {
+    let Receipts { receipts, .. } = Receipts::read(asked.view.system.as_ref(), DAYS);
+    let root = asked.snapshot.root.display().to_string();
+    let is_meant = |receipt: &&Receipt| {
+        receipt.root == root
+            && receipt.items.iter().any(|one| one.place == item.place && one.name == item.name)
+    };
+    let told: Vec<&Receipt> = receipts.iter().rev().filter(is_meant).collect();
+    html! {
+        section aria-labelledby="receipts" {
+            h2 id="receipts" { "Deliveries" }
+            @if told.is_empty() { p { "No agent got it in the last " (DAYS) " days." } }
+            @else {
+                p { (times(told.len())) " in the last " (DAYS) " days." }
+                ul {
+                    @for receipt in told.iter().take(SHOWN) {
+                        li { (receipt.time()) ", " (shown(&receipt.client)) ", " (shown(&receipt.event)) ", session " (shown(&receipt.session)) }
+                    }
+                }
+            }
+        }
+    }
+}

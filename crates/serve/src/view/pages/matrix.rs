@@ -1,0 +1,52 @@
+//! Items and clients: how each client comes to each item of the whole project.
+
+use maud::html;
+
+use super::super::address::PageAddress;
+use super::super::layout::{Page, Paged, arrival, link, number, shown, table};
+use super::super::snapshot::MatrixRow;
+use super::{Asked, ROWS};
+
+pub(super) fn page(asked: &Asked<'_>, page: usize) -> Page {
+    let snapshot = asked.snapshot;
+    let (seen, unseen): (Vec<&MatrixRow>, Vec<&MatrixRow>) =
+        snapshot.matrix.iter().partition(|row| !row.is_unseen());
+    let rows: Vec<&MatrixRow> = seen.into_iter().chain(unseen).collect();
+    let paged = Paged::of(&rows, page, ROWS);
+    Page::new(
+        "Matrix",
+        html! {
+            h1 { "Items and clients" }
+            p { "How each client comes to each item, wherever it is in the project." }
+            @if rows.is_empty() { p { "There are no items. " code { "brief init" } " writes the first." } }
+            @else {
+                (table("Items and clients", html! {
+                    thead { tr {
+                        th scope="col" { "item" }
+                        th scope="col" class="number" { "tokens" }
+                        @for client in &snapshot.clients { th scope="col" { (client) } }
+                    } }
+                    tbody {
+                        @for row in paged.rows {
+                            tr data-place={ (shown(&row.place)) ":" (row.line) } {
+                                th scope="row" {
+                                    @match &row.id {
+                                        Some(id) => (link(asked.links, &PageAddress::item(id), html! { (shown(&row.name)) })),
+                                        None => (shown(&row.name)),
+                                    }
+                                    " " small { (row.kind) }
+                                    br; small class="path" { (shown(&row.place)) ":" (row.line) }
+                                }
+                                td class="number" { (number(row.tokens)) }
+                                @for (client, sight) in snapshot.clients.iter().zip(&row.seen) {
+                                    td data-client=(client) data-how=(sight.how.as_str()) title=(shown(&sight.reason)) { (arrival(sight.how)) }
+                                }
+                            }
+                        }
+                    }
+                }))
+                (paged.turn(asked.links, &|page| PageAddress::Matrix { page }))
+            }
+        },
+    )
+}

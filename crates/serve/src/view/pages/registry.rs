@@ -1,0 +1,118 @@
+//! The installed items: where they come from, their versions, what they may do, what differs on disk.
+
+use brief_registry::install::{self, Drift, ProjectPaths};
+use brief_registry::lock::Lock;
+use brief_registry::manifest::ManifestPlace;
+use maud::{Markup, html};
+
+use super::super::layout::{Page, number, shown, table};
+use super::Asked;
+
+/// The number of characters of a commit that people read.
+const SHORT: usize = 12;
+
+pub(super) fn page(asked: &Asked<'_>) -> Page {
+    let system = asked.view.system.as_ref();
+    let project = ProjectPaths::around(system, &asked.snapshot.root);
+    let main = match install::status(system, &project) {
+        Err(error) => html! {
+            p { "What is installed cannot be told: " (shown(&error.to_string())) "." }
+            p { "Mend " code { "brief.lock" } ", or take it back with git; then " code { "brief sync" } " writes it anew." }
+        },
+        Ok(status) => match status.lock {
+            None => html! {
+                p { "Nothing is installed here." }
+                p { code { "brief add SOURCE" } " installs items of a registry, " code { "brief search WORD SOURCE" } " finds some." }
+            },
+            Some(lock) => html! {
+                @if status.is_pending { p class="note" { "A run was killed before it finished; " code { "brief sync" } " finishes it." } }
+                (sources(&lock))
+                (items(&lock, &status.drift))
+                (packages(&lock))
+            },
+        },
+    };
+    Page::new("Registry", html! { h1 { "Installed items" } (main) })
+}
+
+fn place(place: &ManifestPlace) -> String {
+    match place {
+        ManifestPlace::Git { git, reference, subpath } => {
+            let reference = reference.as_deref().map_or(String::new(), |at| format!("@{at}"));
+            let below = subpath.as_deref().map_or(String::new(), |path| format!(" ({path})"));
+            format!("{git}{reference}{below}")
+        }
+        ManifestPlace::Directory(path) => path.clone(),
+    }
+}
+
+fn sources(lock: &Lock) -> Markup {
+    html! {
+        section aria-labelledby="sources" {
+            h2 id="sources" { "Sources" }
+            (table("Sources", html! {
+                thead { tr { th scope="col" { "source" } th scope="col" { "from" } th scope="col" { "commit" } th scope="col" { "bundles" } } }
+                tbody {
+                    @for (name, source) in &lock.sources {
+                        tr data-source=(shown(name)) {
+                            th scope="row" { (shown(name)) }
+                            td class="path" { (shown(&place(&source.place))) }
+                            td { code { (source.commit.as_deref().map_or("–", |commit| commit.get(..SHORT).unwrap_or(commit))) } }
+                            td { @for (bundle, version) in &source.bundles { (shown(bundle)) @if let Some(version) = version { " " (shown(version)) } " " } }
+                        }
+                    }
+                }
+            }))
+            p { code { "brief outdated" } " asks the sources for newer versions; this page asks no source." }
+        }
+    }
+}
+
+fn items(lock: &Lock, drift: &std::collections::BTreeMap<String, Drift>) -> Markup {
+    html! {
+        section aria-labelledby="installed" {
+            h2 id="installed" { "Items" }
+            p { span id="installed-count" { (number(lock.items.len())) } " items" }
+            (table("Installed items", html! {
+                thead { tr {
+                    th scope="col" { "item" } th scope="col" { "source" } th scope="col" { "version" }
+                    th scope="col" { "what it may do" } th scope="col" { "files" }
+                } }
+                tbody {
+                    @for (id, item) in &lock.items {
+                        @let changed = item.files.keys().filter(|path| drift.contains_key(*path)).count();
+                        tr data-item={ (id.kind) "/" (shown(&id.name)) } {
+                            th scope="row" { (id.kind) "/" (shown(&id.name)) }
+                            td { (shown(&item.source)) }
+                            td { (item.version.as_deref().map_or("–".to_owned(), shown)) }
+                            td {
+                                @if item.capabilities.is_empty() { "nothing" }
+                                @for capability in &item.capabilities { code { (shown(capability)) } " " }
+                            }
+                            td {
+                                (number(item.files.len()))
+                                @if changed > 0 { ", " strong { (changed) " differ from brief.lock" } }
+                            }
+                        }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+fn packages(lock: &Lock) -> Markup {
+    if lock.dependencies.is_empty() {
+        return html! {};
+    }
+    html! {
+        section aria-labelledby="packages" {
+            h2 id="packages" { "Packages" }
+            ul {
+                @for dependency in &lock.dependencies {
+                    li { (dependency.id.ecosystem) ":" (shown(&dependency.id.to_string())) ", " (number(dependency.files.len())) " files" }
+                }
+            }
+        }
+    }
+}

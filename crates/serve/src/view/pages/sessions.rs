@@ -1,0 +1,172 @@
+//! Receipts as a timeline: what agents were told, when, why, at what cost; and what none of them got.
+
+use std::collections::BTreeMap;
+
+use brief_engine::Project;
+use brief_engine::receipts::{self, NeverDelivered, Receipt, Receipts};
+use brief_syntax::system::Remembered;
+use brief_syntax::text::grouped;
+use maud::{Markup, html};
+
+use super::super::address::PageAddress;
+use super::super::layout::{Page, Paged, link, number, shown, table};
+use super::{Asked, ROWS};
+use crate::picture::bar;
+
+/// The number of sessions on one page.
+const SESSIONS: usize = 25;
+
+pub(super) fn page(asked: &Asked<'_>, days: u64, about: &str, page: usize) -> Page {
+    let system = Remembered::new(std::sync::Arc::clone(&asked.view.system));
+    let Receipts { mut receipts, unreadable } = Receipts::read(&system, days);
+    let root = asked.snapshot.root.display().to_string();
+    receipts.retain(|receipt| receipt.root == root);
+    let project = Project::open(&system, &asked.view.directory).ok();
+    let never = match &project {
+        Some(project) if !receipts.is_empty() => receipts::never_delivered(project, &receipts),
+        _ => Vec::new(),
+    };
+    let has_any = !receipts.is_empty();
+    let days_list = by_day(&receipts);
+    let shown_receipts = receipts::chosen(&receipts, about, about);
+    let mut sessions = by_session(&shown_receipts);
+    sessions.reverse();
+    let paged = Paged::of(&sessions, page, SESSIONS);
+    let to = |page| PageAddress::Sessions { days, about: about.to_owned(), page };
+    Page::new(
+        "Sessions",
+        html! {
+            h1 { "What agents were told" }
+            @if asked.links.is_served() {
+                form method="get" action=(asked.links.beside("sessions")) {
+                    label for="about" { "A session, a file or an item" }
+                    input type="search" id="about" name="about" value=(shown(about));
+                    label for="days" { "Days" }
+                    input type="number" id="days" name="days" min="1" max="90" value=(days);
+                    button type="submit" { "Show" }
+                }
+            }
+            @if !receipts::is_on(&system) { p class="note" { "Receipts are not kept; " code { "brief receipts --on" } " turns them on." } }
+            @if unreadable > 0 { p class="note" { (number(unreadable)) " lines were left out: they are not of this version." } }
+            @if sessions.is_empty() {
+                p { "There are no receipts" @if !about.is_empty() { " about " code { (shown(about)) } } " in the last " (days) " days." }
+                p { "A hook records what it delivers: " code { "brief hook install" } "." }
+            } @else {
+                (costs(&days_list))
+                section aria-labelledby="sessions" {
+                    h2 id="sessions" { "Sessions" }
+                    p { span id="receipts" { (number(shown_receipts.len())) } " receipts of " (number(sessions.len())) " sessions, the latest first." }
+                    @for session in paged.rows { (timeline(asked, session)) }
+                    (paged.turn(asked.links, &to))
+                }
+            }
+            @if has_any { (never_section(asked, &never, days)) }
+        },
+    )
+}
+
+/// The receipts of one session, in the order of time.
+type SessionReceipts<'r> = Vec<&'r Receipt>;
+
+/// Returns the sessions, in the order in which they began.
+fn by_session(receipts: &[Receipt]) -> Vec<SessionReceipts<'_>> {
+    let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut sessions: Vec<SessionReceipts<'_>> = Vec::new();
+    for receipt in receipts {
+        let key = (receipt.client.as_str(), receipt.session.as_str());
+        let place = *places.entry(key).or_insert(sessions.len());
+        if place == sessions.len() {
+            sessions.push(Vec::new());
+        }
+        if let Some(session) = sessions.get_mut(place) {
+            session.push(receipt);
+        }
+    }
+    sessions
+}
+
+fn by_day(receipts: &[Receipt]) -> Vec<(String, usize)> {
+    let mut days: BTreeMap<String, usize> = BTreeMap::new();
+    for receipt in receipts {
+        *days.entry(receipt.time().chars().take(10).collect()).or_default() += receipt.tokens();
+    }
+    days.into_iter().collect()
+}
+
+fn costs(days: &[(String, usize)]) -> Markup {
+    let most = days.iter().map(|(_, tokens)| *tokens).max().unwrap_or_default();
+    html! {
+        section aria-labelledby="costs" {
+            h2 id="costs" { "Cost over time" }
+            (table("Tokens by day", html! {
+                thead { tr { th scope="col" { "day" } th scope="col" class="number" { "tokens" } th scope="col" { "cost" } } }
+                tbody {
+                    @for (day, tokens) in days {
+                        tr data-day=(day) { th scope="row" { (day) } td class="number" { (number(*tokens)) } td class="bars" { (bar(*tokens, most)) } }
+                    }
+                }
+            }))
+        }
+    }
+}
+
+fn timeline(asked: &Asked<'_>, session: &[&Receipt]) -> Markup {
+    let Some(first) = session.first() else { return html! {} };
+    let tokens: usize = session.iter().map(|receipt| receipt.tokens()).sum();
+    html! {
+        article class="session" data-session=(shown(&first.session)) {
+            h3 { (shown(&first.client)) " " (shown(&first.session)) }
+            p { (first.time()) ", " (number(tokens)) " tokens" }
+            ol {
+                @for receipt in session.iter().take(ROWS) {
+                    li {
+                        (receipt.time().get(11..19).unwrap_or_default()) " " (shown(&receipt.event))
+                        @if let Some(agent) = &receipt.agent { " (" (shown(agent)) ")" }
+                        @if receipt.held { ", held back" }
+                        ul {
+                            @for item in receipt.items.iter().take(ROWS) {
+                                li {
+                                    (item.how.as_str()) " "
+                                    @match asked.snapshot.id_at(&item.place, &item.name) {
+                                        Some(id) => (link(asked.links, &PageAddress::item(id), html! { (shown(&item.place)) ":" (item.line) })),
+                                        None => span class="path" { (shown(&item.place)) ":" (item.line) },
+                                    }
+                                    @if item.tokens > 0 { ", " (grouped(item.tokens as u64)) " tokens" }
+                                    @if !item.file.is_empty() {
+                                        " for " (item.action.as_deref().map(shown).unwrap_or_default()) " "
+                                        (link(asked.links, &PageAddress::file(&item.file), html! { (shown(&item.file)) }))
+                                    }
+                                    @if !item.reason.is_empty() { br; small { (shown(&item.reason)) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn never_section(asked: &Asked<'_>, never: &[NeverDelivered], days: u64) -> Markup {
+    html! {
+        section aria-labelledby="never" {
+            h2 id="never" { "Never delivered" }
+            p { span id="never-count" { (number(never.len())) } " items that no agent got in the last " (days) " days." }
+            ul {
+                @for item in never.iter().take(ROWS) {
+                    li {
+                        @match asked.snapshot.id_at(&item.place, &item.name) {
+                            Some(id) => (link(asked.links, &PageAddress::item(id), html! { (shown(&item.name)) })),
+                            None => (shown(&item.name)),
+                        }
+                        " " small class="path" { (shown(&item.place)) ":" (item.line) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn times(count: usize) -> String {
+    if count == 1 { "Once".to_owned() } else { format!("{} times", grouped(count as u64)) }
+}

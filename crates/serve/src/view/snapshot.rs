@@ -1,0 +1,287 @@
+//! A project from above, owned: what the pages show that is not about one file.
+//!
+//! It is made anew when a file has changed, by a thread of its own. The costs and items come first; the checks, which
+//! read more, follow.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_engine::search::SearchIndex;
+use brief_engine::sees::{Arrival, Sees, Sight, Viewer, asked_clients};
+use brief_engine::survey::{DialectCost, Survey, Surveyed, SurveyedDirectory};
+use brief_engine::tokens::Counter;
+use brief_engine::{Briefing, Candidate, Catalog, Dialects, Project, ProjectFiles, State};
+use brief_profiles::BUILTIN;
+use brief_syntax::System;
+use brief_syntax::render::path_below;
+use brief_syntax::system::Remembered;
+
+use super::address::short_hash;
+
+/// The number of files that an item's page names.
+pub(super) const EXAMPLES: usize = 200;
+
+/// An item as pages show it.
+#[derive(Debug, Clone)]
+pub(super) struct ShownItem {
+    /// The identity: it stays when lines are added above the item.
+    pub(super) id: String,
+    pub(super) dialect: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) name: String,
+    /// The file, below the root where it can be.
+    pub(super) place: String,
+    pub(super) line: usize,
+    pub(super) scope: &'static str,
+    pub(super) trigger: Option<&'static str>,
+    pub(super) state: State,
+    pub(super) patterns: Vec<String>,
+    pub(super) description: String,
+    pub(super) text: String,
+    /// The directory whose guidance it is; `None` for the user's own.
+    pub(super) directory: Option<String>,
+    pub(super) tokens: usize,
+    /// The number of files that it is for.
+    pub(super) files: usize,
+    /// The first of these files.
+    pub(super) examples: Vec<String>,
+    pub(super) is_reached_otherwise: bool,
+}
+
+/// An item that a client may come to, in the table of items and clients.
+#[derive(Debug, Clone)]
+pub(super) struct MatrixRow {
+    pub(super) id: Option<String>,
+    pub(super) kind: &'static str,
+    pub(super) name: String,
+    pub(super) place: String,
+    pub(super) line: usize,
+    pub(super) tokens: usize,
+    pub(super) seen: Vec<Sight>,
+}
+
+impl MatrixRow {
+    pub(super) fn is_unseen(&self) -> bool {
+        self.seen.iter().all(|sight| sight.how == Arrival::Unseen)
+    }
+}
+
+/// The share of a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ClientShare {
+    pub(super) client: String,
+    pub(super) loaded: usize,
+    pub(super) delivered: usize,
+}
+
+/// A project from above.
+#[derive(Debug, Default)]
+pub(super) struct Snapshot {
+    pub(super) root: PathBuf,
+    /// The reason why there is no project, if there is none.
+    pub(super) problem: Option<String>,
+    pub(super) items: Vec<ShownItem>,
+    by_id: HashMap<String, usize>,
+    by_place: HashMap<(String, String), usize>,
+    pub(super) tokens: usize,
+    pub(super) dialects: Vec<DialectCost>,
+    pub(super) directories: Vec<SurveyedDirectory>,
+    pub(super) shares: Vec<ClientShare>,
+    pub(super) files: ProjectFiles,
+    /// The tokens that each file gets.
+    pub(super) costs: Vec<usize>,
+    /// The number of guidance files.
+    pub(super) guidance_files: usize,
+    /// The clients that pages ask about.
+    pub(super) clients: Vec<String>,
+    pub(super) matrix: Vec<MatrixRow>,
+    pub(super) index: SearchIndex,
+}
+
+/// The parts of a reading that the checks use.
+pub(super) struct Reading<'s> {
+    pub(super) project: Project<'s>,
+    pub(super) catalog: Catalog,
+}
+
+impl Snapshot {
+    /// Reads the whole project around a directory, and does `then` with what was read.
+    pub(super) fn read(
+        system: &Arc<dyn System>,
+        directory: &Path,
+        then: impl FnOnce(Snapshot, Option<&Reading<'_>>),
+    ) {
+        let system = Remembered::new(Arc::clone(system));
+        let project = match Project::open(&system, directory) {
+            Ok(project) => project,
+            Err(error) => {
+                let problem = format!("`{}` cannot be opened: {error}", directory.display());
+                let root = directory.to_owned();
+                then(Snapshot { root, problem: Some(problem), ..Snapshot::default() }, None);
+                return;
+            }
+        };
+        let reading = Reading { catalog: project.whole(Dialects::All), project };
+        let snapshot = Snapshot::of(&reading);
+        then(snapshot, Some(&reading));
+    }
+
+    fn of(reading: &Reading<'_>) -> Snapshot {
+        let Reading { project, catalog } = reading;
+        let root = project.root().path();
+        let counter = Counter::estimate();
+        let count = |text: &str| counter.count(text);
+        let moment = project.everything().moment;
+        let Some(survey) = Survey::of(catalog, root, &moment, &count) else {
+            return Snapshot { root: root.to_owned(), ..Snapshot::default() };
+        };
+        let shares = survey.shares(catalog, &moment, &BUILTIN.names(), &count);
+        let clients = asked_clients(project.system(), root, Vec::new()).unwrap_or_default();
+        let mut snapshot = Snapshot {
+            root: root.to_owned(),
+            tokens: survey.tokens,
+            dialects: survey.dialects(),
+            directories: survey.places(),
+            shares: shares
+                .into_iter()
+                .map(|share| ClientShare {
+                    client: share.client.to_owned(),
+                    loaded: share.loaded,
+                    delivered: share.delivered,
+                })
+                .collect(),
+            files: ProjectFiles {
+                files: survey.files().files.clone(),
+                directories: survey.files().directories.clone(),
+            },
+            costs: survey.costs().to_vec(),
+            guidance_files: catalog.file_count(),
+            clients,
+            ..Snapshot::default()
+        };
+        snapshot.list(root, &survey);
+        snapshot.find_examples(reading);
+        let viewers: Vec<Viewer> =
+            snapshot.clients.iter().map(|client| Viewer::of(&moment, client)).collect();
+        let sees = Sees::of(catalog, root, &viewers, &count);
+        let row = |item: &brief_engine::sees::SeenItem<'_>| {
+            let (place, name) = (path_below(root, item.path).into_owned(), item.name.to_string());
+            MatrixRow {
+                id: snapshot.id_at(&place, &name).map(str::to_owned),
+                kind: item.kind,
+                line: item.line,
+                tokens: item.tokens,
+                seen: item.seen.clone(),
+                place,
+                name,
+            }
+        };
+        snapshot.matrix = sees.items.iter().map(row).collect();
+        snapshot.index = SearchIndex::of(&Briefing::of(catalog, moment.clone(), &counter));
+        snapshot
+    }
+
+    /// Takes over the items of a survey.
+    fn list(&mut self, root: &Path, survey: &Survey<'_>) {
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        for surveyed in &survey.items {
+            let Surveyed { item, directory, tokens, files, has_directory, is_manual, .. } =
+                surveyed;
+            let place = path_below(root, item.path).into_owned();
+            let name = item.name.to_string();
+            let identity = format!("{}\n{place}\n{name}", item.dialect);
+            let number = seen.entry(identity.clone()).or_default();
+            *number += 1;
+            let identity = if *number > 1 { format!("{identity}\n{number}") } else { identity };
+            let id = short_hash(&identity);
+            let index = self.items.len();
+            self.by_id.insert(id.clone(), index);
+            self.by_place.entry((place.clone(), name.clone())).or_insert(index);
+            self.items.push(ShownItem {
+                id,
+                dialect: item.dialect,
+                kind: item.kind,
+                name,
+                place,
+                line: item.line,
+                scope: item.scope,
+                trigger: item.trigger,
+                state: item.state,
+                patterns: item.patterns.iter().map(|pattern| pattern.as_str().to_owned()).collect(),
+                description: item.description.to_owned(),
+                text: item.content.to_owned(),
+                directory: directory.clone(),
+                tokens: *tokens,
+                files: *files,
+                examples: Vec::new(),
+                is_reached_otherwise: *has_directory || *is_manual,
+            });
+        }
+    }
+
+    /// Notes the first files that each item is for.
+    fn find_examples(&mut self, reading: &Reading<'_>) {
+        let root = reading.project.root().path();
+        let moment = reading.project.everything().moment;
+        reading.catalog.reach(&moment, &mut |reached| {
+            let Candidate::Item(item) = reached.candidate else { return };
+            let place = path_below(root, item.path).into_owned();
+            let Some(&index) = self.by_place.get(&(place, item.name.to_string())) else { return };
+            let Some(shown) = self.items.get_mut(index) else { return };
+            let wanted = EXAMPLES.saturating_sub(shown.examples.len());
+            let files = reached.files.iter().filter_map(|place| self.files.files.get(place));
+            shown.examples.extend(files.take(wanted).cloned());
+        });
+        for item in &mut self.items {
+            item.examples.sort_unstable();
+            item.examples.dedup();
+        }
+    }
+
+    /// Returns the item with an identity.
+    pub(super) fn item(&self, id: &str) -> Option<&ShownItem> {
+        self.items.get(*self.by_id.get(id)?)
+    }
+
+    /// Returns the identity of the item with a name in a file.
+    pub(super) fn id_at(&self, place: &str, name: &str) -> Option<&str> {
+        let index = *self.by_place.get(&(place.to_owned(), name.to_owned()))?;
+        self.items.get(index).map(|item| item.id.as_str())
+    }
+
+    /// Returns the tokens that a file gets; `None` for one that is not in the project.
+    pub(super) fn cost_of(&self, path: &str) -> Option<usize> {
+        let place = self.files.files.binary_search_by(|file| file.as_str().cmp(path)).ok()?;
+        self.costs.get(place).copied()
+    }
+
+    /// Returns the name of the project.
+    pub(super) fn name(&self) -> String {
+        let name = self.root.file_name().unwrap_or(self.root.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+
+    /// Returns the directories and files to follow, sorted.
+    pub(super) fn followed(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        // Git writes there all the time.
+        let directories =
+            self.files.directories.iter().filter(|path| path.rsplit('/').next() != Some(".git"));
+        let mut directories: Vec<PathBuf> =
+            directories.map(|directory| self.root.join(directory)).collect();
+        directories.push(self.root.clone());
+        let mut files: Vec<PathBuf> =
+            self.items.iter().map(|item| self.root.join(&item.place)).collect();
+        for file in &files {
+            // The user's own files lie elsewhere.
+            if !file.starts_with(&self.root) {
+                directories.extend(file.parent().map(Path::to_owned));
+            }
+        }
+        for list in [&mut directories, &mut files] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        (directories, files)
+    }
+}
