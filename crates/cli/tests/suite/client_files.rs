@@ -444,6 +444,16 @@ fn wrong_files_are_found() {
             "{ \"mcpServers\": { \"a\": {} } }".to_owned(),
             "warning client/missing-field",
         ),
+        (
+            ".junie/mcp/mcp.json",
+            "{ \"mcpServers\": { \"a\": { \"command\": 5 } } }".to_owned(),
+            "warning client/wrong-type",
+        ),
+        (
+            ".junie/agents/a.md",
+            "---\nname: a\ndescription: Use for a\nreasoningLevel: max\n---\nA.\n".to_owned(),
+            "warning client/wrong-value",
+        ),
     ] {
         assert_eq!(codes(path, &text), [expected], "{path}: {text}");
     }

@@ -1,7 +1,7 @@
 //! Expressions for the values that may stand in a place of a client's file.
 //!
 //! ```text
-//! text · number · integer · boolean · list · table · any · null      the kinds of values
+//! text · number · integer · boolean · list · table · any · null      the kinds of values; `empty` is a list without elements
 //! 'auto' | 'manual' | true                                           values, and alternatives
 //! integer 1.. · number >0 · text 1..64                               bounds: of a number, or of a text's length
 //! list of text · map of text                                         what each element is
@@ -30,6 +30,8 @@ pub enum Expected {
     Flag(bool),
     /// A list.
     List(Box<Expected>),
+    /// A list without elements.
+    EmptyList,
     /// A table with any keys.
     Map(Box<Expected>),
     /// The table or the type of that name.
@@ -120,6 +122,7 @@ impl Expected {
             "true" => Expected::Flag(true),
             "false" => Expected::Flag(false),
             "list" => Expected::List(Box::new(Expected::Any)),
+            "empty" => Expected::EmptyList,
             "table" => Expected::Map(Box::new(Expected::Any)),
             other => return Err(format!("`{other}` is not a kind of value")),
         })

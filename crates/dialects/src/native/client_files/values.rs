@@ -107,11 +107,6 @@ impl FileCheck<'_> {
         if is_missing && node.value == TreeValue::Null {
             return;
         }
-        // A client that is written in Rust takes an empty list for a table without required keys.
-        let is_empty_list = matches!(&node.value, TreeValue::List(nodes) if nodes.is_empty());
-        if is_empty_list && self.file.format == FileFormat::Toml {
-            return;
-        }
         match (expected, &node.value) {
             (Expected::Any, _)
             | (Expected::Null, TreeValue::Null)
@@ -134,6 +129,7 @@ impl FileCheck<'_> {
                     self.out_of_bounds(node, *bounds, "", spot);
                 }
             }
+            (Expected::EmptyList, TreeValue::List(nodes)) if nodes.is_empty() => {}
             (Expected::Literal(wanted), TreeValue::Text(text)) if wanted == text => {}
             (Expected::Literal(wanted), TreeValue::Text(_)) => {
                 self.other_value(node, &[wanted.as_str()], spot);
@@ -217,6 +213,7 @@ impl FileCheck<'_> {
             | (Expected::Boolean, TreeValue::Boolean(_))
             | (Expected::List(_), TreeValue::List(_))
             | (Expected::Map(_), TreeValue::Table(_)) => true,
+            (Expected::EmptyList, TreeValue::List(nodes)) => nodes.is_empty(),
             (Expected::Literal(wanted), TreeValue::Text(text)) => wanted == text,
             (Expected::Flag(wanted), TreeValue::Boolean(flag)) => wanted == flag,
             (Expected::Either(all), _) => all.iter().any(|one| self.fits(node, one, level)),
@@ -233,7 +230,9 @@ impl FileCheck<'_> {
     }
 
     fn other_kind(&mut self, node: &TreeNode, all: &[Expected], spot: Spot<'_>) {
-        let mut wanted: Vec<&str> = all.iter().map(|one| self.noun(one, 0)).collect();
+        // That a client puts up with an empty list is no advice.
+        let named = all.iter().filter(|one| **one != Expected::EmptyList);
+        let mut wanted: Vec<&str> = named.map(|one| self.noun(one, 0)).collect();
         wanted.dedup();
         let message =
             format!("{} has to be {}, not {}", called(spot), wanted.join(" or "), node.noun());
@@ -266,7 +265,7 @@ impl FileCheck<'_> {
             Expected::Number(_) => "a number",
             Expected::Integer(_) => "a whole number",
             Expected::Boolean | Expected::Flag(_) => "true or false",
-            Expected::List(_) => "a list",
+            Expected::List(_) | Expected::EmptyList => "a list",
             Expected::Map(_) => "a table",
             Expected::Either(all) => all.first().map_or("anything", |one| self.noun(one, level)),
             Expected::Named(name) => match self.checks.types.get(name) {
