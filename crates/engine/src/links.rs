@@ -9,6 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_dialects::native::PUT_AWAY;
 use brief_dialects::{GuidanceText, ProjectFiles};
 use brief_syntax::markdown::{decoded_destination, links};
 use brief_syntax::paths::{cleaned_below, relative_path};
@@ -18,9 +19,8 @@ use brief_syntax::{Diagnostic, Root, Rule, Source, Span, System, rules};
 /// Broken links that are reported for one file; more are one mistake.
 const REPORTED_PER_FILE: usize = 20;
 
-/// Directories whose files are written for somewhere else, where their links lead somewhere, or that are put
-/// away.
-pub(crate) const ELSEWHERE: [&str; 16] = [
+/// Directories whose files are written for somewhere else, where their links lead somewhere.
+const ELSEWHERE: [&str; 10] = [
     "template",
     "templates",
     "fixture",
@@ -31,13 +31,13 @@ pub(crate) const ELSEWHERE: [&str; 16] = [
     "snapshots",
     "__snapshots__",
     "scaffold",
-    "legacy",
-    "_legacy",
-    "archive",
-    "archived",
-    "_archive",
-    "deprecated",
 ];
+
+/// Returns whether a file below the root is written for somewhere else, or put away.
+pub(crate) fn is_elsewhere(below: &Path) -> bool {
+    let is_so = |name: &str| ELSEWHERE.contains(&name) || PUT_AWAY.contains(&name);
+    below.iter().any(|name| name.to_str().is_some_and(is_so))
+}
 
 /// Pages of GitHub beside the files of a repository: `../blob/main/a.md`, `../../issues`.
 const OF_GITHUB: [&str; 11] = [
@@ -117,8 +117,7 @@ impl<'c> LinkCheck<'c> {
     pub(crate) fn check(&mut self, text: GuidanceText<'_>) -> Vec<Diagnostic> {
         let path = text.source.path();
         let Ok(below) = path.strip_prefix(self.root.path()) else { return Vec::new() };
-        let is_elsewhere = |name: &str| ELSEWHERE.contains(&name);
-        if below.iter().any(|name| name.to_str().is_some_and(is_elsewhere)) {
+        if is_elsewhere(below) {
             return Vec::new();
         }
         let body = text.body();

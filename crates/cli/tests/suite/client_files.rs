@@ -98,6 +98,23 @@ fn what_has_one_right_answer_is_mended() {
     assert!(project.read(".mcp.json").contains(added), "{}", project.read(".mcp.json"));
 }
 
+/// A plugin that was put away, and one of those that the names are reserved for.
+#[test]
+fn what_is_put_away_or_the_makers_own_is_left_alone() {
+    let plugin = |name: &str, author: &str| {
+        format!("{{ \"name\": \"{name}\", \"author\": {{ \"name\": \"{author}\" }} }}\n")
+    };
+    let wrong = "{ \"name\": \"a\", \"commands\": [\"a.md\"] }\n";
+    let project = project()
+        .with_file("backups/2026/a/.claude-plugin/plugin.json", wrong)
+        .with_file("plugins/a/.claude-plugin/plugin.json", plugin("claude-setup", "Anthropic"))
+        .with_file("plugins/b/.claude-plugin/plugin.json", plugin("claude-setup", "A"));
+    assert_eq!(
+        findings(&project),
+        ["warning client/reserved-name plugins/b/.claude-plugin/plugin.json:1"]
+    );
+}
+
 /// Names with a prefix of their own in all skills are a decision, and one finding.
 #[test]
 fn a_habit_of_many_skills_is_one_finding() {

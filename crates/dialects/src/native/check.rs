@@ -43,6 +43,10 @@ pub(super) fn check(
     once(found)
 }
 
+/// The names of directories for files that are put away.
+pub const PUT_AWAY: [&str; 7] =
+    ["legacy", "_legacy", "archive", "archived", "_archive", "deprecated", "backups"];
+
 /// Leaves out what is wrong with a header as YAML where the client does not read it as YAML: Cursor takes
 /// each line as it stands.
 pub(super) fn keep_for_clients(diagnostics: &mut Vec<Diagnostic>) {

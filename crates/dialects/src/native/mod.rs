@@ -48,6 +48,7 @@ mod settings;
 mod translate;
 mod walk;
 
+pub use check::PUT_AWAY;
 pub(crate) use client_files::check_as_each;
 pub use clients::is_beginning;
 pub use guidance::Native;

@@ -25,6 +25,7 @@ use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::{Diagnostic, Root, Rule, Source, Span, System, rules};
 
 use crate::catalog::ReadText;
+use crate::links::is_elsewhere;
 
 use self::commands::{Named, NamedByCommand, Runner, read_line};
 use self::manifests::{Lookup, Manifests};
@@ -196,7 +197,7 @@ impl<'c> ReferenceCheck<'c> {
         // A link to a file, or to its directory, is the same text.
         let mut hasher = DefaultHasher::new();
         (real.parent(), body).hash(&mut hasher);
-        if paths::is_elsewhere(below) || !self.seen.insert(hasher.finish()) {
+        if is_elsewhere(below) || !self.seen.insert(hasher.finish()) {
             return Vec::new();
         }
         let mut look =

@@ -9,7 +9,7 @@ use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::walk::IgnoreFiles;
 use brief_syntax::{Root, System};
 
-use crate::links::{ELSEWHERE, Wanted};
+use crate::links::Wanted;
 
 /// Ends of names that files of projects have.
 const EXTENSIONS: [&str; 58] = [
@@ -103,11 +103,6 @@ const GONE: [&str; 16] = [
     "there is no",
     "replaced by",
 ];
-
-/// Returns whether a text lies where texts for other places lie.
-pub(super) fn is_elsewhere(below: &Path) -> bool {
-    below.iter().any(|name| name.to_str().is_some_and(|name| ELSEWHERE.contains(&name)))
-}
 
 /// Returns whether headings announce examples.
 pub(super) fn is_example(headings: &[String]) -> bool {

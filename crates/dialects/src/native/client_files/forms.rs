@@ -445,9 +445,11 @@ fn claude_name(check: &mut FileCheck<'_>, form: &str, text: &str, span: Span, sp
             None => **name == *text,
         })
     });
-    if is_reserved {
+    // The names are reserved for them.
+    let mut makers = lists.get("reserved-for").into_iter().flatten();
+    let is_maker = makers.any(|maker| check.source.text().contains(&format!("\"{maker}\"")));
+    if is_reserved && !is_maker {
         let message = format!("the name `{text}` is reserved");
-        // Its own plugins bear such names.
         let reaction = if is_plugin { Reaction::Warns } else { spot.reaction };
         check.report(rules::client::RESERVED_NAME, span, &message, reaction);
         check.advise("choose another name".to_owned(), None);

@@ -20,7 +20,7 @@ use brief_syntax::system::{Below, FileKind};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 
-use super::check::keep_for_clients;
+use super::check::{PUT_AWAY, keep_for_clients};
 use places::{Place, Places};
 use values::{FileCheck, Spot};
 
@@ -47,6 +47,9 @@ impl ClientFiles {
     pub(super) fn visit(&mut self, visit: &Visit<'_>) {
         let entries = visit.entries().unwrap_or_default();
         let directory = visit.slashed();
+        if directory.split('/').any(|name| PUT_AWAY.contains(&name)) {
+            return;
+        }
         let has = |name: &str| entries.iter().any(|entry| entry.name == name);
         if has(places::PLUGIN) {
             let manifest = Path::new(places::PLUGIN).join("plugin.json");
