@@ -19,6 +19,9 @@ mod model;
 #[path = "src/output.rs"]
 #[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
 mod output;
+#[path = "src/permissions.rs"]
+#[expect(unreachable_pub, reason = "the library uses what the build does not")]
+mod permissions;
 #[path = "src/places.rs"]
 #[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
 mod places;
@@ -39,6 +42,7 @@ fn main() {
     println!("cargo::rerun-if-changed=src/hook.rs");
     println!("cargo::rerun-if-changed=src/model.rs");
     println!("cargo::rerun-if-changed=src/output.rs");
+    println!("cargo::rerun-if-changed=src/permissions.rs");
     println!("cargo::rerun-if-changed=src/places.rs");
     match clients() {
         Ok(known) => {

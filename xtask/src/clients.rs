@@ -150,7 +150,7 @@ fn matrix() -> String {
         "Made from `crates/profiles/clients` by `cargo xtask generate`. `r`: `brief` reads what is there as the client does. \
          `w`: portable items\nare compiled for it. `i`: a file of the client becomes an item again. `s`: rules keep the files that they are \
          for. A test\n(`matrix.rs`) compiles an item for every `w` and reads it back.\n\n\
-         | client | rules | skills | agents | commands | MCP servers | hook | ignore files |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+         | client | rules | skills | agents | commands | MCP servers | hook | permissions | ignore files |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
     );
     for client in &BUILTIN.clients {
         let written =
@@ -190,24 +190,32 @@ fn matrix() -> String {
             Some(_) => "r w",
         };
         let hook = client.hook.as_ref().is_some_and(|hook| hook.install.is_some());
+        let permissions = match &client.permissions {
+            None => "–".to_owned(),
+            Some(known) => format!("w, `{}`", known.file),
+        };
         let id = &client.id;
         let _ = writeln!(
             table,
-            "| [{}](clients/{id}.md) | {} | {} | {} | {} | {servers} | {} | {} |",
+            "| [{}](clients/{id}.md) | {} | {} | {} | {} | {servers} | {} | {permissions} | {} |",
             client.name,
             cell("rule", rules),
             cell("skill", skills),
             cell("agent", agents),
             cell("command", false),
             if hook { "yes" } else { "–" },
-            if client.ignores.is_empty() { "–".to_owned() } else { names(&client.ignores) },
+            match client.ignores.split_first() {
+                None => "–".to_owned(),
+                Some((first, [])) => format!("w, `{first}`"),
+                Some((first, others)) => format!("w, `{first}`; {}", names(others)),
+            },
         );
     }
     table.push_str(
         "\nCopilot in VS Code finds what is compiled for Copilot, and prompts are for it alone. A rule that `AGENTS.md` names is read when \
          the model\nopens it; `brief hook install` delivers it without that. Cline's command line loads every rule, and Continue's none that \
-         has patterns: their\nextensions go by them. Continue's command line reads no server of a project. Permissions and ignore files are no\nportable items: \
-         `brief import` names the ignore files, and they stay as their user wrote them.\n\nEmpty cells of the first five columns:\n\n\
+         has patterns: their\nextensions go by them. Continue's command line reads no server of a project. Permissions and ignored files are those\nof the project's `brief.toml`: \
+         `brief import` names clients' own, and they stay as their user wrote them.\n\nEmpty cells, without those of hooks and ignore files, which the clients do not have:\n\n\
          | client | kind | reason |\n| --- | --- | --- |\n",
     );
     for client in &BUILTIN.clients {

@@ -8,6 +8,7 @@ pub mod hook;
 pub mod import;
 mod json_text;
 pub mod mcp;
+pub mod permissions;
 pub mod places;
 pub mod profile;
 pub mod shared;

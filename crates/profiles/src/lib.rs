@@ -17,6 +17,7 @@ mod hook;
 mod model;
 mod output;
 mod own;
+mod permissions;
 mod places;
 mod tables;
 
@@ -36,6 +37,7 @@ pub use model::{
 };
 pub use output::{HomeOutput, ItemOutput};
 pub use own::{DIRECTORY as OWN_CLIENTS, OwnClients, UnknownClient, known_client, parse};
+pub use permissions::{PermissionProfile, PermissionWords};
 pub use places::{ClientPlace, FileNames, KnownClients, PlaceShape};
 pub use tables::CheckSheet;
 
@@ -60,6 +62,7 @@ mod builtin {
     use crate::hook::*;
     use crate::model::*;
     use crate::output::*;
+    use crate::permissions::*;
     use crate::places::*;
 
     use AnswerValue::*;

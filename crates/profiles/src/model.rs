@@ -9,6 +9,7 @@ use serde::de::{Deserializer, IgnoredAny};
 use crate::constant::{List, Text, list, text};
 use crate::hook::HookProfile;
 use crate::output::ItemOutput;
+use crate::permissions::PermissionProfile;
 
 /// A client.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -72,6 +73,9 @@ pub struct Client {
     /// The place of MCP servers.
     #[serde(default)]
     pub mcp: Option<ServerProfile>,
+    /// The place of permissions.
+    #[serde(default)]
+    pub permissions: Option<PermissionProfile>,
     /// The kinds that have no place, with the reason.
     #[serde(default)]
     pub lacks: List<MissingKind>,
@@ -91,7 +95,7 @@ pub struct Client {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MissingKind {
-    /// The kind: `rules`, `skills`, `agents`, `commands` or `servers`.
+    /// The kind: `rules`, `skills`, `agents`, `commands`, `servers` or `permissions`.
     pub kind: Text,
     /// The reason.
     pub reason: Text,

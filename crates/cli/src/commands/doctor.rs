@@ -423,4 +423,7 @@ fn servers(installation: &Installation, findings: &mut Vec<Finding>) {
             format!("{} does not get the server `{}`: {}", left.client, left.server, left.why);
         findings.push(Finding::note("server-left-out", None, message, ""));
     }
+    for left in installation.clients.unsaid_rules(&wanted) {
+        findings.push(Finding::note("rule-left-out", None, left.to_string(), ""));
+    }
 }

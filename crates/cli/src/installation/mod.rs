@@ -268,6 +268,8 @@ impl Installation {
             Err(code) => return Ok(Err(code)),
         };
         report.notes.splice(0..0, self.finished.notes.iter().cloned());
+        let clients: Vec<&str> = request.clients.iter().map(String::as_str).collect();
+        report.notes.extend(self.clients.unsaid_rules(&clients).iter().map(ToString::to_string));
         if asked == RunPurpose::ToTakeAway {
             report.excuse();
         }

@@ -69,6 +69,7 @@ mod install_kinds;
 mod install_list;
 #[cfg(unix)]
 mod install_ownership;
+mod install_permissions;
 #[cfg(unix)]
 mod install_races;
 #[cfg(unix)]

@@ -14,6 +14,7 @@ use brief_syntax::hash::sha256;
 use brief_syntax::{Diagnostic, Source};
 
 use crate::mcp::{self, Declared};
+use crate::permissions::{self, ProjectPermissions};
 use crate::profile::{Profile, ProfileScope, ProfileSettings, Profiles, Section, Sharing};
 use crate::shared;
 
@@ -25,6 +26,7 @@ pub struct Clients {
     pub(super) profiles: Profiles,
     pub(super) settings: ProfileSettings,
     pub(super) servers: Vec<Declared>,
+    pub(super) permissions: ProjectPermissions,
     fingerprint: String,
 }
 
@@ -42,16 +44,17 @@ impl Clients {
         let profiles = Profiles::with_overrides(source, own, section)?;
         let settings = ProfileSettings::read_section(section, source, &profiles);
         let servers = mcp::read(source, &profiles.ids());
-        let (mut settings, servers) = match (settings, servers) {
-            (Ok(settings), Ok(servers)) => (settings, servers),
-            (settings, servers) => {
+        let permissions = permissions::read(source);
+        let (mut settings, servers, permissions) = match (settings, servers, permissions) {
+            (Ok(settings), Ok(servers), Ok(permissions)) => (settings, servers, permissions),
+            (settings, servers, permissions) => {
                 let problems = settings.err().into_iter().chain(servers.err());
-                return Err(problems.flatten().collect());
+                return Err(problems.chain(permissions.err()).flatten().collect());
             }
         };
         settings.options.scope = scope;
         let fingerprint = fingerprint(&profiles, &settings);
-        Ok(Clients { profiles, settings, servers, fingerprint })
+        Ok(Clients { profiles, settings, servers, permissions, fingerprint })
     }
 
     /// Keeps the layout of the files that were written before, unless the project chooses one.

@@ -11,6 +11,7 @@ mod clients;
 mod evidence;
 pub(crate) mod fields;
 mod needs;
+mod permissions;
 mod reach;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ use yaml::Map;
 pub use clients::Clients;
 pub use evidence::ClientsInUse;
 pub use needs::UnsupportedServer;
+pub use permissions::UnsaidRule;
 
 pub use brief_dialects::portable::output::{Compiled, OutputContent, OutputFile};
 

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use brief_profiles::{ServerProfile, Text};
+use brief_profiles::{PermissionProfile, ServerProfile, Text};
 
 use brief_dialects::portable::output::{Outputs, SharedEntry, SharedFile};
 
 use crate::mcp;
+use crate::permissions;
 use crate::profile::{Bridge, ListEntry, Mention, Profile, ProfileScope, SharedFiles, Template};
 
 use super::Clients;
@@ -24,7 +25,7 @@ pub struct UnsupportedServer {
 }
 
 /// The entries of each file, in order.
-type Entries = BTreeMap<String, Vec<SharedEntry>>;
+pub(super) type Entries = BTreeMap<String, Vec<SharedEntry>>;
 
 impl Clients {
     /// Returns the servers that some clients cannot get, with the reason.
@@ -64,6 +65,7 @@ impl Clients {
             }
         }
         self.add_servers(project.clients, project.present, &mut entries, &mut Vec::new());
+        self.add_permissions(project.clients, project.present, &mut entries, &mut Vec::new());
         entries.into_iter().map(|(path, entries)| SharedFile { path, entries }).collect()
     }
 
@@ -87,6 +89,14 @@ impl Clients {
             if let Some((usual, others)) = server_file.filter(|(_, others)| !others.is_empty()) {
                 watched.extend(others.iter().map(|other| &**other));
                 watched.insert(usual);
+            }
+            let permissions = permissions::profile(profile.id());
+            let is_open = |known: &&PermissionProfile| {
+                self.scope() == ProfileScope::Project && !known.or.is_empty()
+            };
+            if let Some(known) = permissions.filter(is_open) {
+                watched.insert(&known.file);
+                watched.extend(known.or.iter().map(|other| &**other));
             }
         }
         watched.into_iter().map(str::to_owned).collect()
@@ -243,7 +253,7 @@ fn in_words(patterns: &[String]) -> String {
 }
 
 /// Returns the default file, unless only another one exists.
-fn there<'f>(
+pub(super) fn there<'f>(
     usual: &'f str,
     mut others: impl Iterator<Item = &'f str>,
     present: &BTreeSet<String>,
@@ -255,7 +265,7 @@ fn there<'f>(
 }
 
 /// Adds lines to the block of a file, which all clients share.
-fn add_lines(entries: &mut Entries, path: &str, lines: &[String]) {
+pub(super) fn add_lines(entries: &mut Entries, path: &str, lines: &[String]) {
     let of_file = entries.entry(path.to_owned()).or_default();
     let known = of_file.iter_mut().find_map(|entry| match entry {
         SharedEntry::Block { text } => Some(text),
@@ -273,7 +283,7 @@ fn add_lines(entries: &mut Entries, path: &str, lines: &[String]) {
 }
 
 /// Adds an entry, unless another client needs the same one.
-fn add(entries: &mut Entries, path: &str, entry: SharedEntry) {
+pub(super) fn add(entries: &mut Entries, path: &str, entry: SharedEntry) {
     let of_file = entries.entry(path.to_owned()).or_default();
     if !of_file.iter().any(|own| own.name() == entry.name()) {
         of_file.push(entry);

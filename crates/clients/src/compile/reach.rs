@@ -29,6 +29,8 @@ impl Clients {
                 || mentions.any(|mention| mention.file == path)
                 || profile.bridge().is_some_and(|bridge| names(&bridge.files))
                 || is_server
+                || self.scope() == ProfileScope::Project
+                    && Clients::is_for_permissions(profile.id(), path)
         };
         self.profiles.iter().any(has) || Profiles::builtin().iter().any(has)
     }
@@ -102,10 +104,17 @@ mod tests {
     #[test]
     fn only_files_that_clients_share_are_shared() {
         let project = clients("", ProfileScope::Project);
-        for path in ["CLAUDE.md", "opencode.json", "opencode.jsonc", ".mcp.json"] {
+        for path in [
+            "CLAUDE.md",
+            "opencode.json",
+            "opencode.jsonc",
+            ".mcp.json",
+            ".claude/settings.json",
+            ".cursorignore",
+        ] {
             assert!(project.could_share(path), "{path}");
         }
-        for path in ["package.json", ".claude/settings.json", "README.md"] {
+        for path in ["package.json", ".claude/settings.local.json", "README.md", ".gitignore"] {
             assert!(!project.could_share(path), "{path}");
         }
     }

@@ -156,7 +156,7 @@ impl Beside {
             self.name(path, reason.to_owned());
         }
         if says("permissions") {
-            let reason = "it has permissions, which are the client's own; they stay there";
+            let reason = "it has permissions, which are not imported; `[permissions]` of brief.toml says them for all clients";
             self.name(path, reason.to_owned());
         }
     }

@@ -19,10 +19,15 @@ struct Markers {
 const MARKDOWN: Markers = Markers { begin: "<!-- brief:import -->", end: "<!-- /brief:import -->" };
 const YAML: Markers = Markers { begin: "# brief:import", end: "# /brief:import" };
 
-/// Returns the markers of a file, by its name.
+/// Returns the markers of a file, by its name. An ignore file has comments like YAML.
 fn markers(path: &str) -> Markers {
+    let is_hashed = is_yaml(path) || path.ends_with("ignore");
+    if is_hashed { YAML } else { MARKDOWN }
+}
+
+fn is_yaml(path: &str) -> bool {
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
-    if matches!(ending, "yml" | "yaml" | "roomodes") { YAML } else { MARKDOWN }
+    matches!(ending, "yml" | "yaml" | "roomodes")
 }
 
 /// Returns the first key of a block in YAML that the user has set, too: one file cannot have both.
@@ -62,11 +67,11 @@ pub(super) fn merge(request: &Merge<'_>) -> Result<MergedOutput, String> {
         })
         .collect();
     let markers = markers(request.path);
-    if markers.begin == YAML.begin && text.trim_start().starts_with(['{', '[']) {
+    let is_yaml = is_yaml(request.path);
+    if is_yaml && text.trim_start().starts_with(['{', '[']) {
         return Err("it is JSON, which has no lines between markers".to_owned());
     }
     let found = find(text, markers)?;
-    let is_yaml = markers.begin == YAML.begin;
     let needed = wanted.filter(|wanted| is_yaml && !stands(text, wanted, found.as_ref()));
     if let Some(wanted) = needed
         && let Some(key) = double_key(text, wanted, found.as_ref())

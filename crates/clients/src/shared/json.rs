@@ -94,7 +94,8 @@ fn set(
     let json = JsonText::parse(text)?;
     let top = json.top()?;
     let new = JsonText::parse(value)?;
-    let table = match property(top, key)? {
+    let keys: Vec<&str> = key.split('/').collect();
+    let table = match at(top, &keys)? {
         Some(table) => {
             Some(table.value.as_object().ok_or_else(|| format!("`{key}` is not a table"))?)
         }
@@ -103,7 +104,7 @@ fn set(
     let found = table.map_or(Ok(None), |table| property(table, name));
     let Some(found) = found.map_err(|problem| format!("in `{key}`, {problem}"))? else {
         merged.entries.push(entry.clone());
-        return json.insert(&[key], Some(name), value).map(Some);
+        return json.insert(&keys, Some(name), value).map(Some);
     };
     let is_same = same(&found.value, &new.value);
     let is_as_before = was_ours(&found.value, entry, request);
@@ -130,7 +131,8 @@ fn remove(
             (keys, elements.rfind(|element| is_text(element, value)).map(Ranged::range))
         }
         SharedEntry::Keyed { key, name, .. } => {
-            let table = property(top, key)?.and_then(|property| property.value.as_object());
+            let keys: Vec<&str> = key.split('/').collect();
+            let table = at(top, &keys)?.and_then(|property| property.value.as_object());
             let found = match table {
                 Some(table) => property(table, name)?,
                 None => None,
@@ -139,7 +141,7 @@ fn remove(
                 was_ours(&found.value, entry, request)
                     || may_replace(request, entry, EDITED, merged)
             });
-            (vec![key.as_str()], found.map(|found| found.range))
+            (keys, found.map(|found| found.range))
         }
         SharedEntry::Block { .. } => return Ok(None),
     };

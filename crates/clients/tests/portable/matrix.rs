@@ -371,12 +371,63 @@ fn empty_cells_have_a_reason() {
             ("agents", client.agent.is_some() || reads(&|form| form == Form::Agent)),
             ("commands", client.command.is_some()),
             ("servers", client.mcp.is_some()),
+            ("permissions", client.permissions.is_some()),
         ] {
             let reasons = client.lacks.iter().filter(|lack| &*lack.kind == kind).count();
             assert_eq!(reasons, usize::from(!is_there), "{} {kind}", client.id);
         }
-        let is_kind =
-            |kind: &str| ["rules", "skills", "agents", "commands", "servers"].contains(&kind);
+        let kinds = ["rules", "skills", "agents", "commands", "servers", "permissions"];
+        let is_kind = |kind: &str| kinds.contains(&kind);
         assert!(client.lacks.iter().all(|lack| is_kind(&lack.kind)), "{}", client.id);
+    }
+}
+
+/// Every cell of the columns of permissions and ignore files: a rule that the client has words for, and a pattern, stand in its
+/// files, which are made and taken away again.
+#[test]
+fn permissions_are_written_for_each_client_that_has_a_file() {
+    let rules =
+        ["shell = [\"ls\", \"*\"]\n", "read = [\"*\"]\n", "edit = [\"*\"]\n", "web = [\"*\"]\n"];
+    let text = format!(
+        "[permissions.allow]\n{}mcp = [\"files/{MARK}\"]\n[permissions.deny]\nread = [\"{MARK}\"]\n[ignore]\npatterns = [\"{MARK}/\"]\n",
+        rules.concat()
+    );
+    let source = Arc::new(Source::new("brief.toml", text));
+    let own = OwnClients::default();
+    let clients =
+        Clients::read(Some(&source), &own, Section::Install, ProfileScope::Project).unwrap();
+    let none = BTreeSet::new();
+    for client in COMPILED {
+        let known = BUILTIN.find(client).unwrap();
+        let outputs =
+            Outputs { files: &none, clients: &[client], present: &none, scopes: &BTreeMap::new() };
+        let shared = clients.shared(&outputs);
+        let mut expected: Vec<&str> = known.permissions.iter().map(|own| &*own.file).collect();
+        expected.extend(known.ignores.first().map(|file| &**file));
+        expected.sort_unstable();
+        let paths: Vec<&str> = shared.iter().map(|file| &*file.path).collect();
+        assert_eq!(paths, expected, "{client}");
+        for file in &shared {
+            let request = Merge {
+                path: &file.path,
+                text: None,
+                wanted: &file.entries,
+                before: &[],
+                foreign: Foreign::Keep,
+            };
+            let made = clients.merge(&request).unwrap();
+            let text = made.text.unwrap();
+            for entry in &made.entries {
+                let said = match entry {
+                    SharedEntry::Listed { value, .. } => value,
+                    SharedEntry::Keyed { name, .. } => name,
+                    SharedEntry::Block { text } => text,
+                };
+                assert!(text.contains(said.as_str()), "{client}\n{text}");
+            }
+            let gone = Merge { text: Some(&text), wanted: &[], before: &made.entries, ..request };
+            assert_eq!(clients.merge(&gone).unwrap().text, None, "{client} {}", file.path);
+        }
+        assert_eq!(expected.is_empty(), shared.is_empty(), "{client}");
     }
 }

@@ -30,7 +30,8 @@ use crate::lock::is_sha256;
 pub use edit::{EditError, ManifestEdit};
 
 /// The sections that a `brief.toml` may have.
-const SECTIONS: [&str; 6] = ["build", "clients", "dependencies", "install", "mcp", "sources"];
+const SECTIONS: [&str; 8] =
+    ["build", "clients", "dependencies", "ignore", "install", "mcp", "permissions", "sources"];
 
 /// The keys of a table below `[sources]`.
 const KEYS: [&str; 12] = [

@@ -1,0 +1,88 @@
+//! The entries of a project's permissions and ignored files.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::permissions::{self, RuleDecision};
+use crate::profile::ProfileScope;
+
+use super::Clients;
+use super::needs::{Entries, add, add_lines, there};
+
+/// A rule that a client cannot get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsaidRule {
+    /// The name of the client, for people.
+    pub client: String,
+    /// The rule: `deny read .env`; or `ignored files`.
+    pub rule: String,
+    /// The reason.
+    pub why: &'static str,
+    /// True if the client may do more than the project wants.
+    pub is_wider: bool,
+}
+
+impl fmt::Display for UnsaidRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let UnsaidRule { client, rule, why, is_wider } = self;
+        let wider = if *is_wider { ", so it may do more than the project wants" } else { "" };
+        write!(formatter, "{client} does not get `{rule}`: {why}{wider}")
+    }
+}
+
+impl Clients {
+    /// Returns the rules that some clients cannot get, with the reason.
+    pub fn unsaid_rules(&self, clients: &[&str]) -> Vec<UnsaidRule> {
+        let mut unsaid = Vec::new();
+        self.add_permissions(clients, &BTreeSet::new(), &mut Entries::new(), &mut unsaid);
+        unsaid
+    }
+
+    pub(super) fn add_permissions(
+        &self,
+        clients: &[&str],
+        present: &BTreeSet<String>,
+        entries: &mut Entries,
+        unsaid: &mut Vec<UnsaidRule>,
+    ) {
+        if self.scope() != ProfileScope::Project {
+            return;
+        }
+        for profile in self.chosen(clients) {
+            let mut lose = |rule: String, why, is_wider| {
+                unsaid.push(UnsaidRule { client: profile.name().to_owned(), rule, why, is_wider });
+            };
+            let known = permissions::profile(profile.id());
+            for rule in &self.permissions.rules {
+                let said = known.ok_or("no file of a project has its permissions");
+                let said = said.and_then(|known| Ok((known, permissions::entries(known, rule)?)));
+                match said {
+                    Ok((known, said)) => {
+                        let others = known.or.iter().map(|other| &**other);
+                        let path = there(&known.file, others, present);
+                        for entry in said {
+                            add(entries, path, entry);
+                        }
+                    }
+                    Err(why) => lose(rule.to_string(), why, rule.decision != RuleDecision::Allow),
+                }
+            }
+            if self.permissions.ignored.is_empty() {
+                continue;
+            }
+            match permissions::ignore_file(profile.id()) {
+                Some(file) => add_lines(entries, file, &self.permissions.ignored),
+                None => lose("ignored files".to_owned(), "it has no ignore file", true),
+            }
+        }
+    }
+
+    /// Returns whether a file of the user has permissions, or names ignored files.
+    pub(super) fn is_for_permissions(client: &str, path: &str) -> bool {
+        let known = permissions::profile(client);
+        permissions::ignore_file(client) == Some(path)
+            || known.is_some_and(|known| {
+                *known.file == *path || known.or.iter().any(|other| **other == *path)
+            })
+    }
+}
