@@ -135,6 +135,13 @@ pub(super) fn parsed(source: &Arc<Source>) -> Option<Document<String>> {
     toml::parse(source, &mut Vec::new())
 }
 
+/// Returns whether a configuration leaves all clients as they are.
+pub(super) fn changes_nothing(document: &Document<String>, section: &str) -> bool {
+    let wanted = document.get(section).and_then(Item::as_table_like);
+    !document.contains_key("clients")
+        && wanted.is_none_or(|section| section.get("profile").is_none())
+}
+
 /// Returns the values that a project wants for a client: its own word, else that of the section, else
 /// those of the client. What is wrong with the words is reported where the rest is read.
 pub(super) fn variant_of(
