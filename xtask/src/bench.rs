@@ -34,6 +34,28 @@ pub(crate) fn run_all(runs: usize) -> Result<(), String> {
         .arg(runs.to_string()))
 }
 
+/// Opens the pages of `brief view` in Chromium, measures them, and takes the pictures of the documentation.
+pub(crate) fn open_pages() -> Result<(), String> {
+    cargo(&["build", "--profile", "dist", "--package", "brief-cli"])?;
+    let directory = workspace().join("target").join("view");
+    fs::create_dir_all(&directory).map_err(|error| format!("target/view: {error}"))?;
+    let python = directory.join("venv").join("bin").join("python");
+    run(Command::new("python3").args(["-m", "venv"]).arg(directory.join("venv")))?;
+    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "playwright==1.*"]))?;
+    run(Command::new("npm")
+        .args(["install", "--silent", "--no-save", "--prefix"])
+        .arg(&directory)
+        .arg("axe-core@4"))?;
+    run(Command::new(&python)
+        .arg(workspace().join("bench").join("view.py"))
+        .arg("--brief")
+        .arg(workspace().join("target").join("dist").join("brief"))
+        .arg("--axe")
+        .arg(directory.join("node_modules").join("axe-core").join("axe.min.js"))
+        .arg("--pictures")
+        .arg(workspace().join("docs").join("pictures")))
+}
+
 /// Traces a hook and writes the order of its functions for the linker.
 pub(crate) fn write_order() -> Result<(), String> {
     let build = ["build", "--profile", "dist", "--package", "brief-cli"];

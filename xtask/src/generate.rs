@@ -2,14 +2,21 @@
 
 mod diagnostics;
 
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
-use std::fs;
+use std::sync::Arc;
+use std::{fs, io};
 
+use brief_cli::Ui;
 use brief_syntax::rules::RulePage;
+use brief_syntax::system::{OsSystem, Remembered};
 use brief_syntax::text::grouped;
 use brief_syntax::{glob, limits};
 
 use crate::{clients, workspace};
+
+/// The picture in the README.
+const PICTURE: &str = "docs/pictures/shop.svg";
 
 /// A generated file and its content.
 struct Page {
@@ -23,6 +30,7 @@ fn pages() -> Vec<Page> {
         page("docs/reference/cli.md", command_line()),
         page("docs/reference/diagnostics.md", diagnostics::reference()),
         page("docs/reference/limits.md", limits_table()),
+        page(PICTURE, picture()),
     ];
     let rules = RulePage::all();
     pages.extend(rules.map(|rule| page(&diagnostics::path(rule.code), rule.to_string())));
@@ -49,6 +57,26 @@ pub(crate) fn run(check: bool) -> Result<(), String> {
         fs::write(&target, content).map_err(|error| format!("{path}: {error}"))?;
     }
     Ok(())
+}
+
+/// Draws the shop of the examples, as any user would, without what the user of this machine has.
+fn picture() -> String {
+    let out = workspace().join("target").join("shop.svg");
+    let _ = fs::remove_file(&out);
+    let system = Remembered::new(Arc::new(OsSystem)).without_user();
+    let mut ui = Ui::new(Box::new(io::empty()), Box::new(io::sink()), Box::new(io::sink()));
+    let shop = workspace().join("examples").join("shop");
+    let words: [&OsStr; 6] = [
+        "brief".as_ref(),
+        "-C".as_ref(),
+        shop.as_ref(),
+        "tree".as_ref(),
+        ".".as_ref(),
+        "--svg".as_ref(),
+    ];
+    let args = words.into_iter().chain([out.as_os_str()]).map(OsString::from);
+    brief_cli::run(args, &mut ui, Arc::new(system));
+    fs::read_to_string(out).unwrap_or_default()
 }
 
 fn command_line() -> String {

@@ -1,4 +1,4 @@
-//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `clients`, `oracles`, `fuzz`, `order` and `vscode`.
+//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `clients`, `oracles`, `fuzz`, `order`, `view` and `vscode`.
 #![expect(clippy::disallowed_methods, reason = "this tool works on the source tree")]
 #![expect(clippy::print_stderr, reason = "this tool talks to a person")]
 
@@ -67,6 +67,9 @@ enum Task {
     /// Install the dependencies of the extension for VS Code, test it against the real program and package it as
     /// `editors/vscode/briefing.vsix` (needs npm)
     Vscode,
+    /// Open every page of `brief view` in Chromium, with axe-core, measure it, and take the pictures of docs/pictures
+    /// (needs python3, npm and Debian's chromium)
+    View,
     /// Trace a hook and write the order of its functions for the linker (needs valgrind)
     Order,
 }
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         Task::Fuzz { targets, minutes, executions } => fuzz(&targets, &minutes, executions),
         Task::Clients { clients } => bench::run_clients(&clients),
         Task::Oracles { client, count } => bench::ask_oracles(&client, count),
+        Task::View => bench::open_pages(),
         Task::Order => bench::write_order(),
         Task::Vscode => vscode(),
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use brief_engine::System;
 use brief_engine::references::{ProjectHistory, Removal, RemovedLine};
-use brief_registry::history::{HistoryError, RemovingCommit, Repository};
+use brief_registry::history::{FileCommit, HistoryError, RemovingCommit, Repository};
 use brief_syntax::paths::slashed;
 
 /// The commits of a project's repository.
@@ -32,6 +32,11 @@ impl GitHistory {
         let since =
             since.map(|since| repository.commit(since)).transpose()?.map(|commit| commit.id);
         Ok(GitHistory { repository, prefix, since })
+    }
+
+    /// Returns the newest commits that changed a file of the project, at most `most`, newest first.
+    pub fn commits_of(&self, file: &str, most: usize) -> Result<Vec<FileCommit>, HistoryError> {
+        self.repository.commits_of(&format!("{}{file}", self.prefix), most)
     }
 
     fn removal(&self, commit: RemovingCommit) -> Removal {

@@ -204,7 +204,7 @@ pub fn treemap(parts: &[DirectoryPart], link: &dyn Fn(&DirectoryPart) -> Option<
                     title { (about(part)) }
                     rect class={ "edge shade-" (shade(part.mean(), most)) } width="100%" height="100%" {}
                     text x="8" y="20" { (visible_line(&part.name)) @if part.path.is_some() { "/" } }
-                    text x="8" y="38" { (grouped(part.mean() as u64)) }
+                    text x="8" y="38" { (grouped(part.mean() as u64)) " tokens" }
                 }
             };
             @match link(part) {

@@ -5,6 +5,7 @@
 //! repositories and are left out.
 
 mod caller;
+mod commits;
 mod error;
 mod objects;
 mod removals;
@@ -19,6 +20,7 @@ use brief_syntax::system::{ListedKind, Listing, TreeSystem};
 use brief_syntax::{System, limits};
 
 use caller::Caller;
+pub use commits::FileCommit;
 pub use error::HistoryError;
 use objects::{Committed, Objects};
 pub use removals::RemovingCommit;

@@ -9,11 +9,11 @@ use super::{HistoryError, Repository};
 use crate::git::CHATTER;
 
 /// The settings with which a repository could run something, or change what is printed.
-const QUIET: [&str; 6] =
+pub(super) const QUIET: [&str; 6] =
     ["-c", "log.showSignature=false", "-c", "log.follow=false", "-c", "diff.renameLimit=1000"];
 
 /// The form of a commit in the output: a byte that no path begins with, then its fields.
-const FORM: &str = "--format=%x01%H%x02%cs%x02%s";
+pub(super) const FORM: &str = "--format=%x01%H%x02%cs%x02%s";
 
 /// The limit for the output of one walk.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
@@ -35,7 +35,7 @@ pub struct RemovingCommit {
 }
 
 impl RemovingCommit {
-    fn read(line: &[u8]) -> Option<RemovingCommit> {
+    pub(super) fn read(line: &[u8]) -> Option<RemovingCommit> {
         let line = String::from_utf8_lossy(line);
         let mut fields = line.splitn(3, '\u{2}');
         let id = fields.next().filter(|id| crate::extract::is_commit(id))?.to_owned();

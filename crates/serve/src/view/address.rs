@@ -30,8 +30,8 @@ pub(super) enum PageAddress {
     Project { directory: String, page: usize },
     /// A file; a directory ends with a `/`.
     File { path: String, question: FileQuestion },
-    /// An item, by its identity.
-    Item { id: String },
+    /// An item, by its identity, with the commits of its file or without: a long history takes git its time.
+    Item { id: String, has_history: bool },
     /// Items and clients.
     Matrix { page: usize },
     /// The difference between two revisions; without a second one, from the first to the working tree.
@@ -59,7 +59,7 @@ impl PageAddress {
     }
 
     pub(super) fn item(id: &str) -> PageAddress {
-        PageAddress::Item { id: id.to_owned() }
+        PageAddress::Item { id: id.to_owned(), has_history: false }
     }
 
     /// Reads an address: the path after the token, and the query. `None` if there is no such page.
@@ -84,7 +84,10 @@ impl PageAddress {
                 };
                 PageAddress::File { path: path.to_owned(), question }
             }
-            ("item", id) if !id.is_empty() => PageAddress::item(id),
+            ("item", id) if !id.is_empty() => PageAddress::Item {
+                id: id.to_owned(),
+                has_history: fields.first("history") == Some("shown"),
+            },
             ("matrix", "") => PageAddress::Matrix { page },
             ("change", "") => PageAddress::Change {
                 from: fields.text("from").unwrap_or("HEAD").to_owned(),
@@ -134,7 +137,12 @@ impl PageAddress {
                 }
                 format!("file/{}", percent_encoded(path))
             }
-            PageAddress::Item { id } => format!("item/{}", percent_encoded(id)),
+            PageAddress::Item { id, has_history } => {
+                if *has_history {
+                    add("history", "shown");
+                }
+                format!("item/{}", percent_encoded(id))
+            }
             PageAddress::Matrix { page } => {
                 if *page > 1 {
                     add("page", &page.to_string());
@@ -189,7 +197,7 @@ impl PageAddress {
                 page(&format!("directory/{}", short_hash(directory)), *number)
             }
             PageAddress::File { path, .. } => format!("file/{}.html", short_hash(path)),
-            PageAddress::Item { id } => format!("item/{id}.html"),
+            PageAddress::Item { id, .. } => format!("item/{id}.html"),
             PageAddress::Matrix { page: number } => page("matrix", *number),
             PageAddress::Change { .. } => "change.html".to_owned(),
             PageAddress::Sessions { page: number, .. } => page("sessions", *number),
@@ -336,6 +344,7 @@ mod tests {
             PageAddress::file("src/"),
             PageAddress::file(""),
             PageAddress::item("0123456789ab"),
+            PageAddress::Item { id: "0123456789ab".into(), has_history: true },
             PageAddress::Matrix { page: 2 },
             PageAddress::Change { from: "main".into(), to: "feature/x".into() },
             PageAddress::Change { from: "HEAD".into(), to: String::new() },

@@ -250,6 +250,11 @@ impl Snapshot {
         self.items.get(index).map(|item| item.id.as_str())
     }
 
+    /// Returns whether the project has a file.
+    pub(super) fn has_file(&self, path: &str) -> bool {
+        self.cost_of(path).is_some()
+    }
+
     /// Returns the tokens that a file gets; `None` for one that is not in the project.
     pub(super) fn cost_of(&self, path: &str) -> Option<usize> {
         let place = self.files.files.binary_search_by(|file| file.as_str().cmp(path)).ok()?;

@@ -1,5 +1,7 @@
 //! An item: its text, where it reaches, what each client does with it, what it can do, when it was delivered.
 
+use std::sync::Arc;
+
 use brief_engine::audit::Audit;
 use brief_engine::receipts::{Receipt, Receipts};
 use brief_engine::{Root, Target, TargetKind};
@@ -11,11 +13,12 @@ use super::super::layout::{Page, arrival, link, number, shown, table, text_block
 use super::super::snapshot::{EXAMPLES, ShownItem};
 use super::Asked;
 use super::sessions::times;
+use crate::history::GitHistory;
 
 /// The number of receipts on the page.
 const SHOWN: usize = 20;
 
-pub(super) fn page(asked: &Asked<'_>, id: &str) -> Page {
+pub(super) fn page(asked: &Asked<'_>, id: &str, has_history: bool) -> Page {
     let Some(item) = asked.snapshot.item(id) else {
         return Page::missing(
             "Not found",
@@ -39,7 +42,10 @@ pub(super) fn page(asked: &Asked<'_>, id: &str) -> Page {
             (clients(asked, item))
             (variants(asked, item))
             (capabilities(asked, item))
-            @if asked.links.is_served() { (receipts(asked, item)) }
+            @if asked.links.is_served() {
+                (history(asked, item, has_history))
+                (receipts(asked, item))
+            }
         },
     )
 }
@@ -160,6 +166,40 @@ fn capabilities(asked: &Asked<'_>, item: &ShownItem) -> Markup {
                     }
                 }
                 @if found.len() > SHOWN { p { (number(found.len() - SHOWN)) " more; " code { "brief audit" } " shows them all." } }
+            }
+        }
+    }
+}
+
+/// The commits of the item's file, when they are asked for.
+fn history(asked: &Asked<'_>, item: &ShownItem, is_shown: bool) -> Markup {
+    if !asked.snapshot.has_file(&item.place) {
+        return html! {};
+    }
+    let all = PageAddress::Item { id: item.id.clone(), has_history: true };
+    let found = is_shown.then(|| {
+        let system = Arc::clone(&asked.view.system);
+        GitHistory::find(system, &asked.snapshot.root, None)?.commits_of(&item.place, SHOWN)
+    });
+    html! {
+        section aria-labelledby="history" {
+            h2 id="history" { "History" }
+            @match found {
+                None => p { (link(asked.links, &all, html! { "Show the commits that changed its file" })) },
+                Some(Err(error)) => p { (shown(&error.to_string())) },
+                Some(Ok(commits)) => {
+                    @if commits.is_empty() { p { "No commit has changed its file." } }
+                    ul {
+                        @for commit in &commits {
+                            @let change = PageAddress::Change { from: format!("{}~1", commit.id), to: commit.id.clone() };
+                            li {
+                                (commit.date) " "
+                                (link(asked.links, &change, html! { code { (commit.id.get(..12).unwrap_or(&commit.id)) } }))
+                                " " (shown(&commit.subject))
+                            }
+                        }
+                    }
+                }
             }
         }
     }

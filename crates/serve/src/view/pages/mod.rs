@@ -49,7 +49,7 @@ pub(super) fn page(asked: &Asked<'_>, address: &PageAddress) -> Page {
     match address {
         PageAddress::Project { directory, page } => project::page(asked, directory, *page),
         PageAddress::File { path, question } => file::page(asked, path, question),
-        PageAddress::Item { id } => item::page(asked, id),
+        PageAddress::Item { id, has_history } => item::page(asked, id, *has_history),
         PageAddress::Matrix { page } => matrix::page(asked, *page),
         PageAddress::Change { from, to } => change::page(asked, from, to),
         PageAddress::Sessions { days, about, page } => sessions::page(asked, *days, about, *page),

@@ -230,7 +230,7 @@ fn row(asked: &Asked<'_>, trouble: &Trouble) -> Markup {
     } else {
         trouble.place.clone()
     };
-    let is_known = asked.snapshot.cost_of(&trouble.place).is_some();
+    let is_known = asked.snapshot.has_file(&trouble.place);
     html! {
         tr {
             td { span class={ "badge rank-" (trouble.rank) } { (trouble.word) } }

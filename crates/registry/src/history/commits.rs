@@ -1,0 +1,33 @@
+//! The commits that changed a file.
+
+use super::removals::{FORM, QUIET, RemovingCommit};
+use super::{HistoryError, Repository};
+use crate::git::CHATTER;
+
+/// A commit that changed a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileCommit {
+    /// The full commit.
+    pub id: String,
+    /// The day, as `2026-11-17`.
+    pub date: String,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+impl Repository {
+    /// Returns the newest commits that changed a file below the top, at most `most`, newest first.
+    pub fn commits_of(&self, file: &str, most: usize) -> Result<Vec<FileCommit>, HistoryError> {
+        let count = format!("--max-count={most}");
+        let mut args: Vec<&str> = QUIET.to_vec();
+        args.extend(["--literal-pathspecs", "log", &count, FORM, "HEAD", "--", file]);
+        let output = self.git.expect(&self.git.call(&args, CHATTER.max(most * 4_096)))?;
+        let lines = output.split(|&byte| byte == b'\n');
+        let commits = lines.filter_map(|line| {
+            let RemovingCommit { id, date, subject, .. } =
+                RemovingCommit::read(line.strip_prefix(b"\x01")?)?;
+            Some(FileCommit { id: id?, date, subject })
+        });
+        Ok(commits.collect())
+    }
+}
