@@ -58,4 +58,7 @@ pub struct PermissionWords {
     /// True if a command is told by its first word alone.
     #[serde(default)]
     pub is_one_word: bool,
+    /// True if `*` of a pattern matches across directories, too.
+    #[serde(default)]
+    pub is_crossing: bool,
 }

@@ -269,7 +269,7 @@ impl Installation {
         };
         report.notes.splice(0..0, self.finished.notes.iter().cloned());
         let clients: Vec<&str> = request.clients.iter().map(String::as_str).collect();
-        report.notes.extend(self.clients.unsaid_rules(&clients).iter().map(ToString::to_string));
+        report.notes.extend(self.clients.unsaid_by_client(&clients));
         if asked == RunPurpose::ToTakeAway {
             report.excuse();
         }

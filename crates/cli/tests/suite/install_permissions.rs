@@ -40,7 +40,7 @@ fn rules_stand_beside_those_of_the_user() {
         opencode["permission"],
         json!({
             "bash": {"rm *": "deny", "git status": "allow", "git status *": "allow", "git push": "ask", "git push *": "ask"},
-            "read": {"**/.env": "deny"},
+            "read": {".env": "deny", "*/.env": "deny"},
             "webfetch": "deny",
         })
     );
@@ -56,12 +56,19 @@ fn rules_stand_beside_those_of_the_user() {
     assert_eq!(project.read(".cursorignore"), format!("node_modules/\n\n{block}"));
     assert_eq!(project.read(".geminiignore"), block);
     for told in [
+        "Cursor does not get `ask shell git push`, `deny web *`, `allow shell git status`; it may do more than the project wants",
+        "Gemini CLI does not get `ask shell git push`, `deny read **/.env`; it may do more",
+        "Claude Code does not get `ignored files`; it may do more",
+    ] {
+        assert!(output.stderr.contains(told), "{told}\n{output}");
+    }
+    let doctor = project.run(&["doctor"]).to_string();
+    for told in [
         "Cursor does not get `allow shell git status`: it knows a command by its first word alone",
         "Cursor does not get `ask shell git push`: it has no list of what to ask about, so it may do more",
         "Gemini CLI does not get `deny read **/.env`: its permissions are about other things, so it may do more",
-        "Claude Code does not get `ignored files`: it has no ignore file, so it may do more",
     ] {
-        assert!(output.stderr.contains(told), "{told}\n{output}");
+        assert!(doctor.contains(told), "{told}\n{doctor}");
     }
     // The second run changes nothing, and the rules are gone with the sections.
     let written = files(&project.path());

@@ -9,6 +9,9 @@ use crate::profile::ProfileScope;
 use super::Clients;
 use super::needs::{Entries, add, add_lines, there};
 
+/// The number of rules of a client that a sentence names.
+const SHOWN: usize = 3;
+
 /// A rule that a client cannot get.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnsaidRule {
@@ -36,6 +39,31 @@ impl Clients {
         let mut unsaid = Vec::new();
         self.add_permissions(clients, &BTreeSet::new(), &mut Entries::new(), &mut unsaid);
         unsaid
+    }
+
+    /// Returns a sentence for each client that cannot get some of the rules.
+    pub fn unsaid_by_client(&self, clients: &[&str]) -> Vec<String> {
+        let mut by_client: Vec<(String, Vec<UnsaidRule>)> = Vec::new();
+        for unsaid in self.unsaid_rules(clients) {
+            match by_client.iter_mut().find(|(client, _)| *client == unsaid.client) {
+                Some((_, rules)) => rules.push(unsaid),
+                None => by_client.push((unsaid.client.clone(), vec![unsaid])),
+            }
+        }
+        let sentence = |(client, mut rules): (String, Vec<UnsaidRule>)| {
+            let wider = rules.iter().any(|rule| rule.is_wider);
+            // What it may do and should not comes first.
+            rules.sort_by_key(|rule| !rule.is_wider);
+            let shown = rules.iter().take(SHOWN).map(|rule| format!("`{}`", rule.rule));
+            let shown = shown.collect::<Vec<_>>().join(", ");
+            let more = match rules.len().saturating_sub(SHOWN) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let wider = if wider { "; it may do more than the project wants" } else { "" };
+            format!("{client} does not get {shown}{more}{wider} (`brief doctor` says why)")
+        };
+        by_client.into_iter().map(sentence).collect()
     }
 
     pub(super) fn add_permissions(

@@ -241,6 +241,9 @@ pub fn entries(
             _ if words.is_one_word && argument.contains(' ') => {
                 return Err("it knows a command by its first word alone");
             }
+            _ if words.is_crossing => {
+                crossing(argument).ok_or("its `*` matches across directories")?
+            }
             _ => words.one.iter().map(|one| one.replace("{}", argument)).collect(),
         },
     };
@@ -254,6 +257,24 @@ pub fn entries(
         None => SharedEntry::Listed { key: place.to_string(), value },
     };
     Ok(rules.into_iter().map(entry).collect())
+}
+
+/// Returns the patterns that mean the same where `*` matches across directories, too; `None` where there are none.
+fn crossing(pattern: &str) -> Option<Vec<String>> {
+    let (anywhere, rest) = match pattern.strip_prefix("**/") {
+        Some(rest) => (true, rest),
+        None => (false, pattern),
+    };
+    let (below, name) = match rest.strip_suffix("/**") {
+        Some(name) => ("/*", name),
+        None => ("", rest),
+    };
+    if name.is_empty() || name.contains(['*', '?', '[', '{']) {
+        return None;
+    }
+    let mut patterns = vec![format!("{name}{below}")];
+    patterns.extend(anywhere.then(|| format!("*/{name}{below}")));
+    Some(patterns)
 }
 
 #[cfg(test)]
@@ -342,6 +363,18 @@ mod tests {
             ("roo", &git, "roo-cline.deniedCommands[git]"),
         ] {
             assert_eq!(said(client, rule).unwrap(), expected, "{client}");
+        }
+        // `*` of opencode matches `/`, too.
+        for (pattern, expected) in [
+            ("docs/**", Some("permission/edit.docs/*")),
+            ("**/.env", Some("permission/edit..env permission/edit.*/.env")),
+            ("**/secrets/**", Some("permission/edit.secrets/* permission/edit.*/secrets/*")),
+            ("src/main.rs", Some("permission/edit.src/main.rs")),
+            ("src/*.rs", None),
+            ("**", None),
+        ] {
+            let rule = rule(RuleDecision::Allow, RuleSubject::Edit, pattern);
+            assert_eq!(said("opencode", &rule).ok().as_deref(), expected, "{pattern}");
         }
         // A wider rule would be another one.
         assert!(said("cursor", &status).is_err());
