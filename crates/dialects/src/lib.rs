@@ -40,7 +40,7 @@ pub use answer::{
 pub use moment::{
     Action, Actions, Dialects, Moment, Mounted, Occasion, Strangers, Timing, is_in_dependency,
 };
-pub use reach::{Candidate, FileSet, ItemReach, MatchRecord};
+pub use reach::{Candidate, FileMatcher, FileSet, ItemReach, MatchRecord};
 
 /// Every dialect, in the order in which what is equally general is delivered. A new one is its folder, its
 /// module above and its line here.
@@ -159,18 +159,18 @@ pub trait DialectGuidance {
         tell: &mut dyn FnMut(ItemReach<'s>),
     ) {
         let resolve = |moment: &Moment, answer: &mut Resolution<'s>| self.resolve(moment, answer);
-        reach::by_asking(
-            resolve,
-            |file, record| self.record_matches(file, record),
-            moment,
-            files,
-            tell,
-        );
+        reach::by_asking(resolve, |directory| self.matcher_in(directory), moment, files, tell);
     }
 
     /// Records which patterns match a file, so that files of one directory with equal records are
     /// resolved once. Without a record, all files of a directory get the same answer.
     fn record_matches(&self, _file: &Target, _record: &mut MatchRecord) {}
+
+    /// Returns the recorder of matches for the files right in a directory, `/`-separated below the root. It may leave
+    /// out patterns that decide the same for all of them.
+    fn matcher_in<'s>(&'s self, _directory: &str) -> FileMatcher<'s> {
+        Box::new(|file, record| self.record_matches(file, record))
+    }
 
     /// Returns the files of other dialects that are installed items of this one, so that an answer
     /// can name them.

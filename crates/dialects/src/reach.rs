@@ -152,10 +152,13 @@ impl MatchRecord {
     }
 }
 
+/// A recorder of matches for the files of one directory.
+pub type FileMatcher<'s> = Box<dyn Fn(&Target, &mut MatchRecord) + 's>;
+
 /// Asks about every file in turn, and only once for files with equal records.
 pub(crate) fn by_asking<'s>(
     resolve: impl Fn(&Moment, &mut Resolution<'s>),
-    record_matches: impl Fn(&Target, &mut MatchRecord),
+    matcher_in: impl Fn(&str) -> FileMatcher<'s>,
     moment: &Moment,
     files: &ProjectFiles,
     tell: &mut dyn FnMut(ItemReach<'s>),
@@ -171,12 +174,14 @@ pub(crate) fn by_asking<'s>(
     let mut target = Target::from_slashed("", TargetKind::File);
     let mut alike: HashMap<MatchRecord, Vec<usize>> = HashMap::new();
     let mut record = MatchRecord::default();
+    let mut record_matches = matcher_in("");
     for (file, path) in files.files.iter().enumerate() {
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
         if directory.replace(parent) == Some(parent) {
             target.set_name(name);
         } else {
             alike.clear();
+            record_matches = matcher_in(parent);
             target = Target::from_slashed(path, TargetKind::File);
         }
         record.clear();

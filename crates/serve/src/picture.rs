@@ -215,19 +215,14 @@ pub fn treemap(parts: &[DirectoryPart], link: &dyn Fn(&DirectoryPart) -> Option<
     }
 }
 
+/// Describes a part; the description begins with the words of the picture.
 fn about(part: &DirectoryPart) -> String {
-    let range = if part.least == part.most {
-        grouped(part.least as u64)
-    } else {
-        format!("{} to {}", grouped(part.least as u64), grouped(part.most as u64))
-    };
+    let [mean, least, most, files] =
+        [part.mean(), part.least, part.most, part.files].map(|number| grouped(number as u64));
     let slash = if part.path.is_some() { "/" } else { "" };
-    let files = if part.files == 1 { "file" } else { "files" };
-    format!(
-        "{}{slash}: a file gets {range} tokens; {} {files}",
-        visible_line(&part.name),
-        grouped(part.files as u64)
-    )
+    let plural = if part.files == 1 { "" } else { "s" };
+    let name = visible_line(&part.name);
+    format!("{name}{slash} {mean} tokens: a file gets {least} to {most}; {files} file{plural}")
 }
 
 /// Draws one bar for the share of `value` in `most`.

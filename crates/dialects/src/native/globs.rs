@@ -155,6 +155,15 @@ impl Globs {
         rule.map(|rule| self.written[rule.written].as_str())
     }
 
+    /// Returns whether the patterns decide the same about every file right in a directory, if that is seen at once.
+    pub(super) fn is_same_in(&self, directory: &str) -> bool {
+        let directory = &*self.seen(directory);
+        let concerns = |rule: &Rule| !rule.is_negated && rule.glob.may_concern(directory);
+        !self.rules.iter().any(concerns)
+            || self.semantics == Semantics::Claude
+                && self.ignoring(directory, TargetKind::Directory).is_some()
+    }
+
     /// Returns a path as it is matched.
     fn seen<'p>(&self, path: &'p str) -> Cow<'p, str> {
         match self.semantics {
@@ -205,7 +214,7 @@ impl Globs {
 
     fn reaches(&self, rule: &Rule, file: &str) -> bool {
         let file = &*self.seen(file);
-        if self.semantics == Semantics::Claude {
+        if self.semantics == Semantics::Claude && rule.glob.may_concern(file) {
             let mut above = file.match_indices('/').map(|(at, _)| &file[..at]);
             if above.any(|directory| rule.glob.matches(directory)) {
                 return true;
@@ -418,6 +427,31 @@ mod tests {
         let kind = if path.ends_with('/') { TargetKind::Directory } else { TargetKind::File };
         let globs = read(semantics, values).expect("they say something");
         globs.covering(path.trim_end_matches('/'), kind).is_some()
+    }
+
+    /// Patterns that are left out for a directory decide the same about all files in it.
+    #[test]
+    fn a_directory_is_decided_only_if_all_its_files_are() {
+        let patterns = "src src/** src/api/** src/api/*.py **/*.py *.py SRC/Api src/a* api /src src/api/x.py \
+                        !src/api/x.py src/**/x.py {src,lib}/** s src/apis/**";
+        let pairs =
+            patterns.split(' ').flat_map(|one| patterns.split(' ').map(move |two| [one, two]));
+        let kinds = [Semantics::Claude, Semantics::Workspace];
+        let mut decided = 0;
+        for (pair, semantics) in pairs.flat_map(|pair| kinds.map(|kind| (pair, kind))) {
+            let Some(globs) = read(semantics, &pair) else { continue };
+            for directory in ["", "src", "src/api", "src/api/deep", "lib", "s", "SRC/API"] {
+                let covers = ["x.py", "y.py", "x.md", "api", "src", "X.PY"].map(|name| {
+                    let path = format!("{directory}/{name}");
+                    globs.covering(path.trim_start_matches('/'), TargetKind::File).is_some()
+                });
+                if globs.is_same_in(directory) {
+                    decided += 1;
+                    assert_eq!(covers, [covers[0]; 6], "{semantics:?} {pair:?} {directory}");
+                }
+            }
+        }
+        assert!(decided > 500, "{decided}");
     }
 
     #[test]

@@ -11,13 +11,15 @@ use brief_syntax::{Diagnostic, System, Target, TargetKind, limits, rules};
 
 use crate::answer::{Owner, Resolution};
 use crate::moment::Moment;
-use crate::{Dialect, DialectGuidance, GuidanceText, MatchRecord, ProjectFiles, Reader};
+use crate::{
+    Dialect, DialectGuidance, FileMatcher, GuidanceText, MatchRecord, ProjectFiles, Reader,
+};
 use crate::{is_looked_at, tasks};
 
 use super::client_files::{self, ClientFiles};
 use super::model::{Folder, mark_shared, number_texts};
 use super::read::{Level, NativeReader};
-use super::resolve::{NativeQuestion, NativeTarget, record_matches, resolve};
+use super::resolve::{NativeQuestion, NativeTarget, record_matches, resolve, undecided_in};
 use super::{NAME, check, settings};
 
 /// The dialect of the files that clients read by themselves.
@@ -323,6 +325,17 @@ impl DialectGuidance for ProjectGuidance {
 
     fn record_matches(&self, file: &Target, record: &mut MatchRecord) {
         record_matches(&self.folders, file, record);
+    }
+
+    fn matcher_in<'s>(&'s self, directory: &str) -> FileMatcher<'s> {
+        let undecided = undecided_in(&self.folders, directory);
+        Box::new(move |file, record| {
+            for (folder, globs) in &undecided {
+                if let Some(below) = folder.below(file.slashed()) {
+                    record.note(globs.covering(below, file.kind()).is_some());
+                }
+            }
+        })
     }
 
     fn check_against(&self, files: &ProjectFiles) -> Vec<Diagnostic> {

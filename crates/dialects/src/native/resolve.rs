@@ -13,6 +13,7 @@ use crate::moment::{Action, Moment};
 
 use super::NAME;
 use super::clients::{self, has_any};
+use super::globs::Globs;
 use super::loading::Loading;
 use super::model::{Folder, Guide, Use};
 
@@ -156,6 +157,22 @@ pub(super) fn record_matches(folders: &[Folder], file: &Target, record: &mut Mat
             record.note(scope.globs.covering(below, file.kind()).is_some());
         }
     }
+}
+
+/// Returns the patterns that may decide differently about files right in a directory: of hundreds of files with
+/// patterns, few concern one directory.
+pub(super) fn undecided_in<'s>(
+    folders: &'s [Folder],
+    directory: &str,
+) -> Vec<(&'s Folder, &'s Globs)> {
+    let mut undecided = Vec::new();
+    for folder in folders {
+        let Some(below) = folder.below(directory) else { continue };
+        let scopes = folder.guides.iter().filter_map(|guide| guide.scope.as_ref());
+        let open = scopes.map(|scope| &scope.globs).filter(|globs| !globs.is_same_in(below));
+        undecided.extend(open.map(|globs| (folder, globs)));
+    }
+    undecided
 }
 
 fn is_on_the_way(folder: &Folder, asked: &NativeQuestion<'_, '_>) -> bool {

@@ -47,6 +47,9 @@ pub struct Survey<'c> {
 /// The dialects whose items are for everybody, whatever a client loads by itself.
 pub(crate) const FOR_EVERYBODY: [&str; 2] = [hosted::NAME, structured::NAME];
 
+/// The number of files that an item keeps as examples.
+pub const EXAMPLES: usize = 200;
+
 /// An item of a project.
 #[derive(Debug, Clone)]
 pub struct Surveyed<'c> {
@@ -58,6 +61,8 @@ pub struct Surveyed<'c> {
     pub tokens: usize,
     /// The number of files that it is for, without being mentioned.
     pub files: usize,
+    /// The first of these files, by their places in the list of all.
+    pub examples: Vec<usize>,
     /// True if it is for a directory of the project instead.
     pub has_directory: bool,
     /// True if there are files for which a user could mention it.
@@ -245,6 +250,7 @@ impl<'c> Survey<'c> {
             directory,
             tokens,
             files: 0,
+            examples: Vec::new(),
             has_directory: false,
             is_manual: false,
             is_repeated: false,
@@ -275,6 +281,8 @@ impl<'c> Survey<'c> {
             surveyed.tokens = tokens;
         }
         surveyed.files += number;
+        let more = EXAMPLES.saturating_sub(surveyed.examples.len());
+        surveyed.examples.extend(files.iter().take(more));
         surveyed.has_directory |= has_directory;
         tokens
     }

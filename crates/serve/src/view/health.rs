@@ -7,7 +7,6 @@ use brief_engine::lint::Findings;
 use brief_engine::receipts::{self, Receipts};
 use brief_engine::references::{Likelihood, ProjectHistory};
 use brief_engine::survey::{Coverage, HEAVY, Survey};
-use brief_engine::tokens::Counter;
 use brief_registry::install::{self, Drift, ProjectPaths};
 use brief_syntax::render::path_below;
 use brief_syntax::text::counted;
@@ -51,11 +50,15 @@ pub(super) struct Health {
 
 impl Health {
     /// Checks a project that was read. Nothing is executed besides git, which reads its own objects.
-    pub(super) fn check(system: &Arc<dyn System>, reading: &Reading<'_>) -> Health {
+    pub(super) fn check(
+        system: &Arc<dyn System>,
+        reading: &Reading<'_>,
+        survey: &Survey<'_>,
+    ) -> Health {
         let mut health = Health::default();
         health.lint(reading);
         health.stale(system, reading);
-        health.coverage(reading);
+        health.coverage(reading, survey);
         health.drift(reading);
         health.troubles.sort();
         health
@@ -109,13 +112,9 @@ impl Health {
         }
     }
 
-    fn coverage(&mut self, reading: &Reading<'_>) {
+    fn coverage(&mut self, reading: &Reading<'_>, survey: &Survey<'_>) {
         let root = reading.project.root().path();
-        let counter = Counter::estimate();
-        let count = |text: &str| counter.count(text);
-        let moment = reading.project.everything().moment;
-        let Some(survey) = Survey::of(&reading.catalog, root, &moment, &count) else { return };
-        let found = Coverage::of(&reading.catalog, root, "", &survey, HEAVY);
+        let found = Coverage::of(&reading.catalog, root, "", survey, HEAVY);
         self.coverage = found.findings();
         self.bare = found.bare();
         let mut add = |word, path: &Path, line, message: String| {

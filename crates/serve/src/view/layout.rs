@@ -160,7 +160,7 @@ pub(super) fn number(number: usize) -> Markup {
 #[expect(clippy::needless_pass_by_value, reason = "a call reads as the markup it makes")]
 pub(super) fn table(label: &str, rows: Markup) -> Markup {
     html! {
-        div class="wide" role="region" aria-label=(label) tabindex="0" {
+        div class="wide" role="region" aria-label={ (label) ", a table" } tabindex="0" {
             table { (rows) }
         }
     }

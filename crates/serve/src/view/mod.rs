@@ -75,8 +75,8 @@ impl ProjectView {
                 newest.number += 1;
                 newest.snapshot = snapshot;
             });
-            let Some(reading) = reading else { return };
-            let health = Arc::new(Health::check(&self.system, reading));
+            let Some((reading, survey)) = reading else { return };
+            let health = Arc::new(Health::check(&self.system, reading, survey));
             self.newest.send_if_modified(|newest| {
                 let is_new = newest.health.as_ref() != Some(&health);
                 if is_new {

@@ -11,16 +11,13 @@ use brief_engine::search::SearchIndex;
 use brief_engine::sees::{Arrival, Sees, Sight, Viewer, asked_clients};
 use brief_engine::survey::{DialectCost, Survey, Surveyed, SurveyedDirectory};
 use brief_engine::tokens::Counter;
-use brief_engine::{Briefing, Candidate, Catalog, Dialects, Project, ProjectFiles, State};
+use brief_engine::{Briefing, Catalog, Dialects, Project, ProjectFiles, State};
 use brief_profiles::BUILTIN;
 use brief_syntax::System;
 use brief_syntax::render::path_below;
 use brief_syntax::system::Remembered;
 
 use super::address::short_hash;
-
-/// The number of files that an item's page names.
-pub(super) const EXAMPLES: usize = 200;
 
 /// An item as pages show it.
 #[derive(Debug, Clone)]
@@ -110,7 +107,7 @@ impl Snapshot {
     pub(super) fn read(
         system: &Arc<dyn System>,
         directory: &Path,
-        then: impl FnOnce(Snapshot, Option<&Reading<'_>>),
+        then: impl FnOnce(Snapshot, Option<(&Reading<'_>, &Survey<'_>)>),
     ) {
         let system = Remembered::new(Arc::clone(system));
         let project = match Project::open(&system, directory) {
@@ -123,19 +120,21 @@ impl Snapshot {
             }
         };
         let reading = Reading { catalog: project.whole(Dialects::All), project };
-        let snapshot = Snapshot::of(&reading);
-        then(snapshot, Some(&reading));
+        let counter = Counter::estimate();
+        let (moment, root) = (reading.project.everything().moment, reading.project.root().path());
+        let count = |text: &str| counter.count(text);
+        match Survey::of(&reading.catalog, root, &moment, &count) {
+            Some(survey) => then(Snapshot::of(&reading, &survey), Some((&reading, &survey))),
+            None => then(Snapshot { root: root.to_owned(), ..Snapshot::default() }, None),
+        }
     }
 
-    fn of(reading: &Reading<'_>) -> Snapshot {
+    fn of(reading: &Reading<'_>, survey: &Survey<'_>) -> Snapshot {
         let Reading { project, catalog } = reading;
         let root = project.root().path();
         let counter = Counter::estimate();
         let count = |text: &str| counter.count(text);
         let moment = project.everything().moment;
-        let Some(survey) = Survey::of(catalog, root, &moment, &count) else {
-            return Snapshot { root: root.to_owned(), ..Snapshot::default() };
-        };
         let shares = survey.shares(catalog, &moment, &BUILTIN.names(), &count);
         let clients = asked_clients(project.system(), root, Vec::new()).unwrap_or_default();
         let mut snapshot = Snapshot {
@@ -160,8 +159,7 @@ impl Snapshot {
             clients,
             ..Snapshot::default()
         };
-        snapshot.list(root, &survey);
-        snapshot.find_examples(reading);
+        snapshot.list(root, survey);
         let viewers: Vec<Viewer> =
             snapshot.clients.iter().map(|client| Viewer::of(&moment, client)).collect();
         let sees = Sees::of(catalog, root, &viewers, &count);
@@ -188,6 +186,9 @@ impl Snapshot {
         for surveyed in &survey.items {
             let Surveyed { item, directory, tokens, files, has_directory, is_manual, .. } =
                 surveyed;
+            let examples =
+                surveyed.examples.iter().filter_map(|&place| self.files.files.get(place));
+            let examples = examples.cloned().collect();
             let place = path_below(root, item.path).into_owned();
             let name = item.name.to_string();
             let identity = format!("{}\n{place}\n{name}", item.dialect);
@@ -214,28 +215,9 @@ impl Snapshot {
                 directory: directory.clone(),
                 tokens: *tokens,
                 files: *files,
-                examples: Vec::new(),
+                examples,
                 is_reached_otherwise: *has_directory || *is_manual,
             });
-        }
-    }
-
-    /// Notes the first files that each item is for.
-    fn find_examples(&mut self, reading: &Reading<'_>) {
-        let root = reading.project.root().path();
-        let moment = reading.project.everything().moment;
-        reading.catalog.reach(&moment, &mut |reached| {
-            let Candidate::Item(item) = reached.candidate else { return };
-            let place = path_below(root, item.path).into_owned();
-            let Some(&index) = self.by_place.get(&(place, item.name.to_string())) else { return };
-            let Some(shown) = self.items.get_mut(index) else { return };
-            let wanted = EXAMPLES.saturating_sub(shown.examples.len());
-            let files = reached.files.iter().filter_map(|place| self.files.files.get(place));
-            shown.examples.extend(files.take(wanted).cloned());
-        });
-        for item in &mut self.items {
-            item.examples.sort_unstable();
-            item.examples.dedup();
         }
     }
 

@@ -199,6 +199,14 @@ impl Glob {
         reach.is_hopeful(&self.marks_inside(directory))
     }
 
+    /// Returns whether the first letters of the pattern allow that it matches a path below the directory, the directory
+    /// or one above it. It costs one comparison; the answer `false` is certain.
+    pub fn may_concern(&self, directory: &str) -> bool {
+        let CompiledGlob { pattern, prefix, .. } = &*self.shared;
+        let common = directory.len().min(*prefix);
+        directory.as_bytes()[..common] == pattern.as_bytes()[..common]
+    }
+
     /// Returns whether the pattern has no syntax, so that it matches only its own text.
     pub fn is_literal(&self) -> bool {
         self.shared.shape == GlobShape::Literal

@@ -79,6 +79,9 @@ fn gone(asked: &Asked<'_>, path: &str) -> Page {
     )
 }
 
+/// The number of left out items on an exported page.
+const EXPORTED_UNSEEN: usize = 10;
+
 struct FileAnswer<'a> {
     asked: &'a Asked<'a>,
     path: &'a str,
@@ -236,13 +239,15 @@ impl FileAnswer<'_> {
         if unseen.is_empty() {
             return html! {};
         }
+        // An export has such a page for many directories.
+        let most = if self.asked.links.is_served() { ROWS } else { EXPORTED_UNSEEN };
         html! {
             section aria-labelledby="left-out" {
                 h2 id="left-out" { "Left out" }
                 details id="unseen" {
                     summary { (number(unseen.len())) " items that none of them sees" }
                     ul {
-                        @for item in unseen.iter().take(ROWS) {
+                        @for item in unseen.iter().take(most) {
                             li {
                                 (self.name(item))
                                 @let reasons: BTreeSet<&str> = item.seen.iter().map(|sight| sight.reason.as_str()).collect();
@@ -250,8 +255,8 @@ impl FileAnswer<'_> {
                             }
                         }
                     }
-                    @if unseen.len() > ROWS {
-                        p { (number(unseen.len() - ROWS)) " more; " code { "brief why" } " shows them all." }
+                    @if unseen.len() > most {
+                        p { (number(unseen.len() - most)) " more; " code { "brief why" } " shows them all." }
                     }
                 }
             }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use brief_engine::audit::Audit;
 use brief_engine::receipts::{Receipt, Receipts};
+use brief_engine::survey::EXAMPLES;
 use brief_engine::{Root, Target, TargetKind};
 use brief_syntax::walk::Ignored;
 use maud::{Markup, html};
 
 use super::super::address::{DAYS, PageAddress};
 use super::super::layout::{Page, arrival, link, number, shown, table, text_block};
-use super::super::snapshot::{EXAMPLES, ShownItem};
+use super::super::snapshot::ShownItem;
 use super::Asked;
 use super::sessions::times;
 use crate::history::GitHistory;

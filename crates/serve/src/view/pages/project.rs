@@ -252,9 +252,9 @@ fn clients(asked: &Asked<'_>) -> Markup {
     let most = shares.iter().map(|share| share.loaded + share.delivered).max().unwrap_or_default();
     let is_asked = |share: &&ClientShare| asked.snapshot.clients.contains(&share.client);
     let (own, others): (Vec<&ClientShare>, Vec<&ClientShare>) = shares.iter().partition(is_asked);
-    let rows = |shares: &[&ClientShare]| {
+    let rows = |label: &str, shares: &[&ClientShare]| {
         html! {
-            (table("Clients", html! {
+            (table(label, html! {
                 thead { tr {
                     th scope="col" { "client" }
                     th scope="col" class="number" { "loads by itself" }
@@ -277,9 +277,9 @@ fn clients(asked: &Asked<'_>) -> Markup {
     html! {
         section aria-labelledby="clients" {
             h2 id="clients" { "Clients" }
-            (rows(&own))
+            (rows("Clients", &own))
             @if !others.is_empty() {
-                details id="other-clients" { summary { (counted(others.len(), "other client")) } (rows(&others)) }
+                details id="other-clients" { summary { (counted(others.len(), "other client")) } (rows("Other clients", &others)) }
             }
         }
     }
