@@ -81,10 +81,13 @@ def shop_project(top):
 class Viewer:
     """A running `brief view`."""
 
+    running = []
+
     def __init__(self, program, project, home):
         environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
         self.begun = time.monotonic()
         self.process = subprocess.Popen([program, "view", "--no-open"], cwd=project, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        Viewer.running.append(self)
         self.address = self.process.stdout.readline().strip()
         expect(self.address.startswith("http://127.0.0.1:"), f"no address: {self.address}")
 
@@ -327,3 +330,6 @@ if __name__ == "__main__":
     except Failure as failure:
         print(f"error: {failure}", file=sys.stderr)
         sys.exit(1)
+    finally:
+        for viewer in Viewer.running:
+            viewer.end()
