@@ -3,6 +3,8 @@
 //! Each typical slip has one repair. A repair is proposed only when it matches a file of the
 //! project.
 
+use brief_syntax::glob::Glob;
+
 /// The replacement for a pattern that matches nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PatternRepair {
@@ -34,13 +36,11 @@ impl PatternRepair {
 pub(crate) struct Paths<'p> {
     pub(crate) files: &'p [&'p str],
     pub(crate) directories: &'p [&'p str],
-    /// The matcher of the format: pattern and file.
-    pub(crate) matches: &'p dyn Fn(&str, &str) -> bool,
 }
 
 impl Paths<'_> {
     fn has(self, pattern: &str) -> bool {
-        self.files.iter().any(|file| (self.matches)(pattern, file))
+        Glob::new(pattern).is_ok_and(|glob| self.files.iter().any(|file| glob.matches(file)))
     }
 
     /// Finds the repair of a pattern that matches nothing.
@@ -63,11 +63,17 @@ impl Paths<'_> {
     /// Applies one correction after the other until the pattern matches.
     fn corrected(self, pattern: &str) -> Option<String> {
         let mut text = pattern.trim().to_owned();
+        let mut tried = None;
         for correct in [forward_slashes, relative, spread_stars] {
             text = correct(&text);
+            // Most patterns have no such slip, and each look goes over all files.
+            if tried.as_ref() == Some(&text) {
+                continue;
+            }
             if self.has(&text) {
                 return Some(text);
             }
+            tried = Some(text.clone());
         }
         let directory = text.trim_end_matches('/');
         if self.directories.contains(&directory) {
@@ -122,16 +128,13 @@ fn spread_stars(pattern: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use brief_syntax::glob::Glob;
 
     /// U62: each slip has one obvious repair.
     #[test]
     fn every_slip_has_its_repair() {
         let files = ["src/api/a.py", "src/web/b.ts", "docs/c.md"];
         let directories = ["docs", "src", "src/api", "src/web"];
-        let matches =
-            |pattern: &str, file: &str| Glob::new(pattern).is_ok_and(|glob| glob.matches(file));
-        let paths = Paths { files: &files, directories: &directories, matches: &matches };
+        let paths = Paths { files: &files, directories: &directories };
         let pattern = |text: &str| Some(PatternRepair::Pattern(text.to_owned()));
         for (written, repaired) in [
             ("src/api", pattern("src/api/**")),

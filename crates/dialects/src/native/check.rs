@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_syntax::glob::Glob;
 use brief_syntax::hidden;
 use brief_syntax::{Diagnostic, Severity, Source, Span, rules};
 
@@ -152,9 +151,7 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
                 directory => directory,
             };
             let field = scope.field;
-            let matches =
-                |pattern: &str, file: &str| Glob::new(pattern).is_ok_and(|glob| glob.matches(file));
-            let paths = Paths { files, directories, matches: &matches };
+            let paths = Paths { files, directories };
             let report = |patterns: &str, span: Span, help: String| {
                 let message = format!("{field}: {patterns} matches no file in {place}");
                 Diagnostic::new(rules::native::DEAD_GLOB, &guide.source, span, message)

@@ -1,6 +1,5 @@
 //! Checks that compare a file with the whole project.
 
-use brief_syntax::glob::Glob;
 use brief_syntax::{Diagnostic, Span, rules};
 
 use crate::ProjectFiles;
@@ -68,9 +67,7 @@ fn dead(
     let what = if pattern.is_directory() { "directory" } else { "file" };
     let place = if file.directory.is_empty() { "the project" } else { &file.directory };
     let problem = format!("{name}: \"{}\" matches no {what} in {place}", pattern.as_str());
-    let matches =
-        |pattern: &str, file: &str| Glob::new(pattern).is_ok_and(|glob| glob.matches(file));
-    let paths = Paths { files: &below.files, directories: &below.directories, matches: &matches };
+    let paths = Paths { files: &below.files, directories: &below.directories };
     let help = match paths.repair(pattern.as_str()) {
         Some(repair) => repair.help("write it as `exclude: [\"{}\"]`"),
         None => "patterns are relative to the directory of this file; ignored files do not count"
