@@ -249,6 +249,13 @@ impl<'m> Message<'m> {
         known: &mut DeliveredEntries,
         holds: bool,
     ) -> Option<(String, Vec<ReceiptItem>)> {
+        if let Some(memory) = memory {
+            // The same text of another file was told with it.
+            let told = self.entries.iter().filter(|entry| entry.is_known(known));
+            let marks = told.flat_map(|entry| &entry.fingerprints).filter(|mark| !known.has(mark));
+            let marks = marks.map(|mark| Claim { fingerprint: mark.clone(), tokens: 0 });
+            memory.claim(&marks.collect::<Vec<Claim>>(), &[], known);
+        }
         self.entries.retain(|entry| !entry.is_known(known));
         if self.entries.is_empty() {
             return None;

@@ -169,6 +169,33 @@ fn the_hook_says_what_context_says_each_item_once() {
     });
 }
 
+/// A text that two files have is one item as soon as both apply: the other place is told with it.
+#[test]
+fn a_text_of_two_files_is_told_once() {
+    let system = MemorySystem::new("/p")
+        .with_dir("/p/.git")
+        .with_env("HOME", "/home/u")
+        .with_env("XDG_STATE_HOME", "/state")
+        .with_file("/p/x.py", "")
+        .with_file("/p/a/x.py", "")
+        .with_file(
+            "/p/AGENTS.yaml",
+            "context:\n- {content: T0., match: ['**'], on: read, when: all}\n",
+        )
+        .with_file("/p/a/.context/a.md", "---\ntrigger: always\n---\nT0.\n");
+    let mut said = Vec::new();
+    for (path, tool, action) in [
+        ("a/x.py", "Edit", Action::Edit),
+        ("a/x.py", "Read", Action::Read),
+        ("x.py", "Read", Action::Read),
+    ] {
+        let call = HookCall { path, tool, action, timing: Timing::Before };
+        let outcome = answer(&system, call.payload().as_bytes(), ONCE).unwrap();
+        said.push(outcome.answer.map_or(0, |text| words(&text).len()));
+    }
+    assert_eq!(said, [1, 0, 0]);
+}
+
 /// Ruling S6: the answer fits, the most specific entries survive, and nothing is lost over a conversation.
 #[test]
 fn every_answer_fits_and_the_rest_follows() {
