@@ -68,18 +68,27 @@ pub struct Identity {
 #[derive(Debug)]
 #[must_use = "the lock ends when it is dropped"]
 pub struct FileLock {
-    _file: Option<File>,
+    file: Option<File>,
 }
 
 impl FileLock {
     /// A lock that an open file has.
     pub(super) fn holding(file: File) -> FileLock {
-        FileLock { _file: Some(file) }
+        FileLock { file: Some(file) }
     }
 
     /// A lock of a system without other processes.
     pub(super) fn unlocked() -> FileLock {
-        FileLock { _file: None }
+        FileLock { file: None }
+    }
+}
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a process that is just being started still has a copy of it.
+        if let Some(file) = &self.file {
+            let _ = file.unlock();
+        }
     }
 }
 
