@@ -160,7 +160,7 @@ impl<'s> Lint<'s> {
     /// Checks, and also returns what was read for it: the directory with all below it, without portable items if it is a part
     /// of the project.
     pub fn check_and_keep(&self) -> (Findings, Catalog) {
-        let Lint { system, root, directory, .. } = self;
+        let Lint { system, directory, .. } = self;
         // A context directory is checked from the directory that it belongs to, and so are tasks.
         let owner = catalog::owner_of(*system, directory);
         let start = owner.as_ref().unwrap_or(directory);
@@ -170,6 +170,25 @@ impl<'s> Lint<'s> {
         let (mut found, catalog) = self.read(start, dialects);
         found.files += items.files;
         found.diagnostics.extend(items.diagnostics);
+        let found = self.judge(found, &catalog, owner.as_ref(), items.files > 0);
+        (found, catalog)
+    }
+
+    /// Checks a project of which all was read, with the result of [`Catalog::check`].
+    pub fn check_read(&self, catalog: &Catalog, checked: Vec<Diagnostic>) -> Findings {
+        self.judge(self.look(catalog, checked), catalog, None, false)
+    }
+
+    /// Adds the configuration, and takes out what does not count. `owner` is the directory that the checked one belongs to.
+    fn judge(
+        &self,
+        mut found: Findings,
+        catalog: &Catalog,
+        owner: Option<&Target>,
+        has_items: bool,
+    ) -> Findings {
+        let Lint { system, root, directory, .. } = self;
+        let is_part = !owner.unwrap_or(directory).slashed().is_empty();
         let file = self.file.as_deref();
         let is_configuration = file.is_some_and(|name| name == portable::config::FILE_NAME);
         if !is_part && (file.is_none() || is_configuration) {
@@ -192,13 +211,13 @@ impl<'s> Lint<'s> {
             let is_known = owner.is_some()
                 || is_configuration
                 || catalog::knows(directory, name)
-                || items.files > 0 && portable::is_file_name(name);
+                || has_items && portable::is_file_name(name);
             found.files = usize::from(is_known);
         } else if owner.is_some() {
             found.diagnostics.retain(|diagnostic| diagnostic.path().starts_with(&path));
         }
-        self.take_back(&mut found, &catalog, &path);
-        (found, catalog)
+        self.take_back(&mut found, catalog, &path);
+        found
     }
 
     /// Removes what comments take back, and reports the comments that take nothing back. `path` is the file or directory that
@@ -241,7 +260,11 @@ impl<'s> Lint<'s> {
         let strangers = Strangers::LeftOut;
         let scope = CatalogScope { start, ignored: self.ignored, dialects, strangers };
         let catalog = Catalog::whole(self.system, &self.root, scope);
-        let mut diagnostics = catalog.check();
+        (self.look(&catalog, catalog.check()), catalog)
+    }
+
+    /// Adds what texts, links and clients' files have wrong to the problems of the dialects.
+    fn look(&self, catalog: &Catalog, mut diagnostics: Vec<Diagnostic>) -> Findings {
         diagnostics.extend(catalog.broken_links(self.system, &self.root));
         diagnostics.extend(catalog.check_texts(self.system, &self.root));
         let mut problems = catalog.client_problems(self.system);
@@ -255,8 +278,7 @@ impl<'s> Lint<'s> {
             !diagnostics.iter().any(is_same)
         });
         diagnostics.extend(problems);
-        let files = catalog.file_count();
-        (Findings { diagnostics, files, ..Findings::default() }, catalog)
+        Findings { diagnostics, files: catalog.file_count(), ..Findings::default() }
     }
 
     /// Checks the portable items in a part of a project. They refer to each other, so the registry is

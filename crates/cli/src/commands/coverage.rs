@@ -109,7 +109,8 @@ pub(crate) fn run(
     args.client.iter().try_for_each(|client| known_client(session, client))?;
     let moment = Moment { client: args.client.clone(), started, ..Moment::default() };
     let survey = whole.survey(&moment, &counter)?;
-    let found = Coverage::of(&whole.catalog, whole.root.path(), &whole.part, &survey, args.heavy);
+    let checked = whole.catalog.check();
+    let found = Coverage::of(&checked, whole.root.path(), &whole.part, &survey, args.heavy);
     let bare = found.bare();
     let findings = found.findings() + if args.complete { bare } else { 0 };
     let found = CoverageFindings(found);

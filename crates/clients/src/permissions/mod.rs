@@ -51,16 +51,22 @@ pub enum RuleSubject {
 }
 
 impl RuleSubject {
-    const ALL: [(&'static str, RuleSubject); 5] = [
-        ("shell", RuleSubject::Shell),
-        ("read", RuleSubject::Read),
-        ("edit", RuleSubject::Edit),
-        ("web", RuleSubject::Web),
-        ("mcp", RuleSubject::Mcp),
+    const ALL: [RuleSubject; 5] = [
+        RuleSubject::Shell,
+        RuleSubject::Read,
+        RuleSubject::Edit,
+        RuleSubject::Web,
+        RuleSubject::Mcp,
     ];
 
     fn as_str(self) -> &'static str {
-        RuleSubject::ALL[self as usize].0
+        match self {
+            RuleSubject::Shell => "shell",
+            RuleSubject::Read => "read",
+            RuleSubject::Edit => "edit",
+            RuleSubject::Web => "web",
+            RuleSubject::Mcp => "mcp",
+        }
     }
 
     fn words(self, profile: &PermissionProfile) -> Option<&PermissionWords> {
@@ -140,9 +146,10 @@ impl ProjectPermissions {
                 return Err(of_decision.unknown(&RuleDecision::ALL.map(RuleDecision::as_str)));
             };
             for of_subject in of_decision.table()?.entries() {
-                let subject = RuleSubject::ALL.into_iter().find(|own| own.0 == of_subject.key);
-                let Some((_, subject)) = subject else {
-                    return Err(of_subject.unknown(&RuleSubject::ALL.map(|own| own.0)));
+                let subject =
+                    RuleSubject::ALL.into_iter().find(|own| own.as_str() == of_subject.key);
+                let Some(subject) = subject else {
+                    return Err(of_subject.unknown(&RuleSubject::ALL.map(RuleSubject::as_str)));
                 };
                 for argument in of_subject.texts()? {
                     if let Some((problem, help)) = problem(subject, &argument) {

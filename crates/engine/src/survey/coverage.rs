@@ -6,7 +6,6 @@ use brief_dialects::{LeftOut, Name, Reason};
 use brief_syntax::Diagnostic;
 
 use super::{CoverageGap, Survey, Surveyed};
-use crate::Catalog;
 
 /// The cost from which an item for nearly every file is a finding, unless a user says otherwise.
 pub const HEAVY: usize = 500;
@@ -42,10 +41,10 @@ pub struct Coverage<'s> {
 }
 
 impl<'s> Coverage<'s> {
-    /// Looks at the directory `part` of a project, `/`-separated below the root. An item that costs more than `heavy`
-    /// tokens costs much.
+    /// Looks at the directory `part` of a project, `/`-separated below the root. `checked` is the result of
+    /// [`crate::Catalog::check`]. An item that costs more than `heavy` tokens costs much.
     pub fn of(
-        catalog: &Catalog,
+        checked: &[Diagnostic],
         root: &Path,
         part: &str,
         survey: &'s Survey<'s>,
@@ -54,7 +53,7 @@ impl<'s> Coverage<'s> {
         let top = root.join(part);
         let holds = |path: &Path| part.is_empty() || path.starts_with(&top);
         Coverage {
-            dead: dead_patterns(catalog, &holds),
+            dead: dead_patterns(checked, &holds),
             idle: idle(survey, &holds),
             heavy: heavy_items(survey, heavy, &holds),
             gaps: survey.gaps(root, part),
@@ -73,13 +72,12 @@ impl<'s> Coverage<'s> {
 }
 
 /// Returns the dialects' diagnostics of patterns that match nothing here, or nowhere.
-fn dead_patterns(catalog: &Catalog, holds: &dyn Fn(&Path) -> bool) -> Vec<Diagnostic> {
-    let mut found = catalog.check();
-    found.retain(|diagnostic| {
+fn dead_patterns(checked: &[Diagnostic], holds: &dyn Fn(&Path) -> bool) -> Vec<Diagnostic> {
+    let is_dead = |diagnostic: &&Diagnostic| {
         let rule = diagnostic.code().rsplit('/').next().unwrap_or_default();
         matches!(rule, "dead-glob" | "never-matches") && holds(diagnostic.path())
-    });
-    found
+    };
+    checked.iter().filter(is_dead).cloned().collect()
 }
 
 fn idle<'s>(survey: &'s Survey<'s>, holds: &dyn Fn(&Path) -> bool) -> Vec<IdleItem<'s>> {

@@ -10,7 +10,7 @@ use brief_engine::survey::{Coverage, HEAVY, Survey};
 use brief_registry::install::{self, Drift, ProjectPaths};
 use brief_syntax::render::path_below;
 use brief_syntax::text::counted;
-use brief_syntax::{Severity, System};
+use brief_syntax::{Diagnostic, Severity, System};
 
 use super::address::DAYS;
 use super::snapshot::Reading;
@@ -56,17 +56,19 @@ impl Health {
         survey: &Survey<'_>,
     ) -> Health {
         let mut health = Health::default();
-        health.lint(reading);
+        let checked = reading.catalog.check();
+        health.coverage(reading, survey, &checked);
+        health.lint(reading, checked);
         health.stale(system, reading);
-        health.coverage(reading, survey);
         health.drift(reading);
         health.troubles.sort();
         health
     }
 
-    fn lint(&mut self, reading: &Reading<'_>) {
+    fn lint(&mut self, reading: &Reading<'_>, checked: Vec<Diagnostic>) {
         let Ok(lint) = reading.project.lint(reading.project.root().path()) else { return };
-        let found: Findings = lint.configured_by(&ProjectConfiguration).check();
+        let lint = lint.configured_by(&ProjectConfiguration);
+        let found: Findings = lint.check_read(&reading.catalog, checked);
         let root = reading.project.root().path();
         self.errors = found.count(Severity::Error);
         self.warnings = found.count(Severity::Warning);
@@ -112,9 +114,9 @@ impl Health {
         }
     }
 
-    fn coverage(&mut self, reading: &Reading<'_>, survey: &Survey<'_>) {
+    fn coverage(&mut self, reading: &Reading<'_>, survey: &Survey<'_>, checked: &[Diagnostic]) {
         let root = reading.project.root().path();
-        let found = Coverage::of(&reading.catalog, root, "", survey, HEAVY);
+        let found = Coverage::of(checked, root, "", survey, HEAVY);
         self.coverage = found.findings();
         self.bare = found.bare();
         let mut add = |word, path: &Path, line, message: String| {

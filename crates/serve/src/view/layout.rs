@@ -156,6 +156,26 @@ pub(super) fn number(number: usize) -> Markup {
     html! { data value=(number) { (grouped(number as u64)) } }
 }
 
+/// The heading of a column.
+pub(super) enum Column<'c> {
+    Words(&'c str),
+    Number(&'c str),
+}
+
+/// Returns the headings of a table.
+pub(super) fn head<'c>(columns: impl IntoIterator<Item = Column<'c>>) -> Markup {
+    html! {
+        thead { tr {
+            @for column in columns {
+                @match column {
+                    Column::Words(name) => th scope="col" { (name) },
+                    Column::Number(name) => th scope="col" class="number" { (name) },
+                }
+            }
+        } }
+    }
+}
+
 /// Returns a table that scrolls by itself where it is too wide.
 #[expect(clippy::needless_pass_by_value, reason = "a call reads as the markup it makes")]
 pub(super) fn table(label: &str, rows: Markup) -> Markup {

@@ -12,7 +12,8 @@ use brief_syntax::system::{Files, Remembered};
 use maud::{Markup, html};
 
 use super::super::address::{FileQuestion, PageAddress};
-use super::super::layout::{Page, arrival, link, number, shown, table, text_block};
+use super::super::layout::Column::{Number, Words};
+use super::super::layout::{Page, arrival, head, link, number, shown, table, text_block};
 use super::project::way_to;
 use super::{Asked, ROWS};
 use crate::hook::{HookOptions, rehearse};
@@ -193,12 +194,7 @@ impl FileAnswer<'_> {
             section aria-labelledby="sees" {
                 h2 id="sees" { "What each client sees" }
                 (table("What each client sees", html! {
-                    thead { tr {
-                        th scope="col" { "item" }
-                        th scope="col" class="number" { "tokens" }
-                        th scope="col" { "cost" }
-                        @for client in self.clients { th scope="col" { (client) } }
-                    } }
+                    (head([Words("item"), Number("tokens"), Words("cost")].into_iter().chain(self.clients.iter().map(|client| Words(client)))))
                     tbody {
                         @for item in rows.iter().take(ROWS * 5) {
                             tr data-place={ (shown(&path_below(self.root, item.path))) ":" (item.line) } {

@@ -10,7 +10,8 @@ use brief_syntax::walk::Ignored;
 use maud::{Markup, html};
 
 use super::super::address::{DAYS, PageAddress};
-use super::super::layout::{Page, arrival, link, number, shown, table, text_block};
+use super::super::layout::Column::Words;
+use super::super::layout::{Page, arrival, head, link, number, shown, table, text_block};
 use super::super::snapshot::ShownItem;
 use super::Asked;
 use super::sessions::times;
@@ -96,7 +97,7 @@ fn clients(asked: &Asked<'_>, item: &ShownItem) -> Markup {
         section aria-labelledby="clients" {
             h2 id="clients" { "Clients" }
             (table("Clients", html! {
-                thead { tr { th scope="col" { "client" } th scope="col" { "how it gets it" } th scope="col" { "reason" } } }
+                (head([Words("client"), Words("how it gets it"), Words("reason")]))
                 tbody {
                     @for (client, sight) in asked.snapshot.clients.iter().zip(&row.seen) {
                         tr data-client=(client) data-how=(sight.how.as_str()) {

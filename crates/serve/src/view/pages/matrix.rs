@@ -3,7 +3,8 @@
 use maud::html;
 
 use super::super::address::PageAddress;
-use super::super::layout::{Page, Paged, arrival, link, number, shown, table};
+use super::super::layout::Column::{Number, Words};
+use super::super::layout::{Page, Paged, arrival, head, link, number, shown, table};
 use super::super::snapshot::MatrixRow;
 use super::{Asked, ROWS};
 
@@ -21,11 +22,7 @@ pub(super) fn page(asked: &Asked<'_>, page: usize) -> Page {
             @if rows.is_empty() { p { "There are no items. " code { "brief init" } " writes the first." } }
             @else {
                 (table("Items and clients", html! {
-                    thead { tr {
-                        th scope="col" { "item" }
-                        th scope="col" class="number" { "tokens" }
-                        @for client in &snapshot.clients { th scope="col" { (client) } }
-                    } }
+                    (head([Words("item"), Number("tokens")].into_iter().chain(snapshot.clients.iter().map(|client| Words(client)))))
                     tbody {
                         @for row in paged.rows {
                             tr data-place={ (shown(&row.place)) ":" (row.line) } {

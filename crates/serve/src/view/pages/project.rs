@@ -6,7 +6,8 @@ use maud::{Markup, html};
 
 use super::super::address::PageAddress;
 use super::super::health::{Health, Trouble};
-use super::super::layout::{Page, Paged, figure, link, number, shown, table};
+use super::super::layout::Column::{Number, Words};
+use super::super::layout::{Page, Paged, figure, head, link, number, shown, table};
 use super::super::snapshot::{ClientShare, ShownItem};
 use super::{Asked, ROWS};
 use crate::picture::{DirectoryPart, bar, treemap};
@@ -124,13 +125,7 @@ fn parts(asked: &Asked<'_>, directory: &str, page: usize) -> Markup {
             (figure("Directories by the tokens that files there get; the table has the numbers", &drawing))
         }
         (table("Directories", html! {
-            thead { tr {
-                th scope="col" { "directory" }
-                th scope="col" class="number" { "files" }
-                th scope="col" class="number" { "least" }
-                th scope="col" class="number" { "most" }
-                th scope="col" { "a file gets at most" }
-            } }
+            (head([Words("directory"), Number("files"), Number("least"), Number("most"), Words("a file gets at most")]))
             tbody {
                 @for part in paged.rows {
                     tr data-directory=[part.path.as_deref().map(shown)] {
@@ -212,9 +207,7 @@ fn checked(asked: &Asked<'_>, health: &Health) -> Markup {
             p { "No problem was found." }
         } @else {
             (table("Problems, the worst first", html! {
-                thead { tr {
-                    th scope="col" { "how bad" } th scope="col" { "place" } th scope="col" { "problem" } th scope="col" { "more" }
-                } }
+                (head([Words("how bad"), Words("place"), Words("problem"), Words("more")]))
                 tbody { @for trouble in troubles.iter().take(SHOWN) { (row(asked, trouble)) } }
             }))
             @if troubles.len() > SHOWN {
@@ -255,12 +248,7 @@ fn clients(asked: &Asked<'_>) -> Markup {
     let rows = |label: &str, shares: &[&ClientShare]| {
         html! {
             (table(label, html! {
-                thead { tr {
-                    th scope="col" { "client" }
-                    th scope="col" class="number" { "loads by itself" }
-                    th scope="col" class="number" { "is delivered" }
-                    th scope="col" { "tokens" }
-                } }
+                (head([Words("client"), Number("loads by itself"), Number("is delivered"), Words("tokens")]))
                 tbody {
                     @for share in shares {
                         tr data-client=(share.client) {
@@ -292,12 +280,7 @@ fn formats(asked: &Asked<'_>) -> Markup {
         section aria-labelledby="formats" {
             h2 id="formats" { "Formats" }
             (table("Formats", html! {
-                thead { tr {
-                    th scope="col" { "format" }
-                    th scope="col" class="number" { "items" }
-                    th scope="col" class="number" { "tokens" }
-                    th scope="col" { "share" }
-                } }
+                (head([Words("format"), Number("items"), Number("tokens"), Words("share")]))
                 tbody {
                     @for of in dialects {
                         tr data-dialect=(of.dialect) {
@@ -323,11 +306,7 @@ fn places(asked: &Asked<'_>) -> Markup {
         section aria-labelledby="places" {
             h2 id="places" { "Directories with guidance of their own" }
             (table("Directories with guidance of their own", html! {
-                thead { tr {
-                    th scope="col" { "directory" }
-                    th scope="col" class="number" { "items" }
-                    th scope="col" class="number" { "tokens" }
-                } }
+                (head([Words("directory"), Number("items"), Number("tokens")]))
                 tbody {
                     @for place in asked.snapshot.directories.iter().take(ROWS) {
                         tr {
@@ -376,13 +355,7 @@ fn item_rows(asked: &Asked<'_>, items: &[&ShownItem]) -> Markup {
     table(
         "Items",
         html! {
-            thead { tr {
-                th scope="col" { "item" }
-                th scope="col" { "kind" }
-                th scope="col" class="number" { "files" }
-                th scope="col" class="number" { "tokens" }
-                th scope="col" { "cost" }
-            } }
+            (head([Words("item"), Words("kind"), Number("files"), Number("tokens"), Words("cost")]))
             tbody {
                 @for item in items {
                     tr data-item=(item.id) {

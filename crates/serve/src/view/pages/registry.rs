@@ -5,7 +5,8 @@ use brief_registry::lock::Lock;
 use brief_registry::manifest::ManifestPlace;
 use maud::{Markup, html};
 
-use super::super::layout::{Page, number, shown, table};
+use super::super::layout::Column::Words;
+use super::super::layout::{Page, head, number, shown, table};
 use super::Asked;
 
 /// The number of characters of a commit that people read.
@@ -51,7 +52,7 @@ fn sources(lock: &Lock) -> Markup {
         section aria-labelledby="sources" {
             h2 id="sources" { "Sources" }
             (table("Sources", html! {
-                thead { tr { th scope="col" { "source" } th scope="col" { "from" } th scope="col" { "commit" } th scope="col" { "bundles" } } }
+                (head([Words("source"), Words("from"), Words("commit"), Words("bundles")]))
                 tbody {
                     @for (name, source) in &lock.sources {
                         tr data-source=(shown(name)) {
@@ -74,10 +75,7 @@ fn items(lock: &Lock, drift: &std::collections::BTreeMap<String, Drift>) -> Mark
             h2 id="installed" { "Items" }
             p { span id="installed-count" { (number(lock.items.len())) } " items" }
             (table("Installed items", html! {
-                thead { tr {
-                    th scope="col" { "item" } th scope="col" { "source" } th scope="col" { "version" }
-                    th scope="col" { "what it may do" } th scope="col" { "files" }
-                } }
+                (head([Words("item"), Words("source"), Words("version"), Words("what it may do"), Words("files")]))
                 tbody {
                     @for (id, item) in &lock.items {
                         @let changed = item.files.keys().filter(|path| drift.contains_key(*path)).count();

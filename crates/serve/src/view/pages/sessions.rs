@@ -9,7 +9,8 @@ use brief_syntax::text::grouped;
 use maud::{Markup, html};
 
 use super::super::address::PageAddress;
-use super::super::layout::{Page, Paged, link, number, shown, table};
+use super::super::layout::Column::{Number, Words};
+use super::super::layout::{Page, Paged, head, link, number, shown, table};
 use super::{Asked, ROWS};
 use crate::picture::bar;
 
@@ -99,7 +100,7 @@ fn costs(days: &[(String, usize)]) -> Markup {
         section aria-labelledby="costs" {
             h2 id="costs" { "Cost over time" }
             (table("Tokens by day", html! {
-                thead { tr { th scope="col" { "day" } th scope="col" class="number" { "tokens" } th scope="col" { "cost" } } }
+                (head([Words("day"), Number("tokens"), Words("cost")]))
                 tbody {
                     @for (day, tokens) in days {
                         tr data-day=(day) { th scope="row" { (day) } td class="number" { (number(*tokens)) } td class="bars" { (bar(*tokens, most)) } }
