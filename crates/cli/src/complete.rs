@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use brief_clients::compile::Clients;
 use brief_clients::profile::{ProfileScope as Places, Section};
-use brief_profiles::OwnClients;
+use brief_profiles::{KnownClients, OwnClients};
 use brief_registry::history::Repository;
 use brief_syntax::rules;
 use brief_syntax::system::OsSystem;
@@ -50,6 +50,29 @@ pub(crate) fn clients(typed: &OsStr) -> Vec<CompletionCandidate> {
     fitting(clients.profiles().ids().into_iter().map(str::to_owned), typed)
 }
 
+/// Completes the name of a client, those that the project describes included.
+pub(crate) fn known_clients(typed: &OsStr) -> Vec<CompletionCandidate> {
+    clients_with(typed, |_, _| true)
+}
+
+/// Completes the name of a client whose hook can be set up.
+pub(crate) fn hook_clients(typed: &OsStr) -> Vec<CompletionCandidate> {
+    clients_with(typed, KnownClients::has_hook)
+}
+
+fn clients_with(
+    typed: &OsStr,
+    is_wanted: impl Fn(&KnownClients, &str) -> bool,
+) -> Vec<CompletionCandidate> {
+    let found = session().and_then(|session| {
+        let root = session.repository().ok()?;
+        Some(OwnClients::below(session.system(), root.path()))
+    });
+    let known = found.unwrap_or_default().known();
+    let names = known.names().into_iter().filter(|name| is_wanted(&known, name));
+    fitting(names.map(str::to_owned), typed)
+}
+
 /// Completes a branch or tag, also after the dots of a range.
 pub(crate) fn revisions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let found = session().and_then(|session| {
@@ -71,6 +94,17 @@ pub(crate) fn mentions(typed: &OsStr) -> Vec<CompletionCandidate> {
     let mut request = project.everything();
     request.moment.skip_left_out = true;
     fitting(request.resolve().manual.into_iter().map(|item| item.name), typed)
+}
+
+/// Completes the name of an item of the project.
+pub(crate) fn items(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let Some(session) = session() else { return Vec::new() };
+    let Ok(project) = session.project() else { return Vec::new() };
+    let mut request = project.everything();
+    request.moment.skip_left_out = true;
+    let briefing = request.resolve();
+    let items = briefing.active.into_iter().chain(briefing.offered).chain(briefing.manual);
+    fitting(items.map(|item| item.name), typed)
 }
 
 /// Completes a parameter of the project's tasks: `name=`.

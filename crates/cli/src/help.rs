@@ -87,6 +87,7 @@ pub(crate) const GROUPS: &[Group] = &[
             ("doctor", "brief doctor"),
             ("completions", "brief completions bash"),
             ("man", "brief man ~/.local/share/man/man1"),
+            ("self", "brief self version --json"),
             ("help", "brief help context"),
         ],
     },

@@ -16,6 +16,7 @@ mod installation;
 mod json_buffer;
 #[cfg(feature = "agent")]
 pub mod line_editor;
+mod nushell;
 mod output_options;
 mod paging;
 mod session;

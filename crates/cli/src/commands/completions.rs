@@ -9,9 +9,10 @@ use std::process::ExitCode;
 use brief_syntax::System;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use clap_complete::env::Shells;
+use clap_complete::env::{Bash, Elvish, Fish, Powershell, Shells, Zsh};
 
 use crate::error::CommandError;
+use crate::nushell::Nushell;
 use crate::ui::Ui;
 
 /// The variable that a completion script sets; its value names the shell.
@@ -19,6 +20,9 @@ const VARIABLE: &str = "BRIEF_COMPLETE";
 
 /// The program's own name.
 const NAME: &str = "brief";
+
+/// The shells that have a script.
+const SHELLS: Shells<'_> = Shells(&[&Bash, &Elvish, &Fish, &Nushell, &Powershell, &Zsh]);
 
 /// Print a completion script for a shell
 #[derive(Debug, Args)]
@@ -29,12 +33,12 @@ pub(crate) struct CompletionsArgs {
 }
 
 fn shells() -> PossibleValuesParser {
-    PossibleValuesParser::new(Shells::builtins().names().collect::<Vec<_>>())
+    PossibleValuesParser::new(SHELLS.names().collect::<Vec<_>>())
 }
 
 pub(crate) fn run(ui: &mut Ui, args: &CompletionsArgs) -> Result<ExitCode, CommandError> {
     let mut script = Vec::new();
-    if let Some(shell) = Shells::builtins().completer(&args.shell) {
+    if let Some(shell) = SHELLS.completer(&args.shell) {
         shell.write_registration(VARIABLE, NAME, NAME, NAME, &mut script)?;
     }
     ui.print_raw(&String::from_utf8_lossy(&script))?;
@@ -58,9 +62,8 @@ pub(crate) fn answer(
     system: &dyn System,
     args: &[OsString],
 ) -> Option<Result<ExitCode, CommandError>> {
-    let shells = Shells::builtins();
     let shell = system.env(VARIABLE)?;
-    let shell = shells.completer(shell.to_str()?)?;
+    let shell = SHELLS.completer(shell.to_str()?)?;
     // The words of the line follow `--`.
     let words = args.iter().skip_while(|arg| *arg != "--").skip(1).cloned().collect();
     let mut candidates = Vec::new();

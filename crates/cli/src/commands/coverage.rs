@@ -40,7 +40,10 @@ pub(crate) struct CoverageArgs {
     heavy: usize,
 
     /// The client that asks: what it loads by itself counts as guidance
-    #[arg(long, value_name = "NAME", value_parser = ClientName)]
+    #[arg(
+        long, value_name = "NAME", value_parser = ClientName,
+        add = clap_complete::ArgValueCompleter::new(crate::complete::known_clients)
+    )]
     client: Option<String>,
 
     #[command(flatten)]

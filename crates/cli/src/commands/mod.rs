@@ -27,6 +27,7 @@ mod mcp;
 mod mcp_servers;
 mod new;
 mod outdated;
+mod own;
 mod question;
 mod receipts;
 mod remove;
@@ -97,6 +98,8 @@ pub(crate) enum Command {
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
+    #[command(name = "self")]
+    Own(own::SelfArgs),
 }
 
 impl Command {
@@ -169,6 +172,7 @@ pub(crate) fn run(
         Command::Schema(args) => schema::run(ui, args),
         Command::Completions(args) => completions::run(ui, args),
         Command::Man(args) => man::run(ui, session, args),
+        Command::Own(args) => own::run(ui, session, args),
     }?;
     ui.flush()?;
     Ok(code)

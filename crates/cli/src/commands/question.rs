@@ -208,7 +208,10 @@ pub(crate) struct QuestionArgs {
     mentions: Vec<String>,
 
     /// The client that asks: what it loads by itself is left out
-    #[arg(long, value_name = "NAME", value_parser = ClientName)]
+    #[arg(
+        long, value_name = "NAME", value_parser = ClientName,
+        add = clap_complete::ArgValueCompleter::new(crate::complete::known_clients)
+    )]
     client: Option<String>,
 
     #[command(flatten)]

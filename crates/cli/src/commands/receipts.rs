@@ -25,6 +25,7 @@ use crate::ui::Ui;
 #[command(group = clap::ArgGroup::new("report").multiple(false))]
 pub(crate) struct ReceiptsArgs {
     /// A session, a file or an item
+    #[arg(add = clap_complete::ArgValueCompleter::new(crate::complete::items))]
     word: Option<String>,
 
     /// The days to look back

@@ -27,7 +27,10 @@ pub(crate) struct SeesArgs {
     path: PathBuf,
 
     /// The clients [default: those whose own files the project has, else claude, codex, copilot and cursor]
-    #[arg(value_name = "CLIENT", value_parser = ClientName)]
+    #[arg(
+        value_name = "CLIENT", value_parser = ClientName,
+        add = clap_complete::ArgValueCompleter::new(crate::complete::known_clients)
+    )]
     clients: Vec<String>,
 
     #[command(flatten)]

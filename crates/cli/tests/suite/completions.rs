@@ -5,7 +5,7 @@ use crate::project;
 /// Every shell gets a script that asks the program.
 #[test]
 fn each_shell_has_a_script() {
-    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+    for shell in ["bash", "elvish", "fish", "nushell", "powershell", "zsh"] {
         let output = project().run(&["completions", shell]);
         assert_eq!((output.stderr.as_str(), output.code), ("", Some(0)), "{shell}");
         assert!(output.stdout.contains("BRIEF_COMPLETE"), "{shell}: {output}");
@@ -60,15 +60,33 @@ fn names_of_what_is_installed_complete() {
     assert_eq!(candidates(&project, &["remove", "m"]), [""; 0]);
 }
 
-/// The script for `bash` is one that `bash` accepts.
+/// The scripts are ones that their shells accept.
 #[cfg(unix)]
 #[test]
-fn bash_accepts_its_script() {
+fn shells_accept_their_scripts() {
     let project = project();
-    project.write("brief.bash", project.run(&["completions", "bash"]).stdout);
-    let script = project.path().join("brief.bash");
-    let status = std::process::Command::new("bash").arg("-n").arg(script).status().unwrap();
-    assert!(status.success());
+    for shell in ["bash", "fish", "zsh"] {
+        project.write("script", project.run(&["completions", shell]).stdout);
+        let script = project.path().join("script");
+        let mut checked = std::process::Command::new(shell);
+        let status = checked.arg("-n").arg(script).status();
+        let status = status.unwrap_or_else(|error| panic!("`{shell}` cannot be started: {error}"));
+        assert!(status.success(), "{shell}");
+    }
+}
+
+/// Nushell gets records, which it reads from JSON.
+#[test]
+fn nushell_gets_records() {
+    let project = project();
+    let mut command = project.command("", &["--", "brief", "hook", "install", "cla"]);
+    let output = command.env("BRIEF_COMPLETE", "nushell").output().unwrap();
+    let records: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(records, serde_json::json!([{"value": "claude", "description": ""}]));
+    let script = project.run(&["completions", "nushell"]).stdout;
+    for part in ["\"brief\"", "BRIEF_COMPLETE: \"nushell\"", "^\"brief\" \"--\""] {
+        assert!(script.contains(part), "{part} is not in\n{script}");
+    }
 }
 
 /// A wrong call is exit 2, and names the shells.
@@ -77,7 +95,7 @@ fn a_wrong_call_is_refused() {
     insta::assert_snapshot!(project().run(&["completions", "tcsh"]), @"
     ------- stderr -------
     error: invalid value 'tcsh' for '<SHELL>'
-      [possible values: bash, elvish, fish, powershell, zsh]
+      [possible values: bash, elvish, fish, nushell, powershell, zsh]
 
       tip: a similar value exists: 'zsh'
 
@@ -108,11 +126,18 @@ fn both_names_of_a_command_complete() {
 fn values_complete() {
     let project = project()
         .with_file("brief.toml", "[clients.custom.rule]\npath = \".custom/rules/{name}.mdc\"\nfields = []\nfiles = \".agents/rules/{name}\"\n")
+        .with_file(".brief/clients/acme.toml", crate::own_clients::ACME)
         .with_file(".agents/tasks/fix.md", "Fix ${issue} in ${file}.\n")
         .with_file(".context/deploy.md", "---\ntrigger: manual\n---\nText.\n");
     for (words, expected) in [
         (&["lint", "--explain", "portable/wrong"][..], &["portable/wrong-type"][..]),
         (&["build", "--client", "cu"], &["cursor", "custom"]),
+        (&["why", "--client", "ac"], &["acme"]),
+        (&["sees", "a.py", "ac"], &["acme"]),
+        (&["hook", "install", "ac"], &[]),
+        (&["hook", "status", "gem"], &["gemini"]),
+        (&["hook", "test", "gem"], &["gemini"]),
+        (&["receipts", "dep"], &["deploy"]),
         (&["context", "--task", "f"], &["fix"]),
         (&["context", "--mention", "d"], &["deploy"]),
         (&["task", "fix", "-p", "i"], &["issue="]),

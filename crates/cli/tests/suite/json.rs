@@ -99,6 +99,7 @@ const RUNS: &[(&str, &str)] = &[
     ("import", "import CLAUDE.md --to items"),
     ("init", "-C ../outside init"),
     ("man", "man ../outside/man"),
+    ("self version", "self version"),
 ];
 
 /// A repository that every command has something to say about.

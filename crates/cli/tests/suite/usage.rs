@@ -65,6 +65,7 @@ fn help_lists_the_commands() {
       doctor       Look for problems that nothing reports: duplicates, drift, files that no client reads
       completions  Print a completion script for a shell
       man          Print the manual page, or write one for each command
+      self         Show facts about this program
       help         Print this help, or that of a command
       $ brief doctor
 
@@ -151,6 +152,25 @@ fn manual_pages_are_written() {
     assert!(project.run(&["man"]).stdout.contains(".SH NAME\nbrief \\- Give a coding agent"));
 }
 
+/// The program tells what it was built from; `--version` stays one line for scripts.
+#[test]
+fn the_program_tells_what_it_was_built_from() {
+    let answer = project().run(&["self", "version", "--json"]).stdout;
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    let program = &answer["program"];
+    let version = program["version"].as_str().unwrap();
+    assert_eq!(project().run(&["--version"]).stdout, format!("brief {version}\n"));
+    assert!(program["target"].as_str().unwrap().contains(std::env::consts::ARCH), "{program}");
+    assert_eq!(program["features"], serde_json::json!(["agent"]));
+    let formats = program["formats"].as_array().unwrap();
+    let names: Vec<&str> = formats.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    for dialect in ["tasks", "agents", "portable", "hosted", "structured"] {
+        assert!(names.contains(&dialect), "{names:?}");
+    }
+    let text = project().run(&["self", "version"]).stdout;
+    assert!(text.starts_with(&format!("brief {version}\ncommit    ")), "{text}");
+}
+
 /// Help is data and exit 0 for every command.
 #[test]
 fn each_command_has_help() {
@@ -188,6 +208,7 @@ fn each_command_has_help() {
         &["schema"],
         &["sees"],
         &["man"],
+        &["self", "version"],
         &["lint"],
         &["init"],
         &["fmt"],

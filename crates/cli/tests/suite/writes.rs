@@ -134,7 +134,7 @@ fn asking_writes_nothing() {
     project.write(".agents/tasks/t.md", "Task.\n");
     project.write("agents/dev_t.agent.md", "# T\n\nd\n");
     run(&project, &["add", "../outside/source"]);
-    let questions: [&[&str]; 33] = [
+    let questions: [&[&str]; 34] = [
         &["context", "src/a.py"],
         &["context", "--client", "claude", "src/a.py"],
         &["why", "src/a.py"],
@@ -168,6 +168,7 @@ fn asking_writes_nothing() {
         &["schema", "agents-yaml"],
         &["man"],
         &["completions", "bash"],
+        &["self", "version"],
     ];
     for args in questions {
         let ran = in_process(&project, args, Fault::None);

@@ -22,6 +22,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(super) struct InstallArgs {
     /// The clients
+    #[arg(add = clap_complete::ArgValueCompleter::new(crate::complete::hook_clients))]
     clients: Vec<String>,
 
     #[command(flatten)]

@@ -24,6 +24,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(super) struct StatusArgs {
     /// The clients; all with a hook or a program here without one
+    #[arg(add = clap_complete::ArgValueCompleter::new(crate::complete::hook_clients))]
     clients: Vec<String>,
 
     /// Print JSON

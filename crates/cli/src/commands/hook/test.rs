@@ -20,6 +20,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(super) struct TestArgs {
     /// The client
+    #[arg(add = clap_complete::ArgValueCompleter::new(crate::complete::hook_clients))]
     client: String,
 
     /// The file

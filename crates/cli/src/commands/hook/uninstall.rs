@@ -19,7 +19,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(super) struct UninstallArgs {
     /// The clients
-    #[arg(required = true)]
+    #[arg(required = true, add = clap_complete::ArgValueCompleter::new(crate::complete::hook_clients))]
     clients: Vec<String>,
 
     #[command(flatten)]

@@ -30,7 +30,10 @@ pub(crate) struct McpArgs {
     action: Option<McpAction>,
 
     /// The client that asks, unless a question names one: what it loads by itself is left out
-    #[arg(long, value_name = "NAME", value_parser = ClientName)]
+    #[arg(
+        long, value_name = "NAME", value_parser = ClientName,
+        add = clap_complete::ArgValueCompleter::new(crate::complete::known_clients)
+    )]
     client: Option<String>,
 
     /// Serve over HTTP at this address, `PORT` or `ADDRESS:PORT`, instead; a token is printed once

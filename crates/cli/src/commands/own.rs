@@ -1,0 +1,95 @@
+//! `brief self`
+
+use std::process::ExitCode;
+
+use brief_dialects::DIALECTS;
+use brief_dialects::portable::LOCK_VERSION;
+use brief_syntax::render::Envelope;
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show facts about this program
+#[derive(Debug, Args)]
+pub(crate) struct SelfArgs {
+    #[command(subcommand)]
+    action: SelfAction,
+}
+
+#[derive(Debug, Subcommand)]
+enum SelfAction {
+    Version(VersionArgs),
+}
+
+/// Print the version, the commit and target it was built from, and the formats it speaks
+#[derive(Debug, Args)]
+struct VersionArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A build of the program.
+#[derive(Debug, Serialize)]
+struct ProgramBuild {
+    version: &'static str,
+    /// Known if `BRIEF_COMMIT` was set when the program was built, as `cargo xtask dist` does.
+    commit: Option<&'static str>,
+    target: &'static str,
+    features: &'static [&'static str],
+    formats: Vec<SpokenFormat>,
+    lock_version: i64,
+}
+
+#[derive(Debug, Serialize)]
+struct SpokenFormat {
+    name: &'static str,
+    summary: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct ProgramReport {
+    program: ProgramBuild,
+}
+
+impl ProgramBuild {
+    fn this() -> ProgramBuild {
+        let format = |name, summary| SpokenFormat { name, summary };
+        ProgramBuild {
+            version: env!("CARGO_PKG_VERSION"),
+            commit: option_env!("BRIEF_COMMIT").filter(|commit| !commit.is_empty()),
+            target: env!("BRIEF_TARGET"),
+            features: if cfg!(feature = "agent") { &["agent"] } else { &[] },
+            formats: DIALECTS.iter().map(|one| format(one.name(), one.summary())).collect(),
+            lock_version: LOCK_VERSION,
+        }
+    }
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &SelfArgs,
+) -> Result<ExitCode, CommandError> {
+    let SelfAction::Version(VersionArgs { json }) = &args.action;
+    let program = ProgramBuild::this();
+    if *json {
+        let (root, body) = (session.root()?, ProgramReport { program });
+        let kind = "self version";
+        ui.print_json(&Envelope { kind, root: root.path(), diagnostics: &[], body })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let names: Vec<&str> = program.formats.iter().map(|format| format.name).collect();
+    ui.print_raw(&format!(
+        "brief {}\ncommit    {}\ntarget    {}\nfeatures  {}\nformats   {}\n",
+        program.version,
+        program.commit.unwrap_or("unknown"),
+        program.target,
+        if program.features.is_empty() { "none".to_owned() } else { program.features.join(", ") },
+        names.join(", "),
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
