@@ -1,12 +1,15 @@
-//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `clients`, `oracles`, `fuzz`, `order`, `view` and `vscode`.
+//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `clients`, `oracles`, `fuzz`, `order`, `view`,
+//! `vscode` and `dist`.
 #![expect(clippy::disallowed_methods, reason = "this tool works on the source tree")]
 #![expect(clippy::print_stderr, reason = "this tool talks to a person")]
 
 mod bench;
 mod clients;
+mod dist;
 mod generate;
 mod words;
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use brief_testkit::markdownlint;
@@ -70,6 +73,15 @@ enum Task {
     /// Open every page of `brief view` in Chromium, with axe-core, measure it, and take the pictures of docs/pictures
     /// (needs python3, npm and Debian's chromium)
     View,
+    /// Build the program as it ships and make its packages: archive, `.deb`, wheel, npm, checksums, bill of materials
+    Dist {
+        /// Package this binary instead of building one
+        #[arg(long, value_name = "FILE")]
+        binary: Option<PathBuf>,
+        /// The directory of the packages [default: target/packages]
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
     /// Trace a hook and write the order of its functions for the linker (needs valgrind)
     Order,
 }
@@ -84,6 +96,7 @@ fn main() -> ExitCode {
         Task::Clients { clients } => bench::run_clients(&clients),
         Task::Oracles { client, count } => bench::ask_oracles(&client, count),
         Task::View => bench::open_pages(),
+        Task::Dist { binary, out } => dist::run(binary.as_deref(), out.as_deref()),
         Task::Order => bench::write_order(),
         Task::Vscode => vscode(),
     };

@@ -25,6 +25,9 @@ use crate::agent_run::Server;
 use crate::install::{Remote, consumer, git, item, write_all};
 use crate::workspace;
 
+/// Guides that [`plain_guides_run_as_written`] runs.
+const PLAIN_GUIDES: [&str; 2] = ["docs/guide/ci.md", "docs/guide/installing.md"];
+
 /// Programs that are not there when a page is run.
 const STAND_INS: [&str; 4] = ["claude", "llama-server", "ollama", "vllm"];
 
@@ -428,6 +431,30 @@ fn the_guide_to_importing_shows_what_is_printed() {
     let scene = || with_programs(consumer(), "");
     let (path, silence) = ("docs/guide/importing.md", Silence::Counts);
     Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+}
+
+/// Pages whose commands need nothing but a repository.
+#[test]
+fn plain_guides_run_as_written() {
+    let scene = || {
+        let project = with_programs(with_registry(consumer()), "");
+        git(&project.path(), &["commit", "--quiet", "--allow-empty", "-m", "first"]);
+        project
+    };
+    for path in PLAIN_GUIDES {
+        let silence = Silence::IsShort;
+        Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+    }
+}
+
+/// No guide is left out of these tests.
+#[test]
+fn every_guide_is_run() {
+    let tests = include_str!("pages.rs");
+    for entry in fs::read_dir(workspace().join("docs/guide")).unwrap() {
+        let path = format!("docs/guide/{}", entry.unwrap().file_name().to_string_lossy());
+        assert!(tests.contains(&format!("\"{path}\"")), "{path} is run by no test");
+    }
 }
 
 /// The page about editors names what the server offers, and its settings start the server.

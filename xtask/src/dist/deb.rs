@@ -1,0 +1,86 @@
+//! The package for Debian and Ubuntu.
+
+use std::fmt::Write;
+
+use md5::{Digest, Md5};
+
+use super::archive::{self, DistFile};
+use super::{NAME, Release, SUMMARY};
+
+/// The longer text of the package.
+const DESCRIPTION: &str =
+    " brief reads AGENTS.yaml, .context directories, task files, portable rules and
+ skills, agent files and the files of AI coding clients. It answers what applies
+ to one file at one moment, with the reason for each line, and delivers it
+ through the hooks of the clients, over MCP or on the command line.
+";
+
+/// Makes `briefing_VERSION_ARCHITECTURE.deb`.
+pub(super) fn package(release: &Release, architecture: &str) -> (String, Vec<u8>) {
+    let documents = format!("usr/share/doc/{NAME}");
+    let compressed = |path: String, text: &[u8]| {
+        // Policy 12.1 and 12.7: pages and changelogs are compressed with the best level.
+        DistFile::new(path, archive::gzip(text, release.level))
+    };
+    let mut files = vec![
+        DistFile::program("usr/bin/brief", &release.program),
+        DistFile::text(format!("{documents}/copyright"), &copyright(release)),
+        compressed(format!("{documents}/changelog.gz"), include_bytes!("../../../CHANGELOG.md")),
+        DistFile::text(format!("{documents}/README.md"), include_str!("../../../README.md")),
+    ];
+    for (name, page) in &release.manual {
+        files.push(compressed(format!("usr/share/man/man1/{name}.gz"), page));
+    }
+    for ((shell, name), script) in super::SHELLS.iter().zip(&release.completions) {
+        let directory = match *shell {
+            "bash" => "usr/share/bash-completion/completions".to_owned(),
+            "fish" => "usr/share/fish/vendor_completions.d".to_owned(),
+            "zsh" => "usr/share/zsh/vendor-completions".to_owned(),
+            // These read no directory by themselves.
+            _ => format!("{documents}/completions"),
+        };
+        files.push(DistFile::new(format!("{directory}/{name}"), script.clone()));
+    }
+    files.sort_by(|left, right| left.path.cmp(&right.path));
+    let sums = files.iter().map(|file| format!("{}  {}\n", md5(&file.data), file.path));
+    let sums: String = sums.collect();
+    let kilobytes: usize = files.iter().map(|file| file.data.len().div_ceil(1024)).sum();
+    let depends = match release.glibc {
+        Some((major, minor)) => format!("Depends: libc6 (>= {major}.{minor}), libgcc-s1\n"),
+        None => String::new(),
+    };
+    let control = format!(
+        "Package: {NAME}\nVersion: {}\nArchitecture: {architecture}\nMaintainer: The Briefing contributors <briefing@invalid>\n\
+         Installed-Size: {kilobytes}\n{depends}Recommends: git\nSection: devel\nPriority: optional\nDescription: {SUMMARY}\n{DESCRIPTION}",
+        release.version,
+    );
+    let control = vec![DistFile::text("control", &control), DistFile::text("md5sums", &sums)];
+    let pack = |files: Vec<DistFile>| {
+        let files = files.into_iter().map(|file| file.below(".")).collect();
+        archive::tar_gz_with_directories(files, release.time, release.level)
+    };
+    let members = [
+        ("debian-binary", b"2.0\n".to_vec()),
+        ("control.tar.gz", pack(control)),
+        ("data.tar.gz", pack(files)),
+    ];
+    let name = format!("{NAME}_{}_{architecture}.deb", release.version);
+    (name, archive::ar(&members, release.time))
+}
+
+fn copyright(release: &Release) -> String {
+    format!(
+        "Briefing is licensed under MIT or Apache-2.0, as you like.\n\n{}\n\
+         On Debian systems, the text of the Apache License is in /usr/share/common-licenses/Apache-2.0.\n\n{}",
+        include_str!("../../../LICENSE-MIT"),
+        release.licences
+    )
+}
+
+fn md5(data: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in Md5::digest(data) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

@@ -1,0 +1,61 @@
+//! The Python wheel: the program among the scripts of the environment, without Python code.
+
+use std::fmt::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::archive::{self, DistFile};
+use super::{NAME, Release, SUMMARY};
+
+/// Makes `briefing-VERSION-py3-none-PLATFORM.whl` (PEP 427).
+pub(super) fn package(release: &Release) -> (String, Vec<u8>) {
+    let version = &release.version;
+    let tag = release.platform.wheel_tag(release.glibc);
+    let (information, data) =
+        (format!("{NAME}-{version}.dist-info"), format!("{NAME}-{version}.data"));
+    let executable = release.platform.executable();
+    let mut files = vec![
+        DistFile::program(format!("{data}/scripts/{executable}"), &release.program),
+        DistFile::text(format!("{information}/METADATA"), &metadata(version)),
+        DistFile::text(format!("{information}/WHEEL"), &wheel(&tag)),
+    ];
+    files.extend(release.manual_pages(&format!("{data}/data/share/man/man1")));
+    let licences = release.licence_files().into_iter();
+    files.extend(licences.map(|file| file.below(&format!("{information}/licenses"))));
+    let mut record = String::new();
+    for file in &files {
+        let sum = URL_SAFE_NO_PAD.encode(digest(&file.data));
+        let _ = writeln!(record, "{},sha256={sum},{}", file.path, file.data.len());
+    }
+    let path = format!("{information}/RECORD");
+    record.push_str(&format!("{path},,\n"));
+    files.push(DistFile::text(path, &record));
+    let name = format!("{NAME}-{version}-py3-none-{tag}.whl");
+    (name, archive::zip(files, release.level))
+}
+
+fn metadata(version: &str) -> String {
+    format!(
+        "Metadata-Version: 2.4\nName: {NAME}\nVersion: {version}\nSummary: {SUMMARY}\n\
+         License-Expression: MIT OR Apache-2.0\nLicense-File: LICENSE-APACHE\nLicense-File: LICENSE-MIT\n\
+         License-File: THIRD-PARTY.txt\nRequires-Python: >=3.8\nDescription-Content-Type: text/markdown\n\n{}",
+        include_str!("../../../README.md")
+    )
+}
+
+/// A compressed tag stands for one line for each platform.
+fn wheel(tag: &str) -> String {
+    let mut text =
+        "Wheel-Version: 1.0\nGenerator: cargo xtask dist\nRoot-Is-Purelib: false\n".to_owned();
+    for platform in tag.split('.') {
+        let _ = writeln!(text, "Tag: py3-none-{platform}");
+    }
+    text
+}
+
+fn digest(data: &[u8]) -> Vec<u8> {
+    let text = brief_syntax::hash::sha256(data);
+    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).unwrap_or_default();
+    (0..text.len()).step_by(2).map(byte).collect()
+}
