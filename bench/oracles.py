@@ -135,6 +135,33 @@ OPENCODE = {
     },
 }
 
+COPILOT = {
+    "skill*": [
+        {"name": "PLACE", "description": "Use it", "license": "MIT", "allowed-tools": "view, grep", "user-invocable": True},
+        {"name": "PLACE", "description": "Use it", "allowed-tools": ["view"], "disable-model-invocation": False,
+         "argument-hint": "x", "metadata": {"version": "1"}},
+    ],
+    "agent*": [
+        {"name": "PLACE", "description": "Use it", "tools": ["view", "docs/find"], "model": "gpt-5", "infer": True},
+        {"description": "Use it", "tools": "*", "user-invocable": False, "disable-model-invocation": True,
+         "argument-hint": "x", "metadata": {"a": "b"}},
+        {"name": "PLACE", "description": "Use it", "mcp-servers": {"docs": {"type": "local", "command": "docs", "tools": ["*"]}}},
+    ],
+    "server*": [
+        {"command": "docs", "args": ["x"], "env": {"A": "b"}, "tools": ["*"], "cwd": ".", "timeout": 1000},
+        {"type": "local", "command": "docs", "args": [], "tools": ["a", "b"]},
+        {"type": "stdio", "command": "docs", "args": []},
+        {"type": "http", "url": "https://example.invalid/mcp", "headers": {"A": "b"}, "tools": ["*"]},
+        {"type": "sse", "url": "https://example.invalid/sse", "tools": []},
+    ],
+    "hook*": [
+        {"type": "command", "bash": "date", "powershell": "date", "cwd": ".", "timeoutSec": 5, "env": {"A": "b"}, "matcher": "view"},
+        {"type": "command", "command": "date", "timeout": 5},
+        {"type": "command", "bash": "date", "comment": "x"},
+        {"type": "http", "url": "https://example.invalid/x", "headers": {"A": "b"}, "allowedEnvVars": ["A"], "timeoutSec": 2},
+    ],
+}
+
 
 def places(value, path=()):
     """Returns the paths of a value and of everything in it."""
@@ -201,7 +228,7 @@ def units(valid, rng, count, prefix):
         else:
             for number in range(count):
                 changed, change = mutated(rng.choice(values), rng, OPERATIONS)
-                found.append(Unit(kind.rstrip("*"), change, changed, f"{prefix}{kind[0]}{number}"))
+                found.append(Unit(kind.rstrip("*"), change, changed, f"{prefix}{kind[:2]}{number}"))
     return found
 
 
@@ -240,6 +267,16 @@ def run(command, directory, env, seconds=90):
 def refuse(unit, reason):
     if unit is not None:
         unit.is_refused, unit.reason = True, unit.reason or reason.strip()
+
+
+def with_header(unit, path):
+    """Writes a Markdown file whose header is the unit."""
+    value = unit.value if isinstance(unit.value, dict) else {"name": unit.value}
+    value = {key: unit.name if below == "PLACE" else below for key, below in value.items()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    header = "".join(f"{json.dumps(key)}: {json.dumps(below)}\n" for key, below in value.items())
+    path.write_text(f"---\n{header}---\nDo it.\n")
+    return path, {line: unit for line in range(1, 40)}
 
 
 def of_claude(directory, env, rng, count):
@@ -380,14 +417,8 @@ def of_gemini(directory, env, rng, count):
     agents = {}
     folder = directory / "agents"
     for unit in (unit for unit in found if unit.kind == "agent" and isinstance(unit.value, dict)):
-        if unit.value.get("name") == "PLACE":
-            unit.value["name"] = unit.name
-        path = folder / ".gemini/agents" / f"{unit.name}.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        header = "".join(f"{key}: {json.dumps(value)}\n" for key, value in unit.value.items())
-        path.write_text(f"---\n{header}---\nDo it.\n")
         agents[unit.name] = unit
-        checked.append((path, {line: unit for line in range(1, 40)}))
+        checked.append(with_header(unit, folder / ".gemini/agents" / f"{unit.name}.md"))
     told = run(["gemini", "skills", "list", "--all"], folder, env)
     for name, message in re.findall(r"Failed to load agent from \S*/(\w+)\.md: (.*\n.*)", told):
         refuse(agents.get(name), message)
@@ -418,12 +449,51 @@ def of_opencode(directory, env, rng, count):
     return [(directory / "opencode.json", lines.of_line)]
 
 
+def of_copilot(directory, env, rng, count):
+    """`copilot skill list` names each skill that fails, the log of a run each agent, hook and server."""
+    found = {unit.name: unit for unit in units(COPILOT, rng, count, "")}
+    by_kind = {kind: [unit for unit in found.values() if unit.kind == kind] for kind in ("skill", "agent", "server", "hook")}
+    github = directory / ".github"
+    checked = [with_header(unit, github / "skills" / unit.name / "SKILL.md") for unit in by_kind["skill"]]
+    checked += [with_header(unit, github / "agents" / f"{unit.name}.agent.md") for unit in by_kind["agent"]]
+    hooks, servers = Lines(), Lines()
+    hooks.block('{ "version": 1, "hooks": { "agentStop": [', "] } }", [(json.dumps(unit.value), unit) for unit in by_kind["hook"]])
+    hooks.write(github / "hooks/all.json")
+    servers.block('{ "mcpServers": {', "} }", [entry(unit) for unit in by_kind["server"]])
+    servers.write(github / "mcp.json")
+    checked += [(github / "hooks/all.json", hooks.of_line), (github / "mcp.json", servers.of_line)]
+    for name, message in re.findall(r"skills/(\w+)/SKILL\.md: (.*)", run(["copilot", "skill", "list"], directory, env)):
+        refuse(found.get(name), message)
+    log = directory.parent / "log"
+    # It asks a model again and again, which is not there; all is loaded by then.
+    dead = {**env, "COPILOT_PROVIDER_BASE_URL": "http://127.0.0.1:9/v1", "COPILOT_PROVIDER_API_KEY": "none",
+            "COPILOT_MODEL": "stub", "COPILOT_OFFLINE": "true"}
+    command = ["timeout", "8", "copilot", "-p", "x", "--allow-all-tools", "--trust-folder", "--log-level", "all", "--log-dir", str(log)]
+    run(command, directory, dead)
+    told = "".join(path.read_text() for path in log.iterdir())
+    if "Model provider request failed" not in told:
+        print(f"copilot did not come to its first request: {told[-200:]}", file=sys.stderr)
+        return []
+    for name, message in re.findall(r"\[ERROR\] \.github/agents/(\w+)\.agent\.md: (.*)", told):
+        refuse(found.get(name), message)
+    for number, message in re.findall(r"hooks\.agentStop\[(\d+)\](.*)", told):
+        refuse(by_kind["hook"][int(number)], message)
+    for regex in re.findall(r"Invalid matcher regex in \w+ hook: '(.*?)' ", told):
+        for unit in by_kind["hook"]:
+            if unit.value.get("matcher") == regex:
+                refuse(unit, "Invalid matcher regex")
+    for name, message in re.findall(r'Skipping invalid MCP server "(\w+)" in [^:]*: (.*)', told):
+        refuse(found.get(name), message)
+    return checked
+
+
 ORACLES = {
     # The client, the mutations of one run, and the runs that are made of 1,000.
     "claude": [(of_claude, 40, 150), (of_plugins, 60, 60)],
     "codex": [(of_codex, 200, 200)],
     "gemini": [(of_gemini, 60, 130)],
     "opencode": [(of_opencode, 60, 150)],
+    "copilot": [(of_copilot, 60, 240)],
 }
 
 

@@ -1,15 +1,18 @@
 //! `brief view`
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use brief_registry::install::{self, Newest, ProjectPaths};
+use brief_registry::manifest::Manifest;
 use brief_serve::view::{ExportError, ProjectView, ViewAddress, export, open_in_browser, serve};
 use brief_syntax::hash::sha256;
 use brief_syntax::project::resolve_existing;
 use clap::Args;
 
 use crate::error::CommandError;
+use crate::installation;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -32,6 +35,10 @@ pub(crate) struct ViewArgs {
         add = clap_complete::ArgValueCompleter::new(crate::complete::revisions)
     )]
     base: Option<String>,
+
+    /// Ask the sources of brief.toml for newer versions once, for the page of installed items; this uses the network
+    #[arg(long)]
+    updates: bool,
 
     /// Do not open the browser; the address is printed
     #[arg(long)]
@@ -61,9 +68,11 @@ pub(crate) fn run(
         let refused = CommandError::usage(format!("`{shown}` cannot be shown: {error}"));
         return Err(refused.with_hint("`brief view DIRECTORY` takes a directory of a project"));
     }
+    let updates = args.updates.then(|| newer_versions(ui, session, &directory)).transpose()?;
     if let Some(out) = &args.out {
         let out = resolve_existing(system, &session.directory().join(out)).path;
-        let written = export(&session.shared_system(), &directory, &out, args.base.as_deref());
+        let base = args.base.as_deref();
+        let written = export(&session.shared_system(), &directory, &out, base, updates);
         let written = written.map_err(|error| refusal(&error))?;
         ui.status(&format!("{}: {}", out.display(), written.summary()))?;
         return Ok(ExitCode::SUCCESS);
@@ -84,10 +93,29 @@ pub(crate) fn run(
     }
     ui.tell_remarks()?;
     let interruption = system.interruption().map_err(CommandError::from)?;
-    let view = ProjectView::new(session.shared_system(), directory);
+    let view = ProjectView::new(session.shared_system(), directory, updates);
     serve(view, address, &interruption)
         .map_err(|error| CommandError::refused(error.to_string()))?;
     Err(CommandError::interrupted())
+}
+
+/// Asks the sources of a project for newer versions.
+fn newer_versions(
+    ui: &mut Ui,
+    session: &Session,
+    directory: &Path,
+) -> Result<Vec<Newest>, CommandError> {
+    let system = session.system();
+    let project = ProjectPaths::around(system, directory);
+    let found = installation::watched(ui, |observer| {
+        let source = project.read_manifest(system)?;
+        // `lint` and the page of problems tell what is wrong in it.
+        let manifest = source.as_ref().and_then(|source| Manifest::read(source).ok());
+        let lock = project.read_lock(system)?;
+        let (manifest, lock) = (manifest.unwrap_or_default(), lock.unwrap_or_default());
+        install::newest(system, &project, &manifest, &lock, observer)
+    })?;
+    found.map_err(|error| installation::refusal(&error))
 }
 
 fn refusal(error: &ExportError) -> CommandError {

@@ -208,6 +208,19 @@ fn right_files_have_no_findings() {
             r#"{ "version": 1, "hooks": { "preToolUse": [{ "type": "command", "bash": "make x", "timeoutSec": 5 }] } }"#,
         ),
         (
+            ".github/mcp.json",
+            r#"{ "mcpServers": { "a": { "type": "local", "command": "a", "args": [], "tools": ["*"] },
+                                 "b": { "command": "b" }, "c": { "type": "sse", "url": "https://c.org" } } }"#,
+        ),
+        (
+            ".github/skills/a/SKILL.md",
+            "---\ndescription: Reads PDF files. Use it when a user names one.\nname: a\nallowed-tools: [view]\nuser-invocable: false\n---\nDo it.\n",
+        ),
+        (
+            ".github/agents/a.agent.md",
+            "---\ndescription: Use it.\nmcp-servers:\n  a: { type: local, command: a, args: [] }\n---\nDo it.\n",
+        ),
+        (
             ".cursor/hooks.json",
             r#"{ "version": 1, "hooks": { "afterFileEdit": [{ "command": "make x" }] } }"#,
         ),
@@ -432,6 +445,39 @@ fn wrong_files_are_found() {
             "error client/wrong-value",
         ),
         // Copilot CLI 1.0.102.
+        // Copilot CLI 1.0.102.
+        (
+            ".github/hooks/a.json",
+            "{ \"version\": 1, \"hooks\": { \"agentStop\": [{ \"type\": \"command\", \"bash\": \"date\", \"matcher\": \"(\" }] } }"
+                .to_owned(),
+            "error client/wrong-value",
+        ),
+        (
+            ".github/hooks/a.json",
+            "{ \"version\": 1, \"hooks\": { \"agentStop\": [{ \"type\": \"command\", \"bash\": \"date\", \"matcher\": 5 }] } }"
+                .to_owned(),
+            "warning client/wrong-type",
+        ),
+        (
+            ".github/mcp.json",
+            "{ \"mcpServers\": { \"a\": { \"type\": \"http\" } } }".to_owned(),
+            "error client/missing-field",
+        ),
+        (
+            ".github/mcp.json",
+            "{ \"mcpServers\": { \"a\": { \"command\": \"a\", \"tools\": \"*\" } } }".to_owned(),
+            "error client/wrong-type",
+        ),
+        (
+            ".github/skills/a/SKILL.md",
+            "---\nname: a\ndescription: Reads PDF files. Use it when a user names one.\nuser-invocable: x\n---\nDo it.\n".to_owned(),
+            "error client/wrong-type",
+        ),
+        (
+            ".github/agents/a.agent.md",
+            "---\ndescription: Use it.\nmcp-servers:\n  a: { type: local, command: a }\n---\nDo it.\n".to_owned(),
+            "error client/missing-field",
+        ),
         (
             ".github/hooks/a.json",
             "{ \"version\": 1, \"hooks\": { \"preToolUse\": [{ \"type\": \"command\" }] } }"

@@ -242,3 +242,21 @@ fn hostile_names_are_harmless() {
     assert_eq!(output.code, Some(0), "{output}");
     assert!(!output.stdout.contains('\u{1b}'), "{output}");
 }
+
+/// The texts of `.context` are held to the project as all others are; a description is not a claim.
+#[test]
+fn texts_of_context_directories_are_checked() {
+    let project = project()
+        .with_file("Makefile", "test:\n\ttrue\n")
+        .with_file(
+            "shop/.context/cart.md",
+            "---\ndescription: make fast\ntrigger: always\n---\nRun `make tset` first.\n",
+        )
+        .with_file("shop/cart.py", "");
+    assert_eq!(stale(&project, &[]), [json!(["target", "tset", "likely"])]);
+    let said = lint(&project);
+    assert!(
+        matches!(&said[..], [one] if one.starts_with("5: ") && one.contains("tset")),
+        "{said:?}"
+    );
+}

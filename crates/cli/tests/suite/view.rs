@@ -8,6 +8,9 @@ use std::time::Duration;
 use brief_testkit::Sandbox;
 use serde_json::Value;
 
+use crate::diff::{commit, git};
+use crate::hook_clients::{hook, marked, tool};
+use crate::install::{consumer, guidance, item};
 use crate::{project, shop};
 
 /// The pages of an earlier state.
@@ -135,6 +138,127 @@ fn pages_say_what_the_commands_print() {
             .replace('"', "&quot;");
         assert!(page.contains(&escaped), "{line}");
     }
+}
+
+/// Returns the values of an attribute, in the order of the page.
+fn values<'p>(page: &'p str, attribute: &str) -> Vec<&'p str> {
+    let mark = format!(" {attribute}=\"");
+    page.split(mark.as_str()).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
+}
+
+/// The page of changes says what `brief diff` prints.
+#[test]
+fn changes_are_those_of_diff() {
+    let project = shop();
+    git(&project, &["init", "--quiet", "--initial-branch=main"]);
+    commit(&project);
+    let entries = project.read("AGENTS.yaml");
+    project.write("AGENTS.yaml", entries.replace("Speak plainly.", "Speak very plainly."));
+    project.write("src/AGENTS.yaml", "context:\n  - content: Only here.\n");
+    let json = project.run(&["diff", "--json"]).json();
+    let changes = json["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), 2, "{json}");
+    let viewer = Viewer::start(&project, &["view", "--no-open"]);
+    let page = viewer.get("change?from=HEAD");
+    assert_eq!(number(&page, "id=\"changes\""), changes.len() as u64);
+    assert_eq!(number(&page, "id=\"changed-files\""), json["changed_files"].as_u64().unwrap());
+    let kinds: Vec<&str> = changes.iter().map(|change| change["kind"].as_str().unwrap()).collect();
+    assert_eq!(values(&page, "data-change"), kinds);
+}
+
+/// The page of sessions says what `brief receipts` prints.
+#[test]
+fn sessions_are_those_of_receipts() {
+    let project = marked();
+    hook(&project, &["claude"], &tool(&project, "PreToolUse", "Read", "src/api/a.py"));
+    let json = project.run(&["receipts", "--json"]).json();
+    let told = json["receipts"].as_array().unwrap();
+    let never = project.run(&["receipts", "--never", "--json"]).json();
+    let viewer = Viewer::start(&project, &["view", "--no-open"]);
+    viewer.checked();
+    let page = viewer.get("sessions");
+    assert!(!told.is_empty());
+    assert_eq!(number(&page, "id=\"receipts\""), told.len() as u64);
+    let never = never["never"].as_array().unwrap().len() as u64;
+    assert_eq!(number(&page, "id=\"never-count\""), never);
+    assert_eq!(values(&page, "data-session"), [told[0]["session"].as_str().unwrap()]);
+    let tokens: u64 = told
+        .iter()
+        .flat_map(|receipt| receipt["items"].as_array().unwrap())
+        .map(|item| item["tokens"].as_u64().unwrap())
+        .sum();
+    assert_eq!(number(&page, "data-day"), tokens);
+}
+
+/// The page of installed items says what `brief list` and `brief outdated` print. Sources are asked by the command alone.
+#[test]
+fn installed_items_are_those_of_list() {
+    let project = consumer();
+    let remote = guidance(&project);
+    assert_eq!(project.run(&["add", "acme/guidance"]).code, Some(0));
+    let newer = remote.commit(&[("rules/money/RULE.md", &item("money", "Newer."))]);
+    let json = project.run(&["list", "--json"]).json();
+    let listed = json["items"].as_array().unwrap();
+    let viewer = Viewer::start(&project, &["view", "--no-open"]);
+    viewer.checked();
+    let page = viewer.get("registry");
+    assert_eq!(number(&page, "id=\"installed-count\""), listed.len() as u64);
+    let names: Vec<String> = listed
+        .iter()
+        .map(|item| {
+            format!("{}/{}", item["kind"].as_str().unwrap(), item["name"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(values(&page, "data-item"), names);
+    assert!(page.contains("not asked") && values(&page, "data-update").is_empty(), "{page}");
+    assert_eq!(project.run(&["view", "--updates", "--out", "pages"]).code, Some(0));
+    let page = project.read("pages/registry.html");
+    assert_eq!(values(&page, "data-update"), ["true"]);
+    assert!(page.contains(&newer[..12]), "{page}");
+}
+
+/// For the items of a file, the table of items and clients says what `brief sees` says.
+#[test]
+fn the_matrix_is_that_of_sees() {
+    let project = marked();
+    let json = project.run(&["sees", "src/api/a.py", "--json"]).json();
+    let viewer = Viewer::start(&project, &["view", "--no-open"]);
+    viewer.checked();
+    let page = viewer.get("matrix");
+    let mut count = 0;
+    for item in json["items"].as_array().unwrap() {
+        let place = format!(
+            "data-place=\"{}:{}\"",
+            item["source"]["path"].as_str().unwrap(),
+            item["source"]["line"]
+        );
+        let row = page.split(&place).nth(1).unwrap_or_else(|| panic!("{place}"));
+        let row = row.split("</tr>").next().unwrap();
+        assert_eq!(number(row, "class=\"number\""), item["tokens"].as_u64().unwrap());
+        for client in json["clients"].as_array().unwrap() {
+            let client = client.as_str().unwrap();
+            let cell = row.split(&format!("data-client=\"{client}\"")).nth(1).unwrap();
+            let how = item["seen"][client]["how"].as_str().unwrap();
+            assert_eq!(values(cell, "data-how").first(), Some(&how), "{place} {client}");
+            count += 1;
+        }
+    }
+    assert!(count > 0);
+}
+
+/// A search finds the items that have the word, and the files whose paths do.
+#[test]
+fn a_search_finds_items_and_files() {
+    let project = shop();
+    let viewer = Viewer::start(&project, &["view", "--no-open"]);
+    viewer.checked();
+    let page = viewer.get("search?q=floats");
+    let mut places = values(&page, "data-place");
+    places.sort_unstable();
+    assert_eq!(places, ["AGENTS.yaml:14", "AGENTS.yaml:4"]);
+    assert!(viewer.get("search?q=cart").contains("file/src/cart.py"));
+    let nothing = viewer.get("search?q=zzzz");
+    assert_eq!(number(&nothing, "id=\"found\""), 0);
 }
 
 #[test]

@@ -14,12 +14,12 @@ use brief_syntax::{Diagnostic, Target, TargetKind};
 
 use crate::answer::{Applied, Reason, Resolution};
 use crate::moment::Moment;
-use crate::{DialectGuidance, MatchRecord, ProjectFiles, Reader};
+use crate::{DialectGuidance, GuidanceText, MatchRecord, ProjectFiles, Reader};
 
 use super::guidance::{applied, left_out};
 use super::place::{DEPENDENCIES, HostedEnvironment};
 use super::{
-    HostedContext, HostedItem, HostedOptions, HostedScope, Query, Trigger, check, resolve,
+    HostedContext, HostedItem, HostedOptions, HostedScope, NAME, Query, Trigger, check, resolve,
     resolve::judge,
 };
 
@@ -170,6 +170,18 @@ impl DialectGuidance for HostedDirectories {
         };
         let places = self.owners().map(|(_, here)| &here.resolution);
         self.owners().flat_map(own).chain(check::hidden_characters(places)).collect()
+    }
+
+    fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
+        for item in self.owners().flat_map(|(_, here)| here.own_items()) {
+            tell(GuidanceText {
+                dialect: NAME,
+                source: &item.file.source,
+                body_start: item.file.body_start,
+                is_skill: false,
+                entry: None,
+            });
+        }
     }
 
     fn file_count(&self) -> usize {

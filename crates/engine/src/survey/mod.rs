@@ -22,6 +22,7 @@ use serde::Serialize;
 use crate::Catalog;
 use crate::budget::{Count, cost};
 use crate::repetition::Text;
+use crate::sees::{Arrival, Sees, Sight, Viewer};
 
 pub use coverage::{Coverage, HEAVY, IdleItem};
 pub use gaps::CoverageGap;
@@ -349,6 +350,43 @@ impl<'c> Survey<'c> {
         places
     }
 
+    /// Returns the same moment for each of the files that tell what a client loads.
+    fn example_moments(&self, moment: &Moment) -> impl Iterator<Item = Moment> {
+        self.examples.iter().map(|&file| Moment {
+            target: Some(Target::from_slashed(&self.files.files[file], TargetKind::File)),
+            skip_left_out: true,
+            ..moment.clone()
+        })
+    }
+
+    /// Returns how clients come to the items, whatever file is worked on. A client that loads an item for some files has
+    /// it by itself.
+    pub fn sees<'v>(
+        &self,
+        catalog: &'v Catalog,
+        root: &Path,
+        viewers: &'v [Viewer],
+        count: Count<'_>,
+    ) -> Sees<'v> {
+        let mut sees = Sees::of(catalog, root, viewers, count);
+        let places = sees.items.iter().enumerate();
+        let places: HashMap<_, usize> =
+            places.map(|(index, item)| ((item.dialect, item.path, item.line), index)).collect();
+        for (column, viewer) in viewers.iter().enumerate() {
+            for moment in self.example_moments(&viewer.moment) {
+                for left_out in catalog.candidates(&moment).left_out {
+                    let place = (left_out.dialect, left_out.path, left_out.line);
+                    let item = places.get(&place).and_then(|&index| sees.items.get_mut(index));
+                    if let (Some(item), Reason::LoadedByClient { .. }) = (item, &left_out.reason) {
+                        let reason = left_out.reason.about("").to_string();
+                        item.seen[column] = Sight { how: Arrival::Loaded, reason };
+                    }
+                }
+            }
+        }
+        sees
+    }
+
     /// Returns what each of some clients loads by itself and what would be delivered to it.
     ///
     /// Only what a client may load is asked about again for each of them, by a few of the files that it
@@ -365,12 +403,7 @@ impl<'c> Survey<'c> {
             let moment = Moment { target: None, client: client_name, ..moment.clone() };
             let mut tally = Tally::default();
             tally.take(&catalog.candidates(&moment), count);
-            let example = |&file: &usize| Moment {
-                target: Some(Target::from_slashed(&self.files.files[file], TargetKind::File)),
-                skip_left_out: true,
-                ..moment.clone()
-            };
-            let moments: Vec<Moment> = self.examples.iter().map(example).collect();
+            let moments: Vec<Moment> = self.example_moments(&moment).collect();
             for moment in &moments {
                 tally.take(&catalog.candidates(moment), count);
             }

@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_registry::install::Newest;
 use brief_syntax::System;
 use brief_syntax::system::{FileKind, Remembered};
 use brief_syntax::text::counted;
@@ -92,12 +93,13 @@ pub fn export(
     directory: &Path,
     out: &Path,
     base: Option<&str>,
+    updates: Option<Vec<Newest>>,
 ) -> Result<ExportReport, ExportError> {
     check_ours(system.as_ref(), out)?;
     // What a killed run has left must not be read as a part of the project.
     clear_abandoned(system.as_ref(), out.parent().unwrap_or(Path::new("/")));
     let alone: Arc<dyn System> = Arc::new(Remembered::new(Arc::clone(system)).without_user());
-    let view = ProjectView::new(alone, directory.to_owned());
+    let view = ProjectView::new(alone, directory.to_owned(), updates);
     view.read();
     let newest = view.newest.borrow().clone();
     if let Some(problem) = &newest.snapshot.problem {

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use brief_engine::receipts;
+use brief_registry::install::Newest;
 use brief_syntax::System;
 use brief_syntax::system::{FileWatch, Interruption};
 use tokio::sync::watch;
@@ -45,7 +46,7 @@ const ROUNDS: usize = 3;
 
 /// A state of the project.
 #[derive(Debug, Clone, Default)]
-struct Newest {
+struct ShownState {
     /// Counts the states.
     number: u64,
     snapshot: Arc<Snapshot>,
@@ -58,13 +59,24 @@ pub struct ProjectView {
     system: Arc<dyn System>,
     directory: PathBuf,
     /// The newest state; number 0 until the first is there.
-    newest: watch::Sender<Newest>,
+    newest: watch::Sender<ShownState>,
+    /// The newest versions of the sources, if they were asked.
+    updates: Option<Vec<Newest>>,
 }
 
 impl ProjectView {
-    /// Shows the project around a directory.
-    pub fn new(system: Arc<dyn System>, directory: PathBuf) -> ProjectView {
-        ProjectView { system, directory, newest: watch::Sender::new(Newest::default()) }
+    /// Shows the project around a directory. A page asks no source; `updates` is what they said before.
+    pub fn new(
+        system: Arc<dyn System>,
+        directory: PathBuf,
+        updates: Option<Vec<Newest>>,
+    ) -> ProjectView {
+        ProjectView {
+            system,
+            directory,
+            newest: watch::Sender::new(ShownState::default()),
+            updates,
+        }
     }
 
     /// Reads the project: first its guidance, then the checks.
@@ -108,7 +120,7 @@ impl ProjectView {
     }
 
     /// Makes a served page, and tells whether there is one.
-    fn page(&self, newest: &Newest, path: &str, query: &str) -> (bool, String) {
+    fn page(&self, newest: &ShownState, path: &str, query: &str) -> (bool, String) {
         let snapshot = newest.snapshot.as_ref();
         let address = PageAddress::parse(path, query);
         let links = match &address {

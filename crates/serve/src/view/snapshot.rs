@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_engine::search::SearchIndex;
-use brief_engine::sees::{Arrival, Sees, Sight, Viewer, asked_clients};
+use brief_engine::sees::{Arrival, Sight, Viewer, asked_clients};
 use brief_engine::survey::{DialectCost, Survey, Surveyed, SurveyedDirectory};
 use brief_engine::tokens::Counter;
 use brief_engine::{Briefing, Catalog, Dialects, Project, ProjectFiles, State};
@@ -162,7 +162,7 @@ impl Snapshot {
         snapshot.list(root, survey);
         let viewers: Vec<Viewer> =
             snapshot.clients.iter().map(|client| Viewer::of(&moment, client)).collect();
-        let sees = Sees::of(catalog, root, &viewers, &count);
+        let sees = survey.sees(catalog, root, &viewers, &count);
         let row = |item: &brief_engine::sees::SeenItem<'_>| {
             let (place, name) = (path_below(root, item.path).into_owned(), item.name.to_string());
             MatrixRow {

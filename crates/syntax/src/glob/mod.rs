@@ -207,6 +207,12 @@ impl Glob {
         directory.as_bytes()[..common] == pattern.as_bytes()[..common]
     }
 
+    /// Returns the letters that every matching path begins with.
+    pub fn literal_prefix(&self) -> &str {
+        let CompiledGlob { pattern, prefix, .. } = &*self.shared;
+        &pattern[..*prefix]
+    }
+
     /// Returns whether the pattern has no syntax, so that it matches only its own text.
     pub fn is_literal(&self) -> bool {
         self.shared.shape == GlobShape::Literal

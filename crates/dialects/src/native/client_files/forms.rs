@@ -18,6 +18,7 @@ const MANY_TOOLS: usize = 3;
 pub(super) fn check(check: &mut FileCheck<'_>, form: &str, text: &str, span: Span, spot: Spot<'_>) {
     match form {
         "regex" => regex(check, text, span, spot),
+        "entry-regex" => regex(check, text, span, spot.reacting(Reaction::DropsEntry)),
         "matcher" => matcher(check, text, span, spot, false),
         "tool-matcher" => matcher(check, text, span, spot, true),
         "allow-rule" => permission(check, text, span, spot, true),
@@ -34,7 +35,7 @@ pub(super) fn check(check: &mut FileCheck<'_>, form: &str, text: &str, span: Spa
         "json-path" => path_to(check, ".json", text, span, spot),
         "relative-path" => _ = is_relative(check, text, span, spot),
         "extension-file" => extension_file(check, text, span, spot),
-        "kebab" | "slug" | "word" => name(check, form, text, span, spot),
+        "kebab" | "slug" | "word" | "title" => name(check, form, text, span, spot),
         "color" => color(check, text, span, spot),
         "plugin-name" | "marketplace-name" => claude_name(check, form, text, span, spot),
         "source" => source(check, text, span, spot),
@@ -123,7 +124,7 @@ fn matcher(check: &mut FileCheck<'_>, text: &str, span: Span, spot: Spot<'_>, of
         letter.is_ascii_alphanumeric() || matches!(letter, '_' | '|' | ',' | ' ' | '-')
     });
     if !is_list {
-        regex(check, text, span, spot.silent());
+        regex(check, text, span, spot.reacting(Reaction::IgnoresSilently));
         return;
     }
     if !of_tools {
@@ -136,7 +137,7 @@ fn matcher(check: &mut FileCheck<'_>, text: &str, span: Span, spot: Spot<'_>, of
             check.report(rules::client::NO_EFFECT, span, &message, reaction);
             check.advise(format!("all tools of the server are `mcp__{server}__.*`"), None);
         } else {
-            tool(check, name, span, spot.silent());
+            tool(check, name, span, spot.reacting(Reaction::IgnoresSilently));
         }
     }
 }
@@ -153,7 +154,7 @@ fn permission(check: &mut FileCheck<'_>, text: &str, span: Span, spot: Spot<'_>,
     }
     let tool_name = rule.split('(').next().unwrap_or(rule);
     if !tool_name.contains('*') {
-        tool(check, tool_name, span, spot.silent());
+        tool(check, tool_name, span, spot.reacting(Reaction::IgnoresSilently));
     }
 }
 
@@ -397,6 +398,10 @@ fn name(check: &mut FileCheck<'_>, form: &str, text: &str, span: Span, spot: Spo
             |byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte),
             "a-z, 0-9, `-` and `_`",
         ),
+        "title" => (
+            |byte| byte.is_ascii_alphanumeric() || b"-_.: ".contains(&byte),
+            "letters, digits, spaces, `-`, `_`, `.` and `:`",
+        ),
         _ => (|byte| byte.is_ascii_alphanumeric() || byte == b'-', "letters, digits and hyphens"),
     };
     if text.is_empty() || !text.bytes().all(is_right) {
@@ -406,6 +411,9 @@ fn name(check: &mut FileCheck<'_>, form: &str, text: &str, span: Span, spot: Spo
         && (text.starts_with('-') || text.ends_with('-') || text.contains("--"))
     {
         let message = format!("{} has a hyphen at an end or two in a row: `{text}`", called(spot));
+        check.report(rules::client::WRONG_VALUE, span, &message, spot.reaction);
+    } else if form == "title" && !text.starts_with(|first: char| first.is_ascii_alphanumeric()) {
+        let message = format!("{} has to begin with a letter or a digit: `{text}`", called(spot));
         check.report(rules::client::WRONG_VALUE, span, &message, spot.reaction);
     }
 }

@@ -52,9 +52,9 @@ impl<'k> Spot<'k> {
         Spot { name: "", span, reaction, help: None, is_element: false, level: 0 }
     }
 
-    /// Returns the same place, where the client says nothing.
-    pub(super) fn silent(self) -> Spot<'k> {
-        Spot { reaction: Reaction::IgnoresSilently, ..self }
+    /// Returns the same place, where the client does something else about a wrong value.
+    pub(super) fn reacting(self, reaction: Reaction) -> Spot<'k> {
+        Spot { reaction, ..self }
     }
 }
 

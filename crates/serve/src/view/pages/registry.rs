@@ -1,6 +1,6 @@
 //! The installed items: where they come from, their versions, what they may do, what differs on disk.
 
-use brief_registry::install::{self, Drift, ProjectPaths};
+use brief_registry::install::{self, Drift, Newest, ProjectPaths};
 use brief_registry::lock::Lock;
 use brief_registry::manifest::ManifestPlace;
 use maud::{Markup, html};
@@ -27,7 +27,7 @@ pub(super) fn page(asked: &Asked<'_>) -> Page {
             },
             Some(lock) => html! {
                 @if status.is_pending { p class="note" { "A run was killed before it finished; " code { "brief sync" } " finishes it." } }
-                (sources(&lock))
+                (sources(&lock, asked.view.updates.as_deref()))
                 (items(&lock, &status.drift))
                 (packages(&lock))
             },
@@ -47,24 +47,46 @@ fn place(place: &ManifestPlace) -> String {
     }
 }
 
-fn sources(lock: &Lock) -> Markup {
+/// Returns what the server of a source said.
+fn update(newest: &Newest) -> Markup {
+    let short = |commit: &str| commit.get(..SHORT).unwrap_or(commit).to_owned();
+    html! {
+        @match (&newest.error, &newest.newer_tag, &newest.commit) {
+            (Some(error), _, _) => { "not known: " (shown(error)) }
+            (None, Some(tag), _) => { strong { (shown(tag)) } }
+            (None, None, Some(commit)) if newest.is_outdated() => { strong { code { (short(commit)) } } }
+            _ => "none",
+        }
+    }
+}
+
+fn sources(lock: &Lock, updates: Option<&[Newest]>) -> Markup {
     html! {
         section aria-labelledby="sources" {
             h2 id="sources" { "Sources" }
             (table("Sources", html! {
-                (head([Words("source"), Words("from"), Words("commit"), Words("bundles")]))
+                (head([Words("source"), Words("from"), Words("commit"), Words("update"), Words("bundles")]))
                 tbody {
                     @for (name, source) in &lock.sources {
                         tr data-source=(shown(name)) {
                             th scope="row" { (shown(name)) }
                             td class="path" { (shown(&place(&source.place))) }
                             td { code { (source.commit.as_deref().map_or("–", |commit| commit.get(..SHORT).unwrap_or(commit))) } }
+                            td data-update=[updates.map(|all| all.iter().any(|newest| &newest.name == name && newest.is_outdated()))] {
+                                @match updates.map(|all| all.iter().find(|newest| &newest.name == name)) {
+                                    None => "not asked",
+                                    Some(None) => "–",
+                                    Some(Some(newest)) => (update(newest)),
+                                }
+                            }
                             td { @for (bundle, version) in &source.bundles { (shown(bundle)) @if let Some(version) = version { " " (shown(version)) } " " } }
                         }
                     }
                 }
             }))
-            p { code { "brief outdated" } " asks the sources for newer versions; this page asks no source." }
+            @if updates.is_none() {
+                p { "A page asks no source. " code { "brief outdated" } " asks them for newer versions, " code { "brief view --updates" } " shows them here." }
+            }
         }
     }
 }
