@@ -13,7 +13,7 @@ use brief_syntax::system::{OsSystem, Remembered};
 use brief_syntax::text::grouped;
 use brief_syntax::{glob, limits};
 
-use crate::{clients, workspace};
+use crate::{book, clients, workspace};
 
 /// The picture in the README.
 const PICTURE: &str = "docs/pictures/shop.svg";
@@ -24,23 +24,25 @@ struct Page {
     content: String,
 }
 
-fn pages() -> Vec<Page> {
+fn pages() -> Result<Vec<Page>, String> {
     let page = |path: &str, content| Page { path: path.to_owned(), content };
     let mut pages = vec![
         page("docs/reference/cli.md", command_line()),
         page("docs/reference/diagnostics.md", diagnostics::reference()),
         page("docs/reference/limits.md", limits_table()),
         page(PICTURE, picture()),
+        page(book::SCHEMAS, book::schemas()?),
     ];
     let rules = RulePage::all();
     pages.extend(rules.map(|rule| page(&diagnostics::path(rule.code), rule.to_string())));
     pages.extend(clients::pages().into_iter().map(|(path, content)| Page { path, content }));
-    pages
+    pages.push(page(book::CONTENTS, book::contents()?));
+    Ok(pages)
 }
 
 /// Writes the generated files, or with `check` only compares them.
 pub(crate) fn run(check: bool) -> Result<(), String> {
-    let pages = pages();
+    let pages = pages()?;
     diagnostics::remove_old(&pages.iter().map(|page| page.path.as_str()).collect(), check)?;
     for Page { path, content } in pages {
         let target = workspace().join(&path);

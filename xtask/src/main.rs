@@ -1,9 +1,10 @@
 //! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `clients`, `oracles`, `fuzz`, `order`, `view`,
-//! `vscode` and `dist`.
+//! `vscode`, `dist` and `book`.
 #![expect(clippy::disallowed_methods, reason = "this tool works on the source tree")]
 #![expect(clippy::print_stderr, reason = "this tool talks to a person")]
 
 mod bench;
+mod book;
 mod clients;
 mod dist;
 mod generate;
@@ -82,6 +83,8 @@ enum Task {
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
+    /// Build the documentation as a site in target/book/html (needs mdbook)
+    Book,
     /// Trace a hook and write the order of its functions for the linker (needs valgrind)
     Order,
 }
@@ -97,6 +100,7 @@ fn main() -> ExitCode {
         Task::Oracles { client, count } => bench::ask_oracles(&client, count),
         Task::View => bench::open_pages(),
         Task::Dist { binary, out } => dist::run(binary.as_deref(), out.as_deref()),
+        Task::Book => book::build(),
         Task::Order => bench::write_order(),
         Task::Vscode => vscode(),
     };

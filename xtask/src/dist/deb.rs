@@ -15,17 +15,25 @@ const DESCRIPTION: &str =
  through the hooks of the clients, over MCP or on the command line.
 ";
 
+/// The licences. The text of the Apache licence is on every system (policy 12.5).
+const COPYRIGHT: &str = concat!(
+    "Briefing is licensed under MIT or Apache-2.0, as you like. The text of the Apache License 2.0 is in\n",
+    "/usr/share/common-licenses/Apache-2.0. Licences of what is linked in are in THIRD-PARTY.txt.gz.\n\n",
+    include_str!("../../../LICENSE-MIT")
+);
+
 /// Makes `briefing_VERSION_ARCHITECTURE.deb`.
 pub(super) fn package(release: &Release, architecture: &str) -> (String, Vec<u8>) {
     let documents = format!("usr/share/doc/{NAME}");
     let compressed = |path: String, text: &[u8]| {
-        // Policy 12.1 and 12.7: pages and changelogs are compressed with the best level.
+        // Policy 12.1 and 12.3: pages and long documents are compressed.
         DistFile::new(path, archive::gzip(text, release.level))
     };
     let mut files = vec![
         DistFile::program("usr/bin/brief", &release.program),
-        DistFile::text(format!("{documents}/copyright"), &copyright(release)),
-        compressed(format!("{documents}/changelog.gz"), include_bytes!("../../../CHANGELOG.md")),
+        DistFile::text(format!("{documents}/copyright"), COPYRIGHT),
+        compressed(format!("{documents}/CHANGELOG.md.gz"), include_bytes!("../../../CHANGELOG.md")),
+        compressed(format!("{documents}/THIRD-PARTY.txt.gz"), release.licences.as_bytes()),
         DistFile::text(format!("{documents}/README.md"), include_str!("../../../README.md")),
     ];
     for (name, page) in &release.manual {
@@ -66,15 +74,6 @@ pub(super) fn package(release: &Release, architecture: &str) -> (String, Vec<u8>
     ];
     let name = format!("{NAME}_{}_{architecture}.deb", release.version);
     (name, archive::ar(&members, release.time))
-}
-
-fn copyright(release: &Release) -> String {
-    format!(
-        "Briefing is licensed under MIT or Apache-2.0, as you like.\n\n{}\n\
-         On Debian systems, the text of the Apache License is in /usr/share/common-licenses/Apache-2.0.\n\n{}",
-        include_str!("../../../LICENSE-MIT"),
-        release.licences
-    )
 }
 
 fn md5(data: &[u8]) -> String {

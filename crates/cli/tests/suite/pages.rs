@@ -26,7 +26,15 @@ use crate::install::{Remote, consumer, git, item, write_all};
 use crate::workspace;
 
 /// Guides that [`plain_guides_run_as_written`] runs.
-const PLAIN_GUIDES: [&str; 2] = ["docs/guide/ci.md", "docs/guide/installing.md"];
+const PLAIN_GUIDES: [&str; 7] = [
+    "docs/guide/ci.md",
+    "docs/guide/first-steps.md",
+    "docs/guide/installing.md",
+    "docs/guide/moving-over.md",
+    "docs/guide/one-repository.md",
+    "docs/guide/prompts-in-ci.md",
+    "docs/guide/team-registry.md",
+];
 
 /// Programs that are not there when a page is run.
 const STAND_INS: [&str; 4] = ["claude", "llama-server", "ollama", "vllm"];
@@ -186,10 +194,7 @@ fn with_programs(project: Sandbox, url: &str) -> Sandbox {
     let programs = project.outside().join("programs");
     let program = project.command("", &[]).get_program().to_string_lossy().into_owned();
     // Whatever address a page exports, the model that answers is the test's own.
-    let model = match url {
-        "" => String::new(),
-        url => format!("export OPENAI_BASE_URL='{url}' OPENAI_API_KEY=key\n"),
-    };
+    let model = format!("export OPENAI_BASE_URL='{url}' OPENAI_API_KEY=key\n");
     let brief = format!("#!/bin/sh\n{model}exec '{program}' \"$@\"\n");
     let cargo = format!(
         "#!/bin/sh\n[ \"$1 $2 $3\" = 'run -q --' ] || exit 9\nshift 3\nexec '{program}' \"$@\"\n"
@@ -201,6 +206,11 @@ fn with_programs(project: Sandbox, url: &str) -> Sandbox {
     for (name, _) in scripts {
         let path = programs.join(name);
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    // Without a model it is the program itself, because a page links it under another name.
+    if url.is_empty() {
+        fs::remove_file(programs.join("brief")).unwrap();
+        std::os::unix::fs::symlink(program, programs.join("brief")).unwrap();
     }
     project
 }
