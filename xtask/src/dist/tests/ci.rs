@@ -72,16 +72,20 @@ const OTHER: &str =
 const BAD: &str =
     "context:\n  - content: Prices.\n    mach: [\"src/**\"]\n    match: [\"none/**\"]\n";
 
+/// Puts the packages where a release has them.
+fn publish(release: &Path) {
+    fs::create_dir_all(release).unwrap();
+    for file in fs::read_dir(PACKAGES.path()).unwrap().map(|entry| entry.unwrap()) {
+        fs::copy(file.path(), release.join(file.file_name())).unwrap();
+    }
+}
+
 /// A release is downloaded, and refused when a byte of it is another one.
 #[test]
 fn the_install_script_takes_what_has_its_checksum() {
     let scratch = tempfile::tempdir().unwrap();
     let release = scratch.path().join("v0.1.0");
-    fs::create_dir(&release).unwrap();
-    let files = fs::read_dir(PACKAGES.path()).unwrap().map(|entry| entry.unwrap());
-    for file in files {
-        fs::copy(file.path(), release.join(file.file_name())).unwrap();
-    }
+    publish(&release);
     let install = |into: &str| {
         let releases = format!("file://{}", scratch.path().display());
         let mut bash = Command::new("bash");
@@ -134,6 +138,103 @@ fn the_check_script_reports_findings_and_changes() {
     repository.commit(&[("AGENTS.yaml", GOOD)]);
     let output = repository.run(&plain, &["main"]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+}
+
+/// The steps of the action run as a runner would run them: the release is installed, findings are annotations, and the
+/// comment is an output.
+#[test]
+fn the_action_runs_its_steps() {
+    let scratch = tempfile::tempdir().unwrap();
+    let release = scratch.path().join("releases").join("v0.1.0");
+    publish(&release);
+    let repository = Repository::new(&[("AGENTS.yaml", GOOD), ("src/a.py", "")]);
+    let clone = Repository { directory: tempfile::tempdir().unwrap() };
+    let origin = repository.directory.path().to_string_lossy().into_owned();
+    clone.git(&["clone", "--quiet", &origin, "."]);
+    clone.git(&["checkout", "--quiet", "-b", "branch"]);
+    clone.commit(&[("AGENTS.yaml", BAD)]);
+
+    let action = fs::read_to_string(workspace().join("action.yml")).unwrap();
+    let action = brief_syntax::yaml::Yaml::parse(&action);
+    let action = serde_json::to_value(action.root().unwrap()).unwrap();
+    let files = scratch.path().join("files");
+    fs::create_dir(&files).unwrap();
+    let value = |expression: &str| match expression {
+        "github.server_url" => format!("file://{}", scratch.path().display()),
+        "inputs.version" => "0.1.0".to_owned(),
+        "inputs.lint-options" => "--strict".to_owned(),
+        "github.base_ref" => "main".to_owned(),
+        long if long.contains("format('origin/{0}'") => "origin/main".to_owned(),
+        other => panic!("`{other}` has no value in this test"),
+    };
+    let mut codes = Vec::new();
+    for step in action["runs"]["steps"].as_array().unwrap() {
+        assert_eq!(step["shell"], "bash");
+        let mut bash = Command::new("bash");
+        let script = step["run"].as_str().unwrap();
+        bash.args(["-e", "-o", "pipefail", "-c", script]).current_dir(clone.directory.path());
+        let environment = step["env"].as_object().into_iter().flatten();
+        for (name, text) in environment {
+            let text = text.as_str().unwrap();
+            let inner = text.strip_prefix("${{ ").and_then(|rest| rest.strip_suffix(" }}"));
+            let text = match (name.as_str(), inner) {
+                // The address of a release has two expressions in it.
+                ("BRIEF_RELEASES", _) => format!("{}/releases", value("github.server_url")),
+                (_, Some(expression)) => value(expression),
+                (_, None) => text.to_owned(),
+            };
+            bash.env(name, text);
+        }
+        let path = std::env::var("PATH").unwrap_or_default();
+        let added = fs::read_to_string(files.join("path")).unwrap_or_default();
+        let output = bash
+            .env("PATH", format!("{}:{path}", added.trim_end()))
+            .env("GITHUB_ACTION_PATH", workspace())
+            .env("GITHUB_OUTPUT", files.join("output"))
+            .env("GITHUB_PATH", files.join("path"))
+            .env("GITHUB_STEP_SUMMARY", files.join("summary"))
+            .env("RUNNER_TEMP", scratch.path())
+            .output()
+            .unwrap();
+        codes.push((output.status.code(), said(&output)));
+    }
+    let [installed, fetched, checked] = &codes[..] else { panic!("{codes:#?}") };
+    assert_eq!((installed.0, fetched.0), (Some(0), Some(0)), "{codes:#?}");
+    assert_eq!(checked.0, Some(1), "{}", checked.1);
+    assert!(checked.1.contains("file=AGENTS.yaml,line="), "{}", checked.1);
+    let comment = fs::read_to_string(files.join("output")).unwrap();
+    let comment = comment.trim_end().strip_prefix("comment=").unwrap().to_owned();
+    let comment = fs::read_to_string(comment).unwrap();
+    assert!(comment.contains("AGENTS.yaml"), "{comment}");
+    assert_eq!(fs::read_to_string(files.join("summary")).unwrap(), comment);
+}
+
+/// The patterns of the Renovate preset find the versions of `brief.toml`, and no branch or directory. Node.js runs them, as
+/// Renovate does.
+#[test]
+fn the_renovate_preset_finds_versions() {
+    let manifest = "[install]\nclients = [\"claude\"]\n\n[sources.short]  # remark\ngit = \"acme/guidance\"\nref = \"v1.2.0\" # tag\n\n\
+        [sources.full]\ngit = \"https://github.com/acme/other.git\"\nsubpath = \"content\"\nref = \"2.0.0\"\n\n\
+        [sources.lab]\ngit = \"https://git.example.com/team/rules.git\"\nref = \"v3.1.4\"\n\n\
+        [sources.branch]\ngit = \"acme/branchy\"\nref = \"main\"\n\n[sources.ours]\ndirectory = \"../guidance\"\n\n\
+        [sources.newest]\ngit = \"acme/newest\"\n\n[sources.last]\ngit = \"acme/last\"\nref = \"v0.1.0\"\n";
+    let script = "const [preset, text] = process.argv.slice(1); const found = []; \
+        for (const manager of JSON.parse(preset).customManagers) for (const pattern of manager.matchStrings) \
+        for (const match of text.matchAll(new RegExp(pattern, 'g'))) \
+        found.push([manager.datasourceTemplate, match.groups.packageName ?? match.groups.depName, match.groups.currentValue].join(' ')); \
+        console.log(found.join('\\n'))";
+    let preset = fs::read_to_string(workspace().join("renovate/default.json")).unwrap();
+    let found = call("node", &["-e".as_ref(), script.as_ref(), preset.as_ref(), manifest.as_ref()]);
+    let found: Vec<&str> = found.lines().collect();
+    assert_eq!(
+        found,
+        [
+            "github-tags acme/guidance v1.2.0",
+            "github-tags acme/other 2.0.0",
+            "github-tags acme/last v0.1.0",
+            "git-tags https://git.example.com/team/rules.git v3.1.4",
+        ]
+    );
 }
 
 /// The real pre-commit, which pip installs for this test, clones this repository's hooks and runs them.
