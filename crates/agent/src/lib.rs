@@ -11,8 +11,6 @@ pub mod conversation;
 pub mod fuzzing;
 pub mod gates;
 pub mod mcp_client;
-mod names;
-mod outgoing;
 pub mod remote_commands;
 pub mod sandbox;
 mod sse;

@@ -53,6 +53,8 @@ pub(crate) const GROUPS: &[Group] = &[
             ("remove", "brief remove rule/money"),
             ("update", "brief update --dry-run"),
             ("outdated", "brief outdated"),
+            ("publish", "brief publish oci://registry.example/acme/guidance:v1.0.0"),
+            ("promote", "brief promote oci://registry.example/acme/guidance@sha256:… stable"),
             ("list", "brief list --tree"),
             ("search", "brief search review acme/guidance"),
             ("sync", "brief sync --frozen"),

@@ -5,6 +5,7 @@ use std::path::Path;
 use brief_dialects::policy::{Policy, PolicyDecision, SourcePlace};
 use brief_syntax::System;
 
+use crate::oci::OciPlace;
 use crate::source::SourceAddress;
 
 impl SourceAddress {
@@ -19,11 +20,21 @@ impl SourceAddress {
         if policy.files().len() == 0 {
             return None;
         }
+        let place = self.place(system, base);
+        let of_artefact = || match self {
+            SourceAddress::Oci(oci) => policy.artefact(&place, oci.digest().is_some()),
+            _ => None,
+        };
+        policy.source(&place).or_else(of_artefact)
+    }
+
+    /// Returns the place of the source, as the patterns of a policy name it.
+    pub(crate) fn place(&self, system: &dyn System, base: &Path) -> SourcePlace {
         let resolved = |path: &Path| {
             let path = base.join(path);
             system.resolve(&path).map_or(path, |found| found.path)
         };
-        let place = match self {
+        match self {
             SourceAddress::Directory(path) => SourcePlace::Directory(resolved(path)),
             SourceAddress::Git(git) => match git.address() {
                 Ok(address) => match SourcePlace::of_address(&address) {
@@ -32,7 +43,10 @@ impl SourceAddress {
                 },
                 Err(_) => SourcePlace::Unclear,
             },
-        };
-        policy.source(&place)
+            SourceAddress::Oci(oci) => match &oci.place {
+                OciPlace::Registry { .. } => SourcePlace::of_address(&oci.repository()),
+                OciPlace::Layout(path) => SourcePlace::Directory(resolved(path)),
+            },
+        }
     }
 }

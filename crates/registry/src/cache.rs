@@ -22,6 +22,7 @@ use crate::cache_slot::{CacheSlot, CachedCommit};
 use crate::error::FetchError;
 use crate::extract::is_commit;
 use crate::latest::Latest;
+use crate::oci::Provenance;
 use crate::source::{GitSource, SourceError};
 
 /// The permission to fetch.
@@ -33,16 +34,18 @@ pub enum Network {
     Offline,
 }
 
-/// The files of a git source at one commit.
+/// The files of a source at one commit or digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkout {
     /// The absolute path of the files, with the source's subpath applied. Read-only for callers.
     pub directory: PathBuf,
-    /// The full commit.
+    /// The full commit, or the digest of an artefact.
     pub commit: String,
     /// Remarks for the user: an unreachable network, files that were left out. Repeated runs give the same
     /// notes while the cause lasts.
     pub notes: Vec<String>,
+    /// The origin that an artefact of a registry claims and proves; empty for a commit.
+    pub provenance: Provenance,
 }
 
 /// A step that may take a while, reported before it begins.

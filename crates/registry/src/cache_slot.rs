@@ -4,10 +4,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use brief_syntax::hash::sha256;
-use brief_syntax::system::{FileKind, FileLock};
 use brief_syntax::{System, limits};
 
 use crate::access::GitAccess;
@@ -17,13 +14,9 @@ use crate::error::FetchError;
 use crate::extract::{Extraction, is_commit};
 use crate::git::{CHATTER, Git, GitOutcome, GitRequest};
 use crate::latest::{self, Latest};
+use crate::oci::Provenance;
 use crate::source::GitSource;
-
-/// The prefix of staged directories.
-const STAGED: &str = ".brief-";
-
-/// The age from which a staged directory counts as left behind by a killed run.
-const ABANDONED: Duration = Duration::from_hours(24);
+use crate::staged::{StagedDir, clear_abandoned, fingerprint, io_error};
 
 /// The reference that git writes for a fetched commit.
 const FETCHED: &str = "refs/brief/fetched";
@@ -140,19 +133,7 @@ impl<'a> CacheSlot<'a> {
             let path = self.directory.join(directory);
             self.system.create_private_dir(&path).map_err(|error| io_error(&path, error))?;
         }
-        let handle = self
-            .system
-            .open_dir(&self.directory)
-            .map_err(|error| io_error(&self.directory, error))?;
-        for entry in handle.entries().map_err(|error| io_error(&self.directory, error))? {
-            let is_staged = entry.name.to_str().is_some_and(|name| name.starts_with(STAGED));
-            let path = self.directory.join(&entry.name);
-            if is_staged && entry.kind == FileKind::Directory && self.is_abandoned(&path) {
-                // Another process may have removed it already.
-                let _ = self.system.remove_tree(&path);
-            }
-        }
-        Ok(())
+        clear_abandoned(self.system, &self.directory)
     }
 
     /// Refuses an unencrypted address that the user's git settings rewrite to another machine.
@@ -165,12 +146,6 @@ impl<'a> CacheSlot<'a> {
         let url = String::from_utf8_lossy(&output).trim().to_owned();
         let led = GitSource { url, reference: None, subpath: None };
         led.address().map(drop).map_err(FetchError::from)
-    }
-
-    fn is_abandoned(&self, path: &Path) -> bool {
-        let age = |modified| self.system.now().duration_since(modified).unwrap_or_default();
-        self.system.is_abandoned(path)
-            || self.system.modified(path).is_ok_and(|modified| age(modified) > ABANDONED)
     }
 
     /// Returns the files of one commit. Fetches it if it is not in the cache.
@@ -453,7 +428,7 @@ impl<'a> CacheSlot<'a> {
     /// Creates an empty repository with the object format of the commit. Writes the files of `git init
     /// --bare` itself: that process would take as long as unpacking a small fetch.
     fn new_repository(&self, commit: &str) -> Result<StagedDir<'_>, FetchError> {
-        let staged = self.stage()?;
+        let staged = StagedDir::new(self.system, &self.directory)?;
         for name in ["objects", "refs"] {
             let path = staged.path.join(name);
             self.system.create_dir(&path).map_err(|error| io_error(&path, error))?;
@@ -495,7 +470,8 @@ impl<'a> CacheSlot<'a> {
         };
         let mut directory = tree.join("tree");
         directory.extend(self.source.subpath.iter().flat_map(|subpath| subpath.split('/')));
-        Ok(Some(Checkout { directory, commit: commit.to_owned(), notes }))
+        let provenance = Provenance::default();
+        Ok(Some(Checkout { directory, commit: commit.to_owned(), notes, provenance }))
     }
 
     /// Writes the files of a commit whose repository is in the cache.
@@ -503,7 +479,7 @@ impl<'a> CacheSlot<'a> {
         if let Some(checkout) = self.extracted(commit)? {
             return Ok(checkout);
         }
-        let staged = self.stage()?;
+        let staged = StagedDir::new(self.system, &self.directory)?;
         let mut root = staged.path.join("tree");
         root.extend(self.source.subpath.iter().flat_map(|subpath| subpath.split('/')));
         let extraction = Extraction {
@@ -522,46 +498,4 @@ impl<'a> CacheSlot<'a> {
         let checkout = self.extracted(commit)?;
         checkout.ok_or_else(|| io_error(&self.tree(commit), io::ErrorKind::NotFound.into()))
     }
-
-    fn stage(&self) -> Result<StagedDir<'_>, FetchError> {
-        let staged = self.system.create_staging_dir(&self.directory);
-        let (path, lock) = staged.map_err(|error| io_error(&self.directory, error))?;
-        Ok(StagedDir { system: self.system, path, _lock: lock })
-    }
-}
-
-/// A directory that is removed on drop unless it was put in place.
-struct StagedDir<'a> {
-    system: &'a dyn System,
-    path: PathBuf,
-    /// Marks the directory as in use by a running process.
-    _lock: FileLock,
-}
-
-impl StagedDir<'_> {
-    /// Puts the directory in place. If another process was faster, its directory stays.
-    fn put(self, target: &Path) -> Result<(), FetchError> {
-        match self.system.rename_dir(&self.path, target) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                Err(io_error(target, error))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Drop for StagedDir<'_> {
-    fn drop(&mut self) {
-        // Usually it is in place and no longer here. If the removal fails, a later run tries again.
-        let _ = self.system.remove_tree(&self.path);
-    }
-}
-
-pub(crate) fn io_error(path: &Path, error: io::Error) -> FetchError {
-    FetchError::Io { path: path.to_owned(), error }
-}
-
-/// Returns the first digits of a text's SHA-256, in hexadecimal.
-fn fingerprint(text: &str) -> String {
-    sha256(text.as_bytes())[..32].to_owned()
 }

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use brief_syntax::limits;
 
+use crate::oci::OciError;
 use crate::source::SourceError;
 
-/// A git source that could not be fetched.
+/// A source that could not be fetched.
 ///
 /// `repository` is always the redacted address of the source, without credentials.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +17,9 @@ pub enum FetchError {
     /// The source itself is not valid.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// The artefact could not be read.
+    #[error(transparent)]
+    Oci(#[from] OciError),
     /// No directory of `PATH` outside the project has a `git`.
     #[error(
         "`git` was not found in a directory of `PATH` outside the project, and is needed for `{repository}`; install it, or clone it yourself and name the directory"
@@ -151,6 +155,9 @@ impl FetchError {
     /// Returns whether the network or the installed git may be the cause. Then the result of an earlier run
     /// is a fair substitute.
     pub(crate) fn is_about_reach(&self) -> bool {
+        if let FetchError::Oci(error) = self {
+            return error.is_about_reach();
+        }
         matches!(
             self,
             FetchError::GitMissing { .. }

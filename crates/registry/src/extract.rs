@@ -15,10 +15,10 @@ use brief_syntax::limits;
 use brief_syntax::text::grouped;
 
 use crate::address::one_line;
-use crate::cache_slot::io_error;
 use crate::error::FetchError;
 use crate::git::{Git, GitOutcome, GitRequest};
 use crate::guidance;
+use crate::staged::io_error;
 
 /// The limit for the bytes of a listing: some hundred thousand files.
 const LISTING_BYTES: usize = 64 * 1024 * 1024;
@@ -335,16 +335,20 @@ impl<'t> TreeLine<'t> {
         })
     }
 
-    /// Returns the path, unless a part of it leads elsewhere or is a git directory.
     fn safe_path(&self) -> Option<PathBuf> {
-        let is_safe = |name: &[u8]| {
-            let lossy = String::from_utf8_lossy(name);
-            let is_foreign = cfg!(windows) && lossy.contains(['\\', ':']);
-            !matches!(name, b"" | b"." | b"..") && !is_foreign && !is_git_directory(&lossy)
-        };
-        let path = path_from(self.name)?;
-        self.name.split(|&byte| byte == b'/').all(is_safe).then_some(path)
+        safe_path(self.name)
     }
+}
+
+/// Returns a fetched path, unless a part of it leads elsewhere or is a git directory.
+pub(crate) fn safe_path(name: &[u8]) -> Option<PathBuf> {
+    let is_safe = |name: &[u8]| {
+        let lossy = String::from_utf8_lossy(name);
+        let is_foreign = cfg!(windows) && lossy.contains(['\\', ':']);
+        !matches!(name, b"" | b"." | b"..") && !is_foreign && !is_git_directory(&lossy)
+    };
+    let path = path_from(name)?;
+    name.split(|&byte| byte == b'/').all(is_safe).then_some(path)
 }
 
 /// Returns whether some file system takes the name for `.git`. File systems may ignore case, invisible

@@ -48,6 +48,11 @@ pub fn newer_tag<'t>(reference: &str, tags: &'t [String]) -> Option<&'t str> {
     newer.max_by(|(one, _), (other, _)| one.cmp(other)).map(|(_, tag)| tag)
 }
 
+/// Returns whether a reference is a version, so that others may be newer.
+pub(crate) fn is_version(reference: &str) -> bool {
+    split_version(reference).is_some()
+}
+
 /// Splits `package@v1.2.3` before the first digit of the version.
 fn split_version(tag: &str) -> Option<(&str, Version)> {
     let name = tag.rfind(['/', '@']).map_or(0, |end| end + 1);

@@ -45,8 +45,12 @@ pub struct Lock {
 pub struct LockedSource {
     /// The address, in the words of the manifest.
     pub place: ManifestPlace,
-    /// The commit; only for a repository.
+    /// The commit of a repository, or the digest of an artefact.
     pub commit: Option<String>,
+    /// The signer of an artefact; another one is refused until it is accepted.
+    pub signer: Option<String>,
+    /// The time of an artefact, as its publisher says; an older one is refused.
+    pub created: Option<String>,
     /// The installed bundles of the source, with their versions.
     pub bundles: BTreeMap<String, Option<String>>,
 }
@@ -124,8 +128,12 @@ struct RawSource {
     #[serde(rename = "ref")]
     reference: Option<String>,
     subpath: Option<String>,
+    oci: Option<String>,
     directory: Option<String>,
     commit: Option<String>,
+    digest: Option<String>,
+    signer: Option<String>,
+    created: Option<String>,
     #[serde(default)]
     bundles: Vec<String>,
 }
@@ -203,9 +211,17 @@ impl Lock {
                     optional(&mut text, "ref", reference.as_deref());
                     optional(&mut text, "subpath", subpath.as_deref());
                 }
+                ManifestPlace::Oci { oci, reference } => {
+                    field(&mut text, "oci", oci);
+                    optional(&mut text, "ref", reference.as_deref());
+                }
                 ManifestPlace::Directory(path) => field(&mut text, "directory", path),
             }
-            optional(&mut text, "commit", source.commit.as_deref());
+            let is_oci = matches!(source.place, ManifestPlace::Oci { .. });
+            let key = if is_oci { "digest" } else { "commit" };
+            optional(&mut text, key, source.commit.as_deref());
+            optional(&mut text, "signer", source.signer.as_deref());
+            optional(&mut text, "created", source.created.as_deref());
             let bundles = source.bundles.iter().map(|(name, version)| match version {
                 Some(version) => format!("{name} {version}"),
                 None => name.clone(),
@@ -313,15 +329,28 @@ impl RawLock {
 impl RawSource {
     fn check(self) -> Result<LockedSource, Wrong> {
         let mark = quoted(&self.name);
-        let place = match (self.git, self.directory) {
-            (Some(git), None) => {
+        let place = match (self.git, self.oci, self.directory) {
+            (Some(git), None, None) => {
                 ManifestPlace::Git { git, reference: self.reference, subpath: self.subpath }
             }
-            (None, Some(directory)) => ManifestPlace::Directory(directory),
-            _ => return Err((mark, "a source has `git` or `directory`".to_owned())),
+            (None, Some(oci), None) => ManifestPlace::Oci { oci, reference: self.reference },
+            (None, None, Some(directory)) => ManifestPlace::Directory(directory),
+            _ => return Err((mark, "a source has `git`, `oci` or `directory`".to_owned())),
         };
         if matches!(place, ManifestPlace::Git { .. }) != self.commit.is_some() {
             return Err((mark, "a repository has a `commit`, a directory has none".to_owned()));
+        }
+        let is_oci = matches!(place, ManifestPlace::Oci { .. });
+        if is_oci != self.digest.is_some()
+            || (!is_oci && (self.signer.is_some() || self.created.is_some()))
+        {
+            let problem = "an artefact has a `digest`, and nothing else has one or a `signer`";
+            return Err((mark, problem.to_owned()));
+        }
+        for text in self.digest.iter().chain(&self.signer) {
+            if !crate::oci::is_digest(text) {
+                return Err((text.clone(), format!("`{text}` is not a digest")));
+            }
         }
         if let Some(commit) = self.commit.as_deref().filter(|text| !crate::extract::is_commit(text))
         {
@@ -331,7 +360,13 @@ impl RawSource {
             Some((name, version)) => (name.to_owned(), Some(version.to_owned())),
             None => (text, None),
         });
-        Ok(LockedSource { place, commit: self.commit, bundles: bundles.collect() })
+        Ok(LockedSource {
+            place,
+            commit: self.commit.or(self.digest),
+            signer: self.signer,
+            created: self.created,
+            bundles: bundles.collect(),
+        })
     }
 }
 
@@ -457,135 +492,4 @@ pub(crate) fn is_sha256(text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use brief_dialects::dependencies::{Ecosystem, PackageId};
-
-    use super::*;
-
-    #[test]
-    fn texts_are_quoted_as_the_format_wants_it() {
-        let plain: String = (0..=127_u8)
-            .map(char::from)
-            .filter(|c| " -_./:@+".contains(*c) || c.is_ascii_alphanumeric())
-            .collect();
-        for text in
-            ["", " ", "a", "skills/a b", "1", "true", &plain, "\"", "'", "\\", "\n", "é", "\u{7f}"]
-        {
-            assert_eq!(quoted(text), toml_edit::Value::from(text).to_string(), "{text:?}");
-        }
-    }
-
-    fn sample() -> Lock {
-        let sha = |letter: char| letter.to_string().repeat(64);
-        let place = ManifestPlace::Git {
-            git: "acme/guidance".to_owned(),
-            reference: Some("v1".to_owned()),
-            subpath: None,
-        };
-        let file = |letter, program| LockedFile { sha256: sha(letter), program };
-        let item = LockedItem {
-            source: "guidance".to_owned(),
-            path: "skills/a".to_owned(),
-            version: Some("1.0.0".to_owned()),
-            sha256: sha('a'),
-            bundles: vec!["base".to_owned()],
-            clients: vec!["claude".to_owned(), "copilot".to_owned()],
-            capabilities: vec!["commands echo 'x'".to_owned(), "hosts é.example".to_owned()],
-            files: BTreeMap::from([
-                (".claude/skills/a/SKILL.md".to_owned(), file('b', false)),
-                (".claude/skills/a/with space \"x\".sh".to_owned(), file('c', true)),
-            ]),
-        };
-        let source = LockedSource {
-            place,
-            commit: Some("0123456789abcdef0123456789abcdef01234567".to_owned()),
-            bundles: BTreeMap::from([("base".to_owned(), Some("1.2.0".to_owned()))]),
-        };
-        let local = LockedSource {
-            place: ManifestPlace::Directory("../local".to_owned()),
-            commit: None,
-            bundles: BTreeMap::new(),
-        };
-        let entries = vec![
-            SharedEntry::Listed { key: "instructions".to_owned(), value: "x/**".to_owned() },
-            SharedEntry::Block { text: "@AGENTS.md\nsecond".to_owned() },
-            SharedEntry::Keyed {
-                key: "mcpServers".to_owned(),
-                name: "files".to_owned(),
-                json: "{\"command\":\"x\"}".to_owned(),
-            },
-        ];
-        Lock {
-            sources: BTreeMap::from([("guidance".to_owned(), source), ("local".to_owned(), local)]),
-            items: BTreeMap::from([(ItemId { kind: ItemKind::Skill, name: "a".to_owned() }, item)]),
-            shared: BTreeMap::from([("CLAUDE.md".to_owned(), entries)]),
-            dependencies: vec![LockedDependency {
-                id: PackageId {
-                    ecosystem: Ecosystem::Npm,
-                    name: "@acme/ui".to_owned(),
-                    version: "2.1.0".to_owned(),
-                },
-                from: "packages/web".to_owned(),
-                sha256: sha('d'),
-                capabilities: vec!["hosts ui.example".to_owned()],
-                files: vec![("skills/a b/SKILL.md".to_owned(), sha('e'))],
-            }],
-            is_old: false,
-        }
-    }
-
-    #[test]
-    fn what_was_written_is_read_again() {
-        let text = sample().to_text();
-        assert_eq!(Lock::parse(&text).unwrap(), sample(), "{text}");
-        assert!(text.lines().all(|line| line.len() < 200), "{text}");
-    }
-
-    /// X14: a shared file without entries adds nothing, and the rewritten lock can be read.
-    #[test]
-    fn x14_a_shared_file_without_entries_can_be_rewritten() {
-        for entries in ["entries = []\n", ""] {
-            let text = format!("version = 2\n\n[[shared]]\npath = \"CLAUDE.md\"\n{entries}");
-            let lock = Lock::parse(&text).unwrap();
-            assert_eq!(Lock::parse(&lock.to_text()).unwrap(), lock);
-        }
-        let mut lock = sample();
-        lock.shared.insert("AGENTS.md".to_owned(), Vec::new());
-        assert_eq!(Lock::parse(&lock.to_text()).unwrap(), sample());
-    }
-
-    #[test]
-    fn a_lock_that_was_edited_is_refused_with_its_line() {
-        let text = sample().to_text();
-        let cases = [
-            ("version = 2", "version = 9", "upgrade"),
-            ("version = 2", "version = 0", "upgrade"),
-            ("kind = \"skill\"", "kind = \"skil\"", "no kind `skil`"),
-            (".claude/skills/a/SKILL.md", "../../etc/passwd", "not the path of an output"),
-            (".claude/skills/a/SKILL.md", "src/main.rs", "not the path of an output"),
-            ("0123456789abcdef0123456789abcdef01234567", "--upload-pack", "not a commit"),
-            ("source = \"guidance\"", "source = \"other\"", "which is not a source"),
-            ("path = \"CLAUDE.md\"", "path = \"../CLAUDE.md\"", "not a path in the project"),
-            ("[[item]]", "[[items]]", "unknown field"),
-            ("\"npm\"", "\"nmp\"", "no kind of package `nmp`"),
-        ];
-        for (from, to, words) in cases {
-            let edited = text.replace(from, to);
-            let error = Lock::parse(&edited).unwrap_err();
-            assert!(error.problem.contains(words), "{to}: {error}");
-            let line = edited.lines().position(|line| line.contains(to)).unwrap() + 1;
-            assert_eq!(error.line, line, "{to}: {error}\n{edited}");
-        }
-        let list = text.find("capabilities = [").unwrap();
-        let end = list + text[list..].find("]\n").unwrap() + 2;
-        let stripped = format!("{}{}", &text[..list], &text[end..]);
-        let error = Lock::parse(&stripped).unwrap_err();
-        assert!(error.problem.contains("no list of capabilities"), "{error}");
-        let line = stripped.lines().position(|line| line == "name = \"a\"").unwrap() + 1;
-        assert_eq!(error.line, line, "{stripped}");
-        let old = Lock::parse(&stripped.replace("version = 2", "version = 1")).unwrap();
-        assert!(old.is_old);
-        let merged = text.replace("[[item]]", "<<<<<<< ours\n[[item]]");
-        assert!(Lock::parse(&merged).unwrap_err().problem.contains("merge"));
-    }
-}
+mod tests;

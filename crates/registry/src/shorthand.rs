@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use brief_syntax::{System, hidden};
 
 use crate::address::{Address, percent_decoded, split_scheme};
+use crate::oci::OciSource;
 use crate::source::{
     GitSource, HOSTS, SourceAddress, SourceError, SourceParts, check_parts, is_archive,
     is_plain_path, is_remote, is_repository, shown, split_forced, split_host, unsupported,
@@ -70,6 +71,9 @@ impl<'t> Typed<'t> {
                 // Opening the directory reports that it is missing.
                 None => Ok(SourceAddress::Directory(text.into())),
             };
+        }
+        if OciSource::is_meant(text) {
+            return OciSource::parse(text, self.base).map(SourceAddress::Oci);
         }
         if let Some((word, rest)) = split_forced(text) {
             if word.eq_ignore_ascii_case("git") {

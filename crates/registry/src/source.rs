@@ -10,6 +10,7 @@ use brief_syntax::System;
 
 use crate::access::is_here;
 use crate::address::{Address, is_scheme, one_line, percent_decoded, redact, split_scheme};
+use crate::oci::OciSource;
 
 /// Hosts whose repositories need no `https://`; the flag is true if repositories always have two names.
 pub(crate) const HOSTS: [(&str, bool); 3] =
@@ -31,6 +32,8 @@ pub enum SourceAddress {
     Directory(PathBuf),
     /// A git repository, or a directory in one.
     Git(GitSource),
+    /// An artefact in a registry of containers, or in a directory of the same layout.
+    Oci(OciSource),
 }
 
 /// A git repository, or a directory in one.
@@ -78,6 +81,14 @@ pub enum SourceError {
         /// The text that the user typed, credentials redacted.
         given: String,
         /// The defect and the advice.
+        reason: &'static str,
+    },
+    /// The text is not the address of an artefact.
+    #[error("`{given}` is not the address of an artefact: {reason}")]
+    Oci {
+        /// The text that the user typed, credentials redacted.
+        given: String,
+        /// The defect.
         reason: &'static str,
     },
     /// The parameter is not supported.
@@ -138,6 +149,9 @@ impl SourceAddress {
         if is_plain_path(text) {
             return Ok(SourceAddress::Directory(text.into()));
         }
+        if OciSource::is_meant(text) {
+            return OciSource::parse(text, base).map(SourceAddress::Oci);
+        }
         if let Some((word, rest)) = split_forced(text) {
             if word.eq_ignore_ascii_case("git") {
                 return SourceParts::split(text, rest)?.into_git(base).map(SourceAddress::Git);
@@ -176,6 +190,8 @@ impl SourceAddress {
                 };
                 SourceAddress::Git(GitSource { subpath: Some(subpath), ..source.clone() })
             }
+            // An artefact is always taken whole.
+            SourceAddress::Oci(_) => self.clone(),
         }
     }
 
@@ -185,7 +201,7 @@ impl SourceAddress {
             SourceAddress::Git(git) => git
                 .address()
                 .is_ok_and(|address| git.url != address && git.to_string().contains("***")),
-            SourceAddress::Directory(_) => false,
+            SourceAddress::Directory(_) | SourceAddress::Oci(_) => false,
         }
     }
 
@@ -210,6 +226,7 @@ impl fmt::Display for SourceAddress {
                 formatter.write_str(&one_line(&path.to_string_lossy()))
             }
             SourceAddress::Git(source) => source.fmt(formatter),
+            SourceAddress::Oci(source) => source.fmt(formatter),
         }
     }
 }
@@ -455,7 +472,7 @@ pub(crate) fn unsupported(given: &str, word: &str, punctuation: &str) -> SourceE
             "download it and name the directory, or keep it in a git repository"
         }
         ("hg" | "svn", _) => "name a git mirror of it, or a directory",
-        _ => "write `git::URL`, `https://…`, `ssh://…`, `file:///…` or a directory",
+        _ => "write `git::URL`, `https://…`, `ssh://…`, `oci://…`, `file:///…` or a directory",
     };
     SourceError::Scheme { given: shown(given), scheme: format!("{word}{punctuation}"), help }
 }

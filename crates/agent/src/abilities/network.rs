@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use brief_outgoing::Names;
 use brief_syntax::{System, limits};
 use serde_json::{Map, Value, json};
 use ureq::http::{self, Method, Uri};
@@ -16,7 +17,6 @@ use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 
 use super::address::is_public;
 use super::{AbilityRefusal, text};
-use crate::names::Names;
 
 /// Header fields that the program itself sets.
 const OURS: [&str; 9] = [

@@ -6,9 +6,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use brief_outgoing::{Route, is_own_machine};
 use brief_syntax::System;
-
-use crate::outgoing::{Route, is_own_machine};
 
 /// The variable that names the server.
 const BASE_URL: &str = "OPENAI_BASE_URL";

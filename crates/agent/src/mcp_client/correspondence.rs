@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use brief_outgoing::{Route, is_own_machine};
 use brief_syntax::{System, limits};
 use serde_json::Value;
 use ureq::http::{Response, Uri};
 
 use super::address::RemoteServer;
 use super::connection::WireFailure;
-use crate::outgoing::{Route, is_own_machine};
 use crate::sse::{Events, ServerEvent, StreamPlace};
 
 /// The size of the read buffer.

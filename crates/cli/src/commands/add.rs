@@ -23,10 +23,11 @@ use crate::ui::Ui;
 /// Add items from a registry, for the project's clients or the user's
 ///
 /// Without ITEM everything in the source is added, also what comes later. brief.toml gets an entry for
-/// the source, brief.lock the commit and the hash of everything that was written.
+/// the source, brief.lock the commit or digest and the hash of everything that was written.
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// The source: owner/repo, gitlab:group/repo, a git URL or a directory; @REF and :SUBPATH may follow
+    /// The source: owner/repo, gitlab:group/repo, a git URL, an artefact (`oci://HOST/PATH:TAG`) or a directory; @REF and
+    /// :SUBPATH may follow
     source: String,
 
     /// The items: NAME or KIND/NAME of a rule, skill, agent, command or bundle [default: all]
@@ -267,7 +268,8 @@ fn not_chosen(addition: &Addition, locked: Option<&str>, error: &ChooseError) ->
         }
         ChooseError::Missing { .. } if locked.is_some() => {
             let version = match &addition.place {
-                ManifestPlace::Git { reference: Some(_), .. } => "@VERSION",
+                ManifestPlace::Git { reference: Some(_), .. }
+                | ManifestPlace::Oci { reference: Some(_), .. } => "@VERSION",
                 _ => "",
             };
             let name = &addition.name;

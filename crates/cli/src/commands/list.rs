@@ -158,6 +158,11 @@ fn print_tree(ui: &mut Ui, lock: &Lock) -> Result<(), CommandError> {
                 Some(reference) => format!("{git}@{reference}"),
                 None => git.clone(),
             },
+            ManifestPlace::Oci { oci, reference } => match reference {
+                Some(digest) if digest.contains(':') => format!("{oci}@{digest}"),
+                Some(tag) => format!("{oci}:{tag}"),
+                None => oci.clone(),
+            },
             ManifestPlace::Directory(path) => path.clone(),
         };
         let commit = source.commit.as_deref().map_or(String::new(), |at| format!(" {}", short(at)));

@@ -28,6 +28,8 @@ mod mcp_servers;
 mod new;
 mod outdated;
 mod own;
+mod promote;
+mod publish;
 mod question;
 mod receipts;
 mod remove;
@@ -77,6 +79,8 @@ pub(crate) enum Command {
     Remove(remove::RemoveArgs),
     Update(update::UpdateArgs),
     Outdated(outdated::OutdatedArgs),
+    Publish(publish::PublishArgs),
+    Promote(promote::PromoteArgs),
     List(list::ListArgs),
     Search(search::SearchArgs),
     #[command(visible_alias = "install")]
@@ -152,6 +156,8 @@ pub(crate) fn run(
         Command::Remove(args) => remove::run(ui, session, args),
         Command::Update(args) => update::run(ui, session, args),
         Command::Outdated(args) => outdated::run(ui, session, args),
+        Command::Publish(args) => publish::run(ui, session, args),
+        Command::Promote(args) => promote::run(ui, session, args),
         Command::List(args) => list::run(ui, session, args),
         Command::Search(args) => search::run(ui, session, args),
         Command::Sync(args) => sync::run(ui, session, args),

@@ -86,19 +86,17 @@ fn other_version(
         let message = format!("no source is called `{name}`");
         return Err(CommandError::refused(message).with_hint(hint));
     };
-    let ManifestPlace::Git { git, subpath, .. } = &source.place else {
+    if let ManifestPlace::Directory(_) = &source.place {
         let message = format!("the source `{name}` is a directory, which has no versions");
         return Err(CommandError::refused(message)
             .with_hint("it is always read as it is; `brief sync` does that"));
-    };
+    }
     if reference.is_empty() {
         let message = format!("`{name}@` does not say which version");
-        return Err(
-            CommandError::usage(message).with_hint("a branch, tag or commit comes after `@`")
-        );
+        return Err(CommandError::usage(message)
+            .with_hint("a branch, tag, commit or digest comes after `@`"));
     }
-    let (git, subpath) = (git.clone(), subpath.clone());
-    let place = ManifestPlace::Git { git, reference: Some(reference.to_owned()), subpath };
+    let place = source.place.at(reference);
     let (source, wanted) = (name.to_owned(), Wanted::default());
     Ok(ManifestEdit::Want { source, place, wanted, clients: None })
 }
@@ -141,12 +139,12 @@ fn sources(
         }
         found.extend(of_name);
     }
-    let is_git = |name: &String| {
+    let has_versions = |name: &String| {
         manifest
             .source(name)
-            .is_some_and(|source| matches!(source.place, ManifestPlace::Git { .. }))
+            .is_some_and(|source| !matches!(source.place, ManifestPlace::Directory(_)))
     };
     // A directory has no versions and is always read as it is.
-    found.retain(is_git);
+    found.retain(has_versions);
     Ok(found)
 }

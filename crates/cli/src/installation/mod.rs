@@ -68,6 +68,10 @@ pub(crate) struct Writing {
     #[arg(long, value_name = "SHA256", value_parser = sha256)]
     accept: Vec<String>,
 
+    /// Take an artefact of this signer instead of the locked one; brief.lock remembers it
+    #[arg(long, value_name = "SIGNER", value_parser = signer)]
+    accept_signer: Vec<String>,
+
     #[command(flatten)]
     pub(crate) place: Where,
 
@@ -82,6 +86,13 @@ fn sha256(text: &str) -> Result<String, String> {
         Ok(text.to_owned())
     } else {
         Err("a content has a SHA-256 of 64 digits; `brief sync` names it".to_owned())
+    }
+}
+
+fn signer(text: &str) -> Result<String, String> {
+    match text.strip_prefix("sha256:").map(sha256) {
+        Some(Ok(_)) => Ok(text.to_owned()),
+        _ => Err("a signer is `sha256:` and 64 digits; `brief sync` names it".to_owned()),
     }
 }
 
@@ -249,6 +260,7 @@ impl Installation {
             adopt: self.chosen(session, &writing.adopt),
             force: self.chosen(session, &writing.force),
             accept: writing.accept.iter().cloned().collect(),
+            accept_signers: writing.accept_signer.iter().cloned().collect(),
             ..InstallRequest::new(clients)
         }
     }

@@ -21,8 +21,9 @@ use crate::ui::Ui;
 /// The number of shown letters of a commit.
 const SHORT: usize = 12;
 
-/// Returns the start of a commit.
+/// Returns the start of a commit, or of the digits of a digest.
 pub(crate) fn short(commit: &str) -> &str {
+    let commit = commit.strip_prefix("sha256:").unwrap_or(commit);
     commit.get(..SHORT).unwrap_or(commit)
 }
 
@@ -268,6 +269,7 @@ struct RunReport<'r> {
 pub(crate) struct JsonSource<'r> {
     name: &'r str,
     git: Option<&'r str>,
+    oci: Option<&'r str>,
     r#ref: Option<&'r str>,
     subpath: Option<&'r str>,
     directory: Option<&'r str>,
@@ -321,13 +323,28 @@ impl<'r> JsonSource<'r> {
         before: Option<&'r str>,
         commit: Option<&'r str>,
     ) -> JsonSource<'r> {
-        let (git, reference, subpath, directory) = match place {
-            ManifestPlace::Git { git, reference, subpath } => {
-                (Some(git.as_str()), reference.as_deref(), subpath.as_deref(), None)
-            }
-            ManifestPlace::Directory(path) => (None, None, None, Some(path.as_str())),
+        let empty = JsonSource {
+            name,
+            git: None,
+            oci: None,
+            r#ref: None,
+            subpath: None,
+            directory: None,
+            before,
+            commit,
         };
-        JsonSource { name, git, r#ref: reference, subpath, directory, before, commit }
+        match place {
+            ManifestPlace::Git { git, reference, subpath } => JsonSource {
+                git: Some(git),
+                r#ref: reference.as_deref(),
+                subpath: subpath.as_deref(),
+                ..empty
+            },
+            ManifestPlace::Oci { oci, reference } => {
+                JsonSource { oci: Some(oci), r#ref: reference.as_deref(), ..empty }
+            }
+            ManifestPlace::Directory(path) => JsonSource { directory: Some(path), ..empty },
+        }
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn refusal(error: &InstallError) -> CommandError {
         InstallError::Edit { error: EditError::Outrun, .. } => CommandError::outrun(message),
         InstallError::Edit { .. } => CommandError::usage(message),
         InstallError::Source { .. } => {
-            CommandError::usage(message).with_hint("correct `git` in `brief.toml`")
+            CommandError::usage(message).with_hint("correct its address in `brief.toml`")
         }
         InstallError::Fetch { error, .. } => {
             let refused = CommandError::refused(message);
@@ -51,6 +51,12 @@ pub(crate) fn refusal(error: &InstallError) -> CommandError {
         }
         InstallError::Directory { .. } => CommandError::refused(message)
             .with_hint("correct `directory` in `brief.toml`, or `brief remove` the source"),
+        InstallError::Signer { .. } => CommandError::refused(message).with_hint(
+            "ask its publisher; `--accept-signer SIGNER` accepts another one, and nothing accepts a missing one but removing the source",
+        ),
+        InstallError::Older { name, .. } => CommandError::refused(message).with_hint(format!(
+            "a registry may replay an old answer; `brief update {name}@sha256:…` goes back on purpose"
+        )),
         InstallError::ForeignJournal { .. } => {
             CommandError::refused(message).with_hint("remove it, then run `brief sync`")
         }

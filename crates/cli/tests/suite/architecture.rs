@@ -13,7 +13,7 @@ const FLOORS: [&[&str]; 7] = [
     &["brief-runtime"],
     &["brief-agent", "brief-clients", "brief-engine", "brief-registry"],
     &["brief-dialects"],
-    &["brief-profiles"],
+    &["brief-outgoing", "brief-profiles"],
     &["brief-syntax"],
 ];
 
@@ -62,9 +62,9 @@ fn manifests() -> Vec<Manifest> {
 }
 
 /// Packages of `Cargo.lock`, our own and those of tests and other systems included. More need a reason: 13 are
-/// the HTTP server of `brief mcp --http`, 4 the templates of `brief view`, the last 10 the archives of `cargo xtask dist`,
-/// which are not in the program.
-const MOST_PACKAGES: usize = 244;
+/// the HTTP server of `brief mcp --http`, 4 the templates of `brief view`, 10 the archives of `cargo xtask dist`, which the
+/// program has for artefacts too, the last one the crate that two others go out through.
+const MOST_PACKAGES: usize = 245;
 
 fn floors() -> BTreeMap<&'static str, usize> {
     let floors = FLOORS.iter().enumerate();

@@ -101,7 +101,7 @@ fn a_run_tells_programs_what_it_did() {
     let report = output.json();
     assert_eq!(
         report["sources"],
-        json!([{"name": "guidance", "git": "acme/guidance", "ref": "main", "subpath": null,
+        json!([{"name": "guidance", "git": "acme/guidance", "oci": null, "ref": "main", "subpath": null,
             "directory": null, "before": null, "commit": commit}])
     );
     assert_eq!(

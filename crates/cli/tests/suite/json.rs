@@ -100,6 +100,11 @@ const RUNS: &[(&str, &str)] = &[
     ("init", "-C ../outside init"),
     ("man", "man ../outside/man"),
     ("self version", "self version"),
+    ("publish", "publish oci-layout:../outside/kept:v1 --from ../outside/guidance"),
+    (
+        "promote",
+        "promote oci-layout:../outside/kept@sha256:3a464cd3b90027398f5707362823d0b79dbe329fc2374bde531ad1de13690bff stable",
+    ),
 ];
 
 /// A repository that every command has something to say about.
@@ -176,7 +181,7 @@ fn every_command_answers_in_the_documented_shape() {
     }
     let mut names: BTreeSet<String> =
         known.iter().map(|kind| format!("{}.json", kind.replace(' ', "-"))).collect();
-    names.extend(["common.json", "error.json"].map(str::to_owned));
+    names.extend(["README.md", "common.json", "error.json"].map(str::to_owned));
     for entry in fs::read_dir(&schemas).unwrap() {
         let entry = entry.unwrap();
         // Those of files that people write are in a directory of their own.

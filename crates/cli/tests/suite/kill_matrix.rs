@@ -429,6 +429,7 @@ cases! {
     remove_global: "remove -g", ["remove", "-g", "ship"], installed;
     clean: "clean", ["clean"], installed;
     clean_global: "clean -g", ["clean", "-g"], installed;
+    publish: "publish, to a directory", ["publish", "oci-layout:kept:v1"], registry;
     build: "build", ["build", "../outside/source", "--out", "built"], source;
     import: "import", ["import"], of_clients;
     import_replace: "import --replace", ["import", "--replace"], of_clients;

@@ -14,6 +14,10 @@ mod agent_run;
 #[cfg(target_os = "linux")]
 mod agent_stop;
 mod architecture;
+#[cfg(target_os = "linux")]
+mod artefact_trust;
+#[cfg(target_os = "linux")]
+mod artefacts;
 #[cfg(unix)]
 mod attacks;
 mod audit;
@@ -23,6 +27,8 @@ mod build_ownership;
 mod client_files;
 mod coding_context;
 mod completions;
+#[cfg(target_os = "linux")]
+mod container_registry;
 mod context;
 mod decisions;
 mod deps;

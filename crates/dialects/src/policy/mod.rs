@@ -9,6 +9,7 @@
 //! The module is in this crate because installing, running and serving all ask it, and their crates
 //! do not see each other.
 
+mod artefact;
 pub(crate) mod fuzzing;
 mod pattern;
 mod read;
@@ -23,6 +24,8 @@ use brief_syntax::{Source, limits};
 use crate::capability::Capability;
 use crate::portable::ItemId;
 
+use artefact::ArtefactRules;
+pub use artefact::RequiredSigners;
 use pattern::SourcePattern;
 pub use pattern::SourcePlace;
 
@@ -45,6 +48,7 @@ struct PolicyLayer {
     required: Vec<(usize, ItemId)>,
     never: Vec<(usize, Capability)>,
     execution: Option<usize>,
+    artefacts: ArtefactRules,
 }
 
 /// A rule that decided, with its place.

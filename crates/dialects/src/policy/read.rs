@@ -11,7 +11,7 @@ use crate::portable::toml::{self, Table, TomlEntry, TomlProblem};
 use crate::portable::{ItemId, ItemKind};
 
 /// The keys of the file.
-const KEYS: [&str; 4] = ["capabilities", "execution", "required", "sources"];
+const KEYS: [&str; 5] = ["capabilities", "execution", "oci", "required", "sources"];
 
 /// The kinds of items, by their keys.
 const KINDS: [(&str, ItemKind); 4] = [
@@ -70,6 +70,7 @@ fn read_entry(
                 }
             }
         }
+        "oci" => super::artefact::read(entry.table()?, home, &mut layer.artefacts)?,
         "required" => {
             for entry in entry.table()?.entries() {
                 let Some(&(_, kind)) = KINDS.iter().find(|(key, _)| *key == entry.key) else {
@@ -99,7 +100,10 @@ fn read_entry(
     Ok(())
 }
 
-fn patterns(entry: &TomlEntry<'_>, home: Option<&Path>) -> Result<Vec<SourcePattern>, TomlProblem> {
+pub(super) fn patterns(
+    entry: &TomlEntry<'_>,
+    home: Option<&Path>,
+) -> Result<Vec<SourcePattern>, TomlProblem> {
     let texts = entry.texts()?;
     let pattern = |text: &String| {
         SourcePattern::read(text, home)
@@ -108,6 +112,6 @@ fn patterns(entry: &TomlEntry<'_>, home: Option<&Path>) -> Result<Vec<SourcePatt
     texts.iter().map(pattern).collect()
 }
 
-fn line(entry: &TomlEntry<'_>) -> usize {
+pub(super) fn line(entry: &TomlEntry<'_>) -> usize {
     entry.source.line(entry.span.start)
 }

@@ -8,6 +8,7 @@ mod caller;
 mod commits;
 mod error;
 mod objects;
+mod origin;
 mod removals;
 mod working;
 
@@ -23,6 +24,7 @@ use caller::Caller;
 pub use commits::FileCommit;
 pub use error::HistoryError;
 use objects::{Committed, Objects};
+pub use origin::FileOrigin;
 pub use removals::RemovingCommit;
 use working::OnDisk;
 

@@ -9,6 +9,7 @@ use brief_syntax::system::System;
 use super::ProjectPaths;
 use crate::lock::Lock;
 use crate::manifest::{Manifest, ManifestEdit, ManifestPlace, Wanted};
+use crate::oci::{OciPlace, OciSource};
 use crate::source::{GitSource, SourceAddress, SourceError};
 
 /// A source as the user typed it.
@@ -83,6 +84,9 @@ impl TypedSource<'_> {
             (SourceAddress::Git(source), ManifestPlace::Git { reference, .. }) => {
                 SourceAddress::Git(GitSource { reference: reference.clone(), ..source })
             }
+            (SourceAddress::Oci(source), ManifestPlace::Oci { reference, .. }) => {
+                SourceAddress::Oci(OciSource { reference: reference.clone(), ..source })
+            }
             (source, _) => source,
         };
         Ok(Addition { source, name, place })
@@ -108,6 +112,15 @@ impl TypedSource<'_> {
                 let (reference, subpath) = (source.reference.clone(), source.subpath.clone());
                 Ok((ManifestPlace::Git { git, reference, subpath }, identity))
             }
+            SourceAddress::Oci(source) => {
+                let identity = source.repository();
+                let oci = match &source.place {
+                    OciPlace::Registry { .. } => identity.clone(),
+                    OciPlace::Layout(path) => format!("oci-layout:{}", from(project, path)),
+                };
+                let reference = source.reference.clone();
+                Ok((ManifestPlace::Oci { oci, reference }, identity))
+            }
         }
     }
 }
@@ -127,6 +140,20 @@ impl Addition {
 }
 
 impl ManifestPlace {
+    /// Returns this entry at another branch, tag, commit or digest. A directory has none.
+    #[must_use]
+    pub fn at(&self, reference: &str) -> ManifestPlace {
+        let mut place = self.clone();
+        match &mut place {
+            ManifestPlace::Git { reference: own, .. }
+            | ManifestPlace::Oci { reference: own, .. } => {
+                *own = Some(reference.to_owned());
+            }
+            ManifestPlace::Directory(_) => {}
+        }
+        place
+    }
+
     /// Returns this entry as it is written, at the version of another one that names a version.
     fn at_version_of(&self, other: ManifestPlace) -> ManifestPlace {
         match (self, other) {
@@ -137,6 +164,13 @@ impl ManifestPlace {
                 git: git.clone(),
                 reference: wanted.or_else(|| reference.clone()),
                 subpath: subpath.clone(),
+            },
+            (
+                ManifestPlace::Oci { oci, reference },
+                ManifestPlace::Oci { reference: wanted, .. },
+            ) => ManifestPlace::Oci {
+                oci: oci.clone(),
+                reference: wanted.or_else(|| reference.clone()),
             },
             (own, _) => own.clone(),
         }
@@ -155,6 +189,9 @@ fn is_same(
         (ManifestPlace::Git { git, subpath, .. }, ManifestPlace::Git { subpath: own, .. }) => {
             subpath == own && identity_of(system, project, git).as_deref() == Some(identity)
         }
+        (ManifestPlace::Oci { oci, .. }, ManifestPlace::Oci { .. }) => {
+            OciSource::parse(oci, &project.config).is_ok_and(|known| known.repository() == identity)
+        }
         (ManifestPlace::Directory(path), ManifestPlace::Directory(_)) => {
             cleaned(&project.config.join(path)).to_string_lossy() == identity
         }
@@ -165,6 +202,7 @@ fn is_same(
 fn identity_of(system: &dyn System, project: &ProjectPaths, git: &str) -> Option<String> {
     match SourceAddress::parse_added(git, &project.config, system).ok()? {
         SourceAddress::Git(source) => source.identity().ok(),
+        SourceAddress::Oci(_) => None,
         SourceAddress::Directory(path) => {
             let url = format!("file://{}", cleaned(&project.config.join(path)).display());
             GitSource { url, reference: None, subpath: None }.identity().ok()
@@ -202,7 +240,7 @@ fn free_name(identity: &str, place: &ManifestPlace, is_free: impl Fn(&str) -> bo
         .take(2)
         .collect();
     let last = parts.first().cloned().unwrap_or_else(|| match place {
-        ManifestPlace::Git { .. } => "repository".to_owned(),
+        ManifestPlace::Git { .. } | ManifestPlace::Oci { .. } => "repository".to_owned(),
         ManifestPlace::Directory(_) => "directory".to_owned(),
     });
     if is_free(&last) {

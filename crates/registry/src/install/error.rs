@@ -108,6 +108,26 @@ pub enum InstallError {
         /// The failed fetch.
         error: Box<FetchError>,
     },
+    /// An artefact has another signer than the locked one, or none.
+    #[error("the source `{name}` was signed by `{before}`, and is now {found}")]
+    Signer {
+        /// The name of the source.
+        name: String,
+        /// The locked signer.
+        before: String,
+        /// The signers now, in words.
+        found: String,
+    },
+    /// The tag leads to an artefact that is older than the locked one.
+    #[error("the source `{name}` would go back from {before} to {found}")]
+    Older {
+        /// The name of the source.
+        name: String,
+        /// The time of the locked artefact.
+        before: String,
+        /// The time of the other one, in words.
+        found: String,
+    },
     /// The directory of a source cannot be opened.
     #[error("the source `{name}`: the directory `{}` cannot be opened: {}", path.display(), words(error))]
     Directory {

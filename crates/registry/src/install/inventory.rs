@@ -7,10 +7,11 @@ use brief_syntax::Root;
 use brief_syntax::system::{System, words};
 
 use super::ProjectPaths;
-use super::open::{git_source, read_items};
+use super::open::{read_items, source_of};
 use crate::cache::{Cache, Network};
 use crate::lock::Lock;
 use crate::manifest::{Manifest, ManifestPlace, WantedSource};
+use crate::remote::RemoteSource;
 
 /// The sources of a project, read without the network.
 #[derive(Debug, Default)]
@@ -49,16 +50,17 @@ fn read_one(
     clients: &[&str],
 ) -> Result<Registry, String> {
     let mut is_repository = false;
-    let directory = match &source.place {
-        ManifestPlace::Directory(path) => project.config.join(path),
-        ManifestPlace::Git { .. } => {
+    let address = source_of(system, project, source).map_err(|error| error.to_string())?;
+    let directory = match (RemoteSource::of(&address), &source.place) {
+        (None, ManifestPlace::Directory(path)) => project.config.join(path),
+        (None, _) => return Err("it is not a repository".to_owned()),
+        (Some(remote), _) => {
             is_repository = true;
-            let git = git_source(system, project, source).map_err(|error| error.to_string())?;
             let cache = Cache::of_user(system).ok_or("there is no home directory")?;
             let locked = lock.sources.get(&source.name).filter(|one| one.place == source.place);
             let commit = locked.and_then(|locked| locked.commit.as_deref());
             let commit = commit.ok_or("it is not locked; run `brief sync`")?;
-            let checkout = cache.checkout_commit(&git, commit, Network::Offline);
+            let checkout = remote.checkout_commit(&cache, commit, Network::Offline);
             checkout.map_err(|error| error.to_string())?.directory
         }
     };

@@ -28,6 +28,7 @@ mod select;
 mod shared;
 mod state;
 mod status;
+mod vouch;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -52,6 +53,7 @@ pub use listing::{
     ListedBundle, ListedFile, ListedItem, ListedPlugin, ListedSource, SourceListing, list_source,
 };
 pub use newest::{Newest, newest};
+pub(crate) use open::read_items;
 pub use open::{Elsewhere, Found, SourceRoot, look_into, open_source, source_of};
 pub use project::ProjectPaths;
 pub use run::sync;
@@ -85,6 +87,8 @@ pub struct InstallRequest<'r> {
     pub force: BTreeSet<String>,
     /// Accepted contents of items with hidden text or opaque files, by SHA-256. The manifest records them.
     pub accept: BTreeSet<String>,
+    /// Signers that may replace the locked ones.
+    pub accept_signers: BTreeSet<String>,
     /// The items to install.
     pub extent: Extent,
     /// Descriptions of clients that become files of the project.
@@ -107,6 +111,7 @@ impl<'r> InstallRequest<'r> {
             adopt: BTreeSet::new(),
             force: BTreeSet::new(),
             accept: BTreeSet::new(),
+            accept_signers: BTreeSet::new(),
             extent: Extent::Manifest,
             new_clients: &[],
         }

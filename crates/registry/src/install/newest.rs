@@ -3,13 +3,13 @@
 use brief_dialects::policy::Policy;
 use brief_syntax::system::System;
 
-use super::open::{admit, git_source};
+use super::open::{admit, source_of};
 use super::{InstallError, ProjectPaths};
 use crate::cache::{Cache, Event};
 use crate::latest::newer_tag;
 use crate::lock::Lock;
-use crate::manifest::{Manifest, ManifestPlace};
-use crate::source::SourceAddress;
+use crate::manifest::Manifest;
+use crate::remote::RemoteSource;
 
 /// The locked and the newest state of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,14 +47,13 @@ pub fn newest(
     let policy = Policy::load(system)?;
     let mut all = Vec::new();
     for wanted in &manifest.sources {
-        let ManifestPlace::Git { .. } = wanted.place else { continue };
-        let source = git_source(system, project, wanted)?;
-        let named = SourceAddress::Git(source.clone());
-        admit(system, &policy, &wanted.name, &named, &project.config)?;
+        let source = source_of(system, project, wanted)?;
+        let Some(remote) = RemoteSource::of(&source) else { continue };
+        admit(system, &policy, &wanted.name, &source, &project.config)?;
         let locked = lock.sources.get(&wanted.name).and_then(|locked| locked.commit.clone());
         let name = wanted.name.clone();
-        let reference = source.reference.clone();
-        all.push(match cache.latest(&source) {
+        let reference = remote.reference().map(str::to_owned);
+        all.push(match remote.latest(&cache) {
             Ok(latest) => {
                 let tag = reference.as_deref().and_then(|text| newer_tag(text, &latest.tags));
                 let newer_tag = tag.map(str::to_owned);

@@ -10,11 +10,14 @@ use brief_syntax::system::{Dir, FileKind, System};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Root, Severity, Source as Text, limits};
 
+use super::vouch::{Pinned, Vouching};
 use super::{InstallError, InstallRequest, ProjectPaths};
 use crate::cache::{Cache, Checkout, Event, Network};
 use crate::lock::{Lock, LockedSource};
 use crate::manifest::{ManifestPlace, Wanted, WantedSource};
-use crate::source::{GitSource, SourceAddress};
+use crate::oci::OciSource;
+use crate::remote::RemoteSource;
+use crate::source::{GitSource, SourceAddress, SourceError};
 
 /// An open source.
 pub(super) struct OpenedSource<'o> {
@@ -22,6 +25,8 @@ pub(super) struct OpenedSource<'o> {
     pub(super) root: Root,
     pub(super) registry: Arc<Registry>,
     pub(super) commit: Option<String>,
+    /// The origin of an artefact, as far as the lock keeps it.
+    pub(super) pinned: Pinned,
     /// True if the commit is the locked one.
     pub(super) is_locked: bool,
     pub(super) notes: Vec<String>,
@@ -136,7 +141,7 @@ pub fn look_into(
 
 /// Reads the items of a source. They may name the clients that the source itself describes. In a directory around
 /// `here`, where the user's project is, the directories of clients hold outputs.
-pub(super) fn read_items(
+pub(crate) fn read_items(
     system: &dyn System,
     root: &Root,
     clients: &[&str],
@@ -178,13 +183,14 @@ pub fn open_source(
 ) -> Result<SourceRoot, InstallError> {
     let name = source.to_string();
     admit(system, &Policy::load(system)?, &name, source, base)?;
-    let (directory, commit, notes) = match source {
-        SourceAddress::Directory(path) => (base.join(path), None, Vec::new()),
-        SourceAddress::Git(git) => {
+    let (directory, commit, notes) = match (source, RemoteSource::of(source)) {
+        (SourceAddress::Directory(path), _) => (base.join(path), None, Vec::new()),
+        (_, None) => unreachable!("only a directory has no versions"),
+        (_, Some(remote)) => {
             let cache = cache(system)?.observed(observer);
             let checkout = match commit {
-                Some(commit) => cache.checkout_commit(git, commit, network),
-                None => cache.checkout(git, network),
+                Some(commit) => remote.checkout_commit(&cache, commit, network),
+                None => remote.checkout(&cache, network),
             };
             let checkout = checkout.map_err(|error| InstallError::Fetch {
                 name: name.clone(),
@@ -290,14 +296,27 @@ impl Opener<'_> {
     ) -> Result<OpenedSource<'w>, InstallError> {
         let source = source_of(self.system, self.project, wanted)?;
         admit(self.system, self.policy, &wanted.name, &source, &self.project.config)?;
-        let (directory, commit, is_locked, notes) = match &wanted.place {
-            ManifestPlace::Directory(path) => {
+        let mut pinned = Pinned::default();
+        let (directory, commit, is_locked, notes) = match (&source, RemoteSource::of(&source)) {
+            (SourceAddress::Directory(path), _) => {
                 (self.project.config.join(path), None, false, Vec::new())
             }
-            ManifestPlace::Git { .. } => {
-                let source = git_source(self.system, self.project, wanted)?;
+            (_, None) => unreachable!("only a directory has no versions"),
+            (_, Some(remote)) => {
                 let locked = self.lock.sources.get(&wanted.name);
-                let (checkout, is_locked) = self.checkout(wanted, &source, locked)?;
+                let (checkout, is_locked) = self.checkout(wanted, &remote, locked)?;
+                if let SourceAddress::Oci(oci) = &source {
+                    let cache = cache(self.system)?.observed(self.observer);
+                    let vouching = Vouching {
+                        name: &wanted.name,
+                        source: oci,
+                        wanted: &wanted.place,
+                        locked,
+                        policy: self.policy,
+                        request: self.request,
+                    };
+                    pinned = vouching.pin(self.system, &cache, &checkout)?;
+                }
                 (checkout.directory, Some(checkout.commit), is_locked, checkout.notes)
             }
         };
@@ -309,13 +328,13 @@ impl Opener<'_> {
                 let (is_repository, here) = (commit.is_some(), &self.project.outputs);
                 Arc::new(read_items(self.sources, &root, self.clients, is_repository, here))
             });
-        Ok(OpenedSource { wanted, root, registry, commit, is_locked, notes })
+        Ok(OpenedSource { wanted, root, registry, commit, pinned, is_locked, notes })
     }
 
     fn checkout(
         &self,
         wanted: &WantedSource,
-        source: &GitSource,
+        source: &RemoteSource<'_>,
         locked: Option<&LockedSource>,
     ) -> Result<(Checkout, bool), InstallError> {
         let cache = cache(self.system)?.observed(self.observer);
@@ -323,28 +342,28 @@ impl Opener<'_> {
         let failed =
             |error| InstallError::Fetch { name: wanted.name.clone(), error: Box::new(error) };
         if let Some(commit) = self.request.commits.get(&wanted.name) {
-            let checkout = cache.checkout_commit(source, commit, network).map_err(failed)?;
+            let checkout = source.checkout_commit(&cache, commit, network).map_err(failed)?;
             return Ok((checkout, false));
         }
         if self.request.refresh.has(&wanted.name) {
             // The commit in the cache may be older than the locked one.
-            let latest = cache.latest(source).map_err(failed)?;
-            let checkout = cache.checkout_commit(source, &latest.commit, network);
+            let newest = source.newest(&cache).map_err(failed)?;
+            let checkout = source.checkout_commit(&cache, &newest, network);
             return Ok((checkout.map_err(failed)?, false));
         }
         let commit = locked.filter(|locked| locked.place == wanted.place);
         match commit.and_then(|locked| locked.commit.as_deref()) {
             Some(commit) => {
-                let checkout = cache.checkout_commit(source, commit, network).map_err(failed)?;
+                let checkout = source.checkout_commit(&cache, commit, network).map_err(failed)?;
                 Ok((checkout, true))
             }
-            None => Ok((cache.checkout(source, network).map_err(failed)?, false)),
+            None => Ok((source.checkout(&cache, network).map_err(failed)?, false)),
         }
     }
 }
 
 /// Parses the address of a repository from the manifest.
-pub(super) fn git_source(
+fn git_source(
     system: &dyn System,
     project: &ProjectPaths,
     wanted: &WantedSource,
@@ -357,13 +376,19 @@ pub(super) fn git_source(
         |text: &str| SourceAddress::parse_added(text, &project.config, system).map_err(failed);
     let source = match parse(git)? {
         SourceAddress::Git(source) => source,
+        SourceAddress::Oci(source) => {
+            let given = source.to_string();
+            let reason = "it is an artefact; write `oci` instead of `git`";
+            return Err(failed(SourceError::Oci { given, reason }));
+        }
         // The manifest says that it is a repository, even if a directory of that name exists.
         SourceAddress::Directory(_) => {
             let is_path = git.starts_with(['.', '/', '~', '\\']);
             let forced = if is_path { format!("git::{git}") } else { format!("github:{git}") };
             match parse(&forced)? {
                 SourceAddress::Git(source) => source,
-                SourceAddress::Directory(path) => {
+                other => {
+                    let path = PathBuf::from(other.to_string());
                     let error = std::io::ErrorKind::NotADirectory.into();
                     return Err(InstallError::Directory { name: wanted.name.clone(), path, error });
                 }
@@ -386,5 +411,14 @@ pub fn source_of(
     match &wanted.place {
         ManifestPlace::Directory(path) => Ok(SourceAddress::Directory(PathBuf::from(path))),
         ManifestPlace::Git { .. } => git_source(system, project, wanted).map(SourceAddress::Git),
+        ManifestPlace::Oci { oci, reference } => {
+            let failed = |error| InstallError::Source { name: wanted.name.clone(), error };
+            let source = OciSource::parse(oci, &project.config).map_err(failed)?;
+            let source = match reference {
+                Some(reference) => source.at(reference).map_err(failed)?,
+                None => source,
+            };
+            Ok(SourceAddress::Oci(source))
+        }
     }
 }

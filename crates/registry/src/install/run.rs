@@ -265,8 +265,13 @@ impl Run<'_> {
                 (name.clone(), version.map(str::to_owned))
             });
             let place = source.wanted.place.clone();
-            let locked =
-                LockedSource { place, commit: source.commit.clone(), bundles: bundles.collect() };
+            let locked = LockedSource {
+                place,
+                commit: source.commit.clone(),
+                signer: source.pinned.signer.clone(),
+                created: source.pinned.created.clone(),
+                bundles: bundles.collect(),
+            };
             lock.sources.insert(source.wanted.name.clone(), locked);
         }
         let of = selection.items.len();

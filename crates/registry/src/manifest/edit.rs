@@ -287,22 +287,30 @@ fn drop_if_empty(document: &mut DocumentMut, name: &str) {
 /// Returns whether a source has another address; another version is the same source.
 fn is_elsewhere(table: &dyn TableLike, place: &ManifestPlace) -> bool {
     let text = |key: &str| table.get(key).and_then(Item::as_str);
-    let (git, subpath, directory) = match place {
-        ManifestPlace::Git { git, subpath, .. } => (Some(git.as_str()), subpath.as_deref(), None),
-        ManifestPlace::Directory(path) => (None, None, Some(path.as_str())),
+    let wanted = match place {
+        ManifestPlace::Git { git, subpath, .. } => {
+            [Some(git.as_str()), subpath.as_deref(), None, None]
+        }
+        ManifestPlace::Oci { oci, .. } => [None, None, Some(oci.as_str()), None],
+        ManifestPlace::Directory(path) => [None, None, None, Some(path.as_str())],
     };
-    let is_new = text("git").is_none() && text("directory").is_none();
-    !is_new && (text("git"), text("subpath"), text("directory")) != (git, subpath, directory)
+    let known = ["git", "subpath", "oci", "directory"].map(text);
+    let is_new = ["git", "oci", "directory"].into_iter().all(|key| text(key).is_none());
+    !is_new && known != wanted
 }
 
 fn set_place(table: &mut dyn TableLike, place: &ManifestPlace) {
     let (fields, others): (Vec<(&str, Option<&String>)>, _) = match place {
         ManifestPlace::Git { git, reference, subpath } => (
             vec![("git", Some(git)), ("ref", reference.as_ref()), ("subpath", subpath.as_ref())],
-            vec!["directory"],
+            vec!["directory", "oci"],
+        ),
+        ManifestPlace::Oci { oci, reference } => (
+            vec![("oci", Some(oci)), ("ref", reference.as_ref())],
+            vec!["directory", "git", "subpath"],
         ),
         ManifestPlace::Directory(path) => {
-            (vec![("directory", Some(path))], vec!["git", "ref", "subpath"])
+            (vec![("directory", Some(path))], vec!["git", "oci", "ref", "subpath"])
         }
     };
     for (key, text) in fields {

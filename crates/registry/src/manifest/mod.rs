@@ -16,6 +16,7 @@ mod edit;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use brief_dialects::dependencies::PackageName;
@@ -26,6 +27,7 @@ use brief_syntax::{Diagnostic, Source, Span, rules};
 
 use crate::address::redact;
 use crate::lock::is_sha256;
+use crate::oci::OciSource;
 
 pub use edit::{EditError, ManifestEdit};
 
@@ -34,7 +36,7 @@ const SECTIONS: [&str; 8] =
     ["build", "clients", "dependencies", "ignore", "install", "mcp", "permissions", "sources"];
 
 /// The keys of a table below `[sources]`.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "agents",
     "all",
     "bundles",
@@ -43,6 +45,7 @@ const KEYS: [&str; 12] = [
     "directory",
     "exclude",
     "git",
+    "oci",
     "ref",
     "rules",
     "skills",
@@ -95,6 +98,13 @@ pub enum ManifestPlace {
         reference: Option<String>,
         /// A directory in the repository.
         subpath: Option<String>,
+    },
+    /// An artefact in a registry of containers, or in a directory of the same layout.
+    Oci {
+        /// The repository without tag and digest, as `oci://HOST/PATH` or `oci-layout:DIRECTORY`.
+        oci: String,
+        /// A tag or a digest.
+        reference: Option<String>,
     },
     /// A directory, relative to the manifest.
     Directory(String),
@@ -217,13 +227,15 @@ fn read_source(
     table: Table<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<WantedSource> {
-    let (mut git, mut reference, mut subpath, mut directory) = (None, None, None, None);
+    let (mut git, mut oci, mut directory) = (None, None, None);
+    let (mut reference, mut subpath) = (None, None);
     let mut wanted = Wanted::default();
     let mut clients = None;
     for entry in table.entries() {
         let outcome: Result<(), TomlProblem> = (|| {
             match entry.key {
                 "git" => git = Some(address(&entry)?),
+                "oci" => oci = Some(artefact(&entry)?),
                 "ref" => reference = Some(text(&entry)?),
                 "subpath" => subpath = Some(text(&entry)?),
                 "directory" => directory = Some(text(&entry)?),
@@ -260,19 +272,27 @@ fn read_source(
         diagnostics.push(*named.wrong(problem, help));
         None
     };
-    let place = match (git, directory) {
-        (Some(git), None) => ManifestPlace::Git { git, reference, subpath },
-        (None, Some(_)) if reference.is_some() || subpath.is_some() => {
+    let place = match (git, oci, directory) {
+        (Some(git), None, None) => ManifestPlace::Git { git, reference, subpath },
+        (None, Some(_), None) if subpath.is_some() => {
+            return refuse("an artefact has no `subpath`", "it is always taken whole");
+        }
+        (None, Some(oci), None) => ManifestPlace::Oci { oci, reference },
+        (None, None, Some(_)) if reference.is_some() || subpath.is_some() => {
             return refuse(
                 "a directory has neither `ref` nor `subpath`",
                 "name the directory itself; for a repository write `git` instead of `directory`",
             );
         }
-        (None, Some(directory)) => ManifestPlace::Directory(directory),
-        (None, None) => {
-            return refuse("it has no address", "write `git = \"…\"` or `directory = \"…\"`");
+        (None, None, Some(directory)) => ManifestPlace::Directory(directory),
+        (None, None, None) => {
+            let help = "write `git = \"…\"`, `oci = \"…\"` or `directory = \"…\"`";
+            return refuse("it has no address", help);
         }
-        (Some(_), Some(_)) => return refuse("it has `git` and `directory`", "remove one of them"),
+        (Some(_), None, Some(_)) => {
+            return refuse("it has `git` and `directory`", "remove one of them");
+        }
+        _ => return refuse("it has `oci` and another address", "remove one of them"),
     };
     Some(WantedSource { name: named.key.to_owned(), place, wanted, clients, span: named.span })
 }
@@ -300,6 +320,19 @@ fn address(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     Err(Box::new(problem.with_help(
         "write the address without it: git asks your credential helper; change the password, if others have seen it",
     )))
+}
+
+/// Parses the address of an artefact.
+fn artefact(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
+    let text = address(entry)?;
+    match OciSource::is_meant(&text).then(|| OciSource::parse(&text, Path::new("/"))) {
+        Some(Ok(_)) => Ok(text),
+        Some(Err(error)) => Err(entry.wrong(&error.to_string(), "")),
+        None => Err(entry.wrong(
+            &format!("`{text}` is not the address of an artefact"),
+            "write `oci://HOST/PATH` or `oci-layout:DIRECTORY`",
+        )),
+    }
 }
 
 /// Parses a list of SHA-256 hashes.

@@ -12,7 +12,7 @@ use crate::support::Sandbox;
 fn parse(sandbox: &Sandbox, text: &str) -> GitSource {
     match SourceAddress::parse_added(text, &sandbox.path(""), &sandbox.system).unwrap() {
         SourceAddress::Git(source) => source,
-        SourceAddress::Directory(path) => panic!("{text}: {} is a directory", path.display()),
+        other => panic!("{text}: {other} is not a repository"),
     }
 }
 

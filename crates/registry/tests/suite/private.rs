@@ -19,7 +19,7 @@ fn latest(sandbox: &Sandbox, text: &str) -> Result<String, FetchError> {
         SourceAddress::Git(source) => {
             Cache::of_user(&sandbox.system).unwrap().latest(&source).map(|latest| latest.commit)
         }
-        SourceAddress::Directory(path) => panic!("{} is a directory", path.display()),
+        other => panic!("{other} is not a repository"),
     }
 }
 

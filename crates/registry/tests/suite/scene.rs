@@ -151,6 +151,7 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
         adopt: adopt.into_iter().map(str::to_owned).collect(),
         force: BTreeSet::new(),
         accept: BTreeSet::new(),
+        accept_signers: BTreeSet::new(),
         extent: if let Action::Clean = action { Extent::Nothing } else { Extent::Manifest },
         new_clients: &[],
     };

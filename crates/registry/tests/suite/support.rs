@@ -72,7 +72,7 @@ impl Sandbox {
             SourceAddress::Git(source) => {
                 Cache::of_user(&self.system).unwrap().checkout(&source, network)
             }
-            SourceAddress::Directory(path) => panic!("{} is a directory", path.display()),
+            other => panic!("{other} is not a repository"),
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use brief_dialects::policy::Policy;
 use brief_dialects::tasks::{Author, HiddenInPrompt, SearchOrigin, SearchRoot};
-use brief_registry::{Cache, Event, GitSource, Network, SourceAddress};
+use brief_registry::{Cache, Event, GitSource, Network, SourceAddress, SourceError};
 use brief_syntax::limits;
 use brief_syntax::system::{FileKind, Passed, resolved_home};
 
@@ -185,6 +185,11 @@ impl Search<'_, '_> {
                     Ok(_) => Err(SearchError::NotADirectory(shown)),
                     Err(error) => Err(SearchError::Directory { path: shown, error }),
                 }
+            }
+            SourceAddress::Oci(source) => {
+                let reason = "tasks are searched in directories and git repositories";
+                let given = source.to_string();
+                Err(SearchError::Source(SourceError::Oci { given, reason }))
             }
             SourceAddress::Git(source) => {
                 let path = self.fetch(&source)?;

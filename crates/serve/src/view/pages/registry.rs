@@ -43,6 +43,10 @@ fn place(place: &ManifestPlace) -> String {
             let below = subpath.as_deref().map_or(String::new(), |path| format!(" ({path})"));
             format!("{git}{reference}{below}")
         }
+        ManifestPlace::Oci { oci, reference } => {
+            let reference = reference.as_deref().map_or(String::new(), |at| format!(" ({at})"));
+            format!("{oci}{reference}")
+        }
         ManifestPlace::Directory(path) => path.clone(),
     }
 }

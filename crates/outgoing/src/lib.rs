@@ -1,7 +1,9 @@
-//! HTTP to servers that the operator has named: that of the model, and MCP servers elsewhere.
+//! HTTP to servers that the user has named: that of a model, MCP servers elsewhere, registries of containers.
 //!
-//! The proxy and the certificates are those of the operator's environment. Redirects are not followed: keys
+//! The proxy and the certificates are those of the user's environment. Redirects are not followed: keys
 //! are for one server alone.
+
+mod names;
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -11,7 +13,7 @@ use brief_syntax::System;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::transport::DefaultConnector;
 
-use crate::names::Names;
+pub use names::Names;
 
 /// The limit for the bytes of a certificate file; that of a whole system has a quarter of a million.
 const CERTIFICATE_BYTES: u64 = 4 * 1024 * 1024;
@@ -21,17 +23,17 @@ const CONNECT: Duration = Duration::from_secs(10);
 
 /// The way to a server.
 #[derive(Clone, PartialEq, Eq, Default)]
-pub(crate) struct Route {
+pub struct Route {
     /// The proxy. It may hold a password.
-    pub(crate) proxy: Option<String>,
+    pub proxy: Option<String>,
     /// Certificates to trust instead of the usual ones, in PEM.
-    pub(crate) certificates: Option<Vec<u8>>,
+    pub certificates: Option<Vec<u8>>,
 }
 
 impl Route {
     /// Reads the usual variables for a proxy and for custom certificates. The error says why the certificates
     /// cannot be read.
-    pub(crate) fn to(system: &dyn System, is_encrypted: bool, host: &str) -> Result<Route, String> {
+    pub fn to(system: &dyn System, is_encrypted: bool, host: &str) -> Result<Route, String> {
         let variable = |name: &str| {
             let text = system.env(name)?.to_string_lossy().trim().to_owned();
             (!text.is_empty()).then_some(text)
@@ -55,7 +57,7 @@ impl Route {
     }
 
     /// Prepares requests by this way. Sends nothing yet. The error is a message.
-    pub(crate) fn agent(&self) -> Result<ureq::Agent, &'static str> {
+    pub fn agent(&self) -> Result<ureq::Agent, &'static str> {
         let proxy = match &self.proxy {
             // The address may hold a password.
             Some(address) => Some(
@@ -87,7 +89,7 @@ impl Route {
 }
 
 /// Returns whether a host is this machine.
-pub(crate) fn is_own_machine(host: &str) -> bool {
+pub fn is_own_machine(host: &str) -> bool {
     let is_own = |address: IpAddr| {
         let address = address.to_canonical();
         address.is_loopback() || address.is_unspecified()

@@ -23,7 +23,7 @@ const MOST_ADDRESSES: usize = 16;
 
 /// Resolves host names by the configuration of the system.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub struct Names {
     in_process: DefaultResolver,
 }
 

@@ -1,0 +1,75 @@
+//! `brief promote`
+
+use std::process::ExitCode;
+
+use brief_registry::oci::promote;
+use brief_syntax::render::Envelope;
+use clap::Args;
+use serde::Serialize;
+
+use super::publish::artefact;
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Set a tag such as `stable` to an artefact that is published already
+///
+/// Projects whose brief.toml has `ref = "stable"` move to it with their next `brief update`. The artefact is
+/// named by its digest, because a tag may move while you read.
+#[derive(Debug, Args)]
+pub(crate) struct PromoteArgs {
+    /// The artefact: `oci://HOST/PATH@DIGEST` or `oci-layout:DIRECTORY@DIGEST`
+    #[arg(value_name = "ARTEFACT")]
+    artefact: String,
+
+    /// The tag to set
+    #[arg(value_name = "TAG")]
+    tag: String,
+
+    /// Print JSON: the digest, and the one before
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Promoted<'p> {
+    target: String,
+    tag: &'p str,
+    digest: &'p str,
+    before: Option<&'p str>,
+    changed: bool,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &PromoteArgs,
+) -> Result<ExitCode, CommandError> {
+    let source = artefact(session, &args.artefact)?;
+    let Some(digest) = source.digest() else {
+        let message = format!("`{source}` names no digest");
+        return Err(CommandError::usage(message)
+            .with_hint("`brief outdated` and brief.lock name it: `oci://HOST/PATH@sha256:…`"));
+    };
+    let done = promote(session.system(), &source, digest, &args.tag)
+        .map_err(|error| CommandError::refused(error.to_string()))?;
+    let target = source.repository();
+    if args.json {
+        let body = Promoted {
+            target,
+            tag: &args.tag,
+            digest: &done.digest,
+            before: done.before.as_deref(),
+            changed: !done.is_unchanged,
+        };
+        let root = session.directory();
+        ui.print_json(&Envelope { kind: "promote", root, diagnostics: &[], body })?;
+    } else if done.is_unchanged {
+        ui.print_line(format!("{target}: `{}` is {} already", args.tag, done.digest))?;
+    } else {
+        let before =
+            done.before.as_deref().map_or(String::new(), |before| format!(", and was {before}"));
+        ui.print_line(format!("{target}: `{}` is {}{before}", args.tag, done.digest))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,185 @@
+//! `brief publish`
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use brief_clients::profile::Profiles;
+use brief_registry::SourceAddress;
+use brief_registry::oci::{
+    OciSource, PublishError, PublishReport, PublishRequest, SigningKey, publish,
+};
+use brief_syntax::limits;
+use brief_syntax::render::Envelope;
+use clap::Args;
+use serde::Serialize;
+
+use crate::error::CommandError;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Publish items of this directory as an artefact in a registry of containers
+///
+/// One item or bundle becomes one artefact; several, or without ITEM the whole directory, become an index of
+/// them. The same files give the same digest on every machine. A version that is published stays: other content
+/// needs another tag. Accounts are those of `docker login` and similar tools.
+#[derive(Debug, Args)]
+pub(crate) struct PublishArgs {
+    /// The repository and tag: `oci://HOST/PATH:TAG` or `oci-layout:DIRECTORY:TAG` [default tag: latest]
+    #[arg(value_name = "TARGET")]
+    target: String,
+
+    /// The items: NAME or KIND/NAME of a rule, skill, agent, command or bundle [default: all]
+    #[arg(value_name = "ITEM")]
+    items: Vec<String>,
+
+    /// The directory of the items [default: the current one]
+    #[arg(long, value_name = "DIRECTORY")]
+    from: Option<PathBuf>,
+
+    /// The version that the artefact names [default: that of its item]
+    #[arg(long, value_name = "VERSION")]
+    as_version: Option<String>,
+
+    /// Sign with this private key: PKCS#8 in PEM, Ed25519 or ECDSA P-256
+    #[arg(long, value_name = "FILE")]
+    sign: Option<PathBuf>,
+
+    /// Push nothing; show the digests
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Print JSON: the digests, and the parts
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Published<'p> {
+    target: String,
+    digest: &'p str,
+    tag: &'p str,
+    pushed: bool,
+    revision: Option<&'p str>,
+    signer: Option<&'p str>,
+    signature: Option<&'p str>,
+    layers: usize,
+    bytes: u64,
+    parts: Vec<JsonPart<'p>>,
+    notes: &'p [String],
+}
+
+#[derive(Debug, Serialize)]
+struct JsonPart<'p> {
+    name: &'p str,
+    version: Option<&'p str>,
+    digest: &'p str,
+    bytes: u64,
+}
+
+pub(crate) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    args: &PublishArgs,
+) -> Result<ExitCode, CommandError> {
+    let target = artefact(session, &args.target)?;
+    let directory = match &args.from {
+        Some(directory) => session.directory().join(directory),
+        None => session.directory().to_owned(),
+    };
+    let key = args.sign.as_deref().map(|path| read_key(session, path)).transpose()?;
+    let request = PublishRequest {
+        directory: &directory,
+        names: &args.items,
+        target: &target,
+        version: args.as_version.as_deref(),
+        key: key.as_ref(),
+        clients: &Profiles::builtin().ids(),
+        push: !args.dry_run,
+    };
+    let report = match publish(&session.shared_system(), &request) {
+        Ok(report) => report,
+        Err(PublishError::Invalid(problems)) => {
+            ui.print_diagnostics(&problems, session.directory())?;
+            return Err(CommandError::refused(PublishError::Invalid(Vec::new()).to_string()));
+        }
+        Err(error @ PublishError::Digest(_)) => return Err(CommandError::usage(error.to_string())),
+        Err(error @ PublishError::Taken { .. }) => {
+            return Err(CommandError::refused(error.to_string()).with_hint(
+                "publish it as another version; a version that others have locked must not change",
+            ));
+        }
+        Err(error) => return Err(CommandError::refused(error.to_string())),
+    };
+    print(ui, args, &target, &report, &directory)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(
+    ui: &mut Ui,
+    args: &PublishArgs,
+    target: &OciSource,
+    report: &PublishReport,
+    root: &Path,
+) -> Result<(), CommandError> {
+    let place = format!("{}@{}", target.repository(), report.digest);
+    if args.json {
+        let body = Published {
+            target: place,
+            digest: &report.digest,
+            tag: &report.tag,
+            pushed: !args.dry_run,
+            revision: report.revision.as_deref(),
+            signer: report.signer.as_deref(),
+            signature: report.signature.as_deref(),
+            layers: report.layers,
+            bytes: report.bytes,
+            parts: report
+                .parts
+                .iter()
+                .map(|part| JsonPart {
+                    name: &part.name,
+                    version: part.version.as_deref(),
+                    digest: &part.digest,
+                    bytes: part.bytes,
+                })
+                .collect(),
+            notes: &report.notes,
+        };
+        ui.print_json(&Envelope { kind: "publish", root, diagnostics: &[], body })?;
+        return Ok(());
+    }
+    for note in &report.notes {
+        ui.warning(note)?;
+    }
+    for part in &report.parts {
+        let version = part.version.as_deref().map_or(String::new(), |text| format!(" {text}"));
+        ui.print_line(format!("  {}{version}", part.name))?;
+    }
+    let word = if args.dry_run { "would be" } else { "is" };
+    ui.print_line(format!("{place} {word} `{}`", report.tag))?;
+    if let Some(signer) = &report.signer {
+        ui.print_line(format!("signed by {signer}"))?;
+    }
+    Ok(())
+}
+
+/// Parses the address of an artefact.
+pub(super) fn artefact(session: &Session, text: &str) -> Result<OciSource, CommandError> {
+    let hint = "write `oci://HOST/PATH:TAG` or `oci-layout:DIRECTORY:TAG`";
+    match SourceAddress::parse_added(text, session.directory(), session.system()) {
+        Ok(SourceAddress::Oci(source)) => Ok(source),
+        Ok(other) => {
+            let message = format!("`{other}` is not the address of an artefact");
+            Err(CommandError::usage(message).with_hint(hint))
+        }
+        Err(error) => Err(CommandError::usage(error.to_string()).with_hint(hint)),
+    }
+}
+
+fn read_key(session: &Session, path: &Path) -> Result<SigningKey, CommandError> {
+    let failed =
+        |problem: String| CommandError::refused(format!("the key `{}`: {problem}", path.display()));
+    let bytes = session.system().read(&session.directory().join(path), limits::FILE_BYTES);
+    let bytes = bytes.map_err(|error| failed(error.to_string()))?;
+    SigningKey::read(&bytes).map_err(|error| failed(error.to_string()))
+}

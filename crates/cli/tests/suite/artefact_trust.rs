@@ -1,0 +1,294 @@
+//! Accounts, signers, policies and hostile registries: refused, explained, and nothing is written.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use brief_testkit::Sandbox;
+
+use crate::artefacts::{forget, locked, publish, skill, source};
+use crate::build::tree;
+use crate::container_registry::{ContainerRegistry, Door, KEY_A, KEY_B, Proxy, Trouble};
+use crate::project;
+
+fn one(project: &Sandbox, text: &str) -> String {
+    source(project, "source", &[("skills/hello/SKILL.md", &skill("hello", text))])
+}
+
+fn outside(project: &Sandbox, name: &str, text: &str) -> String {
+    let path = project.outside().join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// The files of docker and its helpers; `YW5uOndvcmQ=` is `ann:word`.
+#[test]
+fn accounts_are_those_of_container_tools() {
+    let first = project();
+    let registry = ContainerRegistry::start(&first, Door::Accounts);
+    let proxy = Proxy::to(registry.port);
+    let (base, host) = (proxy.at("acme/one"), format!("127.0.0.1:{}", proxy.port));
+    let from = one(&first, "Hello.");
+    let output = first.run(&["publish", &base, "--from", &from]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stderr.contains("it wants an account, and none is known"), "{output}");
+
+    let wrong = format!("{{\"auths\": {{\"{host}\": {{\"auth\": \"YW5uOnNlY3JldA==\"}}}}}}");
+    outside(&first, "wrong/config.json", &wrong);
+    let right = format!("{{\"auths\": {{\"{host}\": {{\"auth\": \"YW5uOndvcmQ=\"}}}}}}");
+    outside(&first, "right/config.json", &right);
+    let helper = format!("{{\"credHelpers\": {{\"{host}\": \"own\"}}}}");
+    outside(&first, "helper/config.json", &helper);
+    let script = format!(
+        "#!/bin/sh\nread host\ntest \"$1\" = get && test \"$host\" = {host} && \
+         printf '{{\"Username\": \"ann\", \"Secret\": \"word\"}}'\n"
+    );
+    let program = outside(&first, "bin/docker-credential-own", &script);
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+
+    let top = first.outside();
+    let place = |name: &str| top.join(name).to_str().unwrap().to_owned();
+    let project = project().with_env("DOCKER_CONFIG", &place("wrong"));
+    let output = project.run(&["publish", &base, "--from", &from]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stderr.contains("the registry denies"), "{output}");
+    assert!(!output.stderr.contains("secret") && !output.stderr.contains("YW5u"), "{output}");
+
+    let project = crate::project().with_env("DOCKER_CONFIG", &place("right"));
+    publish(&project, &base, &from, &[]);
+    assert_eq!(project.run(&["add", &base]).code, Some(0));
+    // The account is in no file of ours.
+    for text in tree(&project, "").into_values().chain(tree(&project, "../home").into_values()) {
+        assert!(!String::from_utf8_lossy(&text).contains("YW5u"));
+    }
+    proxy.decide(|_, _| Trouble::None);
+    assert_eq!(project.run(&["update"]).code, Some(0));
+    let head = "HEAD /v2/acme/one/manifests/latest";
+    assert_eq!(proxy.requests(), [head.to_owned(), format!("{head} with an account")]);
+
+    let path = format!("{}:/usr/bin:/bin", place("bin"));
+    let project =
+        crate::project().with_env("DOCKER_CONFIG", &place("helper")).with_env("PATH", &path);
+    assert_eq!(project.run(&["add", &base]).code, Some(0));
+}
+
+/// The first signer is remembered; another one, or none, is refused until it is accepted. The registry has no
+/// list of signatures, so the tag that stands for it is used.
+#[test]
+fn another_signer_is_refused_until_it_is_accepted() {
+    let project = project();
+    let registry = ContainerRegistry::start(&project, Door::Open);
+    let (a, b) = (outside(&project, "a.pem", KEY_A), outside(&project, "b.pem", KEY_B));
+    let kept = format!("oci-layout:{}", project.outside().join("kept").display());
+    for base in [registry.at("acme/signed"), kept] {
+        let from = one(&project, "One.");
+        let digest = publish(&project, &base, &from, &["--sign", &a]);
+        let output = project.run(&["add", &base, "--name", "own"]);
+        assert_eq!(output.code, Some(0), "{output}");
+        let signer = |text: &str| {
+            let start = text.find("signer = \"").map_or_else(|| panic!("{text}"), |at| at + 10);
+            text[start..start + 71].to_owned()
+        };
+        let first = signer(&locked(&project));
+
+        one(&project, "Two.");
+        publish(&project, &base, &from, &["--sign", &b]);
+        let before = tree(&project, "");
+        let output = project.run(&["update"]);
+        assert_eq!(output.code, Some(1), "{output}");
+        assert!(
+            output.stderr.contains(&format!("was signed by `{first}`, and is now signed by")),
+            "{output}"
+        );
+        assert_eq!(tree(&project, ""), before);
+        let second = output.stderr.split("now signed by `").nth(1).unwrap()[..71].to_owned();
+        assert_ne!(first, second);
+        // The first signer in the option changes nothing.
+        assert_eq!(project.run(&["update", "--accept-signer", &first]).code, Some(1));
+        let output = project.run(&["update", "--accept-signer", &second]);
+        assert_eq!(output.code, Some(0), "{output}");
+        assert_eq!(signer(&locked(&project)), second);
+
+        one(&project, "Three.");
+        publish(&project, &base, &from, &[]);
+        let before = tree(&project, "");
+        let output = project.run(&["update"]);
+        assert_eq!(output.code, Some(1), "{output}");
+        assert!(output.stderr.contains("and is now not signed"), "{output}");
+        assert_eq!(tree(&project, ""), before);
+        // A signature that comes later counts.
+        publish(&project, &base, &from, &["--sign", &b]);
+        let output = project.run(&["update"]);
+        assert_eq!(output.code, Some(0), "{output}");
+
+        // The lock still restores on another machine, and a lock with another signer does not.
+        forget(&project);
+        assert_eq!(project.run(&["sync", "--frozen"]).code, Some(0));
+        let lock = project.read("brief.lock");
+        project.write("brief.lock", lock.replace(&second, &first));
+        forget(&project);
+        assert_eq!(project.run(&["sync", "--frozen"]).code, Some(1));
+        project.write("brief.lock", lock);
+        assert_eq!(project.run(&["remove", "own"]).code, Some(0));
+        assert!(digest.starts_with("sha256:"));
+    }
+}
+
+fn with_policy(project: Sandbox, text: &str) -> Sandbox {
+    let directory = project.home().join(".config/brief");
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("policy.toml"), text).unwrap();
+    project
+}
+
+/// A policy demands signers, registries, digests and an age; what does not comply is refused before it is written.
+#[test]
+fn a_policy_decides_about_artefacts() {
+    let publisher = project();
+    let registry = ContainerRegistry::start(&publisher, Door::Open);
+    let base = registry.at("acme/policy");
+    let from = one(&publisher, "One.");
+    let (a, b) = (outside(&publisher, "a.pem", KEY_A), outside(&publisher, "b.pem", KEY_B));
+    let digest = publish(&publisher, &base, &from, &[]);
+    let output =
+        publisher.run(&["publish", &base, "--from", &from, "--sign", &a, "--dry-run", "--json"]);
+    let signer = output.json()["signer"].as_str().unwrap().to_owned();
+
+    let host = format!("127.0.0.1:{}", registry.port);
+    let required = format!("[oci.signers]\n\"{host}/acme/*\" = [\"{signer}\"]\n");
+    for (policy, address, said) in [
+        (required.as_str(), base.clone(), "requires a signature for"),
+        ("[oci]\nregistries = [\"*.acme.example\"]\n", base.clone(), "allows only the registries"),
+        ("[oci]\ndigests-only = true\n", base.clone(), "allows artefacts by their digest only"),
+        ("[oci]\nminimum-age = \"3d\"\n", base.clone(), "wants artefacts to be `3d` old"),
+    ] {
+        let project = with_policy(project(), policy);
+        let output = project.run(&["add", &address]);
+        assert_eq!(output.code, Some(1), "{policy}: {output}");
+        assert!(output.stderr.contains(said), "{policy}: {output}");
+        let written = tree(&project, "");
+        assert!(written.keys().all(|path| path.starts_with(".brief/")), "{:?}", written.keys());
+    }
+    let project = with_policy(project(), "[oci]\ndigests-only = true\n");
+    let output = project.run(&["add", &format!("{base}@{digest}")]);
+    assert_eq!(output.code, Some(0), "{output}");
+
+    // A signature by another key is not enough, the right one is.
+    publish(&publisher, &base, &from, &["--sign", &b]);
+    let project = with_policy(crate::project(), &required);
+    assert_eq!(project.run(&["add", &base]).code, Some(1));
+    publish(&publisher, &base, &from, &["--sign", &a]);
+    let output = project.run(&["add", &base]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(locked(&project).contains(&signer), "{}", locked(&project));
+}
+
+/// Manifests that are too large, of other kinds, or lead elsewhere.
+#[test]
+fn hostile_registries_are_refused() {
+    let project = project();
+    let registry = ContainerRegistry::start(&project, Door::Open);
+    let proxy = Proxy::to(registry.port);
+    let base = proxy.at("acme/one");
+    let from = one(&project, "Hello.");
+    publish(&project, &base, &from, &[]);
+    let other = Proxy::to(registry.port);
+
+    let document = |text: &str| Trouble::status("200 OK", "", text.as_bytes());
+    let config = "\"config\": {\"mediaType\": \"application/vnd.oci.image.config.v1+json\", \
+                  \"digest\": \"sha256:0000000000000000000000000000000000000000000000000000000000000000\", \"size\": 2}";
+    let image = format!("{{\"schemaVersion\": 2, {config}, \"layers\": []}}");
+    let unknown =
+        "{\"schemaVersion\": 2, \"artifactType\": \"application/vnd.acme.pie\", \"layers\": []}";
+    let large = format!("{{\"schemaVersion\": 2, \"x\": \"{}\"}}", "a".repeat(5 * 1024 * 1024));
+    let elsewhere =
+        format!("location: http://127.0.0.1:{}/v2/acme/one/manifests/latest\r\n", other.port);
+    // Without a digest in the answer to `HEAD` the manifest itself is read.
+    let cases = [
+        (document(&image), "it is an image of a container"),
+        (document(unknown), "artefacts of the kind `application/vnd.acme.pie` are not known"),
+        (document(&large), "the manifest has more than 4194304 bytes"),
+        (document("[]"), "its manifest is not valid"),
+        (document("{\"schemaVersion\": 1}"), "has the version 1"),
+        (Trouble::status("307 Temporary Redirect", &elsewhere, b""), "which is not followed"),
+    ];
+    for (trouble, said) in cases {
+        forget(&project);
+        proxy.decide(move |_, line| match line.contains("/manifests/") {
+            true if line.starts_with("HEAD") => Trouble::status("200 OK", "", b""),
+            true => trouble.clone(),
+            false => Trouble::None,
+        });
+        let output = project.run(&["add", &base]);
+        assert_eq!(output.code, Some(1), "{said}: {output}");
+        assert!(output.stderr.contains(said), "{said}: {output}");
+        let written = tree(&project, "");
+        assert!(written.keys().all(|path| path.starts_with(".brief/")), "{:?}", written.keys());
+    }
+    assert_eq!(other.requests(), Vec::<String>::new());
+
+    // The content of a layer may lie elsewhere; its digest is checked, and no account goes there.
+    forget(&project);
+    let port = other.port;
+    proxy.decide(move |_, line| {
+        match line.split_once("/v2/").filter(|_| line.contains("/blobs/")) {
+            Some((_, rest)) => {
+                let field = format!("location: http://127.0.0.1:{port}/v2/{rest}\r\n");
+                Trouble::status("307 Temporary Redirect", &field, b"")
+            }
+            None => Trouble::None,
+        }
+    });
+    let output = project.run(&["add", &base]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert_eq!(other.requests().len(), 1, "{:?}", other.requests());
+    assert!(!other.requests()[0].contains("account"));
+}
+
+/// Skills as other tools push them: one file for each layer.
+#[test]
+fn a_skill_of_another_tool_is_read() {
+    let project = project();
+    let kept = project.outside().join("kept");
+    let blobs = kept.join("blobs/sha256");
+    fs::create_dir_all(&blobs).unwrap();
+    let put = |text: &str| {
+        let digits = brief_syntax::hash::sha256(text.as_bytes());
+        fs::write(blobs.join(&digits), text).unwrap();
+        (format!("sha256:{digits}"), text.len())
+    };
+    let layer = |title: &str, text: &str| {
+        let (digest, size) = put(text);
+        format!(
+            "{{\"mediaType\": \"text/markdown\", \"digest\": \"{digest}\", \"size\": {size}, \
+             \"annotations\": {{\"org.opencontainers.image.title\": \"{title}\"}}}}"
+        )
+    };
+    let publish = |layers: &[String]| {
+        let manifest = format!(
+            "{{\"schemaVersion\": 2, \"mediaType\": \"application/vnd.oci.image.manifest.v1+json\", \
+             \"artifactType\": \"application/vnd.agentskills.skill.v1\", \"layers\": [{}]}}",
+            layers.join(", ")
+        );
+        let (digest, size) = put(&manifest);
+        let index = format!(
+            "{{\"schemaVersion\": 2, \"manifests\": [{{\"mediaType\": \
+             \"application/vnd.oci.image.manifest.v1+json\", \"digest\": \"{digest}\", \"size\": {size}, \
+             \"annotations\": {{\"org.opencontainers.image.ref.name\": \"latest\"}}}}]}}"
+        );
+        fs::write(kept.join("index.json"), index).unwrap();
+    };
+    let address = format!("oci-layout:{}", kept.display());
+    publish(&[layer("SKILL.md", &skill("kept", "Hello.")), layer("notes/more.md", "More.")]);
+    let output = project.run(&["add", &address]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert_eq!(project.read(".claude/skills/kept/notes/more.md"), "More.");
+    for title in ["../../evil", "/etc/evil", ".git/config"] {
+        publish(&[layer("SKILL.md", &skill("kept", "Hello.")), layer(title, "Evil.")]);
+        let output = project.run(&["update"]);
+        assert_eq!(output.code, Some(1), "{output}");
+        assert!(output.stderr.contains("which would lead out of its directory"), "{output}");
+    }
+    assert!(!Path::new("/etc/evil").exists());
+}

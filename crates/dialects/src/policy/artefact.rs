@@ -1,0 +1,219 @@
+//! Rules for artefacts of registries: which registries, by digest only, how old, and signed by which keys.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use super::pattern::SourcePattern;
+use super::{Policy, PolicyDecision, PolicyLayer, SourcePlace};
+use crate::portable::toml::{Table, TomlEntry, TomlProblem};
+
+/// The keys of the table.
+const KEYS: [&str; 4] = ["digests-only", "minimum-age", "registries", "signers"];
+
+const HOUR: u64 = 60 * 60;
+
+/// The units of an age.
+const UNITS: [(char, u64); 3] = [('h', HOUR), ('d', 24 * HOUR), ('w', 7 * 24 * HOUR)];
+
+/// The rules of one file, each with its line.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct ArtefactRules {
+    registries: Option<(usize, Vec<SourcePattern>)>,
+    digests_only: Option<usize>,
+    minimum_age: Option<(usize, Duration, String)>,
+    signers: Vec<(usize, SourcePattern, BTreeSet<String>)>,
+}
+
+/// Signers of which one must have signed, with the rule that says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequiredSigners {
+    /// The signers: `sha256:` and the digits of the public key's SHA-256.
+    pub signers: BTreeSet<String>,
+    /// The rule.
+    pub decision: PolicyDecision,
+}
+
+impl Policy {
+    /// Returns the rule that forbids an artefact by its address.
+    pub fn artefact(&self, place: &SourcePlace, has_digest: bool) -> Option<PolicyDecision> {
+        self.layers.iter().find_map(|layer| {
+            let rules = &layer.artefacts;
+            if let Some((line, patterns)) = &rules.registries
+                && !matches!(place, SourcePlace::Directory(_))
+                && !patterns.iter().any(|pattern| pattern.allows(place))
+            {
+                let all: Vec<String> = patterns.iter().map(|one| format!("`{one}`")).collect();
+                let rule = match all.len() {
+                    0 => "allows no registry".to_owned(),
+                    _ => format!("allows only the registries {}", all.join(", ")),
+                };
+                return Some(layer.decision(*line, rule));
+            }
+            let line = rules.digests_only.filter(|_| !has_digest)?;
+            Some(layer.decision(line, "allows artefacts by their digest only".to_owned()))
+        })
+    }
+
+    /// Returns the signers that an artefact must have, one of each.
+    pub fn signers(&self, place: &SourcePlace) -> Vec<RequiredSigners> {
+        let of_layer = |layer: &PolicyLayer| -> Vec<RequiredSigners> {
+            let fitting = layer.artefacts.signers.iter().filter(|(_, one, _)| one.denies(place));
+            let required = fitting.map(|(line, pattern, signers)| RequiredSigners {
+                signers: signers.clone(),
+                decision: layer.decision(
+                    *line,
+                    format!("requires a signature for `{pattern}` of its signers"),
+                ),
+            });
+            required.collect()
+        };
+        self.layers.iter().flat_map(of_layer).collect()
+    }
+
+    /// Returns the rule that forbids an artefact of this time, or one without a time.
+    pub fn too_young(
+        &self,
+        created: Option<SystemTime>,
+        now: SystemTime,
+    ) -> Option<PolicyDecision> {
+        self.layers.iter().find_map(|layer| {
+            let (line, age, written) = layer.artefacts.minimum_age.as_ref()?;
+            let is_old = created
+                .and_then(|created| now.duration_since(created).ok())
+                .is_some_and(|own| own >= *age);
+            let rule = || format!("wants artefacts to be `{written}` old");
+            (!is_old).then(|| layer.decision(*line, rule()))
+        })
+    }
+}
+
+/// Reads the table `[oci]`.
+pub(super) fn read(
+    table: Table<'_>,
+    home: Option<&Path>,
+    rules: &mut ArtefactRules,
+) -> Result<(), TomlProblem> {
+    for entry in table.entries() {
+        let line = super::read::line(&entry);
+        match entry.key {
+            "registries" => {
+                rules.registries = Some((line, super::read::patterns(&entry, home)?));
+            }
+            "digests-only" => {
+                let is_on = entry.item.as_bool().ok_or_else(|| {
+                    entry.wrong("this is neither `true` nor `false`", "write it without quotes")
+                })?;
+                rules.digests_only = is_on.then_some(line);
+            }
+            "minimum-age" => {
+                let text = entry.text()?;
+                let age = age(text).ok_or_else(|| {
+                    let help = "write hours, days or weeks: `12h`, `3d`, `2w`";
+                    entry.wrong(&format!("`{text}` is not an age"), help)
+                })?;
+                rules.minimum_age = Some((line, age, text.to_owned()));
+            }
+            "signers" => {
+                for entry in entry.table()?.entries() {
+                    rules.signers.push(signers(&entry, home)?);
+                }
+            }
+            _ => return Err(entry.unknown(&KEYS)),
+        }
+    }
+    Ok(())
+}
+
+fn signers(
+    entry: &TomlEntry<'_>,
+    home: Option<&Path>,
+) -> Result<(usize, SourcePattern, BTreeSet<String>), TomlProblem> {
+    let pattern = SourcePattern::read(entry.key, home).map_err(|problem| {
+        entry.wrong(&format!("`{}` is not a pattern: {problem}", entry.key), "")
+    })?;
+    let texts = entry.texts()?;
+    let is_signer = |text: &&String| {
+        let digits = text.strip_prefix("sha256:").unwrap_or_default();
+        digits.len() == 64 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    if let Some(text) = texts.iter().find(|text| !is_signer(text)) {
+        let help = "write `sha256:` and the 64 digits that `brief publish --sign` names";
+        return Err(entry.wrong(&format!("`{text}` is not a signer"), help));
+    }
+    Ok((super::read::line(entry), pattern, texts.into_iter().collect()))
+}
+
+fn age(text: &str) -> Option<Duration> {
+    let unit = text.chars().last()?;
+    let (_, seconds) = UNITS.into_iter().find(|(letter, _)| *letter == unit)?;
+    let count: u64 = text.strip_suffix(unit)?.parse().ok()?;
+    count.checked_mul(seconds).map(Duration::from_secs)
+}
+
+#[cfg(test)]
+mod tests {
+    use brief_syntax::system::MemorySystem;
+
+    use super::*;
+
+    const SIGNER: &str = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+    fn policy(text: &str) -> Result<Policy, super::super::PolicyError> {
+        let layer = super::super::read::layer(
+            Path::new("/etc/policy.toml"),
+            text.as_bytes().to_vec(),
+            None,
+        )?;
+        Ok(Policy { layers: vec![layer] })
+    }
+
+    fn place(address: &str) -> SourcePlace {
+        SourcePlace::of_address(address)
+    }
+
+    #[test]
+    fn registries_and_digests() {
+        let rules =
+            policy("[oci]\nregistries = [\"*.acme.example\"]\ndigests-only = true\n").unwrap();
+        let own = place("oci://registry.acme.example/a");
+        assert_eq!(rules.artefact(&own, true), None);
+        let refused = rules.artefact(&own, false).unwrap();
+        assert_eq!(refused.line, 3);
+        let refused = rules.artefact(&place("oci://ghcr.io/acme/a"), true).unwrap();
+        assert_eq!(refused.line, 2);
+        // A directory has no registry.
+        let directory = SourcePlace::Directory("/srv/kept".into());
+        assert_eq!(rules.artefact(&directory, true), None);
+        assert!(rules.artefact(&directory, false).is_some());
+    }
+
+    #[test]
+    fn signers_of_fitting_places() {
+        let text =
+            format!("[oci.signers]\n\"registry.acme.example/platform/*\" = [\"{SIGNER}\"]\n");
+        let rules = policy(&text).unwrap();
+        let required = rules.signers(&place("oci://registry.acme.example/platform/a"));
+        assert_eq!(required.len(), 1);
+        assert!(required[0].signers.contains(SIGNER));
+        assert!(rules.signers(&place("oci://registry.acme.example/other")).is_empty());
+        assert!(policy("[oci.signers]\n\"a.example\" = [\"me\"]\n").is_err());
+    }
+
+    #[test]
+    fn ages() {
+        let rules = policy("[oci]\nminimum-age = \"3d\"\n").unwrap();
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(100 * 24 * HOUR);
+        let ago = |hours: u64| Some(now - Duration::from_secs(hours * HOUR));
+        assert!(rules.too_young(ago(71), now).is_some());
+        assert!(rules.too_young(ago(72), now).is_none());
+        assert!(rules.too_young(None, now).is_some());
+        assert!(rules.too_young(Some(now + Duration::from_secs(1)), now).is_some());
+        for wrong in ["3", "d", "-1d", "3 d", "99999999999999999999d", ""] {
+            assert!(policy(&format!("[oci]\nminimum-age = \"{wrong}\"\n")).is_err(), "{wrong}");
+        }
+        assert!(policy("[oci]\nage = 1\n").is_err());
+        let none = Policy::load(&MemorySystem::default()).unwrap();
+        assert!(none.too_young(None, now).is_none());
+    }
+}

@@ -1,0 +1,524 @@
+//! The files of an artefact in the user's cache, one directory per digest.
+//!
+//! ```text
+//! ~/.cache/brief/oci/registry.example-acme-guidance-1a2b3c4d5e6f/
+//!   refs/…                 which digest a tag had, last time
+//!   trees/DIGEST/tree      the files
+//!   trees/DIGEST/blobs     the manifests and layers that they came from
+//! ```
+//!
+//! As with commits, a directory is put in place whole, by one rename, and then never changed. The next digest of
+//! the same repository takes equal layers from there instead of the registry.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use brief_syntax::{System, limits};
+use serde::{Deserialize, Serialize};
+
+use super::archive::{PackedFile, Space, unpack};
+use super::error::OciError;
+use super::model::{
+    BUNDLE, CREATED, Descriptor, Document, ITEM, MANIFEST_BYTES, MOST_PARTS, ORIGIN, REVISION,
+    SKILLS, SOURCE, TITLE, VERSION, digest_of,
+};
+use super::reference::{OciPlace, OciSource, is_digest};
+use super::signature;
+use super::store::{Fetched, Purpose, Store, open};
+use crate::address::one_line;
+use crate::cache::{Cache, Checkout, Event, Network};
+use crate::error::FetchError;
+use crate::extract::safe_path;
+use crate::latest::{Latest, is_version};
+use crate::staged::{StagedDir, clear_abandoned, fingerprint, io_error};
+
+/// Connections to one registry at a time.
+const CONNECTIONS: usize = 8;
+
+/// The limit for the bytes of the facts of an artefact.
+const FACTS_BYTES: u64 = 64 * 1024;
+
+/// The origin of an artefact, as its publisher and its signatures say.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The signers whose signatures are valid, sorted.
+    #[serde(default)]
+    pub signers: BTreeSet<String>,
+    /// The time of the revision, as the publisher says.
+    pub created: Option<String>,
+    /// The version, as the publisher says.
+    pub version: Option<String>,
+    /// The revision of the sources.
+    pub revision: Option<String>,
+    /// The address of the sources.
+    pub origin: Option<String>,
+}
+
+/// The place of one repository in the cache.
+pub(crate) struct OciSlot<'a> {
+    system: &'a dyn System,
+    directory: PathBuf,
+    source: &'a OciSource,
+    observer: Option<&'a dyn Fn(Event<'_>)>,
+    /// The address for messages.
+    pub(crate) shown: String,
+}
+
+/// The files of an artefact, and what it was made from.
+struct Content {
+    files: BTreeMap<String, PackedFile>,
+    blobs: BTreeMap<String, Vec<u8>>,
+    provenance: Provenance,
+    notes: Vec<String>,
+}
+
+impl<'a> OciSlot<'a> {
+    pub(crate) fn of(cache: &'a Cache<'_>, source: &'a OciSource) -> OciSlot<'a> {
+        let repository = source.repository();
+        let name = match &source.place {
+            OciPlace::Registry { host, path } => format!("{host}-{path}"),
+            OciPlace::Layout(path) => {
+                path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+            }
+        };
+        let slug: String = name
+            .chars()
+            .map(
+                |letter| if letter.is_ascii_alphanumeric() || letter == '.' { letter } else { '-' },
+            )
+            .take(60)
+            .collect();
+        let slug = slug.trim_start_matches(['.', '-']);
+        let name = format!("{slug}-{}", &fingerprint(&repository)[..12]);
+        OciSlot {
+            system: cache.system,
+            directory: cache.directory.with_file_name("oci").join(name.trim_start_matches('-')),
+            source,
+            observer: cache.observer,
+            shown: source.to_string(),
+        }
+    }
+
+    fn tell(&self, event: Event<'_>) {
+        if let Some(observer) = self.observer {
+            observer(event);
+        }
+    }
+
+    fn record(&self) -> PathBuf {
+        self.directory.join("refs").join(&fingerprint(self.source.wanted())[..24])
+    }
+
+    fn tree(&self, digest: &str) -> PathBuf {
+        self.directory.join("trees").join(digest.trim_start_matches("sha256:"))
+    }
+
+    fn prepare(&self) -> Result<(), FetchError> {
+        for directory in ["refs", "trees"] {
+            let path = self.directory.join(directory);
+            self.system.create_private_dir(&path).map_err(|error| io_error(&path, error))?;
+        }
+        clear_abandoned(self.system, &self.directory)
+    }
+
+    fn store(&self) -> Box<dyn Store + 'a> {
+        open(self.system, self.source, Purpose::Read)
+    }
+
+    /// Returns the files at the digest that the source's tag has now. If the registry does not answer, those of
+    /// an earlier run are used, and a note says so.
+    pub(crate) fn checkout(&self, network: Network) -> Result<Checkout, FetchError> {
+        if let Some(digest) = self.source.digest() {
+            return self.checkout_digest(digest, network);
+        }
+        if network == Network::Offline {
+            return self.earlier()?.ok_or_else(|| self.not_cached());
+        }
+        let found = self.newest().and_then(|digest| self.checkout_digest(&digest, network));
+        match found {
+            Ok(checkout) => {
+                self.remember(&checkout.commit)?;
+                Ok(checkout)
+            }
+            Err(error) if error.is_about_reach() => match self.earlier()? {
+                Some(mut checkout) => {
+                    let digest = checkout.commit.get(..19).unwrap_or_default();
+                    checkout
+                        .notes
+                        .insert(0, format!("{error}; {digest} of an earlier run is used instead"));
+                    Ok(checkout)
+                }
+                None => Err(error),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the files of one digest. Asks the registry only for what is not in the cache.
+    pub(crate) fn checkout_digest(
+        &self,
+        digest: &str,
+        network: Network,
+    ) -> Result<Checkout, FetchError> {
+        if let Some(checkout) = self.kept(digest)? {
+            return Ok(checkout);
+        }
+        if network == Network::Offline {
+            return Err(self.not_cached());
+        }
+        self.prepare()?;
+        self.tell(Event::Fetching { repository: &self.shown, commit: digest });
+        let content = self.fetch(digest)?;
+        self.keep(digest, &content)?;
+        self.kept(digest)?
+            .ok_or_else(|| io_error(&self.tree(digest), io::ErrorKind::NotFound.into()))
+    }
+
+    /// Asks for the digest of the source's tag, with one request.
+    pub(crate) fn newest(&self) -> Result<String, FetchError> {
+        if let Some(digest) = self.source.digest() {
+            return Ok(digest.to_owned());
+        }
+        self.tell(Event::Asking { repository: &self.shown });
+        Ok(self.store().resolve(self.source.wanted())?)
+    }
+
+    /// Asks for the digest of the source's tag, and for newer tags if the tag is a version.
+    pub(crate) fn latest(&self) -> Result<Latest, FetchError> {
+        let commit = self.newest()?;
+        let tags = match &self.source.reference {
+            Some(tag) if is_version(tag) => {
+                let mut tags = self.store().tags()?;
+                tags.sort();
+                tags.dedup();
+                tags
+            }
+            _ => Vec::new(),
+        };
+        Ok(Latest { commit, tags })
+    }
+
+    /// Asks for the signers of a digest that is in the cache: a signature may have come later.
+    pub(crate) fn signers(&self, digest: &str) -> Result<BTreeSet<String>, FetchError> {
+        self.tell(Event::Asking { repository: &self.shown });
+        Ok(signature::signers(self.store().as_ref(), digest)?)
+    }
+
+    fn not_cached(&self) -> FetchError {
+        FetchError::NotCached { repository: self.shown.clone() }
+    }
+
+    /// Returns the files of the digest that an earlier run resolved.
+    fn earlier(&self) -> Result<Option<Checkout>, FetchError> {
+        let Ok(bytes) = self.system.read(&self.record(), limits::FILE_BYTES) else {
+            return Ok(None);
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        match text.lines().next().filter(|line| is_digest(line)) {
+            Some(digest) => self.kept(digest),
+            None => Ok(None),
+        }
+    }
+
+    fn remember(&self, digest: &str) -> Result<(), FetchError> {
+        // The second line is for people who look into the cache.
+        let text = format!("{digest}\n{}\n", self.source.wanted());
+        let path = self.record();
+        if self.system.read(&path, limits::FILE_BYTES).is_ok_and(|old| old == text.as_bytes()) {
+            return Ok(());
+        }
+        self.prepare()?;
+        self.system.replace_file(&path, text.as_bytes()).map_err(|error| io_error(&path, error))
+    }
+
+    /// Returns the files of a digest if the cache has them.
+    fn kept(&self, digest: &str) -> Result<Option<Checkout>, FetchError> {
+        let tree = self.tree(digest);
+        if self.system.open_dir(&tree).is_err() {
+            return Ok(None);
+        }
+        let read = |name: &str| {
+            let path = tree.join(name);
+            let bytes = self.system.read(&path, FACTS_BYTES);
+            bytes.map_err(|error| io_error(&path, io::Error::other(error)))
+        };
+        let notes = String::from_utf8_lossy(&read("notes")?).lines().map(str::to_owned).collect();
+        let facts = tree.join("facts.json");
+        let provenance = serde_json::from_slice(&read("facts.json")?)
+            .map_err(|error| io_error(&facts, io::Error::other(error)))?;
+        let directory = tree.join("tree");
+        Ok(Some(Checkout { directory, commit: digest.to_owned(), notes, provenance }))
+    }
+
+    /// Puts the files of a digest in place.
+    fn keep(&self, digest: &str, content: &Content) -> Result<(), FetchError> {
+        let staged = StagedDir::new(self.system, &self.directory)?;
+        let (root, blobs) = (staged.path.join("tree"), staged.path.join("blobs"));
+        let mut directories = BTreeSet::new();
+        let mut create = |path: &Path| -> Result<(), FetchError> {
+            if directories.insert(path.to_owned()) {
+                self.system.create_dir(path).map_err(|error| io_error(path, error))?;
+            }
+            Ok(())
+        };
+        create(&root)?;
+        create(&blobs)?;
+        for file in content.files.values() {
+            let path = root.join(&file.path);
+            create(path.parent().unwrap_or(&root))?;
+            let outcome = if file.program {
+                self.system.create_program(&path, &file.bytes)
+            } else {
+                self.system.create_staged_file(&path, &file.bytes)
+            };
+            outcome.map_err(|error| io_error(&path, error))?;
+        }
+        for (digest, bytes) in &content.blobs {
+            let path = blobs.join(digest.trim_start_matches("sha256:"));
+            self.system.create_staged_file(&path, bytes).map_err(|error| io_error(&path, error))?;
+        }
+        let facts = serde_json::to_vec(&content.provenance).unwrap_or_default();
+        let notes = content.notes.join("\n").into_bytes();
+        for (name, bytes) in [("facts.json", facts), ("notes", notes)] {
+            let path = staged.path.join(name);
+            self.system
+                .create_staged_file(&path, &bytes)
+                .map_err(|error| io_error(&path, error))?;
+        }
+        staged.put(&self.tree(digest))
+    }
+
+    fn trees(&self) -> Vec<PathBuf> {
+        let directory = self.directory.join("trees");
+        let Ok(handle) = self.system.open_dir(&directory) else { return Vec::new() };
+        let entries = handle.first_entries(limits::REMOTE_FILES).unwrap_or_default();
+        entries.into_iter().map(|entry| directory.join(entry.name)).collect()
+    }
+
+    /// Fetches everything of a digest.
+    fn fetch(&self, digest: &str) -> Result<Content, FetchError> {
+        let store = self.store();
+        let store = store.as_ref();
+        let (system, shown, trees) = (self.system, self.shown.as_str(), self.trees());
+        let manifest = |digest: &String| match known(system, &trees, digest, MANIFEST_BYTES) {
+            Some(bytes) => Fetched::new(shown, bytes),
+            None => store.manifest(digest),
+        };
+        let top = manifest(&digest.to_owned())?;
+        let parts = if top.document.is_index() {
+            let mut children: Vec<String> = top
+                .document
+                .manifests
+                .iter()
+                .flatten()
+                .map(|descriptor| descriptor.digest.clone())
+                .collect();
+            children.sort();
+            children.dedup();
+            in_parallel(&children, manifest)?
+        } else {
+            vec![top.clone()]
+        };
+        let mut layers: BTreeMap<String, Descriptor> = BTreeMap::new();
+        for part in &parts {
+            if part.document.is_index() {
+                return Err(self.shape("its index lists another index".to_owned()).into());
+            }
+            self.check_kind(&part.document)?;
+            for layer in part.document.layers.iter().flatten() {
+                layers.insert(layer.digest.clone(), layer.clone());
+            }
+        }
+        let size = layers.values().fold(0u64, |sum, layer| sum.saturating_add(layer.size));
+        if size > limits::REMOTE_BYTES || layers.len() > MOST_PARTS {
+            let (repository, limit) = (self.shown.clone(), limits::REMOTE_BYTES);
+            let what = "the artefact";
+            return Err(OciError::TooLarge { repository, what, limit, unit: "bytes" }.into());
+        }
+        let layers: Vec<Descriptor> = layers.into_values().collect();
+        let contents = in_parallel(&layers, |layer| {
+            match known(system, &trees, &layer.digest, limits::REMOTE_BYTES) {
+                Some(bytes) => Ok(bytes),
+                None => store.blob(layer, limits::REMOTE_BYTES),
+            }
+        })?;
+        let mut blobs: BTreeMap<String, Vec<u8>> =
+            layers.into_iter().map(|layer| layer.digest).zip(contents).collect();
+        let (files, notes) = self.unpack_all(&parts, &blobs)?;
+        let signers = signature::signers(store, digest)?;
+        let said = |key: &str| top.document.annotation(key).map(one_line);
+        let provenance = Provenance {
+            signers,
+            created: said(CREATED),
+            version: said(VERSION),
+            revision: said(REVISION),
+            origin: said(ORIGIN),
+        };
+        for part in parts.into_iter().chain([top]) {
+            blobs.insert(part.digest, part.bytes);
+        }
+        Ok(Content { files, blobs, provenance, notes })
+    }
+
+    /// Refuses an artefact that carries no guidance.
+    fn check_kind(&self, document: &Document) -> Result<(), OciError> {
+        let kind = document.kind().unwrap_or_default();
+        if [ITEM, BUNDLE].contains(&kind) || SKILLS.contains(&kind) {
+            return Ok(());
+        }
+        Err(self.shape(match kind {
+            "application/vnd.oci.image.config.v1+json"
+            | "application/vnd.docker.container.image.v1+json" => {
+                "it is an image of a container, which has no guidance".to_owned()
+            }
+            "" => "it does not say what kind of artefact it is".to_owned(),
+            SOURCE => "it is the list of a source, and not an index".to_owned(),
+            kind => format!("artefacts of the kind `{}` are not known", one_line(kind)),
+        }))
+    }
+
+    fn shape(&self, problem: String) -> OciError {
+        OciError::Shape { repository: self.shown.clone(), problem }
+    }
+
+    /// Unpacks all layers, each once.
+    fn unpack_all(
+        &self,
+        parts: &[Fetched],
+        blobs: &BTreeMap<String, Vec<u8>>,
+    ) -> Result<(BTreeMap<String, PackedFile>, Vec<String>), OciError> {
+        let mut files: BTreeMap<String, PackedFile> = BTreeMap::new();
+        let (mut space, mut seen, mut links) = (Space::default(), BTreeSet::new(), 0);
+        for part in parts {
+            let is_ours = [ITEM, BUNDLE].contains(&part.document.kind().unwrap_or_default());
+            let mut own = Vec::new();
+            for layer in part.document.layers.iter().flatten() {
+                if is_ours && !seen.insert(&layer.digest) {
+                    continue;
+                }
+                let Some(bytes) = blobs.get(&layer.digest) else { continue };
+                if layer.media_type.contains("tar") {
+                    let (found, skipped) = unpack(&self.shown, bytes, &mut space)?;
+                    own.extend(found);
+                    links += skipped;
+                } else if let Some(title) = layer.annotations.get(TITLE).filter(|_| !is_ours) {
+                    // One file for each layer, as general tools for artefacts push them.
+                    let safe = safe_path(title.as_bytes()).filter(|path| path.to_str().is_some());
+                    if safe.is_none() {
+                        let (repository, name) = (self.shown.clone(), one_line(title));
+                        return Err(OciError::HostileName { repository, name });
+                    }
+                    space.take(&self.shown, bytes.len() as u64)?;
+                    let (path, bytes) = (title.clone(), bytes.clone());
+                    own.push(PackedFile { path, bytes, program: false });
+                } else {
+                    let media_type = one_line(&layer.media_type);
+                    return Err(
+                        self.shape(format!("layers of the kind `{media_type}` are not known"))
+                    );
+                }
+            }
+            if !is_ours {
+                self.place_skill(&part.document, &mut own);
+            }
+            for file in own {
+                if let Some(known) = files.insert(file.path.clone(), file)
+                    && files.get(&known.path) != Some(&known)
+                {
+                    let path = one_line(&known.path);
+                    return Err(
+                        self.shape(format!("it has two files `{path}` with different content"))
+                    );
+                }
+            }
+        }
+        // A file that is also a directory cannot be written.
+        for path in files.keys() {
+            let above = path.match_indices('/').map(|(end, _)| &path[..end]);
+            if let Some(above) = above.into_iter().find(|above| files.contains_key(*above)) {
+                let above = one_line(above);
+                return Err(self.shape(format!("`{above}` is a file and a directory in it")));
+            }
+        }
+        let notes = match links {
+            0 => Vec::new(),
+            count => vec![format!("{count} links or devices were left out")],
+        };
+        Ok((files, notes))
+    }
+
+    /// Puts a skill of others where skills lie. Its name is that of the artefact, or of the repository.
+    fn place_skill(&self, document: &Document, files: &mut [PackedFile]) {
+        if files.iter().all(|file| file.path != "SKILL.md") {
+            return;
+        }
+        let name = document.annotation(TITLE).map_or_else(
+            || {
+                let repository = self.source.repository();
+                repository.rsplit('/').next().unwrap_or_default().to_owned()
+            },
+            str::to_owned,
+        );
+        let letters = name.to_ascii_lowercase();
+        let letters =
+            letters.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '-' });
+        let name: String = letters.take(64).collect();
+        let name = match name.trim_matches('-') {
+            "" => "skill",
+            name => name,
+        };
+        for file in files {
+            file.path = format!("skills/{name}/{}", file.path);
+        }
+    }
+}
+
+/// Returns content that an earlier digest of the repository had, too.
+fn known(system: &dyn System, trees: &[PathBuf], digest: &str, limit: u64) -> Option<Vec<u8>> {
+    let name = digest.trim_start_matches("sha256:");
+    trees.iter().find_map(|tree| {
+        let bytes = system.read(&tree.join("blobs").join(name), limit).ok()?;
+        (digest_of(&bytes) == digest).then_some(bytes)
+    })
+}
+
+/// Works on all inputs with several connections. The first error ends it.
+pub(super) fn in_parallel<T: Sync, R: Send>(
+    inputs: &[T],
+    work: impl Fn(&T) -> Result<R, OciError> + Sync,
+) -> Result<Vec<R>, OciError> {
+    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let outcome = Mutex::new((Vec::new(), None));
+    std::thread::scope(|scope| {
+        for _ in 0..CONNECTIONS.min(inputs.len()) {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(input) = inputs.get(index) else { break };
+                    let result = work(input);
+                    let mut outcome =
+                        outcome.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    match result {
+                        Ok(result) => outcome.0.push((index, result)),
+                        Err(error) => {
+                            is_over.store(true, Ordering::Relaxed);
+                            outcome.1.get_or_insert(error);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let (mut results, error) =
+        outcome.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    match error {
+        Some(error) => Err(error),
+        None => {
+            results.sort_by_key(|(index, _)| *index);
+            Ok(results.into_iter().map(|(_, result)| result).collect())
+        }
+    }
+}

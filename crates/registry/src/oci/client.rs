@@ -1,0 +1,568 @@
+//! A registry of containers over HTTP: the distribution specification, as far as artefacts need it.
+//!
+//! An account goes to its own host only: to the registry, and over an encrypted connection to the server of
+//! tokens that the registry names. A redirect of anything but the content of a layer is followed to the same
+//! host alone. The content of a layer may lie elsewhere: it is fetched from there without an account, and its
+//! digest is checked.
+
+use std::io::Read;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use brief_outgoing::{Route, is_own_machine};
+use brief_syntax::{System, limits};
+use ureq::http::uri::Authority;
+use ureq::http::{Method, Request, Response, Uri};
+
+use super::challenge::{Challenge, token_of};
+use super::credentials::{self, Credentials};
+use super::error::OciError;
+use super::model::{Descriptor, Document, INDEX, MANIFEST, MANIFEST_BYTES};
+use super::reference::is_digest;
+use super::store::{Fetched, Purpose, Store, checked, fallback_tag};
+use super::wire::{Failure, answer, header, is_about_trust, next_page, pause, send};
+use crate::address::one_line;
+
+/// The beginning of the message about a broken connection.
+const ENDED: &str = "the connection ended";
+
+/// The attempts for one request.
+const ATTEMPTS: u32 = 4;
+
+/// The limit for redirects of one layer.
+const MOST_REDIRECTS: usize = 3;
+
+/// The limit for pages of a list of tags.
+const MOST_PAGES: usize = 20;
+
+/// The variable with the seconds that one request may take.
+const SECONDS: &str = "BRIEF_REGISTRY_SECONDS";
+
+/// One repository of a registry.
+pub(crate) struct RegistryClient<'s> {
+    system: &'s dyn System,
+    host: String,
+    path: String,
+    shown: String,
+    purpose: Purpose,
+    patience: Duration,
+    /// The way to the registry; of one on this machine only an answer tells whether it is encrypted.
+    way: Mutex<Option<Way>>,
+    /// The account of the user, asked for once.
+    account: OnceLock<Result<Option<Credentials>, String>>,
+    /// The header field that the registry accepts.
+    authorization: Mutex<Option<String>>,
+}
+
+#[derive(Clone)]
+struct Way {
+    agent: ureq::Agent,
+    scheme: &'static str,
+}
+
+/// A request, which may be sent several times.
+struct Message<'m> {
+    method: Method,
+    /// The path on the registry, or a whole address.
+    target: String,
+    accept: &'static str,
+    body: Option<(&'m [u8], &'static str)>,
+}
+
+impl<'m> Message<'m> {
+    fn new(method: Method, target: String) -> Message<'m> {
+        Message { method, target, accept: "*/*", body: None }
+    }
+}
+
+/// The media types of manifests that are understood.
+const MANIFESTS: &str =
+    "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json";
+
+impl<'s> RegistryClient<'s> {
+    pub(crate) fn new(
+        system: &'s dyn System,
+        host: &str,
+        path: &str,
+        purpose: Purpose,
+    ) -> RegistryClient<'s> {
+        let shown = format!("{}{host}/{path}", super::reference::SCHEME);
+        let seconds = system.env(SECONDS).and_then(|value| value.to_str()?.parse().ok());
+        let seconds: u64 = seconds.filter(|seconds| *seconds > 0).unwrap_or(limits::REMOTE_SECONDS);
+        RegistryClient {
+            system,
+            // The registry of docker has another name than its images.
+            host: if host == "docker.io" { "registry-1.docker.io" } else { host }.to_owned(),
+            path: path.to_owned(),
+            shown,
+            purpose,
+            patience: Duration::from_secs(seconds),
+            way: Mutex::default(),
+            account: OnceLock::new(),
+            authorization: Mutex::default(),
+        }
+    }
+
+    fn bare_host(&self) -> &str {
+        let end = match self.host.rsplit_once(':') {
+            Some((name, port)) if !port.contains(']') => name.len(),
+            _ => self.host.len(),
+        };
+        self.host[..end].trim_matches(['[', ']'])
+    }
+
+    fn unreachable(&self, said: impl Into<String>) -> OciError {
+        OciError::Unreachable { repository: self.shown.clone(), said: said.into() }
+    }
+
+    fn agent(&self, is_encrypted: bool, host: &str) -> Result<ureq::Agent, OciError> {
+        let route = Route::to(self.system, is_encrypted, host).map_err(|error| {
+            self.unreachable(format!("`SSL_CERT_FILE` cannot be read: {error}"))
+        })?;
+        route.agent().map_err(|problem| self.unreachable(problem))
+    }
+
+    /// Sends a request once, by one way.
+    fn send_by(
+        &self,
+        way: &Way,
+        message: &Message<'_>,
+    ) -> Result<Response<ureq::Body>, ureq::Error> {
+        let url = if message.target.starts_with('/') {
+            format!("{}://{}{}", way.scheme, self.host, message.target)
+        } else {
+            message.target.clone()
+        };
+        let mut request =
+            Request::builder().method(&message.method).uri(url).header("accept", message.accept);
+        if let Some(field) = lock(&self.authorization).as_deref() {
+            request = request.header("authorization", field);
+        }
+        send(&way.agent, request, message.body, self.patience)
+    }
+
+    /// Sends a request once. On this machine a registry may speak plain HTTP: that is tried first, then TLS.
+    fn send(&self, message: &Message<'_>) -> Result<Response<ureq::Body>, Failure> {
+        let known = lock(&self.way).clone();
+        if let Some(way) = known {
+            return Ok(self.send_by(&way, message)?);
+        }
+        if is_own_machine(self.bare_host()) {
+            let way = Way { agent: self.agent(false, self.bare_host())?, scheme: "http" };
+            let response = self.send_by(&way, message)?;
+            // A server with TLS says so in this way.
+            if response.status() != 400 {
+                *lock(&self.way) = Some(way);
+                return Ok(response);
+            }
+        }
+        let way = Way { agent: self.agent(true, self.bare_host())?, scheme: "https" };
+        let response = self.send_by(&way, message)?;
+        *lock(&self.way) = Some(way);
+        Ok(response)
+    }
+
+    /// Sends a request until it is answered, with the account that the registry asks for.
+    fn ask(&self, message: &Message<'_>) -> Result<Response<ureq::Body>, OciError> {
+        let mut said = String::new();
+        let mut has_token = false;
+        let mut attempt = 0;
+        while attempt < ATTEMPTS {
+            if attempt > 0 {
+                std::thread::sleep(pause(attempt, &said));
+            }
+            match self.send(message) {
+                Ok(response) => {
+                    let status = response.status().as_u16();
+                    match status {
+                        401 if !has_token => {
+                            has_token = true;
+                            self.authorize(&response)?;
+                        }
+                        401 | 403 => {
+                            let said = format!("it answers {}", answer(response));
+                            let repository = self.shown.clone();
+                            return Err(OciError::Denied { repository, said });
+                        }
+                        429 | 500 | 502 | 503 | 504 => {
+                            let later = header(&response, "retry-after").map(str::to_owned);
+                            said = format!("it answers {}", answer(response));
+                            if let Some(later) = later {
+                                said = format!("{said}, retry after {later}");
+                            }
+                            attempt += 1;
+                        }
+                        300..=399 => match self.redirected(message, &response)? {
+                            Some(target) => {
+                                let body = message.body;
+                                let (method, accept) = (message.method.clone(), message.accept);
+                                let message = Message { method, target, accept, body };
+                                return self.send(&message).map_err(|failure| match failure {
+                                    Failure::Wire(error) => self.unreachable(error.to_string()),
+                                    Failure::Own(error) => *error,
+                                });
+                            }
+                            None => return Ok(response),
+                        },
+                        _ => return Ok(response),
+                    }
+                }
+                Err(Failure::Own(error)) => return Err(*error),
+                Err(Failure::Wire(ureq::Error::Timeout(_))) => {
+                    let seconds = self.patience.as_secs();
+                    return Err(self.unreachable(format!("no answer within {seconds} seconds")));
+                }
+                Err(Failure::Wire(error)) if is_about_trust(&error) => {
+                    return Err(self.unreachable(format!(
+                        "{error}; `SSL_CERT_FILE` names the certificates of an own authority"
+                    )));
+                }
+                Err(Failure::Wire(error)) => {
+                    said = error.to_string();
+                    attempt += 1;
+                }
+            }
+        }
+        Err(self.unreachable(format!("{said}; it was asked {ATTEMPTS} times")))
+    }
+
+    /// Returns the target of a redirect on the same host. `None` for the content of a layer, whose caller
+    /// decides; an error for everything else.
+    fn redirected(
+        &self,
+        message: &Message<'_>,
+        response: &Response<ureq::Body>,
+    ) -> Result<Option<String>, OciError> {
+        if message.method == Method::GET && message.target.contains("/blobs/") {
+            return Ok(None);
+        }
+        let target = header(response, "location").unwrap_or_default();
+        let uri: Option<Uri> = target.parse().ok();
+        let authority = uri.as_ref().and_then(Uri::authority).map(Authority::as_str);
+        let scheme = lock(&self.way).as_ref().map_or("https", |way| way.scheme);
+        match authority {
+            None if target.starts_with('/') => Ok(Some(target.to_owned())),
+            Some(host) if host == self.host && target.starts_with(&format!("{scheme}://")) => {
+                Ok(Some(target.to_owned()))
+            }
+            _ => Err(OciError::Redirected {
+                repository: self.shown.clone(),
+                target: one_line(authority.unwrap_or(target)),
+            }),
+        }
+    }
+
+    /// Gets the header field that a refused request lacks.
+    fn authorize(&self, response: &Response<ureq::Body>) -> Result<(), OciError> {
+        let account = self.account.get_or_init(|| {
+            credentials::find(self.system, &self.host).map_err(|error| error.to_string())
+        });
+        let account = account.as_ref().map_err(|problem| OciError::Account {
+            host: self.host.clone(),
+            problem: problem.clone(),
+        })?;
+        let challenges = response.headers().get_all("www-authenticate");
+        let challenges: Vec<Challenge> =
+            challenges.iter().filter_map(|field| Challenge::parse(field.to_str().ok()?)).collect();
+        let denied =
+            |said: &str| OciError::Denied { repository: self.shown.clone(), said: said.to_owned() };
+        if let Some(Challenge::Bearer(realm)) =
+            challenges.iter().find(|one| matches!(one, Challenge::Bearer(_)))
+        {
+            let is_plain = lock(&self.way).as_ref().is_some_and(|way| way.scheme == "http");
+            let rights = if self.purpose == Purpose::Write { "pull,push" } else { "pull" };
+            let scope = format!("repository:{}:{rights}", self.path);
+            let uri = realm.address(is_plain, &scope).map_err(|said| denied(&said))?;
+            let host = uri.host().unwrap_or_default().to_owned();
+            let agent = self.agent(uri.scheme_str() == Some("https"), &host)?;
+            let token = token_of(&agent, &uri, realm, &scope, account.as_ref(), self.patience)
+                .map_err(|said| denied(&said))?;
+            *lock(&self.authorization) = Some(format!("Bearer {token}"));
+            return Ok(());
+        }
+        if challenges.iter().any(|one| matches!(one, Challenge::Basic)) {
+            let field = account.as_ref().and_then(Credentials::basic);
+            let field = field.ok_or_else(|| denied("it wants an account, and none is known"))?;
+            *lock(&self.authorization) = Some(field);
+            return Ok(());
+        }
+        Err(denied("it wants a kind of account that is not known"))
+    }
+
+    fn target(&self, rest: &str) -> String {
+        format!("/v2/{}/{rest}", self.path)
+    }
+
+    /// Returns the error for an answer that is not the expected one.
+    fn unexpected(&self, reference: &str, response: Response<ureq::Body>) -> OciError {
+        match response.status().as_u16() {
+            404 => OciError::Missing {
+                repository: self.shown.clone(),
+                reference: reference.to_owned(),
+            },
+            _ => self.unreachable(format!("it answers {}", answer(response))),
+        }
+    }
+
+    fn body(
+        &self,
+        response: Response<ureq::Body>,
+        what: &'static str,
+        limit: u64,
+    ) -> Result<Vec<u8>, OciError> {
+        let mut bytes = Vec::new();
+        let mut reader = response.into_body().into_reader().take(limit + 1);
+        reader
+            .read_to_end(&mut bytes)
+            .map_err(|error| self.unreachable(format!("{ENDED} early: {error}")))?;
+        if bytes.len() as u64 > limit {
+            let repository = self.shown.clone();
+            return Err(OciError::TooLarge { repository, what, limit, unit: "bytes" });
+        }
+        Ok(bytes)
+    }
+
+    /// Follows redirects of a layer's content, without the account.
+    fn elsewhere(
+        &self,
+        mut response: Response<ureq::Body>,
+    ) -> Result<Response<ureq::Body>, OciError> {
+        let mut base: Uri = {
+            let way = lock(&self.way);
+            let scheme = way.as_ref().map_or("https", |way| way.scheme);
+            format!("{scheme}://{}/", self.host).parse().unwrap_or_default()
+        };
+        for _ in 0..MOST_REDIRECTS {
+            if !response.status().is_redirection() {
+                return Ok(response);
+            }
+            let refused = |target: &str| OciError::Redirected {
+                repository: self.shown.clone(),
+                target: one_line(target.split('?').next().unwrap_or_default()),
+            };
+            let target = header(&response, "location").unwrap_or_default();
+            let whole = if target.starts_with('/') {
+                let scheme = base.scheme_str().unwrap_or("https");
+                format!("{scheme}://{}{target}", base.authority().map_or("", |host| host.as_str()))
+            } else {
+                target.to_owned()
+            };
+            let uri: Uri = whole.parse().map_err(|_| refused(target))?;
+            let host = uri.host().unwrap_or_default().to_owned();
+            let is_encrypted = uri.scheme_str() == Some("https");
+            // A registry elsewhere must not send us to servers of this machine.
+            let is_here = is_own_machine(host.trim_matches(['[', ']']));
+            let from_here = is_own_machine(self.bare_host());
+            if (is_here && !from_here) || (!is_encrypted && !is_here) {
+                return Err(refused(target));
+            }
+            let agent = self.agent(is_encrypted, &host)?;
+            let request = Request::builder().method(Method::GET).uri(uri.clone());
+            response = send(&agent, request, None, self.patience)
+                .map_err(|error| self.unreachable(error.to_string()))?;
+            base = uri;
+        }
+        Err(self.unreachable("it sends a layer from one place to the next"))
+    }
+
+    fn fetch_manifest(&self, reference: &str) -> Result<Fetched, OciError> {
+        let mut message = Message::new(Method::GET, self.target(&format!("manifests/{reference}")));
+        message.accept = MANIFESTS;
+        let response = self.ask(&message)?;
+        if response.status() != 200 {
+            return Err(self.unexpected(reference, response));
+        }
+        let said = header(&response, "docker-content-digest").map(str::to_owned);
+        let bytes = self.body(response, "the manifest", MANIFEST_BYTES)?;
+        let expected = if is_digest(reference) { Some(reference.to_owned()) } else { said };
+        let bytes = match expected.filter(|digest| is_digest(digest)) {
+            Some(digest) => checked(&self.shown, &digest, bytes)?,
+            None => bytes,
+        };
+        Fetched::new(&self.shown, bytes)
+    }
+
+    fn fetch_blob(&self, descriptor: &Descriptor, limit: u64) -> Result<Vec<u8>, OciError> {
+        let digest = &descriptor.digest;
+        let message = Message::new(Method::GET, self.target(&format!("blobs/{digest}")));
+        let response = self.elsewhere(self.ask(&message)?)?;
+        if response.status() != 200 {
+            return Err(self.unexpected(digest, response));
+        }
+        let bytes = self.body(response, "a layer", limit.min(descriptor.size))?;
+        checked(&self.shown, digest, bytes)
+    }
+}
+
+impl Store for RegistryClient<'_> {
+    fn resolve(&self, tag: &str) -> Result<String, OciError> {
+        let mut message = Message::new(Method::HEAD, self.target(&format!("manifests/{tag}")));
+        message.accept = MANIFESTS;
+        let response = self.ask(&message)?;
+        if response.status() != 200 {
+            return Err(self.unexpected(tag, response));
+        }
+        let digest = header(&response, "docker-content-digest").map(str::to_owned);
+        match digest.filter(|digest| is_digest(digest)) {
+            Some(digest) => Ok(digest),
+            // The field is optional.
+            None => Ok(self.manifest(tag)?.digest),
+        }
+    }
+
+    fn manifest(&self, reference: &str) -> Result<Fetched, OciError> {
+        persistently(|| self.fetch_manifest(reference))
+    }
+
+    fn blob(&self, descriptor: &Descriptor, limit: u64) -> Result<Vec<u8>, OciError> {
+        if descriptor.size > limit {
+            let (repository, what) = (self.shown.clone(), "a layer");
+            return Err(OciError::TooLarge { repository, what, limit, unit: "bytes" });
+        }
+        persistently(|| self.fetch_blob(descriptor, limit))
+    }
+
+    fn tags(&self) -> Result<Vec<String>, OciError> {
+        let mut found = Vec::new();
+        let mut target = self.target("tags/list?n=1000");
+        for _ in 0..MOST_PAGES {
+            let response = self.ask(&Message::new(Method::GET, target))?;
+            if response.status() != 200 {
+                return Err(self.unexpected("tags", response));
+            }
+            let next = header(&response, "link").and_then(next_page);
+            let bytes = self.body(response, "the list of tags", MANIFEST_BYTES)?;
+            let page: serde_json::Value = serde_json::from_slice(&bytes)
+                .map_err(|_| self.unreachable("its list of tags is not valid"))?;
+            let tags = page["tags"].as_array().into_iter().flatten();
+            let tags = tags.filter_map(|tag| tag.as_str());
+            found.extend(
+                tags.filter(|tag| super::reference::check_tag(tag).is_ok()).map(str::to_owned),
+            );
+            match next {
+                Some(next) => target = next,
+                None => break,
+            }
+        }
+        Ok(found)
+    }
+
+    fn referrers(&self, digest: &str) -> Result<Vec<Descriptor>, OciError> {
+        let mut message = Message::new(Method::GET, self.target(&format!("referrers/{digest}")));
+        message.accept = INDEX;
+        let response = self.ask(&message)?;
+        let index = match response.status().as_u16() {
+            200 => {
+                let bytes = self.body(response, "the list of signatures", MANIFEST_BYTES)?;
+                Fetched::new(&self.shown, bytes)?.document
+            }
+            404 => match self.manifest(&fallback_tag(digest)) {
+                Ok(found) => found.document,
+                Err(OciError::Missing { .. }) => return Ok(Vec::new()),
+                Err(error) => return Err(error),
+            },
+            _ => return Err(self.unexpected(digest, response)),
+        };
+        Ok(index.manifests.unwrap_or_default())
+    }
+
+    fn put_blob(&self, digest: &str, bytes: &[u8]) -> Result<(), OciError> {
+        let known =
+            self.ask(&Message::new(Method::HEAD, self.target(&format!("blobs/{digest}"))))?;
+        if known.status() == 200 {
+            return Ok(());
+        }
+        let not_taken = |response| OciError::NotTaken {
+            repository: self.shown.clone(),
+            what: "a layer",
+            said: answer(response),
+        };
+        let empty: &[u8] = &[];
+        let mut start = Message::new(Method::POST, self.target("blobs/uploads/"));
+        start.body = Some((empty, "application/octet-stream"));
+        let started = self.ask(&start)?;
+        if started.status() != 202 {
+            return Err(not_taken(started));
+        }
+        let place = header(&started, "location").unwrap_or_default().to_owned();
+        let place = self.own_place(&place)?;
+        let sign = if place.contains('?') { '&' } else { '?' };
+        let mut put = Message::new(Method::PUT, format!("{place}{sign}digest={digest}"));
+        put.body = Some((bytes, "application/octet-stream"));
+        let done = self.ask(&put)?;
+        if done.status() == 201 { Ok(()) } else { Err(not_taken(done)) }
+    }
+
+    fn put_manifest(&self, manifest: &Fetched, tag: Option<&str>) -> Result<(), OciError> {
+        let document = &manifest.document;
+        let reference = tag.unwrap_or(&manifest.digest);
+        let mut put = Message::new(Method::PUT, self.target(&format!("manifests/{reference}")));
+        let media_type = if document.is_index() { INDEX } else { MANIFEST };
+        put.body = Some((&manifest.bytes, media_type));
+        let done = self.ask(&put)?;
+        if done.status() != 201 {
+            let (repository, what) = (self.shown.clone(), "the manifest");
+            return Err(OciError::NotTaken { repository, what, said: answer(done) });
+        }
+        let is_listed = header(&done, "oci-subject").is_some();
+        if let (Some(subject), false) = (&document.subject, is_listed) {
+            self.list_by_tag(&subject.digest, manifest)?;
+        }
+        Ok(())
+    }
+}
+
+impl RegistryClient<'_> {
+    /// Adds an artefact about another one to the index that stands for a list of them.
+    fn list_by_tag(&self, subject: &str, manifest: &Fetched) -> Result<(), OciError> {
+        let tag = fallback_tag(subject);
+        let mut entries = match self.manifest(&tag) {
+            Ok(found) => found.document.manifests.unwrap_or_default(),
+            Err(OciError::Missing { .. }) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let mut entry = manifest.descriptor();
+        entry.annotations.clone_from(&manifest.document.annotations);
+        if entries.iter().all(|known| known.digest != entry.digest) {
+            entries.push(entry);
+            entries.sort_by(|one, other| one.digest.cmp(&other.digest));
+            self.put_manifest(&Fetched::made(Document::index(None, entries)), Some(&tag))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the path of an upload, which must be on the same host.
+    fn own_place(&self, location: &str) -> Result<String, OciError> {
+        if location.starts_with('/') {
+            return Ok(location.to_owned());
+        }
+        let uri: Option<Uri> = location.parse().ok();
+        let host = uri.as_ref().and_then(Uri::authority).map_or("", |host| host.as_str());
+        match uri.as_ref().and_then(Uri::path_and_query) {
+            Some(rest) if host == self.host => Ok(rest.to_string()),
+            _ => {
+                Err(OciError::Redirected { repository: self.shown.clone(), target: one_line(host) })
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Asks again when a connection breaks in the middle of an answer.
+fn persistently<T>(work: impl Fn() -> Result<T, OciError>) -> Result<T, OciError> {
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        match work() {
+            Err(OciError::Unreachable { said, .. })
+                if attempt < ATTEMPTS && said.starts_with(ENDED) =>
+            {
+                std::thread::sleep(pause(attempt, ""));
+            }
+            other => return other,
+        }
+    }
+}

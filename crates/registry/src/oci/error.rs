@@ -1,0 +1,116 @@
+//! Errors of artefacts: their registry, their content, their signatures.
+
+/// An artefact that could not be read or published.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OciError {
+    /// The registry does not answer, or answers with an error of its own.
+    #[error("the registry could not be reached for `{repository}`: {said}")]
+    Unreachable {
+        /// The address of the repository.
+        repository: String,
+        /// The last answer, and how often it was asked.
+        said: String,
+    },
+    /// The registry wants an account, or another one.
+    #[error(
+        "the registry denies `{repository}`: {said}; `docker login` or another tool keeps accounts"
+    )]
+    Denied {
+        /// The address of the repository.
+        repository: String,
+        /// The answer.
+        said: String,
+    },
+    /// The repository has no such tag or digest.
+    #[error("`{repository}` has no `{reference}`")]
+    Missing {
+        /// The address of the repository.
+        repository: String,
+        /// The tag or digest.
+        reference: String,
+    },
+    /// The registry refuses to keep something.
+    #[error("the registry did not take {what} for `{repository}`: {said}")]
+    NotTaken {
+        /// The address of the repository.
+        repository: String,
+        /// The part of the artefact.
+        what: &'static str,
+        /// The answer.
+        said: String,
+    },
+    /// The answer leads elsewhere.
+    #[error(
+        "the registry sends `{repository}` to `{target}`, which is not followed; name that registry, if it is right"
+    )]
+    Redirected {
+        /// The address of the repository.
+        repository: String,
+        /// The host.
+        target: String,
+    },
+    /// The content has another digest than was asked for.
+    #[error("`{repository}`: the content of `{digest}` has the digest `{found}`; do not trust it")]
+    Digest {
+        /// The address of the repository.
+        repository: String,
+        /// The digest that was asked for.
+        digest: String,
+        /// The digest of the content.
+        found: String,
+    },
+    /// The artefact is not one that carries guidance, or is not valid.
+    #[error("`{repository}`: {problem}")]
+    Shape {
+        /// The address of the repository.
+        repository: String,
+        /// The defect.
+        problem: String,
+    },
+    /// A limit is exceeded.
+    #[error("`{repository}`: {what} has more than {limit} {unit}")]
+    TooLarge {
+        /// The address of the repository.
+        repository: String,
+        /// The part of the artefact.
+        what: &'static str,
+        /// The limit.
+        limit: u64,
+        /// The unit of the limit.
+        unit: &'static str,
+    },
+    /// A file in the artefact would escape its directory.
+    #[error(
+        "`{repository}` has the name `{name}`, which would lead out of its directory; do not trust it"
+    )]
+    HostileName {
+        /// The address of the repository.
+        repository: String,
+        /// The name, with hidden characters made visible.
+        name: String,
+    },
+    /// Accounts of the user cannot be read.
+    #[error("the account for `{host}` cannot be read: {problem}")]
+    Account {
+        /// The host of the registry.
+        host: String,
+        /// The defect.
+        problem: String,
+    },
+    /// A directory cannot be read or written.
+    #[error("`{path}` cannot be used: {problem}")]
+    Disk {
+        /// The path.
+        path: String,
+        /// The error of the system.
+        problem: String,
+    },
+}
+
+impl OciError {
+    /// Returns whether the network may be the cause, so that the result of an earlier run is a fair substitute.
+    pub(crate) fn is_about_reach(&self) -> bool {
+        matches!(self, OciError::Unreachable { .. } | OciError::Denied { .. })
+    }
+}

@@ -1,0 +1,44 @@
+//! Another tag for an artefact: the step from one ring of users to the next.
+
+use brief_syntax::System;
+
+use super::error::OciError;
+use super::reference::OciSource;
+use super::store::{Purpose, open};
+
+/// A tag that was set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Promotion {
+    /// The digest of the artefact.
+    pub digest: String,
+    /// The digest that the tag had before, if it is another one.
+    pub before: Option<String>,
+    /// True if the tag had the digest already.
+    pub is_unchanged: bool,
+}
+
+/// Sets a tag of a repository to the artefact with the digest. The manifest stays byte for byte.
+pub fn promote(
+    system: &dyn System,
+    source: &OciSource,
+    digest: &str,
+    tag: &str,
+) -> Result<Promotion, OciError> {
+    super::reference::check_tag(tag).map_err(|reason| OciError::Shape {
+        repository: source.repository(),
+        problem: format!("`{}` cannot be a tag: {reason}", crate::address::one_line(tag)),
+    })?;
+    let store = open(system, source, Purpose::Write);
+    let artefact = store.manifest(digest)?;
+    let before = match store.resolve(tag) {
+        Ok(before) => Some(before),
+        Err(OciError::Missing { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    let is_unchanged = before.as_deref() == Some(digest);
+    if !is_unchanged {
+        store.put_manifest(&artefact, Some(tag))?;
+    }
+    let before = before.filter(|_| !is_unchanged);
+    Ok(Promotion { digest: artefact.digest, before, is_unchanged })
+}

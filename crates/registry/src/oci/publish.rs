@@ -1,0 +1,414 @@
+//! Items of a directory as artefacts.
+//!
+//! An item is an artefact with one layer. A bundle is an artefact with its own file and the layers of its items,
+//! so that it is complete by itself, and nothing is kept twice. A whole source is an index of all of them. Only
+//! the outermost manifest names the revision: an item that did not change keeps its digest.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_dialects::portable::{Bundle, PortableItem, Registry, bundle};
+use brief_profiles::OwnClients;
+use brief_syntax::system::Permission;
+use brief_syntax::{Diagnostic, Root, Severity, Source, System};
+
+use super::archive::{PackedFile, pack};
+use super::checkout::in_parallel;
+use super::error::OciError;
+use super::model::{
+    BUNDLE, CREATED, Descriptor, Document, EMPTY_BYTES, ITEM, LAYER, ORIGIN, REVISION, SOURCE,
+    TITLE, VERSION, digest_of,
+};
+use super::reference::{DEFAULT_TAG, OciSource};
+use super::signature::{self, SigningKey};
+use super::store::{Fetched, Purpose, Store, open};
+use crate::history::{HistoryError, Repository};
+use crate::install::{ChooseError, choose, read_items};
+use crate::latest::is_version;
+use crate::outputs::item::ItemFiles;
+
+/// The name of the part with the clients that a source describes.
+const CLIENTS: &str = "clients";
+
+/// Items to publish.
+pub struct PublishRequest<'p> {
+    /// The directory of the source.
+    pub directory: &'p Path,
+    /// The names of items and bundles; empty for the whole source.
+    pub names: &'p [String],
+    /// The repository and the tag.
+    pub target: &'p OciSource,
+    /// The version that the artefact names, instead of that of its item.
+    pub version: Option<&'p str>,
+    /// The key to sign with.
+    pub key: Option<&'p SigningKey>,
+    /// The names of the clients that items may be for.
+    pub clients: &'p [&'p str],
+    /// True to push; otherwise only the digests are computed.
+    pub push: bool,
+}
+
+/// The result of publishing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublishReport {
+    /// The digest of the outermost manifest.
+    pub digest: String,
+    /// The tag.
+    pub tag: String,
+    /// The items and bundles.
+    pub parts: Vec<PublishedPart>,
+    /// The number of layers.
+    pub layers: usize,
+    /// The bytes of all layers.
+    pub bytes: u64,
+    /// The revision of the files, if they are committed.
+    pub revision: Option<String>,
+    /// The signer, if there is one.
+    pub signer: Option<String>,
+    /// The digest of the signature, if there is one.
+    pub signature: Option<String>,
+    /// Remarks for the user.
+    pub notes: Vec<String>,
+}
+
+/// A published item or bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublishedPart {
+    /// The name with its kind: `skill/release-notes`.
+    pub name: String,
+    /// The version, if it has one.
+    pub version: Option<String>,
+    /// The digest of its manifest.
+    pub digest: String,
+    /// The bytes of its layers.
+    pub bytes: u64,
+}
+
+/// Items that cannot be published.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PublishError {
+    /// The directory cannot be read.
+    #[error("the directory `{}` cannot be opened: {problem}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// The reason.
+        problem: String,
+    },
+    /// The names cannot be resolved.
+    #[error(transparent)]
+    Choose(#[from] ChooseError),
+    /// Items are not valid.
+    #[error("some items are not valid, so nothing was published")]
+    Invalid(Vec<Diagnostic>),
+    /// A bundle cannot be resolved.
+    #[error("the bundle `{bundle}` cannot be resolved: {problem}")]
+    Bundle {
+        /// The name of the bundle.
+        bundle: String,
+        /// The reason.
+        problem: String,
+    },
+    /// The address names a digest, which follows from the content.
+    #[error("`{0}` names a digest, which follows from the content; name a tag")]
+    Digest(String),
+    /// A version leads to something else already.
+    #[error("`{tag}` is published already, with other content: {digest}")]
+    Taken {
+        /// The tag.
+        tag: String,
+        /// The digest that it has.
+        digest: String,
+    },
+    /// The repository of the files cannot be read.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// The registry or directory cannot take it.
+    #[error(transparent)]
+    Oci(#[from] OciError),
+}
+
+/// Everything that is pushed, in memory.
+#[derive(Default)]
+struct Artefacts {
+    layers: BTreeMap<String, Vec<u8>>,
+    /// The files of each layer.
+    files: BTreeMap<String, Vec<PackedFile>>,
+    parts: Vec<(PublishedPart, Document)>,
+}
+
+/// Publishes items of a directory.
+pub fn publish(
+    system: &Arc<dyn System>,
+    request: &PublishRequest<'_>,
+) -> Result<PublishReport, PublishError> {
+    let target = request.target;
+    if target.digest().is_some() {
+        return Err(PublishError::Digest(target.to_string()));
+    }
+    let tag = target.reference.as_deref().unwrap_or(DEFAULT_TAG);
+    let unreadable =
+        |problem: String| PublishError::Directory { path: request.directory.to_owned(), problem };
+    let own: &dyn System = system.as_ref();
+    let root = Root::open(own, request.directory).map_err(|error| unreadable(error.to_string()))?;
+    let registry = read_items(own, &root, request.clients, false, root.path());
+    let mut artefacts = Artefacts::default();
+    artefacts.collect(own, &root, &registry, request)?;
+
+    let mut notes = Vec::new();
+    let mut annotations = BTreeMap::new();
+    let origin = match Repository::find(Arc::clone(system), root.path()) {
+        Ok(repository) => {
+            let files = artefacts.files.values().flatten();
+            let files = files.map(|file| (file.path.as_str(), file.bytes.as_slice()));
+            let origin = repository.origin_of(root.path(), files)?;
+            if origin.is_none() {
+                notes.push(
+                    "not all files are committed, so the artefact names no revision".to_owned(),
+                );
+            }
+            origin
+        }
+        Err(HistoryError::NoRepository(_) | HistoryError::GitMissing) => None,
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(origin) = &origin {
+        annotations.insert(REVISION.to_owned(), origin.revision.clone());
+        let time = humantime::format_rfc3339_seconds(origin.time).to_string();
+        annotations.insert(CREATED.to_owned(), time);
+        annotations.extend(origin.address.clone().map(|address| (ORIGIN.to_owned(), address)));
+    }
+    annotations.extend(request.version.map(|version| (VERSION.to_owned(), version.to_owned())));
+
+    let (top, children) = artefacts.outermost(annotations);
+    let mut report = PublishReport {
+        digest: top.digest.clone(),
+        tag: tag.to_owned(),
+        parts: artefacts.parts.into_iter().map(|(part, _)| part).collect(),
+        layers: artefacts.layers.len(),
+        bytes: artefacts.layers.values().map(|bytes| bytes.len() as u64).sum(),
+        revision: origin.map(|origin| origin.revision),
+        signer: request.key.map(SigningKey::signer),
+        signature: None,
+        notes,
+    };
+    if let [part] = report.parts.as_mut_slice() {
+        part.digest.clone_from(&report.digest);
+    }
+    if request.push {
+        let store = open(own, target, Purpose::Write);
+        let layers: Vec<(String, Vec<u8>)> = artefacts.layers.into_iter().collect();
+        push(store.as_ref(), tag, &layers, &children, &top)?;
+        if let Some(key) = request.key {
+            let (repository, subject) = (target.repository(), top.descriptor());
+            report.signature = Some(signature::sign(store.as_ref(), &repository, &subject, key)?);
+        }
+    }
+    Ok(report)
+}
+
+/// Pushes from the inside out: the tag is set last, so that it always leads to something complete.
+fn push(
+    store: &dyn Store,
+    tag: &str,
+    layers: &[(String, Vec<u8>)],
+    children: &[Fetched],
+    top: &Fetched,
+) -> Result<(), PublishError> {
+    if is_version(tag) {
+        // A version stays what it is.
+        match store.resolve(tag) {
+            Ok(digest) if digest != top.digest => {
+                return Err(PublishError::Taken { tag: tag.to_owned(), digest });
+            }
+            Ok(_) | Err(OciError::Missing { .. } | OciError::Shape { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    store.put_blob(&digest_of(EMPTY_BYTES), EMPTY_BYTES)?;
+    in_parallel(layers, |(digest, bytes)| store.put_blob(digest, bytes))?;
+    in_parallel(children, |child| store.put_manifest(child, None))?;
+    store.put_manifest(top, Some(tag))?;
+    Ok(())
+}
+
+impl Artefacts {
+    /// Collects the chosen items and bundles, with everything that they need.
+    fn collect(
+        &mut self,
+        system: &dyn System,
+        root: &Root,
+        registry: &Registry,
+        request: &PublishRequest<'_>,
+    ) -> Result<(), PublishError> {
+        let wanted = choose(registry, request.names, None)?;
+        let bundles: Vec<&Bundle> = registry
+            .bundles
+            .iter()
+            .filter(|one| wanted.all || wanted.bundles.contains(one.name()))
+            .collect();
+        let items: Vec<&PortableItem> = registry
+            .items
+            .iter()
+            .filter(|one| wanted.all || wanted.items.contains(one.id()))
+            .collect();
+        let mut problems = Vec::new();
+        let mut layer_of: BTreeMap<String, Descriptor> = BTreeMap::new();
+        for item in &registry.items {
+            let errors = item.diagnostics().iter();
+            let errors: Vec<&Diagnostic> =
+                errors.filter(|found| found.severity == Severity::Error).collect();
+            let is_chosen = items.iter().any(|one| one.id() == item.id());
+            match errors.is_empty() {
+                true => match ItemFiles::read(system, root, item) {
+                    Ok(files) => {
+                        let packed = item_files(root, item, &files)?;
+                        layer_of.insert(item.id().to_string(), self.layer(packed)?);
+                    }
+                    Err(problem) if is_chosen => problems.push(*problem),
+                    Err(_) => {}
+                },
+                false if is_chosen => problems.extend(errors.into_iter().cloned()),
+                false => {}
+            }
+        }
+        for one in &bundles {
+            let errors = one.diagnostics().iter();
+            problems.extend(errors.filter(|found| found.severity == Severity::Error).cloned());
+        }
+        if !problems.is_empty() {
+            return Err(PublishError::Invalid(problems));
+        }
+        let mut used = BTreeSet::new();
+        for item in items {
+            let Some(layer) = layer_of.get(&item.id().to_string()) else { continue };
+            used.insert(layer.digest.clone());
+            let name = format!("{}/{}", item.kind(), item.name());
+            self.add(ITEM, name, item.version(), vec![layer.clone()]);
+        }
+        for one in bundles {
+            let layers = self.bundle_layers(root, registry, one, &layer_of)?;
+            used.extend(layers.iter().map(|layer| layer.digest.clone()));
+            self.add(BUNDLE, format!("bundle/{}", one.name()), one.version(), layers);
+        }
+        let described = OwnClients::below(system, root.path()).sources;
+        if wanted.all && !described.is_empty() {
+            let files = described.iter().map(|source| packed(root, source));
+            let files: Result<Vec<PackedFile>, OciError> = files.collect();
+            let layer = self.layer(files?)?;
+            used.insert(layer.digest.clone());
+            self.add(ITEM, CLIENTS.to_owned(), None, vec![layer]);
+        }
+        self.layers.retain(|digest, _| used.contains(digest));
+        self.files.retain(|digest, _| used.contains(digest));
+        Ok(())
+    }
+
+    /// Returns the layers of a bundle: its file, those of the bundles that it requires, and those of all items.
+    fn bundle_layers(
+        &mut self,
+        root: &Root,
+        registry: &Registry,
+        one: &Bundle,
+        layer_of: &BTreeMap<String, Descriptor>,
+    ) -> Result<Vec<Descriptor>, PublishError> {
+        let failed =
+            |problem: String| PublishError::Bundle { bundle: one.name().to_owned(), problem };
+        let closure = bundle::resolve(registry, one.name()).map_err(|errors| {
+            let all: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            failed(all.join("; "))
+        })?;
+        let mut layers = Vec::new();
+        for name in &closure.bundles {
+            let file = registry.bundle(name).map(|found| packed(root, found.document().source()));
+            let file = file.transpose()?.ok_or_else(|| failed(format!("there is no `{name}`")))?;
+            layers.push(self.layer(vec![file])?);
+        }
+        for id in &closure.items {
+            let layer = layer_of.get(&id.to_string());
+            let layer = layer.ok_or_else(|| failed(format!("the {id} is missing or not valid")))?;
+            layers.push(layer.clone());
+        }
+        layers.sort();
+        layers.dedup();
+        Ok(layers)
+    }
+
+    fn layer(&mut self, mut files: Vec<PackedFile>) -> Result<Descriptor, OciError> {
+        let bytes = pack(&mut files).map_err(|error| OciError::Shape {
+            repository: "the source".to_owned(),
+            problem: format!("a path cannot be packed: {error}"),
+        })?;
+        let descriptor = Descriptor::of(LAYER, &bytes);
+        self.files.insert(descriptor.digest.clone(), files);
+        self.layers.insert(descriptor.digest.clone(), bytes);
+        Ok(descriptor)
+    }
+
+    fn add(&mut self, kind: &str, name: String, version: Option<&str>, layers: Vec<Descriptor>) {
+        let bytes = layers.iter().map(|layer| layer.size).sum();
+        let mut document = Document::manifest(kind, layers);
+        document.annotations.insert(TITLE.to_owned(), name.clone());
+        let version = version.map(str::to_owned);
+        document.annotations.extend(version.clone().map(|text| (VERSION.to_owned(), text)));
+        let digest = digest_of(&document.to_bytes());
+        self.parts.push((PublishedPart { name, version, digest, bytes }, document));
+    }
+
+    /// Returns the outermost manifest, and those that it lists.
+    fn outermost(&self, annotations: BTreeMap<String, String>) -> (Fetched, Vec<Fetched>) {
+        if let [(_, only)] = self.parts.as_slice() {
+            let mut document = only.clone();
+            document.annotations.extend(annotations);
+            return (Fetched::made(document), Vec::new());
+        }
+        let children: Vec<Fetched> =
+            self.parts.iter().map(|(_, document)| Fetched::made(document.clone())).collect();
+        let entries = children.iter().map(|child| {
+            let mut entry = child.descriptor();
+            entry.annotations.clone_from(&child.document.annotations);
+            entry
+        });
+        let mut index = Document::index(Some(SOURCE), entries.collect());
+        index.annotations = annotations;
+        (Fetched::made(index), children)
+    }
+}
+
+/// Returns the files of an item, with their paths in the source.
+fn item_files(
+    root: &Root,
+    item: &PortableItem,
+    files: &ItemFiles,
+) -> Result<Vec<PackedFile>, OciError> {
+    let mut all = vec![packed(root, item.document().source())?];
+    for own in item.overrides() {
+        all.push(packed(root, &own.source)?);
+    }
+    let mut failed = None;
+    files.each(|path, content, permission| match content {
+        Ok(bytes) => all.push(PackedFile {
+            path: format!("{}/{path}", item.slashed()),
+            bytes,
+            program: permission == Permission::Program,
+        }),
+        Err(error) => failed = Some((path.to_owned(), error)),
+    });
+    match failed {
+        Some((path, error)) => Err(OciError::Disk { path, problem: error.to_string() }),
+        None => Ok(all),
+    }
+}
+
+/// Returns a text of the source as a file.
+fn packed(root: &Root, source: &Source) -> Result<PackedFile, OciError> {
+    let below = source.path().strip_prefix(root.path()).ok().and_then(Path::to_str);
+    let below = below.ok_or_else(|| OciError::Disk {
+        path: source.path().display().to_string(),
+        problem: "its path is not below the source, or is not UTF-8".to_owned(),
+    })?;
+    let path = below.replace('\\', "/");
+    Ok(PackedFile { path, bytes: source.bytes_from_line(0).to_vec(), program: false })
+}

@@ -1,0 +1,91 @@
+//! Sources with versions: a repository with commits, or one with artefacts by digest.
+//!
+//! Installing asks both the same questions, and the answers have the same form: a directory of the cache, with
+//! the commit or digest that it stands for.
+
+use std::collections::BTreeSet;
+
+use crate::cache::{Cache, Checkout, Network};
+use crate::error::FetchError;
+use crate::latest::Latest;
+use crate::oci::{OciSlot, OciSource};
+use crate::source::{GitSource, SourceAddress};
+
+/// A source with versions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum RemoteSource<'s> {
+    Git(&'s GitSource),
+    Oci(&'s OciSource),
+}
+
+impl<'s> RemoteSource<'s> {
+    /// Returns the source, unless it is a directory, which is read as it is.
+    pub(crate) fn of(source: &'s SourceAddress) -> Option<RemoteSource<'s>> {
+        match source {
+            SourceAddress::Directory(_) => None,
+            SourceAddress::Git(git) => Some(RemoteSource::Git(git)),
+            SourceAddress::Oci(oci) => Some(RemoteSource::Oci(oci)),
+        }
+    }
+
+    /// Returns the wanted branch, tag, commit or digest.
+    pub(crate) fn reference(&self) -> Option<&'s str> {
+        match self {
+            RemoteSource::Git(git) => git.reference.as_deref(),
+            RemoteSource::Oci(oci) => oci.reference.as_deref(),
+        }
+    }
+
+    /// Returns the files at the commit or digest that the reference has now.
+    pub(crate) fn checkout(
+        &self,
+        cache: &Cache<'_>,
+        network: Network,
+    ) -> Result<Checkout, FetchError> {
+        match self {
+            RemoteSource::Git(git) => cache.checkout(git, network),
+            RemoteSource::Oci(oci) => OciSlot::of(cache, oci).checkout(network),
+        }
+    }
+
+    /// Returns the files at one commit or digest.
+    pub(crate) fn checkout_commit(
+        &self,
+        cache: &Cache<'_>,
+        commit: &str,
+        network: Network,
+    ) -> Result<Checkout, FetchError> {
+        match self {
+            RemoteSource::Git(git) => cache.checkout_commit(git, commit, network),
+            RemoteSource::Oci(oci) => OciSlot::of(cache, oci).checkout_digest(commit, network),
+        }
+    }
+
+    /// Asks for the commit or digest that the reference has now.
+    pub(crate) fn newest(&self, cache: &Cache<'_>) -> Result<String, FetchError> {
+        match self {
+            RemoteSource::Git(git) => Ok(cache.latest(git)?.commit),
+            RemoteSource::Oci(oci) => OciSlot::of(cache, oci).newest(),
+        }
+    }
+
+    /// Asks for the commit or digest that the reference has now, and for newer tags.
+    pub(crate) fn latest(&self, cache: &Cache<'_>) -> Result<Latest, FetchError> {
+        match self {
+            RemoteSource::Git(git) => cache.latest(git),
+            RemoteSource::Oci(oci) => OciSlot::of(cache, oci).latest(),
+        }
+    }
+
+    /// Asks for the signers of a digest; a commit has none here.
+    pub(crate) fn signers(
+        &self,
+        cache: &Cache<'_>,
+        digest: &str,
+    ) -> Result<BTreeSet<String>, FetchError> {
+        match self {
+            RemoteSource::Git(_) => Ok(BTreeSet::new()),
+            RemoteSource::Oci(oci) => OciSlot::of(cache, oci).signers(digest),
+        }
+    }
+}
