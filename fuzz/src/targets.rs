@@ -548,7 +548,23 @@ pub const TARGETS: &[Target] = &[
         ],
         longest: 1024,
     },
+    Target {
+        name: "artefact",
+        backing: Backing::Library,
+        run: brief_registry::fuzzing::artefact,
+        seed: |_| false,
+        own_seeds: &[
+            ARTEFACT,
+            "Bearer realm=\"https://auth.example/token\",service=\"registry.example\",scope=\"repository:a:pull\"",
+            "oci://registry.example:5000/acme/guidance:v1",
+            "oci-layout:./kept@sha256:0000000000000000000000000000000000000000000000000000000000000000",
+        ],
+        dictionary: JSON_WORDS,
+        longest: 2048,
+    },
 ];
+
+const ARTEFACT: &str = "{\"schemaVersion\":2,\"mediaType\":\"application/vnd.oci.image.manifest.v1+json\",\"artifactType\":\"application/vnd.brief.item.v1\",\"config\":{\"mediaType\":\"application/vnd.oci.empty.v1+json\",\"digest\":\"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a\",\"size\":2},\"layers\":[]}";
 
 const LOCK: &str = "version = 1\n\n[[source]]\nname = \"s\"\npath = \"../s\"\n\n[[item]]\nname = \"x\"\nkind = \"skill\"\nsource = \"s\"\n";
 

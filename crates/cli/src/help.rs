@@ -55,6 +55,7 @@ pub(crate) const GROUPS: &[Group] = &[
             ("outdated", "brief outdated"),
             ("publish", "brief publish oci://registry.example/acme/guidance:v1.0.0"),
             ("promote", "brief promote oci://registry.example/acme/guidance@sha256:… stable"),
+            ("fleet", "brief fleet ~/repositories --csv"),
             ("list", "brief list --tree"),
             ("search", "brief search review acme/guidance"),
             ("sync", "brief sync --frozen"),

@@ -14,6 +14,9 @@ mod cache_slot;
 pub mod elsewhere;
 mod error;
 mod extract;
+pub mod fleet;
+#[doc(hidden)]
+pub mod fuzzing;
 mod git;
 mod guidance;
 pub mod history;

@@ -14,6 +14,7 @@ mod decisions;
 mod deps;
 mod diff;
 mod doctor;
+mod fleet;
 mod fmt;
 pub(crate) mod hook;
 mod import;
@@ -81,6 +82,7 @@ pub(crate) enum Command {
     Outdated(outdated::OutdatedArgs),
     Publish(publish::PublishArgs),
     Promote(promote::PromoteArgs),
+    Fleet(fleet::FleetArgs),
     List(list::ListArgs),
     Search(search::SearchArgs),
     #[command(visible_alias = "install")]
@@ -158,6 +160,7 @@ pub(crate) fn run(
         Command::Outdated(args) => outdated::run(ui, session, args),
         Command::Publish(args) => publish::run(ui, session, args),
         Command::Promote(args) => promote::run(ui, session, args),
+        Command::Fleet(args) => fleet::run(ui, session, args),
         Command::List(args) => list::run(ui, session, args),
         Command::Search(args) => search::run(ui, session, args),
         Command::Sync(args) => sync::run(ui, session, args),

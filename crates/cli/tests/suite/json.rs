@@ -100,6 +100,7 @@ const RUNS: &[(&str, &str)] = &[
     ("init", "-C ../outside init"),
     ("man", "man ../outside/man"),
     ("self version", "self version"),
+    ("fleet", "fleet ."),
     ("publish", "publish oci-layout:../outside/kept:v1 --from ../outside/guidance"),
     (
         "promote",

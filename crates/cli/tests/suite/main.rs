@@ -35,6 +35,8 @@ mod deps;
 #[cfg(unix)]
 mod diff;
 mod documents;
+#[cfg(target_os = "linux")]
+mod fleet;
 mod fmt;
 mod hook;
 mod hook_clients;

@@ -42,6 +42,7 @@ fn help_lists_the_commands() {
       outdated     Show sources with commits newer than brief.lock
       publish      Publish items of this directory as an artefact in a registry of containers
       promote      Set a tag such as `stable` to an artefact that is published already
+      fleet        Show what many repositories have installed, and at which version
       list         Show what is installed, and where it comes from
       search       Search the items of sources, the best first
       sync         Make the project match brief.toml and brief.lock

@@ -9,6 +9,7 @@ mod commits;
 mod error;
 mod objects;
 mod origin;
+mod peek;
 mod removals;
 mod working;
 
@@ -25,6 +26,7 @@ pub use commits::FileCommit;
 pub use error::HistoryError;
 use objects::{Committed, Objects};
 pub use origin::FileOrigin;
+pub(crate) use peek::peek;
 pub use removals::RemovingCommit;
 use working::OnDisk;
 

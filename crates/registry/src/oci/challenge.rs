@@ -133,6 +133,15 @@ fn escaped(text: &str) -> String {
     result
 }
 
+/// Reads any text as a field. An address that comes of it is encrypted.
+pub(super) fn fuzz(text: &str) {
+    if let Some(Challenge::Bearer(realm)) = Challenge::parse(text)
+        && let Ok(uri) = realm.address(false, "repository:a:pull")
+    {
+        assert_eq!(uri.scheme_str(), Some("https"));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,6 +24,30 @@ pub use checkout::Provenance;
 pub use error::OciError;
 pub use promote::{Promotion, promote};
 pub use publish::{PublishError, PublishReport, PublishRequest, PublishedPart, publish};
+/// Reads bytes as a manifest, an archive, a challenge and an address. What is understood keeps the promises of its type.
+pub(crate) fn fuzz(bytes: &[u8]) {
+    if let Ok(document) = model::Document::parse(bytes) {
+        let parts = document.layers.iter().chain(&document.manifests).flatten();
+        assert!(parts.into_iter().all(|part| is_digest(&part.digest)));
+        let again = model::Document::parse(&document.to_bytes());
+        assert_eq!(again.as_ref(), Ok(&document));
+    }
+    let mut space = archive::Space { bytes: 64 * 1024, files: 16 };
+    if let Ok((files, _)) = archive::unpack("fuzz", bytes, &mut space) {
+        let is_inside = |path: &str| path.split('/').all(|part| !matches!(part, "" | "." | ".."));
+        assert!(files.len() <= 16 && files.iter().all(|file| is_inside(&file.path)));
+    }
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    challenge::fuzz(text);
+    if OciSource::is_meant(text)
+        && let Ok(source) = OciSource::parse(text, std::path::Path::new("/base"))
+    {
+        let again = OciSource::parse(&source.to_string(), std::path::Path::new("/"));
+        let is_registry = matches!(source.place, OciPlace::Registry { .. });
+        assert!(!is_registry || again.as_ref() == Ok(&source));
+    }
+}
+
 pub(crate) use reference::is_digest;
 pub use reference::{OciPlace, OciSource};
 pub use signature::{KeyError, SigningKey};
