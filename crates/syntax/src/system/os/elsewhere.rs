@@ -2,7 +2,7 @@
 
 use super::{
     Access, Dir, DirEntry, File, FileContent, FileKind, OsStr, Path, PathBuf, Permission, Place,
-    ReadError, Resolved, StagedFile, Status, fs, io, kind_of, read_open,
+    ReadError, Resolved, StagedFile, Status, fs, io, kind_of, read_by_pieces, read_open,
 };
 use crate::system::STAGED;
 
@@ -58,6 +58,23 @@ impl Dir for Handle {
     fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
         let bytes = self.read(name, limit)?;
         Ok(FileContent { bytes, permission: Permission::Data })
+    }
+
+    fn read_pieces(
+        &self,
+        name: &OsStr,
+        limit: u64,
+        piece: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<Permission, ReadError> {
+        let path = self.0.join(name);
+        let metadata = fs::symlink_metadata(&path)?;
+        match kind_of(metadata.file_type()) {
+            FileKind::File => {
+                read_by_pieces(&mut File::open(path)?, metadata.len(), limit, piece)?;
+                Ok(Permission::Data)
+            }
+            other => Err(ReadError::NotAFile(other)),
+        }
     }
 
     fn stage_file(&self, _: Access) -> io::Result<Box<dyn StagedFile>> {

@@ -2,18 +2,22 @@
 
 use std::cell::Cell;
 #[cfg(target_os = "linux")]
+use std::ffi::OsString;
+use std::io::Write;
+#[cfg(target_os = "linux")]
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-
 #[cfg(target_os = "linux")]
-use rustix::fs::ResolveFlags;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use std::path::PathBuf;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+#[cfg(target_os = "linux")]
+use rustix::fs::{CWD, ResolveFlags};
 
 use super::{
-    Access, Dir, DirEntry, File, FileContent, FileKind, OsStr, OsString, Path, PathBuf, Permission,
-    Place, ReadError, Resolved, StagedFile, Status, Write, fs, io, kind_of, read_by_pieces,
-    read_open, write,
+    Access, Dir, DirEntry, File, FileContent, FileKind, OsStr, Path, Permission, Place, ReadError,
+    Resolved, StagedFile, Status, fs, io, kind_of, read_by_pieces, read_open, write,
 };
 #[cfg(target_os = "linux")]
 use crate::system::Below;
