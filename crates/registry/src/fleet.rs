@@ -1,19 +1,25 @@
 //! The state of many repositories: which items they have, at which commit or digest, and what has drifted.
 //!
-//! Only git objects of the newest commits are read. Nothing is checked out, and nothing is asked of a server.
+//! Only git objects of the newest commits are read. Nothing is checked out, and a server is asked only by [`newest_of`].
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use brief_dialects::policy::Policy;
 use brief_syntax::hash::sha256;
 use brief_syntax::system::{FileKind, System};
 use brief_syntax::{limits, text};
 
+use crate::cache::{Cache, Event};
 use crate::history::peek;
 use crate::lock::{self, Lock};
+use crate::manifest::ManifestPlace;
+use crate::oci::OciSource;
 use crate::outputs::record::is_plain_path;
+use crate::remote::RemoteSource;
+use crate::source::{GitSource, SourceAddress};
 
 /// Files of clients that are guidance, for repositories without a lock.
 const GUIDANCE: [&str; 6] = [
@@ -227,4 +233,49 @@ fn drifted(system: &Arc<dyn System>, git_dir: &Path, lock: &Lock) -> Result<Vec<
     drifted.sort();
     drifted.dedup();
     Ok(drifted)
+}
+
+/// Asks for the commit or digest that a locked source has now. `None` for a directory, and for an address that is relative to
+/// its own repository. The error is a message.
+pub fn newest_of(
+    system: &dyn System,
+    place: &ManifestPlace,
+    observer: &dyn Fn(Event<'_>),
+) -> Option<Result<String, String>> {
+    let base = Path::new("/");
+    let source = match place {
+        ManifestPlace::Directory(_) => return None,
+        ManifestPlace::Git { git, .. } if git.starts_with('.') => return None,
+        ManifestPlace::Oci { oci, .. } if oci.starts_with("oci-layout:.") => return None,
+        ManifestPlace::Git { git, reference, .. } => {
+            match SourceAddress::parse_added(git, base, system) {
+                Ok(SourceAddress::Git(source)) => {
+                    let reference = reference.clone().or(source.reference);
+                    SourceAddress::Git(GitSource { reference, ..source })
+                }
+                Ok(_) => return None,
+                Err(error) => return Some(Err(error.to_string())),
+            }
+        }
+        ManifestPlace::Oci { oci, reference } => {
+            let source = OciSource::parse(oci, base).and_then(|source| match reference {
+                Some(reference) => source.at(reference),
+                None => Ok(source),
+            });
+            match source {
+                Ok(source) => SourceAddress::Oci(source),
+                Err(error) => return Some(Err(error.to_string())),
+            }
+        }
+    };
+    let policy = match Policy::load(system) {
+        Ok(policy) => policy,
+        Err(error) => return Some(Err(error.to_string())),
+    };
+    if let Some(decision) = source.forbidden_by(&policy, system, base) {
+        return Some(Err(decision.to_string()));
+    }
+    let remote = RemoteSource::of(&source)?;
+    let cache = Cache::of_user(system)?.observed(observer);
+    Some(remote.newest(&cache).map_err(|error| error.to_string()))
 }

@@ -1,6 +1,6 @@
 //! `brief fleet`
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::error::CommandError;
-use crate::installation::short;
+use crate::installation::{self, short};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -22,12 +22,16 @@ const NAMED: usize = 5;
 /// Show what many repositories have installed, and at which version
 ///
 /// Reads brief.lock and the written files of each repository's newest commit, as git objects: nothing is checked
-/// out, and no server is asked.
+/// out, and without `--ask` no server is asked.
 #[derive(Debug, Args)]
 pub(crate) struct FleetArgs {
     /// Repositories (bare ones too), directories of them, or files with a path on each line
     #[arg(value_name = "SOURCE", required = true)]
     sources: Vec<PathBuf>,
+
+    /// Ask for the newest commit or digest of each source, once, and tell who is behind
+    #[arg(long)]
+    ask: bool,
 
     /// Print CSV: a line for each source of each repository
     #[arg(long, conflicts_with = "json")]
@@ -61,7 +65,11 @@ struct JsonFleetSource<'f> {
     r#ref: Option<&'f str>,
     commit: Option<&'f str>,
     signer: Option<&'f str>,
+    behind: Option<bool>,
 }
+
+/// The newest commits and digests, by address and reference.
+type NewestByPlace = BTreeMap<(String, Option<String>), String>;
 
 #[derive(Debug, Serialize)]
 struct JsonFleetItem<'f> {
@@ -81,17 +89,21 @@ pub(crate) fn run(
     let paths = fleet::find(session.system(), base, &args.sources)
         .map_err(|error| CommandError::refused(error.to_string()))?;
     let members = fleet::read(&session.shared_system(), &paths);
+    let newest = if args.ask { ask(ui, session, &members)? } else { NewestByPlace::new() };
     if args.json {
-        let body =
-            Fleet { repositories: members.iter().map(|member| json(member, base)).collect() };
+        let body = Fleet {
+            repositories: members.iter().map(|member| json(member, base, &newest)).collect(),
+        };
         ui.print_json(&Envelope { kind: "fleet", root: base, diagnostics: &[], body })?;
     } else if args.csv {
-        ui.print_line("repository,commit,source,place,ref,locked,signer,items,drifted,problem")?;
+        ui.print_line(
+            "repository,commit,source,place,ref,locked,signer,behind,items,drifted,problem",
+        )?;
         for member in &members {
-            print_csv(ui, member, base)?;
+            print_csv(ui, member, base, &newest)?;
         }
     } else {
-        print(ui, &members, base)?;
+        print(ui, &members, base, &newest)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -109,11 +121,50 @@ fn address(source: &LockedSource) -> (&str, Option<&str>) {
     }
 }
 
-fn json<'f>(member: &'f FleetMember, base: &Path) -> JsonMember<'f> {
+/// Asks each source once. One that does not answer is a warning.
+fn ask(
+    ui: &mut Ui,
+    session: &Session,
+    members: &[FleetMember],
+) -> Result<NewestByPlace, CommandError> {
+    let mut newest = NewestByPlace::new();
+    let mut asked = BTreeSet::new();
+    let locks = members.iter().filter_map(|member| member.lock.as_ref());
+    for source in locks.flat_map(|lock| lock.sources.values()) {
+        let key = key(source);
+        if !asked.insert(key.clone()) {
+            continue;
+        }
+        let answer = installation::watched(ui, |observer| {
+            fleet::newest_of(session.system(), &source.place, observer)
+        })?;
+        match answer {
+            Some(Ok(commit)) => {
+                newest.insert(key, commit);
+            }
+            Some(Err(problem)) => ui.warning(&format!("{}: {problem}", key.0))?,
+            None => {}
+        }
+    }
+    Ok(newest)
+}
+
+fn key(source: &LockedSource) -> (String, Option<String>) {
+    let (place, reference) = address(source);
+    (place.to_owned(), reference.map(str::to_owned))
+}
+
+/// Returns whether a source has something newer; `None` if that is not known.
+fn is_behind(source: &LockedSource, newest: &NewestByPlace) -> Option<bool> {
+    Some(source.commit.as_ref()? != newest.get(&key(source))?)
+}
+
+fn json<'f>(member: &'f FleetMember, base: &Path, newest: &NewestByPlace) -> JsonMember<'f> {
     let source = |(name, source): (&'f String, &'f LockedSource)| {
         let (place, reference) = address(source);
         let (commit, signer) = (source.commit.as_deref(), source.signer.as_deref());
-        JsonFleetSource { name, place, r#ref: reference, commit, signer }
+        let behind = is_behind(source, newest);
+        JsonFleetSource { name, place, r#ref: reference, commit, signer, behind }
     };
     let lock = member.lock.iter();
     JsonMember {
@@ -136,7 +187,12 @@ fn json<'f>(member: &'f FleetMember, base: &Path) -> JsonMember<'f> {
     }
 }
 
-fn print_csv(ui: &mut Ui, member: &FleetMember, base: &Path) -> Result<(), CommandError> {
+fn print_csv(
+    ui: &mut Ui,
+    member: &FleetMember,
+    base: &Path,
+    newest: &NewestByPlace,
+) -> Result<(), CommandError> {
     let path = name(member, base);
     let commit = member.commit.as_deref().unwrap_or_default();
     let problem = member.problem.as_deref().unwrap_or_default();
@@ -144,7 +200,7 @@ fn print_csv(ui: &mut Ui, member: &FleetMember, base: &Path) -> Result<(), Comma
     let sources: Vec<(&String, &LockedSource)> =
         member.lock.iter().flat_map(|lock| &lock.sources).collect();
     if sources.is_empty() {
-        let fields = [&path, commit, "", "", "", "", "", "0", &drifted, problem];
+        let fields = [&path, commit, "", "", "", "", "", "", "0", &drifted, problem];
         ui.print_line(csv(&fields))?;
     }
     for (own, source) in sources {
@@ -159,6 +215,7 @@ fn print_csv(ui: &mut Ui, member: &FleetMember, base: &Path) -> Result<(), Comma
             reference.unwrap_or_default(),
             source.commit.as_deref().unwrap_or_default(),
             source.signer.as_deref().unwrap_or_default(),
+            is_behind(source, newest).map_or("", |is_behind| if is_behind { "yes" } else { "no" }),
             &items,
             &drifted,
             problem,
@@ -185,7 +242,12 @@ fn csv(fields: &[&str]) -> String {
     fields.iter().map(field).collect::<Vec<_>>().join(",")
 }
 
-fn print(ui: &mut Ui, members: &[FleetMember], base: &Path) -> Result<(), CommandError> {
+fn print(
+    ui: &mut Ui,
+    members: &[FleetMember],
+    base: &Path,
+    newest: &NewestByPlace,
+) -> Result<(), CommandError> {
     let mut versions: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     let mut unsigned: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for member in members {
@@ -212,7 +274,12 @@ fn print(ui: &mut Ui, members: &[FleetMember], base: &Path) -> Result<(), Comman
     };
     let drifted = of(&|member| !member.drifted.is_empty());
     let unguided = of(&|member| !member.has_guidance && member.problem.is_none());
-    for (about, names) in [("drifted", drifted), ("without guidance", unguided)] {
+    let behind = of(&|member| {
+        let sources = member.lock.iter().flat_map(|lock| lock.sources.values());
+        sources.into_iter().any(|source| is_behind(source, newest) == Some(true))
+    });
+    let groups = [("behind", behind), ("drifted", drifted), ("without guidance", unguided)];
+    for (about, names) in groups {
         if !names.is_empty() {
             ui.print_line(format!("{about}: {}", told(&names)))?;
         }

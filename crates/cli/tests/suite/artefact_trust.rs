@@ -4,11 +4,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use brief_testkit::Sandbox;
+use brief_testkit::{Fault, Sandbox};
 
 use crate::artefacts::{forget, locked, publish, skill, source};
 use crate::build::tree;
 use crate::container_registry::{ContainerRegistry, Door, KEY_A, KEY_B, Proxy, Trouble};
+use crate::kill_matrix::in_process;
 use crate::project;
 
 fn one(project: &Sandbox, text: &str) -> String {
@@ -291,4 +292,30 @@ fn a_skill_of_another_tool_is_read() {
         assert!(output.stderr.contains("which would lead out of its directory"), "{output}");
     }
     assert!(!Path::new("/etc/evil").exists());
+}
+
+/// Killed at every step, the program comes to the same state the next time, and the cache keeps nothing half.
+#[test]
+fn a_killed_run_leaves_no_half_artefact() {
+    let publisher = project();
+    let kept = publisher.outside().join("kept");
+    let address = format!("oci-layout:{}", kept.display());
+    let from = one(&publisher, "Hello.");
+    publish(&publisher, &address, &from, &[]);
+    let add = ["add", address.as_str(), "--client", "claude"];
+    let whole = project();
+    assert_eq!(whole.run(&add).code, Some(0));
+    let expected = tree(&whole, ".claude");
+    let steps = in_process(&project(), &add, Fault::None).steps.len();
+    assert!(steps > 30, "{steps}");
+    for at in 0..steps {
+        let project = project();
+        in_process(&project, &add, Fault::Dies { at });
+        let output = project.run(&add);
+        assert_eq!(output.code, Some(0), "step {at}: {output}");
+        assert_eq!(tree(&project, ".claude"), expected, "step {at}");
+        let cache = tree(&project, "../home/.cache");
+        let is_staged = |path: &String| path.split('/').any(|part| part.starts_with(".brief-"));
+        assert!(!cache.keys().any(is_staged), "step {at}: {:?}", cache.keys());
+    }
 }

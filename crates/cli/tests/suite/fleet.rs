@@ -85,6 +85,26 @@ fn a_fleet_is_read_as_objects() {
     }
     assert!(output.stdout.contains("not signed, "), "{output}");
 
+    // A tag that has moved on: each source is asked once.
+    assert_eq!(repository(&answer, "fleet/old")["sources"][0]["behind"], Value::Null);
+    let later = member(&project, "later", &format!("{kept}:v2"));
+    let absolute = |path: &str| {
+        let lock = Path::new(path).join("brief.lock");
+        let text = fs::read_to_string(&lock).unwrap();
+        let line = text.lines().find(|line| line.starts_with("oci = ")).unwrap().to_owned();
+        fs::write(&lock, text.replace(&line, &format!("oci = \"{kept}\""))).unwrap();
+        commit(path, "1700000002");
+    };
+    absolute(&later);
+    absolute(&old);
+    assert_eq!(project.run(&["promote", &format!("{kept}@{second}"), "v1"]).code, Some(0));
+    let output = project.run(&["fleet", "fleet", "--ask", "--json"]);
+    let answer = output.json();
+    assert_eq!(repository(&answer, "fleet/old")["sources"][0]["behind"], true, "{answer:#}");
+    assert_eq!(repository(&answer, "fleet/later")["sources"][0]["behind"], false);
+    let output = project.run(&["fleet", "fleet", "--ask"]);
+    assert!(output.stdout.contains("behind: 1 repository: fleet/old\n"), "{output}");
+
     // A list of paths; one that is gone is told with the others.
     project.write("list.txt", "# ours\nfleet/old\n\nfleet/gone\n");
     let output = project.run(&["fleet", "list.txt", "--csv"]);
