@@ -188,6 +188,28 @@ fn placeholders_that_no_call_fills() {
     );
 }
 
+/// Real rules quote templates of a language in code, name packages of npm in prose, and are called `.mdc` although Cursor
+/// does not read them there.
+#[test]
+fn code_and_packages_are_left_alone() {
+    let project = with_task("T\n").with_file(
+        ".agents/rules/sql.mdc",
+        "---\nglobs: [\"src/**\"]\n---\n# @repo/build policy (use @internal/sql/types)\n\n```ts\nreturn `${quote(alias)}`\n```\n\n\
+         See @docs/none.md and ${a b}.\n",
+    );
+    let found = findings(&project);
+    let codes: Vec<&str> = found.iter().map(|one| one.split(' ').next().unwrap()).collect();
+    assert_eq!(
+        codes,
+        [
+            "note[native/unread-file]",
+            "warning[tasks/missing-file]",
+            "warning[tasks/placeholder-unfillable]"
+        ],
+        "{found:#?}"
+    );
+}
+
 /// The script beside a rule: "it has no executable bit, is no file, or a link that leaves its
 /// directory".
 #[cfg(unix)]

@@ -148,7 +148,10 @@ impl CheckedTasks<'_> {
             match placed.part {
                 TextPart::Parameter { name } => {
                     let name = String::from_utf8_lossy(name);
-                    if let Some(problem) = unfillable(document, &name, known) {
+                    // An expression in code is meant for the language of that code.
+                    let is_code = !is_parameter(&name) && outline.is_opaque(placed.offset);
+                    let problem = unfillable(document, &name, known).filter(|_| !is_code);
+                    if let Some(problem) = problem {
                         let rule = rules::tasks::PLACEHOLDER_UNFILLABLE;
                         let message = format!("nothing can fill `${{{name}}}`: {problem}");
                         found.push(
@@ -162,6 +165,7 @@ impl CheckedTasks<'_> {
                     let is_made = document.has_bootstrap();
                     let mut readings = expand::readings(path);
                     if looks_like_a_path
+                        && !names_package(path)
                         && !is_made
                         && !readings.any(|(path, _)| (self.is_file)(&path))
                     {
@@ -291,10 +295,25 @@ fn calls(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic> {
     found
 }
 
+/// Returns whether a word after `@` is a package of npm in a scope: `@scope/name`, with a path in it or without. A path
+/// to a file ends in an extension.
+fn names_package(word: &[u8]) -> bool {
+    let word = String::from_utf8_lossy(word);
+    let word = word.trim_end_matches([',', '.', ';', ':', ')']);
+    let is_part = |part: &str| {
+        let is_right = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        !part.is_empty() && part.bytes().all(is_right)
+    };
+    word.contains('/') && word.split('/').all(is_part)
+}
+
+fn is_parameter(name: &str) -> bool {
+    name.chars().all(|character| character.is_alphanumeric() || "_-.".contains(character))
+}
+
 /// Returns the reason why no parameter and no argument can fill a placeholder.
 fn unfillable(document: &TaskDocument, name: &str, known: &KnownNames<'_>) -> Option<String> {
-    let is_part = |character: char| character.is_alphanumeric() || "_-.".contains(character);
-    if !name.chars().all(is_part) {
+    if !is_parameter(name) {
         return Some("that is not a parameter name".to_owned());
     }
     let position: usize = name.parse().ok()?;

@@ -87,6 +87,10 @@ impl Strays {
                 Form::Cursor => {
                     let is_misplaced = visit.slashed().rsplit('/').next() == Some(".cursor");
                     self.rules.push((Arc::clone(&source), is_misplaced));
+                    // Rules of tasks may be called so: what Cursor would make of their fields does not matter.
+                    if is_at(visit.slashed(), ".agents/rules") {
+                        continue;
+                    }
                 }
                 _ => {}
             }
