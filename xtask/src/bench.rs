@@ -4,6 +4,7 @@
 //! builds the programs.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::{cargo, run, workspace};
@@ -11,16 +12,44 @@ use crate::{cargo, run, workspace};
 /// The smallest possible Rust program.
 const FLOOR: &str = "fn main() {}\n";
 
+/// Builds the smallest program in a directory.
+fn build_floor(directory: &Path) -> Result<PathBuf, String> {
+    fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let source = directory.join("floor.rs");
+    fs::write(&source, FLOOR).map_err(|error| format!("{}: {error}", source.display()))?;
+    let floor = directory.join("floor");
+    let options = ["-O", "--edition=2024", "-Clto=fat", "-Cpanic=abort", "-Cstrip=symbols"];
+    run(Command::new("rustc").args(options).arg(&source).arg("-o").arg(&floor))?;
+    Ok(floor)
+}
+
+/// Builds the program as it ships and measures it beside its peers. The page is written when all workloads were run.
+pub(crate) fn compare(only: &[String], is_quick: bool) -> Result<(), String> {
+    cargo(&["build", "--profile", "dist", "--package", "brief-cli"])?;
+    let target = workspace().join("target");
+    let directory = target.join("compare");
+    let floor = build_floor(&directory)?;
+    run(Command::new("python3")
+        .arg(workspace().join("bench").join("compare.py"))
+        .args(only.iter().flat_map(|word| ["--only", word]))
+        .args(is_quick.then_some("--quick"))
+        .arg("--brief")
+        .arg(target.join("dist").join("brief"))
+        .arg("--floor")
+        .arg(floor)
+        .arg("--work")
+        .arg(directory.join("work"))
+        .arg("--peers")
+        .arg(directory.join("peers"))
+        .arg("--out")
+        .arg(workspace().join("docs").join("benchmarks.md")))
+}
+
 /// Builds the program as it ships and the smallest one, and measures both.
 pub(crate) fn run_all(runs: usize) -> Result<(), String> {
     cargo(&["build", "--profile", "dist", "--package", "brief-cli"])?;
     let directory = workspace().join("target").join("bench");
-    fs::create_dir_all(&directory).map_err(|error| format!("target/bench: {error}"))?;
-    let source = directory.join("floor.rs");
-    fs::write(&source, FLOOR).map_err(|error| format!("target/bench/floor.rs: {error}"))?;
-    let floor = directory.join("floor");
-    let options = ["-O", "--edition=2024", "-Clto=fat", "-Cpanic=abort", "-Cstrip=symbols"];
-    run(Command::new("rustc").args(options).arg(&source).arg("-o").arg(&floor))?;
+    let floor = build_floor(&directory)?;
     cargo(&["run", "--profile", "dist", "--package", "brief-syntax", "--example", "hidden-speed"])?;
     run(Command::new("python3")
         .arg(workspace().join("bench").join("run.py"))

@@ -1,4 +1,4 @@
-//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `clients`, `oracles`, `fuzz`, `order`, `view`,
+//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `compare`, `clients`, `oracles`, `fuzz`, `order`, `view`,
 //! `vscode`, `dist` and `book`.
 #![expect(clippy::disallowed_methods, reason = "this tool works on the source tree")]
 #![expect(clippy::print_stderr, reason = "this tool talks to a person")]
@@ -40,6 +40,15 @@ enum Task {
         /// The number of runs of each command
         #[arg(long, default_value_t = 20)]
         runs: usize,
+    },
+    /// Measure the program beside its peers in one run, and write docs/benchmarks.md (needs python3, npm, ripgrep and 10 GB)
+    Compare {
+        /// Only workloads with this word in their name; the page is not written
+        #[arg(long)]
+        only: Vec<String>,
+        /// Fewer rounds, and nothing above 100,000 files; the page is not written
+        #[arg(long)]
+        quick: bool,
     },
     /// Feed mutated conformance cases to every parser; failing inputs are saved below
     /// `target/fuzzing`
@@ -95,6 +104,7 @@ fn main() -> ExitCode {
         Task::Generate { check } => generate::run(check),
         Task::Words => list_words(),
         Task::Bench { runs } => bench::run_all(runs),
+        Task::Compare { only, quick } => bench::compare(&only, quick),
         Task::Fuzz { targets, minutes, executions } => fuzz(&targets, &minutes, executions),
         Task::Clients { clients } => bench::run_clients(&clients),
         Task::Oracles { client, count } => bench::ask_oracles(&client, count),

@@ -172,6 +172,11 @@ pub trait DialectGuidance {
         Box::new(|file, record| self.record_matches(file, record))
     }
 
+    /// Returns whether a client may load something of this for some files only.
+    fn loads_by_file(&self, _client: &str) -> bool {
+        false
+    }
+
     /// Returns the files of other dialects that are installed items of this one, so that an answer
     /// can name them.
     fn installed(&self) -> Option<&portable::Installed> {

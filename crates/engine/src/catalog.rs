@@ -211,6 +211,11 @@ impl Catalog {
         answer
     }
 
+    /// Returns whether a client may load something by itself for some files only.
+    pub(crate) fn loads_by_file(&self, client: &str) -> bool {
+        self.found.iter().any(|guidance| guidance.loads_by_file(client))
+    }
+
     /// Returns the candidates that [`Catalog::resolve`] chooses from, repetitions included.
     pub fn candidates(&self, moment: &Moment) -> Resolution<'_> {
         let installed = self.installed();

@@ -17,7 +17,8 @@ use crate::{
 use crate::{is_looked_at, tasks};
 
 use super::client_files::{self, ClientFiles};
-use super::model::{Folder, mark_shared, number_texts};
+use super::clients::read_of;
+use super::model::{Folder, Guide, mark_shared, number_texts};
 use super::read::{Level, NativeReader};
 use super::resolve::{NativeQuestion, NativeTarget, record_matches, resolve, undecided_in};
 use super::{NAME, check, settings};
@@ -335,6 +336,19 @@ impl DialectGuidance for ProjectGuidance {
                     record.note(globs.covering(below, file.kind()).is_some());
                 }
             }
+        })
+    }
+
+    fn loads_by_file(&self, client: &str) -> bool {
+        let Some(client) = self.known.find(client) else { return false };
+        let is_read = |folder: &Folder, guide: &Guide| {
+            let place = guide.place.as_ref();
+            (guide.scope.is_some() || !folder.directory.is_empty())
+                && place.is_some_and(|place| read_of(client, folder.owner, place).is_some())
+        };
+        // Settings may name any file.
+        self.folders.iter().any(|folder| {
+            !folder.settings.is_empty() || folder.guides.iter().any(|guide| is_read(folder, guide))
         })
     }
 

@@ -350,9 +350,12 @@ impl<'c> Survey<'c> {
         places
     }
 
-    /// Returns the same moment for each of the files that tell what a client loads.
-    fn example_moments(&self, moment: &Moment) -> impl Iterator<Item = Moment> {
-        self.examples.iter().map(|&file| Moment {
+    /// Returns the same moment for each of the files that tell what a client loads; none for a client that loads the same
+    /// for every file.
+    fn example_moments(&self, catalog: &Catalog, moment: &Moment) -> impl Iterator<Item = Moment> {
+        let client = moment.client.as_deref().unwrap_or_default();
+        let examples = catalog.loads_by_file(client).then_some(&self.examples);
+        examples.into_iter().flatten().map(|&file| Moment {
             target: Some(Target::from_slashed(&self.files.files[file], TargetKind::File)),
             skip_left_out: true,
             ..moment.clone()
@@ -373,7 +376,7 @@ impl<'c> Survey<'c> {
         let places: HashMap<_, usize> =
             places.map(|(index, item)| ((item.dialect, item.path, item.line), index)).collect();
         for (column, viewer) in viewers.iter().enumerate() {
-            for moment in self.example_moments(&viewer.moment) {
+            for moment in self.example_moments(catalog, &viewer.moment) {
                 for left_out in catalog.candidates(&moment).left_out {
                     let place = (left_out.dialect, left_out.path, left_out.line);
                     let item = places.get(&place).and_then(|&index| sees.items.get_mut(index));
@@ -403,7 +406,7 @@ impl<'c> Survey<'c> {
             let moment = Moment { target: None, client: client_name, ..moment.clone() };
             let mut tally = Tally::default();
             tally.take(&catalog.candidates(&moment), count);
-            let moments: Vec<Moment> = self.example_moments(&moment).collect();
+            let moments: Vec<Moment> = self.example_moments(catalog, &moment).collect();
             for moment in &moments {
                 tally.take(&catalog.candidates(moment), count);
             }
