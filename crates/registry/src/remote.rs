@@ -61,6 +61,24 @@ impl<'s> RemoteSource<'s> {
         }
     }
 
+    /// Returns the files at the commit or digest that the reference has now, which the server has to say.
+    pub(crate) fn checkout_newest(
+        &self,
+        cache: &Cache<'_>,
+        network: Network,
+    ) -> Result<Checkout, FetchError> {
+        match self {
+            RemoteSource::Git(git) => {
+                let latest = cache.latest(git)?;
+                cache.checkout_commit(git, &latest.commit, network)
+            }
+            RemoteSource::Oci(oci) => {
+                let slot = OciSlot::of(cache, oci);
+                slot.checkout_digest(&slot.newest()?, network)
+            }
+        }
+    }
+
     /// Asks for the commit or digest that the reference has now.
     pub(crate) fn newest(&self, cache: &Cache<'_>) -> Result<String, FetchError> {
         match self {

@@ -74,6 +74,62 @@ fn accounts_are_those_of_container_tools() {
     assert_eq!(project.run(&["add", &base]).code, Some(0));
 }
 
+/// A registry that wants a token: the account goes to the server that it names, the token to the registry, and neither to
+/// the place of a layer.
+#[test]
+fn a_token_is_asked_for_with_the_account() {
+    let first = project();
+    let registry = ContainerRegistry::start(&first, Door::Open);
+    let (proxy, tokens, other) =
+        (Proxy::to(registry.port), Proxy::to(registry.port), Proxy::to(registry.port));
+    let base = proxy.at("acme/one");
+    let from = one(&first, "Hello.");
+    publish(&first, &base, &from, &[]);
+    let config =
+        format!("{{\"auths\": {{\"127.0.0.1:{}\": {{\"auth\": \"YW5uOndvcmQ=\"}}}}}}", proxy.port);
+    outside(&first, "docker/config.json", &config);
+    let place = first.outside().join("docker");
+    let project = project().with_env("DOCKER_CONFIG", place.to_str().unwrap());
+
+    let (token_port, other_port) = (tokens.port, other.port);
+    proxy.decide(move |number, line| match line.split_once("/v2/") {
+        _ if number == 0 => {
+            let field = format!(
+                "www-authenticate: Bearer realm=\"http://127.0.0.1:{token_port}/token\",service=\"own\"\r\n"
+            );
+            Trouble::status("401 Unauthorized", &field, b"")
+        }
+        Some((_, rest)) if rest.contains("/blobs/") => {
+            let field = format!("location: http://127.0.0.1:{other_port}/v2/{rest}\r\n");
+            Trouble::status("307 Temporary Redirect", &field, b"")
+        }
+        _ => Trouble::None,
+    });
+    tokens.decide(|_, _| Trouble::status("200 OK", "", b"{\"token\": \"abc\"}"));
+    let output = project.run(&["add", &base]);
+    assert_eq!(output.code, Some(0), "{output}");
+    let asked = "GET /token?service=own&scope=repository%3Aacme%2Fone%3Apull with an account";
+    assert_eq!(tokens.requests(), [asked]);
+    let requests = proxy.requests();
+    assert!(!requests[0].contains("account"), "{requests:?}");
+    assert!(requests[1..].iter().all(|line| line.ends_with(" with an account")), "{requests:?}");
+    let elsewhere = other.requests();
+    assert!(elsewhere.len() == 1 && !elsewhere[0].contains("account"), "{elsewhere:?}");
+
+    // A server of tokens that refuses is told, without the password.
+    forget(&project);
+    tokens.decide(|_, _| Trouble::status("403 Forbidden", "", b""));
+    proxy.decide(move |_, _| {
+        let field =
+            format!("www-authenticate: Bearer realm=\"http://127.0.0.1:{token_port}/token\"\r\n");
+        Trouble::status("401 Unauthorized", &field, b"")
+    });
+    let output = project.run(&["outdated"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stderr.contains("answers 403 Forbidden to the account"), "{output}");
+    assert!(!output.stderr.contains("word"), "{output}");
+}
+
 /// The first signer is remembered; another one, or none, is refused until it is accepted. The registry has no
 /// list of signatures, so the tag that stands for it is used.
 #[test]

@@ -347,8 +347,7 @@ impl Opener<'_> {
         }
         if self.request.refresh.has(&wanted.name) {
             // The commit in the cache may be older than the locked one.
-            let newest = source.newest(&cache).map_err(failed)?;
-            let checkout = source.checkout_commit(&cache, &newest, network);
+            let checkout = source.checkout_newest(&cache, network);
             return Ok((checkout.map_err(failed)?, false));
         }
         let commit = locked.filter(|locked| locked.place == wanted.place);

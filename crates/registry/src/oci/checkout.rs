@@ -10,6 +10,7 @@
 //! As with commits, a directory is put in place whole, by one rename, and then never changed. The next digest of
 //! the same repository takes equal layers from there instead of the registry.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -65,6 +66,7 @@ pub(crate) struct OciSlot<'a> {
     observer: Option<&'a dyn Fn(Event<'_>)>,
     /// The address for messages.
     pub(crate) shown: String,
+    store: OnceCell<Box<dyn Store + 'a>>,
 }
 
 /// The files of an artefact, and what it was made from.
@@ -99,6 +101,7 @@ impl<'a> OciSlot<'a> {
             source,
             observer: cache.observer,
             shown: source.to_string(),
+            store: OnceCell::new(),
         }
     }
 
@@ -124,8 +127,9 @@ impl<'a> OciSlot<'a> {
         clear_abandoned(self.system, &self.directory)
     }
 
-    fn store(&self) -> Box<dyn Store + 'a> {
-        open(self.system, self.source, Purpose::Read)
+    /// Returns the one client for all requests, which keeps its connections and its token.
+    fn store(&self) -> &dyn Store {
+        self.store.get_or_init(|| open(self.system, self.source, Purpose::Read)).as_ref()
     }
 
     /// Returns the files at the digest that the source's tag has now. If the registry does not answer, those of
@@ -204,7 +208,7 @@ impl<'a> OciSlot<'a> {
     /// Asks for the signers of a digest that is in the cache: a signature may have come later.
     pub(crate) fn signers(&self, digest: &str) -> Result<BTreeSet<String>, FetchError> {
         self.tell(Event::Asking { repository: &self.shown });
-        Ok(signature::signers(self.store().as_ref(), digest)?)
+        Ok(signature::signers(self.store(), digest)?)
     }
 
     fn not_cached(&self) -> FetchError {
@@ -301,7 +305,6 @@ impl<'a> OciSlot<'a> {
     /// Fetches everything of a digest.
     fn fetch(&self, digest: &str) -> Result<Content, FetchError> {
         let store = self.store();
-        let store = store.as_ref();
         let (system, shown, trees) = (self.system, self.shown.as_str(), self.trees());
         let manifest = |digest: &String| match known(system, &trees, digest, MANIFEST_BYTES) {
             Some(bytes) => Fetched::new(shown, bytes),
