@@ -2,10 +2,11 @@
 """Writes `crates/cli/hook.ld`, which places the functions that a hook runs next to each other.
 
 Runs the given program under callgrind for a few usual calls of a hook and lists every function that ran.
-The program must have its symbols. Hashes in names change with every compiler: then the list still has our own
-functions, and a new trace has the others again. Usually called as `cargo xtask order`.
+The program must have its symbols. Hashes in names change with every compiler and profile, so a function that exists
+a few times only is listed without its hash, too. Usually called as `cargo xtask order`.
 """
 import argparse
+import collections
 import json
 import os
 import re
@@ -16,6 +17,9 @@ import run
 
 # callgrind does not know the instructions for hashes that processors have, so these never show up in a trace.
 UNSEEN = ["_ZN4sha2*", "_ZN*_$LT$sha2..*"]
+
+# As many functions with one name are placed together, although only some of them run.
+FEW = 3
 
 HEAD = """/* Places the functions that a hook runs next to each other. Written by `cargo xtask order`: do not edit.
  *
@@ -64,8 +68,18 @@ def functions(brief, project, payload, state):
             return [line[3:].strip() for line in report if line.startswith("fn=")]
 
 
-def patterns(name):
-    """Returns the name, and for our own functions also the name without what a compiler changes.
+def without_hash(name):
+    return re.sub(r"17h[0-9a-f]{16}E", "17h*", name)
+
+
+def copies(brief):
+    """Counts the functions of the program that differ in the hash alone."""
+    listed = subprocess.run(["nm", "--defined-only", "--format=just-symbols", brief], check=True, capture_output=True, text=True)
+    return collections.Counter(without_hash(name.split(".llvm.")[0]) for name in listed.stdout.split())
+
+
+def patterns(name, count):
+    """Returns the name, and also the name without what a compiler changes, unless many functions have it.
 
     A generic function exists once for each type, under names that differ in the hash alone: only the
     copy that ran belongs here. Functions of the system's libraries have no pattern.
@@ -73,9 +87,9 @@ def patterns(name):
     name = name.split("'")[0].split(".llvm.")[0]
     if not name.startswith(("_ZN", "_R")):
         return []
-    if re.match(r"_ZN\d+(brief|granit)", name):
-        return [name + "*", re.sub(r"17h[0-9a-f]{16}E", "17h*", name)]
-    return [name + "*"]
+    bare = without_hash(name)
+    is_ours = re.match(r"_ZN\d+(brief|granit)", name)
+    return [name + "*", bare] if bare != name and (is_ours or count[bare] <= FEW) else [name + "*"]
 
 
 def main():
@@ -83,7 +97,7 @@ def main():
     parser.add_argument("--brief", required=True)
     parser.add_argument("--out", required=True)
     args = parser.parse_args()
-    found = {}
+    found, count = {}, copies(args.brief)
     with tempfile.TemporaryDirectory() as work:
         small, large = os.path.join(work, "small"), os.path.join(work, "large")
         run.make_hook_project(small)
@@ -92,7 +106,7 @@ def main():
         for project in [small, large]:
             for payload in usual_calls(project, "src/api/orders.py"):
                 for name in functions(os.path.abspath(args.brief), project, payload, os.path.join(work, "state")):
-                    found.update(dict.fromkeys(patterns(name)))
+                    found.update(dict.fromkeys(patterns(name, count)))
     with open(args.out, "w", encoding="utf-8") as file:
         file.write(HEAD)
         for name in sorted([*found, *UNSEEN]):

@@ -174,11 +174,15 @@ impl<'c> LinkCheck<'c> {
     /// Returns whether a path leads to something, from the file or a directory above it, or is ignored.
     fn is_there(&self, file: &Path, wanted: &Wanted) -> bool {
         let top = self.root.path();
-        let bases = file.ancestors().skip(1).take_while(|base| base.starts_with(top));
-        let mut paths = bases.filter_map(|base| inside(top, base, &wanted.path));
-        paths.any(|path| {
-            self.exists(&path, wanted)
-                || path.strip_prefix(top).is_ok_and(|below| self.ignored.is_ignored(below))
+        let mut bases = file.ancestors().skip(1).take_while(|base| base.starts_with(top));
+        bases.any(|base| {
+            // A file that git ignores may be there for others, where the link is usually read from.
+            let is_usual = Some(base) == file.parent() || base == top;
+            inside(top, base, &wanted.path).is_some_and(|path| {
+                let is_ignored =
+                    || path.strip_prefix(top).is_ok_and(|below| self.ignored.is_ignored(below));
+                self.exists(&path, wanted) || is_usual && is_ignored()
+            })
         })
     }
 

@@ -386,12 +386,15 @@ impl<'s> IgnoreFiles<'s> {
     pub fn is_ignored(&self, below: &Path) -> bool {
         let mut above: Vec<Rc<Gitignore>> = Vec::new();
         let mut path = self.root.path().to_owned();
-        for name in below {
+        let mut names = below.iter().peekable();
+        while let Some(name) = names.next() {
             above.extend(self.rules_in(&path));
             path.push(name);
+            let is_directory = names.peek().is_some();
             let decided = above.iter().rev().find_map(|rules| {
-                let as_file = rules.matched(&path, false);
-                let matched = if as_file.is_none() { rules.matched(&path, true) } else { as_file };
+                let first = rules.matched(&path, is_directory);
+                // The last name may be that of either.
+                let matched = if first.is_none() { rules.matched(&path, true) } else { first };
                 match matched {
                     Match::Ignore(_) => Some(true),
                     Match::Whitelist(_) => Some(false),

@@ -260,3 +260,31 @@ fn texts_of_context_directories_are_checked() {
         "{said:?}"
     );
 }
+
+/// A misspelt target of the nearest file is found, although another file of the project would take any name, as that of a
+/// Sphinx documentation does. What only the other file can tell is left alone.
+#[test]
+fn a_file_that_takes_any_name_does_not_hide_a_slip() {
+    let project = project()
+        .with_file("Makefile", "prettier:\n\ttrue\nlint:\n\ttrue\n")
+        .with_file("docs/Makefile", "%: Makefile\n\tsphinx-build -M $@ . _build\n")
+        .with_file("CLAUDE.md", "Run `make pretiter`, then `make html`.\n");
+    assert_eq!(stale(&project, &[]), [json!(["target", "pretiter", "likely"])]);
+}
+
+/// Commands of clients are texts, too. A name that git ignores in a directory between the file and the root is no excuse.
+#[test]
+fn links_of_commands_and_beside_ignored_names_are_checked() {
+    let project = project()
+        .with_file(".gitignore", ".agents/*\n!.agents/rules/\n/local.md\n")
+        .with_file(".agents/rules/a.md", "Read [one](gone.md), [two](local.md).\n")
+        .with_file(".claude/commands/review.md", "---\ndescription: x\n---\nRead [it](gone.md).\n");
+    git(&project, &["init", "--quiet", "--initial-branch=main"]);
+    let json = project.run(&["lint", "--json"]).json();
+    let found = json["diagnostics"].as_array().unwrap().iter();
+    let found: Vec<String> = found
+        .filter(|one| one["code"].as_str().unwrap().ends_with("/broken-link"))
+        .map(|one| format!("{}:{}", one["path"].as_str().unwrap(), one["line"]))
+        .collect();
+    assert_eq!(found, [".agents/rules/a.md:1", ".claude/commands/review.md:4"]);
+}

@@ -1,6 +1,7 @@
 //! The dialect as the engine sees it.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -362,8 +363,10 @@ impl DialectGuidance for ProjectGuidance {
 
     fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
         let project = self.folders.iter().filter(|folder| folder.owner == Owner::Project);
+        let mut told = HashSet::new();
         for guide in project.flat_map(|folder| &folder.guides) {
             let form = guide.place.as_ref().map(|place| place.form);
+            told.insert(guide.source.path());
             tell(GuidanceText {
                 dialect: NAME,
                 source: &guide.source,
@@ -371,6 +374,11 @@ impl DialectGuidance for ProjectGuidance {
                 is_skill: form == Some(Form::Skill),
                 entry: None,
             });
+        }
+        // Commands and prompts are guidance once someone calls them.
+        let texts = self.client_files.texts();
+        for (source, body_start) in texts.filter(|(source, _)| !told.contains(source.path())) {
+            tell(GuidanceText { dialect: NAME, source, body_start, is_skill: false, entry: None });
         }
     }
 

@@ -100,14 +100,19 @@ impl<'c> Manifests<'c> {
         let above = files.iter().filter_map(|path| Some((depth(path)?, path)));
         let manifest = above.max_by_key(|(depth, _)| *depth).map(|(_, path)| path);
         let manifest = manifest.unwrap_or(&files[0]);
+        // A slip of a name that the nearest file has is not meant for another, whatever that computes.
+        let nearest_file = self.defined(runner, manifest);
+        let own: Vec<&str> = nearest_file.names.iter().map(String::as_str).collect();
+        let is_slip =
+            !nearest_file.is_open && !nearest_file.has(name) && nearest(name, &own).is_some();
         let mut names = BTreeSet::new();
         let mut is_elsewhere = false;
         for path in files.iter() {
             let defined = self.defined(runner, path);
-            if defined.is_open || defined.has(name) && path == manifest {
+            if defined.is_open && !is_slip || defined.has(name) && path == manifest {
                 return Lookup::There;
             }
-            is_elsewhere |= defined.has(name);
+            is_elsewhere |= if is_slip { defined.names.contains(name) } else { defined.has(name) };
             names.extend(defined.names.iter().cloned());
         }
         // A package is one of all of them, wherever the command runs.

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use brief_profiles::{CheckSheet, CheckedFile, ClientChecks, Expected, FileFormat};
 use brief_syntax::diagnostic::{Edit, Fix};
+use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::system::{Below, FileKind};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
@@ -98,6 +99,15 @@ impl ClientFiles {
             found.place.file().is_none_or(|(_, file)| file.format != FileFormat::FrontMatter)
         };
         self.found.iter().filter(is_counted).count()
+    }
+
+    /// Returns the texts with a header, such as commands, with the place where each body begins.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (&Arc<Source>, usize)> {
+        let has_header = |found: &&FoundFile| {
+            found.place.file().is_some_and(|(_, file)| file.format == FileFormat::FrontMatter)
+        };
+        let files = self.found.iter().filter(has_header);
+        files.map(|found| (&found.source, FrontMatter::read(&found.source).body_start))
     }
 
     /// Returns what is wrong with them. `is_there` tells whether a path of the project exists.
