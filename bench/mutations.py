@@ -52,7 +52,7 @@ class Project:
         shutil.copytree(source, self.root, symlinks=True, ignore=shutil.ignore_patterns(".git"))
         subprocess.run("git init -q . && git add -A && git -c user.name=a -c user.email=a@example.com commit -qm all", shell=True,
                        cwd=self.root, check=True, capture_output=True)
-        listed = subprocess.run(["git", "ls-files"], cwd=self.root, capture_output=True, text=True).stdout.split("\n")
+        listed = subprocess.run(["git", "-c", "core.quotePath=false", "ls-files"], cwd=self.root, capture_output=True, text=True).stdout.split("\n")
         self.files = [path for path in listed if path]
         self.texts = [path for path in self.files if NAMES.search(path) and not ELSEWHERE.search(path)
                       and not os.path.islink(os.path.join(self.root, path)) and self.is_plain(path)]

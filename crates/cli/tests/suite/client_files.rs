@@ -169,6 +169,19 @@ fn an_unknown_key_may_be_new() {
     assert_eq!(codes(settings, "{ \"hook\": {}, \"hooks\": {} }"), [""; 0]);
 }
 
+/// A skill that waits to be installed is held to the standard: a slip of a field that it lacks is found.
+#[test]
+fn a_slip_in_a_skill_for_others_is_found() {
+    let skill = |field: &str| {
+        let text = format!(
+            "---\n{field}: pdf\ndescription: Reads PDF files. Use it when a user names one.\n---\nRead.\n"
+        );
+        codes("skills/pdf/SKILL.md", &text)
+    };
+    assert_eq!(skill("nmae"), ["note portable/foreign-skill", "warning native/unknown-field"]);
+    assert_eq!(skill("name"), ["note portable/foreign-skill"]);
+}
+
 /// Files as their clients take them.
 #[test]
 fn right_files_have_no_findings() {

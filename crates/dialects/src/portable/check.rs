@@ -6,6 +6,7 @@ use std::sync::Arc;
 use brief_profiles::BUILTIN;
 use brief_syntax::hidden;
 use brief_syntax::markdown::{Heading, HeadingStyle, Outline};
+use brief_syntax::near_miss::nearest;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Edit, Fix, Severity, Source, Span, rules};
 
@@ -76,6 +77,10 @@ fn limited(mut found: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> 
     found
 }
 
+/// The fields of the open standard of skills.
+const STANDARD_FIELDS: [&str; 6] =
+    ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
+
 /// R19: notes once for the whole registry that skills of the open standard are taken as they are.
 fn note_foreign(registry: &Registry) -> Option<Diagnostic> {
     let is_skill = |item: &&PortableItem| is_foreign(item) && item.written_for().is_none();
@@ -104,6 +109,9 @@ fn foreign(item: &PortableItem) -> Vec<Diagnostic> {
                 .with_help("say what it does and when to use it"),
         );
     }
+    if item.written_for().is_none() {
+        found.extend(slips(item));
+    }
     if let Some(problem) = super::fields::name_problem(&item.id.name) {
         let message = format!("`{}` is not a valid name: {problem}", item.id.name);
         found.push(
@@ -112,6 +120,24 @@ fn foreign(item: &PortableItem) -> Vec<Diagnostic> {
         );
     }
     found
+}
+
+/// Finds fields that are nearly called like one of the open standard that is not there.
+fn slips(item: &PortableItem) -> Vec<Diagnostic> {
+    let document = &item.document;
+    let missing: Vec<&str> =
+        STANDARD_FIELDS.into_iter().filter(|field| document.field(field).is_none()).collect();
+    let fields = document.fields().into_iter().flat_map(|fields| fields.fields());
+    let slips = fields.filter_map(|field| {
+        let name = field.name();
+        let meant = nearest(name, &missing).filter(|_| name.len() > 3)?;
+        let message = format!("no client reads `{name}` here");
+        let help = format!("did you mean `{meant}`?");
+        let span = field.key.span();
+        let rule = rules::native::UNKNOWN_FIELD;
+        Some(Diagnostic::new(rule, &document.source, span, message).with_help(help))
+    });
+    slips.collect()
 }
 
 /// §2.1: checks the directory of an item.
