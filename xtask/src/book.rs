@@ -59,7 +59,7 @@ const PARTS: [(&str, &[&str]); 7] = [
         "Reference",
         &["reference/cli.md", "reference/one-answer.md", "reference/", "schemas/README.md"],
     ),
-    ("Clients", &["clients/README.md", "clients/", "clients.md", "oracles.md"]),
+    ("Clients", &["clients/README.md", "clients/", "clients.md", "checks.md", "oracles.md"]),
     ("Diagnostics", &["reference/diagnostics.md", "diagnostics/"]),
     (
         "Examples",

@@ -23,9 +23,8 @@ pub const PATH_DEPTH: usize = 4_096;
 /// Depth of a walk over a whole project, in directories.
 pub const WALK_DEPTH: usize = 64;
 
-/// Directory entries of a walk over a whole project. The largest public repositories have about as
-/// many; a command over a million took up to 19 seconds (finding X18).
-pub const WALK_ENTRIES: usize = 500_000;
+/// Directory entries of a walk over a whole project: more than the largest public repositories have (finding X18).
+pub const WALK_ENTRIES: usize = 2_000_000;
 
 /// Collections nested in one YAML document.
 pub const YAML_DEPTH: usize = 64;
