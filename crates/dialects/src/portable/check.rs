@@ -7,7 +7,7 @@ use brief_profiles::BUILTIN;
 use brief_syntax::hidden;
 use brief_syntax::markdown::{Heading, HeadingStyle, Outline};
 use brief_syntax::near_miss::nearest;
-use brief_syntax::yaml::{Node, Value};
+use brief_syntax::yaml::{Mapping, Node, Value};
 use brief_syntax::{Diagnostic, Edit, Fix, Severity, Source, Span, rules};
 
 use super::CLIENTS;
@@ -127,7 +127,7 @@ fn slips(item: &PortableItem) -> Vec<Diagnostic> {
     let document = &item.document;
     let missing: Vec<&str> =
         STANDARD_FIELDS.into_iter().filter(|field| document.field(field).is_none()).collect();
-    let fields = document.fields().into_iter().flat_map(|fields| fields.fields());
+    let fields = document.fields().into_iter().flat_map(Mapping::fields);
     let slips = fields.filter_map(|field| {
         let name = field.name();
         let meant = nearest(name, &missing).filter(|_| name.len() > 3)?;
