@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -227,10 +227,13 @@ impl Repository<'_> {
     }
 }
 
-/// Writes a shell script.
+/// Writes a shell script. Another process writes it: a file that this one has open for writing goes to every process that
+/// another test is just starting, and as long as one has it, it cannot be executed.
 pub(crate) fn program(path: &Path, command: &str) {
-    fs::write(path, format!("#!/bin/sh\n{command}\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    let write = "printf '#!/bin/sh\\n%s\\n' \"$2\" > \"$1\" && chmod 755 \"$1\"";
+    let mut shell = Command::new("/bin/sh");
+    let written = shell.args(["-c", write, "sh"]).arg(path).arg(command).status().unwrap();
+    assert!(written.success());
 }
 
 /// Returns the bytes of an object's name.
