@@ -95,6 +95,11 @@ def peak_memory(command, directory, stdin, env):
     return int(done.stderr.split()[-1]) / 1024
 
 
+def picture(contest):
+    """Returns the name of the plot."""
+    return "bench-" + "".join(letter if letter.isalnum() else "-" for letter in contest.name.lower()) + ".svg"
+
+
 class Contest:
     """One workload: a tree for each size, and a command of each contestant in it."""
 
@@ -324,20 +329,19 @@ def page(all_of_them, start):
             rows.append(f"| {contest.name} | {words} | {value} | {'yes' if is_held else '**no**'} |")
         parts += [f"\n## {contest.name[0].upper()}{contest.name[1:]}\n"]
         if len(contest.sizes) > 1:
-            picture = "bench-" + "".join(letter if letter.isalnum() else "-" for letter in contest.name.lower()) + ".svg"
-            parts += [f"![CPU against size](pictures/{picture})\n"]
-        parts += [f"| | {' | '.join(f'{size:,} {contest.unit}' if contest.unit else 'CPU' for size in contest.sizes)} | memory | system calls | grows as |", "| --- |" + " ---: |" * (len(contest.sizes) + 3)]
+            parts += [f"![CPU against size](pictures/{picture(contest)})\n"]
+        parts += [f"| | {' | '.join(f'{size:,} {contest.unit}' if contest.unit else 'CPU' for size in contest.sizes)} | wall time | memory | system calls | grows as |", "| --- |" + " ---: |" * (len(contest.sizes) + 4)]
         for name in contest.contestants:
             runs = [contest.results[name, size] for size in contest.sizes]
             exponent = contest.exponent(name, start.get(name, 0))
             shown = [f"{run.cpu:,.1f} ms" + (" (fails)" if run.failed and name != "brief" and "lint" not in contest.name and "check" not in contest.name else "") for run in runs]
             calls = contest.calls.get(name)
-            parts.append(f"| {name} | {' | '.join(shown)} | {contest.memory[name]:,.0f} MB | {f'{calls:,}' if calls else '–'} | {f'n^{exponent:.2f}' if exponent is not None else '–'} |")
+            parts.append(f"| {name} | {' | '.join(shown)} | {runs[-1].wall:,.1f} ms | {contest.memory[name]:,.0f} MB | {f'{calls:,}' if calls else '–'} | {f'n^{exponent:.2f}' if exponent is not None else '–'} |")
         parts += [""] + [f"{words[0].upper()}{words[1:]}." for words in contest.undone]
     versions = ", ".join(f"{name} {version}" for name, version in {**NPM, **PYPI, **CRATES}.items() if name != "node")
     head = ("# Measured beside others\n\n"
             "`cargo xtask compare` writes this page: it makes the content, installs the peers from their registries and runs all of them by turns on one machine.\n"
-            "CPU is user and system time with all that a program starts, the best of several runs; memory is the peak. The last column compares the two largest sizes.\n"
+            "CPU is user and system time with all that a program starts, the best of several runs; wall time, memory (the peak) and system calls are those of the largest size. The last column compares the two largest sizes.\n"
             f"A linter's or a check's exit code says what it found and is not looked at. Peers: {versions}.\n\n"
             "| work | bound | measured | held |\n| --- | --- | ---: | --- |\n")
     return head + "\n".join(rows) + "\n" + "\n".join(parts).rstrip() + "\n"
@@ -381,8 +385,7 @@ def main():
     if args.out and not args.only and not args.quick:
         for contest in all_of_them:
             if len(contest.sizes) > 1:
-                picture = "bench-" + "".join(letter if letter.isalnum() else "-" for letter in contest.name.lower()) + ".svg"
-                plot(contest, args.out.parent / "pictures" / picture)
+                plot(contest, args.out.parent / "pictures" / picture(contest))
         args.out.write_text(page(all_of_them, start), encoding="utf-8")
     return 1 if missed else 0
 

@@ -55,7 +55,7 @@ struct Release {
     manual: Vec<(String, Vec<u8>)>,
     /// The completion scripts, in the order of [`SHELLS`].
     completions: Vec<Vec<u8>>,
-    /// What is linked in, without the crates of this workspace.
+    /// The crates that are linked in, without those of this workspace.
     components: Vec<Component>,
     /// The texts of all their licences.
     licences: String,

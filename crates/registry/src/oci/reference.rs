@@ -220,7 +220,7 @@ mod tests {
     const DIGEST: &str = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
     fn parse(text: &str) -> Result<OciSource, SourceError> {
-        OciSource::parse(text, Path::new("/work"))
+        OciSource::parse(text, Path::new("/p"))
     }
 
     /// The grammar is that of the distribution specification, with a scheme.
@@ -232,8 +232,8 @@ mod tests {
             ("oci://localhost:5000/a", "oci://localhost:5000/a", "latest"),
             ("oci://localhost:5000/a:b", "oci://localhost:5000/a:b", "b"),
             ("oci://[::1]:5000/a/b:c", "oci://[::1]:5000/a/b:c", "c"),
-            ("oci-layout:kept", "oci-layout:/work/kept", "latest"),
-            ("oci-layout:./kept:v1", "oci-layout:/work/kept:v1", "v1"),
+            ("oci-layout:kept", "oci-layout:/p/kept", "latest"),
+            ("oci-layout:./kept:v1", "oci-layout:/p/kept:v1", "v1"),
             ("oci-layout:/a:b/kept", "oci-layout:/a:b/kept", "latest"),
         ] {
             let source = parse(text).unwrap();
