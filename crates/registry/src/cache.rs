@@ -133,6 +133,16 @@ impl<'s> Cache<'s> {
             other => other,
         }
     }
+
+    /// Fetches the commit that the source's reference names, without its files. Returns the bare repository that has it, which
+    /// nothing may change, and the commit.
+    ///
+    /// A branch or tag costs one request to the server, and one more if its commit is new; a full commit costs at most one.
+    pub(crate) fn repository(&self, source: &GitSource) -> Result<(PathBuf, String), FetchError> {
+        let address = source.check()?;
+        CacheSlot::of(self, source, &address).bare_repository()
+    }
+
     /// Returns the files of a source at `commit`, even if its reference has moved on.
     ///
     /// Costs no request to the server if the commit was fetched before.

@@ -164,6 +164,27 @@ impl<'a> CacheSlot<'a> {
         self.extract(commit)
     }
 
+    /// Returns the repository of the reference's commit. Fetches it if it is not in the cache.
+    pub(crate) fn bare_repository(&self) -> Result<(PathBuf, String), FetchError> {
+        self.prepare()?;
+        let has = |commit: &str| self.system.open_dir(&self.repository(commit)).is_ok();
+        let named = self.source.reference.as_deref().map(str::to_ascii_lowercase);
+        let commit = if let Some(commit) = named.filter(|reference| is_commit(reference)) {
+            if !has(&commit) {
+                self.fetch_commit(&commit, &CachedCommit::Nothing)?;
+            }
+            commit
+        } else {
+            let found = self.look_up()?;
+            if has(&found.commit) {
+                found.commit
+            } else {
+                self.fetch_reference(&found, &CachedCommit::Nothing)?
+            }
+        };
+        Ok((self.repository(&commit), commit))
+    }
+
     /// Looks the reference up, and fetches its commit if it is not in the cache.
     pub(crate) fn checkout_reference(&self) -> Result<Checkout, FetchError> {
         if let Some(checkout) = self.checkout_head()? {

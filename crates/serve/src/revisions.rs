@@ -96,6 +96,16 @@ impl ComparedRevisions {
 }
 
 impl ComparedState {
+    /// Reads the guidance of a commit, without that of the user.
+    pub fn read(
+        repository: &Repository,
+        commit: &Commit,
+        dialects: &Dialects,
+    ) -> Result<ComparedState, HistoryError> {
+        let tree = repository.tree(commit, &BTreeMap::new())?;
+        Ok(ComparedState::of(tree, Some(commit.clone()), repository.mount(), dialects))
+    }
+
     /// Reads all guidance. A missing root has none.
     fn of(
         tree: TreeSystem,

@@ -37,6 +37,7 @@ mod diff;
 mod documents;
 #[cfg(target_os = "linux")]
 mod fleet;
+mod fleet_states;
 mod fmt;
 mod hook;
 mod hook_clients;

@@ -19,6 +19,8 @@ pub(super) struct Caller {
     pub(super) directory: PathBuf,
     /// The repository; `None` lets git search for it.
     pub(super) git_dir: Option<PathBuf>,
+    /// The directory for new objects, if it is not the repository's own. It names that one as its alternate.
+    pub(super) objects: Option<PathBuf>,
 }
 
 impl Caller {
@@ -31,7 +33,11 @@ impl Caller {
             all.push(place);
         }
         all.extend(args.iter().map(OsString::from));
-        hardened(self.system.as_ref(), &self.directory, all, output)
+        let call = hardened(self.system.as_ref(), &self.directory, all, output);
+        match &self.objects {
+            Some(objects) => call.with_env("GIT_OBJECT_DIRECTORY", objects),
+            None => call,
+        }
     }
 
     pub(super) fn make(&self, call: &Call) -> Result<GitOutcome, HistoryError> {

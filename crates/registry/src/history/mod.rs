@@ -26,7 +26,7 @@ pub use commits::FileCommit;
 pub use error::HistoryError;
 use objects::{Committed, Objects};
 pub use origin::FileOrigin;
-pub(crate) use peek::peek;
+pub(crate) use peek::{exists, peek};
 pub use removals::RemovingCommit;
 use working::OnDisk;
 
@@ -92,7 +92,8 @@ impl Repository {
     /// path without links.
     pub fn find(system: Arc<dyn System>, directory: &Path) -> Result<Repository, HistoryError> {
         let puzzled = || HistoryError::Puzzled("rev-parse");
-        let looking = Caller { system, directory: directory.to_owned(), git_dir: None };
+        let looking =
+            Caller { system, directory: directory.to_owned(), git_dir: None, objects: None };
         // A path may hold line breaks, so it comes last.
         let found = discover(&looking, &["--is-inside-work-tree", "--absolute-git-dir"])?;
         let break_at = found.iter().position(|&byte| byte == b'\n').ok_or_else(puzzled)?;
@@ -111,6 +112,14 @@ impl Repository {
         let git = Caller { directory: mount, git_dir: Some(git_dir), ..looking };
         let objects = Arc::new(Objects::new(git.clone()));
         Ok(Repository { git, top, objects })
+    }
+
+    /// Takes a git directory, whose working tree does not count.
+    pub fn at(system: Arc<dyn System>, git_dir: &Path) -> Repository {
+        let (directory, git_dir) = (git_dir.to_owned(), Some(git_dir.to_owned()));
+        let git = Caller { system, directory, git_dir, objects: None };
+        let objects = Arc::new(Objects::new(git.clone()));
+        Repository { git, top: None, objects }
     }
 
     /// Returns the top of the working tree, if the program was started in one.

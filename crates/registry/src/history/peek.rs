@@ -1,4 +1,4 @@
-//! Single files of a repository's newest commit, with one call of git.
+//! Single files of a commit, with one call of git.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,50 +7,63 @@ use brief_syntax::System;
 
 use super::HistoryError;
 use super::caller::Caller;
-use crate::extract::is_commit;
+use crate::git::CHATTER;
 
-/// The newest commit of a repository, and some of its files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Peek {
-    /// The full commit; `None` in a repository without commits.
-    pub(crate) commit: Option<String>,
-    /// The contents of the files in the order of the paths; `None` for a missing one.
-    pub(crate) files: Vec<Option<Vec<u8>>>,
-}
-
-/// Reads files of the newest commit. `git_dir` is the repository itself; nothing is checked out. The contents have at
-/// most `limit` bytes together.
+/// Reads files of a commit. `git_dir` is the repository itself; nothing is checked out. The contents are in the order of the paths,
+/// `None` for a missing one, and have at most `limit` bytes together.
 pub(crate) fn peek(
     system: &Arc<dyn System>,
     git_dir: &Path,
+    commit: &str,
     paths: &[&str],
     limit: usize,
-) -> Result<Peek, HistoryError> {
-    let git = Caller {
-        system: Arc::clone(system),
-        directory: git_dir.to_owned(),
-        git_dir: Some(git_dir.to_owned()),
-    };
+) -> Result<Vec<Option<Vec<u8>>>, HistoryError> {
+    let git = caller(system, git_dir);
     let mut call = git.call(&["cat-file", "--batch"], limit);
-    call.input = b"HEAD\n".to_vec();
+    // Without the commit and its tree every file would look missing.
+    call.input = format!("{commit}\n{commit}^{{tree}}\n").into_bytes();
     for path in paths {
-        call.input.extend_from_slice(format!("HEAD:{path}\n").as_bytes());
+        call.input.extend_from_slice(format!("{commit}:{path}\n").as_bytes());
     }
     let output = git.expect(&call)?;
     let mut rest = output.as_slice();
-    let puzzled = || HistoryError::Puzzled("cat-file");
-    let head = object(&mut rest)?;
-    let commit = match head {
-        Some((name, kind, _)) if kind == "commit" && is_commit(&name) => Some(name),
-        Some(_) => return Err(puzzled()),
-        None => None,
-    };
+    for kind in ["commit", "tree"] {
+        if object(&mut rest)?.is_none_or(|(_, found, _)| found != kind) {
+            return Err(HistoryError::Git(format!("the {kind} of {commit} is missing")));
+        }
+    }
     let mut files = Vec::with_capacity(paths.len());
     for _ in paths {
         let found = object(&mut rest)?;
         files.push(found.filter(|(_, kind, _)| kind == "blob").map(|(_, _, bytes)| bytes));
     }
-    Ok(Peek { commit, files })
+    Ok(files)
+}
+
+/// Tells which paths a commit has, as files or directories.
+pub(crate) fn exists(
+    system: &Arc<dyn System>,
+    git_dir: &Path,
+    commit: &str,
+    paths: &[&str],
+) -> Result<Vec<bool>, HistoryError> {
+    let git = caller(system, git_dir);
+    let mut call = git.call(&["cat-file", "--batch-check"], CHATTER);
+    for path in paths {
+        call.input.extend_from_slice(format!("{commit}:{path}\n").as_bytes());
+    }
+    let output = git.expect(&call)?;
+    let is_there = |line: &[u8]| line.windows(6).any(|kind| kind == b" blob " || kind == b" tree ");
+    Ok(output.split(|&byte| byte == b'\n').take(paths.len()).map(is_there).collect())
+}
+
+fn caller(system: &Arc<dyn System>, git_dir: &Path) -> Caller {
+    Caller {
+        system: Arc::clone(system),
+        directory: git_dir.to_owned(),
+        git_dir: Some(git_dir.to_owned()),
+        objects: None,
+    }
 }
 
 /// A name, a kind and a content.
@@ -62,7 +75,8 @@ fn object(rest: &mut &[u8]) -> Result<Option<Object>, HistoryError> {
     let end = rest.iter().position(|&byte| byte == b'\n').ok_or_else(puzzled)?;
     let line = String::from_utf8_lossy(&rest[..end]).into_owned();
     let after = &rest[end + 1..];
-    if line.ends_with(" missing") {
+    // A submodule is another repository.
+    if line.ends_with(" missing") || line.ends_with(" submodule") || line.ends_with(" ambiguous") {
         *rest = after;
         return Ok(None);
     }

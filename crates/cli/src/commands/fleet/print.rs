@@ -1,0 +1,116 @@
+//! A fleet for people.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use brief_registry::fleet::{FleetSource, FleetState};
+use brief_serve::fleet::FleetReport;
+use brief_syntax::text::grouped;
+
+use crate::error::CommandError;
+use crate::installation::short;
+use crate::ui::Ui;
+
+/// The number of repositories that a line names.
+const NAMED: usize = 5;
+
+/// The number of signs in a bar.
+const BAR: usize = 30;
+
+pub(super) fn print(ui: &mut Ui, report: &FleetReport) -> Result<(), CommandError> {
+    for (place, versions) in report.by_source() {
+        ui.print_heading(&place)?;
+        for (at, names) in versions {
+            ui.print_line(format!("  {}  {}", at.map_or("as it is", short), told(&names)))?;
+        }
+    }
+    for state in FleetState::ALL {
+        let names = report.in_state(state);
+        let about = match state {
+            // Each has its own line below.
+            FleetState::Unsigned | FleetState::Unreadable => continue,
+            FleetState::Behind => "behind".to_owned(),
+            FleetState::Drifted => "drifted".to_owned(),
+            FleetState::OverBudget => {
+                format!("over {} tokens", grouped(report.budget.unwrap_or_default() as u64))
+            }
+            FleetState::NoGuidance => "without guidance".to_owned(),
+        };
+        if !names.is_empty() {
+            ui.print_line(format!("{about}: {}", told(&names)))?;
+        }
+    }
+    let mut unsigned: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (member, _) in report.members() {
+        for source in member.facts.sources.iter().filter(|source| source.is_unsigned()) {
+            unsigned.entry(shown(source)).or_default().push(report.name(member));
+        }
+    }
+    for (place, names) in &unsigned {
+        ui.print_line(format!("not signed, {place}: {}", told(names)))?;
+    }
+    for (member, _) in report.members() {
+        if let Some(problem) = &member.problem {
+            ui.warning(&format!("{}: {problem}", report.name(member)))?;
+        }
+    }
+    Ok(())
+}
+
+fn shown(source: &FleetSource) -> String {
+    match &source.reference {
+        Some(reference) => format!("{} ({reference})", source.address),
+        None => source.address.clone(),
+    }
+}
+
+/// Returns how many repositories there are, and the names of a few.
+pub(super) fn told(names: &[String]) -> String {
+    let count = match names.len() {
+        1 => "1 repository".to_owned(),
+        count => format!("{} repositories", grouped(count as u64)),
+    };
+    let few = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = if names.len() > NAMED { ", …" } else { "" };
+    format!("{count}: {few}{more}")
+}
+
+/// Runs a task over many repositories, and shows a bar on a terminal.
+pub(super) fn with_bar<T>(
+    ui: &mut Ui,
+    what: &str,
+    of: usize,
+    work: impl FnOnce(&dyn Fn(usize)) -> T,
+) -> Result<T, CommandError> {
+    let shared = RefCell::new(&mut *ui);
+    let step = (of / 200).max(1);
+    let outcome = work(&|done| {
+        if done % step == 0 || done == of {
+            // A closed output must not stop the work.
+            let _ = shared.borrow_mut().detail(&bar(what, done, of));
+        }
+    });
+    ui.end_progress()?;
+    Ok(outcome)
+}
+
+fn bar(what: &str, done: usize, of: usize) -> String {
+    let full = (done * BAR).checked_div(of).unwrap_or(BAR).min(BAR);
+    let (full, rest) = ("#".repeat(full), "-".repeat(BAR - full));
+    format!("{what} [{full}{rest}] {} of {}", grouped(done as u64), grouped(of as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bar;
+
+    #[test]
+    fn a_bar_is_as_long_as_the_work() {
+        assert_eq!(bar("Reading", 0, 10), format!("Reading [{}] 0 of 10", "-".repeat(30)));
+        assert_eq!(
+            bar("Reading", 500, 1000),
+            format!("Reading [{}{}] 500 of 1,000", "#".repeat(15), "-".repeat(15))
+        );
+        assert_eq!(bar("Reading", 3, 3), format!("Reading [{}] 3 of 3", "#".repeat(30)));
+    }
+}

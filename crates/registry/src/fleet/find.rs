@@ -1,0 +1,222 @@
+//! The repositories that a user names: paths, directories of them, lists, addresses.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use brief_syntax::limits;
+use brief_syntax::system::{FileKind, System};
+use brief_syntax::text::visible;
+
+use crate::source::{GitSource, SourceAddress};
+
+/// The limit for the bytes of a list of repositories.
+const LIST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The limit for repositories.
+const MOST: usize = 200_000;
+
+/// The place of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FleetPlace {
+    /// A directory: a clone or a bare repository.
+    Path(PathBuf),
+    /// An address, which is fetched into the user's cache.
+    Address(GitSource),
+    /// A line of a list that means no repository, with the reason.
+    Wrong {
+        /// The line, credentials redacted.
+        line: String,
+        /// The reason.
+        problem: String,
+    },
+}
+
+impl fmt::Display for FleetPlace {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FleetPlace::Path(path) => write!(formatter, "{}", path.display()),
+            FleetPlace::Address(source) => source.fmt(formatter),
+            FleetPlace::Wrong { line, .. } => formatter.write_str(line),
+        }
+    }
+}
+
+impl FleetPlace {
+    /// Returns the name for people and programs: an address, or a path, relative to `base` where it is below.
+    pub fn name(&self, base: &Path) -> String {
+        match self {
+            FleetPlace::Path(path) => path.strip_prefix(base).unwrap_or(path).display().to_string(),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// A source of repositories that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FleetError {
+    /// The path cannot be read.
+    #[error("`{}` cannot be read: {problem}", path.display())]
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// The reason.
+        problem: String,
+    },
+    /// The path leads to no repository.
+    #[error("there is no git repository in `{}`", .0.display())]
+    Empty(PathBuf),
+    /// There are too many.
+    #[error("there are more than {MOST} repositories")]
+    TooMany,
+    /// The revision cannot be one.
+    #[error("`{revision}` cannot be a branch, tag or commit: {reason}")]
+    Revision {
+        /// The revision as typed.
+        revision: String,
+        /// The reason.
+        reason: &'static str,
+    },
+    /// The user interrupted the run.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Finds repositories: each source is one, a directory of them, an address, or a file with a path or an address on each
+/// line. Relative paths of a file start at the file's directory. Each is found once, sorted by name.
+pub fn find(
+    system: &dyn System,
+    base: &Path,
+    sources: &[PathBuf],
+) -> Result<Vec<FleetPlace>, FleetError> {
+    let mut found = Found::default();
+    for source in sources {
+        let path = base.join(source);
+        let before = found.count();
+        match system.resolve(&path) {
+            Ok(target) if target.kind == FileKind::Directory => {
+                add(system, &path, &mut found).map_err(|problem| unreadable(&path, problem))?;
+            }
+            Ok(_) => {
+                let bytes = system.read(&path, LIST_BYTES);
+                let bytes = bytes.map_err(|error| unreadable(&path, error.to_string()))?;
+                let list = String::from_utf8_lossy(&bytes).into_owned();
+                let directory = path.parent().unwrap_or(base);
+                let lines = list.lines().map(str::trim);
+                for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+                    // A repository that is gone is reported with the others.
+                    found.add(place(system, directory, line));
+                }
+            }
+            Err(error) => match source.to_str().map(|text| place(system, base, text)) {
+                Some(found_place @ FleetPlace::Address(_)) => found.add(found_place),
+                Some(FleetPlace::Wrong { problem, .. }) => return Err(unreadable(&path, problem)),
+                _ => return Err(unreadable(&path, error.to_string())),
+            },
+        }
+        if found.count() == before {
+            return Err(FleetError::Empty(path));
+        }
+        if found.count() > MOST {
+            return Err(FleetError::TooMany);
+        }
+    }
+    Ok(found.places.into_values().collect())
+}
+
+/// The repositories so far, by name.
+#[derive(Default)]
+struct Found {
+    places: std::collections::BTreeMap<String, FleetPlace>,
+    /// Every name that was met, so that one that is named twice is no empty source.
+    met: usize,
+    paths: BTreeSet<PathBuf>,
+}
+
+impl Found {
+    fn count(&self) -> usize {
+        self.met
+    }
+
+    fn add(&mut self, place: FleetPlace) {
+        self.met += 1;
+        if let FleetPlace::Path(path) = &place
+            && !self.paths.insert(path.clone())
+        {
+            return;
+        }
+        // Names that are no text may look alike.
+        let mut name = place.to_string();
+        while self.places.get(&name).is_some_and(|known| *known != place) {
+            name.push('\u{0}');
+        }
+        self.places.insert(name, place);
+    }
+}
+
+/// Reads a line of a list: an address by its form, otherwise a path.
+fn place(system: &dyn System, directory: &Path, line: &str) -> FleetPlace {
+    let wrong = |line: String, problem: String| FleetPlace::Wrong { line, problem };
+    let path = directory.join(line);
+    if system.resolve(&path).is_ok() {
+        return FleetPlace::Path(path);
+    }
+    match SourceAddress::parse(line, directory, system) {
+        Ok(SourceAddress::Git(GitSource { url, reference, subpath: None })) => {
+            FleetPlace::Address(GitSource { url, reference, subpath: None })
+        }
+        Ok(SourceAddress::Git(source)) => wrong(
+            source.to_string(),
+            "a fleet takes whole repositories, not a directory in one".to_owned(),
+        ),
+        Ok(SourceAddress::Oci(source)) => {
+            wrong(source.to_string(), "an artefact is not a git repository".to_owned())
+        }
+        Ok(SourceAddress::Directory(_)) => FleetPlace::Path(path),
+        Err(error) => {
+            let problem = error.to_string();
+            wrong(visible(&crate::address::redact(line)).into_owned(), problem)
+        }
+    }
+}
+
+fn unreadable(path: &Path, problem: String) -> FleetError {
+    FleetError::Unreadable { path: path.to_owned(), problem }
+}
+
+/// Adds a repository, or those directly below a directory.
+fn add(system: &dyn System, path: &Path, found: &mut Found) -> Result<(), String> {
+    if git_dir(system, path).is_some() {
+        found.add(FleetPlace::Path(path.to_owned()));
+        return Ok(());
+    }
+    let directory = system.open_dir(path).map_err(|error| error.to_string())?;
+    let entries = directory.first_entries(MOST + 1).map_err(|error| error.to_string())?;
+    for entry in entries.into_iter().filter(|entry| entry.kind == FileKind::Directory) {
+        let below = path.join(entry.name);
+        if git_dir(system, &below).is_some() {
+            found.add(FleetPlace::Path(below));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the repository of a directory: its `.git`, which may be a file that names another place, or itself.
+pub(super) fn git_dir(system: &dyn System, path: &Path) -> Option<PathBuf> {
+    let own = path.join(".git");
+    match system.resolve(&own) {
+        Ok(found) if found.kind == FileKind::Directory => Some(own),
+        Ok(_) => {
+            let text = system.read(&own, limits::FILE_BYTES).ok()?;
+            let text = String::from_utf8(text).ok()?;
+            Some(path.join(text.strip_prefix("gitdir:")?.trim()))
+        }
+        Err(_) => {
+            let is_bare = ["HEAD", "objects", "refs"]
+                .iter()
+                .all(|name| system.resolve(&path.join(name)).is_ok());
+            is_bare.then(|| path.to_owned())
+        }
+    }
+}

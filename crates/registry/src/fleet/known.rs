@@ -1,0 +1,109 @@
+//! The members of a fleet that earlier runs have read.
+//!
+//! Facts belong to a commit, so they never change: an unchanged repository costs the reading of its `HEAD`. Each member is one appended
+//! line. A run that is killed leaves the lines of the members that it has read, and the next one goes on there.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use brief_syntax::System;
+use brief_syntax::system::cache_directory;
+use serde::{Deserialize, Serialize};
+
+use super::{FleetFacts, FleetMember, FleetPlace};
+use crate::staged::fingerprint;
+
+/// The limit for the bytes of the record.
+const MOST_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// The members that earlier runs have read.
+#[derive(Debug, Default)]
+pub struct KnownMembers {
+    /// The file; `None` where nothing is remembered.
+    file: Option<PathBuf>,
+    members: HashMap<String, FleetFacts>,
+    /// The number of lines that the file had.
+    lines: usize,
+}
+
+#[derive(Deserialize)]
+struct KnownMember {
+    place: String,
+    commit: String,
+    facts: FleetFacts,
+}
+
+#[derive(Serialize)]
+struct KnownLine<'l> {
+    place: &'l str,
+    commit: &'l str,
+    facts: &'l FleetFacts,
+}
+
+fn key(place: &str, commit: &str) -> String {
+    format!("{commit} {place}")
+}
+
+impl KnownMembers {
+    /// Reads the record for sources as they were typed in the directory `base`, with the facts that this version of the program takes.
+    pub fn of(system: &dyn System, base: &Path, sources: &[PathBuf]) -> KnownMembers {
+        let Some(cache) = cache_directory(system) else { return KnownMembers::default() };
+        let mut name = format!("{}\n", env!("CARGO_PKG_VERSION"));
+        for source in sources {
+            name.push_str(&base.join(source).to_string_lossy());
+            name.push('\n');
+        }
+        let file = cache.join("fleet").join(format!("{}.jsonl", fingerprint(&name)));
+        let bytes = system.read(&file, MOST_BYTES).unwrap_or_default();
+        let mut known = KnownMembers { file: Some(file), ..KnownMembers::default() };
+        for line in bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+            known.lines += 1;
+            // The last line of a killed run may be torn.
+            if let Ok(member) = serde_json::from_slice::<KnownMember>(line) {
+                known.members.insert(key(&member.place, &member.commit), member.facts);
+            }
+        }
+        known
+    }
+
+    /// Returns the facts of a member at a commit.
+    pub(super) fn get(&self, place: &str, commit: &str) -> Option<FleetFacts> {
+        self.members.get(&key(place, commit)).cloned()
+    }
+
+    /// Appends the facts of a member. They are a copy: that they cannot be kept is no problem of the run.
+    pub(super) fn remember(
+        &self,
+        system: &dyn System,
+        place: &str,
+        commit: &str,
+        facts: &FleetFacts,
+    ) {
+        let Some(file) = &self.file else { return };
+        let Ok(line) = serde_json::to_string(&KnownLine { place, commit, facts }) else { return };
+        if let Some(directory) = file.parent() {
+            let _ = system.create_private_dir(directory);
+        }
+        // A line break on both sides keeps it apart from a torn line.
+        let _ = system.append(file, format!("\n{line}\n").as_bytes());
+    }
+
+    /// Writes the record anew when most of its lines are out of date.
+    pub fn tidy(&self, system: &dyn System, members: &[FleetMember]) {
+        let Some(file) = self.file.as_ref().filter(|_| self.lines > 2 * members.len() + 16) else {
+            return;
+        };
+        let mut text = String::new();
+        for member in members {
+            let is_wrong = matches!(member.place, FleetPlace::Wrong { .. });
+            let Some(commit) = member.commit.as_deref().filter(|_| !is_wrong) else { continue };
+            if member.problem.is_none() {
+                let place = &member.place.to_string();
+                let line = KnownLine { place, commit, facts: &member.facts };
+                text.push_str(&serde_json::to_string(&line).unwrap_or_default());
+                text.push('\n');
+            }
+        }
+        let _ = system.replace_private_file(file, text.as_bytes());
+    }
+}

@@ -1,0 +1,200 @@
+//! The state of many repositories: which items they have, at which commit or digest, and what has drifted.
+//!
+//! Only git objects of one commit of each are read. Nothing is checked out, and nothing of a repository is executed. A server is
+//! asked for the repositories that the user names by address, by [`newest_of`], and by nothing else here.
+
+mod find;
+mod head;
+mod judge;
+mod known;
+mod newest;
+mod read;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::lock::{Lock, LockedSource};
+use crate::manifest::ManifestPlace;
+
+pub use find::{FleetError, FleetPlace, find};
+pub use judge::{FleetState, Judgement, judge};
+pub use known::KnownMembers;
+pub use newest::{NewestByPlace, PlaceKey, newest_of};
+pub use read::{FleetReading, Measure, read};
+
+/// A repository of a fleet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FleetMember {
+    /// Its place.
+    pub place: FleetPlace,
+    /// Its git directory, if there is one.
+    pub git_dir: Option<PathBuf>,
+    /// The commit that was read; `None` in a repository without commits.
+    pub commit: Option<String>,
+    /// The facts of the commit.
+    pub facts: FleetFacts,
+    /// The reason why it could not be read.
+    pub problem: Option<String>,
+}
+
+/// The facts of one commit of a repository. They never change.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FleetFacts {
+    /// True if it has a lock.
+    pub has_lock: bool,
+    /// True if it has a lock, or guidance at its top.
+    pub has_guidance: bool,
+    /// The sources of the lock, by name.
+    pub sources: Vec<FleetSource>,
+    /// The items of the lock, by kind and name.
+    pub items: Vec<FleetItem>,
+    /// Outputs whose committed content is not the locked one, sorted.
+    pub drifted: Vec<String>,
+    /// The tokens of the file that gets most guidance, if they were counted.
+    pub tokens: Option<usize>,
+}
+
+/// A source in a lock of a fleet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FleetSource {
+    /// Its name in the repository.
+    pub name: String,
+    /// Its form.
+    pub form: FleetSourceForm,
+    /// Its address.
+    pub address: String,
+    /// The wanted branch, tag or digest.
+    pub reference: Option<String>,
+    /// The directory in a repository.
+    pub subpath: Option<String>,
+    /// The locked commit or digest.
+    pub commit: Option<String>,
+    /// The locked signer of an artefact.
+    pub signer: Option<String>,
+    /// The time of an artefact, as its publisher says.
+    pub created: Option<String>,
+    /// The installed bundles, with their versions.
+    pub bundles: Vec<(String, Option<String>)>,
+}
+
+/// The form of a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FleetSourceForm {
+    /// A git repository.
+    Git,
+    /// An artefact.
+    Oci,
+    /// A directory.
+    Directory,
+}
+
+impl FleetSource {
+    fn of(name: &str, source: &LockedSource) -> FleetSource {
+        let (form, address, reference, subpath) = match &source.place {
+            ManifestPlace::Git { git, reference, subpath } => {
+                (FleetSourceForm::Git, git, reference.clone(), subpath.clone())
+            }
+            ManifestPlace::Oci { oci, reference } => {
+                (FleetSourceForm::Oci, oci, reference.clone(), None)
+            }
+            ManifestPlace::Directory(path) => (FleetSourceForm::Directory, path, None, None),
+        };
+        let bundles = source.bundles.iter().map(|(name, version)| (name.clone(), version.clone()));
+        FleetSource {
+            name: name.to_owned(),
+            form,
+            address: address.clone(),
+            reference,
+            subpath,
+            commit: source.commit.clone(),
+            signer: source.signer.clone(),
+            created: source.created.clone(),
+            bundles: bundles.collect(),
+        }
+    }
+
+    /// Returns the place in the words of a manifest.
+    pub fn place(&self) -> ManifestPlace {
+        let (address, reference) = (self.address.clone(), self.reference.clone());
+        match self.form {
+            FleetSourceForm::Git => {
+                ManifestPlace::Git { git: address, reference, subpath: self.subpath.clone() }
+            }
+            FleetSourceForm::Oci => ManifestPlace::Oci { oci: address, reference },
+            FleetSourceForm::Directory => ManifestPlace::Directory(address),
+        }
+    }
+
+    /// Returns whether it is an artefact without a locked signer.
+    pub fn is_unsigned(&self) -> bool {
+        self.form == FleetSourceForm::Oci && self.signer.is_none()
+    }
+}
+
+/// An item in a lock of a fleet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FleetItem {
+    /// Its kind.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// The name of its source.
+    pub source: String,
+    /// Its version, if it has one.
+    pub version: Option<String>,
+    /// The hash of its content.
+    pub sha256: String,
+    /// True if a written file of it is committed with another content.
+    pub is_drifted: bool,
+}
+
+impl FleetItem {
+    /// Returns whether a typed name means this item: its name, alone or after its kind.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name
+            || name
+                .strip_prefix(&self.kind)
+                .is_some_and(|rest| rest.strip_prefix('/').is_some_and(|rest| rest == self.name))
+    }
+}
+
+impl FleetFacts {
+    /// Takes the facts of a lock.
+    fn of_lock(lock: &Lock) -> FleetFacts {
+        let sources = lock.sources.iter().map(|(name, source)| FleetSource::of(name, source));
+        let items = lock.items.iter().map(|(id, item)| FleetItem {
+            kind: id.kind.as_str().to_owned(),
+            name: id.name.clone(),
+            source: item.source.clone(),
+            version: item.version.clone(),
+            sha256: item.sha256.clone(),
+            is_drifted: false,
+        });
+        FleetFacts {
+            has_lock: true,
+            has_guidance: true,
+            sources: sources.collect(),
+            items: items.collect(),
+            ..FleetFacts::default()
+        }
+    }
+
+    /// Returns a source by its name.
+    pub fn source(&self, name: &str) -> Option<&FleetSource> {
+        self.sources.iter().find(|source| source.name == name)
+    }
+
+    /// Returns the sources that a typed name means: their own names or addresses, or those of bundles and items.
+    pub fn sources_called(&self, name: &str) -> Vec<&FleetSource> {
+        let has = |source: &&FleetSource| {
+            let bundle = name.strip_prefix("bundle/").unwrap_or(name);
+            source.name == name
+                || source.address == name
+                || source.bundles.iter().any(|(own, _)| own == bundle)
+                || self.items.iter().any(|item| item.source == source.name && item.is_called(name))
+        };
+        self.sources.iter().filter(has).collect()
+    }
+}

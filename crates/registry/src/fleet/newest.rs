@@ -1,0 +1,72 @@
+//! The newest states of the sources of a fleet: asked of a server, each source once.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use brief_dialects::policy::Policy;
+use brief_syntax::system::System;
+
+use super::FleetSource;
+use crate::cache::{Cache, Event};
+use crate::manifest::ManifestPlace;
+use crate::oci::OciSource;
+use crate::remote::RemoteSource;
+use crate::source::{GitSource, SourceAddress};
+
+/// A source of several repositories: its address and reference.
+pub type PlaceKey = (String, Option<String>);
+
+/// The newest commits and digests.
+pub type NewestByPlace = BTreeMap<PlaceKey, String>;
+
+impl FleetSource {
+    /// Returns the address and the reference, which several repositories may have in common.
+    pub fn key(&self) -> PlaceKey {
+        (self.address.clone(), self.reference.clone())
+    }
+}
+
+/// Asks for the commit or digest that a locked source has now. `None` for a directory, and for an address that is relative to
+/// its own repository. The error is a message.
+pub fn newest_of(
+    system: &dyn System,
+    place: &ManifestPlace,
+    observer: &dyn Fn(Event<'_>),
+) -> Option<Result<String, String>> {
+    let base = Path::new("/");
+    let source = match place {
+        ManifestPlace::Directory(_) => return None,
+        ManifestPlace::Git { git, .. } if git.starts_with('.') => return None,
+        ManifestPlace::Oci { oci, .. } if oci.starts_with("oci-layout:.") => return None,
+        ManifestPlace::Git { git, reference, .. } => {
+            match SourceAddress::parse_added(git, base, system) {
+                Ok(SourceAddress::Git(source)) => {
+                    let reference = reference.clone().or(source.reference);
+                    SourceAddress::Git(GitSource { reference, ..source })
+                }
+                Ok(_) => return None,
+                Err(error) => return Some(Err(error.to_string())),
+            }
+        }
+        ManifestPlace::Oci { oci, reference } => {
+            let source = OciSource::parse(oci, base).and_then(|source| match reference {
+                Some(reference) => source.at(reference),
+                None => Ok(source),
+            });
+            match source {
+                Ok(source) => SourceAddress::Oci(source),
+                Err(error) => return Some(Err(error.to_string())),
+            }
+        }
+    };
+    let policy = match Policy::load(system) {
+        Ok(policy) => policy,
+        Err(error) => return Some(Err(error.to_string())),
+    };
+    if let Some(decision) = source.forbidden_by(&policy, system, base) {
+        return Some(Err(decision.to_string()));
+    }
+    let remote = RemoteSource::of(&source)?;
+    let cache = Cache::of_user(system)?.observed(observer);
+    Some(remote.newest(&cache).map_err(|error| error.to_string()))
+}

@@ -1,0 +1,254 @@
+//! Reads the commits of a fleet, several repositories at a time.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+
+use brief_dialects::structured;
+use brief_profiles::BUILTIN;
+use brief_syntax::hash::sha256;
+use brief_syntax::system::System;
+use brief_syntax::text;
+
+use super::find::git_dir;
+use super::head::{Head, head};
+use super::known::KnownMembers;
+use super::{FleetError, FleetFacts, FleetMember, FleetPlace};
+use crate::cache::Cache;
+use crate::history::{Commit, HistoryError, Repository, exists, peek};
+use crate::lock::{self, Lock};
+use crate::outputs::record::is_plain_path;
+use crate::source::{GitSource, check_reference};
+
+/// The limit for the bytes of a lock.
+const LOCK_BYTES: usize = 8 * 1024 * 1024;
+
+/// The limit for the bytes of the outputs of one repository.
+const OUTPUT_BYTES: usize = 64 * 1024 * 1024;
+
+/// Counts the tokens of the file that gets most guidance at a commit.
+pub type Measure<'m> = &'m (dyn Fn(&Repository, &Commit) -> Result<usize, HistoryError> + Sync);
+
+/// The way in which a fleet is read.
+pub struct FleetReading<'r> {
+    /// The branch, tag or commit to read instead of `HEAD`.
+    pub revision: Option<&'r str>,
+    /// The count of tokens, if it is wanted.
+    pub measure: Option<Measure<'r>>,
+    /// The members that earlier runs have read.
+    pub known: &'r KnownMembers,
+    /// Is told the number of repositories that were read, after each.
+    pub observer: &'r dyn Fn(usize),
+}
+
+/// Reads repositories, in the order of the places. One that cannot be read has its reason. Each that was read is remembered
+/// at once, so that an interrupted run goes on.
+pub fn read(
+    system: &Arc<dyn System>,
+    places: &[FleetPlace],
+    reading: &FleetReading<'_>,
+) -> Result<Vec<FleetMember>, FleetError> {
+    if let Some(revision) = reading.revision {
+        check_reference(revision).map_err(|reason| FleetError::Revision {
+            revision: text::visible(revision).into_owned(),
+            reason,
+        })?;
+    }
+    let (next, is_stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get) * 2;
+    let (sender, receiver) = mpsc::channel();
+    let mut members: Vec<Option<FleetMember>> = places.iter().map(|_| None).collect();
+    let reader = Reader { system, revision: reading.revision, measure: reading.measure };
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(places.len()) {
+            let sender = sender.clone();
+            let (next, is_stopped, reader, known) = (&next, &is_stopped, &reader, reading.known);
+            scope.spawn(move || {
+                while !is_stopped.load(Ordering::Relaxed) {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(place) = places.get(number) else { return };
+                    let member = reader.read(place, known);
+                    if sender.send((number, member)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for (count, (number, member)) in receiver.iter().enumerate() {
+            match member {
+                Ok(member) => members[number] = Some(member),
+                Err(Interrupted) => is_stopped.store(true, Ordering::Relaxed),
+            }
+            (reading.observer)(count + 1);
+        }
+    });
+    if is_stopped.into_inner() {
+        return Err(FleetError::Interrupted);
+    }
+    Ok(members.into_iter().flatten().collect())
+}
+
+struct Interrupted;
+
+/// The reason why one repository has no facts.
+enum Unread {
+    Problem(String),
+    Interrupted,
+}
+
+impl From<HistoryError> for Unread {
+    fn from(error: HistoryError) -> Unread {
+        match error {
+            HistoryError::Interrupted => Unread::Interrupted,
+            HistoryError::TooLarge => {
+                Unread::Problem("its files are larger than a fleet reads".to_owned())
+            }
+            error => Unread::Problem(text::visible_line(&error.to_string()).into_owned()),
+        }
+    }
+}
+
+struct Reader<'r> {
+    system: &'r Arc<dyn System>,
+    revision: Option<&'r str>,
+    measure: Option<Measure<'r>>,
+}
+
+impl Reader<'_> {
+    fn read(&self, place: &FleetPlace, known: &KnownMembers) -> Result<FleetMember, Interrupted> {
+        let mut member = FleetMember {
+            place: place.clone(),
+            git_dir: None,
+            commit: None,
+            facts: FleetFacts::default(),
+            problem: None,
+        };
+        match self.fill(&mut member, known) {
+            Ok(()) => {}
+            Err(Unread::Problem(problem)) => member.problem = Some(problem),
+            Err(Unread::Interrupted) => return Err(Interrupted),
+        }
+        Ok(member)
+    }
+
+    fn fill(&self, member: &mut FleetMember, known: &KnownMembers) -> Result<(), Unread> {
+        let (git_dir, commit) = self.locate(&member.place)?;
+        member.git_dir = Some(git_dir.clone());
+        let Some(commit) = commit else { return Ok(()) };
+        member.commit = Some(commit.clone());
+        let name = member.place.to_string();
+        let mut facts = match known.get(&name, &commit) {
+            Some(facts) if facts.tokens.is_some() || self.measure.is_none() => {
+                member.facts = facts;
+                return Ok(());
+            }
+            Some(facts) => facts,
+            None => self.facts(&git_dir, &commit)?,
+        };
+        if let Some(measure) = self.measure {
+            let repository = Repository::at(Arc::clone(self.system), &git_dir);
+            let of = Commit { revision: commit.clone(), id: commit.clone() };
+            facts.tokens = Some(measure(&repository, &of)?);
+        }
+        known.remember(self.system.as_ref(), &name, &commit, &facts);
+        member.facts = facts;
+        Ok(())
+    }
+
+    /// Finds the git directory of a repository and the commit to read; an address is fetched.
+    fn locate(&self, place: &FleetPlace) -> Result<(PathBuf, Option<String>), Unread> {
+        let system = self.system.as_ref();
+        match place {
+            FleetPlace::Wrong { problem, .. } => Err(Unread::Problem(problem.clone())),
+            FleetPlace::Address(source) => {
+                let reference = source.reference.clone();
+                let reference = reference.or_else(|| self.revision.map(str::to_owned));
+                let source = GitSource { reference, ..source.clone() };
+                fetch(system, &source).map(|(git_dir, commit)| (git_dir, Some(commit)))
+            }
+            FleetPlace::Path(path) => {
+                let git_dir = git_dir(system, path)
+                    .ok_or_else(|| Unread::Problem("there is no git repository".to_owned()))?;
+                let commit = match (self.revision, head(system, &git_dir)) {
+                    (None, Head::Commit(commit)) => Some(commit),
+                    (None, Head::Unborn) => None,
+                    (revision, _) => {
+                        let repository = Repository::at(Arc::clone(self.system), &git_dir);
+                        match repository.commit(revision.unwrap_or("HEAD")) {
+                            Ok(commit) => Some(commit.id),
+                            Err(HistoryError::NoCommits) => None,
+                            Err(error) => return Err(error.into()),
+                        }
+                    }
+                };
+                Ok((git_dir, commit))
+            }
+        }
+    }
+
+    fn facts(&self, git_dir: &Path, commit: &str) -> Result<FleetFacts, Unread> {
+        let mut found = peek(self.system, git_dir, commit, &[lock::FILE_NAME], LOCK_BYTES)?;
+        let Some(Some(bytes)) = found.pop() else {
+            let guidance = guidance();
+            let found = exists(self.system, git_dir, commit, &guidance)?;
+            let has_guidance = found.contains(&true);
+            return Ok(FleetFacts { has_guidance, ..FleetFacts::default() });
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let lock = Lock::parse(&text).map_err(|error| {
+            Unread::Problem(text::visible_line(&format!("`brief.lock`, {error}")).into_owned())
+        })?;
+        let mut facts = FleetFacts::of_lock(&lock);
+        facts.drifted = self.drifted(git_dir, commit, &lock)?;
+        for (item, locked) in facts.items.iter_mut().zip(lock.items.values()) {
+            let is_drifted = |path: &String| facts.drifted.binary_search(path).is_ok();
+            item.is_drifted = locked.files.keys().any(is_drifted);
+        }
+        Ok(facts)
+    }
+
+    /// Returns the outputs whose committed content is not the locked one. A repository that has none of them keeps its
+    /// outputs out of version control.
+    fn drifted(&self, git_dir: &Path, commit: &str, lock: &Lock) -> Result<Vec<String>, Unread> {
+        let files = lock.items.values().flat_map(|item| &item.files);
+        let files: Vec<(&str, &str)> = files
+            .map(|(path, file)| (path.as_str(), file.sha256.as_str()))
+            .filter(|(path, _)| is_plain_path(path) && !path.contains('\n'))
+            .collect();
+        if files.is_empty() {
+            return Ok(Vec::new());
+        }
+        let paths: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
+        let found = peek(self.system, git_dir, commit, &paths, OUTPUT_BYTES)?;
+        if found.iter().all(Option::is_none) {
+            return Ok(Vec::new());
+        }
+        let mut drifted: Vec<String> = files
+            .iter()
+            .zip(&found)
+            .filter(|((_, locked), found)| found.as_deref().map(sha256).as_deref() != Some(*locked))
+            .map(|((path, _), _)| (*path).to_owned())
+            .collect();
+        drifted.sort();
+        drifted.dedup();
+        Ok(drifted)
+    }
+}
+
+/// Fetches the repository of an address into the user's cache, without its files.
+fn fetch(system: &dyn System, source: &GitSource) -> Result<(PathBuf, String), Unread> {
+    let cache = Cache::of_user(system)
+        .ok_or_else(|| Unread::Problem("there is no directory for a cache".to_owned()))?;
+    cache.repository(source).map_err(|error| match error {
+        crate::FetchError::Interrupted { .. } => Unread::Interrupted,
+        error => Unread::Problem(text::visible_line(&error.to_string()).into_owned()),
+    })
+}
+
+/// Returns the places of guidance at the top of a repository: those that clients read, and our own.
+fn guidance() -> Vec<&'static str> {
+    let mut paths: Vec<&str> = BUILTIN.project.iter().map(|place| &*place.path).collect();
+    paths.extend(structured::FILE_NAMES);
+    paths
+}

@@ -1,0 +1,102 @@
+//! Many repositories beside each other, as text, tables, JSON and a page.
+//!
+//! `registry::fleet` reads the objects; here the engine counts what their guidance costs, and every output comes from one
+//! [`FleetReport`].
+
+mod json;
+mod rows;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use brief_engine::survey::Survey;
+use brief_engine::{Dialects, Moment, estimate_tokens};
+use brief_registry::fleet::{FleetMember, FleetState, Judgement, NewestByPlace, judge};
+use brief_registry::history::{Commit, HistoryError, Repository};
+
+pub use rows::{FleetCell, FleetRow};
+
+use crate::revisions::ComparedState;
+
+/// The names of members by locked commit or digest.
+pub type LockedVersions<'f> = Vec<(Option<&'f str>, Vec<String>)>;
+
+/// A fleet with the judgement about each repository.
+pub struct FleetReport {
+    /// The directory that paths are shown relative to.
+    pub base: PathBuf,
+    /// The tokens that a file may get, if there is a limit.
+    pub budget: Option<usize>,
+    /// The number of repositories that were read, shown or not.
+    pub read: usize,
+    members: Vec<(FleetMember, Judgement)>,
+}
+
+impl FleetReport {
+    /// Judges the members of a fleet. With states in `only`, the report has the members in one of these.
+    pub fn of(
+        base: &Path,
+        members: Vec<FleetMember>,
+        newest: &NewestByPlace,
+        budget: Option<usize>,
+        only: &[FleetState],
+    ) -> FleetReport {
+        let judgements = judge(&members, newest, budget);
+        let read = members.len();
+        let mut members: Vec<_> = members.into_iter().zip(judgements).collect();
+        if !only.is_empty() {
+            members.retain(|(_, judged)| only.iter().any(|state| judged.has(*state)));
+        }
+        FleetReport { base: base.to_owned(), budget, read, members }
+    }
+
+    /// Returns the members in their order.
+    pub fn members(&self) -> &[(FleetMember, Judgement)] {
+        &self.members
+    }
+
+    /// Returns the name of a member.
+    pub fn name(&self, member: &FleetMember) -> String {
+        member.place.name(&self.base)
+    }
+
+    /// Returns the names of the members in a state.
+    pub fn in_state(&self, state: FleetState) -> Vec<String> {
+        let members = self.members.iter().filter(|(_, judged)| judged.has(state));
+        members.map(|(member, _)| self.name(member)).collect()
+    }
+
+    /// Returns whether a member has a state that asks for work.
+    pub fn has_findings(&self) -> bool {
+        self.members.iter().any(|(_, judged)| !judged.states.is_empty())
+    }
+
+    /// Returns the names of members by source, and by locked commit or digest, the most frequent first.
+    pub fn by_source(&self) -> Vec<(String, LockedVersions<'_>)> {
+        let mut places: BTreeMap<String, BTreeMap<Option<&str>, Vec<String>>> = BTreeMap::new();
+        for (member, _) in &self.members {
+            for source in &member.facts.sources {
+                let place = match &source.reference {
+                    Some(reference) => format!("{} ({reference})", source.address),
+                    None => source.address.clone(),
+                };
+                let at = source.commit.as_deref();
+                places.entry(place).or_default().entry(at).or_default().push(self.name(member));
+            }
+        }
+        let sorted = places.into_iter().map(|(place, versions)| {
+            let mut versions: Vec<_> = versions.into_iter().collect();
+            versions.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+            (place, versions)
+        });
+        sorted.collect()
+    }
+}
+
+/// Counts the tokens of the file that gets most guidance at a commit.
+pub fn most_tokens(repository: &Repository, commit: &Commit) -> Result<usize, HistoryError> {
+    let state = ComparedState::read(repository, commit, &Dialects::default())?;
+    let root = repository.mount();
+    let survey = Survey::of(state.catalog(), root, &Moment::default(), &estimate_tokens);
+    Ok(survey.and_then(|survey| survey.costs().iter().copied().max()).unwrap_or_default())
+}
