@@ -22,10 +22,10 @@ use crate::staged::{StagedDir, clear_abandoned, fingerprint, io_error};
 const FETCHED: &str = "refs/brief/fetched";
 
 /// The configuration of a repository with one fetched commit, in the oldest format of git.
-const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n";
+pub(crate) const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n";
 
 /// The same for a repository with SHA-256 object names.
-const LONG_CONFIG: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n\
+pub(crate) const LONG_CONFIG: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n\
                            [extensions]\n\tobjectformat = sha256\n";
 
 /// A commit that is not known yet, in a repository with SHA-1 object names.

@@ -5,18 +5,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_engine::diff::{self, Changed, DiffPiece, ItemChange, Side, slashed_below};
+use brief_engine::diff::{
+    self, Changed, Cover, DiffPiece, ItemChange, ItemChangeKind, Side, slashed_below,
+};
 use brief_engine::{
-    Catalog, CatalogScope, Dialects, Root, Strangers, System, Target, TargetKind, hosted,
+    Catalog, CatalogScope, Dialects, Root, Strangers, System, Target, TargetKind, estimate_tokens,
+    hosted,
 };
 use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
 use brief_syntax::system::TreeSystem;
+use brief_syntax::text::{counted, grouped};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Severity};
 use similar::TextDiff;
 
 /// The number of characters of a commit that people read.
 const SHORT: usize = 12;
+
+/// The number of paths that a line names.
+const PATHS: usize = 5;
 
 /// The time limit of the search for the smallest difference; after it a larger one is taken.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -42,6 +49,19 @@ pub struct ComparedRevisions {
 }
 
 impl ComparedRevisions {
+    /// Reads the guidance of two commits or trees of a repository, without that of the user.
+    pub fn between(
+        repository: &Repository,
+        before: &Commit,
+        after: &Commit,
+    ) -> Result<ComparedRevisions, HistoryError> {
+        let root = repository.mount().to_owned();
+        let before = ComparedState::read(repository, before, &Dialects::default())?;
+        let after = ComparedState::read(repository, after, &Dialects::default())?;
+        let changed = diff::changed(&root, &before.tree.seen(), &after.tree.seen());
+        Ok(ComparedRevisions { root, before, after, changed })
+    }
+
     /// Reads the guidance of two revisions in the directory `started`, which has no links.
     pub fn read(
         system: Arc<dyn System>,
@@ -176,4 +196,69 @@ pub fn different_lines(before: &str, after: &str) -> Vec<String> {
     // A single hunk needs no position.
     let is_short = text.lines().filter(is_head).count() < 2;
     text.lines().filter(|line| !is_short || !is_head(line)).map(str::to_owned).collect()
+}
+
+fn place(root: &Path, piece: &DiffPiece<'_>) -> String {
+    format!("{}:{}", slashed_below(root, piece.path), piece.line)
+}
+
+/// Returns a change in one line: its kind, place, name and tokens.
+pub fn change_heading(root: &Path, change: &ItemChange<'_>) -> Option<String> {
+    let piece = change.piece()?;
+    let word = match change.kind {
+        ItemChangeKind::Added => "added",
+        ItemChangeKind::Removed => "removed",
+        ItemChangeKind::Text => "changed",
+        ItemChangeKind::State => piece.state.as_str(),
+        ItemChangeKind::Moved => "moved",
+        ItemChangeKind::Order => "reordered",
+    };
+    let tokens = |piece: &Option<DiffPiece<'_>>| {
+        piece.as_ref().map_or(0, |piece| estimate_tokens(&piece.text))
+    };
+    let (before, after) = (tokens(&change.before), tokens(&change.after));
+    let tokens = match (before, after) {
+        (before, after) if before == after => counted(after, "token"),
+        (before, after) => format!("{before} -> {}", counted(after, "token")),
+    };
+    let place = place(root, piece);
+    Some(format!("{word:<9} {place}  {} ({}), {tokens}", piece.name, piece.dialect))
+}
+
+/// Returns the earlier state, if the text does not show it.
+pub fn change_before(root: &Path, change: &ItemChange<'_>) -> Option<String> {
+    let (before, after) = (change.before.as_ref()?, change.after.as_ref()?);
+    match change.kind {
+        ItemChangeKind::Moved => Some(format!("was {}", place(root, before))),
+        _ if before.state != after.state => {
+            Some(format!("was {}, is {}", before.state.as_str(), after.state.as_str()))
+        }
+        _ => None,
+    }
+}
+
+/// Describes the files of a change in few words.
+pub fn concerned(cover: &Cover) -> String {
+    let files = |count: usize| {
+        if count == 1 { "1 file".to_owned() } else { format!("{} files", grouped(count as u64)) }
+    };
+    if cover.parts.iter().any(|part| part.path == "./") {
+        return format!("all {}", files(cover.file_count));
+    }
+    let mut parts: Vec<String> = Vec::new();
+    let mut named = 0;
+    for part in cover.parts.iter().take(PATHS) {
+        named += part.file_count;
+        parts.push(match part.path.as_str() {
+            path if path.ends_with('/') && cover.parts.len() > 1 => {
+                format!("{path} ({})", files(part.file_count))
+            }
+            path => path.to_owned(),
+        });
+    }
+    let more = match cover.file_count - named {
+        0 => String::new(),
+        more => format!(" and {} more", grouped(more as u64)),
+    };
+    format!("{}: {}{more}", files(cover.file_count), parts.join(", "))
 }

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use brief_engine::diff::{
-    self, Comparison, Cover, DiffPiece, DiffQuestion, DiffReport, ItemChange, ItemChangeKind,
-    slashed_below,
+    self, Comparison, DiffQuestion, DiffReport, ItemChange, ItemChangeKind, slashed_below,
 };
-use brief_engine::{Catalog, Moment, estimate_tokens};
+use brief_engine::{Catalog, Moment};
 use brief_registry::history::{HistoryError, Revisions};
-use brief_serve::revisions::{ComparedRevisions, ComparedState, changed_lines};
+use brief_serve::revisions::{
+    ComparedRevisions, ComparedState, change_before, change_heading, changed_lines, concerned,
+};
 use brief_syntax::Diagnostic;
 use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::render::Envelope;
@@ -18,7 +19,6 @@ use clap::Args;
 
 use super::mcp_servers;
 use super::question::{DialectArg, When, dialects};
-use super::whole::counted;
 use crate::error::{CommandError, ErrorKind};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -71,9 +71,6 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     json: bool,
 }
-
-/// The number of paths in the text output.
-const PATHS: usize = 5;
 
 pub(crate) fn run(
     ui: &mut Ui,
@@ -187,11 +184,11 @@ struct Printer<'p> {
 impl Printer<'_> {
     /// Prints a change with its text.
     fn print(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result<(), CommandError> {
-        let Some(heading) = self.heading(change) else { return Ok(()) };
+        let Some(heading) = change_heading(self.root, change) else { return Ok(()) };
         ui.print_heading(&heading)?;
         let files = concerned(&self.comparison.cover(change));
         ui.print_line(format!("  {}", visible_line(&files)))?;
-        if let Some(was) = self.was(change) {
+        if let Some(was) = change_before(self.root, change) {
             ui.print_line(format!("  {}", visible_line(&was)))?;
         }
         if matches!(
@@ -207,7 +204,7 @@ impl Printer<'_> {
 
     /// Prints a change in one line.
     fn print_line(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result<(), CommandError> {
-        let Some(heading) = self.heading(change) else { return Ok(()) };
+        let Some(heading) = change_heading(self.root, change) else { return Ok(()) };
         let lines = changed_lines(change);
         let count = |sign| lines.iter().filter(|line| line.starts_with(sign)).count();
         let lines = match change.kind {
@@ -220,70 +217,6 @@ impl Printer<'_> {
         ui.print_line(visible_line(&format!("{heading}{lines}, {cover}")))?;
         Ok(())
     }
-
-    fn place(&self, piece: &DiffPiece<'_>) -> String {
-        format!("{}:{}", slashed_below(self.root, piece.path), piece.line)
-    }
-
-    fn heading(&self, change: &ItemChange<'_>) -> Option<String> {
-        let piece = change.piece()?;
-        let word = match change.kind {
-            ItemChangeKind::Added => "added",
-            ItemChangeKind::Removed => "removed",
-            ItemChangeKind::Text => "changed",
-            ItemChangeKind::State => piece.state.as_str(),
-            ItemChangeKind::Moved => "moved",
-            ItemChangeKind::Order => "reordered",
-        };
-        let tokens = |piece: &Option<DiffPiece<'_>>| {
-            piece.as_ref().map_or(0, |piece| estimate_tokens(&piece.text))
-        };
-        let (before, after) = (tokens(&change.before), tokens(&change.after));
-        let tokens = match (before, after) {
-            (before, after) if before == after => counted(after, "token"),
-            (before, after) => format!("{before} -> {}", counted(after, "token")),
-        };
-        let place = self.place(piece);
-        Some(format!("{word:<9} {place}  {} ({}), {tokens}", piece.name, piece.dialect))
-    }
-
-    /// Returns the earlier state, if the text does not show it.
-    fn was(&self, change: &ItemChange<'_>) -> Option<String> {
-        let (before, after) = (change.before.as_ref()?, change.after.as_ref()?);
-        match change.kind {
-            ItemChangeKind::Moved => Some(format!("was {}", self.place(before))),
-            _ if before.state != after.state => {
-                Some(format!("was {}, is {}", before.state.as_str(), after.state.as_str()))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// Describes the files of a change in few words.
-fn concerned(cover: &Cover) -> String {
-    let files = |count: usize| {
-        if count == 1 { "1 file".to_owned() } else { format!("{} files", grouped(count as u64)) }
-    };
-    if cover.parts.iter().any(|part| part.path == "./") {
-        return format!("all {}", files(cover.file_count));
-    }
-    let mut parts: Vec<String> = Vec::new();
-    let mut named = 0;
-    for part in cover.parts.iter().take(PATHS) {
-        named += part.file_count;
-        parts.push(match part.path.as_str() {
-            path if path.ends_with('/') && cover.parts.len() > 1 => {
-                format!("{path} ({})", files(part.file_count))
-            }
-            path => path.to_owned(),
-        });
-    }
-    let more = match cover.file_count - named {
-        0 => String::new(),
-        more => format!(" and {} more", grouped(more as u64)),
-    };
-    format!("{}: {}{more}", files(cover.file_count), parts.join(", "))
 }
 
 fn summary(comparison: &Comparison<'_>, before: &ComparedState, after: &ComparedState) -> String {

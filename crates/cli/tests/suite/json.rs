@@ -101,6 +101,8 @@ const RUNS: &[(&str, &str)] = &[
     ("man", "man ../outside/man"),
     ("self version", "self version"),
     ("fleet", "fleet ."),
+    ("fleet", "fleet . --update money --budget 10"),
+    ("fleet pr", "fleet pr . --update money --dry-run"),
     ("publish", "publish oci-layout:../outside/kept:v1 --from ../outside/guidance"),
     (
         "promote",

@@ -38,6 +38,7 @@ mod documents;
 #[cfg(target_os = "linux")]
 mod fleet;
 mod fleet_states;
+mod fleet_update;
 mod fmt;
 mod hook;
 mod hook_clients;

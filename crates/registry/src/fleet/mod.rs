@@ -3,12 +3,15 @@
 //! Only git objects of one commit of each are read. Nothing is checked out, and nothing of a repository is executed. A server is
 //! asked for the repositories that the user names by address, by [`newest_of`], and by nothing else here.
 
+mod branch;
 mod find;
 mod head;
 mod judge;
 mod known;
 mod newest;
+mod parallel;
 mod read;
+mod workshop;
 
 use std::path::PathBuf;
 
@@ -17,11 +20,14 @@ use serde::{Deserialize, Serialize};
 use crate::lock::{Lock, LockedSource};
 use crate::manifest::ManifestPlace;
 
+pub use branch::{BranchState, UpdateBranch};
 pub use find::{FleetError, FleetPlace, find};
 pub use judge::{FleetState, Judgement, judge};
 pub use known::KnownMembers;
 pub use newest::{NewestByPlace, PlaceKey, newest_of};
+pub use parallel::in_parallel;
 pub use read::{FleetReading, Measure, read};
+pub use workshop::{UpdateWorkshop, WorkshopError};
 
 /// A repository of a fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Reads the commits of a fleet, several repositories at a time.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use brief_dialects::structured;
 use brief_profiles::BUILTIN;
@@ -13,6 +13,7 @@ use brief_syntax::text;
 use super::find::git_dir;
 use super::head::{Head, head};
 use super::known::KnownMembers;
+use super::parallel::in_parallel;
 use super::{FleetError, FleetFacts, FleetMember, FleetPlace};
 use crate::cache::Cache;
 use crate::history::{Commit, HistoryError, Repository, exists, peek};
@@ -54,39 +55,17 @@ pub fn read(
             reason,
         })?;
     }
-    let (next, is_stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get) * 2;
-    let (sender, receiver) = mpsc::channel();
-    let mut members: Vec<Option<FleetMember>> = places.iter().map(|_| None).collect();
+    let is_stopped = AtomicBool::new(false);
     let reader = Reader { system, revision: reading.revision, measure: reading.measure };
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(places.len()) {
-            let sender = sender.clone();
-            let (next, is_stopped, reader, known) = (&next, &is_stopped, &reader, reading.known);
-            scope.spawn(move || {
-                while !is_stopped.load(Ordering::Relaxed) {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(place) = places.get(number) else { return };
-                    let member = reader.read(place, known);
-                    if sender.send((number, member)).is_err() {
-                        return;
-                    }
-                }
-            });
+    let members = in_parallel(places, reading.observer, |place| {
+        if is_stopped.load(Ordering::Relaxed) {
+            return Err(Interrupted);
         }
-        drop(sender);
-        for (count, (number, member)) in receiver.iter().enumerate() {
-            match member {
-                Ok(member) => members[number] = Some(member),
-                Err(Interrupted) => is_stopped.store(true, Ordering::Relaxed),
-            }
-            (reading.observer)(count + 1);
-        }
+        let member = reader.read(place, reading.known);
+        is_stopped.fetch_or(member.is_err(), Ordering::Relaxed);
+        member
     });
-    if is_stopped.into_inner() {
-        return Err(FleetError::Interrupted);
-    }
-    Ok(members.into_iter().flatten().collect())
+    members.into_iter().collect::<Result<_, _>>().map_err(|Interrupted| FleetError::Interrupted)
 }
 
 struct Interrupted;

@@ -13,18 +13,18 @@ use crate::git::{GitOutcome, Stop, hardened, make};
 
 /// The installed git, for one repository.
 #[derive(Clone)]
-pub(super) struct Caller {
-    pub(super) system: Arc<dyn System>,
+pub(crate) struct Caller {
+    pub(crate) system: Arc<dyn System>,
     /// The working directory of the process.
-    pub(super) directory: PathBuf,
+    pub(crate) directory: PathBuf,
     /// The repository; `None` lets git search for it.
-    pub(super) git_dir: Option<PathBuf>,
+    pub(crate) git_dir: Option<PathBuf>,
     /// The directory for new objects, if it is not the repository's own. It names that one as its alternate.
-    pub(super) objects: Option<PathBuf>,
+    pub(crate) objects: Option<PathBuf>,
 }
 
 impl Caller {
-    pub(super) fn call(&self, args: &[&str], output: usize) -> Call {
+    pub(crate) fn call(&self, args: &[&str], output: usize) -> Call {
         // The user started the program in it, and the commands that we use ignore its configuration.
         let mut all: Vec<OsString> = vec!["-c".into(), "safe.bareRepository=all".into()];
         if let Some(git_dir) = &self.git_dir {
@@ -40,7 +40,7 @@ impl Caller {
         }
     }
 
-    pub(super) fn make(&self, call: &Call) -> Result<GitOutcome, HistoryError> {
+    pub(crate) fn make(&self, call: &Call) -> Result<GitOutcome, HistoryError> {
         make(self.system.as_ref(), call).map_err(|stop| match stop {
             Stop::TimedOut => HistoryError::TimedOut,
             Stop::Interrupted => HistoryError::Interrupted,
@@ -52,7 +52,7 @@ impl Caller {
     }
 
     /// Runs a command that fails only because of the repository.
-    pub(super) fn expect(&self, call: &Call) -> Result<Vec<u8>, HistoryError> {
+    pub(crate) fn expect(&self, call: &Call) -> Result<Vec<u8>, HistoryError> {
         match self.make(call)? {
             GitOutcome::Done(output) => Ok(output),
             GitOutcome::Failed(said) => Err(HistoryError::Git(said)),

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use brief_syntax::system::{ListedKind, Listing, TreeSystem};
 use brief_syntax::{System, limits};
 
-use caller::Caller;
+pub(crate) use caller::Caller;
 pub use commits::FileCommit;
 pub use error::HistoryError;
 use objects::{Committed, Objects};
@@ -117,9 +117,18 @@ impl Repository {
     /// Takes a git directory, whose working tree does not count.
     pub fn at(system: Arc<dyn System>, git_dir: &Path) -> Repository {
         let (directory, git_dir) = (git_dir.to_owned(), Some(git_dir.to_owned()));
-        let git = Caller { system, directory, git_dir, objects: None };
+        Repository::of_caller(Caller { system, directory, git_dir, objects: None })
+    }
+
+    /// Takes a prepared git, whose working tree does not count.
+    pub(crate) fn of_caller(git: Caller) -> Repository {
         let objects = Arc::new(Objects::new(git.clone()));
         Repository { git, top: None, objects }
+    }
+
+    /// Returns the git of the repository.
+    pub(crate) fn into_caller(self) -> Caller {
+        self.git
     }
 
     /// Returns the top of the working tree, if the program was started in one.

@@ -3,13 +3,14 @@
 use brief_registry::fleet::{FleetMember, Judgement};
 use serde::{Serialize, Serializer};
 
-use super::FleetReport;
+use super::{FleetReport, UpdateReport};
 
 #[derive(Serialize)]
 struct JsonFleet<'f> {
     budget: Option<usize>,
     read: usize,
     repositories: Vec<JsonMember<'f>>,
+    update: Option<&'f UpdateReport>,
 }
 
 #[derive(Serialize)]
@@ -51,7 +52,9 @@ impl Serialize for FleetReport {
         let members = self.members().iter();
         let repositories = members.map(|(member, judged)| json_member(self, member, judged));
         let repositories = repositories.collect();
-        JsonFleet { budget: self.budget, read: self.read, repositories }.serialize(serializer)
+        let update = self.update.as_ref();
+        JsonFleet { budget: self.budget, read: self.read, repositories, update }
+            .serialize(serializer)
     }
 }
 

@@ -5,6 +5,8 @@
 
 mod json;
 mod rows;
+mod update;
+mod update_report;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,6 +17,10 @@ use brief_registry::fleet::{FleetMember, FleetState, Judgement, NewestByPlace, j
 use brief_registry::history::{Commit, HistoryError, Repository};
 
 pub use rows::{FleetCell, FleetRow};
+pub use update::{
+    FleetChange, FleetUpdate, MemberUpdate, SourceMove, UpdateOutcome, update_member,
+};
+pub use update_report::{UpdateGroup, UpdateProblem, UpdateReport};
 
 use crate::revisions::ComparedState;
 
@@ -29,6 +35,8 @@ pub struct FleetReport {
     pub budget: Option<usize>,
     /// The number of repositories that were read, shown or not.
     pub read: usize,
+    /// The effect of an update, if it was asked about.
+    pub update: Option<UpdateReport>,
     members: Vec<(FleetMember, Judgement)>,
 }
 
@@ -47,7 +55,7 @@ impl FleetReport {
         if !only.is_empty() {
             members.retain(|(_, judged)| only.iter().any(|state| judged.has(*state)));
         }
-        FleetReport { base: base.to_owned(), budget, read, members }
+        FleetReport { base: base.to_owned(), budget, read, update: None, members }
     }
 
     /// Returns the members in their order.

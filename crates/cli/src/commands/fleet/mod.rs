@@ -1,5 +1,6 @@
 //! `brief fleet`
 
+mod pr;
 mod print;
 
 use std::collections::BTreeSet;
@@ -7,11 +8,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use brief_registry::fleet::{
-    self, FleetError, FleetMember, FleetReading, FleetState, KnownMembers, NewestByPlace,
+    self, FleetError, FleetMember, FleetReading, FleetState, KnownMembers, NewestByPlace, PlaceKey,
+    UpdateWorkshop, WorkshopError,
 };
-use brief_serve::fleet::{FleetReport, FleetRow, most_tokens};
+use brief_registry::install::InstallReport;
+use brief_registry::manifest::ManifestPlace;
+use brief_serve::fleet::{
+    FleetReport, FleetRow, FleetUpdate, MemberUpdate, UpdateOutcome, UpdateReport, most_tokens,
+    update_member,
+};
 use brief_syntax::render::Envelope;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::error::{CommandError, ErrorKind};
 use crate::installation;
@@ -24,9 +31,17 @@ use crate::ui::Ui;
 /// nothing of a repository is executed. No server is asked, except for repositories that are named by address, and with
 /// `--ask`. A commit that was read once is remembered in the cache, so that an interrupted run goes on.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct FleetArgs {
+    #[command(subcommand)]
+    command: Option<FleetCommand>,
+
     #[command(flatten)]
     which: FleetSources,
+
+    /// Tell what an update of this source, bundle or item would change for which repositories; nothing of them is written
+    #[arg(long, value_name = "NAME[@REF]", value_parser = update, conflicts_with_all = ["csv", "jsonl"])]
+    update: Option<FleetUpdate>,
 
     /// Ask for the newest commit or digest of each source, once, and compare with that instead of the newest in the fleet
     #[arg(long)]
@@ -46,6 +61,11 @@ pub(crate) struct FleetArgs {
 
     #[command(flatten)]
     format: FleetFormat,
+}
+
+#[derive(Debug, Subcommand)]
+enum FleetCommand {
+    Pr(pr::PrArgs),
 }
 
 /// The formats besides text.
@@ -104,6 +124,9 @@ pub(crate) fn run(
     session: &Session,
     args: &FleetArgs,
 ) -> Result<ExitCode, CommandError> {
+    if let Some(FleetCommand::Pr(args)) = &args.command {
+        return pr::run(ui, session, args);
+    }
     let only: Vec<FleetState> = args.only.iter().map(|only| only.state()).collect();
     if only.contains(&FleetState::OverBudget) && args.budget.is_none() {
         let message = "`--only over-budget` needs a budget";
@@ -111,7 +134,12 @@ pub(crate) fn run(
     }
     let members = args.which.read(ui, session, args.budget.is_some())?;
     let newest = if args.ask { ask(ui, session, &members)? } else { NewestByPlace::new() };
-    let report = FleetReport::of(session.directory(), members, &newest, args.budget, &only);
+    let effect = match &args.update {
+        Some(update) => Some(effect(ui, session, &members, update)?),
+        None => None,
+    };
+    let mut report = FleetReport::of(session.directory(), members, &newest, args.budget, &only);
+    report.update = effect;
     if args.format.json {
         let root = session.directory();
         ui.print_json(&Envelope { kind: "fleet", root, diagnostics: &[], body: &report })?;
@@ -126,10 +154,13 @@ pub(crate) fn run(
                 ui.print_data(&row.json_line())?;
             }
         }
+    } else if let Some(effect) = &report.update {
+        print::print_effect(ui, effect)?;
     } else {
         print::print(ui, &report)?;
     }
-    let has_failed = args.exit_code && report.has_findings();
+    let is_unknown = report.update.as_ref().is_some_and(UpdateReport::is_without);
+    let has_failed = is_unknown || args.exit_code && report.has_findings();
     Ok(if has_failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
 }
 
@@ -174,15 +205,23 @@ fn ask(
     session: &Session,
     members: &[FleetMember],
 ) -> Result<NewestByPlace, CommandError> {
+    let sources = members.iter().flat_map(|member| &member.facts.sources);
+    ask_all(ui, session, sources.map(|source| (source.key(), source.place())))
+}
+
+fn ask_all(
+    ui: &mut Ui,
+    session: &Session,
+    places: impl Iterator<Item = (PlaceKey, ManifestPlace)>,
+) -> Result<NewestByPlace, CommandError> {
     let mut newest = NewestByPlace::new();
     let mut asked = BTreeSet::new();
-    for source in members.iter().flat_map(|member| &member.facts.sources) {
-        let key = source.key();
+    for (key, place) in places {
         if !asked.insert(key.clone()) {
             continue;
         }
         let answer = installation::watched(ui, |observer| {
-            fleet::newest_of(session.system(), &source.place(), observer)
+            fleet::newest_of(session.system(), &place, observer)
         })?;
         match answer {
             Some(Ok(commit)) => {
@@ -193,4 +232,57 @@ fn ask(
         }
     }
     Ok(newest)
+}
+
+fn update(text: &str) -> Result<FleetUpdate, String> {
+    FleetUpdate::parse(text).ok_or_else(|| "a name, and a version after `@`".to_owned())
+}
+
+/// Tells the effect of an update on each repository.
+fn effect(
+    ui: &mut Ui,
+    session: &Session,
+    members: &[FleetMember],
+    update: &FleetUpdate,
+) -> Result<UpdateReport, CommandError> {
+    let base = session.directory();
+    let outcomes = update_all(ui, session, members, update, |_, _, _, _| Ok(()))?;
+    let outcomes = members.iter().map(|member| member.place.name(base)).zip(outcomes);
+    Ok(UpdateReport::of(outcomes))
+}
+
+/// Updates each repository in a workshop of its own, several at a time. Each source is asked once for its newest version.
+fn update_all<T: Send>(
+    ui: &mut Ui,
+    session: &Session,
+    members: &[FleetMember],
+    update: &FleetUpdate,
+    finish: impl Fn(
+        &FleetMember,
+        &MemberUpdate,
+        &UpdateWorkshop,
+        &InstallReport,
+    ) -> Result<T, WorkshopError>
+    + Sync,
+) -> Result<Vec<UpdateOutcome<T>>, CommandError> {
+    let sources = members.iter().flat_map(|member| update.sources(member));
+    let places = sources.map(|source| (update.key(source), update.place(source)));
+    let places: Vec<_> = places.collect();
+    if places.is_empty() {
+        ui.warning(&format!("no repository has a source, bundle or item `{}`", update.name))?;
+        ui.hint("`brief fleet --csv` lists them")?;
+    }
+    let newest = ask_all(ui, session, places.into_iter())?;
+    let system = session.shared_system();
+    let outcomes = print::with_bar(ui, "Comparing", members.len(), |observer| {
+        fleet::in_parallel(members, observer, |member| {
+            update_member(&system, member, update, &newest, |found, workshop, report| {
+                finish(member, found, workshop, report)
+            })
+        })
+    })?;
+    if outcomes.iter().any(|outcome| matches!(outcome, UpdateOutcome::Interrupted)) {
+        return Err(CommandError::interrupted());
+    }
+    Ok(outcomes)
 }

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use brief_registry::fleet::{FleetSource, FleetState};
-use brief_serve::fleet::FleetReport;
-use brief_syntax::text::grouped;
+use brief_serve::fleet::{FleetReport, UpdateReport};
+use brief_syntax::text::{grouped, visible_line};
 
 use crate::error::CommandError;
 use crate::installation::short;
@@ -54,6 +54,40 @@ pub(super) fn print(ui: &mut Ui, report: &FleetReport) -> Result<(), CommandErro
             ui.warning(&format!("{}: {problem}", report.name(member)))?;
         }
     }
+    Ok(())
+}
+
+/// Prints the effect of an update: repositories with the same changes are told together.
+pub(super) fn print_effect(ui: &mut Ui, effect: &UpdateReport) -> Result<(), CommandError> {
+    for (number, group) in effect.groups.iter().enumerate() {
+        if number > 0 {
+            ui.print_line("")?;
+        }
+        ui.print_heading(&told(&group.repositories))?;
+        for moved in &group.moves {
+            let at =
+                |commit: &Option<String>| short(commit.as_deref().unwrap_or("none")).to_owned();
+            ui.print_line(format!("  {}: {} -> {}", moved.source, at(&moved.from), at(&moved.to)))?;
+        }
+        if group.changes.is_empty() {
+            ui.print_line("  the guidance is the same")?;
+        }
+        for change in &group.changes {
+            ui.print_line(format!("  {}", visible_line(&change.heading)))?;
+            for line in &change.lines {
+                ui.print_compared("    ", line)?;
+            }
+        }
+    }
+    let changed: usize = effect.groups.iter().map(|group| group.repositories.len()).sum();
+    let (current, without) = (effect.current.len(), effect.without.len());
+    for problem in &effect.problems {
+        ui.warning(&format!("{}: {}", problem.repository, problem.problem))?;
+    }
+    let failed = effect.problems.len();
+    ui.status(&format!(
+        "{changed} to update, {current} up to date, {without} without it, {failed} not updated"
+    ))?;
     Ok(())
 }
 

@@ -1,0 +1,159 @@
+//! `brief fleet pr`
+
+use std::process::ExitCode;
+
+use brief_registry::fleet::{BranchState, FleetPlace, UpdateBranch};
+use brief_serve::fleet::{FleetUpdate, UpdateOutcome};
+use brief_syntax::render::Envelope;
+use clap::Args;
+use serde::Serialize;
+
+use super::{FleetSources, update_all};
+use crate::error::{CommandError, ErrorKind};
+use crate::installation::short;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Write a branch with an update into each repository, and push it only when told
+///
+/// The branch `brief/update-NAME` starts at HEAD (or `--rev`) and has one commit: the update, with the change of the guidance as its message. Only
+/// objects and that branch are written; working trees, indexes and branches of others are never touched. A repository that is named by
+/// address has no branch here: it is compared, and with `--push` the branch is made on its server.
+#[derive(Debug, Args)]
+pub(crate) struct PrArgs {
+    #[command(flatten)]
+    which: FleetSources,
+
+    /// The source, bundle or item to update, and the version to move it to
+    #[arg(long, value_name = "NAME[@REF]", required = true, value_parser = super::update)]
+    update: FleetUpdate,
+
+    /// Write the branches and push nothing
+    #[arg(long, required_unless_present = "push", conflicts_with = "push")]
+    dry_run: bool,
+
+    /// Write the branches and push each to `origin` of its repository
+    #[arg(long)]
+    push: bool,
+
+    /// Print JSON: each repository with its branch and commit
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct JsonPr<'p> {
+    branch: &'p str,
+    repositories: Vec<JsonBranch>,
+}
+
+#[derive(Serialize)]
+struct JsonBranch {
+    path: String,
+    state: &'static str,
+    commit: Option<String>,
+    pushed: bool,
+    message: Option<String>,
+    problem: Option<String>,
+}
+
+/// A branch that was made.
+struct Made {
+    state: BranchState,
+    is_pushed: bool,
+    message: String,
+}
+
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &PrArgs) -> Result<ExitCode, CommandError> {
+    let members = args.which.read(ui, session, false)?;
+    let update = &args.update;
+    let name = UpdateBranch::new(&update.name, String::new()).name;
+    let outcomes = update_all(ui, session, &members, update, |member, found, workshop, report| {
+        let message = found.message(update);
+        let branch = UpdateBranch::new(&update.name, message.clone());
+        let is_here = matches!(member.place, FleetPlace::Path(_));
+        let mut state =
+            if is_here { branch.write(workshop, report)? } else { BranchState::Nothing };
+        if args.push {
+            let written = if is_here { state.commit() } else { None };
+            state = branch.push(workshop, report, &member.place, written)?;
+        }
+        Ok(Made { state, is_pushed: args.push, message })
+    })?;
+    let rows: Vec<JsonBranch> = members
+        .iter()
+        .map(|member| member.place.name(session.directory()))
+        .zip(outcomes)
+        .map(|(path, outcome)| row(path, outcome))
+        .collect();
+    let has_failed = rows.iter().any(|row| row.problem.is_some())
+        || rows.iter().all(|row| row.state == "without");
+    if args.json {
+        let root = session.directory();
+        let body = JsonPr { branch: &name, repositories: rows };
+        ui.print_json(&Envelope { kind: "fleet pr", root, diagnostics: &[], body })?;
+    } else {
+        print(ui, &name, &rows)?;
+    }
+    Ok(if has_failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}
+
+fn row(path: String, outcome: UpdateOutcome<Made>) -> JsonBranch {
+    let mut row = JsonBranch {
+        path,
+        state: "up-to-date",
+        commit: None,
+        pushed: false,
+        message: None,
+        problem: None,
+    };
+    match outcome {
+        UpdateOutcome::Without => row.state = "without",
+        UpdateOutcome::Current => {}
+        UpdateOutcome::Problem(problem) => {
+            row.state = "failed";
+            row.problem = Some(problem);
+        }
+        UpdateOutcome::Interrupted => row.state = "failed",
+        UpdateOutcome::Changes(_, made) => {
+            row.state = match &made.state {
+                BranchState::Written(_) => "written",
+                BranchState::Current(_) => "unchanged",
+                BranchState::Nothing => "compared",
+            };
+            row.commit = made.state.commit().map(str::to_owned);
+            row.pushed = made.is_pushed;
+            row.message = Some(made.message);
+        }
+    }
+    row
+}
+
+fn print(ui: &mut Ui, branch: &str, rows: &[JsonBranch]) -> Result<(), CommandError> {
+    let mut counts = [0; 3];
+    for row in rows {
+        let commit = row.commit.as_deref().map_or("", short);
+        let words = match row.state {
+            "written" if row.pushed => format!("{branch} {commit}, pushed"),
+            "written" => format!("{branch} {commit}"),
+            "unchanged" => format!("{branch} {commit}, as it was"),
+            "compared" => "would change; `--push` makes the branch on its server".to_owned(),
+            "failed" => {
+                counts[2] += 1;
+                ui.warning(&format!("{}: {}", row.path, row.problem.as_deref().unwrap_or("")))?;
+                continue;
+            }
+            _ => {
+                counts[1] += 1;
+                continue;
+            }
+        };
+        counts[0] += 1;
+        ui.print_line(format!("{}: {words}", row.path))?;
+    }
+    let [changed, same, failed] = counts;
+    ui.status(&format!(
+        "{changed} to update, {same} up to date or without it, {failed} not updated"
+    ))?;
+    Ok(())
+}

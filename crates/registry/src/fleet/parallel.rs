@@ -1,0 +1,38 @@
+//! Work on many repositories, several at a time.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+/// Does the work for each thing, several at a time, and returns the outcomes in the order of the things. The observer is told how many are
+/// done, after each.
+pub fn in_parallel<T: Sync, R: Send>(
+    things: &[T],
+    observer: &dyn Fn(usize),
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get) * 2;
+    let (sender, receiver) = mpsc::channel();
+    let mut outcomes: Vec<Option<R>> = things.iter().map(|_| None).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(things.len()) {
+            let sender = sender.clone();
+            let (next, work) = (&next, &work);
+            scope.spawn(move || {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(thing) = things.get(number) else { return };
+                    if sender.send((number, work(thing))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for (count, (number, outcome)) in receiver.iter().enumerate() {
+            outcomes[number] = Some(outcome);
+            observer(count + 1);
+        }
+    });
+    outcomes.into_iter().flatten().collect()
+}

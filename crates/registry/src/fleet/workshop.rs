@@ -1,0 +1,306 @@
+//! A copy of the files that an update of a repository is about, in a temporary directory, and the objects of the result.
+//!
+//! An update runs there as it would in the project. Its result becomes objects, in a directory of its own for a preview, or in
+//! the repository for a branch. The working tree and the index of the repository are never touched.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use brief_profiles::BUILTIN;
+use brief_syntax::limits;
+use brief_syntax::system::{FileKind, ReadError, System, TemporaryDir};
+
+use super::head::common_dir;
+use super::{FleetMember, FleetSourceForm};
+use crate::extract::is_commit;
+use crate::git::CHATTER;
+use crate::history::{Caller, HistoryError, Repository, peek};
+use crate::install::{InstallReport, ProjectPaths};
+use crate::lock;
+use crate::outputs::ChangeKind;
+use crate::outputs::record::{self, is_plain_path};
+
+/// The limit for the bytes of all files of a workshop.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// The settings with which git would write beside the temporary index.
+const QUIET: [&str; 4] = ["-c", "core.splitIndex=false", "-c", "core.untrackedCache=false"];
+
+/// A repository that cannot be updated without its working tree.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkshopError {
+    /// The repository was not read.
+    #[error("it could not be read")]
+    Unread,
+    /// A source lies beside the repository.
+    #[error("the source `{0}` lies beside the repository; run `brief update` there")]
+    Beside(String),
+    /// The lock has packages, whose files are in no commit.
+    #[error("it locks packages, whose files are not in the repository; run `brief update` there")]
+    Packages,
+    /// A file is in the way of an output.
+    #[error("`{0}` is there already, and `brief` did not write it; run `brief update` there")]
+    Taken(String),
+    /// The temporary directory cannot be written.
+    #[error("the temporary directory cannot be written: {0}")]
+    Io(#[from] std::io::Error),
+    /// The repository cannot be read or written.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// The branch is in the way.
+    #[error("{0}")]
+    Branch(String),
+    /// The server cannot be reached.
+    #[error(transparent)]
+    Fetch(#[from] crate::error::FetchError),
+}
+
+/// A place for objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ObjectStore {
+    /// The temporary directory.
+    Temporary,
+    /// The repository.
+    Repository,
+}
+
+/// A file of the commit.
+struct Listed {
+    mode: String,
+    size: u64,
+}
+
+/// The files of a repository, ready for an update.
+pub struct UpdateWorkshop {
+    pub(super) system: Arc<dyn System>,
+    pub(super) directory: TemporaryDir,
+    pub(super) git_dir: PathBuf,
+    /// The commit that the update starts from.
+    pub(super) commit: String,
+    listed: BTreeMap<String, Listed>,
+    /// True if the written files are in version control.
+    keeps_outputs: bool,
+}
+
+impl UpdateWorkshop {
+    /// Lays out the files of a member that an update can read or change.
+    pub fn lay_out(
+        system: &Arc<dyn System>,
+        member: &FleetMember,
+    ) -> Result<UpdateWorkshop, WorkshopError> {
+        let (Some(git_dir), Some(commit)) = (&member.git_dir, &member.commit) else {
+            return Err(WorkshopError::Unread);
+        };
+        if let Some(source) = member.facts.sources.iter().find(|source| {
+            let address = source.address.strip_prefix("oci-layout:").unwrap_or(&source.address);
+            source.form == FleetSourceForm::Directory || address.starts_with('.')
+        }) {
+            return Err(WorkshopError::Beside(source.name.clone()));
+        }
+        let git = Repository::at(Arc::clone(system), git_dir).into_caller();
+        let args = ["ls-tree", "-r", "-l", "-z", "--full-tree", commit];
+        let text = git.expect(&git.call(&args, limits::TREE_LISTING_BYTES))?;
+        let mut workshop = UpdateWorkshop {
+            system: Arc::clone(system),
+            directory: system.temporary_dir()?,
+            git_dir: git_dir.clone(),
+            commit: commit.clone(),
+            listed: listed(&text),
+            keeps_outputs: true,
+        };
+        workshop.fill()?;
+        Ok(workshop)
+    }
+
+    /// Returns the directories of the project in the workshop.
+    pub fn project(&self) -> ProjectPaths {
+        ProjectPaths::at(&self.directory.path().join("project"))
+    }
+
+    /// Returns the commit that the update starts from.
+    pub fn commit(&self) -> &str {
+        &self.commit
+    }
+
+    fn fill(&mut self) -> Result<(), WorkshopError> {
+        let top = self.directory.path().join("project");
+        self.system.create_dir(&top)?;
+        let text = peek(&self.system, &self.git_dir, &self.commit, &[lock::FILE_NAME], MOST_BYTES)?;
+        let text = text.into_iter().flatten().next().unwrap_or_default();
+        let lock = lock::Lock::parse(&String::from_utf8_lossy(&text));
+        let lock = lock.map_err(|error| HistoryError::Git(error.to_string()))?;
+        if !lock.dependencies.is_empty() {
+            return Err(WorkshopError::Packages);
+        }
+        let outputs: BTreeSet<&str> =
+            lock.items.values().flat_map(|item| item.files.keys().map(String::as_str)).collect();
+        self.keeps_outputs =
+            outputs.is_empty() || outputs.iter().any(|path| self.listed.contains_key(*path));
+        let first = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
+        let mut tops: BTreeSet<String> =
+            BUILTIN.project.iter().map(|place| first(&place.path)).collect();
+        tops.extend(outputs.iter().map(|path| first(path)));
+        tops.extend(lock.shared.keys().map(|path| first(path)));
+        tops.insert(record::DIRECTORY.to_owned());
+        let is_wanted = |path: &String, listed: &Listed| {
+            let is_near = !path.contains('/') || tops.contains(&first(path));
+            is_near && listed.size <= limits::FILE_BYTES && listed.mode.starts_with("100")
+        };
+        let wanted: Vec<(&str, bool)> = self
+            .listed
+            .iter()
+            .filter(|(path, listed)| is_wanted(path, listed) && is_safe(path))
+            .map(|(path, listed)| (path.as_str(), listed.mode == "100755"))
+            .collect();
+        let paths: Vec<&str> = wanted.iter().map(|(path, _)| *path).collect();
+        let contents = peek(&self.system, &self.git_dir, &self.commit, &paths, MOST_BYTES)?;
+        for ((path, is_program), content) in wanted.into_iter().zip(contents) {
+            let Some(content) = content else { continue };
+            let place = top.join(path);
+            if let Some(parent) = place.parent() {
+                self.system.create_dir(parent)?;
+            }
+            if is_program {
+                self.system.create_program(&place, &content)?;
+            } else {
+                self.system.create_staged_file(&place, &content)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the result of an update as objects, and returns the tree; `None` if nothing of the commit changes.
+    pub(super) fn write_tree(
+        &self,
+        report: &InstallReport,
+        store: ObjectStore,
+    ) -> Result<Option<String>, WorkshopError> {
+        let git = self.caller(store)?;
+        let top = self.directory.path().join("project");
+        let mut paths: BTreeSet<&str> = BTreeSet::from([lock::FILE_NAME, "brief.toml"]);
+        if self.keeps_outputs {
+            for change in &report.changes {
+                if change.kind == ChangeKind::Created && self.listed.contains_key(&change.path) {
+                    return Err(WorkshopError::Taken(change.path.clone()));
+                }
+                paths.insert(&change.path);
+            }
+        }
+        paths.retain(|path| is_safe(path));
+        let mut there = Vec::new();
+        let mut gone = Vec::new();
+        for path in paths {
+            let place = top.join(path);
+            match self.system.resolve(&place) {
+                Ok(found) if found.kind == FileKind::File => {
+                    let is_program = self.system.is_executable(&place).unwrap_or(false);
+                    there.push((path, if is_program { "100755" } else { "100644" }));
+                }
+                _ if self.listed.contains_key(path) => gone.push(path),
+                _ => {}
+            }
+        }
+        let input: Vec<u8> = there
+            .iter()
+            .flat_map(|(path, _)| format!("{}\n", top.join(path).display()).into_bytes())
+            .collect();
+        let args = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
+        let ids = self.run(&git, &args, input)?;
+        let ids: Vec<&str> = ids.lines().collect();
+        if ids.len() != there.len() || !ids.iter().all(|id| is_commit(id)) {
+            return Err(HistoryError::Puzzled("hash-object").into());
+        }
+        let mut changes = Vec::new();
+        for ((path, mode), id) in there.iter().zip(ids) {
+            changes.extend_from_slice(format!("{mode} {id}\t{path}\0").as_bytes());
+        }
+        for path in gone {
+            let none = "0".repeat(self.commit.len());
+            changes.extend_from_slice(format!("0 {none}\t{path}\0").as_bytes());
+        }
+        self.run(&git, &["read-tree", &self.commit], Vec::new())?;
+        self.run(&git, &["update-index", "-z", "--index-info"], changes)?;
+        let tree = self.run(&git, &["write-tree"], Vec::new())?.trim().to_owned();
+        let before = format!("{}^{{tree}}", self.commit);
+        let before = self.run(&git, &["rev-parse", "--verify", &before], Vec::new())?;
+        if !is_commit(&tree) {
+            return Err(HistoryError::Puzzled("write-tree").into());
+        }
+        Ok((before.trim() != tree).then_some(tree))
+    }
+
+    /// Returns the tree of a preview, which the repository of [`UpdateWorkshop::preview`] has.
+    pub fn preview_tree(&self, report: &InstallReport) -> Result<Option<String>, WorkshopError> {
+        self.write_tree(report, ObjectStore::Temporary)
+    }
+
+    /// Returns the repository with the objects of a preview.
+    pub fn preview(&self) -> Result<Repository, WorkshopError> {
+        Ok(Repository::of_caller(self.caller(ObjectStore::Temporary)?))
+    }
+
+    /// Runs git with the temporary index.
+    pub(super) fn run(
+        &self,
+        git: &Caller,
+        args: &[&str],
+        input: Vec<u8>,
+    ) -> Result<String, HistoryError> {
+        let args = [&QUIET[..], args].concat();
+        let mut call = git.call(&args, CHATTER.max(input.len() * 2));
+        call = call.with_env("GIT_INDEX_FILE", self.directory.path().join("index"));
+        call.input = input;
+        Ok(String::from_utf8_lossy(&git.expect(&call)?).into_owned())
+    }
+
+    /// Returns git for the repository, with the place for new objects.
+    pub(super) fn caller(&self, store: ObjectStore) -> Result<Caller, WorkshopError> {
+        let git = Repository::at(Arc::clone(&self.system), &self.git_dir).into_caller();
+        if store == ObjectStore::Repository {
+            return Ok(git);
+        }
+        let objects = self.directory.path().join("objects");
+        let alternates = objects.join("info").join("alternates");
+        if matches!(self.system.read(&alternates, limits::FILE_BYTES), Err(ReadError::Missing)) {
+            self.system.create_dir(&objects.join("info"))?;
+            let own = self.objects()?;
+            self.system.create_staged_file(&alternates, format!("{own}\n").as_bytes())?;
+        }
+        Ok(Caller { objects: Some(objects), ..git })
+    }
+
+    /// Returns the directory with the repository's objects, as a line of `alternates`.
+    pub(super) fn objects(&self) -> Result<String, WorkshopError> {
+        let own = common_dir(self.system.as_ref(), &self.git_dir).join("objects");
+        let own = self.system.resolve_dir(&own)?;
+        let text =
+            own.to_str().filter(|text| !text.contains(['\n', '"']) && !text.starts_with('#'));
+        let text = text.ok_or_else(|| {
+            WorkshopError::Branch("its path has a sign that git cannot take".to_owned())
+        })?;
+        Ok(text.to_owned())
+    }
+}
+
+/// Returns whether a path can be laid out and written down for git.
+fn is_safe(path: &str) -> bool {
+    let plain =
+        path.strip_prefix(record::DIRECTORY).map_or(path, |rest| rest.trim_start_matches('/'));
+    is_plain_path(plain) && !path.contains(['\n', '"']) && Path::new(path).is_relative()
+}
+
+/// Reads the output of `ls-tree -l -z`: `100644 blob 1a2b…      12\tpath`. Names that are not text are left out.
+fn listed(text: &[u8]) -> BTreeMap<String, Listed> {
+    let mut all = BTreeMap::new();
+    for line in text.split(|&byte| byte == 0) {
+        let Ok(line) = std::str::from_utf8(line) else { continue };
+        let Some((facts, path)) = line.split_once('\t') else { continue };
+        let mut facts = facts.split_whitespace();
+        let mode = facts.next().unwrap_or_default().to_owned();
+        let size = facts.nth(2).and_then(|size| size.parse().ok()).unwrap_or(u64::MAX);
+        all.insert(path.to_owned(), Listed { mode, size });
+    }
+    all
+}
