@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use brief_dialects::dependencies::LockedDependency;
+use brief_dialects::policy::Signer;
 use brief_dialects::portable::output::SharedEntry;
 use brief_dialects::portable::{
     DependencyText, ItemId, ItemKind, LOCK_VERSION, LockProblem, read_lock,
@@ -347,10 +348,11 @@ impl RawSource {
             let problem = "an artefact has a `digest`, and nothing else has one or a `signer`";
             return Err((mark, problem.to_owned()));
         }
-        for text in self.digest.iter().chain(&self.signer) {
-            if !crate::oci::is_digest(text) {
-                return Err((text.clone(), format!("`{text}` is not a digest")));
-            }
+        if let Some(text) = self.digest.as_ref().filter(|text| !crate::oci::is_digest(text)) {
+            return Err((text.clone(), format!("`{text}` is not a digest")));
+        }
+        if let Some(text) = self.signer.as_ref().filter(|text| Signer::parse(text).is_none()) {
+            return Err((quoted(text), format!("`{text}` is not a signer")));
         }
         if let Some(commit) = self.commit.as_deref().filter(|text| !crate::extract::is_commit(text))
         {

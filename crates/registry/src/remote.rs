@@ -3,8 +3,6 @@
 //! Installing asks both the same questions, and the answers have the same form: a directory of the cache, with
 //! the commit or digest that it stands for.
 
-use std::collections::BTreeSet;
-
 use crate::cache::{Cache, Checkout, Network};
 use crate::error::FetchError;
 use crate::latest::Latest;
@@ -92,18 +90,6 @@ impl<'s> RemoteSource<'s> {
         match self {
             RemoteSource::Git(git) => cache.latest(git),
             RemoteSource::Oci(oci) => OciSlot::of(cache, oci).latest(),
-        }
-    }
-
-    /// Asks for the signers of a digest; a commit has none here.
-    pub(crate) fn signers(
-        &self,
-        cache: &Cache<'_>,
-        digest: &str,
-    ) -> Result<BTreeSet<String>, FetchError> {
-        match self {
-            RemoteSource::Git(_) => Ok(BTreeSet::new()),
-            RemoteSource::Oci(oci) => OciSlot::of(cache, oci).signers(digest),
         }
     }
 }

@@ -12,6 +12,7 @@ mod in_process;
 pub mod markdownlint;
 mod real_system;
 pub mod schema;
+pub mod sigstore;
 #[cfg(unix)]
 pub mod snapshot;
 #[cfg(unix)]

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use brief_clients::profile::Profiles;
 use brief_registry::SourceAddress;
 use brief_registry::oci::{
-    OciSource, PublishError, PublishReport, PublishRequest, SigningKey, publish,
+    MOST_BUNDLE_BYTES, OciSource, PublishError, PublishReport, PublishRequest, SigningKey, publish,
 };
 use brief_syntax::limits;
 use brief_syntax::render::Envelope;
@@ -43,6 +43,10 @@ pub(crate) struct PublishArgs {
     /// Sign with this private key: PKCS#8 in PEM, Ed25519 or ECDSA P-256
     #[arg(long, value_name = "FILE")]
     sign: Option<PathBuf>,
+
+    /// Add this Sigstore bundle, which another tool has made about the digest that `--dry-run` shows
+    #[arg(long, value_name = "FILE", conflicts_with = "sign")]
+    bundle: Option<PathBuf>,
 
     /// Push nothing; show the digests
     #[arg(long)]
@@ -87,12 +91,14 @@ pub(crate) fn run(
         None => session.directory().to_owned(),
     };
     let key = args.sign.as_deref().map(|path| read_key(session, path)).transpose()?;
+    let bundle = args.bundle.as_deref().map(|path| read_bundle(session, path)).transpose()?;
     let request = PublishRequest {
         directory: &directory,
         names: &args.items,
         target: &target,
         version: args.as_version.as_deref(),
         key: key.as_ref(),
+        bundle: bundle.as_deref(),
         clients: &Profiles::builtin().ids(),
         push: !args.dry_run,
     };
@@ -182,4 +188,14 @@ fn read_key(session: &Session, path: &Path) -> Result<SigningKey, CommandError> 
     let bytes = session.system().read(&session.directory().join(path), limits::FILE_BYTES);
     let bytes = bytes.map_err(|error| failed(error.to_string()))?;
     SigningKey::read(&bytes).map_err(|error| failed(error.to_string()))
+}
+
+fn read_bundle(session: &Session, path: &Path) -> Result<String, CommandError> {
+    let bytes = session.system().read(&session.directory().join(path), MOST_BUNDLE_BYTES);
+    let text = bytes
+        .map_err(|error| error.to_string())
+        .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned()));
+    text.map_err(|problem| {
+        CommandError::refused(format!("the bundle `{}`: {problem}", path.display()))
+    })
 }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use brief_clients::compile::Clients;
 use brief_clients::profile::{ProfileScope, Section};
+use brief_dialects::policy::Signer;
 use brief_profiles::OwnClients;
 use brief_profiles::UnknownClient;
 use brief_registry::install::{
@@ -90,10 +91,9 @@ fn sha256(text: &str) -> Result<String, String> {
 }
 
 fn signer(text: &str) -> Result<String, String> {
-    match text.strip_prefix("sha256:").map(sha256) {
-        Some(Ok(_)) => Ok(text.to_owned()),
-        _ => Err("a signer is `sha256:` and 64 digits; `brief sync` names it".to_owned()),
-    }
+    let problem =
+        "a signer is `sha256:` and 64 digits, or an identity and its issuer; `brief sync` names it";
+    Signer::parse(text).map(|signer| signer.to_string()).ok_or_else(|| problem.to_owned())
 }
 
 /// A project's installation, or the user's own.

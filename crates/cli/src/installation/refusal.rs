@@ -52,7 +52,7 @@ pub(crate) fn refusal(error: &InstallError) -> CommandError {
         InstallError::Directory { .. } => CommandError::refused(message)
             .with_hint("correct `directory` in `brief.toml`, or `brief remove` the source"),
         InstallError::Signer { .. } => CommandError::refused(message).with_hint(
-            "ask its publisher; `--accept-signer SIGNER` accepts another one, and nothing accepts a missing one but removing the source",
+            "ask its publisher; `--accept-signer 'SIGNER'` accepts another one, and nothing accepts a missing one but removing the source",
         ),
         InstallError::Older { name, .. } => CommandError::refused(message).with_hint(format!(
             "a registry may replay an old answer; `brief update {name}@sha256:…` goes back on purpose"

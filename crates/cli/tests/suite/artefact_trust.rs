@@ -12,11 +12,11 @@ use crate::container_registry::{ContainerRegistry, Door, KEY_A, KEY_B, Proxy, Tr
 use crate::kill_matrix::in_process;
 use crate::project;
 
-fn one(project: &Sandbox, text: &str) -> String {
+pub(crate) fn one(project: &Sandbox, text: &str) -> String {
     source(project, "source", &[("skills/hello/SKILL.md", &skill("hello", text))])
 }
 
-fn outside(project: &Sandbox, name: &str, text: &str) -> String {
+pub(crate) fn outside(project: &Sandbox, name: &str, text: &str) -> String {
     let path = project.outside().join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
@@ -192,7 +192,7 @@ fn another_signer_is_refused_until_it_is_accepted() {
     }
 }
 
-fn with_policy(project: Sandbox, text: &str) -> Sandbox {
+pub(crate) fn with_policy(project: Sandbox, text: &str) -> Sandbox {
     let directory = project.home().join(".config/brief");
     fs::create_dir_all(&directory).unwrap();
     fs::write(directory.join("policy.toml"), text).unwrap();

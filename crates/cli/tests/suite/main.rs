@@ -15,6 +15,7 @@ mod agent_run;
 mod agent_stop;
 mod architecture;
 #[cfg(target_os = "linux")]
+mod artefact_identity;
 mod artefact_trust;
 #[cfg(target_os = "linux")]
 mod artefacts;

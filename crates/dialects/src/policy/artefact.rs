@@ -1,10 +1,10 @@
 //! Rules for artefacts of registries: which registries, by digest only, how old, and signed by which keys.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::pattern::SourcePattern;
+use super::signer::SignerRule;
 use super::{Policy, PolicyDecision, PolicyLayer, SourcePlace};
 use crate::portable::toml::{Table, TomlEntry, TomlProblem};
 
@@ -22,14 +22,14 @@ pub(super) struct ArtefactRules {
     registries: Option<(usize, Vec<SourcePattern>)>,
     digests_only: Option<usize>,
     minimum_age: Option<(usize, Duration, String)>,
-    signers: Vec<(usize, SourcePattern, BTreeSet<String>)>,
+    signers: Vec<(usize, SourcePattern, Vec<SignerRule>)>,
 }
 
 /// Signers of which one must have signed, with the rule that says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequiredSigners {
-    /// The signers: `sha256:` and the digits of the public key's SHA-256.
-    pub signers: BTreeSet<String>,
+    /// The signers, each with its time.
+    pub signers: Vec<SignerRule>,
     /// The rule.
     pub decision: PolicyDecision,
 }
@@ -128,20 +128,15 @@ pub(super) fn read(
 fn signers(
     entry: &TomlEntry<'_>,
     home: Option<&Path>,
-) -> Result<(usize, SourcePattern, BTreeSet<String>), TomlProblem> {
+) -> Result<(usize, SourcePattern, Vec<SignerRule>), TomlProblem> {
     let pattern = SourcePattern::read(entry.key, home).map_err(|problem| {
         entry.wrong(&format!("`{}` is not a pattern: {problem}", entry.key), "")
     })?;
-    let texts = entry.texts()?;
-    let is_signer = |text: &&String| {
-        let digits = text.strip_prefix("sha256:").unwrap_or_default();
-        digits.len() == 64 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    };
-    if let Some(text) = texts.iter().find(|text| !is_signer(text)) {
-        let help = "write `sha256:` and the 64 digits that `brief publish --sign` names";
-        return Err(entry.wrong(&format!("`{text}` is not a signer"), help));
-    }
-    Ok((super::read::line(entry), pattern, texts.into_iter().collect()))
+    let list = entry.item.as_array();
+    let list = list.ok_or_else(|| entry.wrong("this is not a list of signers", "write `[…]`"))?;
+    let rules: Result<Vec<SignerRule>, TomlProblem> =
+        list.iter().map(|value| SignerRule::read(entry, value)).collect();
+    Ok((super::read::line(entry), pattern, rules?))
 }
 
 fn age(text: &str) -> Option<Duration> {
@@ -155,6 +150,7 @@ fn age(text: &str) -> Option<Duration> {
 mod tests {
     use brief_syntax::system::MemorySystem;
 
+    use super::super::Signer;
     use super::*;
 
     const SIGNER: &str = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -195,9 +191,44 @@ mod tests {
         let rules = policy(&text).unwrap();
         let required = rules.signers(&place("oci://registry.acme.example/platform/a"));
         assert_eq!(required.len(), 1);
-        assert!(required[0].signers.contains(SIGNER));
+        let signer = Signer::parse(SIGNER).unwrap();
+        assert!(required[0].signers.iter().any(|rule| rule.names(&signer)));
         assert!(rules.signers(&place("oci://registry.acme.example/other")).is_empty());
-        assert!(policy("[oci.signers]\n\"a.example\" = [\"me\"]\n").is_err());
+    }
+
+    /// A key or an identity with its issuer, each with a time if it has one; everything else is an error.
+    #[test]
+    fn signers_have_a_time() {
+        let text = "[oci.signers]\n\"a.example\" = [\n  { identity = \"https://git.example/acme/*\", \
+                    issuer = \"https://issuer.example\", not-before = 2026-01-01, not-after = 2026-12-31 },\n]\n";
+        let rules = policy(text).unwrap();
+        let rule = rules.signers(&place("oci://a.example/x"))[0].signers[0].clone();
+        let signer = |text: &str| Signer::parse(text).unwrap();
+        assert!(rule.names(&signer("https://git.example/acme/w https://issuer.example")));
+        assert!(!rule.names(&signer("https://git.example/acme/w https://other.example")));
+        assert!(!rule.names(&signer("https://git.example/other https://issuer.example")));
+        assert!(!rule.names(&signer(SIGNER)));
+        // 2025-12-31T23:59:59Z, and the last second of 2026.
+        let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        assert!(!rule.permits(at(1_767_225_599)) && rule.permits(at(1_767_225_600)));
+        assert!(rule.permits(at(1_798_761_599)) && !rule.permits(at(1_798_761_600)));
+        for wrong in [
+            "\"me\"",
+            "\"ann@example.com https://issuer.example\"",
+            "{ identity = \"a\" }",
+            "{ issuer = \"a\" }",
+            "{ key = \"a\" }",
+            "{ key = \"a b\" }",
+            "{ identity = \"a b\", issuer = \"c\" }",
+            "{ identity = \"a\", issuer = \"c\", until = 2026-01-01 }",
+            "{ identity = \"a\", issuer = \"c\", not-after = \"2026-01-01\" }",
+            "{ identity = \"a\", issuer = \"c\", not-after = 12:00:00 }",
+            "{ identity = \"a\", issuer = \"c\", not-after = 2026-01-01T00:00:00 }",
+            "1",
+        ] {
+            let text = format!("[oci.signers]\n\"a.example\" = [{wrong}]\n");
+            assert!(policy(&text).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod artefact;
 pub(crate) mod fuzzing;
 mod pattern;
 mod read;
+mod signer;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,7 @@ use artefact::ArtefactRules;
 pub use artefact::RequiredSigners;
 use pattern::SourcePattern;
 pub use pattern::SourcePlace;
+pub use signer::{Signer, SignerRule};
 
 /// The file's name, in the machine's directory and in the user's.
 pub const FILE_NAME: &str = "policy.toml";

@@ -12,6 +12,7 @@ use brief_syntax::system::words;
 use crate::error::FetchError;
 use crate::lock::LockError;
 use crate::manifest::EditError;
+use crate::sigstore::TrustRootError;
 use crate::source::SourceError;
 
 /// A failed installation.
@@ -118,6 +119,9 @@ pub enum InstallError {
         /// The signers now, in words.
         found: String,
     },
+    /// A file that says whom to trust cannot be used.
+    #[error(transparent)]
+    Trust(#[from] TrustRootError),
     /// The tag leads to an artefact that is older than the locked one.
     #[error("the source `{name}` would go back from {before} to {found}")]
     Older {

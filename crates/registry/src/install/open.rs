@@ -304,7 +304,7 @@ impl Opener<'_> {
             (_, None) => unreachable!("only a directory has no versions"),
             (_, Some(remote)) => {
                 let locked = self.lock.sources.get(&wanted.name);
-                let (checkout, is_locked) = self.checkout(wanted, &remote, locked)?;
+                let (mut checkout, is_locked) = self.checkout(wanted, &remote, locked)?;
                 if let SourceAddress::Oci(oci) = &source {
                     let cache = cache(self.system)?.observed(self.observer);
                     let vouching = Vouching {
@@ -314,8 +314,9 @@ impl Opener<'_> {
                         locked,
                         policy: self.policy,
                         request: self.request,
+                        config: &self.project.config,
                     };
-                    pinned = vouching.pin(self.system, &cache, &checkout)?;
+                    pinned = vouching.pin(self.system, &cache, &mut checkout)?;
                 }
                 (checkout.directory, Some(checkout.commit), is_locked, checkout.notes)
             }

@@ -27,7 +27,7 @@ use super::model::{
     SKILLS, SOURCE, TITLE, VERSION, digest_of,
 };
 use super::reference::{OciPlace, OciSource, is_digest};
-use super::signature;
+use super::signature::{self, Evidence};
 use super::store::{Fetched, Purpose, Store, open};
 use crate::address::one_line;
 use crate::cache::{Cache, Checkout, Event, Network};
@@ -40,14 +40,14 @@ use crate::staged::{StagedDir, clear_abandoned, fingerprint, io_error};
 const CONNECTIONS: usize = 8;
 
 /// The limit for the bytes of the facts of an artefact.
-const FACTS_BYTES: u64 = 64 * 1024;
+const FACTS_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The origin of an artefact, as its publisher and its signatures say.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Provenance {
-    /// The signers whose signatures are valid, sorted.
+    /// The bundles about it, whether they count or not.
     #[serde(default)]
-    pub signers: BTreeSet<String>,
+    pub(crate) evidence: Vec<Evidence>,
     /// The time of the revision, as the publisher says.
     pub created: Option<String>,
     /// The version, as the publisher says.
@@ -205,10 +205,10 @@ impl<'a> OciSlot<'a> {
         Ok(Latest { commit, tags })
     }
 
-    /// Asks for the signers of a digest that is in the cache: a signature may have come later.
-    pub(crate) fn signers(&self, digest: &str) -> Result<BTreeSet<String>, FetchError> {
+    /// Asks for the bundles about a digest that is in the cache: a signature may have come later.
+    pub(crate) fn evidence(&self, digest: &str) -> Result<Vec<Evidence>, FetchError> {
         self.tell(Event::Asking { repository: &self.shown });
-        Ok(signature::signers(self.store(), digest)?)
+        Ok(signature::evidence(self.store(), digest)?)
     }
 
     fn not_cached(&self) -> FetchError {
@@ -351,10 +351,10 @@ impl<'a> OciSlot<'a> {
         let mut blobs: BTreeMap<String, Vec<u8>> =
             layers.into_iter().map(|layer| layer.digest).zip(contents).collect();
         let (files, notes) = self.unpack_all(&parts, &blobs)?;
-        let signers = signature::signers(store, digest)?;
+        let evidence = signature::evidence(store, digest)?;
         let said = |key: &str| top.document.annotation(key).map(one_line);
         let provenance = Provenance {
-            signers,
+            evidence,
             created: said(CREATED),
             version: said(VERSION),
             revision: said(REVISION),
@@ -477,6 +477,12 @@ impl<'a> OciSlot<'a> {
             file.path = format!("skills/{name}/{}", file.path);
         }
     }
+}
+
+/// Returns the manifest of an artefact in the cache, which its signatures are about.
+pub(crate) fn manifest_of(system: &dyn System, checkout: &Checkout) -> Option<Vec<u8>> {
+    let tree = checkout.directory.parent()?.to_owned();
+    known(system, &[tree], &checkout.commit, MANIFEST_BYTES)
 }
 
 /// Returns content that an earlier digest of the repository had, too.

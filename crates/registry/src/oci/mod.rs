@@ -19,8 +19,8 @@ mod signature;
 mod store;
 mod wire;
 
-pub(crate) use checkout::OciSlot;
 pub use checkout::Provenance;
+pub(crate) use checkout::{OciSlot, manifest_of};
 pub use error::OciError;
 pub use promote::{Promotion, promote};
 pub use publish::{PublishError, PublishReport, PublishRequest, PublishedPart, publish};
@@ -37,6 +37,7 @@ pub(crate) fn fuzz(bytes: &[u8]) {
         let is_inside = |path: &str| path.split('/').all(|part| !matches!(part, "" | "." | ".."));
         assert!(files.len() <= 16 && files.iter().all(|file| is_inside(&file.path)));
     }
+    crate::sigstore::fuzz(bytes);
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     challenge::fuzz(text);
     if OciSource::is_meant(text)
@@ -50,4 +51,5 @@ pub(crate) fn fuzz(bytes: &[u8]) {
 
 pub(crate) use reference::is_digest;
 pub use reference::{OciPlace, OciSource};
-pub use signature::{KeyError, SigningKey};
+pub(crate) use signature::Evidence;
+pub use signature::{KeyError, MOST_BUNDLE_BYTES, SigningKey};

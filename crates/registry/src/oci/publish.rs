@@ -27,6 +27,7 @@ use crate::history::{HistoryError, Repository};
 use crate::install::{ChooseError, choose, read_items};
 use crate::latest::is_version;
 use crate::outputs::item::ItemFiles;
+use crate::sigstore::check_subject;
 
 /// The name of the part with the clients that a source describes.
 const CLIENTS: &str = "clients";
@@ -43,6 +44,8 @@ pub struct PublishRequest<'p> {
     pub version: Option<&'p str>,
     /// The key to sign with.
     pub key: Option<&'p SigningKey>,
+    /// A bundle of Sigstore that another tool has made about the artefact.
+    pub bundle: Option<&'p str>,
     /// The names of the clients that items may be for.
     pub clients: &'p [&'p str],
     /// True to push; otherwise only the digests are computed.
@@ -122,6 +125,14 @@ pub enum PublishError {
         /// The digest that it has.
         digest: String,
     },
+    /// A bundle of another tool is not about the artefact.
+    #[error("the bundle does not fit {digest}: {problem}")]
+    Bundled {
+        /// The digest of the artefact.
+        digest: String,
+        /// The reason.
+        problem: String,
+    },
     /// The repository of the files cannot be read.
     #[error(transparent)]
     History(#[from] HistoryError),
@@ -197,6 +208,12 @@ pub fn publish(
     if let [part] = report.parts.as_mut_slice() {
         part.digest.clone_from(&report.digest);
     }
+    if let Some(bundle) = request.bundle {
+        check_subject(bundle, &top.bytes).map_err(|problem| PublishError::Bundled {
+            digest: top.digest.clone(),
+            problem: problem.to_string(),
+        })?;
+    }
     if request.push {
         let store = open(own, target, Purpose::Write);
         let layers: Vec<(String, Vec<u8>)> = artefacts.layers.into_iter().collect();
@@ -204,6 +221,10 @@ pub fn publish(
         if let Some(key) = request.key {
             let (repository, subject) = (target.repository(), top.descriptor());
             report.signature = Some(signature::sign(store.as_ref(), &repository, &subject, key)?);
+        }
+        if let Some(bundle) = request.bundle {
+            let (bundle, subject) = (bundle.as_bytes(), top.descriptor());
+            report.signature = Some(signature::attach(store.as_ref(), &subject, bundle, None)?);
         }
     }
     Ok(report)

@@ -1,41 +1,27 @@
-//! Signatures with plain keys: Ed25519 and ECDSA P-256.
+//! Signatures of artefacts: Sigstore's bundles, each an artefact about another one.
 //!
-//! A signature is an artefact about another one, in the form of cosign: a small JSON text with the digest of
-//! the signed manifest, and the signature of that text in an annotation. We add the public key, so that the
-//! first use can remember it; a signer is known by the SHA-256 of its public key.
+//! We sign with plain keys, Ed25519 and ECDSA P-256, and put the public key beside the bundle, so that the first use can
+//! remember it. Bundles of other tools are read the same way. Nothing is verified here: what is verified depends on
+//! the files that say whom to trust, and those may change after an artefact was fetched.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::rand::SystemRandom;
-use ring::signature::{
-    ECDSA_P256_SHA256_ASN1, ECDSA_P256_SHA256_ASN1_SIGNING, ED25519, EcdsaKeyPair, Ed25519KeyPair,
-    KeyPair, UnparsedPublicKey, VerificationAlgorithm,
-};
-use serde_json::{Value, json};
+use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _};
+use serde::{Deserialize, Serialize};
 
 use super::error::OciError;
-use super::model::{Descriptor, Document, digest_of};
+use super::model::{Descriptor, Document, EMPTY_BYTES, digest_of};
 use super::store::{Fetched, Store};
-
-/// The kind of artefact that a signature is.
-const SIGNATURE: &str = "application/vnd.dev.cosign.artifact.sig.v1+json";
-
-/// The media type of the signed text.
-const PAYLOAD: &str = "application/vnd.dev.cosign.simplesigning.v1+json";
-
-/// The annotation with the signature, in base64.
-const SIGNED: &str = "dev.cosignproject.cosign/signature";
+use crate::sigstore::{BUNDLE, PublicKey, pem_blocks, signed_bundle, version_of};
 
 /// The annotation with the public key, in base64.
 const KEY: &str = "dev.brief.signature/public-key";
 
-/// The kind of statement in the signed text.
-const STATEMENT: &str = "cosign container image signature";
-
-/// The limit for the bytes of a signed text.
-const PAYLOAD_BYTES: u64 = 64 * 1024;
+/// The limit for the bytes of a bundle of Sigstore.
+pub const MOST_BUNDLE_BYTES: u64 = 64 * 1024;
 
 /// The limit for the signatures of one artefact that are looked at.
 const MOST_SIGNATURES: usize = 32;
@@ -74,10 +60,8 @@ impl SigningKey {
     /// Reads a key file: PKCS#8 in PEM, unencrypted.
     pub fn read(pem: &[u8]) -> Result<SigningKey, KeyError> {
         let text = std::str::from_utf8(pem).map_err(|_| KeyError::Format)?;
-        let (_, rest) = text.split_once("-----BEGIN PRIVATE KEY-----").ok_or(KeyError::Format)?;
-        let (body, _) = rest.split_once("-----END PRIVATE KEY-----").ok_or(KeyError::Format)?;
-        let body: String = body.split_whitespace().collect();
-        let der = STANDARD.decode(body).map_err(|_| KeyError::Format)?;
+        let blocks = pem_blocks(text, "PRIVATE KEY").ok_or(KeyError::Format)?;
+        let der = blocks.into_iter().next().ok_or(KeyError::Format)?;
         if let Ok(pair) = Ed25519KeyPair::from_pkcs8_maybe_unchecked(&der) {
             return Ok(SigningKey(Pair::Ed25519(pair)));
         }
@@ -88,15 +72,15 @@ impl SigningKey {
 
     /// Returns the name of the signer: the SHA-256 of the public key.
     pub fn signer(&self) -> String {
-        digest_of(&self.public())
+        self.public().fingerprint()
     }
 
-    /// Returns the public key in DER.
-    fn public(&self) -> Vec<u8> {
-        match &self.0 {
+    fn public(&self) -> PublicKey {
+        let der = match &self.0 {
             Pair::Ed25519(pair) => [&ED25519_KEY[..], pair.public_key().as_ref()].concat(),
             Pair::P256(pair) => [&P256_KEY[..], pair.public_key().as_ref()].concat(),
-        }
+        };
+        PublicKey::read(&der).expect("the head is that of a public key")
     }
 
     fn sign(&self, text: &[u8]) -> Option<Vec<u8>> {
@@ -107,6 +91,20 @@ impl SigningKey {
     }
 }
 
+/// A bundle as it was found, with the key beside it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Evidence {
+    pub(crate) bundle: String,
+    key: Option<String>,
+}
+
+impl Evidence {
+    /// Returns the public key beside the bundle.
+    pub(crate) fn key(&self) -> Option<PublicKey> {
+        PublicKey::read(&STANDARD.decode(self.key.as_ref()?).ok()?)
+    }
+}
+
 /// Signs an artefact that is in its store, and returns the digest of the signature.
 pub(super) fn sign(
     store: &dyn Store,
@@ -114,90 +112,82 @@ pub(super) fn sign(
     subject: &Descriptor,
     key: &SigningKey,
 ) -> Result<String, OciError> {
-    let statement = json!({
-        "critical": {
-            "identity": {"docker-reference": repository.trim_start_matches("oci://")},
-            "image": {"docker-manifest-digest": subject.digest},
-            "type": STATEMENT,
-        },
-        "optional": null,
-    });
-    let payload = statement.to_string().into_bytes();
-    let signed = key.sign(&payload).ok_or_else(|| OciError::Shape {
+    let public = key.public();
+    let bundle = signed_bundle(&subject.digest, &public, |text| key.sign(text));
+    let bundle = bundle.ok_or_else(|| OciError::Shape {
         repository: repository.to_owned(),
         problem: "the system has no random numbers for a signature".to_owned(),
     })?;
-    let mut layer = Descriptor::of(PAYLOAD, &payload);
-    layer.annotations.insert(SIGNED.to_owned(), STANDARD.encode(signed));
-    layer.annotations.insert(KEY.to_owned(), STANDARD.encode(key.public()));
-    store.put_blob(&layer.digest, &payload)?;
-    let mut manifest = Document::manifest(SIGNATURE, vec![layer]);
-    let subject = Descriptor { annotations: BTreeMap::new(), ..subject.clone() };
-    manifest.subject = Some(subject);
-    store.put_blob(&digest_of(super::model::EMPTY_BYTES), super::model::EMPTY_BYTES)?;
+    attach(store, subject, bundle.to_string().as_bytes(), Some(&public))
+}
+
+/// Adds a bundle to an artefact that is in its store, and returns the digest of the addition.
+pub(super) fn attach(
+    store: &dyn Store,
+    subject: &Descriptor,
+    bundle: &[u8],
+    key: Option<&PublicKey>,
+) -> Result<String, OciError> {
+    let mut layer = Descriptor::of(BUNDLE, bundle);
+    layer.annotations.extend(key.map(|key| (KEY.to_owned(), STANDARD.encode(&key.der))));
+    store.put_blob(&layer.digest, bundle)?;
+    let mut manifest = Document::manifest(BUNDLE, vec![layer]);
+    manifest.subject = Some(Descriptor { annotations: BTreeMap::new(), ..subject.clone() });
+    store.put_blob(&digest_of(EMPTY_BYTES), EMPTY_BYTES)?;
     let manifest = Fetched::made(manifest);
     store.put_manifest(&manifest, None)?;
     Ok(manifest.digest)
 }
 
-/// Returns the signers of an artefact whose signatures are valid. Others do not count: everyone who may write
-/// to the repository can add one.
-pub(super) fn signers(store: &dyn Store, digest: &str) -> Result<BTreeSet<String>, OciError> {
-    let mut found = BTreeSet::new();
+/// Returns the bundles about an artefact. Whether they count is for the verifier to say: everyone who may write to the
+/// repository can add one.
+pub(super) fn evidence(store: &dyn Store, digest: &str) -> Result<Vec<Evidence>, OciError> {
+    let mut found = Vec::new();
     let listed = store.referrers(digest)?;
-    let is_signature =
-        |one: &&Descriptor| one.artifact_type.as_deref().is_none_or(|kind| kind == SIGNATURE);
-    for one in listed.iter().filter(is_signature).take(MOST_SIGNATURES) {
+    let is_bundle = |one: &&Descriptor| {
+        one.artifact_type.as_deref().is_none_or(|kind| version_of(kind).is_some())
+    };
+    for one in listed.iter().filter(is_bundle).take(MOST_SIGNATURES) {
         let manifest = match store.manifest(&one.digest) {
             Ok(manifest) => manifest.document,
             // A list may name what was deleted since, or is not a signature.
             Err(OciError::Missing { .. } | OciError::Shape { .. }) => continue,
             Err(error) => return Err(error),
         };
-        let is_about = manifest.subject.as_ref().is_some_and(|subject| subject.digest == digest);
-        if !is_about || manifest.kind() != Some(SIGNATURE) {
+        if manifest.subject.as_ref().is_none_or(|subject| subject.digest != digest) {
             continue;
         }
-        for layer in manifest.layers.iter().flatten().take(MOST_SIGNATURES) {
-            if layer.size > PAYLOAD_BYTES || layer.media_type != PAYLOAD {
-                continue;
-            }
-            let payload = match store.blob(layer, PAYLOAD_BYTES) {
-                Ok(payload) => payload,
-                Err(OciError::Missing { .. }) => continue,
+        let layers = manifest.layers.iter().flatten();
+        let bundles = layers.filter(|layer| {
+            layer.size <= MOST_BUNDLE_BYTES && version_of(&layer.media_type).is_some()
+        });
+        for layer in bundles.take(MOST_SIGNATURES - found.len()) {
+            match store.blob(layer, MOST_BUNDLE_BYTES) {
+                Ok(bytes) => {
+                    let key = layer.annotations.get(KEY).cloned();
+                    found.extend(
+                        String::from_utf8(bytes).ok().map(|bundle| Evidence { bundle, key }),
+                    );
+                }
+                Err(OciError::Missing { .. }) => {}
                 Err(error) => return Err(error),
-            };
-            found.extend(signer_of(layer, &payload, digest));
+            }
         }
     }
     Ok(found)
 }
 
-/// Returns the signer of a text about an artefact, if the signature is valid.
-fn signer_of(layer: &Descriptor, payload: &[u8], digest: &str) -> Option<String> {
-    let statement: Value = serde_json::from_slice(payload).ok()?;
-    let critical = &statement["critical"];
-    let is_about = critical["image"]["docker-manifest-digest"].as_str() == Some(digest)
-        && critical["type"].as_str() == Some(STATEMENT);
-    let decoded = |key: &str| STANDARD.decode(layer.annotations.get(key)?).ok();
-    let (key, signed) = (decoded(KEY)?, decoded(SIGNED)?);
-    let (algorithm, point): (&dyn VerificationAlgorithm, &[u8]) =
-        if let Some(point) = key.strip_prefix(&ED25519_KEY) {
-            (&ED25519, point)
-        } else {
-            (&ECDSA_P256_SHA256_ASN1, key.strip_prefix(&P256_KEY)?)
-        };
-    let is_signed = UnparsedPublicKey::new(algorithm, point).verify(payload, &signed).is_ok();
-    (is_about && is_signed).then(|| digest_of(&key))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::time::SystemTime;
+
     use brief_syntax::system::OsSystem;
 
     use super::super::layout::Layout;
     use super::super::model::MANIFEST;
     use super::*;
+    use crate::sigstore::Trust;
 
     /// Made with `openssl genpkey -algorithm ed25519`; the signer is that of
     /// `openssl pkey -pubout -outform DER | sha256sum`.
@@ -219,53 +209,41 @@ mod tests {
         assert_eq!(SigningKey::read(other).err(), Some(KeyError::Algorithm));
     }
 
+    fn signers(store: &dyn Store, artefact: &Fetched) -> BTreeSet<String> {
+        let found = evidence(store, &artefact.digest).unwrap();
+        let trust = Trust::default();
+        let verified = found.iter().filter_map(|one| {
+            let key = one.key();
+            let now = SystemTime::UNIX_EPOCH;
+            trust.verify(&one.bundle, &artefact.bytes, key.as_ref(), now).ok()
+        });
+        verified.map(|one| one.signer.to_string()).collect()
+    }
+
     #[test]
     fn only_valid_signatures_of_the_same_artefact_count() {
         let directory = tempfile::tempdir().unwrap();
         let layout = Layout::new(&OsSystem, directory.path());
         let artefact = Fetched::made(Document::manifest(super::super::model::ITEM, Vec::new()));
         layout.put_manifest(&artefact, Some("v1")).unwrap();
-        let digest = artefact.digest.clone();
-        assert!(signers(&layout, &digest).unwrap().is_empty());
+        assert!(signers(&layout, &artefact).is_empty());
         let subject = artefact.descriptor();
         for (pem, count) in [(ED25519_PEM, 1), (P256_PEM, 2)] {
             let key = SigningKey::read(pem).ok().unwrap();
             sign(&layout, "oci://h/a", &subject, &key).unwrap();
-            assert_eq!(signers(&layout, &digest).unwrap().len(), count);
+            assert_eq!(signers(&layout, &artefact).len(), count);
         }
-        let all = signers(&layout, &digest).unwrap();
+        let all = signers(&layout, &artefact);
         assert!(all.contains(ED25519_SIGNER) && all.contains(P256_SIGNER));
-        // The signature of another artefact, listed under this one.
-        let other = Document::manifest(super::super::model::BUNDLE, Vec::new());
-        let other = Descriptor::of(MANIFEST, &other.to_bytes());
-        assert!(signers(&layout, &other.digest).unwrap().is_empty());
-    }
-
-    #[test]
-    fn a_changed_text_key_or_signature_is_not_valid() {
-        let key = SigningKey::read(ED25519_PEM).ok().unwrap();
-        let digest = digest_of(b"x");
-        let text =
-            json!({"critical": {"image": {"docker-manifest-digest": digest}, "type": STATEMENT}});
-        let payload = text.to_string().into_bytes();
-        let mut layer = Descriptor::of(PAYLOAD, &payload);
-        layer.annotations.insert(SIGNED.to_owned(), STANDARD.encode(key.sign(&payload).unwrap()));
-        layer.annotations.insert(KEY.to_owned(), STANDARD.encode(key.public()));
-        assert_eq!(signer_of(&layer, &payload, &digest).as_deref(), Some(ED25519_SIGNER));
-        assert_eq!(signer_of(&layer, &payload, &digest_of(b"y")), None);
-        for index in 0..payload.len() {
-            let mut changed = payload.clone();
-            changed[index] ^= 1;
-            assert_eq!(signer_of(&layer, &changed, &digest), None, "{index}");
-        }
-        for name in [SIGNED, KEY] {
-            let mut bytes = STANDARD.decode(&layer.annotations[name]).unwrap();
-            *bytes.last_mut().unwrap() ^= 1;
-            let mut changed = layer.clone();
-            changed.annotations.insert(name.to_owned(), STANDARD.encode(bytes));
-            assert_eq!(signer_of(&changed, &payload, &digest), None, "{name}");
-            changed.annotations.remove(name);
-            assert_eq!(signer_of(&changed, &payload, &digest), None, "{name}");
-        }
+        // The bundle of one artefact, added to another one.
+        let other = Fetched::made(Document::manifest(super::super::model::BUNDLE, Vec::new()));
+        layout.put_manifest(&other, Some("v2")).unwrap();
+        assert!(signers(&layout, &other).is_empty());
+        let bundle = evidence(&layout, &artefact.digest).unwrap().remove(0);
+        let key = bundle.key();
+        let about = Descriptor::of(MANIFEST, &other.bytes);
+        attach(&layout, &about, bundle.bundle.as_bytes(), key.as_ref()).unwrap();
+        assert_eq!(evidence(&layout, &other.digest).unwrap().len(), 1);
+        assert!(signers(&layout, &other).is_empty());
     }
 }
