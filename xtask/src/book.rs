@@ -45,6 +45,7 @@ const PARTS: [(&str, &[&str]); 7] = [
         &[
             "guide/one-repository.md",
             "guide/team-registry.md",
+            "guide/many-repositories.md",
             "guide/prompts-in-ci.md",
             "guide/agents.md",
             "guide/moving-over.md",

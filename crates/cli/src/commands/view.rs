@@ -6,11 +6,14 @@ use std::process::ExitCode;
 
 use brief_registry::install::{self, Newest, ProjectPaths};
 use brief_registry::manifest::Manifest;
-use brief_serve::view::{ExportError, ProjectView, ViewAddress, export, open_in_browser, serve};
+use brief_serve::view::{
+    ExportError, ProjectView, ViewAddress, ViewExtras, export, open_in_browser, serve,
+};
 use brief_syntax::hash::sha256;
 use brief_syntax::project::resolve_existing;
 use clap::Args;
 
+use super::fleet;
 use crate::error::CommandError;
 use crate::installation;
 use crate::session::Session;
@@ -39,6 +42,10 @@ pub(crate) struct ViewArgs {
     /// Ask the sources of brief.toml for newer versions once, for the page of installed items; this uses the network
     #[arg(long)]
     updates: bool,
+
+    /// Add a page with many repositories, as `brief fleet` reads them; may be given several times
+    #[arg(long, value_name = "SOURCE")]
+    fleet: Vec<PathBuf>,
 
     /// Do not open the browser; the address is printed
     #[arg(long)]
@@ -69,10 +76,15 @@ pub(crate) fn run(
         return Err(refused.with_hint("`brief view DIRECTORY` takes a directory of a project"));
     }
     let updates = args.updates.then(|| newer_versions(ui, session, &directory)).transpose()?;
+    let fleet = match args.fleet.as_slice() {
+        [] => None,
+        sources => Some(fleet::report(ui, session, sources)?),
+    };
+    let extras = ViewExtras { updates, fleet };
     if let Some(out) = &args.out {
         let out = resolve_existing(system, &session.directory().join(out)).path;
         let base = args.base.as_deref();
-        let written = export(&session.shared_system(), &directory, &out, base, updates);
+        let written = export(&session.shared_system(), &directory, &out, base, extras);
         let written = written.map_err(|error| refusal(&error))?;
         ui.status(&format!("{}: {}", out.display(), written.summary()))?;
         return Ok(ExitCode::SUCCESS);
@@ -93,7 +105,7 @@ pub(crate) fn run(
     }
     ui.tell_remarks()?;
     let interruption = system.interruption().map_err(CommandError::from)?;
-    let view = ProjectView::new(session.shared_system(), directory, updates);
+    let view = ProjectView::new(session.shared_system(), directory, extras);
     serve(view, address, &interruption)
         .map_err(|error| CommandError::refused(error.to_string()))?;
     Err(CommandError::interrupted())

@@ -13,7 +13,7 @@ use crate::install::{MONEY, Remote, consumer, git, guidance, run, write_all};
 use crate::kill_matrix::in_process;
 
 /// A project whose user has a name, and `acme/guidance` with the tags `v1.0.0` and `v1.1.0`.
-fn with_two_versions() -> (Sandbox, Remote) {
+pub(crate) fn with_two_versions() -> (Sandbox, Remote) {
     let project = consumer();
     let settings = project.home().join(".gitconfig");
     let text = fs::read_to_string(&settings).unwrap();
@@ -31,7 +31,7 @@ fn commit(path: &Path) {
 }
 
 /// Makes a repository below `fleet` with files of its own and the rule `money` of `v1.0.0`.
-fn member(project: &Sandbox, name: &str) -> PathBuf {
+pub(crate) fn member(project: &Sandbox, name: &str) -> PathBuf {
     let path = project.path().join("fleet").join(name);
     write_all(&path, &[("src/a.py", "pass\n"), ("README.md", "# Shop\n")]);
     git(&path, &["init", "--quiet", "--initial-branch=main"]);

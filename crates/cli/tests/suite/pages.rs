@@ -457,6 +457,28 @@ fn plain_guides_run_as_written() {
     }
 }
 
+/// The page about many repositories, in a directory with two that are behind.
+#[test]
+fn the_guide_to_many_repositories_runs() {
+    let scene = || {
+        let (project, _) = crate::fleet_update::with_two_versions();
+        for name in ["shop", "billing"] {
+            let path = crate::fleet_update::member(&project, name);
+            let to = project.path().join("repositories").join(name);
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::rename(path, to).unwrap();
+        }
+        let mirror = project.outside().join("github/acme/billing.git");
+        let clone =
+            ["clone", "--quiet", "--bare", "repositories/billing", mirror.to_str().unwrap()];
+        git(&project.path(), &clone);
+        with_programs(project, "")
+    };
+    let path = "docs/guide/many-repositories.md";
+    let silence = Silence::IsShort;
+    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+}
+
 /// No guide is left out of these tests.
 #[test]
 fn every_guide_is_run() {

@@ -9,6 +9,7 @@ use brief_testkit::Sandbox;
 use serde_json::Value;
 
 use crate::diff::{commit, git};
+use crate::fleet_update::{member, with_two_versions};
 use crate::hook_clients::{hook, marked, tool};
 use crate::install::{consumer, guidance, item};
 use crate::{project, shop};
@@ -215,6 +216,64 @@ fn installed_items_are_those_of_list() {
     let page = project.read("pages/registry.html");
     assert_eq!(values(&page, "data-update"), ["true"]);
     assert!(page.contains(&newer[..12]), "{page}");
+}
+
+/// The page of a fleet says what `brief fleet` prints, all and by state, served and exported.
+#[test]
+fn a_fleet_is_that_of_fleet() {
+    let (project, _) = with_two_versions();
+    for name in ["one", "two"] {
+        member(&project, name);
+    }
+    let two = project.path().join("fleet/two");
+    std::fs::write(two.join(".claude/rules/money.md"), "changed <b>\n").unwrap();
+    crate::install::git(&two, &["commit", "--quiet", "-am", "message"]);
+    let strange = project.path().join("fleet/<b>&amp;");
+    std::fs::create_dir_all(&strange).unwrap();
+    crate::install::git(&strange, &["init", "--quiet"]);
+    let json = project.run(&["fleet", "fleet", "--budget", "1", "--json"]).json();
+    let all = json["repositories"].as_array().unwrap();
+    let viewer = Viewer::start(&project, &["view", "--no-open", "--fleet", "fleet"]);
+    viewer.checked();
+    let page = viewer.get("fleet");
+    let words = |one: &Value, key: &str| one[key].as_str().unwrap().to_owned();
+    let escaped =
+        |text: String| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let names: Vec<String> = all.iter().map(|one| escaped(words(one, "path"))).collect();
+    assert_eq!(values(&page, "data-repository"), names);
+    assert!(!page.contains("<b>"), "{page}");
+    let states = |one: &Value| {
+        let states = one["states"].as_array().unwrap().iter();
+        let states =
+            states.map(|state| state.as_str().unwrap()).filter(|state| *state != "over-budget");
+        states.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(values(&page, "data-states"), all.iter().map(states).collect::<Vec<_>>());
+    for state in ["drifted", "no-guidance", "behind"] {
+        let found: Vec<String> = all
+            .iter()
+            .filter(|one| states(one).split(' ').any(|one| one == state))
+            .map(|one| escaped(words(one, "path")))
+            .collect();
+        assert_eq!(number(&page, &format!("data-state=\"{state}\"")), found.len() as u64);
+        let page = viewer.get(&format!("fleet?state={state}"));
+        assert_eq!(values(&page, "data-repository"), found, "{state}");
+    }
+    assert_eq!(values(&page, "data-item"), ["rule/money"]);
+    assert!(page.contains("<code>1.0.0</code>: <data value=\"2\">2</data>"), "{page}");
+    let tokens = all[1]["tokens"].as_u64().unwrap();
+    assert!(page.contains(&format!("<data value=\"{tokens}\">")), "{page}");
+
+    assert_eq!(project.run(&["view", "--fleet", "fleet", "--out", "pages"]).code, Some(0));
+    let exported = project.read("pages/fleet/all.html");
+    assert_eq!(values(&exported, "data-repository"), names);
+    assert!(exported.contains("href=\"../fleet/drifted.html\""), "{exported}");
+    assert_eq!(values(&project.read("pages/fleet/drifted.html"), "data-repository"), ["fleet/two"]);
+    // Without repositories there is no such page.
+    assert_eq!(project.run(&["view", "--out", "others"]).code, Some(0));
+    assert!(!project.path().join("others/fleet").exists());
+    assert!(!project.read("others/index.html").contains("Fleet"));
+    assert_eq!(project.run(&["view", "--fleet", "missing", "--out", "others"]).code, Some(1));
 }
 
 /// For the items of a file, the table of items and clients says what `brief sees` says.

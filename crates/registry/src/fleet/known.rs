@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use brief_syntax::System;
 use brief_syntax::system::cache_directory;
@@ -21,7 +22,7 @@ const MOST_BYTES: u64 = 1024 * 1024 * 1024;
 pub struct KnownMembers {
     /// The file; `None` where nothing is remembered.
     file: Option<PathBuf>,
-    members: HashMap<String, FleetFacts>,
+    members: Mutex<HashMap<String, FleetFacts>>,
     /// The number of lines that the file had.
     lines: usize,
 }
@@ -56,19 +57,21 @@ impl KnownMembers {
         let file = cache.join("fleet").join(format!("{}.jsonl", fingerprint(&name)));
         let bytes = system.read(&file, MOST_BYTES).unwrap_or_default();
         let mut known = KnownMembers { file: Some(file), ..KnownMembers::default() };
+        let members = known.members.get_mut().unwrap_or_else(PoisonError::into_inner);
         for line in bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
             known.lines += 1;
             // The last line of a killed run may be torn.
             if let Ok(member) = serde_json::from_slice::<KnownMember>(line) {
-                known.members.insert(key(&member.place, &member.commit), member.facts);
+                members.insert(key(&member.place, &member.commit), member.facts);
             }
         }
         known
     }
 
-    /// Returns the facts of a member at a commit.
-    pub(super) fn get(&self, place: &str, commit: &str) -> Option<FleetFacts> {
-        self.members.get(&key(place, commit)).cloned()
+    /// Takes the facts of a member at a commit out: each is asked for once, and a large fleet should not be in memory twice.
+    pub(super) fn take(&self, place: &str, commit: &str) -> Option<FleetFacts> {
+        let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        members.remove(&key(place, commit))
     }
 
     /// Appends the facts of a member. They are a copy: that they cannot be kept is no problem of the run.

@@ -117,7 +117,7 @@ impl Reader<'_> {
         let Some(commit) = commit else { return Ok(()) };
         member.commit = Some(commit.clone());
         let name = member.place.to_string();
-        let mut facts = match known.get(&name, &commit) {
+        let mut facts = match known.take(&name, &commit) {
             Some(facts) if facts.tokens.is_some() || self.measure.is_none() => {
                 member.facts = facts;
                 return Ok(());

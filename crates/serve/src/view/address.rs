@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use brief_engine::{Action, Timing};
+use brief_registry::fleet::FleetState;
 use brief_syntax::hash::sha256;
 use brief_syntax::markdown::decoded_destination;
 use brief_syntax::text::percent_encoded;
@@ -40,6 +41,8 @@ pub(super) enum PageAddress {
     Sessions { days: u64, about: String, page: usize },
     /// The installed items.
     Registry,
+    /// The repositories of a fleet, in one state or in any.
+    Fleet { state: Option<FleetState>, page: usize },
     /// The items with some words.
     Search { query: String, page: usize },
 }
@@ -99,6 +102,10 @@ impl PageAddress {
                 page,
             },
             ("registry", "") => PageAddress::Registry,
+            ("fleet", "") => {
+                let state = fields.first("state").and_then(fleet_state);
+                PageAddress::Fleet { state, page }
+            }
             ("search", "") => {
                 let query = fields.text("q").unwrap_or_default().to_owned();
                 PageAddress::Search { query, page }
@@ -169,6 +176,15 @@ impl PageAddress {
                 "sessions".to_owned()
             }
             PageAddress::Registry => "registry".to_owned(),
+            PageAddress::Fleet { state, page } => {
+                if let Some(state) = state {
+                    add("state", state.as_str());
+                }
+                if *page > 1 {
+                    add("page", &page.to_string());
+                }
+                "fleet".to_owned()
+            }
             PageAddress::Search { query, page } => {
                 if !query.is_empty() {
                     add("q", query);
@@ -202,6 +218,10 @@ impl PageAddress {
             PageAddress::Change { .. } => "change.html".to_owned(),
             PageAddress::Sessions { page: number, .. } => page("sessions", *number),
             PageAddress::Registry => "registry.html".to_owned(),
+            PageAddress::Fleet { state, page: number } => match state {
+                Some(state) => page(&format!("fleet/{}", state.as_str()), *number),
+                None => page("fleet/all", *number),
+            },
             PageAddress::Search { page: number, .. } => page("search", *number),
         }
     }
@@ -220,6 +240,10 @@ fn is_inside(path: &str) -> bool {
 
 fn action(word: &str) -> Option<Action> {
     [Action::Read, Action::Edit, Action::Create].into_iter().find(|one| one.as_str() == word)
+}
+
+fn fleet_state(word: &str) -> Option<FleetState> {
+    FleetState::ALL.into_iter().find(|state| state.as_str() == word)
 }
 
 fn timing(word: &str) -> Option<Timing> {
@@ -350,6 +374,8 @@ mod tests {
             PageAddress::Change { from: "HEAD".into(), to: String::new() },
             PageAddress::Sessions { days: 7, about: "a b&c".into(), page: 1 },
             PageAddress::Registry,
+            PageAddress::Fleet { state: None, page: 3 },
+            PageAddress::Fleet { state: Some(FleetState::OverBudget), page: 1 },
             PageAddress::Search { query: "tests & \"more\" + <b>".into(), page: 2 },
         ]
     }

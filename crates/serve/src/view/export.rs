@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_registry::install::Newest;
+use brief_registry::fleet::FleetState;
 use brief_syntax::System;
 use brief_syntax::system::{FileKind, Remembered};
 use brief_syntax::text::counted;
@@ -18,7 +18,8 @@ use super::address::{Joined, Links, PageAddress};
 use super::layout::Frame;
 use super::pages::{self, Asked};
 use super::snapshot::Snapshot;
-use super::{ProjectView, SCRIPT, STYLE};
+use super::{ProjectView, SCRIPT, STYLE, ViewExtras};
+use crate::fleet::FleetReport;
 
 /// The record of an export's files, one name a line.
 const RECORD: &str = "brief-view.txt";
@@ -93,13 +94,13 @@ pub fn export(
     directory: &Path,
     out: &Path,
     base: Option<&str>,
-    updates: Option<Vec<Newest>>,
+    extras: ViewExtras,
 ) -> Result<ExportReport, ExportError> {
     check_ours(system.as_ref(), out)?;
     // What a killed run has left must not be read as a part of the project.
     clear_abandoned(system.as_ref(), out.parent().unwrap_or(Path::new("/")));
     let alone: Arc<dyn System> = Arc::new(Remembered::new(Arc::clone(system)).without_user());
-    let view = ProjectView::new(alone, directory.to_owned(), updates);
+    let view = ProjectView::new(alone, directory.to_owned(), extras);
     view.read();
     let newest = view.newest.borrow().clone();
     if let Some(problem) = &newest.snapshot.problem {
@@ -118,7 +119,8 @@ fn rendered(
     health: Option<&super::health::Health>,
     base: Option<&str>,
 ) -> Result<BTreeMap<String, String>, ExportError> {
-    let addresses = addresses(snapshot, base);
+    let mut addresses = addresses(snapshot, base);
+    addresses.extend(view.extras.fleet.iter().flat_map(fleet_addresses));
     let there: BTreeSet<String> = addresses.iter().map(PageAddress::exported).collect();
     let mut files = BTreeMap::from([
         // In a repository, the pages are neither committed by chance nor files that guidance is for.
@@ -134,7 +136,9 @@ fn rendered(
         let links = Links::of(address, Joined::Exported(&there));
         let asked = Asked { view, snapshot, health, links: &links };
         let page = pages::page(&asked, address);
-        let frame = Frame { snapshot, address: Some(address), links: &links, state: None };
+        let has_fleet = view.extras.fleet.is_some();
+        let frame =
+            Frame { snapshot, address: Some(address), links: &links, state: None, has_fleet };
         files.insert(address.exported(), page.framed(&frame));
     }
     let names: Vec<&str> = files.keys().map(String::as_str).chain([RECORD]).collect();
@@ -183,6 +187,17 @@ fn addresses(snapshot: &Snapshot, base: Option<&str>) -> Vec<PageAddress> {
     }
     let items = snapshot.items.iter().take(MOST_ITEMS);
     addresses.extend(items.map(|item| PageAddress::item(&item.id)));
+    addresses
+}
+
+/// Returns the pages of a fleet: all repositories, and those of each state.
+fn fleet_addresses(fleet: &FleetReport) -> Vec<PageAddress> {
+    let parts = |rows: usize| 1..=rows.div_ceil(pages::ROWS).clamp(1, MOST_PARTS);
+    let of = |state, rows| parts(rows).map(move |page| PageAddress::Fleet { state, page });
+    let mut addresses: Vec<PageAddress> = of(None, fleet.members().len()).collect();
+    for state in FleetState::ALL {
+        addresses.extend(of(Some(state), fleet.in_state(state).len()));
+    }
     addresses
 }
 

@@ -29,6 +29,8 @@ pub(super) struct Frame<'f> {
     pub(super) links: &'f Links<'f>,
     /// The number of the state that a served page shows: the page asks for changes since then.
     pub(super) state: Option<u64>,
+    /// True if there are repositories to show.
+    pub(super) has_fleet: bool,
 }
 
 impl Page {
@@ -43,7 +45,7 @@ impl Page {
 
     /// Puts the page into its frame.
     pub(super) fn framed(&self, frame: &Frame<'_>) -> String {
-        let Frame { snapshot, address, links, state } = *frame;
+        let Frame { snapshot, address, links, state, has_fleet } = *frame;
         let name = snapshot.name();
         let framed = html! {
             (DOCTYPE)
@@ -64,7 +66,7 @@ impl Page {
                         p class="project" { (link(links, &PageAddress::top(), html! { (shown(&name)) })) }
                         nav aria-label="Pages" {
                             ul {
-                                @for (title, to) in pages() {
+                                @for (title, to) in pages().into_iter().filter(|(_, to)| has_fleet || !matches!(to, PageAddress::Fleet { .. })) {
                                     @if let Some(way) = links.to(&to) {
                                         li { a href=(way) aria-current=[is_at(address, &to).then_some("page")] { (title) } }
                                     }
@@ -95,7 +97,7 @@ impl Page {
     }
 }
 
-fn pages() -> [(&'static str, PageAddress); 6] {
+fn pages() -> [(&'static str, PageAddress); 7] {
     let sessions = PageAddress::Sessions { days: DAYS, about: String::new(), page: 1 };
     [
         ("Project", PageAddress::top()),
@@ -103,6 +105,7 @@ fn pages() -> [(&'static str, PageAddress); 6] {
         ("Changes", PageAddress::Change { from: "HEAD".to_owned(), to: String::new() }),
         ("Sessions", sessions),
         ("Registry", PageAddress::Registry),
+        ("Fleet", PageAddress::Fleet { state: None, page: 1 }),
         ("Search", PageAddress::Search { query: String::new(), page: 1 }),
     ]
 }

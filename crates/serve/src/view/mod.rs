@@ -31,6 +31,8 @@ use layout::Frame;
 use pages::Asked;
 use snapshot::Snapshot;
 
+use crate::fleet::FleetReport;
+
 pub use browser::open_in_browser;
 pub use export::{ExportError, ExportReport, export};
 pub use server::{ViewAddress, ViewError, serve};
@@ -60,23 +62,23 @@ pub struct ProjectView {
     directory: PathBuf,
     /// The newest state; number 0 until the first is there.
     newest: watch::Sender<ShownState>,
-    /// The newest versions of the sources, if they were asked.
-    updates: Option<Vec<Newest>>,
+    extras: ViewExtras,
+}
+
+/// The parts of pages that are asked for once, when a view is started: a page asks no server.
+#[derive(Default)]
+pub struct ViewExtras {
+    /// The newest versions of the sources.
+    pub updates: Option<Vec<Newest>>,
+    /// Many repositories.
+    pub fleet: Option<FleetReport>,
 }
 
 impl ProjectView {
-    /// Shows the project around a directory. A page asks no source; `updates` is what they said before.
-    pub fn new(
-        system: Arc<dyn System>,
-        directory: PathBuf,
-        updates: Option<Vec<Newest>>,
-    ) -> ProjectView {
-        ProjectView {
-            system,
-            directory,
-            newest: watch::Sender::new(ShownState::default()),
-            updates,
-        }
+    /// Shows the project around a directory.
+    pub fn new(system: Arc<dyn System>, directory: PathBuf, extras: ViewExtras) -> ProjectView {
+        let newest = watch::Sender::new(ShownState::default());
+        ProjectView { system, directory, newest, extras }
     }
 
     /// Reads the project: first its guidance, then the checks.
@@ -133,7 +135,8 @@ impl ProjectView {
             None => pages::nowhere(&links),
         };
         let state = Some(newest.number);
-        let frame = Frame { snapshot, address: address.as_ref(), links: &links, state };
+        let has_fleet = self.extras.fleet.is_some();
+        let frame = Frame { snapshot, address: address.as_ref(), links: &links, state, has_fleet };
         (page.is_found, page.framed(&frame))
     }
 }

@@ -37,7 +37,7 @@ fn project() -> MemorySystem {
 }
 
 fn view(system: MemorySystem) -> ProjectView {
-    let view = ProjectView::new(Arc::new(system), PathBuf::from("/p"), None);
+    let view = ProjectView::new(Arc::new(system), PathBuf::from("/p"), ViewExtras::default());
     view.read();
     view
 }
@@ -195,7 +195,11 @@ fn texts_of_a_project_are_never_markup() {
 fn pages_say_what_to_do_where_there_is_nothing() {
     let empty = view(MemorySystem::new("/p").with_dir("src"));
     assert!(found(&empty, "").contains("brief init"));
-    let nowhere = ProjectView::new(Arc::new(MemorySystem::new("/p")), PathBuf::from("/q"), None);
+    let nowhere = ProjectView::new(
+        Arc::new(MemorySystem::new("/p")),
+        PathBuf::from("/q"),
+        ViewExtras::default(),
+    );
     nowhere.read();
     let (is_found, page) = get(&nowhere, "");
     assert!(!is_found && page.contains("brief view DIRECTORY"), "{page}");
@@ -255,7 +259,8 @@ fn served(system: Arc<dyn System>, directory: &str) -> Served {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let ended = Interruption::default();
-    let (until, view) = (ended.clone(), ProjectView::new(system, PathBuf::from(directory), None));
+    let (until, view) =
+        (ended.clone(), ProjectView::new(system, PathBuf::from(directory), ViewExtras::default()));
     let token = "0123456789abcdef";
     let address = ViewAddress { listener, token: token.to_owned() };
     thread::spawn(move || serve(view, address, &until));
@@ -413,7 +418,7 @@ fn an_export_is_whole_the_same_and_careful() {
         .unwrap();
     system.create_file(&root.join("src/a.py"), b"").unwrap();
     let out = top.join("out");
-    let report = export(&system, &root, &out, None, None).unwrap();
+    let report = export(&system, &root, &out, None, ViewExtras::default()).unwrap();
     let first = pages_in(&out);
     assert_eq!(report.files, first.len());
     assert!(first.len() > 10, "{}", first.len());
@@ -430,16 +435,16 @@ fn an_export_is_whole_the_same_and_careful() {
             assert!(names.contains(&link.trim_start_matches("../")), "{name}: {link}");
         }
     }
-    export(&system, &root, &out, None, None).unwrap();
+    export(&system, &root, &out, None, ViewExtras::default()).unwrap();
     assert_eq!(pages_in(&out), first);
     system.create_file(&out.join("notes.txt"), b"mine").unwrap();
-    let refused = export(&system, &root, &out, None, None).unwrap_err();
+    let refused = export(&system, &root, &out, None, ViewExtras::default()).unwrap_err();
     assert!(matches!(refused, ExportError::Foreign { example, .. } if example == "notes.txt"));
     assert_eq!(system.read(&out.join("notes.txt"), 100).unwrap(), b"mine");
-    let refused = export(&system, &root, &root, None, None).unwrap_err();
+    let refused = export(&system, &root, &root, None, ViewExtras::default()).unwrap_err();
     assert!(matches!(refused, ExportError::Foreign { .. }));
     assert!(matches!(
-        export(&system, &root, &top.join("new"), Some("main"), None),
+        export(&system, &root, &top.join("new"), Some("main"), ViewExtras::default()),
         Err(ExportError::History(_))
     ));
     let left: Vec<String> = pages_in(&top)

@@ -164,6 +164,18 @@ pub(crate) fn run(
     Ok(if has_failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
 }
 
+/// Reads repositories for a page: with their tokens, and without a question to a server.
+#[cfg(feature = "agent")]
+pub(crate) fn report(
+    ui: &mut Ui,
+    session: &Session,
+    sources: &[PathBuf],
+) -> Result<FleetReport, CommandError> {
+    let which = FleetSources { sources: sources.to_vec(), rev: None };
+    let members = which.read(ui, session, true)?;
+    Ok(FleetReport::of(session.directory(), members, &NewestByPlace::new(), None, &[]))
+}
+
 impl FleetSources {
     /// Finds and reads the repositories.
     fn read(

@@ -2,6 +2,7 @@
 
 mod change;
 mod file;
+mod fleet;
 mod item;
 mod matrix;
 mod project;
@@ -54,6 +55,7 @@ pub(super) fn page(asked: &Asked<'_>, address: &PageAddress) -> Page {
         PageAddress::Change { from, to } => change::page(asked, from, to),
         PageAddress::Sessions { days, about, page } => sessions::page(asked, *days, about, *page),
         PageAddress::Registry => registry::page(asked),
+        PageAddress::Fleet { state, page } => fleet::page(asked, *state, *page),
         PageAddress::Search { query, page } => search::page(asked, query, *page),
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn page(asked: &Asked<'_>) -> Page {
             },
             Some(lock) => html! {
                 @if status.is_pending { p class="note" { "A run was killed before it finished; " code { "brief sync" } " finishes it." } }
-                (sources(&lock, asked.view.updates.as_deref()))
+                (sources(&lock, asked.view.extras.updates.as_deref()))
                 (items(&lock, &status.drift))
                 (packages(&lock))
             },

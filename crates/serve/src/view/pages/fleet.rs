@@ -1,0 +1,134 @@
+//! The repositories of a fleet, by state, and the versions of each item.
+
+use std::collections::BTreeMap;
+
+use brief_registry::fleet::{FleetMember, FleetState, Judgement};
+use maud::{Markup, html};
+
+use super::super::address::PageAddress;
+use super::super::layout::Column::{Number, Words};
+use super::super::layout::{Page, Paged, head, link, number, shown, table};
+use super::{Asked, ROWS};
+use crate::fleet::FleetReport;
+
+/// The number of characters of a commit that people read.
+const SHORT: usize = 12;
+
+pub(super) fn page(asked: &Asked<'_>, state: Option<FleetState>, page: usize) -> Page {
+    let Some(fleet) = &asked.view.extras.fleet else {
+        return Page::missing(
+            "Fleet",
+            html! {
+                h1 { "No repositories are named" }
+                p { code { "brief view --fleet SOURCE" } " shows repositories, directories of them, and lists." }
+            },
+        );
+    };
+    let main = html! {
+        h1 { "Repositories" }
+        (states(asked, fleet, state))
+        (repositories(asked, fleet, state, page))
+        @if state.is_none() && page == 1 { (items(fleet)) }
+        p { "As they were when this was started; " code { "brief fleet" } " says the same of them now." }
+    };
+    Page::new("Fleet", main)
+}
+
+/// Returns the way to each state, with the number of its repositories.
+fn states(asked: &Asked<'_>, fleet: &FleetReport, chosen: Option<FleetState>) -> Markup {
+    let to = |state| PageAddress::Fleet { state, page: 1 };
+    let is_chosen = |state: Option<FleetState>| (state == chosen).then_some("true");
+    html! {
+        nav aria-label="States" {
+            ul class="filters" {
+                li aria-current=[is_chosen(None)] data-state="all" {
+                    (link(asked.links, &to(None), html! { "all" })) " " (number(fleet.members().len()))
+                }
+                @for state in FleetState::ALL {
+                    li aria-current=[is_chosen(Some(state))] data-state=(state.as_str()) {
+                        (link(asked.links, &to(Some(state)), html! { (state.as_str()) }))
+                        " " (number(fleet.in_state(state).len()))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn repositories(
+    asked: &Asked<'_>,
+    fleet: &FleetReport,
+    state: Option<FleetState>,
+    page: usize,
+) -> Markup {
+    let members: Vec<&(FleetMember, Judgement)> = fleet
+        .members()
+        .iter()
+        .filter(|(_, judged)| state.is_none_or(|state| judged.has(state)))
+        .collect();
+    let part = Paged::of(&members, page, ROWS);
+    html! {
+        section aria-labelledby="repositories" {
+            h2 id="repositories" { @match state { Some(state) => (state.as_str()), None => "All" } }
+            @if members.is_empty() { p { "None." } } @else {
+                (table("Repositories", html! {
+                    (head([Words("repository"), Words("commit"), Words("states"), Number("items"), Number("tokens"), Words("sources"), Words("remarks")]))
+                    tbody { @for (member, judged) in part.rows { (row(fleet, member, judged)) } }
+                }))
+                (part.turn(asked.links, &|page| PageAddress::Fleet { state, page }))
+            }
+        }
+    }
+}
+
+fn row(fleet: &FleetReport, member: &FleetMember, judged: &Judgement) -> Markup {
+    let facts = &member.facts;
+    let states: Vec<&str> = judged.states.iter().map(|state| state.as_str()).collect();
+    let short = |commit: &str| commit.get(..SHORT).unwrap_or(commit).to_owned();
+    html! {
+        tr data-repository=(shown(&fleet.name(member))) data-states=(states.join(" ")) {
+            th scope="row" class="path" { (shown(&fleet.name(member))) }
+            td { code { (member.commit.as_deref().map_or("–".to_owned(), short)) } }
+            td { (states.join(", ")) }
+            td class="number" { (number(facts.items.len())) }
+            td class="number" { @match facts.tokens { Some(tokens) => (number(tokens)), None => "–" } }
+            td class="path" { @for source in &facts.sources {
+                (shown(&source.address)) " " code { (source.commit.as_deref().map_or("", |commit| commit.strip_prefix("sha256:").unwrap_or(commit)).get(..SHORT).unwrap_or_default()) } " "
+            } }
+            td {
+                @if let Some(problem) = &member.problem { (shown(problem)) }
+                @for path in facts.drifted.iter().take(5) { code { (shown(path)) } " " }
+                @if facts.drifted.len() > 5 { "and " (number(facts.drifted.len() - 5)) " more" }
+            }
+        }
+    }
+}
+
+/// Returns the items with the number of repositories for each version.
+fn items(fleet: &FleetReport) -> Markup {
+    let mut items: BTreeMap<(&str, &str), BTreeMap<&str, usize>> = BTreeMap::new();
+    for item in fleet.members().iter().flat_map(|(member, _)| &member.facts.items) {
+        let version = item.version.as_deref().or_else(|| item.sha256.get(..SHORT));
+        let versions = items.entry((item.kind.as_str(), item.name.as_str())).or_default();
+        *versions.entry(version.unwrap_or_default()).or_default() += 1;
+    }
+    html! {
+        section aria-labelledby="versions" {
+            h2 id="versions" { "Items" }
+            p { (number(items.len())) " items; without a version, the beginning of the content's hash" }
+            (table("Items by version", html! {
+                (head([Words("item"), Number("repositories"), Words("versions")]))
+                tbody {
+                    @for ((kind, name), versions) in items.iter().take(ROWS) {
+                        tr data-item={ (shown(kind)) "/" (shown(name)) } {
+                            th scope="row" { (shown(kind)) "/" (shown(name)) }
+                            td class="number" { (number(versions.values().sum())) }
+                            td { @for (version, count) in versions { code { (shown(version)) } ": " (number(*count)) " " } }
+                        }
+                    }
+                }
+            }))
+            @if items.len() > ROWS { p class="note" { "The first " (number(ROWS)) " are shown; " code { "brief fleet --csv" } " has all." } }
+        }
+    }
+}
