@@ -21,6 +21,9 @@ const CERTIFICATE_BYTES: u64 = 4 * 1024 * 1024;
 /// The time limit for a connection. A reachable server needs far less.
 const CONNECT: Duration = Duration::from_secs(10);
 
+/// The connections to one server that stay open for the next request; a registry of containers is asked over as many.
+pub const CONNECTIONS: usize = 8;
+
 /// The way to a server.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Route {
@@ -82,6 +85,8 @@ impl Route {
             .max_redirects(0)
             .max_redirects_will_error(false)
             .timeout_connect(Some(CONNECT))
+            .max_idle_connections(2 * CONNECTIONS)
+            .max_idle_connections_per_host(CONNECTIONS)
             .user_agent(concat!("brief/", env!("CARGO_PKG_VERSION")))
             .build();
         Ok(ureq::Agent::with_parts(config, DefaultConnector::default(), Names::default()))

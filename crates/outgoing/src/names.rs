@@ -2,12 +2,15 @@
 //!
 //! The program is linked with a static C library where that is possible, and a static library must not load
 //! the name service modules of the system that it runs on: they are made for that system's own version.
-//! So `getent`, which every Linux system has, is asked. Systems without it resolve names in this process.
+//! So `getent`, which every Linux system has, is asked. Systems without it resolve names in this process. The HTTP
+//! library asks for every request, also where a connection is open, so an answer is kept for a while.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
-use brief_syntax::system::{Call, Ending, Environment, OsSystem, Stream, System};
+use brief_syntax::system::{Call, Ending, Environment, Machine, OsSystem, Stream, System};
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
@@ -18,6 +21,9 @@ const LOOKUP_TIME: Duration = Duration::from_secs(30);
 /// The limit for the output; `getent` prints some 40 bytes for each address.
 const OUTPUT_BYTES: usize = 64 * 1024;
 
+/// The time for which an answer is used again.
+const KEPT: Duration = Duration::from_mins(1);
+
 /// The limit of the HTTP library for addresses.
 const MOST_ADDRESSES: usize = 16;
 
@@ -25,6 +31,24 @@ const MOST_ADDRESSES: usize = 16;
 #[derive(Debug, Default)]
 pub struct Names {
     in_process: DefaultResolver,
+    known: Mutex<BTreeMap<String, (SystemTime, Vec<IpAddr>)>>,
+}
+
+impl Names {
+    /// Returns the addresses of a name that were looked up a moment ago, or looks them up.
+    fn addresses(&self, host: &str, now: SystemTime, look_up: impl FnOnce() -> Lookup) -> Lookup {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((since, addresses)) = known().get(host)
+            && now.duration_since(*since).is_ok_and(|age| age < KEPT)
+        {
+            return Lookup::Found(addresses.clone());
+        }
+        let found = look_up();
+        if let Lookup::Found(addresses) = &found {
+            known().insert(host.to_owned(), (now, addresses.clone()));
+        }
+        found
+    }
 }
 
 impl Resolver for Names {
@@ -39,12 +63,19 @@ impl Resolver for Names {
             Some("http") => Some(80),
             _ => None,
         });
-        let host = uri.host().filter(|host| is_name(host));
-        let (Some(host), Some(port), true) = (host, port, cfg!(target_os = "linux")) else {
+        let (Some(host), Some(port)) = (uri.host(), port) else {
             return self.in_process.resolve(uri, config, timeout);
         };
         let patience = LOOKUP_TIME.min(*timeout.after);
-        match look_up(&OsSystem, host, patience) {
+        let found = match (address(host), cfg!(target_os = "linux")) {
+            (Some(address), _) => Lookup::Found(vec![address]),
+            (None, false) => Lookup::NoProgram,
+            (None, true) => {
+                let now = OsSystem.now();
+                self.addresses(host, now, || look_up(&OsSystem, host, patience))
+            }
+        };
+        match found {
             Lookup::Found(addresses) => {
                 let all = addresses.into_iter().map(|address| SocketAddr::new(address, port));
                 let family = config.ip_family();
@@ -71,9 +102,10 @@ enum Lookup {
     NoProgram,
 }
 
-/// Returns whether `host` needs a lookup; an address does not.
-fn is_name(host: &str) -> bool {
-    !host.starts_with('[') && host.parse::<IpAddr>().is_err()
+/// Returns the address that a host is written as; a name is none.
+fn address(host: &str) -> Option<IpAddr> {
+    let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    inner.unwrap_or(host).parse().ok()
 }
 
 fn look_up(system: &dyn System, host: &str, patience: Duration) -> Lookup {
@@ -121,10 +153,33 @@ mod tests {
 
     #[test]
     fn addresses_need_no_lookup() {
-        assert!(is_name("example.com"));
-        assert!(is_name("localhost"));
-        assert!(!is_name("127.0.0.1"));
-        assert!(!is_name("[::1]"));
+        assert_eq!(address("example.com"), None);
+        assert_eq!(address("localhost"), None);
+        assert_eq!(address("127.0.0.1"), Some([127, 0, 0, 1].into()));
+        assert_eq!(address("[::1]"), Some(IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1])));
+        assert_eq!(address("[::1"), None);
+    }
+
+    /// A source with 400 items takes 800 requests, and each would start a process.
+    #[test]
+    fn a_name_is_looked_up_once_a_minute() {
+        let (names, start, count) =
+            (Names::default(), SystemTime::UNIX_EPOCH, std::cell::Cell::new(0));
+        let ask = |host: &str, after: Duration, answer: Lookup| {
+            let found = names.addresses(host, start + after, || {
+                count.set(count.get() + 1);
+                answer
+            });
+            (found, count.get())
+        };
+        let found = || Lookup::Found(vec![[192, 0, 2, 7].into()]);
+        let second = Duration::from_secs(1);
+        // A failure is not kept.
+        assert_eq!(ask("a.example", Duration::ZERO, Lookup::Unknown), (Lookup::Unknown, 1));
+        assert_eq!(ask("a.example", second, found()), (found(), 2));
+        assert_eq!(ask("a.example", second * 30, Lookup::Unknown), (found(), 2));
+        assert_eq!(ask("b.example", second * 30, Lookup::Unknown), (Lookup::Unknown, 3));
+        assert_eq!(ask("a.example", second * 61, Lookup::TimedOut), (Lookup::TimedOut, 4));
     }
 
     #[cfg(target_os = "linux")]

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
 use brief_testkit::{Fault, Sandbox};
 
@@ -241,6 +240,35 @@ fn a_policy_decides_about_artefacts() {
     assert!(locked(&project).contains(&signer), "{}", locked(&project));
 }
 
+/// A registry that lists signatures is asked once, and the tag that stands for the list is not.
+#[test]
+fn a_registry_with_a_list_of_signatures_is_asked_for_it() {
+    let project = project();
+    let registry = ContainerRegistry::start(&project, Door::Open);
+    let proxy = Proxy::to(registry.port);
+    let base = proxy.at("acme/listed");
+    let key = outside(&project, "a.pem", KEY_A);
+    let digest = publish(&project, &base, &one(&project, "Hello."), &["--sign", &key]);
+    let tag = proxy.requests().into_iter().find(|line| line.contains("/manifests/sha256-"));
+    let tag = tag.unwrap().rsplit('/').next().unwrap().to_owned();
+    assert_eq!(tag, digest.replace(':', "-"));
+    // The same list, from where newer registries have it.
+    let list = registry.manifest("acme/listed", &tag);
+    proxy.decide(move |_, line| {
+        let is_list = line.contains("/referrers/");
+        if is_list { Trouble::status("200 OK", "", &list) } else { Trouble::None }
+    });
+    let output = project.run(&["add", &base]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(locked(&project).contains("signer = \"sha256:44e0b346"), "{}", locked(&project));
+    let requests = proxy.requests();
+    assert!(
+        requests.iter().any(|line| line.ends_with(&format!("/referrers/{digest}"))),
+        "{requests:?}"
+    );
+    assert!(!requests.iter().any(|line| line.contains(&tag)), "{requests:?}");
+}
+
 /// Manifests that are too large, of other kinds, or lead elsewhere.
 #[test]
 fn hostile_registries_are_refused() {
@@ -258,7 +286,7 @@ fn hostile_registries_are_refused() {
     let image = format!("{{\"schemaVersion\": 2, {config}, \"layers\": []}}");
     let unknown =
         "{\"schemaVersion\": 2, \"artifactType\": \"application/vnd.acme.pie\", \"layers\": []}";
-    let large = format!("{{\"schemaVersion\": 2, \"x\": \"{}\"}}", "a".repeat(5 * 1024 * 1024));
+    let large = format!("{{\"schemaVersion\": 2, \"x\": \"{}\"}}", "a".repeat(50 * 1024 * 1024));
     let elsewhere =
         format!("location: http://127.0.0.1:{}/v2/acme/one/manifests/latest\r\n", other.port);
     // Without a digest in the answer to `HEAD` the manifest itself is read.
@@ -301,53 +329,6 @@ fn hostile_registries_are_refused() {
     assert_eq!(output.code, Some(0), "{output}");
     assert_eq!(other.requests().len(), 1, "{:?}", other.requests());
     assert!(!other.requests()[0].contains("account"));
-}
-
-/// Skills as other tools push them: one file for each layer.
-#[test]
-fn a_skill_of_another_tool_is_read() {
-    let project = project();
-    let kept = project.outside().join("kept");
-    let blobs = kept.join("blobs/sha256");
-    fs::create_dir_all(&blobs).unwrap();
-    let put = |text: &str| {
-        let digits = brief_syntax::hash::sha256(text.as_bytes());
-        fs::write(blobs.join(&digits), text).unwrap();
-        (format!("sha256:{digits}"), text.len())
-    };
-    let layer = |title: &str, text: &str| {
-        let (digest, size) = put(text);
-        format!(
-            "{{\"mediaType\": \"text/markdown\", \"digest\": \"{digest}\", \"size\": {size}, \
-             \"annotations\": {{\"org.opencontainers.image.title\": \"{title}\"}}}}"
-        )
-    };
-    let publish = |layers: &[String]| {
-        let manifest = format!(
-            "{{\"schemaVersion\": 2, \"mediaType\": \"application/vnd.oci.image.manifest.v1+json\", \
-             \"artifactType\": \"application/vnd.agentskills.skill.v1\", \"layers\": [{}]}}",
-            layers.join(", ")
-        );
-        let (digest, size) = put(&manifest);
-        let index = format!(
-            "{{\"schemaVersion\": 2, \"manifests\": [{{\"mediaType\": \
-             \"application/vnd.oci.image.manifest.v1+json\", \"digest\": \"{digest}\", \"size\": {size}, \
-             \"annotations\": {{\"org.opencontainers.image.ref.name\": \"latest\"}}}}]}}"
-        );
-        fs::write(kept.join("index.json"), index).unwrap();
-    };
-    let address = format!("oci-layout:{}", kept.display());
-    publish(&[layer("SKILL.md", &skill("kept", "Hello.")), layer("notes/more.md", "More.")]);
-    let output = project.run(&["add", &address]);
-    assert_eq!(output.code, Some(0), "{output}");
-    assert_eq!(project.read(".claude/skills/kept/notes/more.md"), "More.");
-    for title in ["../../evil", "/etc/evil", ".git/config"] {
-        publish(&[layer("SKILL.md", &skill("kept", "Hello.")), layer(title, "Evil.")]);
-        let output = project.run(&["update"]);
-        assert_eq!(output.code, Some(1), "{output}");
-        assert!(output.stderr.contains("which would lead out of its directory"), "{output}");
-    }
-    assert!(!Path::new("/etc/evil").exists());
 }
 
 /// Killed at every step, the program comes to the same state the next time, and the cache keeps nothing half.

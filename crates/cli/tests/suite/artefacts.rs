@@ -10,7 +10,7 @@ use brief_testkit::Sandbox;
 use serde_json::Value;
 
 use crate::build::tree;
-use crate::container_registry::{AUTHORITY, ContainerRegistry, Door, Proxy, Trouble};
+use crate::container_registry::{AUTHORITY, ContainerRegistry, Door, KEY_A, Proxy, Trouble};
 use crate::install::bundle;
 use crate::project;
 use brief_testkit::snapshot::item;
@@ -334,6 +334,13 @@ fn requests_are_counted() {
     // The tag, the index, one manifest, one layer, and two places for signatures.
     let requests = proxy.requests();
     assert_eq!(requests.len(), 6, "{requests:#?}");
+
+    // A new machine: the index, a manifest and a layer of each item, and two places for signatures.
+    forget(&project);
+    proxy.decide(|_, _| Trouble::None);
+    assert_eq!(project.run(&["sync", "--frozen"]).code, Some(0));
+    let requests = proxy.requests();
+    assert_eq!(requests.len(), 2 * all.len() + 3, "{requests:#?}");
 }
 
 /// The registry fails at each request in turn: once is tried again, for good is an error, and the old state stays.
@@ -353,11 +360,12 @@ fn a_failing_registry_leaves_the_old_state() {
     let busy = || Trouble::status("429 Too Many Requests", "retry-after: 0\r\n", b"");
     let broken = || Trouble::status("500 Internal Server Error", "", b"");
     for number in 0..count {
-        for kind in 0..3 {
+        for kind in 0..4 {
             forget(&project);
             proxy.decide(move |at, _| match (at == number, kind) {
                 (true, 0) => busy(),
                 (true, 1) => broken(),
+                (true, 2) => Trouble::Silence,
                 (true, _) => Trouble::Cut,
                 (false, _) => Trouble::None,
             });
@@ -387,6 +395,51 @@ fn a_failing_registry_leaves_the_old_state() {
     }
 }
 
+/// Publishing fails at each request in turn: the tag leads to the old artefact until everything of the new one is there.
+#[test]
+fn a_failing_registry_keeps_the_old_tag() {
+    let project = project();
+    let registry = ContainerRegistry::start(&project, Door::Open);
+    let (proxy, path) = (Proxy::to(registry.port), "acme/tag:canary");
+    let key = project.outside().join("a.pem");
+    fs::write(&key, KEY_A).unwrap();
+    let key = key.to_str().unwrap();
+    let from = source(&project, "source", &[("skills/hello/SKILL.md", &skill("hello", "Old."))]);
+    publish(&project, &registry.at(path), &from, &["--sign", key]);
+    let reader = crate::project();
+    assert_eq!(reader.run(&["add", &registry.at(path)]).code, Some(0));
+    let broken = || Trouble::status("500 Internal Server Error", "", b"");
+    let target = proxy.at(path);
+    let args = ["publish", target.as_str(), "--from", &from, "--sign", key];
+    let mut number = 0;
+    loop {
+        // Other bytes each time, so that everything is sent again.
+        source(
+            &project,
+            "source",
+            &[("skills/hello/SKILL.md", &skill("hello", &format!("New {number}.")))],
+        );
+        proxy.decide(move |at, _| if at >= number { broken() } else { Trouble::None });
+        let output = project.run(&args);
+        let is_tagged = proxy.requests()[..number]
+            .iter()
+            .any(|line| line.starts_with("PUT") && line.ends_with("/manifests/canary"));
+        // The signature is there before the tag, so that no project sees the artefact without it.
+        assert_eq!(is_tagged, output.code == Some(0), "request {number}: {output}");
+        if is_tagged {
+            assert!(number > 8, "{:?}", proxy.requests());
+            break;
+        }
+        assert_eq!(output.code, Some(1), "request {number}: {output}");
+        assert!(output.stderr.contains("it was asked 4 times"), "{output}");
+        assert_eq!(reader.run(&["update"]).code, Some(0));
+        assert!(reader.read(".claude/skills/hello/SKILL.md").contains("Old."));
+        number += 1;
+    }
+    assert_eq!(reader.run(&["update"]).code, Some(0));
+    assert!(reader.read(".claude/skills/hello/SKILL.md").contains("New"));
+}
+
 /// A registry that does not answer ends the command in time.
 #[test]
 fn a_slow_registry_is_not_waited_for() {
@@ -396,13 +449,17 @@ fn a_slow_registry_is_not_waited_for() {
     let base = proxy.at("acme/one");
     let from = source(&project, "source", &[("skills/hello/SKILL.md", &skill("hello", "Hello."))]);
     publish(&project, &base, &from, &[]);
-    proxy.decide(
-        |at, _| if at == 1 { Trouble::Late(Duration::from_secs(8)) } else { Trouble::None },
-    );
-    let output = project.run(&["add", &base]);
-    assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("no answer within 1 seconds"), "{output}");
-    assert_eq!(files(&project), Vec::<String>::new());
+    proxy.decide(|_, _| Trouble::None);
+    assert_eq!(project.run(&["add", &base, "--dry-run"]).code, Some(0));
+    for number in 0..proxy.requests().len() {
+        forget(&project);
+        let late = || Trouble::Late(Duration::from_secs(8));
+        proxy.decide(move |at, _| if at == number { late() } else { Trouble::None });
+        let output = project.run(&["add", &base]);
+        assert_eq!(output.code, Some(1), "request {number}: {output}");
+        assert!(output.stderr.contains("no answer within 1 seconds"), "{output}");
+        assert_eq!(files(&project), Vec::<String>::new());
+    }
     // A connection that is closed without a word is tried again.
     proxy.decide(|at, _| if at == 0 { Trouble::Silence } else { Trouble::None });
     assert_eq!(project.run(&["add", &base]).code, Some(0));

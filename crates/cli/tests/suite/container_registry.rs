@@ -136,6 +136,14 @@ impl ContainerRegistry {
         format!("oci://127.0.0.1:{}/{path}", self.port)
     }
 
+    /// Returns the manifest that a tag leads to.
+    pub(crate) fn manifest(&self, path: &str, tag: &str) -> Vec<u8> {
+        let tags =
+            self.store.join("docker/registry/v2/repositories").join(path).join("_manifests/tags");
+        let digest = fs::read_to_string(tags.join(tag).join("current/link")).unwrap();
+        fs::read(self.content(digest.trim())).unwrap()
+    }
+
     /// Returns the file that holds some content.
     pub(crate) fn content(&self, digest: &str) -> PathBuf {
         let digits = digest.trim_start_matches("sha256:");

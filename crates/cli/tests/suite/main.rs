@@ -16,6 +16,7 @@ mod agent_stop;
 mod architecture;
 #[cfg(target_os = "linux")]
 mod artefact_identity;
+mod artefact_shapes;
 mod artefact_trust;
 #[cfg(target_os = "linux")]
 mod artefacts;

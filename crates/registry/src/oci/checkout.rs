@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use brief_outgoing::CONNECTIONS;
 use brief_syntax::{System, limits};
 use serde::{Deserialize, Serialize};
 
@@ -35,9 +36,6 @@ use crate::error::FetchError;
 use crate::extract::safe_path;
 use crate::latest::{Latest, is_version};
 use crate::staged::{StagedDir, clear_abandoned, fingerprint, io_error};
-
-/// Connections to one registry at a time.
-const CONNECTIONS: usize = 8;
 
 /// The limit for the bytes of the facts of an artefact.
 const FACTS_BYTES: u64 = 8 * 1024 * 1024;
@@ -403,7 +401,7 @@ impl<'a> OciSlot<'a> {
                     continue;
                 }
                 let Some(bytes) = blobs.get(&layer.digest) else { continue };
-                if layer.media_type.contains("tar") {
+                if is_archive(&layer.media_type) {
                     let (found, skipped) = unpack(&self.shown, bytes, &mut space)?;
                     own.extend(found);
                     links += skipped;
@@ -477,6 +475,11 @@ impl<'a> OciSlot<'a> {
             file.path = format!("skills/{name}/{}", file.path);
         }
     }
+}
+
+/// Returns whether a layer is an archive that can be unpacked.
+fn is_archive(media_type: &str) -> bool {
+    media_type.contains("tar") && !media_type.ends_with("zstd")
 }
 
 /// Returns the manifest of an artefact in the cache, which its signatures are about.

@@ -217,20 +217,25 @@ pub fn publish(
     if request.push {
         let store = open(own, target, Purpose::Write);
         let layers: Vec<(String, Vec<u8>)> = artefacts.layers.into_iter().collect();
-        push(store.as_ref(), tag, &layers, &children, &top)?;
+        let (store, subject) = (store.as_ref(), top.descriptor());
+        push(store, tag, &layers, &children, &top)?;
+        if request.key.is_some() || request.bundle.is_some() {
+            store.put_manifest(&top, None)?;
+        }
         if let Some(key) = request.key {
-            let (repository, subject) = (target.repository(), top.descriptor());
-            report.signature = Some(signature::sign(store.as_ref(), &repository, &subject, key)?);
+            let repository = target.repository();
+            report.signature = Some(signature::sign(store, &repository, &subject, key)?);
         }
         if let Some(bundle) = request.bundle {
-            let (bundle, subject) = (bundle.as_bytes(), top.descriptor());
-            report.signature = Some(signature::attach(store.as_ref(), &subject, bundle, None)?);
+            report.signature = Some(signature::attach(store, &subject, bundle.as_bytes(), None)?);
         }
+        store.put_manifest(&top, Some(tag))?;
     }
     Ok(report)
 }
 
-/// Pushes from the inside out: the tag is set last, so that it always leads to something complete.
+/// Pushes everything below the outermost manifest, from the inside out. That and its signature follow, and the tag is set
+/// last, so that it always leads to something complete.
 fn push(
     store: &dyn Store,
     tag: &str,
@@ -251,7 +256,6 @@ fn push(
     store.put_blob(&digest_of(EMPTY_BYTES), EMPTY_BYTES)?;
     in_parallel(layers, |(digest, bytes)| store.put_blob(digest, bytes))?;
     in_parallel(children, |child| store.put_manifest(child, None))?;
-    store.put_manifest(top, Some(tag))?;
     Ok(())
 }
 
