@@ -1,7 +1,7 @@
 //! Runs the program at a pseudo terminal.
 
 use std::io::{Read, Write};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -30,6 +30,19 @@ impl Sandbox {
 
     /// Runs the program in the project with a pseudo terminal as its standard output, and returns its output.
     pub fn run_on_screen(&self, args: &[&str]) -> String {
+        self.run_before_viewer(args, |command, screen| {
+            command.stdout(screen);
+        })
+    }
+
+    /// Runs the program in the project with a pseudo terminal as its standard error, and returns what it shows there.
+    pub fn run_watched(&self, args: &[&str]) -> String {
+        self.run_before_viewer(args, |command, screen| {
+            command.stdout(Stdio::null()).stderr(screen);
+        })
+    }
+
+    fn run_before_viewer(&self, args: &[&str], place: impl FnOnce(&mut Command, Stdio)) -> String {
         let viewer = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY);
         let viewer = viewer.expect("the system has pseudo terminals");
         grantpt(&viewer).expect("a new pseudo terminal is ours");
@@ -38,7 +51,8 @@ impl Sandbox {
         let screen = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty());
         let screen = screen.expect("a pseudo terminal can be opened");
         let mut command = self.command("", args);
-        let child = command.stdin(Stdio::null()).stdout(Stdio::from(screen)).spawn();
+        place(command.stdin(Stdio::null()), Stdio::from(screen));
+        let child = command.spawn();
         let child = child.expect("the program can be started");
         // The last handle of the terminal must close with the program, or reading does not end.
         drop(command);

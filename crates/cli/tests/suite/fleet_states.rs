@@ -274,6 +274,19 @@ fn an_interrupted_run_goes_on() {
     );
 }
 
+/// A person at a terminal sees how far it is; a program does not.
+#[test]
+fn a_bar_is_for_terminals() {
+    let project = consumer();
+    guidance(&project);
+    member(&project, "one", "acme/guidance");
+    let seen = project.run_watched(&["fleet", "fleet"]);
+    let bar = format!("Reading [{}] 1 of 1", "#".repeat(30));
+    assert!(seen.contains(&bar), "{seen}");
+    let output = project.spawn(&["fleet", "fleet"]);
+    assert!(!output.stderr.contains("Reading") && !output.stdout.contains("Reading"), "{output}");
+}
+
 /// A repository can be broken in many ways; each is one row with its reason, and nothing of it runs.
 #[test]
 fn broken_and_hostile_repositories_are_rows() {

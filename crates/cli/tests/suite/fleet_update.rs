@@ -343,6 +343,99 @@ fn a_branch_is_pushed_when_told() {
     assert!(output.stderr.contains("no remote `origin`"), "{output}");
 }
 
+/// A repository cannot have files of this machine put into its branch: by a source that lies here, or one that only its manifest names.
+#[test]
+fn files_of_this_machine_stay_out_of_branches() {
+    let (project, remote) = with_two_versions();
+    let secret = project.outside().join("secret");
+    write_all(&secret, &[("rules/secret/RULE.md", &crate::install::item("secret", "Hidden."))]);
+    git(&secret, &["init", "--quiet"]);
+    commit(&secret);
+    let more = |name: &str, text: &str| {
+        let path = member(&project, name);
+        let manifest = fs::read_to_string(path.join("brief.toml")).unwrap();
+        fs::write(path.join("brief.toml"), format!("{manifest}\n{text}")).unwrap();
+        commit(&path);
+        path
+    };
+    let here = secret.display();
+    more("unlocked", &format!("[sources.more]\ndirectory = \"{here}\"\nall = true\n"));
+    let known = more("locked", &format!("[sources.more]\ngit = \"file://{here}\"\nall = true\n"));
+    let lock = fs::read_to_string(known.join("brief.lock")).unwrap();
+    let head = git(&secret, &["rev-parse", "HEAD"]);
+    let locked = format!(
+        "{lock}\n[[source]]\nname = \"more\"\ngit = \"file://{here}\"\ncommit = \"{head}\"\n"
+    );
+    fs::write(known.join("brief.lock"), locked).unwrap();
+    commit(&known);
+    // The named source itself, at another place than the lock says.
+    let moved = member(&project, "moved");
+    let manifest = fs::read_to_string(moved.join("brief.toml")).unwrap();
+    let line = manifest.lines().find(|line| line.starts_with("git = ")).unwrap().to_owned();
+    let other = format!("git = \"file://{}\"", remote.path.display());
+    fs::write(moved.join("brief.toml"), manifest.replace(&line, &other)).unwrap();
+    commit(&moved);
+
+    let output = project.run(&["fleet", "pr", "fleet", "--update", "guidance@v1.1.0", "--dry-run"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(
+        output.stderr.contains("fleet/locked: the source `more` lies on this machine"),
+        "{output}"
+    );
+    for name in ["moved", "unlocked"] {
+        let words = format!("fleet/{name}: `brief.toml` and `brief.lock` name other sources");
+        assert!(output.stderr.contains(&words), "{output}");
+    }
+    for name in ["locked", "moved", "unlocked"] {
+        let path = project.path().join("fleet").join(name);
+        assert!(git(&path, &["branch", "--list", "brief/*"]).is_empty(), "{name}");
+    }
+}
+
+/// Repositories with SHA-256 names, working trees of others, and clones without history are read, and get their branches.
+#[test]
+fn other_forms_of_repositories_get_branches() {
+    let (project, _) = with_two_versions();
+    let long = project.path().join("fleet/long");
+    fs::create_dir_all(&long).unwrap();
+    git(&long, &["init", "--quiet", "--initial-branch=main", "--object-format=sha256"]);
+    let add = ["add", "acme/guidance@v1.0.0", "base", "--client", "claude"];
+    run(&project, &[&["-C", long.to_str().unwrap()][..], &add].concat());
+    commit(&long);
+    let one = member(&project, "one");
+    let apart = project.path().join("apart");
+    git(&one, &["worktree", "add", "--quiet", "-b", "other", apart.to_str().unwrap()]);
+    fs::rename(&one, project.path().join("main")).unwrap();
+    git(&project.path().join("main"), &["worktree", "repair"]);
+    let shallow = project.path().join("fleet/shallow");
+    let address = format!("file://{}", project.path().join("main").display());
+    commit(&project.path().join("main"));
+    git(&project.path(), &["clone", "--quiet", "--depth=1", &address, shallow.to_str().unwrap()]);
+
+    let pr = ["fleet", "pr", "fleet", "apart", "--update", "guidance@v1.1.0", "--dry-run"];
+    let output = run(&project, &pr);
+    for (path, name) in [(&long, "fleet/long"), (&apart, "apart"), (&shallow, "fleet/shallow")] {
+        assert!(output.stdout.contains(&format!("{name}: brief/update-guidance ")), "{output}");
+        let changed = git(path, &["diff", "--name-only", "HEAD", "brief/update-guidance"]);
+        assert_eq!(changed, ".claude/rules/money.md\nbrief.lock\nbrief.toml", "{name}");
+        assert!(git(path, &["status", "--porcelain"]).is_empty(), "{name}");
+        assert_eq!(
+            git(path, &["rev-parse", "brief/update-guidance^"]),
+            git(path, &["rev-parse", "HEAD"])
+        );
+    }
+    // From a clone without history, the branch arrives at a server that has it.
+    let push = ["fleet", "pr", "fleet/shallow", "--update", "guidance@v1.1.0", "--push"];
+    let main = project.path().join("main");
+    git(&main, &["branch", "--quiet", "-D", "brief/update-guidance"]);
+    run(&project, &push);
+    assert_eq!(
+        git(&main, &["rev-parse", "brief/update-guidance^"]),
+        git(&main, &["rev-parse", "main"])
+    );
+    git(&main, &["fsck", "--strict"]);
+}
+
 /// Killed before any call of git, a run leaves the branch as it was or whole, and everything else untouched; the next run comes to the
 /// same end.
 #[test]

@@ -11,6 +11,7 @@ use brief_syntax::System;
 use brief_syntax::system::cache_directory;
 use serde::{Deserialize, Serialize};
 
+use super::read::reading_version;
 use super::{FleetFacts, FleetMember, FleetPlace};
 use crate::staged::fingerprint;
 
@@ -49,23 +50,27 @@ impl KnownMembers {
     /// Reads the record for sources as they were typed in the directory `base`, with the facts that this version of the program takes.
     pub fn of(system: &dyn System, base: &Path, sources: &[PathBuf]) -> KnownMembers {
         let Some(cache) = cache_directory(system) else { return KnownMembers::default() };
-        let mut name = format!("{}\n", env!("CARGO_PKG_VERSION"));
+        let mut name = format!("{}\n", reading_version());
         for source in sources {
             name.push_str(&base.join(source).to_string_lossy());
             name.push('\n');
         }
         let file = cache.join("fleet").join(format!("{}.jsonl", fingerprint(&name)));
         let bytes = system.read(&file, MOST_BYTES).unwrap_or_default();
-        let mut known = KnownMembers { file: Some(file), ..KnownMembers::default() };
-        let members = known.members.get_mut().unwrap_or_else(PoisonError::into_inner);
+        KnownMembers { file: Some(file), ..KnownMembers::parse(&bytes) }
+    }
+
+    /// Reads the lines of a record. A line that is torn is left out.
+    pub(super) fn parse(bytes: &[u8]) -> KnownMembers {
+        let mut members = HashMap::new();
+        let mut lines = 0;
         for line in bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
-            known.lines += 1;
-            // The last line of a killed run may be torn.
+            lines += 1;
             if let Ok(member) = serde_json::from_slice::<KnownMember>(line) {
                 members.insert(key(&member.place, &member.commit), member.facts);
             }
         }
-        known
+        KnownMembers { file: None, members: Mutex::new(members), lines }
     }
 
     /// Takes the facts of a member at a commit out: each is asked for once, and a large fleet should not be in memory twice.

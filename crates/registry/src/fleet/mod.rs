@@ -13,8 +13,9 @@ mod parallel;
 mod read;
 mod workshop;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use brief_syntax::system::MemorySystem;
 use serde::{Deserialize, Serialize};
 
 use crate::lock::{Lock, LockedSource};
@@ -203,4 +204,36 @@ impl FleetFacts {
         };
         self.sources.iter().filter(has).collect()
     }
+}
+
+/// Reads hostile bytes in every way that a fleet is read without git.
+pub(crate) fn fuzz(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let system = MemorySystem::new("/p")
+        .with_env("XDG_CACHE_HOME", "/cache")
+        .with_file("/p/r/HEAD", bytes)
+        .with_file("/p/s/HEAD", "ref: refs/heads/main\n")
+        .with_file("/p/s/packed-refs", bytes)
+        .with_file("/p/t/.git", bytes)
+        .with_file("/p/list", bytes);
+    for name in ["/p/r", "/p/s"] {
+        let head = head::head(&system, Path::new(name));
+        if let head::Head::Commit(commit) = head {
+            assert!(crate::extract::is_commit(&commit), "{commit}");
+        }
+    }
+    let _ = find::git_dir(&system, Path::new("/p/t"));
+    let sources = [PathBuf::from("list")];
+    if let Ok(places) = find(&system, Path::new("/p"), &sources) {
+        for place in places {
+            assert!(!place.name(Path::new("/p")).contains('\n'), "{place}");
+        }
+    }
+    let known = known::KnownMembers::parse(bytes);
+    assert!(known.take("", "").is_none_or(|facts| facts.items.len() < bytes.len()));
+    if let Ok(lock) = Lock::parse(&text) {
+        let facts = FleetFacts::of_lock(&lock);
+        assert_eq!(facts.items.len(), lock.items.len());
+    }
+    let _ = workshop::listed(bytes);
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use brief_dialects::portable::LOCK_VERSION;
 use brief_dialects::structured;
 use brief_profiles::BUILTIN;
 use brief_syntax::hash::sha256;
@@ -128,7 +129,10 @@ impl Reader<'_> {
         if let Some(measure) = self.measure {
             let repository = Repository::at(Arc::clone(self.system), &git_dir);
             let of = Commit { revision: commit.clone(), id: commit.clone() };
-            facts.tokens = Some(measure(&repository, &of)?);
+            let tokens = measure(&repository, &of)?;
+            facts.tokens = Some(tokens);
+            // Guidance may lie further down.
+            facts.has_guidance |= tokens > 0;
         }
         known.remember(self.system.as_ref(), &name, &commit, &facts);
         member.facts = facts;
@@ -223,6 +227,11 @@ fn fetch(system: &dyn System, source: &GitSource) -> Result<(PathBuf, String), U
         crate::FetchError::Interrupted { .. } => Unread::Interrupted,
         error => Unread::Problem(text::visible_line(&error.to_string()).into_owned()),
     })
+}
+
+/// Returns a text that is another one whenever this program reads other facts from the same commit.
+pub(super) fn reading_version() -> String {
+    format!("{} {} {}", env!("CARGO_PKG_VERSION"), LOCK_VERSION, guidance().join(" "))
 }
 
 /// Returns the places of guidance at the top of a repository: those that clients read, and our own.

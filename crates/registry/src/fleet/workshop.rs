@@ -12,7 +12,8 @@ use brief_syntax::limits;
 use brief_syntax::system::{FileKind, ReadError, System, TemporaryDir};
 
 use super::head::common_dir;
-use super::{FleetMember, FleetSourceForm};
+use super::{FleetMember, FleetSource, FleetSourceForm};
+use crate::address::Address;
 use crate::extract::is_commit;
 use crate::git::CHATTER;
 use crate::history::{Caller, HistoryError, Repository, peek};
@@ -20,6 +21,7 @@ use crate::install::{InstallReport, ProjectPaths};
 use crate::lock;
 use crate::outputs::ChangeKind;
 use crate::outputs::record::{self, is_plain_path};
+use crate::source::SourceAddress;
 
 /// The limit for the bytes of all files of a workshop.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
@@ -34,9 +36,9 @@ pub enum WorkshopError {
     /// The repository was not read.
     #[error("it could not be read")]
     Unread,
-    /// A source lies beside the repository.
-    #[error("the source `{0}` lies beside the repository; run `brief update` there")]
-    Beside(String),
+    /// A source lies on this machine: its files are no business of a repository that only names it.
+    #[error("the source `{0}` lies on this machine; run `brief update` in the repository")]
+    Local(String),
     /// The lock has packages, whose files are in no commit.
     #[error("it locks packages, whose files are not in the repository; run `brief update` there")]
     Packages,
@@ -67,7 +69,7 @@ pub(super) enum ObjectStore {
 }
 
 /// A file of the commit.
-struct Listed {
+pub(super) struct Listed {
     mode: String,
     size: u64,
 }
@@ -93,11 +95,9 @@ impl UpdateWorkshop {
         let (Some(git_dir), Some(commit)) = (&member.git_dir, &member.commit) else {
             return Err(WorkshopError::Unread);
         };
-        if let Some(source) = member.facts.sources.iter().find(|source| {
-            let address = source.address.strip_prefix("oci-layout:").unwrap_or(&source.address);
-            source.form == FleetSourceForm::Directory || address.starts_with('.')
-        }) {
-            return Err(WorkshopError::Beside(source.name.clone()));
+        let mut sources = member.facts.sources.iter();
+        if let Some(source) = sources.find(|source| is_local(system.as_ref(), source)) {
+            return Err(WorkshopError::Local(source.name.clone()));
         }
         let git = Repository::at(Arc::clone(system), git_dir).into_caller();
         let args = ["ls-tree", "-r", "-l", "-z", "--full-tree", commit];
@@ -284,6 +284,24 @@ impl UpdateWorkshop {
     }
 }
 
+/// Returns whether a source is a directory or a repository on this machine.
+fn is_local(system: &dyn System, source: &FleetSource) -> bool {
+    match source.form {
+        FleetSourceForm::Directory => true,
+        FleetSourceForm::Oci => source.address.starts_with("oci-layout:"),
+        FleetSourceForm::Git => {
+            match SourceAddress::parse_added(&source.address, Path::new("/"), system) {
+                Ok(SourceAddress::Git(git)) => match git.parts() {
+                    Ok(Address::Url { scheme, .. }) => scheme == "file",
+                    Ok(Address::Remote(_)) => false,
+                    Err(_) => true,
+                },
+                _ => true,
+            }
+        }
+    }
+}
+
 /// Returns whether a path can be laid out and written down for git.
 fn is_safe(path: &str) -> bool {
     let plain =
@@ -292,7 +310,7 @@ fn is_safe(path: &str) -> bool {
 }
 
 /// Reads the output of `ls-tree -l -z`: `100644 blob 1a2b…      12\tpath`. Names that are not text are left out.
-fn listed(text: &[u8]) -> BTreeMap<String, Listed> {
+pub(super) fn listed(text: &[u8]) -> BTreeMap<String, Listed> {
     let mut all = BTreeMap::new();
     for line in text.split(|&byte| byte == 0) {
         let Ok(line) = std::str::from_utf8(line) else { continue };

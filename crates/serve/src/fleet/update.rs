@@ -17,7 +17,7 @@ use brief_registry::fleet::{
 };
 use brief_registry::history::{Commit, HistoryError};
 use brief_registry::install::{self, InstallError, InstallReport, InstallRequest, Refresh};
-use brief_registry::manifest::{Manifest, ManifestEdit, ManifestPlace, Wanted};
+use brief_registry::manifest::{Manifest, ManifestEdit, ManifestPlace, Wanted, WantedSource};
 use brief_syntax::Severity;
 use brief_syntax::text::visible_line;
 use serde::Serialize;
@@ -195,7 +195,7 @@ pub fn update_member<T>(
     let moving: Vec<&FleetSource> = sources.iter().filter(moves).copied().collect();
     if let Some(source) = sources.iter().find(|source| !newest.contains_key(&update.key(source))) {
         let problem = match UpdateWorkshop::lay_out(system, member) {
-            Err(error @ WorkshopError::Beside(_)) => error.to_string(),
+            Err(error @ WorkshopError::Local(_)) => error.to_string(),
             _ => format!("the newest version of `{}` is not known", source.name),
         };
         return UpdateOutcome::Problem(problem);
@@ -301,6 +301,14 @@ fn install(
     let manifest = source.as_ref().map(Manifest::read).transpose().map_err(wrong)?;
     let manifest = manifest.unwrap_or_default();
     let lock = project.read_lock(system)?.unwrap_or_default();
+    // A source that only the manifest names was never reviewed here, and its items would become part of the branch.
+    let is_locked = |wanted: &WantedSource| {
+        lock.sources.get(&wanted.name).is_some_and(|locked| locked.place == wanted.place)
+    };
+    if !manifest.sources.iter().all(is_locked) {
+        let problem = "`brief.toml` and `brief.lock` name other sources; `brief sync` comes first";
+        return Err(Failed::Problem(problem.to_owned()));
+    }
     let layout = clients.layout_of(lock.items.iter().map(|(id, item)| (id, &item.files)));
     let clients = clients.with_layout_of(layout);
     let wanted = clients.wanted(&[]).map_err(|error| Failed::Problem(error.to_string()))?;
