@@ -89,8 +89,8 @@ fn name(text: &str) -> Vec<u8> {
     der(0x30, &[&der(0x31, &[&common])])
 }
 
-fn pem(der: &[u8]) -> String {
-    format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", encoded(der))
+fn pem(label: &str, der: &[u8]) -> String {
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", encoded(der))
 }
 
 struct TestKey(EcdsaKeyPair);
@@ -150,13 +150,19 @@ pub struct TestSignature {
     pub valid: (u64, u64),
     /// True for the second generation of logs, which signs no times: an authority does.
     pub is_stamped: bool,
+    /// True for a plain key, whose name and not whose certificate is in the bundle.
+    pub has_key: bool,
+    /// True if the artefact itself is signed, and not a statement about it.
+    pub is_plain: bool,
 }
 
 impl TestSignature {
     /// Describes a signature at a time, with a certificate that is valid for ten minutes.
     pub fn new(identity: &str, issuer: &str, at: u64) -> TestSignature {
         let (identity, issuer) = (identity.to_owned(), issuer.to_owned());
-        TestSignature { identity, issuer, at, valid: (at - 300, at + 300), is_stamped: false }
+        let valid = (at - 300, at + 300);
+        let (is_stamped, has_key, is_plain) = (false, false, false);
+        TestSignature { identity, issuer, at, valid, is_stamped, has_key, is_plain }
     }
 }
 
@@ -304,33 +310,48 @@ impl TestSigstore {
         der(0x30, &[b"\x30\x03\x02\x01\x00", &token])
     }
 
-    /// Signs an artefact with a certificate for an identity, and returns the bundle.
-    pub fn bundle(&self, artefact: &str, wanted: &TestSignature) -> Value {
+    /// Signs an artefact, and returns the bundle.
+    pub fn bundle(&self, artefact: &[u8], wanted: &TestSignature) -> Value {
+        self.bundle_and_key(artefact, wanted).0
+    }
+
+    /// Signs an artefact, and returns the bundle and the public key in DER.
+    pub fn bundle_and_key(&self, artefact: &[u8], wanted: &TestSignature) -> (Value, Vec<u8>) {
         let key = TestKey::new();
-        let certificate = self.leaf(&key, wanted);
+        let (verifier, label) = if wanted.has_key {
+            (key.public(), "PUBLIC KEY")
+        } else {
+            (self.leaf(&key, wanted), "CERTIFICATE")
+        };
         let statement = json!({
             "_type": "https://in-toto.io/Statement/v1",
-            "subject": [{"digest": {"sha256": artefact.trim_start_matches("sha256:")}}],
+            "subject": [{"digest": {"sha256": hex(&hash(artefact))}}],
             "predicateType": "https://sigstore.dev/cosign/sign/v1",
             "predicate": {},
         });
         let (payload, kind) = (statement.to_string(), "application/vnd.in-toto+json");
-        let message = format!("DSSEv1 {} {kind} {} {payload}", kind.len(), payload.len());
-        let signature = key.sign(message.as_bytes());
+        let message = if wanted.is_plain {
+            artefact.to_owned()
+        } else {
+            format!("DSSEv1 {} {kind} {} {payload}", kind.len(), payload.len()).into_bytes()
+        };
+        let signature = key.sign(&message);
         let (kind_of_entry, version, spec) = if wanted.is_stamped {
-            let verifier = json!({"x509Certificate": {"rawBytes": encoded(&certificate)}});
-            let data =
-                json!({"algorithm": "SHA2_256", "digest": encoded(hash(message.as_bytes()))});
+            let field = if wanted.has_key { "publicKey" } else { "x509Certificate" };
+            let verifier = json!({field: {"rawBytes": encoded(&verifier)}});
+            let data = json!({"algorithm": "SHA2_256", "digest": encoded(hash(&message))});
             let signed = json!({"content": encoded(&signature), "verifier": verifier});
-            (
-                "hashedrekord",
-                "0.0.2",
-                json!({"hashedRekordV002": {"data": data, "signature": signed}}),
-            )
+            let spec = json!({"hashedRekordV002": {"data": data, "signature": signed}});
+            ("hashedrekord", "0.0.2", spec)
+        } else if wanted.is_plain {
+            let hash = json!({"algorithm": "sha256", "value": hex(&hash(&message))});
+            let verifier = json!({"content": encoded(pem(label, &verifier))});
+            let signed = json!({"content": encoded(&signature), "publicKey": verifier});
+            ("hashedrekord", "0.0.1", json!({"data": {"hash": hash}, "signature": signed}))
         } else {
             let hash = json!({"algorithm": "sha256", "value": hex(&hash(payload.as_bytes()))});
-            let signed =
-                json!({"signature": encoded(&signature), "verifier": encoded(pem(&certificate))});
+            let verifier = encoded(pem(label, &verifier));
+            let signed = json!({"signature": encoded(&signature), "verifier": verifier});
             ("dsse", "0.0.1", json!({"payloadHash": hash, "signatures": [signed]}))
         };
         let entry = json!({"apiVersion": version, "kind": kind_of_entry, "spec": spec}).to_string();
@@ -355,7 +376,11 @@ impl TestSigstore {
             },
             "canonicalizedBody": encoded(&entry),
         });
-        let mut material = json!({"certificate": {"rawBytes": encoded(&certificate)}});
+        let mut material = if wanted.has_key {
+            json!({"publicKey": {"hint": encoded(hash(&verifier))}})
+        } else {
+            json!({"certificate": {"rawBytes": encoded(&verifier)}})
+        };
         if wanted.is_stamped {
             let stamp = json!({"signedTimestamp": encoded(self.stamp(&signature, wanted.at))});
             material["timestampVerificationData"] = json!({"rfc3161Timestamps": [stamp]});
@@ -371,14 +396,21 @@ impl TestSigstore {
                 json!({"signedEntryTimestamp": encoded(self.log.sign(promise.as_bytes()))});
         }
         material["tlogEntries"] = json!([logged]);
-        json!({
+        let mut bundle = json!({
             "mediaType": "application/vnd.dev.sigstore.bundle.v0.3+json",
             "verificationMaterial": material,
-            "dsseEnvelope": {
+        });
+        if wanted.is_plain {
+            let digest = json!({"algorithm": "SHA2_256", "digest": encoded(hash(artefact))});
+            bundle["messageSignature"] =
+                json!({"messageDigest": digest, "signature": encoded(&signature)});
+        } else {
+            bundle["dsseEnvelope"] = json!({
                 "payload": encoded(&payload),
                 "payloadType": kind,
                 "signatures": [{"sig": encoded(&signature)}],
-            },
-        })
+            });
+        }
+        (bundle, key.public())
     }
 }

@@ -22,19 +22,22 @@ fn by(identity: &str) -> TestSignature {
     TestSignature::new(identity, ISSUER, AT)
 }
 
-/// Publishes a skill with a bundle about it, and returns its digest.
+/// Publishes a skill with a bundle about it.
 fn sign(
     publisher: &Sandbox,
     target: &str,
     text: &str,
     instance: &TestSigstore,
     wanted: &TestSignature,
-) -> String {
+) {
     let from = one(publisher, text);
-    let digest = publish(publisher, target, &from, &["--dry-run"]);
-    let bundle = instance.bundle(&digest, wanted).to_string();
+    // The manifest, as another tool would fetch it: from a copy in a directory.
+    let digest = publish(publisher, &layout(publisher, "unsigned"), &from, &[]);
+    let blobs = publisher.outside().join("unsigned/blobs/sha256");
+    let manifest = fs::read(blobs.join(digest.trim_start_matches("sha256:"))).unwrap();
+    let bundle = instance.bundle(&manifest, wanted).to_string();
     let file = outside(publisher, "bundle.json", &bundle);
-    publish(publisher, target, &from, &["--bundle", &file])
+    publish(publisher, target, &from, &["--bundle", &file]);
 }
 
 fn layout(beside: &Sandbox, name: &str) -> String {

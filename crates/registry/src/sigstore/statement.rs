@@ -120,7 +120,7 @@ pub(crate) fn signed_bundle(
     let signature = sign(&to_be_signed(STATEMENT, &payload))?;
     Some(json!({
         "mediaType": BUNDLE,
-        "verificationMaterial": {"publicKey": {"hint": hint(key)}},
+        "verificationMaterial": {"publicKey": {"hint": hint(key)}, "tlogEntries": []},
         "dsseEnvelope": {
             "payload": STANDARD.encode(payload),
             "payloadType": STATEMENT,

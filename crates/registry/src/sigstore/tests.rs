@@ -13,9 +13,8 @@ const AT: u64 = 1_750_000_000;
 const IDENTITY: &str = "https://git.example/acme/guidance/release.yml@refs/heads/main";
 const ISSUER: &str = "https://issuer.example";
 
-fn digest() -> String {
-    format!("sha256:{}", brief_syntax::hash::sha256(ARTEFACT))
-}
+/// Both generations of logs, with a statement and without.
+const FORMS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
 
 fn trust(instance: &TestSigstore) -> Trust {
     let root = Root::parse(instance.trusted_root().as_bytes()).unwrap();
@@ -35,9 +34,10 @@ fn an_identity_is_verified_with_both_generations_of_logs() {
     let instance = TestSigstore::default();
     let trust = trust(&instance);
     for identity in [IDENTITY, "ann@example.com"] {
-        for is_stamped in [false, true] {
-            let wanted = TestSignature { is_stamped, ..TestSignature::new(identity, ISSUER, AT) };
-            let found = outcome(&trust, &instance.bundle(&digest(), &wanted)).unwrap();
+        for (is_stamped, is_plain) in FORMS {
+            let wanted = TestSignature::new(identity, ISSUER, AT);
+            let wanted = TestSignature { is_stamped, is_plain, ..wanted };
+            let found = outcome(&trust, &instance.bundle(ARTEFACT, &wanted)).unwrap();
             let (identity, issuer) = (identity.to_owned(), ISSUER.to_owned());
             assert_eq!(found.signer, Signer::Identity { identity, issuer });
             assert_eq!(found.time, Some(SystemTime::UNIX_EPOCH + Duration::from_secs(AT)));
@@ -49,14 +49,14 @@ fn an_identity_is_verified_with_both_generations_of_logs() {
 fn another_artefact_log_or_authority_is_refused() {
     let instance = TestSigstore::default();
     let wanted = TestSignature::new(IDENTITY, ISSUER, AT);
-    let bundle = instance.bundle(&digest(), &wanted);
+    let bundle = instance.bundle(ARTEFACT, &wanted);
     let other = trust(&TestSigstore::default());
     assert_eq!(
         outcome(&other, &bundle),
         Err(SigstoreError::Unknown("its transparency log is not in the trust root"))
     );
     assert!(matches!(outcome(&Trust::default(), &bundle), Err(SigstoreError::Unknown(_))));
-    let elsewhere = instance.bundle(&format!("sha256:{}", "0".repeat(64)), &wanted);
+    let elsewhere = instance.bundle(b"other", &wanted);
     assert_eq!(
         outcome(&trust(&instance), &elsewhere),
         Err(SigstoreError::Invalid("its statement is about something else"))
@@ -71,19 +71,19 @@ fn times_outside_of_a_period_are_refused_with_their_dates() {
         for valid in [(AT - 600, AT - 1), (AT + 1, AT + 600)] {
             let wanted =
                 TestSignature { valid, is_stamped, ..TestSignature::new(IDENTITY, ISSUER, AT) };
-            let problem = outcome(&trust(&instance), &instance.bundle(&digest(), &wanted));
+            let problem = outcome(&trust(&instance), &instance.bundle(ARTEFACT, &wanted));
             let problem = problem.unwrap_err().to_string();
             assert!(problem.starts_with("its certificate is valid from 2025-06-15T"), "{problem}");
             assert!(problem.ends_with("the signature is of 2025-06-15T15:06:40Z"), "{problem}");
         }
         let at = AT + 2_000_000;
         let wanted = TestSignature { is_stamped, ..TestSignature::new(IDENTITY, ISSUER, at) };
-        let bundle = instance.bundle(&digest(), &wanted);
+        let bundle = instance.bundle(ARTEFACT, &wanted);
         let early = outcome(&trust(&instance), &bundle);
         assert_eq!(early, Err(SigstoreError::Invalid("it was signed in the future")));
     }
     instance.authority_valid = (1_600_000_000, Some(AT - 1));
-    let bundle = instance.bundle(&digest(), &TestSignature::new(IDENTITY, ISSUER, AT));
+    let bundle = instance.bundle(ARTEFACT, &TestSignature::new(IDENTITY, ISSUER, AT));
     let problem = outcome(&trust(&instance), &bundle).unwrap_err().to_string();
     assert!(problem.contains("the authority of its certificate is valid from"), "{problem}");
     assert!(problem.contains("to 2025-06-15T15:06:39Z"), "{problem}");
@@ -94,9 +94,10 @@ fn times_outside_of_a_period_are_refused_with_their_dates() {
 fn every_changed_part_is_refused() {
     let instance = TestSigstore::default();
     let trust = trust(&instance);
-    for is_stamped in [false, true] {
-        let wanted = TestSignature { is_stamped, ..TestSignature::new(IDENTITY, ISSUER, AT) };
-        let bundle = instance.bundle(&digest(), &wanted);
+    for (is_stamped, is_plain) in FORMS {
+        let wanted = TestSignature::new(IDENTITY, ISSUER, AT);
+        let wanted = TestSignature { is_stamped, is_plain, ..wanted };
+        let bundle = instance.bundle(ARTEFACT, &wanted);
         outcome(&trust, &bundle).unwrap();
         let mut places = Vec::new();
         leaves(&bundle, String::new(), &mut places);
@@ -111,13 +112,19 @@ fn every_changed_part_is_refused() {
             *leaf = Value::from(another(leaf.as_str().unwrap()));
             assert!(outcome(&trust, &changed).is_err(), "{place}: {changed}");
         }
-        for place in
-            ["verificationMaterial/tlogEntries", "verificationMaterial/certificate", "dsseEnvelope"]
-        {
+        for place in [
+            "verificationMaterial/tlogEntries",
+            "verificationMaterial/certificate",
+            "dsseEnvelope",
+            "messageSignature",
+        ] {
             let mut changed = bundle.clone();
             let (above, name) = place.rsplit_once('/').unwrap_or(("", place));
             let above = if above.is_empty() { String::new() } else { format!("/{above}") };
-            changed.pointer_mut(&above).unwrap().as_object_mut().unwrap().remove(name);
+            if changed.pointer_mut(&above).unwrap().as_object_mut().unwrap().remove(name).is_none()
+            {
+                continue;
+            }
             assert!(outcome(&trust, &changed).is_err(), "{place}");
         }
     }
@@ -150,10 +157,40 @@ fn leaves(value: &Value, place: String, found: &mut Vec<String>) {
     }
 }
 
+/// A key needs no log; where the root knows the log, the time is signed, and a wrong entry is refused.
+#[test]
+fn keys_are_verified_with_and_without_a_log() {
+    let instance = TestSigstore::default();
+    for (is_stamped, is_plain) in FORMS {
+        let wanted = TestSignature::new("", "", AT);
+        let wanted = TestSignature { is_stamped, is_plain, has_key: true, ..wanted };
+        let (bundle, der) = instance.bundle_and_key(ARTEFACT, &wanted);
+        let key = PublicKey::read(&der).unwrap();
+        let signer = Signer::Key(format!("sha256:{}", brief_syntax::hash::sha256(&der)));
+        let with_root = Trust { keys: vec![key.clone()], ..trust(&instance) };
+        let time = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(AT));
+        let expected = Verified { signer: signer.clone(), time, is_of_machine: true };
+        assert_eq!(outcome(&with_root, &bundle), Ok(expected));
+        let alone = Trust { roots: Vec::new(), keys: vec![key.clone()] };
+        let expected = Verified { signer, time: None, is_of_machine: true };
+        assert_eq!(outcome(&alone, &bundle), Ok(expected));
+
+        let mut changed = bundle.clone();
+        let hash =
+            changed.pointer_mut("/verificationMaterial/tlogEntries/0/inclusionProof/rootHash");
+        let hash = hash.unwrap();
+        *hash = Value::from(another(hash.as_str().unwrap()));
+        assert!(matches!(outcome(&with_root, &changed), Err(SigstoreError::Invalid(_))));
+        let (_, other) = instance.bundle_and_key(ARTEFACT, &wanted);
+        let other = Trust { roots: Vec::new(), keys: vec![PublicKey::read(&other).unwrap()] };
+        assert!(matches!(outcome(&other, &bundle), Err(SigstoreError::Unknown(_))));
+    }
+}
+
 #[test]
 fn arbitrary_bytes_never_panic() {
     let instance = TestSigstore::default();
-    let bundle = instance.bundle(&digest(), &TestSignature::new(IDENTITY, ISSUER, AT)).to_string();
+    let bundle = instance.bundle(ARTEFACT, &TestSignature::new(IDENTITY, ISSUER, AT)).to_string();
     let trust = trust(&instance);
     arbtest::arbtest(|input| {
         let mut bytes = bundle.clone().into_bytes();
