@@ -15,6 +15,7 @@ pub mod hosted;
 pub mod json;
 pub mod mcp;
 pub mod moment;
+mod name_index;
 pub mod native;
 pub mod policy;
 pub mod portable;
@@ -158,8 +159,7 @@ pub trait DialectGuidance {
         files: &ProjectFiles,
         tell: &mut dyn FnMut(ItemReach<'s>),
     ) {
-        let resolve = |moment: &Moment, answer: &mut Resolution<'s>| self.resolve(moment, answer);
-        reach::by_asking(resolve, |directory| self.matcher_in(directory), moment, files, tell);
+        reach::by_asking(self, moment, files, tell);
     }
 
     /// Records which patterns match a file, so that files of one directory with equal records are

@@ -10,9 +10,9 @@ use std::path::Path;
 
 use brief_syntax::{Target, TargetKind};
 
-use crate::ProjectFiles;
 use crate::answer::{Item, LeftOut, Name, Reason, Resolution, State};
 use crate::moment::Moment;
+use crate::{DialectGuidance, ProjectFiles};
 
 /// An item and the files that it is for.
 #[derive(Debug)]
@@ -70,8 +70,13 @@ impl FileSet {
 
     /// Adds a range of files.
     pub fn insert_all(&mut self, files: Range<usize>) {
-        for file in files {
-            self.insert(file);
+        let end = files.end.min(self.words.len() * WORD);
+        for (index, word) in
+            self.words.iter_mut().enumerate().take(end.div_ceil(WORD)).skip(files.start / WORD)
+        {
+            let first = files.start.saturating_sub(index * WORD);
+            let count = (end - index * WORD).min(WORD);
+            *word |= (u64::MAX >> (WORD - count)) & (u64::MAX << first);
         }
     }
 
@@ -83,6 +88,11 @@ impl FileSet {
     /// Adds all files of another set.
     pub fn add(&mut self, other: &FileSet) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Removes all files that another set does not have.
+    pub fn keep(&mut self, other: &FileSet) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= other);
     }
 
     /// Removes all files of another set.
@@ -157,8 +167,7 @@ pub type FileMatcher<'s> = Box<dyn Fn(&Target, &mut MatchRecord) + 's>;
 
 /// Asks about every file in turn, and only once for files with equal records.
 pub(crate) fn by_asking<'s>(
-    resolve: impl Fn(&Moment, &mut Resolution<'s>),
-    matcher_in: impl Fn(&str) -> FileMatcher<'s>,
+    guidance: &'s (impl DialectGuidance + ?Sized),
     moment: &Moment,
     files: &ProjectFiles,
     tell: &mut dyn FnMut(ItemReach<'s>),
@@ -174,14 +183,14 @@ pub(crate) fn by_asking<'s>(
     let mut target = Target::from_slashed("", TargetKind::File);
     let mut alike: HashMap<MatchRecord, Vec<usize>> = HashMap::new();
     let mut record = MatchRecord::default();
-    let mut record_matches = matcher_in("");
+    let mut record_matches = guidance.matcher_in("");
     for (file, path) in files.files.iter().enumerate() {
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
         if directory.replace(parent) == Some(parent) {
             target.set_name(name);
         } else {
             alike.clear();
-            record_matches = matcher_in(parent);
+            record_matches = guidance.matcher_in(parent);
             target = Target::from_slashed(path, TargetKind::File);
         }
         record.clear();
@@ -193,7 +202,7 @@ pub(crate) fn by_asking<'s>(
             continue;
         }
         moment.target = Some(target.clone());
-        resolve(&moment, &mut answer);
+        guidance.resolve(&moment, &mut answer);
         let items = answer.items.drain(..).map(|applied| Candidate::Item(applied.item));
         let left_out = answer.left_out.drain(..);
         let is_loaded = |out: &LeftOut<'_>| matches!(out.reason, Reason::LoadedByClient { .. });
@@ -232,6 +241,7 @@ mod tests {
     fn a_set_has_what_was_put_into_it() {
         let mut set = FileSet::new(130);
         set.insert_all(60..70);
+        set.insert_all(70..70);
         set.insert(129);
         set.insert(1_000);
         assert_eq!(set.count(), 11);

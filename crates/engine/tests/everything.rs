@@ -16,7 +16,7 @@ const DIRECTORIES: [&str; 5] = ["", "a/", "a/b/", "c/", "/home/"];
 const PATHS: [&str; 6] = ["x.ts", "a/x.ts", "a/b/x.py", "a/b/", "c/new/x.ts", "./"];
 
 /// A place of each dialect, and texts that it may hold.
-const PLACES: [(&str, &[&str]); 13] = [
+const PLACES: [(&str, &[&str]); 15] = [
     ("AGENTS.md", &["One text.\n", "Another text.\n"]),
     ("CLAUDE.md", &["@AGENTS.md\n", "One text.\n", "For Claude.\n"]),
     (".claude/rules/r.md", &["---\npaths: ['**/*.ts']\n---\nA rule.\n", "One text.\n"]),
@@ -25,7 +25,18 @@ const PLACES: [(&str, &[&str]); 13] = [
         &["---\nglobs: **/*.py\n---\nA rule.\n", "---\ndescription: d\n---\nTold.\n"],
     ),
     (".github/copilot-instructions.md", &["One text.\n", "For Copilot.\n"]),
+    (
+        ".github/instructions/i.instructions.md",
+        &["---\napplyTo: 'B/**,x.ts'\n---\nA rule.\n", "---\napplyTo: '**/*.py'\n---\nOne text.\n"],
+    ),
     (".claude/skills/s/SKILL.md", &["---\nname: s\ndescription: Does s.\n---\nSteps.\n"]),
+    (
+        ".agents/skills/s/SKILL.md",
+        &[
+            "---\nname: s\ndescription: Does s.\n---\nSteps.\n",
+            "---\nname: s\ndescription: Does s.\n---\nOther steps.\n",
+        ],
+    ),
     (".agents/rules/all.md", &["One text.\n", "---\nagent: cursor\n---\nA rule.\n"]),
     (".agents/rules/task.md", &["---\ntask_names: [t]\n---\nFor a task.\n"]),
     (".agents/tasks/t.md", &["Do it.\n"]),
@@ -249,7 +260,12 @@ fn what_reaches_a_file_is_what_applies_to_it() {
         for path in ["x.ts", "y.ts", "a/x.ts", "a/y.py", "a/z.py", "a/b/x.md", "c/x.ts", "c/y.ts"] {
             files.insert(path.to_owned(), "");
         }
-        let system = system(files.iter());
+        let mut system = system(files.iter());
+        for (link, target) in [("GEMINI.md", "AGENTS.md"), ("a/GEMINI.md", "../AGENTS.md")] {
+            if bytes.ratio(1, 2)? {
+                system = system.with_link(link, target);
+            }
+        }
         let root = Root::open(&system, Path::new("/p")).expect("the root is a directory");
         let top = Target::from_slashed("", TargetKind::Directory);
         let scope = CatalogScope {

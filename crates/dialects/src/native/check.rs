@@ -18,6 +18,7 @@ use crate::answer::Owner;
 use crate::repair::Paths;
 
 use super::model::{Folder, Guide, Use};
+use super::reach::name_index;
 
 pub(super) use strays::Strays;
 pub(super) use strays::is_client_file;
@@ -125,7 +126,10 @@ fn once(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
     let (mut repairable, mut useless) = (Vec::new(), Vec::new());
     let (mut scoped, mut useless_guides) = (0, 0);
+    let index = name_index(folders.iter().copied(), project);
+    let everything = index.below("");
     for folder in folders {
+        let here = index.below(&folder.directory);
         let mut lists: Option<(Vec<&str>, Vec<&str>)> = None;
         for guide in &folder.guides {
             let Some(scope) = &guide.scope else { continue };
@@ -134,7 +138,7 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
                 let files = project.files_below(&folder.directory).collect();
                 (files, project.directories_below(&folder.directory).collect())
             });
-            let mut dead = scope.globs.dead(files);
+            let mut dead = scope.globs.dead(&here);
             // What takes files away covers none.
             let is_negative = |pattern: &str| pattern.starts_with('!');
             let written = scope.globs.written().iter().filter(|pattern| !is_negative(pattern));
@@ -142,8 +146,7 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
             dead.retain(|(pattern, _)| !is_negative(pattern));
             if !folder.directory.is_empty() && !dead.is_empty() {
                 // Whether a client counts from here or from the top depends on where it was started.
-                let all: Vec<&str> = project.files.iter().map(String::as_str).collect();
-                let anywhere = scope.globs.dead(&all);
+                let anywhere = scope.globs.dead(&everything);
                 dead.retain(|(pattern, _)| anywhere.iter().any(|(dead, _)| dead == pattern));
             }
             let place = match folder.directory.as_str() {

@@ -15,6 +15,9 @@ use std::sync::OnceLock;
 use brief_syntax::glob::{Glob, GlobError};
 use brief_syntax::{Span, TargetKind, limits};
 
+use crate::FileSet;
+use crate::name_index::{FilesBelow, PathCase, folded};
+
 use super::apply_to::{CliRule, at_any_depth};
 
 /// The client whose patterns they are.
@@ -167,11 +170,18 @@ impl Globs {
                 && self.ignoring(directory, TargetKind::Directory).is_some()
     }
 
+    fn case(&self) -> PathCase {
+        match self.semantics {
+            Semantics::Claude | Semantics::Copilot => PathCase::Folded,
+            Semantics::Workspace | Semantics::Whole => PathCase::Kept,
+        }
+    }
+
     /// Returns a path as it is matched.
     fn seen<'p>(&self, path: &'p str) -> Cow<'p, str> {
-        match self.semantics {
-            Semantics::Claude | Semantics::Copilot => folded(path),
-            Semantics::Workspace | Semantics::Whole => Cow::Borrowed(path),
+        match self.case() {
+            PathCase::Folded => folded(path),
+            PathCase::Kept => Cow::Borrowed(path),
         }
     }
 
@@ -200,30 +210,39 @@ impl Globs {
         })
     }
 
-    /// Returns the patterns that cover none of the files, which are sorted, with their places. What only takes back
-    /// is left alone.
-    pub(super) fn dead<'g>(&'g self, files: &[&str]) -> Vec<(&'g str, Span)> {
+    /// Returns the compiled patterns.
+    pub(super) fn compiled(&self) -> impl Iterator<Item = &Glob> {
+        self.rules.iter().map(|rule| &rule.glob)
+    }
+
+    /// Adds the files that the patterns cover.
+    pub(super) fn cover(&self, files: &FilesBelow<'_>, covered: &mut FileSet) {
+        for rule in self.rules.iter().filter(|rule| !rule.is_negated) {
+            for (place, file) in files.likely(&rule.glob, self.case()) {
+                if !covered.contains(place) && self.covering(file, TargetKind::File).is_some() {
+                    covered.insert(place);
+                }
+            }
+        }
+    }
+
+    /// Returns the patterns that cover none of the files, with their places. What only takes back is left alone.
+    pub(super) fn dead(&self, files: &FilesBelow<'_>) -> Vec<(&str, Span)> {
         let mut dead = Vec::new();
         for (index, (written, &span)) in self.written.iter().zip(&self.spans).enumerate() {
-            let rules = self.rules.iter().filter(|rule| rule.written == index && !rule.is_negated);
-            let rules: Vec<&Rule> = rules.collect();
-            let is_alive =
-                rules.is_empty() || rules.iter().any(|rule| self.reaches_any(rule, files));
-            if !is_alive {
+            let mut rules = self
+                .rules
+                .iter()
+                .filter(|rule| rule.written == index && !rule.is_negated)
+                .peekable();
+            let reaches = |rule: &Rule| {
+                files.likely(&rule.glob, self.case()).any(|(_, file)| self.reaches(rule, file))
+            };
+            if rules.peek().is_some() && !rules.any(reaches) {
                 dead.push((written.as_str(), span));
             }
         }
         dead
-    }
-
-    /// Returns whether a rule reaches one of the files. Most do so among those that begin as the pattern does.
-    fn reaches_any(&self, rule: &Rule, files: &[&str]) -> bool {
-        let prefix = rule.glob.literal_prefix();
-        let start = files.partition_point(|file| *file < prefix);
-        let likely = files[start..].iter().take_while(|file| file.starts_with(prefix));
-        let reaches = |file: &&str| self.reaches(rule, file);
-        let ignores_case = matches!(self.semantics, Semantics::Claude | Semantics::Copilot);
-        likely.copied().any(|file| reaches(&file)) || ignores_case && files.iter().any(reaches)
     }
 
     fn reaches(&self, rule: &Rule, file: &str) -> bool {
@@ -236,12 +255,6 @@ impl Globs {
         }
         !rule.is_directory && rule.glob.matches(file)
     }
-}
-
-/// Returns a text without differences of case.
-fn folded(text: &str) -> Cow<'_, str> {
-    let is_plain = text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
-    if is_plain { Cow::Borrowed(text) } else { Cow::Owned(text.to_lowercase()) }
 }
 
 /// Returns the patterns in a text.

@@ -12,14 +12,17 @@ use brief_syntax::{Diagnostic, System, Target, TargetKind, limits, rules};
 
 use crate::answer::{Owner, Resolution};
 use crate::moment::Moment;
+use crate::reach::by_asking;
 use crate::{
-    Dialect, DialectGuidance, FileMatcher, GuidanceText, MatchRecord, ProjectFiles, Reader,
+    Dialect, DialectGuidance, FileMatcher, GuidanceText, ItemReach, MatchRecord, ProjectFiles,
+    Reader,
 };
 use crate::{is_looked_at, tasks};
 
 use super::client_files::{self, ClientFiles};
 use super::clients::read_of;
 use super::model::{Folder, Guide, mark_shared, number_texts};
+use super::reach::reach;
 use super::read::{Level, NativeReader};
 use super::resolve::{NativeQuestion, NativeTarget, record_matches, resolve, undecided_in};
 use super::{NAME, check, settings};
@@ -319,6 +322,18 @@ impl DialectGuidance for ProjectGuidance {
         let about = moment.target.as_ref().map_or(NativeTarget::Everything, NativeTarget::target);
         let asked = NativeQuestion::new(&self.known, moment, about, &self.root);
         resolve(self.folders.iter(), &asked, answer);
+    }
+
+    fn reach<'s>(
+        &'s self,
+        moment: &Moment,
+        files: &ProjectFiles,
+        tell: &mut dyn FnMut(ItemReach<'s>),
+    ) {
+        if moment.client.is_none() && moment.mentions.is_empty() {
+            return reach(&self.folders, files, tell);
+        }
+        by_asking(self, moment, files, tell);
     }
 
     fn diagnostics(&self) -> &[Diagnostic] {

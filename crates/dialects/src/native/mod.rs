@@ -41,6 +41,7 @@ mod loading;
 mod model;
 mod parse;
 mod plugins;
+mod reach;
 mod read;
 mod readers;
 mod resolve;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use brief_profiles::{ClientPlace, Text};
 use brief_syntax::Source;
 
-use crate::answer::{Level, Origin, Owner};
+use crate::answer::{Level, Origin, Owner, State};
 
 use super::NAME;
 use super::globs::Globs;
@@ -45,7 +45,7 @@ pub(super) struct Guide {
 }
 
 /// A text as far as it is compared with others.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum ComparedText<'g> {
     Number(usize),
     Words(&'g str),
@@ -76,6 +76,16 @@ impl Guide {
     pub(super) fn compared(&self) -> ComparedText<'_> {
         self.text_number
             .map_or_else(|| ComparedText::Words(self.content().trim()), ComparedText::Number)
+    }
+
+    /// Returns its state where it applies, unless it is mentioned; `None` for what never applies.
+    pub(super) fn state(&self) -> Option<State> {
+        match self.use_ {
+            Use::Active(_) => Some(State::Active),
+            Use::Offered => Some(State::Offered),
+            Use::Manual => Some(State::Manual),
+            Use::Bridge(_) | Use::Never(_) => None,
+        }
     }
 
     /// Returns what a client needs to see for it to be used.

@@ -328,7 +328,7 @@ fn offered_texts<'s>(candidates: &[Candidate<'s>]) -> BTreeMap<usize, (Origin<'s
     repeated
 }
 
-fn item<'s>(folder: &'s Folder, guide: &'s Guide, state: State) -> Item<'s> {
+pub(super) fn item<'s>(folder: &'s Folder, guide: &'s Guide, state: State) -> Item<'s> {
     Item {
         dialect: NAME,
         kind: guide.kind,

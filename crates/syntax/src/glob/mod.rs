@@ -213,6 +213,14 @@ impl Glob {
         &pattern[..*prefix]
     }
 
+    /// Returns names that every matching path has among its components. There may be others.
+    pub fn literal_names(&self) -> impl Iterator<Item = &str> {
+        let CompiledGlob { pattern, options, shape, .. } = &*self.shared;
+        let is_read = *shape != GlobShape::General && options.case == LetterCase::Sensitive;
+        let segments = pattern.split('/').filter(move |_| is_read);
+        segments.filter(|segment| !segment.is_empty() && scan::is_plain(segment))
+    }
+
     /// Returns whether the pattern has no syntax, so that it matches only its own text.
     pub fn is_literal(&self) -> bool {
         self.shared.shape == GlobShape::Literal
