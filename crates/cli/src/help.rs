@@ -144,7 +144,12 @@ pub(crate) fn with_groups(mut command: Command) -> Command {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
+    use clap::{ArgMatches, FromArgMatches};
+
     use super::*;
+    use crate::{Cli, GlobalOptions};
 
     /// U69: every command is in one group, and every example is a valid call.
     #[test]
@@ -155,11 +160,56 @@ mod tests {
             if *name != "help" {
                 let place = names.iter().position(|known| known == name);
                 names.remove(place.unwrap_or_else(|| panic!("`{name}` is there twice or never")));
-                let words = example.split(' ');
-                let read = crate::command().try_get_matches_from(words);
+                let read = whole(&words(example));
                 assert!(read.is_ok(), "{example}: {}", read.unwrap_err());
             }
         }
         assert!(names.is_empty(), "in no group: {names:?}");
+    }
+
+    /// The definition of one command reads a call as all of them together do.
+    #[test]
+    fn a_command_is_read_alone_as_it_is_read_with_all_others() {
+        let examples = GROUPS.iter().flat_map(|group| group.commands).map(|(_, example)| *example);
+        let calls = [
+            "brief -C why lint --json",
+            "brief -C lint context a.py",
+            "brief --color never install --frozen",
+            "brief lint why",
+            "brief lint -C elsewhere --quiet",
+            "brief --no-pager self version",
+        ];
+        for call in examples.filter(|example| !example.contains(" help ")).chain(calls) {
+            let args = words(call);
+            let matches = whole(&args).unwrap_or_else(|error| panic!("{call}: {error}"));
+            let options = GlobalOptions::from_arg_matches(&matches);
+            let expected = Cli { options: options.unwrap(), command: typed(&matches) };
+            let read = Cli::read(&args, 80).unwrap_or_else(|error| panic!("{call}: {error}"));
+            assert_eq!(format!("{read:?}"), format!("{expected:?}"), "{call}");
+        }
+    }
+
+    /// An error and a help text come from the whole definition.
+    #[test]
+    fn an_unread_call_gets_the_words_of_the_whole_definition() {
+        for call in ["brief", "brief lnt", "brief lint --jsn", "brief add --help", "brief help why"]
+        {
+            let args = words(call);
+            let expected = crate::command().term_width(80).try_get_matches_from(&args).unwrap_err();
+            let error = Cli::read(&args, 80).unwrap_err();
+            assert_eq!(error.to_string(), expected.to_string(), "{call}");
+        }
+    }
+
+    fn words(call: &str) -> Vec<OsString> {
+        call.split(' ').map(OsString::from).collect()
+    }
+
+    fn whole(args: &[OsString]) -> Result<ArgMatches, clap::Error> {
+        crate::command().try_get_matches_from(args)
+    }
+
+    fn typed(matches: &ArgMatches) -> crate::commands::Command {
+        crate::commands::Command::read(matches).unwrap().unwrap()
     }
 }

@@ -29,7 +29,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_syntax::System;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use commands::Command;
 use error::{CommandError, ErrorKind};
@@ -40,65 +40,53 @@ pub use ui::Ui;
 /// Give a coding agent exactly the guidance it needs, and show why
 #[derive(Debug, Parser)]
 #[command(name = "brief", version, max_term_width = 100)]
-pub struct Cli {
+#[command(subcommand_required = true, arg_required_else_help = true)]
+struct GlobalOptions {
     /// Work as if started in DIR
     #[arg(short = 'C', value_name = "DIR", global = true)]
     directory: Option<std::path::PathBuf>,
 
     #[command(flatten)]
     showing: Showing,
+}
 
-    #[command(subcommand)]
+/// A call, as it was typed.
+#[derive(Debug)]
+struct Cli {
+    options: GlobalOptions,
     command: Command,
 }
 
-/// The commands that programs call many times a minute. Building the definitions of all commands
-/// takes longer than answering one of these.
-#[derive(Debug, Parser)]
-#[command(name = "brief")]
-struct OftenCalled {
-    #[arg(short = 'C', global = true)]
-    directory: Option<std::path::PathBuf>,
-
-    #[command(flatten)]
-    showing: Showing,
-
-    #[command(subcommand)]
-    command: Often,
-}
-
-#[derive(Debug, Subcommand)]
-enum Often {
-    Context(commands::context::ContextArgs),
-    Why(commands::why::WhyArgs),
-}
-
 impl Cli {
-    /// Parses the command line. Every call except the plain ones goes to the whole definition,
-    /// which has the help, the suggestions and the messages.
+    /// Parses the command line. The definitions of all commands take longer to build than many answers, so the
+    /// command that is named is tried alone. Help, suggestions and messages come from the whole definition.
     fn read(args: &[OsString], help_width: usize) -> Result<Cli, clap::Error> {
-        if args.iter().any(|arg| arg == "context" || arg == "why")
-            && let Ok(OftenCalled { directory, showing, command }) =
-                OftenCalled::try_parse_from(args)
-        {
-            let command = match command {
-                Often::Context(args) => Command::Context(args),
-                Often::Why(args) => Command::Why(args),
-            };
-            return Ok(Cli { directory, showing, command });
-        }
-        // Only a call that gets help or an error shows the groups of commands.
-        let matches = match Cli::command().try_get_matches_from(args) {
-            Ok(matches) => matches,
-            Err(_) => command().term_width(help_width).try_get_matches_from(args)?,
+        let mut words = args.iter().skip(1).filter_map(|arg| arg.to_str());
+        let alone = words.find_map(Command::definition).and_then(|command| {
+            GlobalOptions::command().subcommand(command).try_get_matches_from(args).ok()
+        });
+        let matches = match alone {
+            Some(matches) => matches,
+            None if is_version(args) => GlobalOptions::command().try_get_matches_from(args)?,
+            None => command().term_width(help_width).try_get_matches_from(args)?,
         };
-        Cli::from_arg_matches(&matches)
+        let options = GlobalOptions::from_arg_matches(&matches)?;
+        match Command::read(&matches)? {
+            Some(command) => Ok(Cli { options, command }),
+            None => Err(clap::Error::new(clap::error::ErrorKind::MissingSubcommand)),
+        }
     }
 }
 
-/// Returns the definition of the command line, for generated documentation.
+/// Returns whether the call asks for the version and nothing else.
+fn is_version(args: &[OsString]) -> bool {
+    matches!(args, [_, only] if only == "--version" || only == "-V")
+}
+
+/// Returns the definition of the whole command line.
 pub fn command() -> clap::Command {
-    help::with_groups(Cli::command())
+    let commands = Command::NAMES.iter().filter_map(|name| Command::definition(name));
+    help::with_groups(GlobalOptions::command().subcommands(commands))
 }
 
 /// Runs the program with the given arguments, the first of which is its name.
@@ -154,14 +142,14 @@ fn run_brief(
             return print_usage(&error, ui);
         }
     };
-    ui.show(&cli.showing);
+    ui.show(&cli.options.showing);
     if cli.command.is_an_answer()
-        && !cli.showing.no_pager
+        && !cli.options.showing.no_pager
         && let Some(pager) = output_options::pager(system.as_ref())
     {
         ui.page_with(pager);
     }
-    let session = Session::start(system, cli.directory.as_deref())?;
+    let session = Session::start(system, cli.options.directory.as_deref())?;
     commands::run(ui, &session, &cli.command)
 }
 

@@ -13,6 +13,7 @@ use clap_complete::env::{Bash, Elvish, Fish, Powershell, Shells, Zsh};
 
 use crate::error::CommandError;
 use crate::nushell::Nushell;
+use crate::session::Session;
 use crate::ui::Ui;
 
 /// The variable that a completion script sets; its value names the shell.
@@ -36,7 +37,11 @@ fn shells() -> PossibleValuesParser {
     PossibleValuesParser::new(SHELLS.names().collect::<Vec<_>>())
 }
 
-pub(crate) fn run(ui: &mut Ui, args: &CompletionsArgs) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(
+    ui: &mut Ui,
+    _: &Session,
+    args: &CompletionsArgs,
+) -> Result<ExitCode, CommandError> {
     let mut script = Vec::new();
     if let Some(shell) = SHELLS.completer(&args.shell) {
         shell.write_registration(VARIABLE, NAME, NAME, NAME, &mut script)?;

@@ -7,7 +7,7 @@ mod audit;
 mod build;
 mod clean;
 pub(crate) mod completions;
-pub(crate) mod context;
+mod context;
 mod convert;
 mod coverage;
 mod decisions;
@@ -47,11 +47,9 @@ mod update;
 #[cfg_attr(not(feature = "agent"), path = "view_absent.rs")]
 mod view;
 mod whole;
-pub(crate) mod why;
+mod why;
 
 use std::process::ExitCode;
-
-use clap::Subcommand;
 
 use crate::error::CommandError;
 use crate::session::Session;
@@ -59,53 +57,100 @@ use crate::ui::Ui;
 
 pub(crate) use init::{StarterError, write_starter};
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    Context(context::ContextArgs),
-    Decisions(decisions::DecisionsArgs),
-    Why(why::WhyArgs),
-    Sees(sees::SeesArgs),
-    Tokens(tokens::TokensArgs),
-    Tree(tree::TreeArgs),
-    Coverage(coverage::CoverageArgs),
-    Diff(diff::DiffArgs),
-    View(view::ViewArgs),
-    Receipts(receipts::ReceiptsArgs),
-    Task(Box<task::TaskArgs>),
-    Agent(agent::AgentArgs),
-    Lsp(lsp::LspArgs),
-    Mcp(mcp::McpArgs),
-    McpServers(mcp_servers::McpServersArgs),
-    Add(Box<add::AddArgs>),
-    Remove(remove::RemoveArgs),
-    Update(update::UpdateArgs),
-    Outdated(outdated::OutdatedArgs),
-    Publish(publish::PublishArgs),
-    Promote(promote::PromoteArgs),
-    Fleet(fleet::FleetArgs),
-    List(list::ListArgs),
-    Search(search::SearchArgs),
-    #[command(visible_alias = "install")]
-    Sync(sync::SyncArgs),
-    Clean(clean::CleanArgs),
-    Build(build::BuildArgs),
-    Audit(audit::AuditArgs),
-    Deps(deps::DepsArgs),
-    Lint(lint::LintArgs),
-    Fmt(fmt::FmtArgs),
-    Stale(stale::StaleArgs),
-    Init(init::InitArgs),
-    New(new::NewArgs),
-    Import(import::ImportArgs),
-    Convert(convert::ConvertArgs),
-    Hook(hook::HookArgs),
-    Trust(trust::TrustArgs),
-    Doctor(doctor::DoctorArgs),
-    Schema(schema::SchemaArgs),
-    Completions(completions::CompletionsArgs),
-    Man(man::ManArgs),
-    #[command(name = "self")]
-    Own(own::SelfArgs),
+/// Defines the commands. A line is the name that is typed, another name for it, and the arguments, which
+/// lie in the command's file beside its function `run`.
+macro_rules! commands {
+    ($($name:literal $(or $alias:literal)? => $variant:ident($module:ident::$args:ident),)*) => {
+        #[derive(Debug)]
+        pub(crate) enum Command {
+            $($variant($module::$args),)*
+        }
+
+        impl Command {
+            /// Returns the names of all commands.
+            pub(crate) const NAMES: &[&str] = &[$($name),*];
+
+            /// Returns the definition of a command; `None` for a word that is not one.
+            pub(crate) fn definition(name: &str) -> Option<clap::Command> {
+                match name {
+                    $($name $(| $alias)? => {
+                        let command = clap::Command::new($name)$(.visible_alias($alias))?;
+                        Some(<$module::$args as clap::Args>::augment_args(command))
+                    })*
+                    _ => None,
+                }
+            }
+
+            /// Returns the command that was typed; `None` if there was none.
+            pub(crate) fn read(matches: &clap::ArgMatches) -> Result<Option<Command>, clap::Error> {
+                match matches.subcommand() {
+                    $(Some(($name, own)) => {
+                        let args = <$module::$args as clap::FromArgMatches>::from_arg_matches(own)?;
+                        Ok(Some(Command::$variant(args)))
+                    })*
+                    _ => Ok(None),
+                }
+            }
+        }
+
+        pub(crate) fn run(
+            ui: &mut Ui,
+            session: &Session,
+            command: &Command,
+        ) -> Result<ExitCode, CommandError> {
+            let code = match command {
+                $(Command::$variant(args) => $module::run(ui, session, args),)*
+            }?;
+            ui.flush()?;
+            Ok(code)
+        }
+    };
+}
+
+commands! {
+    "context" => Context(context::ContextArgs),
+    "decisions" => Decisions(decisions::DecisionsArgs),
+    "why" => Why(why::WhyArgs),
+    "sees" => Sees(sees::SeesArgs),
+    "tokens" => Tokens(tokens::TokensArgs),
+    "tree" => Tree(tree::TreeArgs),
+    "coverage" => Coverage(coverage::CoverageArgs),
+    "diff" => Diff(diff::DiffArgs),
+    "view" => View(view::ViewArgs),
+    "receipts" => Receipts(receipts::ReceiptsArgs),
+    "task" => Task(task::TaskArgs),
+    "agent" => Agent(agent::AgentArgs),
+    "lsp" => Lsp(lsp::LspArgs),
+    "mcp" => Mcp(mcp::McpArgs),
+    "mcp-servers" => McpServers(mcp_servers::McpServersArgs),
+    "add" => Add(add::AddArgs),
+    "remove" => Remove(remove::RemoveArgs),
+    "update" => Update(update::UpdateArgs),
+    "outdated" => Outdated(outdated::OutdatedArgs),
+    "publish" => Publish(publish::PublishArgs),
+    "promote" => Promote(promote::PromoteArgs),
+    "fleet" => Fleet(fleet::FleetArgs),
+    "list" => List(list::ListArgs),
+    "search" => Search(search::SearchArgs),
+    "sync" or "install" => Sync(sync::SyncArgs),
+    "clean" => Clean(clean::CleanArgs),
+    "build" => Build(build::BuildArgs),
+    "audit" => Audit(audit::AuditArgs),
+    "deps" => Deps(deps::DepsArgs),
+    "lint" => Lint(lint::LintArgs),
+    "fmt" => Fmt(fmt::FmtArgs),
+    "stale" => Stale(stale::StaleArgs),
+    "init" => Init(init::InitArgs),
+    "new" => New(new::NewArgs),
+    "import" => Import(import::ImportArgs),
+    "convert" => Convert(convert::ConvertArgs),
+    "hook" => Hook(hook::HookArgs),
+    "trust" => Trust(trust::TrustArgs),
+    "doctor" => Doctor(doctor::DoctorArgs),
+    "schema" => Schema(schema::SchemaArgs),
+    "completions" => Completions(completions::CompletionsArgs),
+    "man" => Man(man::ManArgs),
+    "self" => Own(own::SelfArgs),
 }
 
 impl Command {
@@ -131,58 +176,4 @@ impl Command {
                 | Command::Doctor(_)
         )
     }
-}
-
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    command: &Command,
-) -> Result<ExitCode, CommandError> {
-    let code = match command {
-        Command::Context(args) => context::run(ui, session, args),
-        Command::Decisions(args) => decisions::run(ui, session, args),
-        Command::Why(args) => why::run(ui, session, args),
-        Command::Sees(args) => sees::run(ui, session, args),
-        Command::Tokens(args) => tokens::run(ui, session, args),
-        Command::Tree(args) => tree::run(ui, session, args),
-        Command::Coverage(args) => coverage::run(ui, session, args),
-        Command::Diff(args) => diff::run(ui, session, args),
-        Command::View(args) => view::run(ui, session, args),
-        Command::Receipts(args) => receipts::run(ui, session, args),
-        Command::Task(args) => task::run(ui, session, args),
-        Command::Agent(args) => agent::run(ui, session, args),
-        Command::Lsp(args) => lsp::run(ui, session, args),
-        Command::Mcp(args) => mcp::run(ui, session, args),
-        Command::McpServers(args) => mcp_servers::run(ui, session, args),
-        Command::Add(args) => add::run(ui, session, args),
-        Command::Remove(args) => remove::run(ui, session, args),
-        Command::Update(args) => update::run(ui, session, args),
-        Command::Outdated(args) => outdated::run(ui, session, args),
-        Command::Publish(args) => publish::run(ui, session, args),
-        Command::Promote(args) => promote::run(ui, session, args),
-        Command::Fleet(args) => fleet::run(ui, session, args),
-        Command::List(args) => list::run(ui, session, args),
-        Command::Search(args) => search::run(ui, session, args),
-        Command::Sync(args) => sync::run(ui, session, args),
-        Command::Clean(args) => clean::run(ui, session, args),
-        Command::Build(args) => build::run(ui, session, args),
-        Command::Audit(args) => audit::run(ui, session, args),
-        Command::Deps(args) => deps::run(ui, session, args),
-        Command::Lint(args) => lint::run(ui, session, args),
-        Command::Fmt(args) => fmt::run(ui, session, args),
-        Command::Stale(args) => stale::run(ui, session, args),
-        Command::Init(args) => init::run(ui, session, args),
-        Command::New(args) => new::run(ui, session, args),
-        Command::Import(args) => import::run(ui, session, args),
-        Command::Convert(args) => convert::run(ui, session, args),
-        Command::Hook(args) => hook::run(ui, session, args),
-        Command::Trust(args) => trust::run(ui, session, args),
-        Command::Doctor(args) => doctor::run(ui, session, args),
-        Command::Schema(args) => schema::run(ui, args),
-        Command::Completions(args) => completions::run(ui, args),
-        Command::Man(args) => man::run(ui, session, args),
-        Command::Own(args) => own::run(ui, session, args),
-    }?;
-    ui.flush()?;
-    Ok(code)
 }

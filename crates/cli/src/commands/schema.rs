@@ -7,6 +7,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::error::CommandError;
+use crate::session::Session;
 use crate::ui::Ui;
 
 /// Print the JSON Schema of a file that people write, for editors
@@ -28,7 +29,7 @@ fn schemas() -> impl TypedValueParser<Value = FileSchema> {
         .try_map(|name| FileSchema::from_name(&name).ok_or("there is no such schema"))
 }
 
-pub(crate) fn run(ui: &mut Ui, args: &SchemaArgs) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, _: &Session, args: &SchemaArgs) -> Result<ExitCode, CommandError> {
     ui.print_raw(args.kind.text())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -175,8 +175,6 @@ fn program(client: &Client, command: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
     use crate::Cli;
     use crate::commands::Command;
@@ -204,8 +202,8 @@ mod tests {
             let typed: Vec<OsString> = digits.map(|digit| WORDS[digit].into()).collect();
             for length in 0..=typed.len() {
                 let Some(read) = HookArgs::as_clients_type(&typed[..length]) else { continue };
-                let whole =
-                    Cli::try_parse_from([OsString::from("brief")].iter().chain(&typed[..length]));
+                let args = [&[OsString::from("brief")], &typed[..length]].concat();
+                let whole = Cli::read(&args, 80);
                 let Command::Hook(whole) = whole.unwrap().command else { panic!("{typed:?}") };
                 assert_eq!(format!("{read:?}"), format!("{whole:?}"), "{typed:?}");
                 known += 1;
