@@ -10,6 +10,7 @@
 //! hosted format.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use brief_syntax::hidden::is_hidden;
 
@@ -245,9 +246,23 @@ pub fn find_below(above: &str, path: &str, leaf: Leaf) -> Option<Sensitive> {
     if leaf == Leaf::Directory || names.len() == start {
         return None;
     }
-    let listed = EXTRA.iter().copied().find(|pattern| ends_with(&names, pattern));
-    listed.map(|pattern| Sensitive { pattern, tier: Tier::Extra })
+    let letter = names.last().and_then(|name| name.as_bytes().last());
+    let likely =
+        letter.into_iter().chain(b"*").flat_map(|&letter| &BY_LAST_LETTER[usize::from(letter)]);
+    let listed = likely.filter(|&&index| ends_with(&names, EXTRA[index])).min();
+    listed.map(|&index| Sensitive { pattern: EXTRA[index], tier: Tier::Extra })
 }
+
+/// The patterns of our list by their last letters: nearly every name differs from them there.
+static BY_LAST_LETTER: LazyLock<Vec<Vec<usize>>> = LazyLock::new(|| {
+    let mut patterns = vec![Vec::new(); 256];
+    for (index, pattern) in EXTRA.iter().enumerate() {
+        if let Some(&letter) = pattern.as_bytes().last() {
+            patterns[usize::from(letter)].push(index);
+        }
+    }
+    patterns
+});
 
 /// Adds the normalised names of a path. `..` removes the name before it, but none of the first
 /// `floor`.
@@ -325,10 +340,17 @@ fn find_in_ssh(directory: &str, name: &str) -> Option<&'static str> {
 }
 
 fn ends_with(names: &[Cow<'_, str>], pattern: &str) -> bool {
-    // Nearly every name differs in its last letter, so this check comes first.
-    let last = |text: &str| text.as_bytes().last().copied();
-    let end = last(pattern);
-    if end != Some(b'*') && names.last().and_then(|name| last(name)) != end {
+    // A pattern that ends with a star has another letter in which nearly every name differs.
+    let from_end =
+        |place: usize| names.len().checked_sub(place).map(|index| names[index].as_bytes());
+    let differs = match pattern.as_bytes() {
+        [.., letter, b'/', b'*'] => from_end(2).and_then(<[u8]>::last) != Some(letter),
+        [letter, .., b'*'] if *letter != b'*' => {
+            from_end(1).and_then(<[u8]>::first) != Some(letter)
+        }
+        _ => false,
+    };
+    if differs {
         return false;
     }
     let mut names = names.iter().rev();

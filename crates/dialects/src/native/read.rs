@@ -4,6 +4,7 @@
 //! something inside the root, because skills of one client are often links to those of another; a
 //! directory is entered once, whatever the links.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -392,7 +393,13 @@ impl<'s> NativeReader<'s> {
     }
 
     pub(super) fn refuse_secret(&self, path: &Path) -> Result<(), Unread> {
-        let inside = path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy();
+        // Nearly always both are text, which compares faster than names one by one.
+        let text = path.to_str().zip(self.root.to_str());
+        let below = text.and_then(|(path, root)| path.strip_prefix(root)?.strip_prefix('/'));
+        let inside = match below {
+            Some(below) => Cow::Borrowed(below),
+            None => path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy(),
+        };
         match sensitive::find_below(&self.above, &inside, Leaf::File) {
             Some(found) => Err(Unread::Refused(format!(
                 "such files hold secrets and are never read (`{}`)",
