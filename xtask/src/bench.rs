@@ -45,6 +45,16 @@ pub(crate) fn compare(only: &[String], is_quick: bool) -> Result<(), String> {
         .arg(workspace().join("docs").join("benchmarks.md")))
 }
 
+/// Counts the instructions of the hot paths in the program that the tests use, and compares or writes them.
+pub(crate) fn count_instructions(is_update: bool) -> Result<(), String> {
+    cargo(&["build", "--workspace", "--bin", "brief"])?;
+    run(Command::new("python3")
+        .arg(workspace().join("bench").join("instructions.py"))
+        .arg("--brief")
+        .arg(workspace().join("target").join("debug").join("brief"))
+        .args(is_update.then_some("--update")))
+}
+
 /// Builds the program as it ships and the smallest one, and measures both.
 pub(crate) fn run_all(runs: usize) -> Result<(), String> {
     cargo(&["build", "--profile", "dist", "--package", "brief-cli"])?;

@@ -1,4 +1,4 @@
-//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `compare`, `clients`, `oracles`, `fuzz`, `order`, `view`,
+//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `compare`, `instructions`, `clients`, `oracles`, `fuzz`, `order`, `view`,
 //! `vscode`, `dist` and `book`.
 #![expect(clippy::disallowed_methods, reason = "this tool works on the source tree")]
 #![expect(clippy::print_stderr, reason = "this tool talks to a person")]
@@ -49,6 +49,13 @@ enum Task {
         /// Fewer rounds, and nothing above 100,000 files; the page is not written
         #[arg(long)]
         quick: bool,
+    },
+    /// Count the instructions of the hot paths, and fail when one is more than 3 % from bench/instructions.json (needs
+    /// python3 and valgrind)
+    Instructions {
+        /// Write the counts anew
+        #[arg(long)]
+        update: bool,
     },
     /// Feed mutated conformance cases to every parser; failing inputs are saved below
     /// `target/fuzzing`
@@ -112,6 +119,7 @@ fn main() -> ExitCode {
         Task::Dist { binary, out } => dist::run(binary.as_deref(), out.as_deref()),
         Task::Book => book::build(),
         Task::Order => bench::write_order(),
+        Task::Instructions { update } => bench::count_instructions(update),
         Task::Vscode => vscode(),
     };
     match outcome {
@@ -137,7 +145,8 @@ fn test() -> Result<(), String> {
     run(Command::new(env!("CARGO"))
         .args(["test", "--workspace"])
         .env("RUST_TEST_THREADS", threads.to_string())
-        .env(markdownlint::VARIABLE, linter))
+        .env(markdownlint::VARIABLE, linter))?;
+    bench::count_instructions(false)
 }
 
 fn list_words() -> Result<(), String> {
