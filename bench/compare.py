@@ -24,6 +24,7 @@ NPM = {"rulesync": "17.0.0", "@intellectronica/ruler": "0.3.44", "skills": "1.7.
 PYPI = {"apm-cli": "0.35.0", "skills-ref": "0.1.1", "agnix": "0.59.3"}
 CRATES = {"upskill": "0.6.3"}
 CLIENTS = ["claude", "copilot", "opencode", "cursor"]
+MORE_CLIENTS = ["aider", "amp", "antigravity", "augment", "cline", "codex", "continue", "crush", "droid", "gemini", "goose", "junie", "kilo", "kiro", "pi", "qwen", "roo", "trae", "warp", "windsurf", "zed"]
 SKILLS_REF = "import pathlib, sys; from skills_ref import validate\nfor place in sorted(pathlib.Path(sys.argv[1]).iterdir()): validate(place)"
 
 
@@ -203,6 +204,13 @@ def contests(brief, floor, peers, work, quick):
             compiled.bound("at least 10 x less CPU than ruler", lambda results: ratio(results, "ruler", "brief", 1, 10))
             compiled.undone = ["ruler has no commands, no scopes and no agents of opencode"]
 
+    everywhere = contest("compile for 25 clients, cold", shares, runs=3, unit="x 280 items")
+    all_clients = [word for client in CLIENTS + MORE_CLIENTS for word in ("--client", client)]
+    everywhere.add("brief", lambda size, number: ([brief, "build", "--out", "out", *all_clients], anew("all-brief", sources["brief"])(size, number), None))
+    if "rulesync" in peers:
+        everywhere.add("rulesync", lambda size, number: (peers["rulesync"] + ["generate", "--silent", "--targets", "*"], anew("all-rulesync", sources["rulesync"])(size, number), None))
+        everywhere.undone = ["rulesync writes for all clients that it knows, some of which are others than ours"]
+
     # Installers: fifty skills for three clients.
     registry = once("skills", workloads.skill_registry)
     three = [word for client in CLIENTS[:3] for word in ("--client", client)]
@@ -272,6 +280,10 @@ def contests(brief, floor, peers, work, quick):
         if "rg" in peers:
             whole.add("rg --files", lambda size, _: (listing, wide(size), None))
             whole.bound(f"at {size:,} files at most {times} x rg --files", lambda results, times=times, size=size: at_most(results["brief", size].cpu / results["rg --files", size].cpu, times))
+    between = contest("diff of two revisions", sizes, runs=3, unit="files")
+    between.add("brief", lambda size, _: ([brief, "diff", "HEAD~1...HEAD"], wide(size), None))
+    between.add("git diff --stat", lambda size, _: (["git", "diff", "--stat", "HEAD~1", "HEAD"], wide(size), None))
+    between.undone = ["git compares files; brief tells which files get other guidance"]
     tasks = once("tasks", workloads.task_rules)
     task = contest("assemble a prompt", [10, 100, 1_000, 4_000], unit="rules")
     task.add("brief", lambda size, _: ([brief, "task", "fix-bug", "-p", "issue=1"], tasks(size), None))
@@ -320,7 +332,26 @@ def plot(contest, path):
     path.write_text("\n".join(parts) + "\n</svg>\n", encoding="utf-8")
 
 
-def page(all_of_them, start):
+def servers(brief):
+    """Returns the tables of the two servers, which no peer has."""
+    here = pathlib.Path(__file__).parent
+    ask = lambda name, *words: json.loads(subprocess.run([sys.executable, str(here / name), "--brief", brief, *words], check=True, capture_output=True, text=True).stdout)
+    mcp = ask("mcp.py", "--memory", "20000")
+    rows = ["\n## MCP server under load\n", "Questions over HTTP about 20 directories, each client with a pause of 10 ms between two; times are those of a client.\n",
+            "| | p50 | p99 | the server's CPU for an answer |", "| --- | ---: | ---: | ---: |"]
+    for name, found in (("8 clients", mcp["context"]), ("1 client without a pause", mcp["alone"])):
+        rows.append(f"| {name} | {found['p50_ms']:.2f} ms | {found['p99_ms']:.2f} ms | {found['cpu_ms']:.2f} ms |")
+    kib = mcp["memory"]["kib"]
+    rows += ["", f"Memory is {kib[0] / 1024:.0f} MB at the beginning and {kib[-1] / 1024:.0f} MB after {mcp['memory']['requests']:,} questions. A changed file is told after {mcp['change_ms']['median']:.0f} ms."]
+    rows += ["\n## Language server\n", "Every keystroke makes or mends a mistake; the time ends when the editor has the problems.\n",
+             "| files | first answer | keystroke p50 | p99 | hover p50 | memory |", "| ---: | ---: | ---: | ---: | ---: | ---: |"]
+    for files in (1_000, 10_000, 30_000, 100_000):
+        found = ask("lsp.py", "--files", str(files))
+        rows.append(f"| {files:,} | {found['first_ms']:,} ms | {found['keystroke_ms']['p50']:.1f} ms | {found['keystroke_ms']['p99']:.1f} ms | {found['hover_ms']['p50']:.1f} ms | {found['kib'] / 1024:.0f} MB |")
+    return rows
+
+
+def page(all_of_them, start, servers):
     rows, parts = [], []
     for contest in all_of_them:
         for words, holds in contest.bounds:
@@ -344,7 +375,7 @@ def page(all_of_them, start):
             "CPU is user and system time with all that a program starts, the best of several runs; wall time, memory (the peak) and system calls are those of the largest size. The last column compares the two largest sizes.\n"
             f"A linter's or a check's exit code says what it found and is not looked at. Peers: {versions}.\n\n"
             "| work | bound | measured | held |\n| --- | --- | ---: | --- |\n")
-    return head + "\n".join(rows) + "\n" + "\n".join(parts).rstrip() + "\n"
+    return head + "\n".join(rows) + "\n" + "\n".join(parts + servers).rstrip() + "\n"
 
 
 def main():
@@ -386,7 +417,7 @@ def main():
         for contest in all_of_them:
             if len(contest.sizes) > 1:
                 plot(contest, args.out.parent / "pictures" / picture(contest))
-        args.out.write_text(page(all_of_them, start), encoding="utf-8")
+        args.out.write_text(page(all_of_them, start, servers(str(args.brief.absolute()))), encoding="utf-8")
     return 1 if missed else 0
 
 

@@ -114,7 +114,7 @@ def public_tree(top, count):
 
 
 def wide_repository(top, files):
-    """A repository of that many files with guidance in all formats, 50 files in a directory."""
+    """A repository of that many files with guidance in all formats, 50 files in a directory. Its last commit changes two rules."""
     for number in range(files // 50):
         directory = f"{top}/part-{number % 100}/deep-{number // 100 % 100}/{number // 10_000}"
         os.makedirs(directory, exist_ok=True)
@@ -128,6 +128,11 @@ def wide_repository(top, files):
     write(f"{top}/.claude/rules/api.md", "---\npaths: ['part-1/**']\n---\nAnswer in JSON.\n")
     write(f"{top}/.cursor/rules/py.mdc", "---\nglobs: **/*.py\nalwaysApply: false\n---\nType hints.\n")
     git(top, "init", "-q")
+    for text in ("Type hints.\n", "Type hints everywhere.\n"):
+        write(f"{top}/.cursor/rules/py.mdc", f"---\nglobs: **/*.py\nalwaysApply: false\n---\n{text}")
+        write(f"{top}/part-2/AGENTS.yaml", f"context:\n  - content: {json.dumps(text)}\n    match: ['**/*.py']\n")
+        git(top, "add", "-A")
+        git(top, "commit", "-q", "-m", "guidance")
 
 
 def task_rules(top, rules):

@@ -170,12 +170,6 @@ impl ProfileSettings {
         if diagnostics.is_empty() { Ok(settings) } else { Err(diagnostics) }
     }
 
-    /// Returns what holds where there is no `brief.toml`.
-    pub fn default_of(section: Section) -> ProfileSettings {
-        let options = ProfileOptions { sharing: section.layout(), ..ProfileOptions::default() };
-        ProfileSettings { options, ..ProfileSettings::default() }
-    }
-
     fn set(
         &mut self,
         section: Section,

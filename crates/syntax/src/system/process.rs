@@ -142,13 +142,6 @@ impl Call {
         self.env.push((name.into(), Some(value.into())));
         self
     }
-
-    /// Takes an environment variable away.
-    #[must_use]
-    pub fn without_env(mut self, name: impl Into<OsString>) -> Call {
-        self.env.push((name.into(), None));
-        self
-    }
 }
 
 /// The stream of a piece of output.
