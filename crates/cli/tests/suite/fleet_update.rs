@@ -424,6 +424,11 @@ fn other_forms_of_repositories_get_branches() {
             git(path, &["rev-parse", "HEAD"])
         );
     }
+    // A branch is written once for all working trees of a repository.
+    let both = ["fleet", "pr", "main", "apart", "--update", "guidance@v1.1.0", "--dry-run"];
+    let output = project.run(&both);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stderr.contains("main: it shares its repository with `apart`"), "{output}");
     // From a clone without history, the branch arrives at a server that has it.
     let push = ["fleet", "pr", "fleet/shallow", "--update", "guidance@v1.1.0", "--push"];
     let main = project.path().join("main");

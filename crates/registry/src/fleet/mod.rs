@@ -15,6 +15,7 @@ mod workshop;
 
 use std::path::{Path, PathBuf};
 
+use brief_syntax::System;
 use brief_syntax::system::MemorySystem;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,14 @@ pub struct FleetMember {
     pub facts: FleetFacts,
     /// The reason why it could not be read.
     pub problem: Option<String>,
+}
+
+impl FleetMember {
+    /// Returns the repository itself, which working trees may share; `None` if there is none here.
+    pub fn shared_repository(&self, system: &dyn System) -> Option<PathBuf> {
+        let FleetPlace::Path(_) = &self.place else { return None };
+        system.resolve_dir(&head::common_dir(system, self.git_dir.as_ref()?)).ok()
+    }
 }
 
 /// The facts of one commit of a repository. They never change.

@@ -1,8 +1,10 @@
 //! `brief fleet pr`
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use brief_registry::fleet::{BranchState, FleetPlace, UpdateBranch};
+use brief_registry::fleet::{BranchState, FleetMember, FleetPlace, UpdateBranch, WorkshopError};
 use brief_serve::fleet::{FleetUpdate, UpdateOutcome};
 use brief_syntax::render::Envelope;
 use clap::Args;
@@ -66,9 +68,18 @@ struct Made {
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &PrArgs) -> Result<ExitCode, CommandError> {
     let members = args.which.read(ui, session, false)?;
-    let update = &args.update;
+    let (update, base) = (&args.update, session.directory().to_owned());
     let name = UpdateBranch::new(&update.name, String::new()).name;
+    let first = first_of_each(session, &members);
     let outcomes = update_all(ui, session, &members, update, |member, found, workshop, report| {
+        if let Some(other) = member
+            .shared_repository(session.shared_system().as_ref())
+            .and_then(|repository| first.get(&repository))
+            .filter(|other| **other != member.place)
+        {
+            let name = other.name(&base);
+            return Err(WorkshopError::Branch(format!("it shares its repository with `{name}`")));
+        }
         let message = found.message(update);
         let branch = UpdateBranch::new(&update.name, message.clone());
         let is_here = matches!(member.place, FleetPlace::Path(_));
@@ -96,6 +107,17 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &PrArgs) -> Result<ExitC
         print(ui, &name, &rows)?;
     }
     Ok(if has_failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+}
+
+/// Returns the first working tree of each repository: a branch is written once.
+fn first_of_each(session: &Session, members: &[FleetMember]) -> BTreeMap<PathBuf, FleetPlace> {
+    let mut first = BTreeMap::new();
+    for member in members {
+        if let Some(repository) = member.shared_repository(session.system()) {
+            first.entry(repository).or_insert_with(|| member.place.clone());
+        }
+    }
+    first
 }
 
 fn row(path: String, outcome: UpdateOutcome<Made>) -> JsonBranch {
