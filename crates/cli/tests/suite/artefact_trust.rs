@@ -267,6 +267,8 @@ fn a_registry_with_a_list_of_signatures_is_asked_for_it() {
         "{requests:?}"
     );
     assert!(!requests.iter().any(|line| line.contains(&tag)), "{requests:?}");
+    // The tag, the manifest, the layer, the list, the signature's manifest and its bundle.
+    assert_eq!(requests.len(), 6, "{requests:?}");
 }
 
 /// Manifests that are too large, of other kinds, or lead elsewhere.

@@ -37,6 +37,9 @@ use crate::extract::safe_path;
 use crate::latest::{Latest, is_version};
 use crate::staged::{StagedDir, clear_abandoned, fingerprint, io_error};
 
+/// The limit for the directories of earlier digests that are looked into.
+const MOST_TREES: usize = 100;
+
 /// The limit for the bytes of the facts of an artefact.
 const FACTS_BYTES: u64 = 8 * 1024 * 1024;
 
@@ -293,18 +296,30 @@ impl<'a> OciSlot<'a> {
         staged.put(&self.tree(digest))
     }
 
-    fn trees(&self) -> Vec<PathBuf> {
+    /// Returns the files in the cache that earlier digests of the repository were made from, by digest. Each directory is
+    /// listed once: looking for each of some thousand contents in each of a hundred directories would take longer than fetching them.
+    fn earlier_blobs(&self) -> BTreeMap<String, PathBuf> {
         let directory = self.directory.join("trees");
-        let Ok(handle) = self.system.open_dir(&directory) else { return Vec::new() };
-        let entries = handle.first_entries(limits::REMOTE_FILES).unwrap_or_default();
-        entries.into_iter().map(|entry| directory.join(entry.name)).collect()
+        let names = |path: &Path| {
+            let handle = self.system.open_dir(path).ok()?;
+            let entries = handle.first_entries(limits::REMOTE_FILES).ok()?;
+            Some(entries.into_iter().filter_map(|entry| entry.name.into_string().ok()))
+        };
+        let trees = names(&directory).into_iter().flatten().take(MOST_TREES);
+        let blobs = trees.flat_map(|tree| {
+            let blobs = directory.join(tree).join("blobs");
+            let found = names(&blobs).into_iter().flatten();
+            found.map(|name| (format!("sha256:{name}"), blobs.join(name))).collect::<Vec<_>>()
+        });
+        blobs.collect()
     }
 
     /// Fetches everything of a digest.
     fn fetch(&self, digest: &str) -> Result<Content, FetchError> {
         let store = self.store();
-        let (system, shown, trees) = (self.system, self.shown.as_str(), self.trees());
-        let manifest = |digest: &String| match known(system, &trees, digest, MANIFEST_BYTES) {
+        let (system, shown, earlier) = (self.system, self.shown.as_str(), self.earlier_blobs());
+        let known = |digest: &str, limit: u64| known(system, earlier.get(digest)?, digest, limit);
+        let manifest = |digest: &String| match known(digest, MANIFEST_BYTES) {
             Some(bytes) => Fetched::new(shown, bytes),
             None => store.manifest(digest),
         };
@@ -340,12 +355,11 @@ impl<'a> OciSlot<'a> {
             return Err(OciError::TooLarge { repository, what, limit, unit: "bytes" }.into());
         }
         let layers: Vec<Descriptor> = layers.into_values().collect();
-        let contents = in_parallel(&layers, |layer| {
-            match known(system, &trees, &layer.digest, limits::REMOTE_BYTES) {
+        let contents =
+            in_parallel(&layers, |layer| match known(&layer.digest, limits::REMOTE_BYTES) {
                 Some(bytes) => Ok(bytes),
                 None => store.blob(layer, limits::REMOTE_BYTES),
-            }
-        })?;
+            })?;
         let mut blobs: BTreeMap<String, Vec<u8>> =
             layers.into_iter().map(|layer| layer.digest).zip(contents).collect();
         let (files, notes) = self.unpack_all(&parts, &blobs)?;
@@ -484,17 +498,15 @@ fn is_archive(media_type: &str) -> bool {
 
 /// Returns the manifest of an artefact in the cache, which its signatures are about.
 pub(crate) fn manifest_of(system: &dyn System, checkout: &Checkout) -> Option<Vec<u8>> {
-    let tree = checkout.directory.parent()?.to_owned();
-    known(system, &[tree], &checkout.commit, MANIFEST_BYTES)
+    let digits = checkout.commit.trim_start_matches("sha256:");
+    let path = checkout.directory.parent()?.join("blobs").join(digits);
+    known(system, &path, &checkout.commit, MANIFEST_BYTES)
 }
 
-/// Returns content that an earlier digest of the repository had, too.
-fn known(system: &dyn System, trees: &[PathBuf], digest: &str, limit: u64) -> Option<Vec<u8>> {
-    let name = digest.trim_start_matches("sha256:");
-    trees.iter().find_map(|tree| {
-        let bytes = system.read(&tree.join("blobs").join(name), limit).ok()?;
-        (digest_of(&bytes) == digest).then_some(bytes)
-    })
+/// Returns content of the cache, if it has the right digest.
+fn known(system: &dyn System, path: &Path, digest: &str, limit: u64) -> Option<Vec<u8>> {
+    let bytes = system.read(path, limit).ok()?;
+    (digest_of(&bytes) == digest).then_some(bytes)
 }
 
 /// Works on all inputs with several connections. The first error ends it.
