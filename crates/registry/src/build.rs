@@ -21,7 +21,7 @@ use crate::outputs::record::{self, OutputRecord};
 use crate::outputs::stage::{
     self, CommitError, Disks, PermissionSource, Planned, RecoverError, Stage, WriteRoot,
 };
-use crate::outputs::{Change, ChangeKind};
+use crate::outputs::{Change, ChangeKind, Durability};
 
 /// The record of what was built.
 const RECORD: &str = "build.json";
@@ -256,7 +256,11 @@ impl Work<'_> {
             })?;
         }
         let before = self.record(disks)?;
-        let stage = if is_write { Some(Stage::begin(&disks.own).map_err(failed)?) } else { None };
+        let stage = if is_write {
+            Some(Stage::begin(&disks.own, Durability::Lasting).map_err(failed)?)
+        } else {
+            None
+        };
         let edited = match self.request.edited {
             Edited::Keep => Chosen::None,
             Edited::Overwrite => Chosen::All,

@@ -16,6 +16,7 @@ use super::run::ignore_own;
 use super::state::text;
 use super::{InstallError, ProjectPaths};
 use crate::manifest::ManifestEdit;
+use crate::outputs::Durability;
 use crate::outputs::disk::{Disk, DiskState};
 use crate::outputs::record::is_plain_path;
 use crate::outputs::stage::{CommitError, Disks, PermissionSource, Planned, Stage, WriteRoot};
@@ -95,7 +96,8 @@ pub fn create(
     ignore_own(&own).map_err(failed(&project.own))?;
     let mut disks = open_disks(system, project, own)?;
     finish_in(system, project, &mut disks)?;
-    let mut stage = Stage::begin(&disks.own).map_err(InstallError::NotWritten)?;
+    let mut stage =
+        Stage::begin(&disks.own, Durability::Lasting).map_err(InstallError::NotWritten)?;
     let outcome = stage_new(&mut stage, files, &mut disks).map_err(InstallError::NotWritten);
     let outcome = outcome.and_then(|()| stage_edits(&mut stage, project, edits, &mut disks));
     if let Err(error) = outcome {

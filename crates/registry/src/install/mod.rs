@@ -40,7 +40,7 @@ use brief_syntax::{Diagnostic, Severity, Source};
 use crate::cache::Network;
 use crate::manifest::{ManifestEdit, ManifestPlace};
 use crate::outputs::record;
-use crate::outputs::{Change, ChangeKind, Difference};
+use crate::outputs::{Change, ChangeKind, Difference, Durability};
 
 pub use addition::{AddError, Addition, TypedSource};
 pub use create::{NewFile, NewFileState, NewSource, create, look};
@@ -75,6 +75,8 @@ pub struct InstallRequest<'r> {
     pub new: Option<NewSource<'r>>,
     /// The mode: write, check or show differences.
     pub mode: InstallMode,
+    /// The time for which the files are needed.
+    pub durability: Durability,
     /// The treatment of the lock.
     pub locking: Locking,
     /// The permission to fetch.
@@ -105,6 +107,7 @@ impl<'r> InstallRequest<'r> {
             found: None,
             new: None,
             mode: InstallMode::Write,
+            durability: Durability::Lasting,
             locking: Locking::Follow,
             network: Network::Online,
             clients,

@@ -189,7 +189,8 @@ impl Run<'_> {
 
     /// Begins the stage, with the new files of a source.
     fn begin(&self, disks: &mut Disks<'_>) -> Result<Stage, InstallError> {
-        let mut stage = Stage::begin(&disks.own).map_err(InstallError::NotWritten)?;
+        let mut stage =
+            Stage::begin(&disks.own, self.request.durability).map_err(InstallError::NotWritten)?;
         let files = self.request.new.map_or(&[][..], |new| new.files);
         if let Err(error) = stage_new(&mut stage, files, disks) {
             // The first error is the one to report.

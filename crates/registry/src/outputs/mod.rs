@@ -9,6 +9,16 @@ pub(crate) mod plan;
 pub(crate) mod record;
 pub(crate) mod stage;
 
+/// The time for which written files are needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// They are safe on disk when the run ends, and a killed run is finished by the next one.
+    #[default]
+    Lasting,
+    /// They lie in a temporary directory, which is gone after the run, so nothing waits for the disk.
+    Passing,
+}
+
 /// A changed file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Change {

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::disk::{Disk, DiskState};
 use super::mark;
 use super::record::is_plain_path;
-use super::split;
+use super::{Durability, split};
 
 /// The directory of staged files.
 const STAGED: &str = "staged";
@@ -161,6 +161,7 @@ pub(crate) struct Stage {
     files: Box<dyn Dir>,
     last: u32,
     journal: Journal,
+    durability: Durability,
 }
 
 /// The result of finishing a killed run.
@@ -189,12 +190,12 @@ impl From<io::Error> for RecoverError {
 
 impl Stage {
     /// Creates an empty stage in the directory of our own state.
-    pub(crate) fn begin(own: &Disk<'_>) -> io::Result<Stage> {
+    pub(crate) fn begin(own: &Disk<'_>, durability: Durability) -> io::Result<Stage> {
         // The directory is private, because it may hold parts of the user's private files.
         let files = own.make_private_directory(STAGED)?;
         clear(files.as_ref())?;
         let journal = Journal { version: VERSION, ..Journal::default() };
-        Ok(Stage { files, last: 0, journal })
+        Ok(Stage { files, last: 0, journal, durability })
     }
 
     /// Stages a file; `fill` writes its content.
@@ -257,7 +258,9 @@ impl Stage {
                 Err(_) => CommitError::Half(error),
             });
         }
-        system.settle(disks.outputs.path()).map_err(CommitError::Half)?;
+        if self.durability == Durability::Lasting {
+            system.settle(disks.outputs.path()).map_err(CommitError::Half)?;
+        }
         finish(&disks.own, self.files.as_ref()).map_err(CommitError::Half)
     }
 
@@ -270,6 +273,9 @@ impl Stage {
         target.write_all(&serde_json::to_vec(&self.journal)?)?;
         target.flush()?;
         drop(target);
+        if self.durability == Durability::Passing {
+            return top.take_file(self.files.as_ref(), staged, OsStr::new(JOURNAL));
+        }
         system.settle(own.path())?;
         top.take_file(self.files.as_ref(), staged, OsStr::new(JOURNAL))?;
         // No file is moved before the journal is safe on disk.

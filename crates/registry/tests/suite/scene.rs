@@ -145,6 +145,7 @@ pub(crate) fn act(system: &dyn System, base: &Path, action: &Action) -> Result<(
         found: None,
         new: None,
         mode: InstallMode::Write,
+        durability: brief_registry::Durability::Lasting,
         locking: Locking::Follow,
         network: Network::Offline,
         clients: &CLIENTS.map(str::to_owned),

@@ -11,6 +11,7 @@ use brief_clients::profile::{ProfileScope, Section};
 use brief_engine::diff::{self, DiffQuestion, slashed_below};
 use brief_engine::{Moment, System, estimate_tokens};
 use brief_profiles::OwnClients;
+use brief_registry::Durability;
 use brief_registry::fleet::{
     FleetMember, FleetSource, FleetSourceForm, NewestByPlace, PlaceKey, UpdateWorkshop,
     WorkshopError,
@@ -335,6 +336,7 @@ fn install(
         edits: &edits,
         refresh: Refresh::Named(names),
         commits,
+        durability: Durability::Passing,
         ..InstallRequest::new(&wanted)
     };
     Ok(install::sync(system, &clients, &project, &request, &|_| {})?)
