@@ -17,8 +17,12 @@ const ISSUER: &str = "https://issuer.example";
 const FORMS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
 
 fn trust(instance: &TestSigstore) -> Trust {
-    let root = Root::parse(instance.trusted_root().as_bytes()).unwrap();
-    Trust { roots: vec![(root, true)], keys: Vec::new() }
+    trust_of(&instance.trusted_root())
+}
+
+fn trust_of(file: &str) -> Trust {
+    let roots = Root::parse(file.as_bytes()).unwrap();
+    Trust { roots: roots.into_iter().map(|root| (root, true)).collect(), keys: Vec::new() }
 }
 
 fn now() -> SystemTime {
@@ -61,6 +65,20 @@ fn another_artefact_log_or_authority_is_refused() {
         outcome(&trust(&instance), &elsewhere),
         Err(SigstoreError::Invalid("its statement is about something else"))
     );
+}
+
+/// Forges print the root of the public instance and their own, one on each line.
+#[test]
+fn a_file_may_hold_several_roots() {
+    let (one, other) = (TestSigstore::default(), TestSigstore::default());
+    let trust = trust_of(&format!("{}\n{}\n", one.trusted_root(), other.trusted_root()));
+    for instance in [one, other] {
+        let bundle = instance.bundle(ARTEFACT, &TestSignature::new(IDENTITY, ISSUER, AT));
+        outcome(&trust, &bundle).unwrap();
+    }
+    for wrong in ["", "{}", "[]", "{\"mediaType\": \"text/plain\"}"] {
+        assert!(Root::parse(wrong.as_bytes()).is_err(), "{wrong}");
+    }
 }
 
 /// Sigstore's certificates live for minutes: what counts is the time of the signature, and not today.

@@ -55,8 +55,15 @@ pub(super) struct Root {
 }
 
 impl Root {
-    pub(super) fn parse(bytes: &[u8]) -> Result<Root, String> {
-        let root: TrustedRoot = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    /// Parses a file: one root, or several one after the other, as forges print them.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Root>, String> {
+        let roots = serde_json::Deserializer::from_slice(bytes).into_iter::<TrustedRoot>();
+        let roots = roots.map(|root| Root::of(root.map_err(|error| error.to_string())?));
+        let roots: Vec<Root> = roots.collect::<Result<_, _>>()?;
+        if roots.is_empty() { Err("it is empty".to_owned()) } else { Ok(roots) }
+    }
+
+    fn of(root: TrustedRoot) -> Result<Root, String> {
         if !root.media_type.starts_with(MEDIA_TYPE) {
             return Err("it is not a trust root of Sigstore".to_owned());
         }
@@ -99,9 +106,9 @@ impl Trust {
         for (directory, is_of_machine) in own.chain([(project.to_owned(), false)]) {
             let path = directory.join(ROOT);
             if let Some(bytes) = read(system, &path)? {
-                let root = Root::parse(&bytes);
-                let root = root.map_err(|problem| TrustRootError { path, problem })?;
-                trust.roots.push((root, is_of_machine));
+                let roots = Root::parse(&bytes);
+                let roots = roots.map_err(|problem| TrustRootError { path, problem })?;
+                trust.roots.extend(roots.into_iter().map(|root| (root, is_of_machine)));
             }
             let path = directory.join(KEYS);
             if let Some(bytes) = read(system, &path)? {
