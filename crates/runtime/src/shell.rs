@@ -260,7 +260,7 @@ impl<'s> Shell<'s> {
 }
 
 fn with_env(mut call: Call, env: &[(OsString, OsString)]) -> Call {
-    call.env.extend(env.iter().map(|(name, value)| (name.clone(), Some(value.clone()))));
+    call.env.extend(env.iter().cloned());
     call
 }
 

@@ -68,8 +68,8 @@ impl RealSystem {
         if call.environment == Environment::Inherited {
             call.environment = Environment::Path;
             let inherited = self.env.iter().filter(|(name, _)| *name != "PATH");
-            let inherited = inherited.map(|(name, value)| (name.into(), Some(value.into())));
-            // The environment comes first, so that the call can remove variables.
+            let inherited = inherited.map(|(name, value)| (name.into(), value.into()));
+            // The environment comes first, so that the call can set its own.
             call.env = inherited.chain(call.env).collect();
         }
         Ok(call)

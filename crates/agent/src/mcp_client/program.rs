@@ -32,7 +32,7 @@ impl Lines {
         directory: &Path,
         server: &ServerProgram,
     ) -> Result<Lines, String> {
-        let env = server.env.iter().map(|(key, value)| (key.into(), Some(value.into())));
+        let env = server.env.iter().map(|(key, value)| (key.into(), value.into()));
         let limit = limits::TOOL_MESSAGE_BYTES;
         let call = Call {
             args: server.args.iter().map(Into::into).collect(),

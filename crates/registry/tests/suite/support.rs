@@ -102,13 +102,13 @@ impl Sandbox {
             .collect()
     }
 
-    pub(crate) fn environment(&self) -> Vec<(String, Option<String>)> {
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
         let text = |text: &OsString| text.to_str().unwrap().to_owned();
         let calls = self.system.calls();
         calls
             .iter()
             .flat_map(|call| &call.env)
-            .map(|(name, value)| (text(name), value.as_ref().map(text)))
+            .map(|(name, value)| (text(name), text(value)))
             .collect()
     }
 

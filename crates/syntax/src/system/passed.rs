@@ -78,7 +78,7 @@ impl Passed {
         let names = USUAL.iter().chain(&SYSTEM).copied().chain(more.iter().map(String::as_str));
         // The seam sets it, without what lies in the project.
         let names = names.filter(|name| *name != "PATH");
-        let kept = names.filter_map(|name| Some((OsString::from(name), Some(system.env(name)?))));
+        let kept = names.filter_map(|name| Some((OsString::from(name), system.env(name)?)));
         call.environment = Environment::Path;
         call.env = kept.chain(call.env).collect();
         call

@@ -61,8 +61,8 @@ pub struct Call {
     pub directory: PathBuf,
     /// Its environment before [`Call::env`].
     pub environment: Environment,
-    /// Environment variables to set, or with `None` to take away.
-    pub env: Vec<(OsString, Option<OsString>)>,
+    /// Environment variables to set.
+    pub env: Vec<(OsString, OsString)>,
     /// The `PATH` to look programs up in, if it is not that of this process. The program gets as much of it
     /// as leads outside the project, unless [`Call::env`] sets another.
     pub search_path: Option<OsString>,
@@ -139,7 +139,7 @@ impl Call {
     /// Sets an environment variable.
     #[must_use]
     pub fn with_env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Call {
-        self.env.push((name.into(), Some(value.into())));
+        self.env.push((name.into(), value.into()));
         self
     }
 }

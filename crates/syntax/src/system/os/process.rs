@@ -97,7 +97,7 @@ const FIRST_OTHER: i32 = 3;
 pub(super) fn prepare(call: &Call) -> io::Result<Command> {
     close_fds::set_fds_cloexec_threadsafe(FIRST_OTHER, &[]);
     let set = call.env.iter().rev().find(|(name, _)| name == "PATH");
-    let path = set.and_then(|(_, path)| path.as_deref()).or(call.search_path.as_deref());
+    let path = set.map(|(_, path)| path.as_os_str()).or(call.search_path.as_deref());
     let search = || SearchPath::outside(path, &call.directory);
     let is_bare = !call.program.as_encoded_bytes().contains(&b'/');
     let mut command = if is_bare {
@@ -112,12 +112,7 @@ pub(super) fn prepare(call: &Call) -> io::Result<Command> {
     if call.environment != Environment::Empty && set.is_none() {
         command.env("PATH", search().to_path());
     }
-    for (name, value) in &call.env {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
+    command.envs(call.env.iter().map(|(name, value)| (name, value)));
     Ok(command)
 }
 
