@@ -131,7 +131,14 @@ fn client(path: &Path) -> Result<Client, String> {
         return Err(format!("line 1: the file of `{}` bears another name", &*client.id));
     }
     if client.outputs().next().is_some() {
-        client.source = Some(Text::from(text));
+        client.source = Some(Text::from(compiled_keys(&text)?));
     }
     Ok(client)
+}
+
+/// Returns a client's file with the keys that the compiler reads, and no comments: it is read in every build.
+fn compiled_keys(text: &str) -> Result<String, String> {
+    let mut file: serde_json::Map<String, serde_json::Value> = parsed(text)?;
+    file.retain(|key, _| Client::COMPILED_KEYS.contains(&key.as_str()));
+    toml_edit::ser::to_string(&file).map_err(|error| error.to_string())
 }

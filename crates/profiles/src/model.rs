@@ -85,8 +85,8 @@ pub struct Client {
     /// Its hook protocol.
     #[serde(default)]
     pub hook: Option<HookProfile>,
-    /// The text of the file, of a client with outputs: the compiler reads its keys from there, as it reads
-    /// those of a project's `brief.toml`.
+    /// The text of the file, of a client with outputs: the compiler reads its own keys from there, as it reads
+    /// those of a project's `brief.toml`. A client that is built in has no others in it.
     #[serde(skip)]
     pub source: Option<Text>,
 }
@@ -112,6 +112,24 @@ impl<'de> Deserialize<'de> for ForCompiler {
 }
 
 impl Client {
+    /// The keys of a client's file that the compiler reads.
+    pub const COMPILED_KEYS: [&str; 14] = [
+        "id",
+        "name",
+        "profile",
+        "rule",
+        "skill",
+        "agent",
+        "command",
+        "bridge",
+        "tools",
+        "models",
+        "unnamed",
+        "signs",
+        "home-signs",
+        "format",
+    ];
+
     /// Returns where items are written, in the order of the kinds: rule, skill, agent, command.
     pub fn outputs(&self) -> impl Iterator<Item = &ItemOutput> {
         [&self.rule, &self.skill, &self.agent, &self.command].into_iter().flatten()

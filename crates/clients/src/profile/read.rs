@@ -65,21 +65,6 @@ enum ProfileFiles {
     In(Template),
 }
 
-const CLIENT_KEYS: [&str; 12] = [
-    "name",
-    "profile",
-    "rule",
-    "skill",
-    "agent",
-    "command",
-    "bridge",
-    "tools",
-    "models",
-    "unnamed",
-    "signs",
-    "home-signs",
-];
-
 /// The word for what a client does, and the one for what the document says about it.
 const VARIANTS: [(&str, Variant); 2] = [("client", Variant::Client), ("format", Variant::Format)];
 const LAYOUT_KEYS: [&str; 14] = [
@@ -121,13 +106,19 @@ pub(super) fn client_file(
                     Ok(table) => table.entries().for_each(|entry| draft.set(&entry, diagnostics)),
                     Err(problem) => diagnostics.push(*problem),
                 },
-                key if CLIENT_KEYS.contains(&key) => draft.set(&entry, diagnostics),
+                key if Client::COMPILED_KEYS.contains(&key) => draft.set(&entry, diagnostics),
                 // The model of `brief_profiles` knows the other keys.
                 _ => {}
             }
         }
     }
     draft
+}
+
+/// Returns the keys that a project can set for a client: all but the name and the words of the document.
+fn overridable_keys() -> &'static [&'static str] {
+    let [_, keys @ .., _] = &Client::COMPILED_KEYS;
+    keys
 }
 
 /// Reads a configuration, whose problems are reported elsewhere.
@@ -265,7 +256,7 @@ impl Draft {
             "models" => set_names(&mut self.models, entry, None, diagnostics),
             _ => match ItemKind::from_name(entry.key) {
                 Some(kind) => self.set_layout(kind, entry, diagnostics),
-                None => Err(entry.unknown(&CLIENT_KEYS)),
+                None => Err(entry.unknown(overridable_keys())),
             },
         };
         diagnostics.extend(outcome.err().map(|problem| *problem));

@@ -1,5 +1,11 @@
 //! Our own profiles, as files.
 
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_syntax::system::{Files, OsSystem};
+use brief_syntax::{Source, limits};
+
 use super::{FieldRule, FieldValue, From, Variant, builtin_sources, read};
 
 /// Without this test, mistakes in the built-in profiles would be passed over.
@@ -23,6 +29,25 @@ fn nothing_is_wrong_with_our_own_files() {
         }
         for alias in brief_dialects::portable::MODEL_ALIASES {
             assert!(profile.models.contains_key(alias), "{} has no name for {alias}", profile.id());
+        }
+    }
+}
+
+/// The program holds the keys of a client's file that are compiled. They say what the whole file says.
+#[test]
+fn a_built_in_client_is_compiled_as_its_file_says() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../profiles/clients");
+    let files = OsSystem.open_dir(&directory).unwrap();
+    for source in builtin_sources() {
+        let name = source.path().file_name().unwrap();
+        let text = files.read(name, limits::FILE_BYTES).unwrap();
+        let path = directory.join(name);
+        let whole = Arc::new(Source::new(path.clone(), String::from_utf8(text).unwrap()));
+        for variant in [Variant::Client, Variant::Format] {
+            let read = |source: &Arc<Source>| {
+                read::client_file(source, &|_| variant, &mut Vec::new()).finish(&mut Vec::new())
+            };
+            assert_eq!(read(&source), read(&whole), "{}", path.display());
         }
     }
 }
