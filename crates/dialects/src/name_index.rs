@@ -103,13 +103,19 @@ impl<'i> FilesBelow<'i> {
         self.range.clone()
     }
 
+    /// Returns all files with their places.
+    pub(crate) fn all(&self) -> Box<dyn Iterator<Item = (usize, &'i str)> + 'i> {
+        let (files, start) = (&self.index.project.files, self.start);
+        Box::new(self.range().map(move |place| (place, &files[place][start..])))
+    }
+
     /// Returns the files that a pattern may match, with their places: all that it does, and others. A file may come
     /// twice.
     pub(crate) fn likely(
         &self,
         glob: &Glob,
         case: PathCase,
-    ) -> impl Iterator<Item = (usize, &'i str)> {
+    ) -> impl Iterator<Item = (usize, &'i str)> + use<'i> {
         let range = match case {
             PathCase::Kept => self.beginning_with(glob.literal_prefix()),
             PathCase::Folded => self.range.clone(),

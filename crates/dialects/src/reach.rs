@@ -61,6 +61,12 @@ impl FileSet {
         FileSet { words: vec![0; files.div_ceil(WORD)].into() }
     }
 
+    /// Returns an empty set for the same project.
+    #[must_use]
+    pub fn like(other: &FileSet) -> FileSet {
+        FileSet { words: vec![0; other.words.len()].into() }
+    }
+
     /// Adds a file.
     pub fn insert(&mut self, file: usize) {
         if let Some(word) = self.words.get_mut(file / WORD) {

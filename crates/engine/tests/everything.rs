@@ -279,11 +279,13 @@ fn what_reaches_a_file_is_what_applies_to_it() {
         let all = &catalog.files().expect("all of it was read").files;
         let mut reached = vec![Vec::new(); all.len()];
         catalog.reach(&asked, &mut |found| {
-            if let Candidate::Item(item) = &found.candidate {
-                let words =
-                    format!("{} {}:{}", item.state.as_str(), item.path.display(), item.line);
-                found.files.iter().for_each(|file| reached[file].push(words.clone()));
-            }
+            let words = match &found.candidate {
+                Candidate::Item(item) => {
+                    format!("{} {}:{}", item.state.as_str(), item.path.display(), item.line)
+                }
+                Candidate::Loaded(out) => format!("loaded {}:{}", out.path.display(), out.line),
+            };
+            found.files.iter().for_each(|file| reached[file].push(words.clone()));
         });
         for (path, mut reached) in all.iter().zip(reached) {
             let target = Some(Target::from_slashed(path, TargetKind::File));
@@ -295,6 +297,12 @@ fn what_reaches_a_file_is_what_applies_to_it() {
                     format!("{} {}:{}", item.state.as_str(), item.path.display(), item.line)
                 })
                 .collect();
+            let loaded = answer
+                .left_out
+                .iter()
+                .filter(|out| matches!(out.reason, Reason::LoadedByClient { .. }));
+            expected
+                .extend(loaded.map(|out| format!("loaded {}:{}", out.path.display(), out.line)));
             expected.sort();
             reached.sort();
             assert_eq!(reached, expected, "{path}, {asked:?}");

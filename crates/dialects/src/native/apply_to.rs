@@ -3,6 +3,8 @@
 use brief_syntax::TargetKind;
 use brief_syntax::glob::{Glob, GlobError};
 
+use crate::name_index::{FilesBelow, PathCase};
+
 /// One pattern as Copilot's command line has it.
 #[derive(Debug)]
 pub(super) struct CliRule {
@@ -26,6 +28,19 @@ impl CliRule {
         match kind {
             TargetKind::File => self.matches(path),
             TargetKind::Directory => self.is_negated || self.glob.could_match_inside(path),
+        }
+    }
+
+    /// Returns the files that it may cover: what is negated covers most.
+    pub(super) fn likely<'i>(
+        &self,
+        files: &FilesBelow<'i>,
+    ) -> Box<dyn Iterator<Item = (usize, &'i str)> + 'i> {
+        // A name alone matches, too, so that the start of a path tells nothing.
+        if self.is_negated {
+            files.all()
+        } else {
+            Box::new(files.likely(&self.glob, PathCase::Folded))
         }
     }
 

@@ -192,8 +192,23 @@ impl Globs {
 
     /// Returns whether Copilot's command line takes a path, seen from the root, to be covered.
     pub(super) fn is_covered_in_cli(&self, path: &str, kind: TargetKind) -> bool {
+        self.in_cli().iter().any(|rule| rule.covers(path, kind))
+    }
+
+    /// Adds the files that Copilot's command line takes to be covered.
+    pub(super) fn cover_in_cli(&self, files: &FilesBelow<'_>, covered: &mut FileSet) {
+        for rule in self.in_cli() {
+            for (place, file) in rule.likely(files) {
+                if rule.covers(file, TargetKind::File) {
+                    covered.insert(place);
+                }
+            }
+        }
+    }
+
+    fn in_cli(&self) -> &[CliRule] {
         let read = || self.written.iter().filter_map(|pattern| CliRule::read(pattern)).collect();
-        self.cli.get_or_init(read).iter().any(|rule| rule.covers(path, kind))
+        self.cli.get_or_init(read)
     }
 
     /// As `git` decides: from the top down, the last line that matches counts, and below a directory

@@ -330,10 +330,11 @@ impl DialectGuidance for ProjectGuidance {
         files: &ProjectFiles,
         tell: &mut dyn FnMut(ItemReach<'s>),
     ) {
-        if moment.client.is_none() && moment.mentions.is_empty() {
-            return reach(&self.folders, files, tell);
+        let some_file = NativeTarget::Path("", TargetKind::File);
+        let asked = NativeQuestion::new(&self.known, moment, some_file, &self.root);
+        if !moment.mentions.is_empty() || !reach(&self.folders, &asked, files, tell) {
+            by_asking(self, moment, files, tell);
         }
-        by_asking(self, moment, files, tell);
     }
 
     fn diagnostics(&self) -> &[Diagnostic] {

@@ -10,6 +10,7 @@ use brief_syntax::limits;
 use crate::answer::{Owner, State};
 
 use super::clients::{attaches_on, has_any, read_of, reads_of};
+use super::globs::Globs;
 use super::model::{Folder, Guide, Use};
 use super::resolve::{Candidate, NativeQuestion, NativeTarget, PatternVerdict};
 use super::settings::{Setting, slashed_below};
@@ -56,13 +57,16 @@ impl<'l> Loading<'l> {
     pub(super) fn mark(&self, candidates: &mut [Candidate<'_>]) {
         let mut pending = Vec::new();
         let mut room = self.client.loading.most_bytes;
+        let covers_in_cli = |globs: &Globs| match self.asked.about {
+            NativeTarget::Path(path, kind) => globs.is_covered_in_cli(path, kind),
+            NativeTarget::Everything => true,
+            NativeTarget::Elsewhere => false,
+        };
         for (index, candidate) in candidates.iter_mut().enumerate() {
-            let name = match self.reading(candidate) {
-                Reading::Not => continue,
-                Reading::Instructed => "",
-                Reading::As(read) => read.path.rsplit('/').next().unwrap_or(&read.path),
-            };
-            let Candidate { folder, guide, .. } = candidate;
+            let Candidate { folder, guide, verdict, .. } = candidate;
+            let is_in =
+                !matches!(verdict, PatternVerdict::In(State::Manual, _) | PatternVerdict::Out(_));
+            let Some(imports) = self.choice(folder, guide, is_in, &covers_in_cli) else { continue };
             if let Some(left) = room.filter(|_| is_counted(folder, guide)) {
                 // What is cut is not there: what comes after it neither.
                 let Some(left) = left.checked_sub(guide.source.text().len()) else {
@@ -72,7 +76,7 @@ impl<'l> Loading<'l> {
                 room = Some(left);
             }
             candidate.is_loaded = true;
-            if self.client.loading.imports.has(name) {
+            if imports {
                 pending.push((index, 0));
             }
         }
@@ -105,21 +109,45 @@ impl<'l> Loading<'l> {
         }
     }
 
-    fn may_import(&self, folder: &Folder, path: &Path) -> bool {
+    pub(super) fn may_import(&self, folder: &Folder, path: &Path) -> bool {
         let started = self.asked.started.filter(|_| self.client.loading.imports_below_start);
         folder.owner == Owner::User || started.is_none_or(|started| path.starts_with(started))
     }
 
-    /// Returns how the client reads a guide now.
-    fn reading(&self, candidate: &Candidate<'_>) -> Reading<'l> {
-        let Candidate { folder, guide, .. } = candidate;
+    /// Returns whether the client loads a guide and, if so, what the guide imports. `is_in` tells whether the guide's own
+    /// pattern covers the path.
+    pub(super) fn choice(
+        &self,
+        folder: &Folder,
+        guide: &Guide,
+        is_in: bool,
+        covers_in_cli: &dyn Fn(&Globs) -> bool,
+    ) -> Option<bool> {
+        let name = match self.reading(folder, guide, is_in, covers_in_cli) {
+            Reading::Not => return None,
+            Reading::Instructed => "",
+            Reading::As(read) => read.path.rsplit('/').next().unwrap_or(&read.path),
+        };
+        Some(self.client.loading.imports.has(name))
+    }
+
+    fn reading(
+        &self,
+        folder: &Folder,
+        guide: &Guide,
+        is_in: bool,
+        covers_in_cli: &dyn Fn(&Globs) -> bool,
+    ) -> Reading<'l> {
         if matches!(guide.use_, Use::Never(_)) {
             return Reading::Not;
         }
         let seat = self.seat_of(folder);
         let by_place = guide.place.as_ref().and_then(|place| {
             let known = read_of(self.client, folder.owner, place);
-            let is_read = |read: &&ClientRead| self.is_read(candidate, read, seat);
+            let is_read = |read: &&ClientRead| {
+                let is_scoped = is_used(guide, read, is_in, covers_in_cli);
+                is_scoped.is_some_and(|is_scoped| self.is_read(folder, read, seat, is_scoped))
+            };
             known.filter(is_read).or_else(|| self.named(folder, place).filter(is_read))
         });
         match by_place {
@@ -135,12 +163,10 @@ impl<'l> Loading<'l> {
         found.map_or(Seat::Beside, |(_, seat)| *seat)
     }
 
-    fn is_read(&self, candidate: &Candidate<'_>, read: &ClientRead, seat: Seat) -> bool {
-        let Candidate { folder, .. } = candidate;
+    fn is_read(&self, folder: &Folder, read: &ClientRead, seat: Seat, is_scoped: bool) -> bool {
         if !read.seats.contains(seat) {
             return false;
         }
-        let Some(is_scoped) = self.is_used(candidate, read) else { return false };
         if is_scoped || !seat.is_at_start() {
             let is_attached = match self.asked.about {
                 // Nothing is worked on yet: what is loaded is loaded at the start.
@@ -173,27 +199,6 @@ impl<'l> Loading<'l> {
             .iter()
             .filter(|(folder, seat)| folder.owner == Owner::Project && seat.is_at_start());
         start.any(|(folder, _)| has_any(&folder.present, paths))
-    }
-
-    /// Returns whether the client uses a file of a place, and if so, whether only for some files.
-    fn is_used(&self, candidate: &Candidate<'_>, read: &ClientRead) -> Option<bool> {
-        let Candidate { guide, verdict, .. } = candidate;
-        let scope = guide.scope.as_ref();
-        let is_in =
-            !matches!(verdict, PatternVerdict::In(State::Manual, _) | PatternVerdict::Out(_));
-        match (read.scoping, scope) {
-            (Scoping::Own, _) => is_in.then_some(scope.is_some()),
-            (Scoping::Ignored, _) | (Scoping::CopilotCli, None) => Some(false),
-            (Scoping::Unscoped, scope) => (is_in && scope.is_none()).then_some(false),
-            (Scoping::CopilotCli, Some(scope)) if scope.globs.is_everything() => Some(false),
-            (Scoping::CopilotCli, Some(scope)) => match self.asked.about {
-                NativeTarget::Path(path, kind) => {
-                    scope.globs.is_covered_in_cli(path, kind).then_some(true)
-                }
-                NativeTarget::Everything => Some(true),
-                NativeTarget::Elsewhere => None,
-            },
-        }
     }
 
     /// Returns how the client reads a file by a name that its settings give.
@@ -233,8 +238,25 @@ impl<'l> Loading<'l> {
     }
 }
 
+/// Returns whether a client uses a file of a place, and if so, whether only for some files.
+fn is_used(
+    guide: &Guide,
+    read: &ClientRead,
+    is_in: bool,
+    covers_in_cli: &dyn Fn(&Globs) -> bool,
+) -> Option<bool> {
+    let scope = guide.scope.as_ref();
+    match (read.scoping, scope) {
+        (Scoping::Own, _) => is_in.then_some(scope.is_some()),
+        (Scoping::Ignored, _) | (Scoping::CopilotCli, None) => Some(false),
+        (Scoping::Unscoped, scope) => (is_in && scope.is_none()).then_some(false),
+        (Scoping::CopilotCli, Some(scope)) if scope.globs.is_everything() => Some(false),
+        (Scoping::CopilotCli, Some(scope)) => covers_in_cli(&scope.globs).then_some(true),
+    }
+}
+
 /// Returns whether a file counts for how much a client loads in all.
-fn is_counted(folder: &Folder, guide: &Guide) -> bool {
+pub(super) fn is_counted(folder: &Folder, guide: &Guide) -> bool {
     let is_text = guide.place.as_ref().is_some_and(|place| place.form == Form::Instructions);
     folder.owner == Owner::Project && is_text
 }

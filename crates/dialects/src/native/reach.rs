@@ -1,17 +1,22 @@
 //! The files that each guide is for, found from its patterns.
 //!
-//! Without a client, a guide's place among the others depends on the files that it covers, and on nothing else. So each
-//! guide is judged once, and not once for each file.
+//! A guide's place among the others depends on the files that it covers, and for nearly all clients on nothing else. So
+//! each guide is judged once, and not once for each file.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::path::Path;
 
-use crate::name_index::NameIndex;
-use crate::{Candidate, FileSet, ItemReach, ProjectFiles, State};
+use brief_profiles::Client;
+use brief_syntax::limits;
 
-use super::model::{ComparedText, Folder, Guide};
-use super::resolve::item;
+use crate::name_index::NameIndex;
+use crate::{Applied, Candidate, FileSet, ItemReach, ProjectFiles, Reason, State};
+
+use super::clients;
+use super::loading::{Loading, is_counted};
+use super::model::{ComparedText, Folder, Guide, Use};
+use super::resolve::{NativeQuestion, item, replacement};
 
 /// Returns the index of the files that the patterns of some directories name.
 pub(super) fn name_index<'f, 's>(
@@ -22,45 +27,233 @@ pub(super) fn name_index<'f, 's>(
     NameIndex::new(project, scopes.flat_map(|scope| scope.globs.compiled()))
 }
 
+/// A guide and the files that it has to do with.
+struct GuideFiles<'s> {
+    folder: &'s Folder,
+    guide: &'s Guide,
+    /// The files that are asked about it: those of its directory, unless another way leads there first.
+    asked: FileSet,
+    /// The files that it is about.
+    covered: FileSet,
+    /// The files for which the client loads it.
+    loaded: FileSet,
+}
+
 /// Finds the files of each guide that applies to some; the directories come parents first.
+///
+/// Returns false for a client whose choice depends on more than a guide and a file.
 pub(super) fn reach<'s>(
     folders: &'s [Folder],
+    asked: &NativeQuestion<'_, 's>,
     project: &ProjectFiles,
     tell: &mut dyn FnMut(ItemReach<'s>),
-) {
+) -> bool {
+    let loading = match asked.client {
+        Some((client, _)) if !is_plain(folders, client, asked) => return false,
+        Some((client, _)) => {
+            let all: Vec<&Folder> = folders.iter().collect();
+            Some((Loading::new(client, &all, asked), clients::goes_by_itself(client)))
+        }
+        None => None,
+    };
     let index = name_index(folders.iter(), project);
     let none = FileSet::new(project.files.len());
     let mut taken = Taken::new(folders, &none);
-    let mut reached: Vec<ItemReach<'s>> = Vec::new();
-    for folder in folders {
-        let below = index.below(&folder.directory);
-        for guide in &folder.guides {
-            let mut files = none.clone();
-            files.insert_all(below.range());
-            leave_to_first(taken.paths.get_mut(guide.path()), &mut files);
-            let Some(state) = guide.state() else { continue };
-            if let Some(scope) = &guide.scope {
-                let mut covered = none.clone();
-                scope.globs.cover(&below, &mut covered);
-                files.keep(&covered);
+    let mut guides = find_files(folders, &index, &mut taken, &none);
+    if let Some((loading, goes_by_itself)) = &loading {
+        mark_loaded(loading, *goes_by_itself, &mut guides, &index, &none);
+    }
+    for GuideFiles { guide, covered, loaded, .. } in &guides {
+        // What the client has itself is offered in place of all that says the same.
+        if let Some(taken) = taken.texts.get_mut(&offer(guide))
+            && guide.state() == Some(State::Offered)
+        {
+            taken.add(&intersection(covered, loaded));
+        }
+    }
+    let mut reached: Vec<(bool, ItemReach<'s>)> = Vec::new();
+    for GuideFiles { folder, guide, mut covered, loaded, .. } in guides {
+        if let (Some(first), Some((_, name))) = (loaded.first(), asked.client) {
+            let state = guide.state().filter(|_| covered.contains(first));
+            let mut applied =
+                Applied::new(item(folder, guide, state.unwrap_or(State::Active)), Reason::Listed);
+            if state == Some(State::Offered) {
+                applied.item.content = &guide.description;
             }
-            match state {
-                State::Active => taken.leave_links(guide, &mut files),
-                State::Offered => leave_to_first(taken.texts.get_mut(&offer(guide)), &mut files),
-                State::Manual => {}
+            let left_out = applied.leave_out(Reason::LoadedByClient { client: name });
+            let candidate = Candidate::Loaded(left_out);
+            reached
+                .push((true, ItemReach { candidate, files: loaded.clone(), has_directory: false }));
+        }
+        let Some(state) = guide.state() else { continue };
+        match state {
+            State::Active => taken.leave_links(guide, &mut covered),
+            State::Offered => {
+                covered.subtract(&loaded);
+                leave_to_first(taken.texts.get_mut(&offer(guide)), &mut covered);
             }
-            if !files.is_empty() {
-                let candidate = Candidate::Item(item(folder, guide, state));
-                reached.push(ItemReach { candidate, files, has_directory: false });
-            }
+            State::Manual => {}
+        }
+        covered.subtract(&loaded);
+        if !covered.is_empty() && replacement(folder, guide, asked).is_none() {
+            let candidate = Candidate::Item(item(folder, guide, state));
+            reached.push((false, ItemReach { candidate, files: covered, has_directory: false }));
         }
     }
     // In the order in which the files would be asked about.
-    reached.sort_by_key(|reached| match &reached.candidate {
-        Candidate::Item(item) => (reached.files.first(), item.level),
-        Candidate::Loaded(left_out) => (reached.files.first(), left_out.level),
+    reached.sort_by_key(|(is_loaded, reached)| {
+        let level = match &reached.candidate {
+            Candidate::Item(item) => item.level,
+            Candidate::Loaded(left_out) => left_out.level,
+        };
+        (reached.files.first(), *is_loaded, level)
     });
-    reached.into_iter().for_each(tell);
+    reached.into_iter().for_each(|(_, reached)| tell(reached));
+    true
+}
+
+/// Returns whether a client chooses by the guide and the file alone: it was started at the top, the settings that it
+/// reads lie there, and all that it may load is less than the most that it loads.
+fn is_plain(folders: &[Folder], client: &Client, asked: &NativeQuestion<'_, '_>) -> bool {
+    let counted = folders.iter().flat_map(|folder| {
+        folder
+            .guides
+            .iter()
+            .filter(|guide| is_counted(folder, guide))
+            .map(|guide| guide.source.text().len())
+    });
+    asked.started.is_none_or(|started| started == asked.root)
+        && folders.iter().all(|folder| folder.directory.is_empty() || folder.settings.is_empty())
+        && client.loading.most_bytes.is_none_or(|most| counted.sum::<usize>() <= most)
+}
+
+fn find_files<'s>(
+    folders: &'s [Folder],
+    index: &NameIndex<'_>,
+    taken: &mut Taken<'s>,
+    none: &FileSet,
+) -> Vec<GuideFiles<'s>> {
+    let mut found = Vec::new();
+    for folder in folders {
+        let below = index.below(&folder.directory);
+        for guide in &folder.guides {
+            let mut asked = none.clone();
+            asked.insert_all(below.range());
+            leave_to_first(taken.paths.get_mut(guide.path()), &mut asked);
+            let mut covered = none.clone();
+            match (&guide.scope, guide.state()) {
+                (_, None) => {}
+                (None, Some(_)) => covered.add(&asked),
+                (Some(scope), Some(_)) => {
+                    scope.globs.cover(&below, &mut covered);
+                    covered.keep(&asked);
+                }
+            }
+            found.push(GuideFiles { folder, guide, asked, covered, loaded: none.clone() });
+        }
+    }
+    found
+}
+
+/// Notes the files for which the client loads each guide, and what that imports.
+fn mark_loaded(
+    loading: &Loading<'_>,
+    goes_by_itself: bool,
+    guides: &mut [GuideFiles<'_>],
+    index: &NameIndex<'_>,
+    none: &FileSet,
+) {
+    let mut importing: Vec<FileSet> = Vec::new();
+    for GuideFiles { folder, guide, asked, covered, loaded } in guides.iter_mut() {
+        let is_bridge = matches!(guide.use_, Use::Bridge(_));
+        // A client that goes by itself may load what the guide's own fields leave out.
+        let mut known = if goes_by_itself || is_bridge { asked.clone() } else { covered.clone() };
+        let mut imports = none.clone();
+        let is_in = is_bridge || matches!(guide.state(), Some(State::Active | State::Offered));
+        for is_covered in [true, false] {
+            let mut files = known.clone();
+            match is_covered {
+                _ if is_bridge && !is_covered => continue,
+                true if !is_bridge => files.keep(covered),
+                _ => {}
+            }
+            known.subtract(&files);
+            if files.is_empty() {
+                continue;
+            }
+            let choice =
+                |in_cli: bool| loading.choice(folder, guide, is_in && is_covered, &|_| in_cli);
+            let (in_cli, elsewhere) = (choice(true), choice(false));
+            if in_cli != elsewhere
+                && let Some(scope) = &guide.scope
+            {
+                let mut covered_in_cli = none.clone();
+                scope.globs.cover_in_cli(&index.below(""), &mut covered_in_cli);
+                let mut others = files.clone();
+                others.subtract(&covered_in_cli);
+                files.keep(&covered_in_cli);
+                take(elsewhere, &others, loaded, &mut imports);
+            }
+            take(in_cli, &files, loaded, &mut imports);
+        }
+        importing.push(imports);
+    }
+    mark_imports(loading, goes_by_itself, guides, importing);
+}
+
+fn take(choice: Option<bool>, files: &FileSet, loaded: &mut FileSet, imports: &mut FileSet) {
+    if let Some(does_import) = choice {
+        loaded.add(files);
+        if does_import {
+            imports.add(files);
+        }
+    }
+}
+
+/// Follows the imports of what is loaded, as often as clients do.
+fn mark_imports(
+    loading: &Loading<'_>,
+    goes_by_itself: bool,
+    guides: &mut [GuideFiles<'_>],
+    mut importing: Vec<FileSet>,
+) {
+    if guides
+        .iter()
+        .zip(&importing)
+        .all(|(one, files)| one.guide.imports.is_empty() || files.is_empty())
+    {
+        return;
+    }
+    let mut by_path: HashMap<&Path, Vec<usize>> = HashMap::new();
+    for (number, GuideFiles { guide, .. }) in guides.iter().enumerate() {
+        by_path.entry(guide.path()).or_default().push(number);
+    }
+    for _ in 0..limits::NATIVE_HOPS {
+        let mut next: Vec<FileSet> = importing.iter().map(|files| FileSet::like(files)).collect();
+        for (number, files) in importing.iter().enumerate().filter(|(_, files)| !files.is_empty()) {
+            let GuideFiles { folder, guide, .. } = guides[number];
+            for path in guide.imports.iter().filter(|path| loading.may_import(folder, path)) {
+                for &target in by_path.get(path.as_path()).into_iter().flatten() {
+                    let GuideFiles { guide, asked, covered, loaded, .. } = &mut guides[target];
+                    let is_asked = goes_by_itself || matches!(guide.use_, Use::Bridge(_));
+                    let mut new = intersection(files, if is_asked { asked } else { covered });
+                    new.subtract(loaded);
+                    loaded.add(&new);
+                    next[target].add(&new);
+                }
+            }
+        }
+        if next.iter().all(FileSet::is_empty) {
+            return;
+        }
+        importing = next;
+    }
+}
+
+fn intersection(one: &FileSet, other: &FileSet) -> FileSet {
+    let mut both = one.clone();
+    both.keep(other);
+    both
 }
 
 /// The kind, the name and the text of a guide: what is offered with the same is offered once.

@@ -270,7 +270,11 @@ fn judge<'s>(
 }
 
 /// Returns why a client reads another file instead of this one.
-fn replacement(folder: &Folder, guide: &Guide, asked: &NativeQuestion<'_, '_>) -> Option<String> {
+pub(super) fn replacement(
+    folder: &Folder,
+    guide: &Guide,
+    asked: &NativeQuestion<'_, '_>,
+) -> Option<String> {
     let (client, name) = asked.client?;
     match &clients::read_of(client, folder.owner, guide.place.as_ref()?)?.unless {
         Unless::ReplacedBy(paths) if has_any(&folder.present, paths) => {

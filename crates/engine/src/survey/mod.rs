@@ -350,16 +350,33 @@ impl<'c> Survey<'c> {
         places
     }
 
-    /// Returns the same moment for each of the files that tell what a client loads; none for a client that loads the same
-    /// for every file.
-    fn example_moments(&self, catalog: &Catalog, moment: &Moment) -> impl Iterator<Item = Moment> {
-        let client = moment.client.as_deref().unwrap_or_default();
-        let examples = catalog.loads_by_file(client).then_some(&self.examples);
-        examples.into_iter().flatten().map(|&file| Moment {
-            target: Some(Target::from_slashed(&self.files.files[file], TargetKind::File)),
-            skip_left_out: true,
-            ..moment.clone()
-        })
+    /// Passes on what reaches a client: by a few of the files that each item is for, because asking about every file
+    /// takes as long as the survey itself. A project with many items is asked as a whole. Nothing is passed on for a
+    /// client that loads the same for every file.
+    fn each_example<'v>(
+        &self,
+        catalog: &'v Catalog,
+        moment: &Moment,
+        tell: &mut dyn FnMut(Candidate<'v>),
+    ) {
+        if !catalog.loads_by_file(moment.client.as_deref().unwrap_or_default()) {
+            return;
+        }
+        if self.examples.len() * self.items.len() > 4 * self.files.files.len() {
+            let moment = Moment { target: None, ..moment.clone() };
+            return catalog.reach(&moment, &mut |reached| tell(reached.candidate));
+        }
+        for &file in &self.examples {
+            let target = Some(Target::from_slashed(&self.files.files[file], TargetKind::File));
+            let moment = Moment { target, skip_left_out: true, ..moment.clone() };
+            let answer = catalog.candidates(&moment);
+            answer.items.into_iter().for_each(|applied| tell(Candidate::Item(applied.item)));
+            answer
+                .left_out
+                .into_iter()
+                .filter(is_loaded)
+                .for_each(|own| tell(Candidate::Loaded(own)));
+        }
     }
 
     /// Returns how clients come to the items, whatever file is worked on. A client that loads an item for some files has
@@ -376,24 +393,19 @@ impl<'c> Survey<'c> {
         let places: HashMap<_, usize> =
             places.map(|(index, item)| ((item.dialect, item.path, item.line), index)).collect();
         for (column, viewer) in viewers.iter().enumerate() {
-            for moment in self.example_moments(catalog, &viewer.moment) {
-                for left_out in catalog.candidates(&moment).left_out {
-                    let place = (left_out.dialect, left_out.path, left_out.line);
-                    let item = places.get(&place).and_then(|&index| sees.items.get_mut(index));
-                    if let (Some(item), Reason::LoadedByClient { .. }) = (item, &left_out.reason) {
-                        let reason = left_out.reason.about("").to_string();
-                        item.seen[column] = Sight { how: Arrival::Loaded, reason };
-                    }
+            self.each_example(catalog, &viewer.moment, &mut |candidate| {
+                let Candidate::Loaded(own) = candidate else { return };
+                let place = places.get(&(own.dialect, own.path, own.line));
+                if let Some(item) = place.and_then(|&index| sees.items.get_mut(index)) {
+                    let reason = own.reason.about("").to_string();
+                    item.seen[column] = Sight { how: Arrival::Loaded, reason };
                 }
-            }
+            });
         }
         sees
     }
 
     /// Returns what each of some clients loads by itself and what would be delivered to it.
-    ///
-    /// Only what a client may load is asked about again for each of them, by a few of the files that it
-    /// is for: asking about every file takes as long as the survey itself.
     pub fn shares<'n>(
         &self,
         catalog: &Catalog,
@@ -406,10 +418,10 @@ impl<'c> Survey<'c> {
             let moment = Moment { target: None, client: client_name, ..moment.clone() };
             let mut tally = Tally::default();
             tally.take(&catalog.candidates(&moment), count);
-            let moments: Vec<Moment> = self.example_moments(catalog, &moment).collect();
-            for moment in &moments {
-                tally.take(&catalog.candidates(moment), count);
-            }
+            self.each_example(catalog, &moment, &mut |candidate| match candidate {
+                Candidate::Item(item) => tally.deliver(&item, count),
+                Candidate::Loaded(own) => tally.load(&own, count),
+            });
             for Surveyed { item, files, has_directory, .. } in &self.items {
                 if FOR_EVERYBODY.contains(&item.dialect) && (*files > 0 || *has_directory) {
                     tally.deliver(item, count);
@@ -427,7 +439,11 @@ impl<'c> Survey<'c> {
     }
 }
 
-/// Returns the guidance that a client has of a project; each text is delivered once.
+fn is_loaded(left_out: &LeftOut<'_>) -> bool {
+    matches!(left_out.reason, Reason::LoadedByClient { .. })
+}
+
+/// The guidance that a client has of a project; each text is delivered once.
 #[derive(Default)]
 struct Tally<'c> {
     /// A client that reads two files with the same text has it twice.
@@ -442,9 +458,8 @@ impl<'c> Tally<'c> {
     /// Adds what an answer delivers, and what the client loads by itself.
     fn take(&mut self, answer: &Resolution<'c>, count: Count<'_>) {
         answer.items.iter().for_each(|applied| self.deliver(&applied.item, count));
-        let is_loaded =
-            |left_out: &&LeftOut<'_>| matches!(left_out.reason, Reason::LoadedByClient { .. });
-        answer.left_out.iter().filter(is_loaded).for_each(|own| self.load(own, count));
+        let loaded = answer.left_out.iter().filter(|own| is_loaded(own));
+        loaded.for_each(|own| self.load(own, count));
     }
 
     fn deliver(&mut self, item: &Item<'c>, count: Count<'_>) {
