@@ -108,7 +108,9 @@ pub(super) fn reach<'s>(
         };
         (reached.files.first(), *is_loaded, level)
     });
-    reached.into_iter().for_each(|(_, reached)| tell(reached));
+    for (_, reached) in reached {
+        tell(reached);
+    }
     true
 }
 
@@ -229,7 +231,7 @@ fn mark_imports(
         by_path.entry(guide.path()).or_default().push(number);
     }
     for _ in 0..limits::NATIVE_HOPS {
-        let mut next: Vec<FileSet> = importing.iter().map(|files| FileSet::like(files)).collect();
+        let mut next: Vec<FileSet> = importing.iter().map(FileSet::like).collect();
         for (number, files) in importing.iter().enumerate().filter(|(_, files)| !files.is_empty()) {
             let GuideFiles { folder, guide, .. } = guides[number];
             for path in guide.imports.iter().filter(|path| loading.may_import(folder, path)) {
