@@ -13,9 +13,6 @@ use crate::{run as run_command, workspace};
 /// The table of contents, which is also a page for readers of the repository.
 pub(crate) const CONTENTS: &str = "docs/SUMMARY.md";
 
-/// The page of `cargo xtask compare`, which takes long to make and may not be there.
-const BENCHMARKS: &str = "benchmarks.md";
-
 /// The list of schemas.
 pub(crate) const SCHEMAS: &str = "docs/schemas/README.md";
 
@@ -65,7 +62,15 @@ const PARTS: [(&str, &[&str]); 7] = [
     ),
     (
         "Clients",
-        &["clients/README.md", "clients/", "clients.md", "checks.md", "oracles.md", BENCHMARKS],
+        &[
+            "clients/README.md",
+            "clients/",
+            "clients.md",
+            "checks.md",
+            "oracles.md",
+            "benchmarks.md",
+            "performance.md",
+        ],
     ),
     ("Diagnostics", &["reference/diagnostics.md", "diagnostics/"]),
     (
@@ -110,7 +115,7 @@ pub(crate) fn contents() -> Result<String, String> {
     );
     for (title, pages) in PARTS {
         text.push_str(&format!("\n# {title}\n\n"));
-        for page in pages.iter().filter(|page| **page != BENCHMARKS || docs.join(page).exists()) {
+        for page in pages {
             let Some(directory) = page.strip_suffix('/') else {
                 text.push_str(&entry(&docs, "", page)?);
                 continue;

@@ -43,7 +43,7 @@ enum Task {
     },
     /// Measure the program beside its peers in one run, and write docs/benchmarks.md (needs python3, npm, ripgrep and 10 GB)
     Compare {
-        /// Only workloads with this word in their name; the page is not written
+        /// Only workloads with this word in their name, and their parts of the page
         #[arg(long)]
         only: Vec<String>,
         /// Fewer rounds, and nothing above 100,000 files; the page is not written

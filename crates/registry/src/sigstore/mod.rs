@@ -31,7 +31,6 @@ pub use trust::TrustRootError;
 
 /// A bundle that does not count.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-
 pub(crate) enum SigstoreError {
     /// Something cannot be read.
     #[error("{0}")]
