@@ -39,6 +39,15 @@ fn the_readme_lists_every_command() {
     assert!(count >= 28);
 }
 
+/// The README counts the clients that items compile to.
+#[test]
+fn the_readme_counts_the_clients() {
+    let refused = project().run(&["build", "--client", "no-such-client"]).stderr;
+    let known = refused.split("known clients: ").nth(1).unwrap_or_default();
+    let count = known.trim().split(", ").count();
+    assert!(document("README.md").contains(&format!("[{count} clients](docs/clients/README.md)")));
+}
+
 /// The example project is one to imitate.
 #[test]
 fn the_example_has_no_findings() {
