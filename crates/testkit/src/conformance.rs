@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::{Output, Sandbox};
+use crate::{Output, Sandbox, with_texts};
 
 /// A conformance case.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ impl Case {
     /// Lays the case out in an empty sandbox, runs it, and returns the differences from the expectations.
     pub fn run(&self, mut sandbox: Sandbox) -> Vec<String> {
         let root = sandbox.path();
-        let case = with_places(&self.value, &root);
+        let case = with_texts(&self.value, &|text| with_places(text, &root));
         for (name, value) in case["env"].as_object().into_iter().flatten() {
             sandbox = sandbox.with_env(name, value.as_str().expect("a variable has a text"));
         }
@@ -50,21 +50,12 @@ impl Case {
     }
 }
 
-/// Inserts the paths of the project, the home directory and their parent into every text.
-fn with_places(value: &Value, project: &Path) -> Value {
-    match value {
-        Value::String(text) => {
-            let text = text.replace("{{ROOT}}", &project.to_string_lossy());
-            let text = text.replace("{PROJ}", &project.to_string_lossy());
-            let text = text.replace("{HOME}", &place(project, "~").to_string_lossy());
-            text.replace("{ROOT}", &place(project, "..").to_string_lossy()).into()
-        }
-        Value::Array(list) => list.iter().map(|item| with_places(item, project)).collect(),
-        Value::Object(fields) => {
-            fields.iter().map(|(name, item)| (name.clone(), with_places(item, project))).collect()
-        }
-        other => other.clone(),
-    }
+/// Inserts the paths of the project, the home directory and their parent into a text.
+fn with_places(text: &str, project: &Path) -> String {
+    let text = text.replace("{{ROOT}}", &project.to_string_lossy());
+    let text = text.replace("{PROJ}", &project.to_string_lossy());
+    let text = text.replace("{HOME}", &place(project, "~").to_string_lossy());
+    text.replace("{ROOT}", &place(project, "..").to_string_lossy())
 }
 
 /// Returns the absolute form of a case's path: in the project, in the home directory (`~/`), or beside both
@@ -127,14 +118,14 @@ fn check_output(key: &str, expected: &Value, output: &Output, differences: &mut 
             };
             require(holds, format!("exit {code:?}, not {expected}: {stderr}"));
         }
-        "stdout_contains" => {
+        "stdout_contains" | "stderr_contains" | "stdout_not_contains" | "stderr_not_contains" => {
+            let (stream, rest) = key.split_once('_').expect("the key has two parts");
+            let written = if stream == "stdout" { stdout } else { stderr };
+            let (is_wanted, verb) =
+                if rest == "contains" { (true, "lacks") } else { (false, "has") };
             for text in texts(expected) {
-                require(stdout.contains(text), format!("stdout lacks {text:?}: {stdout:?}"));
-            }
-        }
-        "stdout_not_contains" => {
-            for text in texts(expected) {
-                require(!stdout.contains(text), format!("stdout has {text:?}: {stdout:?}"));
+                let holds = written.contains(text) == is_wanted;
+                require(holds, format!("{stream} {verb} {text:?}: {written:?}"));
             }
         }
         "stdout_order" => {
@@ -157,28 +148,17 @@ fn check_output(key: &str, expected: &Value, output: &Output, differences: &mut 
             let length = stdout.len();
             require(length as u64 <= limit, format!("{length} bytes, more than {limit}"));
         }
-        "stderr_contains" => {
-            for text in texts(expected) {
-                require(stderr.contains(text), format!("stderr lacks {text:?}: {stderr:?}"));
-            }
-        }
-        "stderr_not_contains" => {
-            for text in texts(expected) {
-                require(!stderr.contains(text), format!("stderr has {text:?}: {stderr:?}"));
-            }
-        }
-        "json_equals" => match serde_json::from_str::<Value>(stdout) {
-            Ok(json) => require(&json == expected, format!("JSON {json}, not {expected}")),
+        "json_equals" | "json_path_equals" => match serde_json::from_str::<Value>(stdout) {
             Err(error) => require(false, format!("not JSON: {error}: {stdout:?}")),
-        },
-        "json_path_equals" => match serde_json::from_str::<Value>(stdout) {
+            Ok(json) if key == "json_equals" => {
+                require(&json == expected, format!("JSON {json}, not {expected}"));
+            }
             Ok(json) => {
                 for (path, value) in expected.as_object().into_iter().flatten() {
                     let found = at(&json, path);
                     require(found == value, format!("{path} is {found}, not {value}"));
                 }
             }
-            Err(error) => require(false, format!("not JSON: {error}: {stdout:?}")),
         },
         "files_contain" | "files_equal" | "files_json_equal" | "files_absent" => {}
         other => require(false, format!("the runner does not know `{other}`")),
@@ -186,40 +166,30 @@ fn check_output(key: &str, expected: &Value, output: &Output, differences: &mut 
 }
 
 fn check_files(key: &str, expected: &Value, root: &Path, differences: &mut Vec<String>) {
-    let read = |path: &str| fs::read_to_string(place(root, path));
-    let files = expected.as_object().into_iter().flatten();
-    match key {
-        "files_contain" => {
-            for (path, wanted) in files {
-                let text = read(path).unwrap_or_default();
-                for part in texts(wanted).into_iter().filter(|&part| !text.contains(part)) {
-                    differences.push(format!("{path} lacks {part:?}"));
-                }
+    if key == "files_absent" {
+        let is_there = |path: &&str| fs::symlink_metadata(place(root, path)).is_ok();
+        let there = texts(expected).into_iter().filter(is_there);
+        differences.extend(there.map(|path| format!("{path} exists")));
+    }
+    for (path, wanted) in expected.as_object().into_iter().flatten() {
+        let text = || fs::read_to_string(place(root, path)).ok();
+        match key {
+            "files_contain" => {
+                let text = text().unwrap_or_default();
+                let missing = texts(wanted).into_iter().filter(|part| !text.contains(part));
+                differences.extend(missing.map(|part| format!("{path} lacks {part:?}")));
             }
-        }
-        "files_equal" => {
-            for (path, wanted) in files {
-                if read(path).ok().as_deref() != wanted.as_str() {
-                    differences.push(format!("{path} changed"));
-                }
+            "files_equal" if text().as_deref() != wanted.as_str() => {
+                differences.push(format!("{path} changed"));
             }
-        }
-        "files_json_equal" => {
-            for (path, wanted) in files {
-                let json = read(path).map(|text| serde_json::from_str::<Value>(&text).ok());
-                if json.ok().flatten().as_ref() != Some(wanted) {
+            "files_json_equal" => {
+                let json = text().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+                if json.as_ref() != Some(wanted) {
                     differences.push(format!("{path} does not hold {wanted}"));
                 }
             }
+            _ => {}
         }
-        "files_absent" => {
-            for path in texts(expected) {
-                if fs::symlink_metadata(place(root, path)).is_ok() {
-                    differences.push(format!("{path} exists"));
-                }
-            }
-        }
-        _ => {}
     }
 }
 

@@ -3,6 +3,7 @@
 //! Every call with an effect on the disk is a step. A test repeats a run for each step, which covers every
 //! point at which a process can be killed.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,9 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use brief_syntax::system::{
-    Access, Below, Call, Dir, DirEntry, Ending, FileContent, FileLock, Files, Identity, Machine,
-    Ownership, Permission, Place, Processes, ReadError, Resolved, STAGED, StagedFile, Status,
-    Stream, TemporaryDir,
+    Access, Below, Call, Dir, DirEntry, Ending, FileContent, FileLock, Files, Machine, Permission,
+    Place, Processes, ReadError, Resolved, STAGED, StagedFile, Status, Stream, TemporaryDir,
 };
 
 use crate::RealSystem;
@@ -160,25 +160,22 @@ impl Log {
         }
     }
 
-    /// Runs a step that writes; `part` is the effect of a process that is killed there.
+    /// Runs a step that writes. A process that is killed there writes the first half.
     fn writing<T>(
         &self,
-        (what, name): (&str, &OsStr),
+        what: &str,
+        name: &OsStr,
         bytes: &[u8],
-        call: impl FnOnce() -> io::Result<T>,
-        part: impl FnOnce(&[u8]) -> io::Result<()>,
+        write: impl FnOnce(&[u8]) -> io::Result<T>,
     ) -> io::Result<T> {
-        let step = self.step(what, name)?;
+        let extent = self.step(what, name)?;
         {
             let mut state = self.state();
             state.largest = state.largest.max(bytes.len());
         }
-        match step {
-            StepExtent::Whole => call(),
-            StepExtent::Half => {
-                part(&bytes[..bytes.len() / 2])?;
-                Err(gone())
-            }
+        match extent {
+            StepExtent::Whole => write(bytes),
+            StepExtent::Half => write(&bytes[..bytes.len() / 2]).and_then(|_| Err(gone())),
         }
     }
 
@@ -281,10 +278,9 @@ impl Faulty {
         what: &str,
         path: &Path,
         bytes: &[u8],
-        call: impl FnOnce() -> io::Result<()>,
-        part: impl FnOnce(&[u8]) -> io::Result<()>,
+        write: impl FnOnce(&[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.log.writing((what, path.file_name().unwrap_or_default()), bytes, call, part)
+        self.log.writing(what, path.file_name().unwrap_or_default(), bytes, write)
     }
 }
 
@@ -295,22 +291,16 @@ struct FaultyDir {
 }
 
 /// A file that is written in pieces.
-struct FaultyFile {
-    real: Box<dyn Write>,
+struct FaultyFile<W: ?Sized> {
+    real: Box<W>,
     name: OsString,
     log: Log,
 }
 
-impl Write for FaultyFile {
+impl<W: Write + ?Sized> Write for FaultyFile<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let FaultyFile { real, name, log } = self;
-        let real = std::cell::RefCell::new(real);
-        log.writing(
-            ("write", name.as_os_str()),
-            bytes,
-            || real.borrow_mut().write_all(bytes).map(|()| bytes.len()),
-            |part| real.borrow_mut().write_all(part),
-        )
+        let write = |part: &[u8]| self.real.write_all(part).map(|()| part.len());
+        self.log.writing("write", &self.name, bytes, write)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -318,32 +308,10 @@ impl Write for FaultyFile {
     }
 }
 
-/// A staged file.
-struct FaultyStaged {
-    real: Box<dyn StagedFile>,
-    log: Log,
-}
-
-impl Write for FaultyStaged {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let real = std::cell::RefCell::new(&mut self.real);
-        self.log.writing(
-            ("write", OsStr::new(STAGED)),
-            bytes,
-            || real.borrow_mut().write_all(bytes).map(|()| bytes.len()),
-            |part| real.borrow_mut().write_all(part),
-        )
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.real.flush()
-    }
-}
-
-impl StagedFile for FaultyStaged {
+impl StagedFile for FaultyFile<dyn StagedFile> {
     /// Counts a step, as for a directory.
     fn settle(&mut self) -> io::Result<()> {
-        self.log.whole("settle", OsStr::new(STAGED), || Ok(()))
+        self.log.whole("settle", &self.name, || Ok(()))
     }
 }
 
@@ -385,15 +353,13 @@ impl Dir for FaultyDir {
 
     /// A process that is killed there leaves an empty file.
     fn stage_file(&self, access: Access) -> io::Result<Box<dyn StagedFile>> {
-        match self.log.step("stage_file", OsStr::new(STAGED))? {
+        let extent = self.log.step("stage_file", OsStr::new(STAGED))?;
+        let real = self.real.stage_file(access)?;
+        match extent {
             StepExtent::Whole => {
-                let real = self.real.stage_file(access)?;
-                Ok(Box::new(FaultyStaged { real, log: self.log.clone() }))
+                Ok(Box::new(FaultyFile { real, name: STAGED.into(), log: self.log.clone() }))
             }
-            StepExtent::Half => {
-                drop(self.real.stage_file(access)?);
-                Err(gone())
-            }
+            StepExtent::Half => Err(gone()),
         }
     }
 
@@ -465,7 +431,12 @@ impl Dir for FaultyDir {
     }
 }
 
+/// Whatever has an effect on the disk is a step; the rest goes to the real system.
 impl Files for Faulty {
+    fn behind<'p>(&self, path: &'p Path) -> Option<(&dyn Files, Cow<'p, Path>)> {
+        Some((&self.real, Cow::Borrowed(path)))
+    }
+
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
         self.real.resolve(path)
     }
@@ -476,18 +447,6 @@ impl Files for Faulty {
 
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         self.real.read(path, limit)
-    }
-
-    fn is_executable(&self, path: &Path) -> io::Result<bool> {
-        self.real.is_executable(path)
-    }
-
-    fn ownership(&self, path: &Path) -> io::Result<Ownership> {
-        self.real.ownership(path)
-    }
-
-    fn identity(&self, path: &Path) -> io::Result<Identity> {
-        self.real.identity(path)
     }
 
     fn lock(&self, path: &Path) -> io::Result<FileLock> {
@@ -511,13 +470,11 @@ impl Files for Faulty {
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let append = |bytes: &[u8]| self.real.append(path, bytes);
-        self.writing("append", path, bytes, || append(bytes), append)
+        self.writing("append", path, bytes, |bytes| self.real.append(path, bytes))
     }
 
     fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let create = |bytes: &[u8]| self.real.create_program(path, bytes);
-        self.writing("create_program", path, bytes, || create(bytes), create)
+        self.writing("create_program", path, bytes, |bytes| self.real.create_program(path, bytes))
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
@@ -532,13 +489,10 @@ impl Files for Faulty {
         self.whole("create_staging_dir", parent, || self.real.create_staging_dir(parent))
     }
 
-    fn is_abandoned(&self, path: &Path) -> bool {
-        self.real.is_abandoned(path)
-    }
-
     fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let create = |bytes: &[u8]| self.real.create_staged_file(path, bytes);
-        self.writing("create_staged_file", path, bytes, || create(bytes), create)
+        self.writing("create_staged_file", path, bytes, |bytes| {
+            self.real.create_staged_file(path, bytes)
+        })
     }
 
     fn create_link(&self, path: &Path, target: &Path) -> io::Result<()> {
@@ -566,23 +520,15 @@ impl Processes for Faulty {
 }
 
 impl Machine for Faulty {
+    fn machine_behind(&self) -> Option<&dyn Machine> {
+        Some(&self.real)
+    }
+
     fn current_dir(&self) -> io::Result<PathBuf> {
         self.real.current_dir()
     }
 
     fn env(&self, name: &str) -> Option<OsString> {
         self.real.env(name)
-    }
-
-    fn random(&self) -> io::Result<[u8; 32]> {
-        self.real.random()
-    }
-
-    fn machine_directory(&self) -> Option<PathBuf> {
-        self.real.machine_directory()
-    }
-
-    fn now(&self) -> SystemTime {
-        self.real.now()
     }
 }

@@ -327,3 +327,17 @@ pub fn make_link(target: &Path, path: &Path) {
     #[cfg(not(unix))]
     fs::copy(target, path).expect("the file can be copied");
 }
+
+/// Replaces every text of a JSON value, the keys of objects among them.
+fn with_texts(value: &serde_json::Value, replace: &dyn Fn(&str) -> String) -> serde_json::Value {
+    use serde_json::Value;
+
+    match value {
+        Value::String(text) => replace(text).into(),
+        Value::Array(list) => list.iter().map(|item| with_texts(item, replace)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, item)| (replace(name), with_texts(item, replace))).collect()
+        }
+        other => other.clone(),
+    }
+}

@@ -1,16 +1,16 @@
 //! The real disk with a simulated environment.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use brief_syntax::system::{
-    Below, Call, Companion, Dir, Ending, Environment, FileLock, FileOwner, Files, Identity,
-    Interruption, Machine, OsSystem, Ownership, Processes, ReadError, Resolved, Stream,
-    TemporaryDir,
+    Call, Companion, Dir, Ending, Environment, FileOwner, Files, Interruption, Machine, OsSystem,
+    Ownership, Processes, ReadError, Resolved, Stream, TemporaryDir,
 };
 
 /// Real files, with the test's own environment and current directory, to which relative paths belong. Programs get
@@ -86,6 +86,10 @@ impl RealSystem {
 }
 
 impl Files for RealSystem {
+    fn behind<'p>(&self, path: &'p Path) -> Option<(&dyn Files, Cow<'p, Path>)> {
+        Some((&OsSystem, Cow::Owned(self.at(path))))
+    }
+
     fn ownership(&self, path: &Path) -> io::Result<Ownership> {
         let real = OsSystem.ownership(&self.at(path))?;
         let is_foreign = self.foreign.as_deref() == Some(path);
@@ -98,10 +102,6 @@ impl Files for RealSystem {
 
     fn resolve_dir(&self, path: &Path) -> io::Result<PathBuf> {
         OsSystem.resolve_dir(&self.at(path))
-    }
-
-    fn look(&self, path: &Path) -> Below {
-        OsSystem.look(path)
     }
 
     fn open_root(&self, path: &Path) -> io::Result<(Box<dyn Dir>, PathBuf)> {
@@ -120,18 +120,6 @@ impl Files for RealSystem {
         OsSystem.read(&self.at(path), limit)
     }
 
-    fn is_executable(&self, path: &Path) -> io::Result<bool> {
-        OsSystem.is_executable(&self.at(path))
-    }
-
-    fn identity(&self, path: &Path) -> io::Result<Identity> {
-        OsSystem.identity(&self.at(path))
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<FileLock> {
-        OsSystem.lock(&self.at(path))
-    }
-
     fn temporary_dir(&self) -> io::Result<TemporaryDir> {
         OsSystem.temporary_dir()
     }
@@ -140,52 +128,8 @@ impl Files for RealSystem {
         OsSystem.modified(&self.at(path))
     }
 
-    fn create_private_dir(&self, path: &Path) -> io::Result<()> {
-        OsSystem.create_private_dir(&self.at(path))
-    }
-
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        OsSystem.create_dir(&self.at(path))
-    }
-
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.append(&self.at(path), bytes)
-    }
-
-    fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.create_program(&self.at(path), bytes)
-    }
-
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        OsSystem.remove_file(&self.at(path))
-    }
-
-    fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
-        OsSystem.remove_empty_dir(&self.at(path))
-    }
-
-    fn create_staging_dir(&self, parent: &Path) -> io::Result<(PathBuf, FileLock)> {
-        OsSystem.create_staging_dir(&self.at(parent))
-    }
-
-    fn is_abandoned(&self, path: &Path) -> bool {
-        OsSystem.is_abandoned(&self.at(path))
-    }
-
-    fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        OsSystem.create_staged_file(&self.at(path), bytes)
-    }
-
-    fn create_link(&self, path: &Path, target: &Path) -> io::Result<()> {
-        OsSystem.create_link(&self.at(path), target)
-    }
-
-    fn rename_dir(&self, from: &Path, to: &Path) -> io::Result<()> {
-        OsSystem.rename_dir(&self.at(from), &self.at(to))
-    }
-
-    fn remove_tree(&self, path: &Path) -> io::Result<()> {
-        OsSystem.remove_tree(&self.at(path))
+    fn settle(&self, _path: &Path) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -212,27 +156,19 @@ impl Processes for RealSystem {
 }
 
 impl Machine for RealSystem {
-    fn env(&self, name: &str) -> Option<OsString> {
-        self.env.get(name).filter(|value| !value.is_empty()).map(OsString::from)
+    fn machine_behind(&self) -> Option<&dyn Machine> {
+        Some(&OsSystem)
     }
 
-    fn elapsed(&self) -> Duration {
-        OsSystem.elapsed()
+    fn env(&self, name: &str) -> Option<OsString> {
+        self.env.get(name).filter(|value| !value.is_empty()).map(OsString::from)
     }
 
     fn current_dir(&self) -> io::Result<PathBuf> {
         Ok(self.current_dir.clone())
     }
 
-    fn random(&self) -> io::Result<[u8; 32]> {
-        OsSystem.random()
-    }
-
     fn machine_directory(&self) -> Option<PathBuf> {
         self.machine_directory.clone()
-    }
-
-    fn now(&self) -> SystemTime {
-        OsSystem.now()
     }
 }

@@ -37,21 +37,18 @@ impl<'s> JsonSchema<'s> {
 
     /// Returns all problems of a value, each with its place.
     pub fn problems(&self, value: &Value) -> Vec<String> {
-        let mut problems = Vec::new();
-        self.check(&self.document, value, "", &mut problems);
-        problems
+        self.check(&self.document, value, "")
     }
 
-    fn check(&self, schema: &Value, value: &Value, at: &str, problems: &mut Vec<String>) {
+    fn check(&self, schema: &Value, value: &Value, at: &str) -> Vec<String> {
         let schema = match schema {
-            Value::Bool(true) => return,
-            Value::Bool(false) => return problems.push(format!("{at}: nothing may stand here")),
+            Value::Bool(true) => return Vec::new(),
+            Value::Bool(false) => return vec![format!("{at}: nothing may stand here")],
             Value::Object(schema) => schema,
             other => panic!("{at}: a schema is an object, not {other}"),
         };
-        for (keyword, rule) in schema {
-            self.check_keyword(schema, keyword, rule, value, at, problems);
-        }
+        let check = |keyword: &String| self.check_keyword(schema, keyword, value, at);
+        let mut problems: Vec<String> = schema.keys().flat_map(check).collect();
         if self.unnamed == Unnamed::Forbidden
             && let (Some(named), Some(object)) = (schema.get("properties"), value.as_object())
             && !schema.contains_key("additionalProperties")
@@ -60,117 +57,81 @@ impl<'s> JsonSchema<'s> {
                 problems.push(format!("{at}/{key}: the schema does not name this key"));
             }
         }
+        problems
     }
 
     fn check_keyword(
         &self,
         schema: &Map<String, Value>,
         keyword: &str,
-        rule: &Value,
         value: &Value,
         at: &str,
-        problems: &mut Vec<String>,
-    ) {
-        match keyword {
-            "$ref" => self.follow(rule.as_str().expect("a reference"), value, at, problems),
-            "properties"
-            | "patternProperties"
-            | "additionalProperties"
-            | "propertyNames"
-            | "items" => self.check_parts(schema, keyword, rule, value, at, problems),
-            "anyOf" | "oneOf" | "allOf" | "not" | "if" => {
-                self.check_choice(schema, keyword, rule, value, at, problems);
-            }
-            _ => problems.extend(wrong(keyword, rule, value).map(|text| format!("{at}: {text}"))),
-        }
-    }
-
-    /// Checks the members of a value.
-    fn check_parts(
-        &self,
-        schema: &Map<String, Value>,
-        keyword: &str,
-        rule: &Value,
-        value: &Value,
-        at: &str,
-        problems: &mut Vec<String>,
-    ) {
-        for (index, value) in value.as_array().into_iter().flatten().enumerate() {
-            if keyword == "items" {
-                self.check(rule, value, &format!("{at}/{index}"), problems);
-            }
-        }
-        for (key, value) in value.as_object().into_iter().flatten() {
-            let at = &format!("{at}/{key}");
-            match keyword {
-                "properties" => {
-                    if let Some(rule) = rule.get(key) {
-                        self.check(rule, value, at, problems);
-                    }
-                }
-                "patternProperties" => {
-                    for (pattern, rule) in rule.as_object().expect("an object") {
-                        if matches(pattern, key) {
-                            self.check(rule, value, at, problems);
-                        }
-                    }
-                }
-                "additionalProperties" if !is_named(schema, key) => {
-                    self.check(rule, value, at, problems);
-                }
-                "propertyNames" => self.check(rule, &Value::String(key.clone()), at, problems),
-                _ => {}
-            }
-        }
-    }
-
-    /// Checks a value against several schemas.
-    fn check_choice(
-        &self,
-        schema: &Map<String, Value>,
-        keyword: &str,
-        rule: &Value,
-        value: &Value,
-        at: &str,
-        problems: &mut Vec<String>,
-    ) {
-        let of = |choice| {
-            let mut problems = Vec::new();
-            self.check(choice, value, at, &mut problems);
-            problems
+    ) -> Vec<String> {
+        let rule = &schema[keyword];
+        let check = |rule| self.check(rule, value, at);
+        let check_member = |rule: &Value, key: &str, value: &Value| {
+            self.check(rule, value, &format!("{at}/{key}"))
         };
-        match (keyword, rule) {
-            ("not", rule) if of(rule).is_empty() => {
-                problems.push(format!("{at}: it is what it must not be"));
+        let members = || value.as_object().into_iter().flatten();
+        let rules = || rule.as_array().expect("a list").iter();
+        match keyword {
+            "$ref" => self.follow(rule.as_str().expect("a reference"), value, at),
+            "items" => {
+                let items = value.as_array().into_iter().flatten().enumerate();
+                items
+                    .flat_map(|(index, item)| check_member(rule, &index.to_string(), item))
+                    .collect()
             }
-            ("if", rule) => {
-                let next = schema.get(if of(rule).is_empty() { "then" } else { "else" });
-                problems.extend(next.map(of).unwrap_or_default());
+            "properties" => members()
+                .filter_map(|(key, value)| Some(check_member(rule.get(key)?, key, value)))
+                .flatten()
+                .collect(),
+            "patternProperties" => {
+                let patterns = rule.as_object().expect("an object");
+                let fitting = members().flat_map(|(key, value)| {
+                    let fitting = patterns.iter().filter(move |(pattern, _)| matches(pattern, key));
+                    fitting.map(move |(_, rule)| (rule, key, value))
+                });
+                fitting.flat_map(|(rule, key, value)| check_member(rule, key, value)).collect()
             }
-            ("allOf", Value::Array(rules)) => problems.extend(rules.iter().flat_map(of)),
-            (_, Value::Array(choices)) => {
-                let found: Vec<_> = choices.iter().map(of).collect();
-                let fitting = found.iter().filter(|problems| problems.is_empty()).count();
-                if fitting == 0 {
-                    let nearest = found.into_iter().min_by_key(Vec::len).unwrap_or_default();
-                    problems.push(format!("{at}: nothing of {keyword} fits; nearest: {nearest:?}"));
-                } else if fitting > 1 && keyword == "oneOf" {
-                    problems.push(format!("{at}: more than one of oneOf fits"));
+            "additionalProperties" => {
+                let others = members().filter(|(key, _)| !is_named(schema, key));
+                others.flat_map(|(key, value)| check_member(rule, key, value)).collect()
+            }
+            "propertyNames" => members()
+                .flat_map(|(key, _)| check_member(rule, key, &key.as_str().into()))
+                .collect(),
+            "allOf" => rules().flat_map(check).collect(),
+            "anyOf" | "oneOf" => {
+                let found: Vec<_> = rules().map(check).collect();
+                match found.iter().filter(|problems| problems.is_empty()).count() {
+                    0 => {
+                        let nearest = found.into_iter().min_by_key(Vec::len).unwrap_or_default();
+                        vec![format!("{at}: nothing of {keyword} fits; nearest: {nearest:?}")]
+                    }
+                    2.. if keyword == "oneOf" => vec![format!("{at}: more than one of oneOf fits")],
+                    _ => Vec::new(),
                 }
             }
-            _ => {}
+            "not" if check(rule).is_empty() => vec![format!("{at}: it is what it must not be")],
+            "not" => Vec::new(),
+            "if" => {
+                let next = schema.get(if check(rule).is_empty() { "then" } else { "else" });
+                next.map(check).unwrap_or_default()
+            }
+            _ => Vec::from_iter(wrong(keyword, rule, value).map(|text| format!("{at}: {text}"))),
         }
     }
 
     /// Follows `#/…`, or `FILE#/…` beside the schema.
-    fn follow(&self, reference: &str, value: &Value, at: &str, problems: &mut Vec<String>) {
+    fn follow(&self, reference: &str, value: &Value, at: &str) -> Vec<String> {
         let (file, pointer) = reference.split_once('#').unwrap_or((reference, ""));
         if file.is_empty() {
             let target = self.document.pointer(pointer).unwrap_or_else(|| panic!("{reference}"));
-            return self.check(target, value, at, problems);
+            return self.check(target, value, at);
         }
         let other = JsonSchema::read(self.directory, file, self.unnamed);
-        other.follow(&format!("#{pointer}"), value, at, problems);
+        other.follow(&format!("#{pointer}"), value, at)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
+use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
@@ -13,13 +14,7 @@ impl Sandbox {
     /// typed. The output streams are pipes, as in other runs.
     #[must_use = "snapshot the output, or assert what it says"]
     pub fn run_at_terminal(&self, args: &[&str], typed: &str) -> Output {
-        let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY);
-        let person = person.expect("the system has pseudo terminals");
-        grantpt(&person).expect("a new pseudo terminal is ours");
-        unlockpt(&person).expect("a new pseudo terminal is ours");
-        let name = ptsname(&person, Vec::new()).expect("a pseudo terminal has a name");
-        let terminal = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty());
-        let terminal = terminal.expect("a pseudo terminal can be opened");
+        let (person, terminal) = pseudo_terminal();
         let mut command = self.command("", args);
         let child = command.stdin(Stdio::from(terminal)).spawn();
         // The terminal must stay open here until the run has ended, or the typed text would be lost.
@@ -43,13 +38,7 @@ impl Sandbox {
     }
 
     fn run_before_viewer(&self, args: &[&str], place: impl FnOnce(&mut Command, Stdio)) -> String {
-        let viewer = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY);
-        let viewer = viewer.expect("the system has pseudo terminals");
-        grantpt(&viewer).expect("a new pseudo terminal is ours");
-        unlockpt(&viewer).expect("a new pseudo terminal is ours");
-        let name = ptsname(&viewer, Vec::new()).expect("a pseudo terminal has a name");
-        let screen = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty());
-        let screen = screen.expect("a pseudo terminal can be opened");
+        let (viewer, screen) = pseudo_terminal();
         let mut command = self.command("", args);
         place(command.stdin(Stdio::null()), Stdio::from(screen));
         let child = command.spawn();
@@ -62,4 +51,15 @@ impl Sandbox {
         let _ = self.wait(child, args);
         String::from_utf8_lossy(&seen).into_owned()
     }
+}
+
+/// Returns the user's end of a new pseudo terminal, and the program's.
+fn pseudo_terminal() -> (OwnedFd, OwnedFd) {
+    let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY);
+    let user = user.expect("the system has pseudo terminals");
+    grantpt(&user).expect("a new pseudo terminal is ours");
+    unlockpt(&user).expect("a new pseudo terminal is ours");
+    let name = ptsname(&user, Vec::new()).expect("a pseudo terminal has a name");
+    let program = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty());
+    (user, program.expect("a pseudo terminal can be opened"))
 }

@@ -1,16 +1,25 @@
 //! Files and directories by path.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::{
     Below, Dir, FileKind, FileLock, Identity, Ownership, ReadError, Resolved, Stamp, TemporaryDir,
-    Watcher, read_only,
+    Watcher, read_only, unsupported,
 };
 
 /// Files and directories. Code that only reads takes this instead of [`System`](super::System).
+///
+/// A method that an implementation leaves out asks the files [behind](Files::behind) it. Without those,
+/// nothing can be written.
 pub trait Files: Send + Sync {
+    /// Returns the files behind these, and the same path there.
+    fn behind<'p>(&self, _path: &'p Path) -> Option<(&dyn Files, Cow<'p, Path>)> {
+        None
+    }
+
     /// Follows every link in `path` and says what is there. A relative path starts at
     /// [`Machine::current_dir`](super::Machine::current_dir).
     fn resolve(&self, path: &Path) -> io::Result<Resolved>;
@@ -26,8 +35,8 @@ pub trait Files: Send + Sync {
 
     /// Says what is at an absolute path, as far as one call can tell. Anything but
     /// [`Below::Unsure`] also means that no link is on the way.
-    fn look(&self, _path: &Path) -> Below {
-        Below::Unsure
+    fn look(&self, path: &Path) -> Below {
+        self.behind(path).map_or(Below::Unsure, |(files, path)| files.look(&path))
     }
 
     /// Opens a directory by path, following links. For roots that the user named; everything
@@ -50,116 +59,138 @@ pub trait Files: Send + Sync {
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError>;
 
     /// Returns whether the user may execute a file, links followed.
-    fn is_executable(&self, _path: &Path) -> io::Result<bool> {
-        Ok(false)
+    fn is_executable(&self, path: &Path) -> io::Result<bool> {
+        self.behind(path).map_or(Ok(false), |(files, path)| files.is_executable(&path))
     }
 
     /// Says whose a file or directory is and who may change it, links followed.
-    fn ownership(&self, _path: &Path) -> io::Result<Ownership> {
-        Ok(Ownership::PRIVATE)
+    fn ownership(&self, path: &Path) -> io::Result<Ownership> {
+        match self.behind(path) {
+            Some((files, path)) => files.ownership(&path),
+            None => Ok(Ownership::PRIVATE),
+        }
     }
 
     /// Says which file or directory is at a path, links followed, so that another one in its place is told
     /// from it. An error where the system cannot tell.
-    fn identity(&self, _path: &Path) -> io::Result<Identity> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "files have no identity here"))
+    fn identity(&self, path: &Path) -> io::Result<Identity> {
+        match self.behind(path) {
+            Some((files, path)) => files.identity(&path),
+            None => unsupported("files have no identity here"),
+        }
     }
 
     /// Returns the state of a path, which any change of it changes.
-    fn stamp(&self, _path: &Path) -> io::Result<Stamp> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn stamp(&self, path: &Path) -> io::Result<Stamp> {
+        match self.behind(path) {
+            Some((files, path)) => files.stamp(&path),
+            None => unsupported("changes of files cannot be told here"),
+        }
     }
 
     /// Waits for a lock on the file at `path`, which is created for the user alone. It keeps other
     /// threads and processes out that ask for it too.
-    fn lock(&self, _path: &Path) -> io::Result<FileLock> {
-        Ok(FileLock::unlocked())
+    fn lock(&self, path: &Path) -> io::Result<FileLock> {
+        match self.behind(path) {
+            Some((files, path)) => files.lock(&path),
+            None => Ok(FileLock::unlocked()),
+        }
     }
 
     /// Starts to watch directories. An error where the system cannot: the caller looks from time to time
     /// instead.
     fn watch(&self) -> io::Result<Box<dyn Watcher>> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "directories cannot be watched here"))
+        unsupported("directories cannot be watched here")
     }
 
     /// Creates a new directory for the user alone, outside any project.
     fn temporary_dir(&self) -> io::Result<TemporaryDir> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "there are no temporary directories here"))
+        unsupported("there are no temporary directories here")
     }
 
     /// Returns when a file or directory was last changed.
     fn modified(&self, path: &Path) -> io::Result<SystemTime>;
 
     /// Creates a directory and those above it, readable by the user alone where that exists.
-    fn create_private_dir(&self, _path: &Path) -> io::Result<()> {
-        read_only()
+    fn create_private_dir(&self, path: &Path) -> io::Result<()> {
+        self.behind(path).map_or_else(read_only, |(files, path)| files.create_private_dir(&path))
     }
 
     /// Creates a directory and those above it.
-    fn create_dir(&self, _path: &Path) -> io::Result<()> {
-        read_only()
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.behind(path).map_or_else(read_only, |(files, path)| files.create_dir(&path))
     }
 
     /// Adds bytes to the end of a file in one write, creating it if needed. Appends of two
     /// processes do not mix.
-    fn append(&self, _path: &Path, _bytes: &[u8]) -> io::Result<()> {
-        read_only()
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.behind(path).map_or_else(read_only, |(files, path)| files.append(&path, bytes))
     }
 
     /// Creates an executable file that must not exist yet, for the user alone.
     fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.create_staged_file(path, bytes)
+        match self.behind(path) {
+            Some((files, path)) => files.create_program(&path, bytes),
+            None => self.create_staged_file(path, bytes),
+        }
     }
 
     /// Removes a file.
-    fn remove_file(&self, _path: &Path) -> io::Result<()> {
-        read_only()
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.behind(path).map_or_else(read_only, |(files, path)| files.remove_file(&path))
     }
 
     /// Removes an empty directory.
-    fn remove_empty_dir(&self, _path: &Path) -> io::Result<()> {
-        read_only()
+    fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
+        self.behind(path).map_or_else(read_only, |(files, path)| files.remove_empty_dir(&path))
     }
 
     /// Creates a directory in `parent` under a name that is not in use, for the user alone. It
     /// is filled there and then put in place with [`Files::rename_dir`].
     ///
     /// The lock shows others that its run is alive.
-    fn create_staging_dir(&self, _parent: &Path) -> io::Result<(PathBuf, FileLock)> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "no directory can be staged here"))
+    fn create_staging_dir(&self, parent: &Path) -> io::Result<(PathBuf, FileLock)> {
+        self.behind(parent).map_or_else(read_only, |(files, path)| files.create_staging_dir(&path))
     }
 
     /// Returns whether the run is gone that has created a staging directory, where the system can tell.
-    fn is_abandoned(&self, _path: &Path) -> bool {
-        false
+    fn is_abandoned(&self, path: &Path) -> bool {
+        self.behind(path).is_some_and(|(files, path)| files.is_abandoned(&path))
     }
 
     /// Creates a file that must not exist yet, below a staging directory. It need not be safe on
     /// disk before [`Files::rename_dir`] returns.
-    fn create_staged_file(&self, _path: &Path, _bytes: &[u8]) -> io::Result<()> {
-        read_only()
+    fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.behind(path)
+            .map_or_else(read_only, |(files, path)| files.create_staged_file(&path, bytes))
     }
 
     /// Creates a symbolic link at `path`, which must not exist yet.
-    fn create_link(&self, _path: &Path, _target: &Path) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "no link can be created here"))
+    fn create_link(&self, path: &Path, target: &Path) -> io::Result<()> {
+        match self.behind(path) {
+            Some((files, path)) => files.create_link(&path, target),
+            None => unsupported("no link can be created here"),
+        }
     }
 
     /// Gives a directory with all in it another name in one step. A directory that is there
     /// already stays and is [`io::ErrorKind::AlreadyExists`], unless it is empty. What was written
     /// below is on disk before the name changes, where the system can promise that.
-    fn rename_dir(&self, _from: &Path, _to: &Path) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "no directory can be renamed here"))
+    fn rename_dir(&self, from: &Path, to: &Path) -> io::Result<()> {
+        match (self.behind(from), self.behind(to)) {
+            (Some((files, from)), Some((_, to))) => files.rename_dir(&from, &to),
+            _ => read_only(),
+        }
     }
 
     /// Removes a directory and everything below it. Links are removed, not followed.
-    fn remove_tree(&self, _path: &Path) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "no directory can be removed here"))
+    fn remove_tree(&self, path: &Path) -> io::Result<()> {
+        self.behind(path).map_or_else(read_only, |(files, path)| files.remove_tree(&path))
     }
 
     /// Waits until what was written on the file system of `path` is safe on disk, where the system
     /// can tell.
-    fn settle(&self, _path: &Path) -> io::Result<()> {
-        Ok(())
+    fn settle(&self, path: &Path) -> io::Result<()> {
+        self.behind(path).map_or(Ok(()), |(files, path)| files.settle(&path))
     }
 }

@@ -5,10 +5,17 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use super::System;
+use super::{System, unsupported};
 
 /// The environment, the clock and chance.
+///
+/// A method that an implementation leaves out asks the machine [behind](Machine::machine_behind) it.
 pub trait Machine: Send + Sync {
+    /// Returns the machine behind this one.
+    fn machine_behind(&self) -> Option<&dyn Machine> {
+        None
+    }
+
     /// Returns the directory that the program was started in.
     fn current_dir(&self) -> io::Result<PathBuf>;
 
@@ -17,20 +24,24 @@ pub trait Machine: Send + Sync {
 
     /// Returns the directory for settings of the whole machine, which only its administrator writes.
     fn machine_directory(&self) -> Option<PathBuf> {
-        None
+        self.machine_behind()?.machine_directory()
     }
 
-    /// Returns the time.
-    fn now(&self) -> SystemTime;
+    /// Returns the time; without a clock, the start of 1970.
+    fn now(&self) -> SystemTime {
+        self.machine_behind().map_or(SystemTime::UNIX_EPOCH, Machine::now)
+    }
 
     /// Returns bytes that cannot be guessed.
     fn random(&self) -> io::Result<[u8; 32]> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "there is no chance here"))
+        self.machine_behind()
+            .map_or_else(|| unsupported("there is no chance here"), Machine::random)
     }
 
     /// Returns the time since some moment that stays the same; it never goes back.
     fn elapsed(&self) -> Duration {
-        self.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+        let since_1970 = || self.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        self.machine_behind().map_or_else(since_1970, Machine::elapsed)
     }
 }
 

@@ -388,3 +388,8 @@ impl<S: Files + Processes + Machine> System for S {}
 fn read_only<T>() -> io::Result<T> {
     Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "nothing can be written here"))
 }
+
+/// Returns the error of a system without a feature.
+fn unsupported<T>(message: &'static str) -> io::Result<T> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, message))
+}

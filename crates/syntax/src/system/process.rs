@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::Interruption;
+use super::{Interruption, unsupported};
 
 /// The programs that run for us, and this one.
 pub trait Processes: Send + Sync {
@@ -16,31 +16,31 @@ pub trait Processes: Send + Sync {
     ///
     /// An error means that it did not start.
     fn run(&self, _call: &Call, _output: &mut dyn FnMut(Stream, &[u8])) -> io::Result<Ending> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "no program can be started here"))
+        unsupported("no program can be started here")
     }
 
     /// Starts a program that runs beside us, with pipes to its standard input and from its standard
     /// output. [`Call::input`] and the limits of the call are for [`Processes::run`] and do not count.
     fn start(&self, _call: &Call) -> io::Result<Box<dyn Companion>> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "no program can be started here"))
+        unsupported("no program can be started here")
     }
 
     /// Starts a program with our standard input as its descriptor 3 and our standard output as its descriptor
     /// 4, waits until it or our own parent has ended, removes `directory` and ends this process, with all that the
     /// program has started. An error means that it did not start.
     fn keep(&self, _call: &Call, _directory: &Path) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "no program can be started here"))
+        unsupported("no program can be started here")
     }
 
     /// Starts a program of the user's own at the terminal that we are at, gives it a text, and waits for its
     /// end: a pager.
     fn show(&self, _command: &OsStr, _text: &[u8]) -> io::Result<()> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "there is no terminal here"))
+        unsupported("there is no terminal here")
     }
 
     /// Returns a path that starts this very program again.
     fn own_program(&self) -> io::Result<PathBuf> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "this program has no file here"))
+        unsupported("this program has no file here")
     }
 
     /// Returns the flag that ^C raises. From now on ^C does nothing else: the caller ends by itself

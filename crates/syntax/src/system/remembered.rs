@@ -1,15 +1,16 @@
 //! A system that follows the links of one path only once.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use super::{
-    Below, Call, Companion, Dir, Ending, FileKind, FileLock, Files, Identity, Interruption,
-    Machine, Ownership, Processes, ReadError, Resolved, Stream, System, TemporaryDir,
+    Call, Companion, Dir, Ending, FileKind, Files, Interruption, Machine, Processes, ReadError,
+    Resolved, Stream, System, TemporaryDir,
 };
 
 /// Remembers what paths resolve to, for the length of one question: several dialects ask about the
@@ -34,6 +35,10 @@ impl Remembered {
 }
 
 impl Files for Remembered {
+    fn behind<'p>(&self, path: &'p Path) -> Option<(&dyn Files, Cow<'p, Path>)> {
+        Some((self.system.as_ref(), Cow::Borrowed(path)))
+    }
+
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(resolved) = known.get(path) {
@@ -73,10 +78,6 @@ impl Files for Remembered {
         self.system.open_dir(path)
     }
 
-    fn look(&self, path: &Path) -> Below {
-        self.system.look(path)
-    }
-
     fn open_dir_below(&self, base: &Path, below: &Path) -> io::Result<Box<dyn Dir>> {
         self.system.open_dir_below(base, below)
     }
@@ -85,80 +86,12 @@ impl Files for Remembered {
         self.system.read(path, limit)
     }
 
-    fn is_executable(&self, path: &Path) -> io::Result<bool> {
-        self.system.is_executable(path)
-    }
-
-    fn ownership(&self, path: &Path) -> io::Result<Ownership> {
-        self.system.ownership(path)
-    }
-
-    fn identity(&self, path: &Path) -> io::Result<Identity> {
-        self.system.identity(path)
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<FileLock> {
-        self.system.lock(path)
-    }
-
-    fn temporary_dir(&self) -> io::Result<TemporaryDir> {
-        self.system.temporary_dir()
-    }
-
-    fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.system.create_program(path, bytes)
-    }
-
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {
         self.system.modified(path)
     }
 
-    fn create_private_dir(&self, path: &Path) -> io::Result<()> {
-        self.system.create_private_dir(path)
-    }
-
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.system.create_dir(path)
-    }
-
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.system.append(path, bytes)
-    }
-
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.system.remove_file(path)
-    }
-
-    fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
-        self.system.remove_empty_dir(path)
-    }
-
-    fn create_staging_dir(&self, parent: &Path) -> io::Result<(PathBuf, FileLock)> {
-        self.system.create_staging_dir(parent)
-    }
-
-    fn is_abandoned(&self, path: &Path) -> bool {
-        self.system.is_abandoned(path)
-    }
-
-    fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.system.create_staged_file(path, bytes)
-    }
-
-    fn create_link(&self, path: &Path, target: &Path) -> io::Result<()> {
-        self.system.create_link(path, target)
-    }
-
-    fn rename_dir(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.system.rename_dir(from, to)
-    }
-
-    fn remove_tree(&self, path: &Path) -> io::Result<()> {
-        self.system.remove_tree(path)
-    }
-
-    fn settle(&self, path: &Path) -> io::Result<()> {
-        self.system.settle(path)
+    fn temporary_dir(&self) -> io::Result<TemporaryDir> {
+        self.system.temporary_dir()
     }
 }
 
@@ -185,28 +118,16 @@ impl Processes for Remembered {
 }
 
 impl Machine for Remembered {
+    fn machine_behind(&self) -> Option<&dyn Machine> {
+        Some(self.system.as_ref())
+    }
+
     fn current_dir(&self) -> io::Result<PathBuf> {
         self.system.current_dir()
     }
 
     fn env(&self, name: &str) -> Option<OsString> {
         if self.has_user { self.system.env(name) } else { None }
-    }
-
-    fn random(&self) -> io::Result<[u8; 32]> {
-        self.system.random()
-    }
-
-    fn machine_directory(&self) -> Option<PathBuf> {
-        self.system.machine_directory()
-    }
-
-    fn now(&self) -> SystemTime {
-        self.system.now()
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.system.elapsed()
     }
 }
 

@@ -396,10 +396,6 @@ impl Machine for TreeSystem {
     fn env(&self, name: &str) -> Option<OsString> {
         self.shared.env.get(name).cloned().filter(|value| !value.is_empty())
     }
-
-    fn now(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH
-    }
 }
 
 #[cfg(test)]

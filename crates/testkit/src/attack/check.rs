@@ -91,6 +91,11 @@ impl Checking<'_> {
         chosen.or(self.seen.runs.last())
     }
 
+    /// Returns whether the output of some run fits.
+    fn has_run(&self, fits: impl Fn(&str) -> bool) -> bool {
+        self.seen.runs.iter().any(|ran| fits(&shown(ran)))
+    }
+
     fn expectation(&mut self, key: &str, value: &Value) {
         match key {
             // Checked in every case, or text for people.
@@ -119,17 +124,12 @@ impl Checking<'_> {
                     self.fail(format!("{path} was written"));
                 }
             }
-            "must_contain" => {
+            "must_contain" | "must_not_contain" => {
+                let is_wanted = key == "must_contain";
                 for part in texts(value) {
-                    if !self.seen.runs.iter().any(|ran| shown(ran).contains(&part)) {
-                        self.fail(format!("no run says {part:?}"));
-                    }
-                }
-            }
-            "must_not_contain" => {
-                for part in texts(value) {
-                    if self.seen.runs.iter().any(|ran| shown(ran).contains(&part)) {
-                        self.fail(format!("a run says {part:?}"));
+                    if self.has_run(|output| output.contains(&part)) != is_wanted {
+                        let subject = if is_wanted { "no run" } else { "a run" };
+                        self.fail(format!("{subject} says {part:?}"));
                     }
                 }
             }
@@ -144,12 +144,7 @@ impl Checking<'_> {
             }
             "must_equal" => self.equal(value),
             "mode_unchanged" => {
-                let mode = |trees: &BTreeMap<String, Tree>| {
-                    trees
-                        .get("project")
-                        .and_then(|tree| tree.get(text(value)))
-                        .map(|(mode, _)| *mode)
-                };
+                let mode = |trees| in_project(trees, text(value)).map(|(mode, _)| mode);
                 if mode(self.before) != mode(&self.after) {
                     self.fail(format!("{value} has another mode"));
                 }
@@ -157,23 +152,20 @@ impl Checking<'_> {
             "no_raw_control_bytes" => self.control_bytes(),
             "no_line_starting" => {
                 for start in texts(value) {
-                    let lines =
-                        |ran: &AttackRun| shown(ran).lines().any(|line| line.starts_with(&start));
-                    if self.seen.runs.iter().any(lines) {
+                    if self.has_run(|output| output.lines().any(|line| line.starts_with(&start))) {
                         self.fail(format!("a line starts with {start:?}"));
                     }
                 }
             }
             "valid_json" | "valid_json_or_empty" => self.valid_json(),
             "jsonrpc_error" => {
-                let has_error = |ran: &AttackRun| shown(ran).contains("\"error\"");
-                if !self.seen.runs.iter().any(has_error) {
+                if !self.has_run(|output| output.contains("\"error\"")) {
                     self.fail("no run answers with an error");
                 }
             }
             "no_leak_of_payload" => {
                 let is_tag = |letter: char| matches!(letter, '\u{e0000}'..='\u{e007f}');
-                if self.seen.runs.iter().any(|ran| shown(ran).contains(is_tag)) {
+                if self.has_run(|output| output.contains(is_tag)) {
                     self.fail("the hidden text came out");
                 }
             }
@@ -208,8 +200,7 @@ impl Checking<'_> {
         if words.is_empty() {
             return self.fail(format!("no code stands for {name}"));
         }
-        let says = |ran: &AttackRun| words.iter().any(|word| shown(ran).contains(word.as_str()));
-        if !self.seen.runs.iter().any(says) {
+        if !self.has_run(|output| words.iter().any(|word| output.contains(word.as_str()))) {
             let all: Vec<String> = self
                 .seen
                 .runs
@@ -243,18 +234,13 @@ impl Checking<'_> {
 
     fn equal(&mut self, value: &Value) {
         for (path, wanted) in value.as_object().into_iter().flatten() {
-            let content = |trees: &BTreeMap<String, Tree>| {
-                trees
-                    .get("project")
-                    .and_then(|tree| tree.get(path))
-                    .map(|(_, content)| content.clone())
-            };
+            let content = |trees| in_project(trees, path).map(|(_, content)| content.as_slice());
             let (before, after) = (content(self.before), content(&self.after));
             let holds = match text(wanted) {
                 // A step of the case compares its outputs.
                 "unchanged" if path == "outputs" => true,
                 "unchanged" => before == after,
-                wanted => after.as_deref() == Some(wanted.as_bytes()),
+                wanted => after == Some(wanted.as_bytes()),
             };
             if !holds {
                 self.fail(format!("{path} is another file now"));
@@ -291,6 +277,11 @@ impl Checking<'_> {
             }
         }
     }
+}
+
+/// Returns the mode and the content of a file of the project.
+fn in_project<'t>(trees: &'t BTreeMap<String, Tree>, path: &str) -> Option<&'t (u32, Vec<u8>)> {
+    trees.get("project")?.get(path)
 }
 
 /// Returns the whole output of a run.

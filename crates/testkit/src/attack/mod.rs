@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::Sandbox;
+use crate::{Sandbox, with_texts};
 
 pub(crate) use run::AttackResults;
 
@@ -166,14 +166,7 @@ impl AttackScene {
 
     /// Inserts the paths of the scene into every text.
     fn filled(&self, value: &Value) -> Value {
-        match value {
-            Value::String(text) => self.fill(text).into(),
-            Value::Array(list) => list.iter().map(|item| self.filled(item)).collect(),
-            Value::Object(fields) => {
-                fields.iter().map(|(name, item)| (self.fill(name), self.filled(item))).collect()
-            }
-            other => other.clone(),
-        }
+        with_texts(value, &|text| self.fill(text))
     }
 
     fn fill(&self, text: &str) -> String {
