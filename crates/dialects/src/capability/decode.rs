@@ -77,11 +77,7 @@ fn block_end(bytes: &[u8], mut end: usize) -> usize {
 }
 
 fn is_embedded(text: &str, offset: usize) -> bool {
-    let mut start = offset.saturating_sub(64);
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
-    let before = &text[start..offset];
+    let before = &text[text.ceil_char_boundary(offset.saturating_sub(64))..offset];
     EMBEDDED.iter().any(|kind| before.contains(kind))
 }
 

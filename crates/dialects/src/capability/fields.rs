@@ -6,75 +6,46 @@
 
 use brief_syntax::Span;
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::yaml::{Mapping, Node, Value};
+use brief_syntax::yaml::{Field, Mapping, Node, Value};
 
 use super::{Capability, FileScan};
 
 /// The limit of visited nodes: aliases can make a small text endless.
 const NODES: usize = 400_000;
 
+/// The names of the fields that mean a capability, in lower case and without separators.
+const FIELD_NAMES: [(Capability, &str); 6] = [
+    (
+        Capability::Tools,
+        "allowedtools tools allowtools coretools autoallowedtools toolsallowed addtools",
+    ),
+    (
+        Capability::Permissions,
+        "permissionmode permission permissions abilities approvalpolicy approvalmode defaultmode \
+         sandboxmode sandbox autoapprove autoaccept alwaysallow yolo trust trusted \
+         dangerouslyskippermissions bypasspermissions skipdangerousmodepermissionprompt \
+         enableallprojectmcpservers enabledmcpjsonservers additionaldirectories",
+    ),
+    (Capability::Hooks, "hooks hook"),
+    (Capability::McpServers, "mcpservers mcp mcpserver contextservers mcpconfig"),
+    (
+        Capability::Commands,
+        "bootstrap startup apikeyhelper statusline awsauthrefresh awscredentialexport \
+         otelheadershelper postinstall preinstall prepare postcreatecommand poststartcommand \
+         postattachcommand oncreatecommand updatecontentcommand initializecommand setupcommand \
+         worktreecreate runon onload onstart onfailure",
+    ),
+    (
+        Capability::Variables,
+        "env environment environmentvariables requiredenv requiredenvironment envvars passenv",
+    ),
+];
+
 /// Returns the capability of a field by its name, in lower case and without separators.
 fn meaning(name: &str) -> Option<Capability> {
-    let found = match name {
-        "allowedtools" | "tools" | "allowtools" | "coretools" | "autoallowedtools"
-        | "toolsallowed" | "addtools" => Capability::Tools,
-        "permissionmode"
-        | "permission"
-        | "permissions"
-        | "abilities"
-        | "approvalpolicy"
-        | "approvalmode"
-        | "defaultmode"
-        | "sandboxmode"
-        | "sandbox"
-        | "autoapprove"
-        | "autoaccept"
-        | "alwaysallow"
-        | "yolo"
-        | "trust"
-        | "trusted"
-        | "dangerouslyskippermissions"
-        | "bypasspermissions"
-        | "skipdangerousmodepermissionprompt"
-        | "enableallprojectmcpservers"
-        | "enabledmcpjsonservers"
-        | "additionaldirectories" => Capability::Permissions,
-        "hooks" | "hook" => Capability::Hooks,
-        "mcpservers" | "mcp" | "mcpserver" | "contextservers" | "mcpconfig" => {
-            Capability::McpServers
-        }
-        "bootstrap"
-        | "startup"
-        | "apikeyhelper"
-        | "statusline"
-        | "awsauthrefresh"
-        | "awscredentialexport"
-        | "otelheadershelper"
-        | "postinstall"
-        | "preinstall"
-        | "prepare"
-        | "postcreatecommand"
-        | "poststartcommand"
-        | "postattachcommand"
-        | "oncreatecommand"
-        | "updatecontentcommand"
-        | "initializecommand"
-        | "setupcommand"
-        | "worktreecreate"
-        | "runon"
-        | "onload"
-        | "onstart"
-        | "onfailure" => Capability::Commands,
-        "env"
-        | "environment"
-        | "environmentvariables"
-        | "requiredenv"
-        | "requiredenvironment"
-        | "envvars"
-        | "passenv" => Capability::Variables,
-        _ => return None,
-    };
-    Some(found)
+    let mut fields = FIELD_NAMES.iter();
+    let field = fields.find(|(_, names)| names.split(' ').any(|known| known == name));
+    field.map(|(capability, _)| *capability)
 }
 
 /// Returns whether the content of a field takes permissions away.
@@ -82,13 +53,17 @@ fn is_denial(name: &str) -> bool {
     matches!(name, "deny" | "denied" | "disallowedtools" | "excludetools" | "toolsdenied" | "ask")
 }
 
-/// Returns whether a field of a hook sets a condition or an option of the command.
-fn is_setting(name: &str, value: Node<'_>) -> bool {
-    let Value::Scalar(text) = value.value() else { return false };
-    match name {
-        "type" | "matcher" | "timeout" | "timeoutsec" => true,
-        "shell" => matches!(text, "sh" | "bash" | "zsh" | "fish" | "pwsh" | "powershell" | "cmd"),
-        _ => matches!(text, "true" | "false") || text.parse::<f64>().is_ok(),
+fn is_read(_: &Field<'_>) -> bool {
+    true
+}
+
+/// Returns whether a field of a hook may be run, sent or asked a model: it is no condition or option of the command.
+fn is_command(field: &Field<'_>) -> bool {
+    let Value::Scalar(text) = field.value.value() else { return true };
+    match plain(field.name()).as_str() {
+        "type" | "matcher" | "timeout" | "timeoutsec" => false,
+        "shell" => !matches!(text, "sh" | "bash" | "zsh" | "fish" | "pwsh" | "powershell" | "cmd"),
+        _ => !matches!(text, "true" | "false") && text.parse::<f64>().is_err(),
     }
 }
 
@@ -103,20 +78,9 @@ fn has_types(value: Node<'_>) -> bool {
 
 /// Returns whether a value grants nothing.
 fn is_refusal(value: &str) -> bool {
-    matches!(
-        value,
-        "deny"
-            | "ask"
-            | "false"
-            | "no"
-            | "off"
-            | "none"
-            | "never"
-            | "default"
-            | "plan"
-            | "prompt"
-            | "read-only"
-    )
+    "deny ask false no off none never default plan prompt read-only"
+        .split(' ')
+        .any(|refusal| refusal == value)
 }
 
 /// Returns a name in lower case, without separators.
@@ -158,20 +122,16 @@ fn by_tree(file: &mut FileScan, front: &FrontMatter) {
         let source = std::sync::Arc::clone(&file.source);
         by_lines(file, source.slice(header.span), header.span.start);
     }
-    match header.yaml.root().map(Node::value) {
-        Some(Value::Mapping(mapping)) if header.yaml.syntax_error().is_none() => {
-            let mut walk = FieldWalk { file, left: NODES };
-            walk.mapping(mapping);
-            if walk.left == 0 {
-                let evidence = "fields that are too many to be read";
-                walk.file.add(Capability::Opaque, header.span, evidence);
-            }
-        }
-        Some(Value::Sequence(list)) => {
-            let mut walk = FieldWalk { file, left: NODES };
-            list.iter().for_each(|node| walk.below(node));
-        }
-        _ => {}
+    let Some(root) = header.yaml.root() else { return };
+    let is_mapping = matches!(root.value(), Value::Mapping(_));
+    if is_mapping && header.yaml.syntax_error().is_some() {
+        return;
+    }
+    let mut walk = FieldWalk { file, left: NODES };
+    walk.below(root);
+    if is_mapping && walk.left == 0 {
+        let evidence = "fields that are too many to be read";
+        walk.file.add(Capability::Opaque, header.span, evidence);
     }
 }
 
@@ -252,7 +212,7 @@ impl FieldWalk<'_> {
                 Some(Capability::Hooks) => self.hooks(field.name(), field.value),
                 Some(Capability::McpServers) => self.servers(field.value),
                 Some(Capability::Variables) => self.variables(field.value),
-                Some(capability) => self.leaves(field.value, &mut |walk, node, text| {
+                Some(capability) => self.leaves(field.value, is_read, &mut |walk, node, text| {
                     let evidence = format!("{}: {text}", field.name());
                     walk.file.add(capability, node.span(), &evidence);
                 }),
@@ -261,16 +221,24 @@ impl FieldWalk<'_> {
         }
     }
 
-    /// Calls `tell` with every text below a node.
-    fn leaves(&mut self, node: Node<'_>, tell: &mut dyn FnMut(&mut Self, Node<'_>, &str)) {
+    /// Calls `tell` with every text below a node, in the fields that `is_wanted` allows.
+    fn leaves(
+        &mut self,
+        node: Node<'_>,
+        is_wanted: fn(&Field<'_>) -> bool,
+        tell: &mut dyn FnMut(&mut Self, Node<'_>, &str),
+    ) {
         if !self.step() {
             return;
         }
         match node.value() {
             Value::Scalar(text) => tell(self, node, text),
-            Value::Sequence(list) => list.iter().for_each(|node| self.leaves(node, tell)),
+            Value::Sequence(list) => {
+                list.iter().for_each(|node| self.leaves(node, is_wanted, tell));
+            }
             Value::Mapping(mapping) => {
-                mapping.fields().for_each(|field| self.leaves(field.value, tell));
+                let fields = mapping.fields().filter(is_wanted);
+                fields.for_each(|field| self.leaves(field.value, is_wanted, tell));
             }
             Value::Null | Value::Broken(_) => {}
         }
@@ -281,9 +249,7 @@ impl FieldWalk<'_> {
     fn tools(&mut self, node: Node<'_>) {
         match node.value() {
             Value::Scalar(text) => {
-                for tool in split_tools(text) {
-                    self.tool(node.span(), tool);
-                }
+                split_tools(text).for_each(|tool| self.tool(node.span(), tool));
             }
             Value::Sequence(list) => {
                 for node in list.iter() {
@@ -297,7 +263,6 @@ impl FieldWalk<'_> {
                 for field in mapping.fields() {
                     match field.value.value() {
                         Value::Scalar(value) if is_refusal(value) => {}
-                        Value::Scalar(_) | Value::Null => self.tool(field.key.span(), field.name()),
                         _ => {
                             self.tool(field.key.span(), field.name());
                             self.below(field.value);
@@ -339,39 +304,20 @@ impl FieldWalk<'_> {
     /// Reports every text of a hook, because each can be part of the command.
     fn hooks(&mut self, name: &str, node: Node<'_>) {
         let Value::Mapping(mapping) = node.value() else {
-            return self.leaves(node, &mut |walk, node, text| {
+            return self.leaves(node, is_read, &mut |walk, node, text| {
                 walk.file.add(Capability::Hooks, node.span(), &format!("{name}: {text}"));
             });
         };
         for field in mapping.fields() {
             let event = field.name();
             let mut has_command = false;
-            self.commands(field.value, &mut |walk, node, text| {
+            self.leaves(field.value, is_command, &mut |walk, node, text| {
                 has_command = true;
                 walk.file.add(Capability::Hooks, node.span(), &format!("{event}: {text}"));
             });
             if !has_command {
                 self.file.add(Capability::Hooks, field.key.span(), event);
             }
-        }
-    }
-
-    /// Calls `tell` with every text that a hook runs, sends or asks a model.
-    fn commands(&mut self, node: Node<'_>, tell: &mut dyn FnMut(&mut Self, Node<'_>, &str)) {
-        if !self.step() {
-            return;
-        }
-        match node.value() {
-            Value::Scalar(text) => tell(self, node, text),
-            Value::Sequence(list) => list.iter().for_each(|node| self.commands(node, tell)),
-            Value::Mapping(mapping) => {
-                for field in mapping.fields() {
-                    if !is_setting(&plain(field.name()), field.value) {
-                        self.commands(field.value, tell);
-                    }
-                }
-            }
-            Value::Null | Value::Broken(_) => {}
         }
     }
 
@@ -384,21 +330,16 @@ impl FieldWalk<'_> {
             Value::Sequence(list) => list.iter().for_each(|node| self.servers(node)),
             Value::Mapping(mapping) => {
                 // Either one server without a name or a mapping of names to servers.
-                if ["command", "url", "cmd", "uri", "type"]
-                    .iter()
-                    .any(|key| mapping.get(key).is_some())
-                {
+                let own_keys = ["command", "url", "cmd", "uri", "type"];
+                if own_keys.iter().any(|key| mapping.get(key).is_some()) {
                     let name = mapping.get("name").and_then(Node::as_str).unwrap_or_default();
                     return self.server(name, node.span(), mapping);
                 }
                 for field in mapping.fields() {
+                    let (name, span) = (field.name(), field.key.span());
                     match field.value.value() {
-                        Value::Mapping(server) => {
-                            self.server(field.name(), field.key.span(), server);
-                        }
-                        _ => {
-                            self.file.add(Capability::McpServers, field.key.span(), field.name());
-                        }
+                        Value::Mapping(server) => self.server(name, span, server),
+                        _ => self.file.add(Capability::McpServers, span, name),
                     }
                 }
             }
@@ -410,7 +351,7 @@ impl FieldWalk<'_> {
         let mut words = Vec::new();
         for key in ["command", "cmd", "args", "url", "uri", "serverUrl", "httpUrl"] {
             if let Some(node) = server.get(key) {
-                self.leaves(node, &mut |_, _, text| words.push(text.to_owned()));
+                self.leaves(node, is_read, &mut |_, _, text| words.push(text.to_owned()));
             }
         }
         let separator = if name.is_empty() || words.is_empty() { "" } else { ": " };
@@ -430,17 +371,11 @@ impl FieldWalk<'_> {
             }
             Value::Sequence(list) => {
                 for node in list.iter() {
-                    match node.value() {
-                        Value::Scalar(text) => {
-                            self.file.add(Capability::Variables, node.span(), text);
-                        }
-                        Value::Mapping(mapping) => {
-                            let name = mapping.get("name").and_then(Node::as_str);
-                            let name = name.unwrap_or_default();
-                            self.file.add(Capability::Variables, node.span(), name);
-                        }
-                        _ => {}
-                    }
+                    let name = match node.value() {
+                        Value::Mapping(mapping) => mapping.get("name").and_then(Node::as_str),
+                        _ => node.as_str(),
+                    };
+                    self.file.add(Capability::Variables, node.span(), name.unwrap_or_default());
                 }
             }
             Value::Scalar(text) => self.file.add(Capability::Variables, node.span(), text),
@@ -449,22 +384,16 @@ impl FieldWalk<'_> {
     }
 }
 
-/// Splits `Bash(git add:*, git rm:*), Read Grep` into its tools.
-fn split_tools(text: &str) -> Vec<&str> {
-    let mut tools = Vec::new();
-    let (mut depth, mut start) = (0_usize, 0);
-    for (offset, letter) in text.char_indices() {
+/// Splits `Bash(git add:*, git rm:*), Read Grep` at commas and blanks outside of parentheses.
+pub(crate) fn split_tools(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    let tools = text.split(move |letter| {
         match letter {
             '(' => depth += 1,
             ')' => depth = depth.saturating_sub(1),
-            ',' | ' ' | '\n' if depth == 0 => {
-                tools.push(&text[start..offset]);
-                start = offset + 1;
-            }
             _ => {}
         }
-    }
-    tools.push(&text[start..]);
-    tools.retain(|tool| !tool.trim().is_empty());
-    tools
+        depth == 0 && matches!(letter, ',' | ' ' | '\n' | '\t')
+    });
+    tools.map(str::trim).filter(|tool| !tool.is_empty())
 }

@@ -9,7 +9,7 @@ use memchr::memmem;
 
 use super::decode::decoded_word;
 use super::fields::is_markdown;
-use super::prose::{Fence, is_code, is_in_quotes, is_ordinary_comment};
+use super::prose::{Fence, is_code, is_in_quotes, is_ordinary_comment, line_start};
 use super::{Capability, FileScan};
 
 /// Reports the forms of injection in a text.
@@ -176,37 +176,29 @@ const ENVELOPES: [&str; 10] = [
 
 /// The parts of a self-replicating instruction: a verb, a quantifier, a guidance file, and a place
 /// elsewhere.
-struct Spread {
-    files: [&'static str; 7],
-    verbs: [&'static str; 8],
-    all: [&'static str; 4],
-    found: [&'static str; 9],
-}
-
-const SPREAD: Spread = Spread {
-    files: [
-        "agents.md",
-        "claude.md",
-        "gemini.md",
-        "skill.md",
-        "copilot-instructions",
-        ".cursorrules",
-        "settings.json",
-    ],
-    verbs: ["add ", "append ", "copy ", "write ", "insert ", "put ", "paste ", "replicate "],
-    all: ["every ", "each ", "all ", "any other "],
-    found: [
-        "you find",
-        "you see",
-        "you can find",
-        "on this machine",
-        "other project",
-        "other repositor",
-        "in the home",
-        "you encounter",
-        "you have access",
-    ],
-};
+const SPREADING: [&str; 8] =
+    ["add ", "append ", "copy ", "write ", "insert ", "put ", "paste ", "replicate "];
+const QUANTIFIERS: [&str; 4] = ["every ", "each ", "all ", "any other "];
+const GUIDANCE_FILES: [&str; 7] = [
+    "agents.md",
+    "claude.md",
+    "gemini.md",
+    "skill.md",
+    "copilot-instructions",
+    ".cursorrules",
+    "settings.json",
+];
+const ELSEWHERE: [&str; 9] = [
+    "you find",
+    "you see",
+    "you can find",
+    "on this machine",
+    "other project",
+    "other repositor",
+    "in the home",
+    "you encounter",
+    "you have access",
+];
 
 /// The greatest distance in bytes between quantifier and file.
 const NEAR: usize = 48;
@@ -221,7 +213,7 @@ impl Injection<'_> {
 
     /// Returns the bounds of the line around an offset.
     fn line(&self, offset: usize) -> (usize, usize) {
-        let start = self.text[..offset].rfind('\n').map_or(0, |at| at + 1);
+        let start = line_start(self.text, offset);
         let end = self.text[offset..].find('\n').map_or(self.text.len(), |at| offset + at);
         (start, end)
     }
@@ -239,24 +231,26 @@ impl Injection<'_> {
 
     /// Returns the offsets of a phrase, which is in lower case.
     fn places(&self, phrase: &str) -> Vec<usize> {
-        let small = self.small.as_bytes();
-        let is_start =
-            |at: &usize| at.checked_sub(1).is_none_or(|at| !small[at].is_ascii_alphanumeric());
-        memmem::find_iter(small, phrase).filter(is_start).collect()
+        let places = memmem::find_iter(self.small.as_bytes(), phrase);
+        places.filter(|at| self.begins_word(*at)).collect()
+    }
+
+    fn begins_word(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).map(|before| self.small.as_bytes()[before]);
+        before.is_none_or(|byte| !byte.is_ascii_alphanumeric())
     }
 
     /// Reports comments with instructions: a rendered page does not show them.
     fn comments(&mut self) {
-        let starts: Vec<usize> = memmem::find_iter(self.text.as_bytes(), b"<!--").collect();
-        for start in starts {
+        for start in memmem::find_iter(self.text.as_bytes(), b"<!--") {
             if is_code(self.text, self.fences, start) {
                 continue;
             }
             let inner = &self.small[start + 4..];
             let end = memmem::find(inner.as_bytes(), b"-->").unwrap_or(inner.len());
             let comment = &inner[..end];
-            let has = |words: &[&str]| words.iter().any(|word| comment.contains(word));
-            let gives_orders = OVERRIDES.iter().any(|verb| comment.contains(verb))
+            let has = |words: &[&str]| has_any(comment, words);
+            let gives_orders = has(&OVERRIDES)
                 && (has(&OVERRIDDEN) || comment.contains("instructions"))
                 || CONCEALMENT
                     .iter()
@@ -274,20 +268,20 @@ impl Injection<'_> {
     fn overrides(&mut self) {
         for object in ["instruction", "prompt"] {
             for at in self.places(object) {
-                let start = floor(self.small, at.saturating_sub(48));
-                let end = floor(self.small, (at + 16).min(self.small.len()));
+                let start = self.small.floor_char_boundary(at.saturating_sub(48));
+                let end = self.small.floor_char_boundary(at + 16);
                 let around = self.small[start..end].replace('\n', " ");
                 let verb = OVERRIDES.iter().find_map(|verb| around[..at - start].rfind(verb));
                 let Some(verb) = verb else { continue };
                 let between = &around[verb..];
-                let is_object = OVERRIDDEN.iter().any(|what| between.contains(what));
+                let is_object = has_any(between, &OVERRIDDEN);
                 let is_sentence = between[..at - start - verb].contains(['.', ';', ':', '`', '"']);
                 // Instructions against the attack mention the phrase, too.
                 let (line, _) = self.line(start + verb);
                 let before = &self.small[line..start + verb];
                 let warnings =
                     ["never ", "not ", "n't ", "attempt", "such as", "like ", "if ", "to "];
-                let is_warning = warnings.iter().any(|word| before.contains(word));
+                let is_warning = has_any(before, &warnings);
                 if is_object && !is_sentence && !is_warning && !self.is_quoted(start + verb) {
                     self.add(start + verb, at + object.len(), "it sets instructions aside");
                 }
@@ -306,8 +300,7 @@ impl Injection<'_> {
             // Staying silent about a detail is harmless; acting without the user's knowledge is
             // not.
             let before = &before[..before.len() - first.len()];
-            let is_act = ACTS.iter().any(|act| before.contains(act));
-            if is_act && !self.is_quoted(at) {
+            if has_any(before, &ACTS) && !self.is_quoted(at) {
                 self.add(line, end, "it acts behind the user's back");
             }
         }
@@ -337,20 +330,17 @@ impl Injection<'_> {
         lines.dedup();
         for (start, end) in lines {
             let line = &self.small[start..end];
-            let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
-            let (is_fetch, is_decoding) = (has(&FETCHING), has(&DECODING));
+            let (is_fetch, is_decoding) = (has_any(line, &FETCHING), has_any(line, &DECODING));
             if !is_fetch && !is_decoding {
                 continue;
             }
             // In a sentence or a table, each code span is a command by itself.
-            let mut pieces = line
-                .split('`')
-                .filter(|piece| FETCHING.iter().chain(&DECODING).any(|word| piece.contains(word)));
+            let mut pieces = line.split('`').filter(|piece| has_source(piece));
             let is_table = line.trim_start().starts_with('|') && !line.contains('`');
             let runs = !is_table && pieces.any(pipes_to_interpreter)
                 || is_fetch && substitutes(line)
                 || is_decoding
-                    && has(&["eval(", "exec(", "iex ", "invoke-expression", "function("]);
+                    && has_any(line, &["eval(", "exec(", "iex ", "invoke-expression", "function("]);
             if !runs {
                 continue;
             }
@@ -371,9 +361,8 @@ impl Injection<'_> {
         let line = &self.small[start..end];
         let is_open = line.contains("http://") && !line.contains("http://localhost");
         let has_scheme = line.contains("https://");
-        let orders = ["run ", "execute ", "before ", "first", "always", "must", "silently"]
-            .iter()
-            .any(|word| line.contains(word));
+        let orders = ["run ", "execute ", "before ", "first", "always", "must", "silently"];
+        let orders = has_any(line, &orders);
         let fence = self.fences.iter().any(|fence| fence.span.contains(&start));
         is_open
             || !fence && orders && !line.contains("install")
@@ -382,16 +371,15 @@ impl Injection<'_> {
 
     /// Reports a self-replicating instruction: `add this to every CLAUDE.md you find`.
     fn replication(&mut self) {
-        for file in SPREAD.files {
+        for file in GUIDANCE_FILES {
             for at in memmem::find_iter(self.small.as_bytes(), file) {
                 let (line, end) = self.line(at);
-                let near = floor(self.small, line.max(at.saturating_sub(NEAR)));
-                for word in SPREAD.all {
+                let near = self.small.floor_char_boundary(line.max(at.saturating_sub(NEAR)));
+                for word in QUANTIFIERS {
                     let Some(start) = self.word_in(near, at, word) else { continue };
                     let (before, after) = (&self.small[line..start], &self.small[start..end]);
-                    let is_order = SPREAD.verbs.iter().any(|verb| before.contains(verb));
-                    let is_found = SPREAD.found.iter().any(|word| after.contains(word));
-                    if is_order && is_found && !self.is_quoted(start) {
+                    let is_order = has_any(before, &SPREADING) && has_any(after, &ELSEWHERE);
+                    if is_order && !self.is_quoted(start) {
                         self.add(line, end, "it makes an agent spread it");
                     }
                 }
@@ -401,17 +389,14 @@ impl Injection<'_> {
 
     /// Returns the last offset between two at which a word begins.
     fn word_in(&self, start: usize, end: usize, word: &str) -> Option<usize> {
-        let small = self.small.as_bytes();
-        let is_start =
-            |at: &usize| at.checked_sub(1).is_none_or(|at| !small[at].is_ascii_alphanumeric());
-        let places = self.small[start..end].rmatch_indices(word).map(|(at, _)| start + at);
-        places.into_iter().find(is_start)
+        let mut places = self.small[start..end].rmatch_indices(word).map(|(at, _)| start + at);
+        places.find(|at| self.begins_word(*at))
     }
 
     /// Reports `send ~/.aws/credentials to http://host`.
     fn exfiltration(&mut self) {
         let mut last = 0;
-        for at in memmem::find_iter(self.small.as_bytes(), "http").collect::<Vec<_>>() {
+        for at in memmem::find_iter(self.small.as_bytes(), "http") {
             let (line, end) = self.line(at);
             if at < last {
                 continue;
@@ -420,12 +405,11 @@ impl Injection<'_> {
             let secret = SECRETS.iter().find_map(|secret| self.small[line..end].find(secret));
             let Some(start) = secret.map(|secret| line + secret) else { continue };
             let (before, after) = (&self.small[line..start], &self.small[start..end]);
-            let is_sent = SENDING.iter().any(|verb| before.contains(verb));
             let has_target = after.contains(" to http")
                 || after.contains(" http://")
                 || before.contains("://") && before.contains("curl ");
-            let warnings = ["never ", "not ", "n't ", "avoid "];
-            let is_warning = warnings.iter().any(|word| before.contains(word));
+            let is_warning = has_any(before, &["never ", "not ", "n't ", "avoid "]);
+            let is_sent = has_any(before, &SENDING);
             if is_sent && has_target && !is_warning && !self.is_quoted(start) {
                 self.add(line, end, "it sends secrets away");
             }
@@ -434,8 +418,7 @@ impl Injection<'_> {
 
     /// Reports links that execute code, read files, or show another host than they lead to.
     fn links(&mut self) {
-        let starts: Vec<usize> = memmem::find_iter(self.text.as_bytes(), b"](").collect();
-        for start in starts {
+        for start in memmem::find_iter(self.text.as_bytes(), b"](") {
             if is_code(self.text, self.fences, start) {
                 continue;
             }
@@ -445,27 +428,22 @@ impl Injection<'_> {
             // A browser ignores tabs and line breaks in a scheme.
             let target = &target[..end];
             if SCHEMES.iter().any(|scheme| target.starts_with(scheme)) {
-                self.add(
-                    start + 2,
-                    start + 2 + skipped + end,
-                    "a link that runs code or reads a file",
-                );
+                let start = start + 2;
+                self.add(start, start + skipped + end, "a link that runs code or reads a file");
             }
         }
     }
 
     /// Reports `http://github.com@evil.example/`: the apparent host is a user name.
     fn spoofed_hosts(&mut self) {
-        for at in memchr::memchr_iter(b'@', self.small.as_bytes()).collect::<Vec<_>>() {
-            let before = &self.small[floor(self.small, at.saturating_sub(128))..at];
+        for at in memchr::memchr_iter(b'@', self.small.as_bytes()) {
+            let before = &self.small[self.small.floor_char_boundary(at.saturating_sub(128))..at];
             let user = before.rsplit(['/', ' ', '\n', '"', '\'', '`', '(', '<', '@']).next();
             let user = user.unwrap_or_default();
             let above = &before[..before.len() - user.len()];
             let is_address = above.ends_with("http://") || above.ends_with("https://");
-            let looks_like_host = user
-                .split(':')
-                .next()
-                .is_some_and(|user| user.rsplit_once('.').is_some_and(|(_, last)| last.len() > 1));
+            let name = user.split(':').next().unwrap_or_default();
+            let looks_like_host = name.rsplit_once('.').is_some_and(|(_, last)| last.len() > 1);
             if is_address && looks_like_host && !is_code(self.text, self.fences, at) {
                 let (_, end) = self.line(at);
                 self.add(at - user.len(), end, "a link that shows another host");
@@ -488,12 +466,13 @@ impl Injection<'_> {
     }
 }
 
-/// Returns the last character boundary up to `at`.
-fn floor(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
+fn has_any(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.contains(word))
+}
+
+/// Returns whether a command downloads or decodes something.
+fn has_source(command: &str) -> bool {
+    has_any(command, &FETCHING) || has_any(command, &DECODING)
 }
 
 /// Returns whether a line executes the output of a download: `sh -c "$(curl …)"`.
@@ -520,8 +499,7 @@ fn pipes_to_interpreter(line: &str) -> bool {
         let program = program.rsplit('/').next().unwrap_or(program);
         let digits = |letter: char| letter.is_ascii_digit() || letter == '.';
         let program = program.trim_end_matches(digits);
-        let is_source = FETCHING.iter().chain(&DECODING).any(|word| before.contains(word));
-        if is_source && INTERPRETERS.contains(&program) {
+        if has_source(&before) && INTERPRETERS.contains(&program) {
             return true;
         }
         before.push('|');

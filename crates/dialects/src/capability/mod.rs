@@ -26,6 +26,7 @@ use brief_syntax::text::{fold, visible_line};
 use brief_syntax::{Diagnostic, Rule, Source, Span, rules};
 
 use fields::is_markdown;
+pub(crate) use fields::split_tools;
 pub use names::is_guidance;
 
 /// A possible effect of an item, or content that a reviewer cannot see.
@@ -104,48 +105,34 @@ impl Capability {
 
     /// Returns the rule that its diagnostics break.
     pub const fn rule(self) -> Rule {
-        match self {
-            Capability::HiddenText => rules::capability::HIDDEN_TEXT,
-            Capability::Opaque => rules::capability::OPAQUE,
-            Capability::Injection => rules::capability::INJECTION,
-            Capability::ControlCharacters => rules::capability::CONTROL_CHARACTERS,
-            Capability::Encoded => rules::capability::ENCODED,
-            Capability::Commands => rules::capability::COMMANDS,
-            Capability::Scripts => rules::capability::SCRIPTS,
-            Capability::Hooks => rules::capability::HOOKS,
-            Capability::McpServers => rules::capability::MCP_SERVERS,
-            Capability::Permissions => rules::capability::PERMISSIONS,
-            Capability::Tools => rules::capability::TOOLS,
-            Capability::OutsidePaths => rules::capability::OUTSIDE_PATHS,
-            Capability::Imports => rules::capability::IMPORTS,
-            Capability::Variables => rules::capability::VARIABLES,
-            Capability::Hosts => rules::capability::HOSTS,
-            Capability::Comments => rules::capability::COMMENTS,
-        }
+        FACTS[self as usize].0
     }
 
     /// Returns the start of a message, before the evidence.
     fn words(self) -> &'static str {
-        match self {
-            Capability::HiddenText => "text that a reader does not see",
-            Capability::Opaque => "content that a review does not show",
-            Capability::Injection => "text that turns an agent against its user",
-            Capability::ControlCharacters => "a control character",
-            Capability::Encoded => "an encoded block",
-            Capability::Commands => "a command that runs by itself",
-            Capability::Scripts => "code that comes along",
-            Capability::Hooks => "a command that runs at an event",
-            Capability::McpServers => "an MCP server",
-            Capability::Permissions => "a permission that it grants",
-            Capability::Tools => "a tool that it allows",
-            Capability::OutsidePaths => "a path outside the project",
-            Capability::Imports => "a file that it imports",
-            Capability::Variables => "a variable of the environment",
-            Capability::Hosts => "a host on the network",
-            Capability::Comments => "a comment that a page does not show",
-        }
+        FACTS[self as usize].1
     }
 }
+
+/// The rule of each capability and the start of its messages, in the order of [`Capability::ALL`].
+const FACTS: [(Rule, &str); 16] = [
+    (rules::capability::HIDDEN_TEXT, "text that a reader does not see"),
+    (rules::capability::OPAQUE, "content that a review does not show"),
+    (rules::capability::INJECTION, "text that turns an agent against its user"),
+    (rules::capability::CONTROL_CHARACTERS, "a control character"),
+    (rules::capability::ENCODED, "an encoded block"),
+    (rules::capability::COMMANDS, "a command that runs by itself"),
+    (rules::capability::SCRIPTS, "code that comes along"),
+    (rules::capability::HOOKS, "a command that runs at an event"),
+    (rules::capability::MCP_SERVERS, "an MCP server"),
+    (rules::capability::PERMISSIONS, "a permission that it grants"),
+    (rules::capability::TOOLS, "a tool that it allows"),
+    (rules::capability::OUTSIDE_PATHS, "a path outside the project"),
+    (rules::capability::IMPORTS, "a file that it imports"),
+    (rules::capability::VARIABLES, "a variable of the environment"),
+    (rules::capability::HOSTS, "a host on the network"),
+    (rules::capability::COMMENTS, "a comment that a page does not show"),
+];
 
 impl fmt::Display for Capability {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -211,11 +198,8 @@ impl Inventory {
                 file.hidden(Capability::ControlCharacters, |class| !class.hides());
             }
             fields::scan(&mut file);
-            let fences = if is_markdown(&file.ending()) {
-                prose::fences(file.source.text())
-            } else {
-                Vec::new()
-            };
+            let is_markdown = is_markdown(&file.ending());
+            let fences = if is_markdown { prose::fences(file.source.text()) } else { Vec::new() };
             prose::scan(&mut file, &fences, self.is_skill);
             injection::scan(&mut file, &fences);
             decode::scan(&mut file);

@@ -23,6 +23,10 @@ const STARTS: [bool; 256] = {
     starts
 };
 
+/// The schemes of addresses on the network.
+const NETWORK: &str = "http https ws wss ftp ftps sftp ssh git tcp udp smb ldap \
+                       postgres postgresql mysql mongodb redis amqp srv";
+
 /// The longest word, path or host, in characters; longer ones are cut.
 const WORD: usize = 200;
 
@@ -76,7 +80,8 @@ pub(super) fn fences(text: &str) -> Vec<Fence> {
     {
         return found;
     }
-    let mut open: Option<(usize, char, usize, Range<usize>, usize)> = None;
+    // The mark of the open block with its length, and the block as far as it is read.
+    let mut open: Option<(char, usize, Fence)> = None;
     let mut offset = 0;
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim_start_matches([' ', '\t', '>', '-']);
@@ -85,32 +90,35 @@ pub(super) fn fences(text: &str) -> Vec<Fence> {
         let end = offset + line.len();
         if let Some(mark) = mark.filter(|_| length >= 3) {
             let after = trimmed[length..].trim();
-            match &open {
-                Some((start, known, least, info, body)) => {
-                    if mark == *known && length >= *least && after.is_empty() {
-                        found.push(Fence {
-                            span: *start..end,
-                            info: info.clone(),
-                            body: *body..offset,
-                        });
-                        open = None;
-                    }
+            match open.take() {
+                Some((known, least, fence))
+                    if mark == known && length >= least && after.is_empty() =>
+                {
+                    found.push(fence.closed(offset, end));
                 }
-                None if mark == '`' && after.contains('`') => {}
-                None => {
+                None if mark != '`' || !after.contains('`') => {
                     let at = offset + line.len() - trimmed.len() + length;
                     let info = at..offset + line.trim_end().len().max(at - offset);
-                    open = Some((offset, mark, length, info, end));
+                    open = Some((mark, length, Fence { span: offset..end, info, body: end..end }));
                 }
+                still_open => open = still_open,
             }
         }
         offset = end;
     }
-    if let Some((start, _, _, info, body)) = open {
-        let body = body.min(text.len());
-        found.push(Fence { span: start..text.len(), info, body: body..text.len() });
-    }
+    found.extend(open.map(|(.., fence)| fence.closed(text.len(), text.len())));
     found
+}
+
+impl Fence {
+    fn closed(self, body_end: usize, end: usize) -> Fence {
+        Fence { span: self.span.start..end, body: self.body.start..body_end, ..self }
+    }
+}
+
+/// Returns the offset at which the line around another one begins.
+pub(super) fn line_start(text: &str, offset: usize) -> usize {
+    text[..offset].rfind('\n').map_or(0, |at| at + 1)
 }
 
 /// Returns whether an offset is in a code block or a code span.
@@ -119,14 +127,13 @@ pub(super) fn is_code(text: &str, fences: &[Fence], offset: usize) -> bool {
     if fences.get(place).is_some_and(|fence| fence.span.contains(&offset)) {
         return true;
     }
-    let start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
-    memchr::memchr_iter(b'`', &text.as_bytes()[start..offset]).count() % 2 == 1
+    let before = &text.as_bytes()[line_start(text, offset)..offset];
+    memchr::memchr_iter(b'`', before).count() % 2 == 1
 }
 
 /// Returns whether an offset is between quotation marks of its line.
 pub(super) fn is_in_quotes(text: &str, offset: usize) -> bool {
-    let start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
-    let before = &text[start..offset];
+    let before = &text[line_start(text, offset)..offset];
     before.matches('“').count() > before.matches('”').count()
         || before.matches('"').count() % 2 == 1
 }
@@ -155,16 +162,9 @@ fn name_length(rest: &[u8]) -> usize {
 
 /// Returns the path at the start of a text: up to a blank, a quotation mark or a bracket.
 fn path_of(rest: &str) -> &str {
-    let is_end = |letter: char| {
-        letter.is_whitespace()
-            || matches!(letter, '"' | '\'' | '`' | ')' | ']' | '>' | '<' | ',' | ';' | '|')
-    };
+    let is_end = |letter: char| letter.is_whitespace() || "\"'`)]><,;|".contains(letter);
     let end = rest.find(is_end).unwrap_or(rest.len());
-    let mut end = end.min(WORD);
-    while !rest.is_char_boundary(end) {
-        end -= 1;
-    }
-    rest[..end].trim_end_matches(['.', ':', '*', '_'])
+    rest[..rest.floor_char_boundary(end.min(WORD))].trim_end_matches(['.', ':', '*', '_'])
 }
 
 impl<'p> Prose<'p> {
@@ -225,14 +225,12 @@ impl<'p> Prose<'p> {
 
     /// Reports a code block that opens with `` ```! ``: each line is executed.
     fn fenced_commands(&mut self) {
-        let blocks: Vec<(Range<usize>, String)> = self
-            .fences
-            .iter()
-            .filter(|fence| self.text[fence.info.clone()].trim().starts_with('!'))
-            .map(|fence| (fence.span.clone(), self.text[fence.body.clone()].trim().to_owned()))
-            .collect();
-        for (span, command) in blocks {
-            self.add(Capability::Commands, span, &command);
+        let text = self.text;
+        for fence in self.fences {
+            if text[fence.info.clone()].trim().starts_with('!') {
+                let command = text[fence.body.clone()].trim();
+                self.add(Capability::Commands, fence.span.clone(), command);
+            }
         }
     }
 
@@ -241,18 +239,14 @@ impl<'p> Prose<'p> {
         if !self.file.name().ends_with(".agent.md") {
             return;
         }
-        let mut found = None;
-        for fence in self.fences {
+        let found = self.fences.iter().find(|fence| {
             let info = self.text[fence.info.clone()].trim();
             let language = info.split([' ', ',', '{']).next().unwrap_or_default();
-            if matches!(language, "js" | "javascript" | "mjs" | "ts" | "typescript" | "jsx") {
-                found = Some(fence.span.clone());
-                break;
-            }
-        }
-        if let Some(span) = found {
+            matches!(language, "js" | "javascript" | "mjs" | "ts" | "typescript" | "jsx")
+        });
+        if let Some(fence) = found {
             let evidence = format!("{}: tools in JavaScript", self.file.slashed);
-            self.add(Capability::Scripts, span, &evidence);
+            self.add(Capability::Scripts, fence.span.clone(), &evidence);
         }
     }
 
@@ -295,50 +289,9 @@ impl<'p> Prose<'p> {
         let start = offset - scheme.count();
         let scheme = self.text[start..offset].to_ascii_lowercase();
         let rest = &self.text[offset + 3..];
-        let end = rest.find(|letter: char| {
-            letter.is_whitespace()
-                || matches!(
-                    letter,
-                    '/' | '"'
-                        | '\''
-                        | '`'
-                        | ')'
-                        | ']'
-                        | '>'
-                        | '<'
-                        | ','
-                        | '?'
-                        | '#'
-                        | '\\'
-                        | '}'
-                        | '|'
-                        | '*'
-                )
-        });
-        let authority = &rest[..end.unwrap_or(rest.len())];
-        let is_network = matches!(
-            scheme.as_str(),
-            "http"
-                | "https"
-                | "ws"
-                | "wss"
-                | "ftp"
-                | "ftps"
-                | "sftp"
-                | "ssh"
-                | "git"
-                | "tcp"
-                | "udp"
-                | "smb"
-                | "ldap"
-                | "postgres"
-                | "postgresql"
-                | "mysql"
-                | "mongodb"
-                | "redis"
-                | "amqp"
-                | "srv"
-        );
+        let is_end = |letter: char| letter.is_whitespace() || "/\"'`)]><,?#\\}|*".contains(letter);
+        let authority = &rest[..rest.find(is_end).unwrap_or(rest.len())];
+        let is_network = NETWORK.split(' ').any(|known| known == scheme);
         let host = authority.rsplit('@').next().unwrap_or(authority);
         let host = host.trim_end_matches(['.', ':', '!', ';']).to_ascii_lowercase();
         let is_host = host.bytes().any(|byte| byte.is_ascii_alphanumeric())
@@ -453,8 +406,7 @@ impl<'p> Prose<'p> {
     fn is_assigned(&self, name: &str) -> bool {
         let assignment = format!("{name}=");
         memmem::find_iter(self.text.as_bytes(), assignment.as_bytes()).any(|at| {
-            let start = self.text[..at].rfind('\n').map_or(0, |line| line + 1);
-            let before = self.text[start..at].trim();
+            let before = self.text[line_start(self.text, at)..at].trim();
             let is_start = matches!(before, "" | "local" | "readonly" | "declare" | "export");
             let line = self.text[at..].lines().next().unwrap_or_default();
             let value = line[assignment.len().min(line.len())..].trim();

@@ -471,3 +471,9 @@ fn any_bytes_are_read() {
         Ok(())
     });
 }
+
+#[test]
+fn a_list_of_tools_is_split() {
+    let tools: Vec<&str> = split_tools("Read, Bash(git add:*, x) Grep").collect();
+    assert_eq!(tools, ["Read", "Bash(git add:*, x)", "Grep"]);
+}

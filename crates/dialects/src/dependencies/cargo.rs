@@ -1,16 +1,14 @@
 //! Rust crates: vendored ones in the directory that `.cargo/config.toml` names, and fetched ones in the
 //! registry of cargo, by the names and versions in `Cargo.lock`.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::system::home_directory;
 
-use super::manifests::{cleaned, table, text_of, texts, toml};
+use super::manifests::{cleaned, entries, table, text_of, texts, toml};
 use super::model::{Ecosystem, Package, PackageId, is_plain};
 use super::package_base::{PackageBase, PackageDir};
 use super::search::Packages;
-use super::shipping;
 
 /// The crates of one workspace.
 pub(super) struct Crates<'g> {
@@ -20,8 +18,8 @@ pub(super) struct Crates<'g> {
     vendored: Vec<PackageDir>,
     /// The base of fetched crates, and its directories, one for each registry.
     fetched: Option<(PackageBase<'g>, Vec<PackageDir>)>,
-    /// The versions of each crate in `Cargo.lock`.
-    locked: BTreeMap<String, Vec<String>>,
+    /// The names and versions of crates in `Cargo.lock`, sorted by name.
+    locked: Vec<(String, String)>,
 }
 
 impl<'g> Crates<'g> {
@@ -43,37 +41,30 @@ impl<'g> Crates<'g> {
         version: &str,
         place: &PackageDir,
     ) -> Package {
-        let manifest = place.read_text("Cargo.toml").and_then(|text| toml(&text));
+        let manifest = place.toml("Cargo.toml");
         let package = manifest.as_ref().and_then(|manifest| table(manifest, &["package"]));
         let text = |key| package.and_then(|package| text_of(package, key));
-        let declared = text("name").filter(|declared| declared != name);
         let version = match version {
             "" => text("version").unwrap_or_default(),
             version => version.to_owned(),
         };
-        Package {
-            id: PackageId {
-                ecosystem: Ecosystem::Cargo,
-                name: cleaned(name),
-                version: cleaned(&version),
-            },
-            declared: declared.as_deref().map(cleaned),
-            is_direct: false,
-            owner: self.owner.clone(),
-            base: base.path.clone(),
-            directory: place.path.clone(),
-            code: vec![place.path.clone()],
-            files: Vec::new(),
-        }
+        let (ecosystem, version) = (Ecosystem::Cargo, cleaned(&version));
+        let id = PackageId { ecosystem, name: cleaned(name), version };
+        let declared = text("name").filter(|declared| declared != name);
+        let declared = declared.as_deref().map(cleaned);
+        Package { declared, ..base.package(id, &self.owner, place) }
     }
 
-    /// Returns the names of a crate in the lock, which may spell it with `_` or `-`.
-    fn versions<'c>(&'c self, name: &'c str) -> impl Iterator<Item = (&'c str, &'c str)> {
-        let same =
-            self.locked.iter().filter(move |(known, _)| Ecosystem::Cargo.is_same(known, name));
-        same.flat_map(|(name, versions)| {
-            versions.iter().map(|version| (name.as_str(), version.as_str()))
-        })
+    /// Reads a crate by the name of its vendored directory.
+    fn vendored_package(&self, directory: &str, place: &PackageDir) -> Package {
+        let mut package = self.package(self.base, directory, "", place);
+        // `name-1.0.0` is the second version of `name`.
+        let ending = format!("-{}", package.id.version);
+        if let Some(name) = directory.strip_suffix(&ending) {
+            package.id.name = cleaned(name);
+            package.declared = package.declared.filter(|declared| declared != name);
+        }
+        package
     }
 
     fn in_vendored(&self, name: &str, version: &str) -> Option<Package> {
@@ -90,39 +81,36 @@ impl<'g> Crates<'g> {
         })
     }
 
-    fn in_fetched(&self, name: &str, version: &str) -> Option<Package> {
+    /// Opens the directory of a fetched crate.
+    fn fetched_at(&self, name: &str, version: &str) -> Option<(&PackageBase<'g>, PackageDir)> {
         let (base, sources) = self.fetched.as_ref()?;
         let directory = format!("{name}-{version}");
         if !is_plain(&directory) || directory.contains('/') {
             return None;
         }
-        let place = sources.iter().find_map(|source| base.enter(source, &directory))?;
-        Some(self.package(base, name, version, &place))
+        Some((base, sources.iter().find_map(|source| base.enter(source, &directory))?))
     }
 }
 
 impl Packages for Crates<'_> {
+    fn base(&self) -> &PackageBase<'_> {
+        self.base
+    }
+
     fn find(&self, name: &str) -> Vec<Package> {
         if name.contains('/') {
             return Vec::new();
         }
-        if self.vendored.is_empty() {
-            let found =
-                self.versions(name).filter_map(|(name, version)| self.in_fetched(name, version));
-            return found.collect();
-        }
-        let mut found: Vec<Package> = self
-            .versions(name)
-            .filter_map(|(name, version)| self.in_vendored(name, version))
-            .collect();
+        let same = self.locked.iter().filter(|(known, _)| Ecosystem::Cargo.is_same(known, name));
+        let found = same.filter_map(|(name, version)| match self.fetched_at(name, version) {
+            Some((base, place)) => Some(self.package(base, name, version, &place)),
+            None => self.in_vendored(name, version),
+        });
+        let mut found: Vec<Package> = found.collect();
         if self.locked.is_empty() {
             found.extend(self.in_vendored(name, ""));
         }
         found
-    }
-
-    fn search(&self, package: &mut Package) {
-        self.base.or_fetched(self.fetched.as_ref(), package).search(package);
     }
 
     fn all(&self) -> Vec<Package> {
@@ -131,40 +119,17 @@ impl Packages for Crates<'_> {
             for directory in vendor.directories() {
                 let Some(place) = self.base.enter(vendor, &directory) else { continue };
                 self.base.count(1);
-                let shipping = shipping::look(place.handle.as_ref());
-                if shipping.files.is_empty() {
-                    continue;
-                }
-                let mut package = self.package(self.base, &directory, "", &place);
-                // `name-1.0.0` is the second version of `name`.
-                let ending = format!("-{}", package.id.version);
-                if let Some(name) = directory.strip_suffix(&ending) {
-                    package.id.name = cleaned(name);
-                    package.declared = package.declared.filter(|declared| declared != name);
-                }
-                self.base.note_cut(&package, shipping.is_cut);
-                package.files = shipping.files;
-                found.push(package);
+                let package = || self.vendored_package(&directory, &place);
+                found.extend(self.base.shipping_package(&place, package));
             }
         }
-        if let Some((base, sources)) = &self.fetched {
-            for (name, version) in self
-                .locked
-                .iter()
-                .flat_map(|(name, versions)| versions.iter().map(move |version| (name, version)))
-            {
-                self.base.count(1);
-                let directory = format!("{name}-{version}");
-                let place = sources.iter().find_map(|source| base.enter(source, &directory));
-                let Some(place) = place.filter(|_| is_plain(&directory)) else { continue };
-                let shipping = shipping::look(place.handle.as_ref());
-                if !shipping.files.is_empty() {
-                    let mut package = self.package(base, name, version, &place);
-                    self.base.note_cut(&package, shipping.is_cut);
-                    package.files = shipping.files;
-                    found.push(package);
-                }
-            }
+        if self.fetched.is_some() {
+            self.base.count(self.locked.len());
+            found.extend(self.locked.iter().filter_map(|(name, version)| {
+                let (base, place) = self.fetched_at(name, version)?;
+                let package = || self.package(base, name, version, &place);
+                self.base.shipping_package(&place, package)
+            }));
         }
         found
     }
@@ -175,10 +140,8 @@ fn vendored(base: &PackageBase<'_>, owner: &PackageDir) -> Vec<PackageDir> {
     let Some(configuration) = base.enter(owner, ".cargo") else { return Vec::new() };
     let text = configuration.read_text("config.toml").or_else(|| configuration.read_text("config"));
     let Some(document) = text.and_then(|text| toml(&text)) else { return Vec::new() };
-    let sources = table(&document, &["source"]).into_iter().flat_map(|sources| sources.iter());
-    let directories =
-        sources.filter_map(|(_, source)| text_of(source.as_table_like()?, "directory"));
-    let places = directories.filter_map(|directory| {
+    let places = entries(&document, &["source"]).filter_map(|(_, source)| {
+        let directory = text_of(source.as_table_like()?, "directory")?;
         let path = Path::new(&directory);
         if path.is_absolute() {
             return base.open(path);
@@ -193,17 +156,15 @@ fn registry<'g>(base: &PackageBase<'g>) -> Option<(PackageBase<'g>, Vec<PackageD
     let system = base.system;
     let home = system.env("CARGO_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = home.or_else(|| Some(home_directory(system)?.join(".cargo")))?;
-    let path = system.resolve_dir(&home.join("registry/src")).ok()?;
-    let base = PackageBase::new(system, &path);
-    let top = base.open(&path)?;
+    let (base, top) = PackageBase::cache(system, &home.join("registry/src"))?;
     let sources = top.directories();
     let sources = sources.iter().filter_map(|name| base.enter(&top, name)).collect();
     Some((base, sources))
 }
 
 /// Returns the crates of registries in a `Cargo.lock`, line by line: the file has one form, and may be long.
-fn locked(lock: &str) -> BTreeMap<String, Vec<String>> {
-    let mut crates: BTreeMap<String, Vec<String>> = BTreeMap::new();
+fn locked(lock: &str) -> Vec<(String, String)> {
+    let mut crates = Vec::new();
     let (mut name, mut version) = ("", "");
     for line in lock.lines() {
         let value = |key: &str| line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"');
@@ -214,17 +175,16 @@ fn locked(lock: &str) -> BTreeMap<String, Vec<String>> {
         } else if let Some(text) = value("version") {
             version = text;
         } else if value("source").is_some() && !name.is_empty() && !version.is_empty() {
-            crates.entry(name.to_owned()).or_default().push(version.to_owned());
+            crates.push((name.to_owned(), version.to_owned()));
         }
     }
+    crates.sort_by(|left, right| left.0.cmp(&right.0));
     crates
 }
 
 /// Returns the names of the direct dependencies in a `Cargo.toml`.
 pub(super) fn direct(place: &PackageDir) -> Vec<String> {
-    let Some(document) = place.read_text("Cargo.toml").and_then(|text| toml(&text)) else {
-        return Vec::new();
-    };
+    let Some(document) = place.toml("Cargo.toml") else { return Vec::new() };
     let mut names = Vec::new();
     let mut take = |section: &dyn toml_edit::TableLike| {
         for key in ["dependencies", "dev-dependencies", "build-dependencies"] {
@@ -237,18 +197,15 @@ pub(super) fn direct(place: &PackageDir) -> Vec<String> {
         }
     };
     take(document.as_table());
-    if let Some(workspace) = table(&document, &["workspace"]) {
-        take(workspace);
-    }
-    let targets = table(&document, &["target"]).into_iter().flat_map(|targets| targets.iter());
-    targets.filter_map(|(_, target)| target.as_table_like()).for_each(take);
+    let targets = entries(&document, &["target"]);
+    let targets = targets.filter_map(|(_, target)| target.as_table_like());
+    table(&document, &["workspace"]).into_iter().chain(targets).for_each(take);
     names
 }
 
 /// Returns the patterns that name the members of a workspace.
 pub(super) fn workspaces(place: &PackageDir) -> Vec<String> {
-    let document = place.read_text("Cargo.toml").and_then(|text| toml(&text));
-    let Some(document) = document else { return Vec::new() };
+    let Some(document) = place.toml("Cargo.toml") else { return Vec::new() };
     let Some(workspace) = table(&document, &["workspace"]) else { return Vec::new() };
     let list = |key| workspace.get(key).map(texts).unwrap_or_default();
     let without = list("exclude").into_iter().map(|pattern| format!("!{pattern}"));

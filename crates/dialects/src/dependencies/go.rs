@@ -9,7 +9,6 @@ use super::manifests::cleaned;
 use super::model::{Ecosystem, Package, PackageId, is_plain};
 use super::package_base::{PackageBase, PackageDir};
 use super::search::Packages;
-use super::shipping;
 
 /// A module that a project requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +19,12 @@ struct Module {
     replacement: Option<(String, String)>,
 }
 
+impl Module {
+    fn new(path: &str, version: &str) -> Module {
+        Module { path: path.to_owned(), version: version.to_owned(), replacement: None }
+    }
+}
+
 /// The modules of one project.
 pub(super) struct Modules<'g> {
     base: &'g PackageBase<'g>,
@@ -27,48 +32,38 @@ pub(super) struct Modules<'g> {
     vendored: Option<PackageDir>,
     /// The base of fetched modules, and its top.
     fetched: Option<(PackageBase<'g>, PackageDir)>,
-    required: Vec<Module>,
-    /// The modules that only `go.sum` knows.
-    summed: Vec<Module>,
+    modules: Vec<Module>,
 }
 
 impl<'g> Modules<'g> {
     pub(super) fn open(base: &'g PackageBase<'g>, owner: &PackageDir) -> Option<Modules<'g>> {
         let (mut modules, _) = required(&owner.read_text("go.mod")?);
-        let vendored = base.enter(owner, "vendor");
-        let listed = vendored.as_ref().and_then(|vendor| vendor.read_text("modules.txt"));
-        let vendored = match &listed {
-            Some(text) => {
-                modules = vendored_modules(text);
-                vendored
-            }
-            None => None,
-        };
-        let fetched = if vendored.is_none() { cache(base) } else { None };
-        let summed = match &vendored {
-            Some(_) => Vec::new(),
-            None => summed(&owner.read_text("go.sum").unwrap_or_default(), &modules),
-        };
-        Some(Modules {
-            base,
-            owner: owner.path.clone(),
-            vendored,
-            fetched,
-            required: modules,
-            summed,
-        })
+        let owner_path = owner.path.clone();
+        let vendor = base.enter(owner, "vendor");
+        let listed = vendor.as_ref().and_then(|vendor| vendor.read_text("modules.txt"));
+        if let Some(text) = listed {
+            let modules = vendored_modules(&text);
+            return Some(Modules {
+                base,
+                owner: owner_path,
+                vendored: vendor,
+                fetched: None,
+                modules,
+            });
+        }
+        modules.extend(summed(&owner.read_text("go.sum").unwrap_or_default(), &modules));
+        Some(Modules { base, owner: owner_path, vendored: None, fetched: cache(base), modules })
     }
 
     fn at(&self, module: &Module) -> Option<(PackageDir, &PackageBase<'g>)> {
+        if let Some(vendor) = &self.vendored {
+            let place = is_plain(&module.path).then(|| self.base.enter_below(vendor, &module.path));
+            return Some((place??, self.base));
+        }
         let (path, version) = match &module.replacement {
             Some((path, version)) => (path, version),
             None => (&module.path, &module.version),
         };
-        if let Some(vendor) = &self.vendored {
-            let place =
-                self.base.enter_below(vendor, &module.path).filter(|_| is_plain(&module.path));
-            return Some((place?, self.base));
-        }
         let (base, top) = self.fetched.as_ref()?;
         let directory = format!("{}@{}", escaped(path), escaped(version));
         if !is_plain(&directory) || version.is_empty() {
@@ -81,67 +76,45 @@ impl<'g> Modules<'g> {
         let declared = place.read_text("go.mod").and_then(|text| required(&text).1);
         let expected = module.replacement.as_ref().map_or(&module.path, |(path, _)| path);
         let is_other = |declared: &String| *declared != module.path && declared != expected;
-        Package {
-            id: PackageId {
-                ecosystem: Ecosystem::Go,
-                name: cleaned(&module.path),
-                version: cleaned(&module.version),
-            },
-            declared: declared.filter(is_other).as_deref().map(cleaned),
-            is_direct: false,
-            owner: self.owner.clone(),
-            base: base.path.clone(),
-            directory: place.path.clone(),
-            code: vec![place.path.clone()],
-            files: Vec::new(),
-        }
+        let declared = declared.filter(is_other).as_deref().map(cleaned);
+        let (name, version) = (cleaned(&module.path), cleaned(&module.version));
+        let id = PackageId { ecosystem: Ecosystem::Go, name, version };
+        Package { declared, ..base.package(id, &self.owner, place) }
     }
 }
 
 impl Packages for Modules<'_> {
+    fn base(&self) -> &PackageBase<'_> {
+        self.base
+    }
+
     fn find(&self, name: &str) -> Vec<Package> {
-        let known = self.required.iter().chain(&self.summed);
-        let found = known.filter(|module| module.path == name).filter_map(|module| {
+        let same = self.modules.iter().filter(|module| module.path == name);
+        let found = same.filter_map(|module| {
             let (place, base) = self.at(module)?;
             Some(self.package(module, &place, base))
         });
         found.collect()
     }
 
-    fn search(&self, package: &mut Package) {
-        self.base.or_fetched(self.fetched.as_ref(), package).search(package);
-    }
-
     fn all(&self) -> Vec<Package> {
-        let mut found = Vec::new();
-        for module in self.required.iter().chain(&self.summed) {
-            self.base.count(1);
-            let Some((place, base)) = self.at(module) else { continue };
-            let shipping = shipping::look(place.handle.as_ref());
-            if !shipping.files.is_empty() {
-                let mut package = self.package(module, &place, base);
-                self.base.note_cut(&package, shipping.is_cut);
-                package.files = shipping.files;
-                found.push(package);
-            }
-        }
-        found
+        self.base.count(self.modules.len());
+        let found = self.modules.iter().filter_map(|module| {
+            let (place, base) = self.at(module)?;
+            self.base.shipping_package(&place, || self.package(module, &place, base))
+        });
+        found.collect()
     }
 }
 
 /// Returns a path or a version as the module cache writes it: `!` before what was a capital letter, because
 /// some systems take `A` and `a` for the same.
 fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_ascii_uppercase() {
-            escaped.push('!');
-            escaped.push(character.to_ascii_lowercase());
-        } else {
-            escaped.push(character);
-        }
-    }
-    escaped
+    let escape = |character: char| {
+        let mark = character.is_ascii_uppercase().then_some('!');
+        mark.into_iter().chain([character.to_ascii_lowercase()])
+    };
+    text.chars().flat_map(escape).collect()
 }
 
 /// Returns where go keeps fetched modules.
@@ -155,10 +128,7 @@ fn cache<'g>(base: &PackageBase<'g>) -> Option<(PackageBase<'g>, PackageDir)> {
         Some(Path::new(first).join("pkg/mod")).filter(|path| path.is_absolute())
     });
     let path = path.or_else(|| Some(home_directory(system)?.join("go/pkg/mod")))?;
-    let path = system.resolve_dir(&path).ok()?;
-    let base = PackageBase::new(system, &path);
-    let top = base.open(&path)?;
-    Some((base, top))
+    PackageBase::cache(system, &path)
 }
 
 /// Returns the lines of a `go.mod`, each with the word that it belongs to.
@@ -197,10 +167,7 @@ fn required(text: &str) -> (Vec<Module>, Option<String>) {
     for (word, line) in directives(text) {
         match (word, words(line).as_slice()) {
             ("module", [path]) => own = Some(path.clone()),
-            ("require", [path, version]) => {
-                let (path, version) = (path.clone(), version.clone());
-                modules.push(Module { path, version, replacement: None });
-            }
+            ("require", [path, version]) => modules.push(Module::new(path, version)),
             _ => {}
         }
     }
@@ -228,9 +195,8 @@ pub(super) fn direct(place: &PackageDir) -> Vec<String> {
     let text = place.read_text("go.mod").unwrap_or_default();
     let required = directives(&text).filter(|(word, _)| *word == "require");
     let direct = required.filter(|(_, line)| !line.contains("// indirect"));
-    direct
-        .filter_map(|(_, line)| Some(line.split_whitespace().next()?.trim_matches('"').to_owned()))
-        .collect()
+    let names = direct.filter_map(|(_, line)| line.split_whitespace().next());
+    names.map(|name| name.trim_matches('"').to_owned()).collect()
 }
 
 /// Returns the modules of a `vendor/modules.txt`.
@@ -238,11 +204,10 @@ fn vendored_modules(text: &str) -> Vec<Module> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("# "));
     let modules = lines.filter_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let (path, version) = match words.as_slice() {
-            [path, version] | [path, version, "=>", ..] => (*path, *version),
-            _ => return None,
-        };
-        Some(Module { path: path.to_owned(), version: version.to_owned(), replacement: None })
+        match words.as_slice() {
+            [path, version] | [path, version, "=>", ..] => Some(Module::new(path, version)),
+            _ => None,
+        }
     });
     modules.collect()
 }
@@ -253,11 +218,7 @@ fn summed(text: &str, known: &[Module]) -> Vec<Module> {
         let mut words = line.split_whitespace();
         let (path, version) = (words.next()?, words.next()?);
         let is_known = known.iter().any(|module| module.path == path);
-        (!version.ends_with("/go.mod") && !is_known).then(|| Module {
-            path: path.to_owned(),
-            version: version.to_owned(),
-            replacement: None,
-        })
+        (!version.ends_with("/go.mod") && !is_known).then(|| Module::new(path, version))
     });
     lines.collect()
 }

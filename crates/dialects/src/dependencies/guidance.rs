@@ -10,7 +10,7 @@ use brief_syntax::system::System;
 use brief_syntax::{Diagnostic, Rule, Source, Span, rules};
 
 use super::model::{DependencyChoice, LockedDependency, Package, PackageId};
-use super::recorded::{self, Installed};
+use super::recorded;
 use super::search::{self, DependencyExtent};
 use super::text::{PackageContent, ShippedText};
 use super::{NAME, SCOPE};
@@ -112,20 +112,18 @@ impl PackageGuidance {
         locked: &LockedDependency,
     ) {
         let lock = place.join("brief.lock");
-        let id = &locked.id;
         match recorded::look(system, root, place, locked) {
-            Installed::Offered { package, texts, reason } => {
-                self.add(place, package, texts, &reason, true);
+            Ok(chosen) => {
+                if !chosen.is_offered {
+                    let message = format!("{}; it is not offered", chosen.reason);
+                    let help = "`brief sync` shows what it can do, and accepts it";
+                    self.report(rules::project::DEPENDENCY_CHANGED, &lock, message, help);
+                }
+                self.add(place, chosen.package, chosen.texts, &chosen.reason, chosen.is_offered);
             }
-            Installed::Waiting { package, texts, reason } => {
-                let message = format!("{reason}; it is not offered");
-                let help = "`brief sync` shows what it can do, and accepts it";
-                self.report(rules::project::DEPENDENCY_CHANGED, &lock, message, help);
-                self.add(place, package, texts, &reason, false);
-            }
-            Installed::Missing { notes } => {
+            Err(notes) => {
                 let note = notes.first().map(|note| format!(": {note}")).unwrap_or_default();
-                let message = format!("the chosen package {id} is not installed{note}");
+                let message = format!("the chosen package {} is not installed{note}", locked.id);
                 let help = "install it, or take it out of `[dependencies]` in brief.toml";
                 self.report(rules::project::DEPENDENCY_MISSING, &lock, message, help);
             }

@@ -38,7 +38,15 @@ pub(super) fn texts(item: &Item) -> Vec<String> {
     list.filter_map(|value| value.as_str().map(str::to_owned)).collect()
 }
 
-/// Returns the name and the version of a `[package]` or `[project]` table.
+/// Returns the entries of a table by the keys on the way to it; none without the table.
+pub(super) fn entries<'d>(
+    document: &'d Document<String>,
+    keys: &[&str],
+) -> impl Iterator<Item = (&'d str, &'d Item)> {
+    table(document, keys).into_iter().flat_map(TableLike::iter)
+}
+
+/// Returns a text of a table.
 pub(super) fn text_of(table: &dyn TableLike, key: &str) -> Option<String> {
     table.get(key)?.as_str().map(str::to_owned)
 }

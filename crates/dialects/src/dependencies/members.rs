@@ -1,5 +1,7 @@
 //! The members of a workspace: the directories that its patterns name.
 
+use brief_syntax::glob::Glob;
+
 use super::package_base::{PackageBase, PackageDir};
 
 /// The directories that `**` may stand for, one below the other.
@@ -32,15 +34,14 @@ pub(super) fn expand(
             }
         });
     }
+    let without = without.iter().filter_map(|pattern| {
+        let pattern = pattern.trim_start_matches('!').trim_start_matches("./");
+        Glob::new(pattern.trim_end_matches('/')).ok()
+    });
+    let without: Vec<Glob> = without.collect();
     let is_left_out = |place: &PackageDir| {
-        let below = base.shown(&place.path);
-        let owner = base.shown(&owner.path);
-        let below = below.strip_prefix(&owner).unwrap_or(&below).trim_start_matches('/');
-        without.iter().any(|pattern| {
-            let pattern = pattern.trim_start_matches('!').trim_start_matches("./");
-            let pattern: Vec<&str> = pattern.trim_end_matches('/').split('/').collect();
-            covers(&pattern, &below.split('/').collect::<Vec<_>>())
-        })
+        let below = place.path.strip_prefix(&owner.path).unwrap_or(&place.path).to_string_lossy();
+        without.iter().any(|glob| glob.matches(&below))
     };
     found.retain(|place| !is_left_out(place));
     found.sort_by(|left, right| left.path.cmp(&right.path));
@@ -61,20 +62,16 @@ fn walk(
         }
         return;
     }
-    let is_deep = *first == "**";
+    let Ok(glob) = Glob::new(first) else { return };
     for name in above.directories() {
-        if name.starts_with('.') || name == "node_modules" || !(is_deep || is_like(first, &name)) {
+        if name.starts_with('.') || name == "node_modules" || !glob.matches(&name) {
             continue;
         }
-        if is_deep
-            && depth > 0
-            && let Some(place) = base.enter(above, &name)
-        {
+        let Some(place) = base.enter(above, &name) else { continue };
+        if *first == "**" && depth > 0 {
             walk(base, &place, segments, depth - 1, tell);
         }
-        if let Some(place) = base.enter(above, &name) {
-            arrive(base, place, rest, depth, tell);
-        }
+        arrive(base, place, rest, depth, tell);
     }
 }
 
@@ -93,38 +90,6 @@ fn arrive(
         }
         _ => walk(base, &place, rest, depth, tell),
     }
-}
-
-fn covers(pattern: &[&str], names: &[&str]) -> bool {
-    match (pattern.split_first(), names.split_first()) {
-        (None, None) => true,
-        (Some((&"**", rest)), _) => {
-            covers(rest, names)
-                || names.split_first().is_some_and(|(_, below)| covers(pattern, below))
-        }
-        (Some((first, rest)), Some((name, below))) => is_like(first, name) && covers(rest, below),
-        _ => false,
-    }
-}
-
-/// Returns whether a name has the form of a segment in which `*` stands for any letters.
-fn is_like(segment: &str, name: &str) -> bool {
-    let mut parts = segment.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
-        return false;
-    };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
-    }
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return rest.ends_with(part);
-        }
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-    }
-    true
 }
 
 #[cfg(test)]

@@ -3,15 +3,14 @@
 //! npm and yarn put packages there as directories, some inside others. pnpm links each of them into
 //! `node_modules/.pnpm`. Packages that yarn keeps in archives are not read.
 
-use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use brief_syntax::system::FileKind;
+use brief_syntax::system::{DirEntry, FileKind};
 use brief_syntax::yaml::{self, Node, Yaml};
 use serde_json::Value;
 
-use super::manifests::{cleaned, json};
+use super::manifests::cleaned;
 use super::model::{Ecosystem, Package, PackageId};
 use super::package_base::{PackageBase, PackageDir};
 use super::search::Packages;
@@ -45,123 +44,109 @@ impl<'g> NodeModules<'g> {
     }
 
     fn package(&self, name: &str, place: &PackageDir) -> Package {
-        let manifest = place.read("package.json").and_then(|bytes| json(&bytes));
+        let manifest = place.json("package.json");
         let text = |key: &str| manifest.as_ref().and_then(|manifest| manifest.get(key)?.as_str());
+        let version = text("version").map(cleaned).unwrap_or_default();
+        let id = PackageId { ecosystem: Ecosystem::Npm, name: name.to_owned(), version };
         let declared = text("name").filter(|declared| *declared != name).map(cleaned);
-        Package {
-            id: PackageId {
-                ecosystem: Ecosystem::Npm,
-                name: name.to_owned(),
-                version: text("version").map(cleaned).unwrap_or_default(),
-            },
-            declared,
-            is_direct: false,
-            owner: self.owner.clone(),
-            base: self.base.path.clone(),
-            directory: place.path.clone(),
-            code: vec![place.path.clone()],
-            files: Vec::new(),
-        }
+        Package { declared, ..self.base.package(id, &self.owner, place) }
     }
 }
 
 impl Packages for NodeModules<'_> {
+    fn base(&self) -> &PackageBase<'_> {
+        self.base
+    }
+
     fn find(&self, name: &str) -> Vec<Package> {
         let place = self.base.enter_below(&self.modules, name);
         place.map(|place| self.package(name, &place)).into_iter().collect()
     }
 
-    fn search(&self, package: &mut Package) {
-        self.base.search(package);
-    }
-
     fn all(&self) -> Vec<Package> {
-        let every = Every { modules: self, seen: RefCell::default(), found: RefCell::default() };
-        every.in_modules(&self.modules, DEPTH, Links::Followed);
-        every.found.into_inner()
+        let mut walk = ModulesWalk { modules: self, seen: HashSet::new(), found: Vec::new() };
+        walk.modules(&self.modules, DEPTH, LinkTreatment::Follow);
+        walk.found
     }
 }
 
 /// The treatment of links in a `node_modules`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Links {
-    Followed,
+enum LinkTreatment {
+    Follow,
     /// In the store of pnpm, a link leads to another package of the store, which has its own place.
-    Skipped,
+    Skip,
 }
 
-/// A look at every package of a `node_modules`.
-struct Every<'e, 'g> {
+impl LinkTreatment {
+    /// Returns the names in a directory that may be packages.
+    fn names(self, directory: &PackageDir) -> impl Iterator<Item = String> {
+        let may_be = move |entry: &DirEntry| {
+            entry.kind == FileKind::Directory
+                || entry.kind == FileKind::Link && self == LinkTreatment::Follow
+        };
+        let entries = directory.entries().into_iter().filter(may_be);
+        entries.filter_map(|entry| entry.name.into_string().ok())
+    }
+}
+
+/// A walk over every package of a `node_modules`.
+struct ModulesWalk<'e, 'g> {
     modules: &'e NodeModules<'g>,
-    seen: RefCell<HashSet<PathBuf>>,
-    found: RefCell<Vec<Package>>,
+    seen: HashSet<PathBuf>,
+    found: Vec<Package>,
 }
 
-impl Every<'_, '_> {
-    fn in_modules(&self, modules: &PackageDir, depth: usize, links: Links) {
-        for entry in modules.entries() {
-            let is_link = entry.kind == FileKind::Link;
-            if !(entry.kind == FileKind::Directory || is_link && links == Links::Followed) {
-                continue;
-            }
-            let Some(name) = entry.name.to_str() else { continue };
+impl ModulesWalk<'_, '_> {
+    fn modules(&mut self, modules: &PackageDir, depth: usize, links: LinkTreatment) {
+        for name in links.names(modules) {
             if name == ".pnpm" {
-                self.in_store(modules, depth);
+                self.store(modules, depth);
             } else if name.starts_with('@') {
-                let Some(scope) = self.modules.base.enter(modules, name) else { continue };
-                for entry in scope.entries() {
-                    let is_wanted = match entry.kind {
-                        FileKind::Directory => true,
-                        FileKind::Link => links == Links::Followed,
-                        _ => false,
-                    };
-                    if let (Some(below), true) = (entry.name.to_str(), is_wanted) {
-                        self.one(&scope, below, &format!("{name}/{below}"), depth);
-                    }
+                let Some(scope) = self.modules.base.enter(modules, &name) else { continue };
+                for below in links.names(&scope) {
+                    self.package(&scope, &below, &format!("{name}/{below}"), depth);
                 }
             } else if !name.starts_with('.') {
-                self.one(modules, name, name, depth);
+                self.package(modules, &name, &name, depth);
             }
         }
     }
 
-    fn in_store(&self, modules: &PackageDir, depth: usize) {
+    fn store(&mut self, modules: &PackageDir, depth: usize) {
         let Some(store) = self.modules.base.enter(modules, ".pnpm") else { return };
         for name in store.directories() {
             let inside = self.modules.base.enter_below(&store, &format!("{name}/{MODULES}"));
             if let Some(inside) = inside {
-                self.in_modules(&inside, depth, Links::Skipped);
+                self.modules(&inside, depth, LinkTreatment::Skip);
             }
         }
     }
 
-    fn one(&self, above: &PackageDir, entry: &str, name: &str, depth: usize) {
+    fn package(&mut self, above: &PackageDir, entry: &str, name: &str, depth: usize) {
         let Some(place) = self.modules.base.enter(above, entry) else { return };
-        if !self.seen.borrow_mut().insert(place.path.clone()) {
+        if !self.seen.insert(place.path.clone()) {
             return;
         }
         self.modules.base.count(1);
         let Shipping { files, has_modules, is_cut } = shipping::look(place.handle.as_ref());
         if !files.is_empty() {
-            let mut package = self.modules.package(name, &place);
+            let package = Package { files, ..self.modules.package(name, &place) };
             self.modules.base.note_cut(&package, is_cut);
-            package.files = files;
-            self.found.borrow_mut().push(package);
+            self.found.push(package);
         }
         if has_modules
             && depth > 0
             && let Some(inside) = self.modules.base.enter(&place, MODULES)
         {
-            self.in_modules(&inside, depth - 1, Links::Followed);
+            self.modules(&inside, depth - 1, LinkTreatment::Follow);
         }
     }
 }
 
 /// Returns the names of the direct dependencies in a `package.json`.
 pub(super) fn direct(place: &PackageDir) -> Vec<String> {
-    let Some(manifest) = place.read("package.json").and_then(|bytes| json(&bytes)) else {
-        return Vec::new();
-    };
+    let Some(manifest) = place.json("package.json") else { return Vec::new() };
     let sections = ["dependencies", "devDependencies", "optionalDependencies"];
     let sections = sections.into_iter().filter_map(|section| manifest.get(section)?.as_object());
     sections.flat_map(|section| section.keys().cloned()).collect()
@@ -173,7 +158,7 @@ pub(super) fn workspaces(place: &PackageDir) -> Vec<String> {
         let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
         list.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect()
     };
-    let manifest = place.read("package.json").and_then(|bytes| json(&bytes));
+    let manifest = place.json("package.json");
     let listed = manifest.as_ref().and_then(|manifest| manifest.get("workspaces"));
     let mut patterns = match listed {
         Some(list @ Value::Array(_)) => texts(list),
@@ -193,9 +178,5 @@ fn yaml_list(text: &str, key: &str) -> Vec<String> {
     let Some(yaml::Value::Sequence(list)) = top.get(key).map(Node::value) else {
         return Vec::new();
     };
-    let text = |node: Node<'_>| match node.value() {
-        yaml::Value::Scalar(text) => Some(text.to_owned()),
-        _ => None,
-    };
-    list.iter().filter_map(text).collect()
+    list.iter().filter_map(|node| node.as_str().map(str::to_owned)).collect()
 }

@@ -11,9 +11,12 @@ use std::path::{Path, PathBuf};
 
 use brief_syntax::limits;
 use brief_syntax::system::{Dir, DirEntry, FileKind, System};
+use serde_json::Value;
+use toml_edit::Document;
 
-use super::model::Package;
-use super::shipping::{self, Shipping};
+use super::manifests;
+use super::model::{Package, PackageId};
+use super::shipping;
 
 /// An open directory and its path without links.
 pub(super) struct PackageDir {
@@ -40,13 +43,29 @@ impl<'g> PackageBase<'g> {
         }
     }
 
-    /// Returns the directory that a package lies in: this one, or the cache of fetched packages.
-    pub(super) fn or_fetched<'a, T>(
-        &'a self,
-        fetched: Option<&'a (PackageBase<'g>, T)>,
-        package: &Package,
-    ) -> &'a PackageBase<'g> {
-        fetched.map(|(base, _)| base).filter(|base| base.path == package.base).unwrap_or(self)
+    /// Opens the cache that a package manager shares between projects, if there is one.
+    pub(super) fn cache(
+        system: &'g dyn System,
+        path: &Path,
+    ) -> Option<(PackageBase<'g>, PackageDir)> {
+        let path = system.resolve_dir(path).ok()?;
+        let base = PackageBase::new(system, &path);
+        let top = base.open(&path)?;
+        Some((base, top))
+    }
+
+    /// Returns a package in a directory of this base, before the search for its guidance.
+    pub(super) fn package(&self, id: PackageId, owner: &Path, place: &PackageDir) -> Package {
+        Package {
+            id,
+            declared: None,
+            is_direct: false,
+            owner: owner.to_owned(),
+            base: self.path.clone(),
+            directory: place.path.clone(),
+            code: vec![place.path.clone()],
+            files: Vec::new(),
+        }
     }
 
     /// Records a remark for the user, once.
@@ -78,14 +97,30 @@ impl<'g> PackageBase<'g> {
         (self.notes.into_inner(), self.looked_at.get())
     }
 
-    /// Searches the directory of a package for guidance.
+    /// Searches the directory of a package for guidance. It may lie on another base.
     pub(super) fn search(&self, package: &mut Package) {
-        let below = package.directory.strip_prefix(&self.path).unwrap_or(&package.directory);
-        if let Ok(handle) = self.system.open_dir_below(&self.path, below) {
-            let Shipping { files, is_cut, .. } = shipping::look(handle.as_ref());
-            self.note_cut(package, is_cut);
-            package.files = files;
+        let below = package.directory.strip_prefix(&package.base).unwrap_or(&package.directory);
+        if let Ok(handle) = self.system.open_dir_below(&package.base, below) {
+            let shipping = shipping::look(handle.as_ref());
+            self.note_cut(package, shipping.is_cut);
+            package.files = shipping.files;
         }
+    }
+
+    /// Returns the package of a directory with its guidance; `None` if it ships none.
+    pub(super) fn shipping_package(
+        &self,
+        place: &PackageDir,
+        package: impl FnOnce() -> Package,
+    ) -> Option<Package> {
+        let shipping = shipping::look(place.handle.as_ref());
+        if shipping.files.is_empty() {
+            return None;
+        }
+        let mut package = package();
+        self.note_cut(&package, shipping.is_cut);
+        package.files = shipping.files;
+        Some(package)
     }
 
     /// Returns a path as people read it.
@@ -150,6 +185,16 @@ impl PackageDir {
     pub(super) fn read_text(&self, name: &str) -> Option<String> {
         let text = String::from_utf8(self.read(name)?).ok()?;
         Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    }
+
+    /// Reads a manifest in TOML; `None` for anything else.
+    pub(super) fn toml(&self, name: &str) -> Option<Document<String>> {
+        manifests::toml(&self.read_text(name)?)
+    }
+
+    /// Reads a manifest in JSON; `None` for anything else.
+    pub(super) fn json(&self, name: &str) -> Option<Value> {
+        manifests::json(&self.read(name)?)
     }
 
     /// Returns the entries, sorted by name.

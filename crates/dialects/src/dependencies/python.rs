@@ -7,8 +7,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::manifests::{cleaned, table, texts, toml};
-use super::model::{Ecosystem, Package, PackageId, is_plain, normalized};
+use toml_edit::{Item, TableLike};
+
+use super::manifests::{cleaned, entries, table, texts};
+use super::model::{Ecosystem, Package, PackageId, ShippedKind, is_plain, normalized};
 use super::package_base::{PackageBase, PackageDir};
 use super::search::Packages;
 use super::shipping::Shipping;
@@ -59,20 +61,9 @@ impl<'g> SitePackages<'g> {
         let (name, version) = stem.split_once('-')?;
         let info = self.base.enter(&self.place, directory)?;
         let record = info.read("RECORD").unwrap_or_default();
-        let mut package = Package {
-            id: PackageId {
-                ecosystem: Ecosystem::Pypi,
-                name: normalized(&cleaned(name)),
-                version: cleaned(version),
-            },
-            declared: None,
-            is_direct: false,
-            owner: self.owner.clone(),
-            base: self.base.path.clone(),
-            directory: self.place.path.clone(),
-            code: Vec::new(),
-            files: Vec::new(),
-        };
+        let (name, version) = (normalized(&cleaned(name)), cleaned(version));
+        let id = PackageId { ecosystem: Ecosystem::Pypi, name, version };
+        let mut package = self.base.package(id, &self.owner, &self.place);
         let is_shipping = MARKS.iter().any(|mark| memchr::memmem::find(&record, mark).is_some());
         if wants_files && !is_shipping {
             return Some(package);
@@ -84,15 +75,11 @@ impl<'g> SitePackages<'g> {
             let mut shipping = Shipping::default();
             for path in recorded(&record) {
                 // A file counts in its directory of the distribution only.
-                let is_own = |root: &&String| {
-                    path.strip_prefix(root.as_str()).is_some_and(|below| {
-                        below
-                            .strip_prefix('/')
-                            .is_some_and(|below| super::model::ShippedKind::of(below).is_some())
-                    })
-                };
-                if let Some(root) = roots.iter().find(is_own) {
-                    shipping.add_below(root, path);
+                let kind = roots.iter().find_map(|root| {
+                    ShippedKind::of(path.strip_prefix(root.as_str())?.strip_prefix('/')?)
+                });
+                if let Some(kind) = kind {
+                    shipping.add(kind, path);
                 }
             }
             shipping.files.sort_unstable();
@@ -104,6 +91,10 @@ impl<'g> SitePackages<'g> {
 }
 
 impl Packages for SitePackages<'_> {
+    fn base(&self) -> &PackageBase<'_> {
+        self.base
+    }
+
     fn find(&self, name: &str) -> Vec<Package> {
         let directory = self.distributions.get(&normalized(name));
         directory.and_then(|directory| self.package(directory, false)).into_iter().collect()
@@ -153,11 +144,10 @@ fn recorded(record: &[u8]) -> impl Iterator<Item = &str> {
     let paths = lines.filter_map(|line| {
         let line = std::str::from_utf8(line).ok()?;
         // A path with a comma is quoted.
-        let path = match line.strip_prefix('"') {
-            Some(quoted) => quoted.split_once('"')?.0,
-            None => line.split(',').next()?,
-        };
-        Some(path)
+        match line.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').map(|(path, _)| path),
+            None => line.split(',').next(),
+        }
     });
     paths.filter(|path| is_plain(path))
 }
@@ -201,35 +191,21 @@ fn declared(info: &PackageDir, id: &PackageId) -> Option<String> {
 /// Returns the names of the direct dependencies in `pyproject.toml` and files of requirements.
 pub(super) fn direct(place: &PackageDir) -> Vec<String> {
     let mut names = Vec::new();
-    if let Some(document) = place.read_text("pyproject.toml").and_then(|text| toml(&text)) {
-        let mut take =
-            |list: Vec<String>| names.extend(list.iter().filter_map(|text| requirement(text)));
-        if let Some(list) =
-            table(&document, &["project"]).and_then(|project| project.get("dependencies"))
-        {
-            take(texts(list));
-        }
-        for keys in [["project", "optional-dependencies"].as_slice(), &["dependency-groups"]] {
-            let groups = table(&document, keys).into_iter().flat_map(|groups| groups.iter());
-            groups.for_each(|(_, list)| take(texts(list)));
-        }
-        if let Some(list) =
-            table(&document, &["tool", "uv"]).and_then(|uv| uv.get("dev-dependencies"))
-        {
-            take(texts(list));
-        }
-        let poetry = ["tool", "poetry"];
-        let groups = table(&document, &["tool", "poetry", "group"]);
-        let groups = groups.into_iter().flat_map(|groups| groups.iter());
+    if let Some(document) = place.toml("pyproject.toml") {
+        let list = |keys: &[&str], key| table(&document, keys).and_then(|table| table.get(key));
+        let project = list(&["project"], "dependencies").into_iter();
+        let optional = entries(&document, &["project", "optional-dependencies"]);
+        let groups = entries(&document, &["dependency-groups"]);
+        let lists = project.chain(optional.chain(groups).map(|(_, list)| list));
+        let lists = lists.chain(list(&["tool", "uv"], "dev-dependencies")).flat_map(texts);
+        names.extend(lists.filter_map(|text| requirement(&text)));
+        let groups = entries(&document, &["tool", "poetry", "group"]);
         let groups = groups.filter_map(|(_, group)| group.as_table_like());
-        let all = table(&document, &poetry).into_iter().chain(groups);
-        for section in all {
+        for section in table(&document, &["tool", "poetry"]).into_iter().chain(groups) {
             for key in ["dependencies", "dev-dependencies"] {
-                let listed = section.get(key).and_then(|listed| listed.as_table_like());
-                let listed = listed.into_iter().flat_map(|listed| listed.iter());
-                names.extend(
-                    listed.map(|(name, _)| name.to_owned()).filter(|name| name != "python"),
-                );
+                let listed = section.get(key).and_then(Item::as_table_like);
+                let listed = listed.into_iter().flat_map(TableLike::iter).map(|(name, _)| name);
+                names.extend(listed.filter(|name| *name != "python").map(str::to_owned));
             }
         }
     }

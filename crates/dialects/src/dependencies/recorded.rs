@@ -15,38 +15,36 @@ use super::text::{PackageContent, ShippedText, read_texts};
 
 /// A chosen package, as it is installed now.
 #[derive(Debug)]
-pub(super) enum Installed {
-    /// It is what was accepted, or a version that can do no more.
-    Offered { package: Package, texts: Vec<ShippedText>, reason: String },
-    /// It waits for a user to accept it.
-    Waiting { package: Package, texts: Vec<ShippedText>, reason: String },
-    /// It is not installed, or lies where it is not read.
-    Missing { notes: Vec<String> },
+pub(super) struct ChosenPackage {
+    pub(super) package: Package,
+    pub(super) texts: Vec<ShippedText>,
+    /// True for what was accepted and for a version that can do no more; any other waits for a user.
+    pub(super) is_offered: bool,
+    pub(super) reason: String,
 }
 
-/// Looks at one chosen package, and into no other.
+/// Looks at one chosen package, and into no other. The error has the notes about a package that is not
+/// installed, or lies where it is not read.
 pub(super) fn look(
     system: &dyn System,
     root: &Path,
     directory: &Path,
     locked: &LockedDependency,
-) -> Installed {
+) -> Result<ChosenPackage, Vec<String>> {
     let base = PackageBase::new(system, root);
+    let id = &locked.id;
     let owner = match locked.from.as_str() {
+        _ if !is_plain(&id.name) => return Err(Vec::new()),
         "" => directory.to_owned(),
         from if is_plain(from) => directory.join(from),
-        _ => return Installed::Missing { notes: Vec::new() },
+        _ => return Err(Vec::new()),
     };
-    let id = &locked.id;
-    if !is_plain(&id.name) {
-        return Installed::Missing { notes: Vec::new() };
-    }
     let found = locate(&base, &owner, (id.ecosystem, &id.name), |environment, found| {
         let accepted = found.iter().position(|package| package.id.version == id.version);
         let package = found.into_iter().nth(accepted.unwrap_or(0))?;
         Some(compare(system, environment, package, locked))
     });
-    found.unwrap_or_else(|| Installed::Missing { notes: base.finish().0 })
+    found.ok_or_else(|| base.finish().0)
 }
 
 fn compare(
@@ -54,36 +52,28 @@ fn compare(
     environment: &dyn Packages,
     mut package: Package,
     locked: &LockedDependency,
-) -> Installed {
+) -> ChosenPackage {
     package.files = locked.files.iter().filter_map(|(path, _)| shipped(&package, path)).collect();
     let texts = read_texts(system, &package);
     let hashes = texts.iter().map(|text| (&text.file.slashed, &text.sha256));
     let is_same = hashes.eq(locked.files.iter().map(|(path, sha256)| (path, sha256)));
-    let version = &locked.id.version;
     if is_same {
         let reason = format!("the project offers {}", package.id);
-        return Installed::Offered { package, texts, reason };
+        return ChosenPackage { package, texts, is_offered: true, reason };
     }
     environment.search(&mut package);
     let content = PackageContent::read(system, &package);
-    let added = content.capabilities();
-    let added = added.iter().find(|fact| !locked.capabilities.contains(fact));
-    let (id, texts) = (package.id.clone(), content.texts);
-    if id.version == *version {
-        let reason = format!("{id} has another content than was accepted");
-        return Installed::Waiting { package, texts, reason };
-    }
-    match added {
-        None => {
-            let reason =
-                format!("the project offers {id}; {version} was accepted, and it can do no more");
-            Installed::Offered { package, texts, reason }
-        }
-        Some(fact) => {
-            let reason = format!("{id} can do more than {version}, which was accepted: {fact}");
-            Installed::Waiting { package, texts, reason }
-        }
-    }
+    let capabilities = content.capabilities();
+    let gained = capabilities.iter().find(|fact| !locked.capabilities.contains(fact));
+    let (id, version) = (&package.id, &locked.id.version);
+    let is_same_version = id.version == *version;
+    let reason = match gained {
+        _ if is_same_version => format!("{id} has another content than was accepted"),
+        None => format!("the project offers {id}; {version} was accepted, and it can do no more"),
+        Some(fact) => format!("{id} can do more than {version}, which was accepted: {fact}"),
+    };
+    let is_offered = !is_same_version && gained.is_none();
+    ChosenPackage { package, texts: content.texts, is_offered, reason }
 }
 
 /// Returns a recorded file, if it is one that a package can ship: a record may have been edited.

@@ -15,11 +15,16 @@ use super::python::{self, SitePackages};
 
 /// The installed packages of one ecosystem and one directory.
 pub(super) trait Packages {
+    /// Returns the directory that the packages of the project must not leave.
+    fn base(&self) -> &PackageBase<'_>;
+
     /// Returns the packages that are installed under a name: none, or one for each version.
     fn find(&self, name: &str) -> Vec<Package>;
 
     /// Looks for the guidance that a package ships.
-    fn search(&self, package: &mut Package);
+    fn search(&self, package: &mut Package) {
+        self.base().search(package);
+    }
 
     /// Returns every package that ships guidance.
     fn all(&self) -> Vec<Package>;
@@ -59,7 +64,7 @@ pub fn survey(
     extent: DependencyExtent,
 ) -> DependencySurvey {
     let base = PackageBase::new(system, root);
-    let packages = Search::new(&base, directory).survey(extent);
+    let packages = PackageSearch::new(&base, directory).survey(extent);
     let (notes, looked_at) = base.finish();
     DependencySurvey { packages, looked_at, notes }
 }
@@ -73,7 +78,7 @@ pub fn find(
     name: &PackageName,
 ) -> DependencySurvey {
     let base = PackageBase::new(system, root);
-    let search = Search::new(&base, directory);
+    let search = PackageSearch::new(&base, directory);
     let mut packages = Vec::new();
     let mut seen = HashSet::new();
     for ecosystem in Ecosystem::ALL {
@@ -81,10 +86,11 @@ pub fn find(
             continue;
         }
         for owner in search.owners.iter().chain(&search.members) {
-            let Some(environment) = search.environment(ecosystem, owner) else { continue };
+            let environment = search.environments.get(&(ecosystem, owner.path.clone()));
+            let Some(environment) = environment else { continue };
             for mut package in environment.find(&name.name) {
                 base.count(1);
-                if seen.insert((package.directory.clone(), package.id.name.clone())) {
+                if seen.insert(place_of(&package)) {
                     environment.search(&mut package);
                     package.is_direct = search.is_direct(&package);
                     packages.push(package);
@@ -117,6 +123,11 @@ fn chain(base: &PackageBase<'_>, directory: &Path) -> Vec<PackageDir> {
     inside.filter_map(|path| base.open(path)).collect()
 }
 
+/// Returns what tells an installed package from all others.
+fn place_of(package: &Package) -> (PathBuf, String) {
+    (package.directory.clone(), package.id.name.clone())
+}
+
 fn open<'g>(
     ecosystem: Ecosystem,
     base: &'g PackageBase<'g>,
@@ -140,7 +151,7 @@ fn direct(ecosystem: Ecosystem, owner: &PackageDir) -> Vec<String> {
 }
 
 /// A search from one directory.
-struct Search<'g> {
+struct PackageSearch<'g> {
     base: &'g PackageBase<'g>,
     /// The directory and those above it, the nearest first.
     owners: Vec<PackageDir>,
@@ -152,8 +163,8 @@ struct Search<'g> {
     direct: Vec<(Ecosystem, PathBuf, String)>,
 }
 
-impl<'g> Search<'g> {
-    fn new(base: &'g PackageBase<'g>, directory: &Path) -> Search<'g> {
+impl<'g> PackageSearch<'g> {
+    fn new(base: &'g PackageBase<'g>, directory: &Path) -> PackageSearch<'g> {
         let owners = chain(base, directory);
         let mut members: Vec<PackageDir> = Vec::new();
         if let Some(owner) = owners.first() {
@@ -185,16 +196,7 @@ impl<'g> Search<'g> {
                 direct_names.extend(names.map(|name| (*ecosystem, owner.clone(), name)));
             }
         }
-        Search { base, owners, members, environments, direct: direct_names }
-    }
-
-    fn environment(
-        &self,
-        ecosystem: Ecosystem,
-        owner: &PackageDir,
-    ) -> Option<&(dyn Packages + 'g)> {
-        let environment = self.environments.get(&(ecosystem, owner.path.clone()))?;
-        Some(environment.as_ref())
+        PackageSearch { base, owners, members, environments, direct: direct_names }
     }
 
     fn is_direct(&self, package: &Package) -> bool {
@@ -220,7 +222,7 @@ impl<'g> Search<'g> {
             });
             let Some((environment, found)) = nearest else { continue };
             for mut package in found {
-                if seen.insert((package.directory.clone(), package.id.name.clone())) {
+                if seen.insert(place_of(&package)) {
                     environment.search(&mut package);
                     (package.is_direct, package.owner) = (true, owner.clone());
                     packages.push(package);
@@ -231,17 +233,14 @@ impl<'g> Search<'g> {
         packages.retain(|package| !package.files.is_empty());
         if extent == DependencyExtent::All {
             for environment in self.environments.values() {
-                let others = environment.all().into_iter().filter(|package| {
-                    seen.insert((package.directory.clone(), package.id.name.clone()))
-                });
-                packages.extend(others);
+                let others = environment.all().into_iter();
+                packages.extend(others.filter(|package| seen.insert(place_of(package))));
             }
         } else {
             self.base.count(looked_at);
         }
-        packages.sort_by(|left, right| {
-            let key = |package: &Package| (!package.is_direct, package.id.clone());
-            key(left).cmp(&key(right)).then_with(|| left.directory.cmp(&right.directory))
+        packages.sort_by_cached_key(|package| {
+            (!package.is_direct, package.id.clone(), package.directory.clone())
         });
         packages
     }

@@ -1,6 +1,7 @@
 //! The search for guidance in one package: a few known names, never a walk.
 
 use std::ffi::OsStr;
+use std::path::Path;
 
 use brief_syntax::limits;
 use brief_syntax::system::{Dir, DirEntry, FileKind};
@@ -28,28 +29,14 @@ pub(super) fn look(package: &dyn Dir) -> Shipping {
     let mut shipping = Shipping::default();
     for DirEntry { name, kind } in package.first_entries(LISTED).unwrap_or_default() {
         match (name.to_str(), kind) {
-            (
-                Some(name @ ("AGENTS.md" | "AGENTS.yaml" | "AGENTS.yml" | "llms.txt")),
-                FileKind::File,
-            ) => {
-                shipping.add(name.to_owned());
-            }
+            (Some(name), FileKind::File) => shipping.add_path(name),
             (Some("node_modules"), FileKind::Directory) => shipping.has_modules = true,
-            (Some("skills"), FileKind::Directory) => {
-                if let Ok(skills) = package.open_dir(OsStr::new("skills")) {
-                    shipping.add_skills(skills.as_ref(), "skills");
-                }
-            }
+            (Some("skills"), FileKind::Directory) => shipping.add_skills(package, "skills"),
             (Some(".agents"), FileKind::Directory) => {
-                let skills = package.open_dir_below(std::path::Path::new(".agents/skills"));
-                if let Ok(skills) = skills {
-                    shipping.add_skills(skills.as_ref(), ".agents/skills");
-                }
+                shipping.add_skills(package, ".agents/skills");
             }
             (Some(".context"), FileKind::Directory) => {
-                if let Ok(context) = package.open_dir(OsStr::new(".context")) {
-                    shipping.add_context(context.as_ref(), ".context", 0);
-                }
+                shipping.add_context(package, ".context", ".context", 0);
             }
             _ => {}
         }
@@ -59,48 +46,45 @@ pub(super) fn look(package: &dyn Dir) -> Shipping {
 }
 
 impl Shipping {
-    pub(super) fn add(&mut self, slashed: String) {
-        let Some(kind) = ShippedKind::of(&slashed) else { return };
+    pub(super) fn add(&mut self, kind: ShippedKind, slashed: &str) {
         if self.files.len() < limits::DEPENDENCY_FILES {
-            self.files.push(ShippedFile { kind, slashed });
+            self.files.push(ShippedFile { kind, slashed: slashed.to_owned() });
         } else {
             self.is_cut = true;
         }
     }
 
-    /// Adds a file whose package begins at `root`, a directory in a directory of several packages.
-    pub(super) fn add_below(&mut self, root: &str, slashed: &str) {
-        let before = self.files.len();
-        self.add(slashed.get(root.len() + 1..).unwrap_or_default().to_owned());
-        if let Some(file) = self.files.get_mut(before) {
-            slashed.clone_into(&mut file.slashed);
+    /// Adds a file by its path below the package, if that is one of guidance.
+    fn add_path(&mut self, slashed: &str) {
+        if let Some(kind) = ShippedKind::of(slashed) {
+            self.add(kind, slashed);
         }
     }
 
-    fn add_skills(&mut self, skills: &dyn Dir, above: &str) {
-        for name in sorted(skills, FileKind::Directory) {
+    fn add_skills(&mut self, package: &dyn Dir, above: &str) {
+        let Ok(skills) = package.open_dir_below(Path::new(above)) else { return };
+        for name in sorted(skills.as_ref(), FileKind::Directory) {
             let entry = skills.open_dir(OsStr::new(&name));
             let entry = entry.and_then(|skill| skill.status(OsStr::new("SKILL.md")));
             if entry.is_ok_and(|entry| entry.kind == FileKind::File) {
-                self.add(format!("{above}/{name}/SKILL.md"));
+                self.add_path(&format!("{above}/{name}/SKILL.md"));
             }
         }
     }
 
-    fn add_context(&mut self, context: &dyn Dir, above: &str, depth: usize) {
-        for name in sorted(context, FileKind::File) {
-            self.add(format!("{above}/{name}"));
+    /// Adds the files of a directory of context, `slashed` below the package.
+    fn add_context(&mut self, parent: &dyn Dir, name: &str, slashed: &str, depth: usize) {
+        let Ok(context) = parent.open_dir(OsStr::new(name)) else { return };
+        for name in sorted(context.as_ref(), FileKind::File) {
+            self.add_path(&format!("{slashed}/{name}"));
         }
         if depth >= limits::HOSTED_DEPTH {
             return;
         }
-        for name in sorted(context, FileKind::Directory) {
-            let is_secret = sensitive::find_below(above, &name, Leaf::Directory).is_some();
-            if self.is_cut || is_secret || name.starts_with('.') {
-                continue;
-            }
-            if let Ok(child) = context.open_dir(OsStr::new(&name)) {
-                self.add_context(child.as_ref(), &format!("{above}/{name}"), depth + 1);
+        for name in sorted(context.as_ref(), FileKind::Directory) {
+            let is_secret = sensitive::find_below(slashed, &name, Leaf::Directory).is_some();
+            if !self.is_cut && !is_secret && !name.starts_with('.') {
+                self.add_context(context.as_ref(), &name, &format!("{slashed}/{name}"), depth + 1);
             }
         }
     }

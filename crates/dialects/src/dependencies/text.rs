@@ -86,13 +86,13 @@ impl PackageContent {
                 && let Some((directory, _)) = slashed.rsplit_once('/')
                 && let Some(handle) = open(system, package, directory)
             {
-                let mut beside = Beside {
+                let mut files = SkillFiles {
                     inventory: &mut inventory,
                     piece: &mut piece,
                     top: package.directory.clone(),
                     left: limits::SKILL_FILES,
                 };
-                beside.read(handle.as_ref(), directory, true, SKILL_DEPTH);
+                files.read(handle.as_ref(), directory, true, SKILL_DEPTH);
             }
             content.findings.extend(inventory.finish());
         }
@@ -129,28 +129,16 @@ pub(super) fn read_text(
 ) -> Option<ShippedText> {
     let path = package.directory.join(&file.slashed);
     let name = file.slashed.rsplit('/').next().unwrap_or(&file.slashed).to_owned();
-    match handle.read_below(Path::new(&file.slashed), limits::FILE_BYTES) {
-        Ok(bytes) => {
-            let sha256 = sha256(&bytes);
-            let source = Arc::new(Source::from_bytes(&path, bytes));
-            let file = file.clone();
-            let (body_start, description) = (0, String::new());
-            let problem = None;
-            let text =
-                ShippedText { file, path, source, body_start, name, description, sha256, problem };
-            described(text)
-        }
-        Err(error) => {
-            let problem = match error {
-                ReadError::Missing => return None,
-                error => Some(error.to_string()),
-            };
-            let source = Arc::new(Source::unread(&path));
-            let (file, sha256) = (file.clone(), sha256(b""));
-            let (body_start, description) = (0, String::new());
-            Some(ShippedText { file, path, source, body_start, name, description, sha256, problem })
-        }
-    }
+    let (sha256, source, problem) =
+        match handle.read_below(Path::new(&file.slashed), limits::FILE_BYTES) {
+            Ok(bytes) => (sha256(&bytes), Source::from_bytes(&path, bytes), None),
+            Err(ReadError::Missing) => return None,
+            Err(error) => (sha256(b""), Source::unread(&path), Some(error.to_string())),
+        };
+    let (file, source) = (file.clone(), Arc::new(source));
+    let (body_start, description) = (0, String::new());
+    let text = ShippedText { file, path, source, body_start, name, description, sha256, problem };
+    if text.problem.is_some() { Some(text) } else { described(text) }
 }
 
 /// Finds the name and the description of a text.
@@ -214,14 +202,14 @@ fn first_words(kind: ShippedKind, text: &str) -> String {
 }
 
 /// The files that a skill brings beside its text.
-struct Beside<'b> {
+struct SkillFiles<'b> {
     inventory: &'b mut Inventory,
     piece: &'b mut dyn FnMut(&str, &str),
     top: PathBuf,
     left: usize,
 }
 
-impl Beside<'_> {
+impl SkillFiles<'_> {
     fn read(&mut self, directory: &dyn Dir, slashed: &str, is_top: bool, depth: usize) {
         let mut entries = directory.first_entries(limits::SKILL_FILES).unwrap_or_default();
         entries.sort_unstable();

@@ -52,6 +52,32 @@ pub(super) enum ComparedText<'g> {
 }
 
 impl Guide {
+    /// Returns a guide with a text from `body_start` on, and nothing else that its header could say.
+    pub(super) fn new(
+        source: Arc<Source>,
+        kind: &'static str,
+        name: String,
+        body_start: usize,
+        use_: Use,
+    ) -> Guide {
+        Guide {
+            kind,
+            name,
+            description: String::new(),
+            line: source.line(body_start),
+            body_start,
+            scope: None,
+            use_,
+            place: None,
+            imports: Vec::new(),
+            mentions: Vec::new(),
+            is_shared: false,
+            real: None,
+            text_number: None,
+            source,
+        }
+    }
+
     /// Returns the file, absolute.
     pub(super) fn path(&self) -> &Path {
         self.source.path()

@@ -15,7 +15,7 @@ use super::globs::{Globs, GlobsProblem, Semantics};
 use super::model::{Guide, Scope, Use};
 
 /// A file as it was found.
-pub(super) struct Found {
+pub(super) struct ClientFile {
     pub(super) source: Arc<Source>,
     /// The file itself, when it was found by a link.
     pub(super) real: Option<PathBuf>,
@@ -24,8 +24,12 @@ pub(super) struct Found {
 }
 
 /// Reads a file of a place.
-pub(super) fn parse(found: Found, place: &ClientPlace, diagnostics: &mut Vec<Diagnostic>) -> Guide {
-    let Found { source, real, below } = found;
+pub(super) fn parse(
+    found: ClientFile,
+    place: &ClientPlace,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Guide {
+    let ClientFile { source, real, below } = found;
     let mut front = FrontMatter::read(&source);
     let is_bare = matches!(place.form, Form::Instructions | Form::Legacy | Form::Plain);
     if is_bare && !has_fields(&front) {
@@ -42,7 +46,7 @@ pub(super) fn parse(found: Found, place: &ClientPlace, diagnostics: &mut Vec<Dia
     let is_lost = place.form == Form::Claude && is_lost_to_claude(&source, &front);
     diagnostics.append(&mut front.diagnostics);
     let toml_fields = toml_agent(&source);
-    let mut fields = Fields { source: &source, front: &front, diagnostics };
+    let mut fields = FormFields { source: &source, front: &front, diagnostics };
     let (scope, use_) = match place.form {
         Form::Instructions | Form::Legacy | Form::Plain => {
             let name = below.rsplit('/').next().unwrap_or(&below);
@@ -71,22 +75,8 @@ pub(super) fn parse(found: Found, place: &ClientPlace, diagnostics: &mut Vec<Dia
     let (name, description) = toml_fields.unwrap_or_else(|| {
         (name_of(place.form, &below, &front), description(place.form, &source, &front))
     });
-    let mut guide = Guide {
-        kind: kind(place.form),
-        description,
-        line: source.line(front.body_start),
-        body_start: front.body_start,
-        scope,
-        use_,
-        place: Some(place.clone()),
-        imports: Vec::new(),
-        mentions: Vec::new(),
-        is_shared: false,
-        real,
-        text_number: None,
-        name,
-        source,
-    };
+    let guide = Guide::new(source, kind(place.form), name, front.body_start, use_);
+    let mut guide = Guide { description, scope, place: Some(place.clone()), real, ..guide };
     let is_text = matches!(guide.use_, Use::Active(_) | Use::Manual);
     if is_text && guide.content().trim().is_empty() {
         guide.use_ = Use::Never("it says nothing".into());
@@ -103,22 +93,9 @@ pub(super) fn parse_imported(source: Arc<Source>, reason: String) -> Guide {
     let body_start = if has_fields(&front) { front.body_start } else { without_mark(&source) };
     let is_empty = source.text()[body_start..].trim().is_empty();
     let name = source.path().file_name().unwrap_or_default().to_string_lossy();
-    Guide {
-        kind: kind(Form::Instructions),
-        name: stem(&name).to_owned(),
-        description: String::new(),
-        line: source.line(body_start),
-        body_start,
-        scope: None,
-        use_: if is_empty { Use::Never("it says nothing".into()) } else { always(reason) },
-        place: None,
-        imports: Vec::new(),
-        mentions: Vec::new(),
-        is_shared: false,
-        real: None,
-        text_number: None,
-        source,
-    }
+    let name = stem(&name).to_owned();
+    let use_ = if is_empty { Use::Never("it says nothing".into()) } else { always(reason) };
+    Guide::new(source, kind(Form::Instructions), name, body_start, use_)
 }
 
 fn has_fields(front: &FrontMatter) -> bool {
@@ -212,73 +189,72 @@ fn mentions(form: Form, name: &str, below: &str) -> Vec<(String, String)> {
 }
 
 /// The fields of one file, and where to report what is wrong with them.
-struct Fields<'f> {
+struct FormFields<'f> {
     source: &'f Arc<Source>,
     front: &'f FrontMatter,
     diagnostics: &'f mut Vec<Diagnostic>,
 }
 
-impl Fields<'_> {
-    fn claude(&mut self) -> (Option<Scope>, Use) {
-        match self.scope("paths", Semantics::Claude) {
+impl FormFields<'_> {
+    /// Returns the use of a file whose field names the files that it is about; without patterns it is `otherwise`.
+    fn scoped(
+        &mut self,
+        field: &'static str,
+        semantics: Semantics,
+        otherwise: impl FnOnce(&Self) -> Use,
+    ) -> (Option<Scope>, Use) {
+        match self.scope(field, semantics) {
             Some(scope) => (Some(scope), always("")),
-            None if self.front.get("paths").is_some() => {
-                (None, always("its `paths` leave nothing out"))
-            }
-            None => (None, always("it has no `paths`")),
+            None => (None, otherwise(self)),
         }
+    }
+
+    fn claude(&mut self) -> (Option<Scope>, Use) {
+        self.scoped("paths", Semantics::Claude, |fields| match fields.front.get("paths") {
+            Some(_) => always("its `paths` leave nothing out"),
+            None => always("it has no `paths`"),
+        })
     }
 
     fn cursor(&mut self) -> (Option<Scope>, Use) {
         if self.is_true("alwaysApply") {
             return (None, always("`alwaysApply` is true"));
         }
-        match self.scope("globs", Semantics::Workspace) {
-            Some(scope) => (Some(scope), always("")),
-            None if self.has_text("description") => (None, Use::Offered),
-            None => (None, Use::Manual),
-        }
+        self.scoped("globs", Semantics::Workspace, FormFields::offered_or_manual)
     }
 
     fn copilot(&mut self) -> (Option<Scope>, Use) {
-        match self.scope("applyTo", Semantics::Copilot) {
-            Some(scope) => (Some(scope), always("")),
-            None => (None, Use::Manual),
-        }
+        self.scoped("applyTo", Semantics::Copilot, |_| Use::Manual)
     }
 
     fn cline(&mut self) -> (Option<Scope>, Use) {
-        if let Some(Value::Sequence(list)) = self.front.get("paths").map(Node::value)
-            && list.is_empty()
-        {
-            return (None, Use::Never("its `paths` are empty".into()));
-        }
-        // Only a list counts (the extension's source, 2026-08-22).
-        if self.front.get("paths").is_some_and(|node| node.as_str().is_some()) {
-            return (None, always("its `paths` are no list, which Cline does not read"));
-        }
-        match self.scope("paths", Semantics::Workspace) {
-            Some(scope) => (Some(scope), always("")),
-            None => (None, always("it has no `paths`")),
+        match self.front.get("paths").map(Node::value) {
+            Some(Value::Sequence(list)) if list.is_empty() => {
+                (None, Use::Never("its `paths` are empty".into()))
+            }
+            // Only a list counts (the extension's source, 2026-08-22).
+            Some(Value::Scalar(_)) => {
+                (None, always("its `paths` are no list, which Cline does not read"))
+            }
+            _ => self.scoped("paths", Semantics::Workspace, |_| always("it has no `paths`")),
         }
     }
 
     fn augment(&mut self) -> (Option<Scope>, Use) {
-        let word = self.front.get("type").and_then(Node::as_str).unwrap_or_default();
-        match word.to_ascii_lowercase().as_str() {
-            "manual" => (None, Use::Manual),
-            "agent_requested" => (None, Use::Offered),
-            "always_apply" => (None, always("`type` is always_apply")),
-            _ if self.is_true("alwaysApply") => (None, always("`alwaysApply` is true")),
-            _ if self.has_text("description") => (None, Use::Offered),
-            _ => (None, always("it has no `type`")),
-        }
+        let use_ = match self.text("type").to_ascii_lowercase().as_str() {
+            "manual" => Use::Manual,
+            "agent_requested" => Use::Offered,
+            "always_apply" => always("`type` is always_apply"),
+            _ if self.is_true("alwaysApply") => always("`alwaysApply` is true"),
+            _ if self.has_text("description") => Use::Offered,
+            _ => always("it has no `type`"),
+        };
+        (None, use_)
     }
 
     fn windsurf(&mut self) -> (Option<Scope>, Use) {
         let scope = self.scope("globs", Semantics::Workspace);
-        let trigger = self.front.get("trigger").and_then(Node::as_str).unwrap_or_default();
-        match (trigger, scope) {
+        match (self.text("trigger"), scope) {
             ("always_on", _) => (None, always("`trigger` is always_on")),
             ("model_decision" | "agent", _) => (None, Use::Offered),
             ("manual", _) => (None, Use::Manual),
@@ -291,33 +267,28 @@ impl Fields<'_> {
     }
 
     fn qwen(&mut self) -> (Option<Scope>, Use) {
-        match self.scope("paths", Semantics::Whole) {
-            Some(scope) => (Some(scope), always("")),
-            None => (None, always("it has no `paths`")),
-        }
+        self.scoped("paths", Semantics::Whole, |_| always("it has no `paths`"))
     }
 
     fn continue_(&mut self) -> (Option<Scope>, Use) {
         if self.is_true("alwaysApply") {
             return (None, always("`alwaysApply` is true"));
         }
-        match self.scope("globs", Semantics::Workspace) {
-            Some(scope) => (Some(scope), always("")),
-            None if self.front.get("alwaysApply").is_none() => (None, always("it has no `globs`")),
-            None if self.has_text("description") => (None, Use::Offered),
-            None => (None, Use::Manual),
-        }
+        self.scoped("globs", Semantics::Workspace, |fields| match fields.front.get("alwaysApply") {
+            None => always("it has no `globs`"),
+            Some(_) => fields.offered_or_manual(),
+        })
     }
 
     fn kiro(&mut self) -> (Option<Scope>, Use) {
         let scope = self.scope("fileMatchPattern", Semantics::Whole);
-        match self.front.get("inclusion").and_then(Node::as_str).unwrap_or("always") {
-            "fileMatch" => match scope {
-                Some(scope) => (Some(scope), always("")),
-                None => (None, Use::Never("`inclusion` is fileMatch, without a pattern".into())),
-            },
-            "manual" => (None, Use::Manual),
-            "auto" => (None, Use::Offered),
+        match (self.text("inclusion"), scope) {
+            ("fileMatch", Some(scope)) => (Some(scope), always("")),
+            ("fileMatch", None) => {
+                (None, Use::Never("`inclusion` is fileMatch, without a pattern".into()))
+            }
+            ("manual", _) => (None, Use::Manual),
+            ("auto", _) => (None, Use::Offered),
             _ => (None, always("`inclusion` is always")),
         }
     }
@@ -330,17 +301,23 @@ impl Fields<'_> {
 
     fn agent(&mut self) -> (Option<Scope>, Use) {
         let is_manual = self.is_true("disable-model-invocation");
-        let is_offered = !is_manual && self.has_text("description");
-        (None, if is_offered { Use::Offered } else { Use::Manual })
+        (None, if is_manual { Use::Manual } else { self.offered_or_manual() })
+    }
+
+    fn offered_or_manual(&self) -> Use {
+        if self.has_text("description") { Use::Offered } else { Use::Manual }
+    }
+
+    fn text(&self, field: &str) -> &str {
+        self.front.get(field).and_then(Node::as_str).unwrap_or_default()
     }
 
     fn has_text(&self, field: &str) -> bool {
-        let text = self.front.get(field).and_then(Node::as_str);
-        text.is_some_and(|text| !text.trim().is_empty())
+        !self.text(field).trim().is_empty()
     }
 
     fn is_true(&self, field: &str) -> bool {
-        let text = self.front.get(field).and_then(Node::as_str).unwrap_or_default();
+        let text = self.text(field);
         ["true", "yes", "on", "1"].iter().any(|yes| text.eq_ignore_ascii_case(yes))
     }
 

@@ -18,7 +18,7 @@ use crate::answer::{self, Owner};
 use crate::sensitive::{self, Leaf};
 
 use super::model::{Folder, Guide, Use};
-use super::parse::{Found, parse};
+use super::parse::{ClientFile, parse};
 use super::plugins;
 use super::settings::{self, SettingsFile};
 use super::walk::{SKILL_NAME, Walk};
@@ -129,13 +129,8 @@ impl<'s> NativeReader<'s> {
                 continue;
             }
             let (above, name) = place.path.rsplit_once('/').unwrap_or(("", &place.path));
-            if above.is_empty() {
-                let here = Here { handle: level.handle, path: level.path, real: level.path };
+            if let Some(here) = self.parent(level, above, &mut parents) {
                 self.place(here, name, place, &mut folder);
-                continue;
-            }
-            if let Some(parent) = self.parent(level, above, &mut parents) {
-                self.place(parent.here(), name, place, &mut folder);
             }
         }
         for file in files {
@@ -143,11 +138,8 @@ impl<'s> NativeReader<'s> {
                 continue;
             }
             let (above, name) = file.path.rsplit_once('/').unwrap_or(("", file.path));
-            let here = Here { handle: level.handle, path: level.path, real: level.path };
-            if above.is_empty() {
+            if let Some(here) = self.parent(level, above, &mut parents) {
                 self.settings(root, here, name, file, &mut folder);
-            } else if let Some(parent) = self.parent(level, above, &mut parents) {
-                self.settings(root, parent.here(), name, file, &mut folder);
             }
         }
         if folder.present.is_empty() && folder.guides.is_empty() && folder.settings.is_empty() {
@@ -157,29 +149,25 @@ impl<'s> NativeReader<'s> {
         Some(folder)
     }
 
-    /// Opens a directory on the way to a place, once for all places in it.
+    /// Opens a directory on the way to a place, once for all places in it. Without a path it is the level itself.
     fn parent<'p, 'n>(
         &mut self,
-        level: Level<'_>,
+        level: Level<'p>,
         above: &'n str,
         parents: &'p mut Vec<(&'n str, Option<Opened>)>,
-    ) -> Option<&'p Opened> {
+    ) -> Option<Here<'p>> {
+        if above.is_empty() {
+            return Some(Here { handle: level.handle, path: level.path, real: level.path });
+        }
         let known = parents.iter().position(|(known, _)| *known == above);
         let index = known.unwrap_or_else(|| {
-            let opened = match above.rsplit_once('/') {
-                Some((outer, name)) => {
-                    let outer = self.parent(level, outer, parents);
-                    outer.and_then(|outer| self.open(outer.here(), OsStr::new(name)))
-                }
-                None => {
-                    let here = Here { handle: level.handle, path: level.path, real: level.path };
-                    self.open(here, OsStr::new(above))
-                }
-            };
+            let (outer, name) = above.rsplit_once('/').unwrap_or(("", above));
+            let outer = self.parent(level, outer, parents);
+            let opened = outer.and_then(|outer| self.open(outer, OsStr::new(name)));
             parents.push((above, opened));
             parents.len() - 1
         });
-        parents[index].1.as_ref()
+        parents[index].1.as_ref().map(Opened::here)
     }
 
     /// Reads settings of a client, as far as they say what it reads.
@@ -262,7 +250,7 @@ impl<'s> NativeReader<'s> {
         let below = path.strip_prefix(&folder.path).unwrap_or(&path);
         let below = below.iter().map(OsStr::to_string_lossy).collect::<Vec<_>>().join("/");
         let source = Arc::new(Source::from_bytes(path, bytes));
-        folder.guides.push(parse(Found { source, real, below }, place, &mut self.diagnostics));
+        folder.guides.push(parse(ClientFile { source, real, below }, place, &mut self.diagnostics));
     }
 
     /// Adds a file that exists and that no client reads.
@@ -275,22 +263,9 @@ impl<'s> NativeReader<'s> {
     ) {
         self.found += 1;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        folder.guides.push(Guide {
-            source: Arc::new(Source::unread(path)),
-            kind: clients::kind(place.form),
-            name,
-            description: String::new(),
-            body_start: 0,
-            line: 1,
-            scope: None,
-            use_: Use::Never(reason.to_owned().into()),
-            place: Some(place.clone()),
-            imports: Vec::new(),
-            mentions: Vec::new(),
-            is_shared: false,
-            real: None,
-            text_number: None,
-        });
+        let (source, kind) = (Arc::new(Source::unread(path)), clients::kind(place.form));
+        let guide = Guide::new(source, kind, name, 0, Use::Never(reason.to_owned().into()));
+        folder.guides.push(Guide { place: Some(place.clone()), ..guide });
     }
 
     fn read(&mut self, here: Here<'_>, name: &OsStr) -> Result<Read, Unread> {

@@ -13,7 +13,7 @@ use brief_syntax::glob::Glob;
 
 use super::globs::{Semantics, expand, patterns, split};
 use super::model::Use;
-use super::parse::{Found, parse};
+use super::parse::{ClientFile, parse};
 
 /// The most alternatives of one pattern.
 const ALTERNATIVES: usize = 64;
@@ -50,7 +50,7 @@ pub struct RuleScope {
 /// Reads the scope of a rule in a form.
 pub fn rule_scope(form: Form, source: &Arc<Source>) -> RuleScope {
     let place = ClientPlace { path: text(""), key: text(""), shape: PlaceShape::File, form };
-    let found = Found { source: Arc::clone(source), real: None, below: String::new() };
+    let found = ClientFile { source: Arc::clone(source), real: None, below: String::new() };
     let guide = parse(found, &place, &mut Vec::new());
     let used = match guide.use_ {
         Use::Active(_) | Use::Bridge(_) => RuleUse::Active,

@@ -13,7 +13,7 @@ use jsonc_parser::ast::Value as JsonValue;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, parse_to_ast};
-use toml_edit::{Document, Item, Key, Table, Value as TomlValue};
+use toml_edit::{Document, Item, Key, TableLike, Value as TomlValue};
 
 use crate::json::json_options;
 
@@ -157,7 +157,7 @@ fn json_node(value: &JsonValue<'_>, skipped: usize) -> TreeNode {
 
 fn toml(text: &str) -> Result<TreeNode, TreeError> {
     let document = Document::parse(text).map_err(|error| TreeError {
-        span: error.span().map_or(Span::default(), |range| Span::new(range.start, range.end)),
+        span: spanned(error.span()),
         message: error.message().lines().next().unwrap_or_default().to_owned(),
         is_surplus: false,
     })?;
@@ -169,7 +169,7 @@ fn spanned(range: Option<std::ops::Range<usize>>) -> Span {
     range.map_or(Span::default(), |range| Span::new(range.start, range.end))
 }
 
-fn toml_fields(table: &Table) -> Vec<TreeField> {
+fn toml_fields(table: &dyn TableLike) -> Vec<TreeField> {
     let fields = table.iter().map(|(name, item)| {
         let key = spanned(table.key(name).and_then(Key::span));
         TreeField { name: name.to_owned(), key, node: toml_item(item) }
@@ -209,14 +209,7 @@ fn toml_value(value: &TomlValue) -> TreeValue {
             });
             TreeValue::List(nodes.collect())
         }
-        TomlValue::InlineTable(table) => {
-            let fields = table.iter().map(|(name, value)| TreeField {
-                name: name.to_owned(),
-                key: spanned(table.key(name).and_then(Key::span)),
-                node: TreeNode { span: spanned(value.span()), value: toml_value(value) },
-            });
-            TreeValue::Table(fields.collect())
-        }
+        TomlValue::InlineTable(table) => TreeValue::Table(toml_fields(table)),
     }
 }
 
