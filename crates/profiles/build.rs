@@ -7,85 +7,65 @@
 #[path = "src/checks/mod.rs"]
 #[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
 mod checks;
-#[path = "src/constant.rs"]
-#[expect(unreachable_pub, reason = "the library uses what the build does not")]
-mod constant;
-#[path = "src/hook.rs"]
-#[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
-mod hook;
-#[path = "src/model.rs"]
+#[path = "src/model/mod.rs"]
 #[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
 mod model;
-#[path = "src/output.rs"]
-#[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
-mod output;
-#[path = "src/permissions.rs"]
-#[expect(unreachable_pub, reason = "the library uses what the build does not")]
-mod permissions;
-#[path = "src/places.rs"]
-#[expect(dead_code, unreachable_pub, reason = "the library uses what the build does not")]
-mod places;
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use checks::ClientChecks;
-use constant::Text;
 use model::Client;
-use places::KnownClients;
+use model::constant::Text;
+use model::places::KnownClients;
 
 fn main() {
-    println!("cargo::rerun-if-changed=clients");
-    println!("cargo::rerun-if-changed=checks");
-    println!("cargo::rerun-if-changed=src/checks");
-    println!("cargo::rerun-if-changed=src/constant.rs");
-    println!("cargo::rerun-if-changed=src/hook.rs");
-    println!("cargo::rerun-if-changed=src/model.rs");
-    println!("cargo::rerun-if-changed=src/output.rs");
-    println!("cargo::rerun-if-changed=src/permissions.rs");
-    println!("cargo::rerun-if-changed=src/places.rs");
+    for read in ["clients", "checks", "src/checks", "src/model"] {
+        println!("cargo::rerun-if-changed={read}");
+    }
+    let target = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    let write = |name: &str, content: String| {
+        fs::write(target.join(name), content).expect("cargo made the directory");
+    };
     match clients() {
         Ok(known) => {
-            let target = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-            let compiled = known.clients.iter().filter(|client| client.outputs().next().is_some());
-            let (compiled, usual): (Vec<&Client>, Vec<&Client>) =
-                (compiled.clone().collect(), compiled.filter(|client| client.is_usual()).collect());
-            let list = |name: &str, about: &str, clients: &[&Client]| {
-                let names: Vec<&str> = clients.iter().map(|client| &*client.id).collect();
-                let count = names.len();
-                format!("/// {about}, by name.\npub const {name}: [&str; {count}] = {names:?};\n")
-            };
-            let constant =
-                list("COMPILED", "The clients that portable items are compiled for", &compiled)
-                    + &list("USUAL", "The clients of the portable format's own document", &usual);
-            for (name, source) in [("builtin.rs", format!("{known:?}")), ("compiled.rs", constant)]
-            {
-                fs::write(target.join(name), source).expect("cargo made the directory");
-            }
+            write("compiled.rs", lists_of_names(&known));
+            write("builtin.rs", format!("{known:?}"));
         }
-        Err(problem) => {
-            println!("cargo::error={problem}");
-        }
+        Err(problem) => println!("cargo::error={problem}"),
     }
     match tables() {
-        Ok(tables) => {
-            let target = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-            fs::write(target.join("checks"), tables).expect("cargo made the directory");
-        }
-        Err(problem) => {
-            println!("cargo::error={problem}");
-        }
+        Ok(tables) => write("checks", tables),
+        Err(problem) => println!("cargo::error={problem}"),
     }
+}
+
+/// Returns the constants with the names of clients that portable items are compiled for.
+fn lists_of_names(known: &KnownClients) -> String {
+    let compiled = known.clients.iter().filter(|client| client.outputs().next().is_some());
+    let list = |name: &str, about: &str, clients: Vec<&Client>| {
+        let names: Vec<&str> = clients.iter().map(|client| &*client.id).collect();
+        let count = names.len();
+        format!("/// {about}, by name.\npub const {name}: [&str; {count}] = {names:?};\n")
+    };
+    let usual = compiled.clone().filter(|client| client.is_usual()).collect();
+    list("COMPILED", "The clients that portable items are compiled for", compiled.collect())
+        + &list("USUAL", "The clients of the portable format's own document", usual)
+}
+
+/// Returns the files of a directory, by name.
+fn files_in(directory: &str) -> Result<Vec<PathBuf>, String> {
+    let listed = fs::read_dir(directory).map_err(|error| format!("{directory}: {error}"))?;
+    let mut paths: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    Ok(paths)
 }
 
 /// Reads the tables of checks into one text: a line with the client's name and its paths, each after a tab, and a line
 /// with the table as JSON.
 fn tables() -> Result<String, String> {
-    let listed = fs::read_dir("checks").map_err(|error| format!("checks: {error}"))?;
-    let mut paths: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
     let mut tables = String::new();
-    for path in paths {
+    for path in files_in("checks")? {
         let named = |problem: String| format!("{}: {problem}", path.display());
         let text = fs::read_to_string(&path).map_err(|error| named(error.to_string()))?;
         let checks: ClientChecks = parsed(&text).map_err(named)?;
@@ -114,14 +94,9 @@ fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
 
 /// Reads all clients. The error names the file, the line and the key.
 fn clients() -> Result<KnownClients, String> {
-    let listed = fs::read_dir("clients").map_err(|error| format!("clients: {error}"))?;
-    let mut paths: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    let mut clients = Vec::new();
-    for path in paths {
-        clients.push(client(&path).map_err(|error| format!("{}: {error}", path.display()))?);
-    }
-    KnownClients::of(clients)
+    let read =
+        |path: &PathBuf| client(path).map_err(|error| format!("{}: {error}", path.display()));
+    KnownClients::of(files_in("clients")?.iter().map(read).collect::<Result<_, _>>()?)
 }
 
 fn client(path: &Path) -> Result<Client, String> {

@@ -12,33 +12,28 @@
 //! ```
 
 mod checks;
-mod constant;
-mod hook;
 mod model;
-mod output;
 mod own;
-mod permissions;
-mod places;
 mod tables;
 
 pub use checks::{
     CheckedFile, CheckedKey, CheckedTable, ClientChecks, Expected, FileFormat, Reaction,
     expected::Bounds,
 };
-pub use constant::{List, Text, list, text};
-pub use hook::{
+pub use model::constant::{List, Text, list, text};
+pub use model::hook::{
     AnswerField, AnswerValue, ApprovalMark, CreatedMark, HandlerField, HookEvents, HookInstall,
     HookProfile, HookTools, InstallForm, PayloadMarks,
 };
+pub use model::output::{HomeOutput, ItemOutput};
+pub use model::permissions::{PermissionProfile, PermissionWords};
+pub use model::places::{ClientPlace, FileNames, KnownClients, PlaceShape};
 pub use model::{
     Attaches, Client, ClientDirectory, ClientRead, Evidence, Form, Loading, MissingKind,
     PlaceFacts, Scoping, Seat, SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile,
     ServerValue, TaskRules, Unless,
 };
-pub use output::{HomeOutput, ItemOutput};
 pub use own::{DIRECTORY as OWN_CLIENTS, OwnClients, UnknownClient, known_client, parse};
-pub use permissions::{PermissionProfile, PermissionWords};
-pub use places::{ClientPlace, FileNames, KnownClients, PlaceShape};
 pub use tables::CheckSheet;
 
 /// The clients of `clients/*.toml`.
@@ -58,12 +53,12 @@ include!(concat!(env!("OUT_DIR"), "/compiled.rs"));
 mod builtin {
     //! The constants, as the build script writes them.
 
-    use crate::constant::{list, text};
-    use crate::hook::*;
+    use crate::model::constant::{list, text};
+    use crate::model::hook::*;
+    use crate::model::output::*;
+    use crate::model::permissions::*;
+    use crate::model::places::*;
     use crate::model::*;
-    use crate::output::*;
-    use crate::permissions::*;
-    use crate::places::*;
 
     use AnswerValue::*;
     use Attaches::*;

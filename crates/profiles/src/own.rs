@@ -15,9 +15,7 @@ use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use toml_edit::{Array, ArrayOfTables, Document, Item, Key, Table, Value, value};
 
-use crate::constant::Text;
-use crate::model::Client;
-use crate::{BUILTIN, KnownClients};
+use crate::{BUILTIN, Client, KnownClients, Text};
 
 /// An unknown client.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::constant::{List, Text};
+use crate::model::constant::{List, Text, required};
 use crate::model::{Evidence, Seen};
 
 pub use expected::Expected;
@@ -31,7 +31,6 @@ pub struct ClientChecks {
     #[serde(default)]
     pub types: BTreeMap<String, Text>,
     /// The files.
-    #[serde(default)]
     pub files: List<CheckedFile>,
     /// The tables in them, by a name of ours.
     #[serde(default)]
@@ -44,6 +43,7 @@ pub struct ClientChecks {
 pub struct CheckedFile {
     /// Its places below a directory that the client is started in: `*` is a part of a name, `**` any directories, and
     /// `PLUGIN` the directory of a plugin.
+    #[serde(deserialize_with = "required")]
     pub paths: List<Text>,
     /// The words for it in a message: `the settings`.
     pub noun: Text,
@@ -54,7 +54,6 @@ pub struct CheckedFile {
     /// The reaction of the client to a text that is not valid, and to values for which nothing else is said.
     pub reaction: Reaction,
     /// The evidence, where it is not the client's.
-    #[serde(default)]
     pub seen: Option<Seen>,
 }
 
@@ -78,58 +77,41 @@ pub enum FileFormat {
 
 /// A table (object, mapping) of a client's file.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CheckedTable {
     /// The words for it in a message: `a hook`.
-    #[serde(default)]
     pub noun: Option<Text>,
     /// The keys that the client knows, and what may stand in each.
-    #[serde(default)]
     pub keys: BTreeMap<String, CheckedKey>,
     /// The keys that it needs.
-    #[serde(default)]
     pub required: List<Text>,
     /// The keys of which it needs one.
-    #[serde(default)]
     pub one_of: List<Text>,
     /// Pairs of keys of which it takes one.
-    #[serde(default)]
     pub exclusive: List<(Text, Text)>,
     /// Pairs of keys, the first of which needs the second.
-    #[serde(default)]
     pub needs: List<(Text, Text)>,
     /// The values of keys that are missing and have one right value, for a fix.
-    #[serde(default)]
     pub insert: BTreeMap<String, Text>,
     /// The values of every other key.
-    #[serde(default)]
     pub each: Option<Text>,
     /// The list that holds all other keys, with `each`.
-    #[serde(default)]
     pub names: Option<Text>,
     /// Names that may not be keys, with `each`.
-    #[serde(default)]
     pub reserved: List<Text>,
     /// The reaction to an unknown key. Without, only a misspelt one is reported, as ignored in silence.
-    #[serde(default)]
     pub unknown: Option<Reaction>,
     /// The reaction to everything else in the table that is wrong, where it is not the file's.
-    #[serde(default)]
     pub reaction: Option<Reaction>,
     /// The flag with which the client takes the table, whatever else is wrong in it.
-    #[serde(default)]
     pub excused_by: Option<Text>,
     /// Keys of other clients or formats that have no effect here, each with advice.
-    #[serde(default)]
     pub without_effect: BTreeMap<String, Text>,
     /// The key whose value tells which of `cases` it is.
-    #[serde(default)]
     pub by: Option<Text>,
     /// The tables for each value of `by`.
-    #[serde(default)]
     pub cases: BTreeMap<String, Text>,
     /// The tables without `by`: pairs of a key that is there, and the table; an empty key is always there.
-    #[serde(default)]
     pub otherwise: List<(Text, Text)>,
 }
 
@@ -148,20 +130,16 @@ pub struct CheckedKey {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, rename_all_fields = "kebab-case", deny_unknown_fields)]
 enum KeyEntry {
     Expected(Text),
-    Full(FullKey),
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct FullKey {
-    is: Text,
-    reaction: Option<Reaction>,
-    help: Option<Text>,
-    #[serde(default)]
-    no_effect: bool,
+    Full {
+        is: Text,
+        reaction: Option<Reaction>,
+        help: Option<Text>,
+        #[serde(default)]
+        no_effect: bool,
+    },
 }
 
 impl From<KeyEntry> for CheckedKey {
@@ -170,7 +148,7 @@ impl From<KeyEntry> for CheckedKey {
             KeyEntry::Expected(expected) => {
                 CheckedKey { expected, reaction: None, help: None, no_effect: false }
             }
-            KeyEntry::Full(FullKey { is, reaction, help, no_effect }) => {
+            KeyEntry::Full { is, reaction, help, no_effect } => {
                 CheckedKey { expected: is, reaction, help, no_effect }
             }
         }

@@ -1,46 +1,38 @@
 //! The keys of `[hook]` in a client's file: its hook protocol, and where a hook is set up.
 //!
-//! Names are data; the meaning of a shell command or of a patch is code (`brief_clients::hook`). The
-//! build script includes this module, as it includes the model.
+//! Names are data; the meaning of a shell command or of a patch is code (`brief_clients::hook`).
 
 use serde::Deserialize;
 
-use crate::constant::{List, Text};
-use crate::model::Seen;
+use super::Seen;
+use super::constant::{List, Text, required};
 
 /// The hook protocol of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HookProfile {
     /// The version and the day that these facts were seen in, where it is not the client's.
-    #[serde(default)]
     pub seen: Option<Seen>,
     /// The marks by which a payload is this client's, whichever client the command names.
-    #[serde(default)]
     pub recognised: Option<PayloadMarks>,
     /// The answer that brings a text to the model.
-    #[serde(default)]
     pub answer: List<AnswerField>,
     /// The answer that holds a tool call back, with a text as its reason. Without one a call is never held back.
-    #[serde(default)]
     pub hold: List<AnswerField>,
     /// The key of a text that only the user sees.
-    #[serde(default)]
     pub notice: Option<Text>,
     /// The longest text that reaches the model, in characters.
-    #[serde(default)]
     pub most_characters: Option<usize>,
     /// The names of events.
     pub events: HookEvents,
     /// The names of tools.
     pub tools: HookTools,
     /// The keys of a tool's input that name the file, the first one that is there.
+    #[serde(deserialize_with = "required")]
     pub paths: List<Text>,
     /// The mark of a new file in a tool's response.
-    #[serde(default)]
     pub created: Option<CreatedMark>,
     /// The files that set the hook up. Without them `brief hook install` has nothing to write.
-    #[serde(default)]
     pub install: Option<HookInstall>,
 }
 
@@ -49,13 +41,10 @@ pub struct HookProfile {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PayloadMarks {
     /// The value of `source`.
-    #[serde(default)]
     pub source: Option<Text>,
     /// Keys that the payload has.
-    #[serde(default)]
     pub with: List<Text>,
     /// Keys that it does not have.
-    #[serde(default)]
     pub without: List<Text>,
 }
 
@@ -89,29 +78,22 @@ pub enum AnswerValue {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HookEvents {
     /// A tool is about to run.
-    #[serde(default)]
     pub before: List<Text>,
     /// True if a text of that event reaches the model, if only with the tool's result. Otherwise it comes with
     /// the event after the tool.
     #[serde(default)]
     pub before_carries: bool,
     /// A tool has run.
-    #[serde(default)]
     pub after: List<Text>,
     /// A conversation begins or goes on.
-    #[serde(default)]
     pub start: List<Text>,
     /// The user has said something.
-    #[serde(default)]
     pub prompt: List<Text>,
     /// A subagent begins.
-    #[serde(default)]
     pub subagent: List<Text>,
     /// A conversation is compacted.
-    #[serde(default)]
     pub compacted: List<Text>,
     /// The client has loaded a guidance file by itself.
-    #[serde(default)]
     pub loaded: List<Text>,
 }
 
@@ -120,25 +102,18 @@ pub struct HookEvents {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HookTools {
     /// Tools that read a file.
-    #[serde(default)]
     pub read: List<Text>,
     /// Tools that change a file.
-    #[serde(default)]
     pub edit: List<Text>,
     /// Tools that write a file, whether it exists or not.
-    #[serde(default)]
     pub write: List<Text>,
     /// Tools that make a new file.
-    #[serde(default)]
     pub create: List<Text>,
     /// Tools that search a directory.
-    #[serde(default)]
     pub search: List<Text>,
     /// Tools that run a shell command.
-    #[serde(default)]
     pub shell: List<Text>,
     /// Tools that apply a patch.
-    #[serde(default)]
     pub patch: List<Text>,
 }
 
@@ -167,7 +142,6 @@ pub struct HookInstall {
     /// The file in a project; `{event}` is the name of the event.
     pub file: Text,
     /// The same below the home directory.
-    #[serde(default)]
     pub home: Option<Text>,
     /// True if the project's file counts only for a client that is started in its directory. Then the hook goes below
     /// the home directory, unless the user says otherwise.
@@ -179,31 +153,23 @@ pub struct HookInstall {
     /// The form of the file.
     pub form: InstallForm,
     /// The file that counts instead if it has hooks already, because the client ignores it beside this one.
-    #[serde(default)]
     pub unless: Option<Text>,
     /// The client that the command names, if another client reads the same file.
-    #[serde(default)]
     pub named: Option<Text>,
     /// The `version` of a new file, of the form `list`.
-    #[serde(default)]
     pub version: Option<u32>,
     /// The fields of a handler, of the form `list`.
-    #[serde(default)]
     pub handler: List<HandlerField>,
     /// The program file, of the form `plugin`: its name in `brief_clients::hook::plugins`.
-    #[serde(default)]
     pub plugin: Option<Text>,
     /// True if the command says the event, because payloads do not.
     #[serde(default)]
     pub names_event: bool,
     /// The client's program, to tell whether it is there.
-    #[serde(default)]
     pub program: Option<Text>,
     /// The mark of the user's approval.
-    #[serde(default)]
     pub approval: Option<ApprovalMark>,
     /// The rest of the work, which only the user can do.
-    #[serde(default)]
     pub then: Option<Text>,
 }
 

@@ -1,7 +1,7 @@
 //! All clients, and the places that they read, each once.
 
-use crate::constant::{List, Text, text};
-use crate::model::{Client, ClientRead, Form, PlaceFacts};
+use super::constant::{List, Text, text};
+use super::{Client, ClientRead, Form, PlaceFacts};
 
 /// The clients that are known.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 /// A text that is a constant or was read.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -43,9 +43,9 @@ impl fmt::Debug for Text {
     }
 }
 
-/// A list that is a constant or was read.
+/// A list that is a constant or was read. A file may leave its key out, which means an empty list.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
-#[serde(from = "Vec<T>", bound = "T: Clone + Deserialize<'de>")]
+#[serde(from = "Option<Vec<T>>", bound = "T: Clone + Deserialize<'de>")]
 pub struct List<T: Clone + 'static>(Cow<'static, [T]>);
 
 /// Makes a constant [`List`].
@@ -53,10 +53,25 @@ pub const fn list<T: Clone>(constant: &'static [T]) -> List<T> {
     List(Cow::Borrowed(constant))
 }
 
+impl<T: Clone> From<Option<Vec<T>>> for List<T> {
+    fn from(read: Option<Vec<T>>) -> List<T> {
+        read.unwrap_or_default().into()
+    }
+}
+
 impl<T: Clone> From<Vec<T>> for List<T> {
     fn from(read: Vec<T>) -> List<T> {
         List(Cow::Owned(read))
     }
+}
+
+/// Reads a list whose key a file must have.
+pub(crate) fn required<'de, D, T>(deserializer: D) -> Result<List<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Clone + Deserialize<'de>,
+{
+    Vec::deserialize(deserializer).map(List::from)
 }
 
 impl<T: Clone> Default for List<T> {

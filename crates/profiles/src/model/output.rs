@@ -1,9 +1,9 @@
-//! The keys of an output that others than the compiler need. The build script includes this module, too.
+//! The keys of an output that others than the compiler need.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny};
 
-use crate::constant::Text;
+use super::constant::Text;
 
 /// The place of items of one kind. The compiler reads its other keys.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

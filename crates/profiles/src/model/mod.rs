@@ -1,15 +1,21 @@
 //! The keys of a client's file.
 //!
 //! The same types hold a client that is built in, as a constant, and one that is read at run time. The build
-//! script includes this module, so it sees nothing but `serde` and the standard library.
+//! script includes this module with its files, so they see nothing but `serde` and the standard library.
+
+pub(crate) mod constant;
+pub(crate) mod hook;
+pub(crate) mod output;
+pub(crate) mod permissions;
+pub(crate) mod places;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny};
 
-use crate::constant::{List, Text, list, text};
-use crate::hook::HookProfile;
-use crate::output::ItemOutput;
-use crate::permissions::PermissionProfile;
+use constant::{List, Text, list, text};
+use hook::HookProfile;
+use output::ItemOutput;
+use permissions::PermissionProfile;
 
 /// A client.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -20,70 +26,48 @@ pub struct Client {
     /// The name for people: `Claude Code`.
     pub name: Text,
     /// Other names on our command line.
-    #[serde(default)]
     pub aliases: List<Text>,
     /// The client whose compiled items it finds.
-    #[serde(default)]
     pub items_of: Option<Text>,
     /// The version and the day that its facts were seen in.
     pub seen: Seen,
     /// Files and directories that only a project with this client has, below the project.
-    #[serde(default)]
     pub signs: List<Text>,
     /// The same below a user's home directory.
-    #[serde(default)]
     pub home_signs: List<Text>,
     /// The files of a project that name the files that it leaves alone, in the style of `.gitignore`.
-    #[serde(default)]
     pub ignores: List<Text>,
     /// The places of a project that it loads by itself.
-    #[serde(default)]
     pub reads: List<ClientRead>,
     /// The places below the home directory that it loads by itself.
-    #[serde(default)]
     pub home_reads: List<ClientRead>,
     /// The way in which it loads them.
     #[serde(default)]
     pub loading: Loading,
     /// Its directories in a project, to tell the files that no client reads.
-    #[serde(default)]
     pub directories: List<ClientDirectory>,
     /// The place of portable rules.
-    #[serde(default)]
     pub rule: Option<ItemOutput>,
     /// The place of portable skills.
-    #[serde(default)]
     pub skill: Option<ItemOutput>,
     /// The place of portable agents.
-    #[serde(default)]
     pub agent: Option<ItemOutput>,
     /// The place of portable commands.
-    #[serde(default)]
     pub command: Option<ItemOutput>,
-    #[serde(default)]
-    pub(crate) bridge: ForCompiler,
-    #[serde(default)]
-    pub(crate) tools: ForCompiler,
-    #[serde(default)]
-    pub(crate) models: ForCompiler,
-    #[serde(default)]
-    pub(crate) unnamed: ForCompiler,
-    #[serde(default)]
+    pub(crate) bridge: Option<ForCompiler>,
+    pub(crate) tools: Option<ForCompiler>,
+    pub(crate) models: Option<ForCompiler>,
+    pub(crate) unnamed: Option<ForCompiler>,
     pub(crate) format: Option<ForCompiler>,
     /// The place of MCP servers.
-    #[serde(default)]
     pub mcp: Option<ServerProfile>,
     /// The place of permissions.
-    #[serde(default)]
     pub permissions: Option<PermissionProfile>,
     /// The kinds that have no place, with the reason.
-    #[serde(default)]
     pub lacks: List<MissingKind>,
     /// The files that `brief task` writes rules to.
-    #[serde(default)]
     pub task: Option<TaskRules>,
     /// Its hook protocol.
-    #[serde(default)]
     pub hook: Option<HookProfile>,
     /// The text of the file, of a client with outputs: the compiler reads its own keys from there, as it reads
     /// those of a project's `brief.toml`. A client that is built in has no others in it.
@@ -102,7 +86,7 @@ pub struct MissingKind {
 }
 
 /// A key that the compiler reads (`brief_clients::profile`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ForCompiler;
 
 impl<'de> Deserialize<'de> for ForCompiler {
@@ -152,7 +136,6 @@ impl Client {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Seen {
     /// The version.
-    #[serde(default)]
     pub version: Option<Text>,
     /// The day, as `2026-11-16`.
     pub date: Text,
@@ -172,22 +155,17 @@ pub enum Evidence {
 
 /// The way in which a client loads its files.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Loading {
     /// The action on a file that loads what is nested or scoped.
-    #[serde(default)]
     pub attaches: Attaches,
     /// True if scoped files are loaded only for files below the start directory.
-    #[serde(default)]
     pub scoped_below_start: bool,
     /// The names of the files in which it follows `@path`.
-    #[serde(default)]
     pub imports: List<Text>,
     /// True if it follows a project's imports only to files below the start directory.
-    #[serde(default)]
     pub imports_below_start: bool,
     /// The bytes of a project's instructions that it loads; the rest is cut.
-    #[serde(default)]
     pub most_bytes: Option<usize>,
 }
 
@@ -233,11 +211,9 @@ struct ReadEntry {
     form: Option<Form>,
     #[serde(default)]
     file: bool,
-    #[serde(default)]
     endings: List<Text>,
     #[serde(default)]
     deep: bool,
-    #[serde(default)]
     skipped: List<Text>,
     look_alike: Option<Text>,
     rank: Option<u16>,
@@ -455,16 +431,13 @@ pub struct ClientDirectory {
     #[serde(default = "markdown")]
     pub endings: List<Text>,
     /// The endings of files that look as if they should be read.
-    #[serde(default)]
     pub meant: List<Text>,
     /// True if it holds directories with a `SKILL.md` each.
     #[serde(default)]
     pub skills: bool,
     /// The reason why nothing in it is read.
-    #[serde(default)]
     pub unread: Option<Text>,
     /// The way out, with `unread`.
-    #[serde(default)]
     pub help: Option<Text>,
 }
 
@@ -478,25 +451,18 @@ fn markdown() -> List<Text> {
 pub struct ServerProfile {
     /// The version and the day that a client was seen to start our server and to call it, where it is not the
     /// client's.
-    #[serde(default)]
     pub seen: Option<Seen>,
     /// The name that servers of the file are shown with, where it is not the client's.
-    #[serde(default)]
     pub known_as: Option<Text>,
     /// The file in a project that it reads them from; none where it reads the user's alone.
-    #[serde(default)]
     pub file: Option<Text>,
     /// Other names of that file; one that is there is used when the usual one is not.
-    #[serde(default)]
     pub or: List<Text>,
     /// The file below a user's home directory; none where the client rewrites it whenever it runs.
-    #[serde(default)]
     pub home_file: Option<Text>,
     /// Other names of that file. Without a `home-file` they are read, and never written.
-    #[serde(default)]
     pub home_or: List<Text>,
     /// The key of the user's file that holds a table for each project, by its path, with servers for that one.
-    #[serde(default)]
     pub home_projects: Option<Text>,
     /// The format of the file.
     #[serde(default)]
@@ -504,19 +470,14 @@ pub struct ServerProfile {
     /// The key that holds the servers.
     pub key: Text,
     /// The key that is `false` for a server that is switched off; without one, such a server is left out.
-    #[serde(default)]
     pub disabled_by: Option<Text>,
     /// The opening of a text that the client replaces by the content of a file.
-    #[serde(default)]
     pub inserts_files: Option<Text>,
     /// The fields of a program to start. A client without them is only read.
-    #[serde(default)]
     pub stdio: List<ServerField>,
     /// The fields of a server over streamable HTTP.
-    #[serde(default)]
     pub http: List<ServerField>,
     /// The fields of a server over server-sent events; none when the client has no such thing.
-    #[serde(default)]
     pub sse: List<ServerField>,
 }
 
