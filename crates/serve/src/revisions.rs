@@ -9,10 +9,10 @@ use brief_engine::diff::{
     self, Changed, Cover, DiffPiece, ItemChange, ItemChangeKind, Side, slashed_below,
 };
 use brief_engine::{
-    Catalog, CatalogScope, Dialects, Root, Strangers, System, Target, TargetKind, estimate_tokens,
-    hosted,
+    Catalog, CatalogScope, Dialects, Root, Strangers, System, Target, TargetKind, hosted,
 };
 use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
+use brief_syntax::render::JsonDiagnostics;
 use brief_syntax::system::TreeSystem;
 use brief_syntax::text::{counted, grouped};
 use brief_syntax::walk::Ignored;
@@ -155,12 +155,12 @@ impl ComparedState {
     }
 
     /// Returns the state as a side of a report.
-    pub fn side<'s>(&'s self, diagnostics: &'s [Diagnostic]) -> Side<'s> {
+    pub fn side<'s>(&'s self, root: &'s Path, diagnostics: &'s [Diagnostic]) -> Side<'s> {
         let commit = self.commit.as_ref();
         Side {
             revision: commit.map(|commit| commit.revision.as_str()),
             commit: commit.map(|commit| commit.id.as_str()),
-            diagnostics,
+            diagnostics: JsonDiagnostics { root, list: diagnostics },
         }
     }
 
@@ -203,8 +203,8 @@ fn place(root: &Path, piece: &DiffPiece<'_>) -> String {
 }
 
 /// Returns a change in one line: its kind, place, name and tokens.
-pub fn change_heading(root: &Path, change: &ItemChange<'_>) -> Option<String> {
-    let piece = change.piece()?;
+pub fn change_heading(root: &Path, change: &ItemChange<'_>) -> String {
+    let piece = change.piece();
     let word = match change.kind {
         ItemChangeKind::Added => "added",
         ItemChangeKind::Removed => "removed",
@@ -213,16 +213,12 @@ pub fn change_heading(root: &Path, change: &ItemChange<'_>) -> Option<String> {
         ItemChangeKind::Moved => "moved",
         ItemChangeKind::Order => "reordered",
     };
-    let tokens = |piece: &Option<DiffPiece<'_>>| {
-        piece.as_ref().map_or(0, |piece| estimate_tokens(&piece.text))
-    };
-    let (before, after) = (tokens(&change.before), tokens(&change.after));
-    let tokens = match (before, after) {
+    let tokens = match change.tokens() {
         (before, after) if before == after => counted(after, "token"),
         (before, after) => format!("{before} -> {}", counted(after, "token")),
     };
     let place = place(root, piece);
-    Some(format!("{word:<9} {place}  {} ({}), {tokens}", piece.name, piece.dialect))
+    format!("{word:<9} {place}  {} ({}), {tokens}", piece.name, piece.dialect)
 }
 
 /// Returns the earlier state, if the text does not show it.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use brief_clients::compile::Clients;
 use brief_clients::profile::{ProfileScope, Section};
 use brief_engine::diff::{self, DiffQuestion, slashed_below};
-use brief_engine::{Moment, System, estimate_tokens};
+use brief_engine::{Moment, System};
 use brief_profiles::OwnClients;
 use brief_registry::Durability;
 use brief_registry::fleet::{
@@ -350,21 +350,16 @@ fn changes(compared: &ComparedRevisions) -> (Vec<FleetChange>, Vec<String>) {
     let comparison = diff::compare(before, after, &asked);
     let mut found = Vec::new();
     for change in &comparison.changes {
-        let (Some(piece), Some(heading)) = (change.piece(), change_heading(&compared.root, change))
-        else {
-            continue;
-        };
-        let tokens = |piece: &Option<diff::DiffPiece<'_>>| {
-            piece.as_ref().map_or(0, |piece| estimate_tokens(&piece.text))
-        };
+        let piece = change.piece();
+        let (tokens_before, tokens_after) = change.tokens();
         let told = FleetChange {
             kind: change.kind.as_str(),
             dialect: piece.dialect,
             item_kind: piece.kind,
             name: piece.name.to_string(),
-            tokens_before: tokens(&change.before),
-            tokens_after: tokens(&change.after),
-            heading,
+            tokens_before,
+            tokens_after,
+            heading: change_heading(&compared.root, change),
             lines: changed_lines(change),
         };
         found.push((told, concerned(&comparison.cover(change))));
