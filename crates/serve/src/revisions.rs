@@ -19,8 +19,10 @@ use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Severity};
 use similar::TextDiff;
 
-/// The number of characters of a commit that people read.
-const SHORT: usize = 12;
+/// Returns the characters of a commit or digest that people read.
+pub(crate) fn short_id(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}
 
 /// The number of paths that a line names.
 const PATHS: usize = 5;
@@ -166,10 +168,11 @@ impl ComparedState {
 
     /// Returns the name in a sentence.
     pub fn name(&self) -> String {
-        let short = |commit: &Commit| commit.id.get(..SHORT).unwrap_or(&commit.id).to_owned();
         match &self.commit {
-            Some(commit) if commit.id.starts_with(&commit.revision) => short(commit),
-            Some(commit) => format!("{} ({})", commit.revision, short(commit)),
+            Some(commit) if commit.id.starts_with(&commit.revision) => {
+                short_id(&commit.id).to_owned()
+            }
+            Some(commit) => format!("{} ({})", commit.revision, short_id(&commit.id)),
             None => "the working tree".to_owned(),
         }
     }
