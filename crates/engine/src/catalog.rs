@@ -28,9 +28,7 @@ use crate::{installed, order, repetition, strangers};
 
 /// The guidance that was read of a project.
 pub struct Catalog {
-    found: Vec<Box<dyn DialectGuidance>>,
-    /// The dialect of each, by its name.
-    names: Vec<&'static str>,
+    guidance: Vec<RankedGuidance>,
     gaps: Vec<Diagnostic>,
     files: Option<ProjectFiles>,
     /// The number of files that two dialects have counted.
@@ -79,12 +77,12 @@ fn chosen(dialects: &Dialects) -> impl Iterator<Item = (usize, &'static dyn Dial
 }
 
 /// Returns the names to keep, when more is read.
-fn kept(dialects: Dialects) -> Option<Vec<&'static str>> {
+fn kept(dialects: &Dialects) -> Option<Vec<&'static str>> {
     let Dialects::Only(names) = dialects else { return None };
     let is_wider = |name: &&str| {
         [portable::NAME, dependencies::NAME].contains(name) || installed::is_holder(name)
     };
-    names.iter().any(is_wider).then_some(names)
+    names.iter().any(is_wider).then(|| names.clone())
 }
 
 /// Returns the directory that a directory of some dialect's own files belongs to.
@@ -134,16 +132,15 @@ impl Catalog {
             let reason = GapReason::TooDeep { limit: limits::MOUNTED_LEVELS };
             gaps.push(Gap { path: moment.mounted_path().to_owned(), reason });
         }
-        let mut found = finished(of_root);
-        found.append(&mut finished(of_mounted));
-        found.extend(chosen(dialects).filter_map(|(rank, dialect)| {
+        let mut guidance = finished(of_root);
+        guidance.append(&mut finished(of_mounted));
+        guidance.extend(chosen(dialects).filter_map(|(rank, dialect)| {
             Some((rank, dialect.ask(system, moment, top.as_deref())?))
         }));
-        found.extend(packages(system, root, moment, &found));
+        guidance.extend(packages(system, root, moment, &guidance));
         // In the order of the dialects, however each of them reads.
-        found.sort_by_key(|(rank, _)| *rank);
-        let mut catalog =
-            Catalog { only: kept(dialects.clone()), ..Catalog::new(found, &gaps, None) };
+        guidance.sort_by_key(|(rank, _)| *rank);
+        let mut catalog = Catalog::new(guidance, &gaps, None, dialects);
         if *dialects == Dialects::All {
             catalog.gaps.extend(home_gap(system));
         }
@@ -164,41 +161,37 @@ impl Catalog {
         });
         files.files.sort_unstable();
         files.directories.sort_unstable();
-        let mut found = finished(readers);
-        let moment = Moment { dialects: scope.dialects.clone(), ..Moment::default() };
-        found.extend(packages(system, root, &moment, &found));
-        let mut catalog = Catalog::new(found, &gaps, Some(files));
-        catalog.only = kept(scope.dialects);
-        let asked = catalog.names.iter().filter(|name| catalog.asks(name));
+        let mut guidance = finished(readers);
+        let moment = Moment { dialects: scope.dialects, ..Moment::default() };
+        guidance.extend(packages(system, root, &moment, &guidance));
+        let mut catalog = Catalog::new(guidance, &gaps, Some(files), &moment.dialects);
+        let names = catalog.guidance.iter().map(|(rank, _)| DIALECTS[*rank].name());
         let shared_with =
             |name| catalog.asked().map(|guidance| guidance.files_shared_with(name)).sum::<usize>();
-        catalog.shared = asked.map(|name| shared_with(name)).sum();
+        catalog.shared = names.filter(|name| catalog.asks(name)).map(shared_with).sum();
         catalog
     }
 
     /// Adds the packages that the user asks for to a catalog that was read with [`Catalog::whole`].
     pub(crate) fn add_packages(&mut self, system: &dyn System, moment: &Moment) {
-        let found = std::mem::take(&mut self.found).into_iter();
-        let names = std::mem::take(&mut self.names);
-        // Those that the locks record are read with the others.
-        let mut found: Vec<Found> = found
-            .zip(names)
-            .filter(|(_, name)| *name != dependencies::NAME)
-            .filter_map(|(guidance, name)| {
-                let rank = DIALECTS.iter().position(|dialect| dialect.name() == name)?;
-                Some((rank, guidance))
-            })
-            .collect();
-        found.extend(packages(system, &moment.root, moment, &found));
-        self.names = found.iter().map(|(rank, _)| DIALECTS[*rank].name()).collect();
-        self.found = found.into_iter().map(|(_, guidance)| guidance).collect();
+        // The packages that locks record are read again with the others.
+        self.guidance.retain(|(rank, _)| DIALECTS[*rank].name() != dependencies::NAME);
+        self.guidance.extend(packages(system, &moment.root, moment, &self.guidance));
     }
 
-    fn new(found: Vec<Found>, gaps: &[Gap], files: Option<ProjectFiles>) -> Catalog {
-        let names = found.iter().map(|(rank, _)| DIALECTS[*rank].name()).collect();
-        let found = found.into_iter().map(|(_, guidance)| guidance).collect();
+    fn new(
+        guidance: Vec<RankedGuidance>,
+        gaps: &[Gap],
+        files: Option<ProjectFiles>,
+        dialects: &Dialects,
+    ) -> Catalog {
         let gaps = gaps.iter().map(gap_diagnostic).collect();
-        Catalog { found, names, gaps, files, shared: 0, only: None }
+        Catalog { guidance, gaps, files, shared: 0, only: kept(dialects) }
+    }
+
+    /// Returns the guidance of all dialects that were read.
+    fn all(&self) -> impl Iterator<Item = &dyn DialectGuidance> {
+        self.guidance.iter().map(|(_, guidance)| guidance.as_ref())
     }
 
     /// Answers a question from what was read: general first, the same text once, and nothing that
@@ -213,13 +206,13 @@ impl Catalog {
 
     /// Returns whether a client may load something by itself for some files only.
     pub(crate) fn loads_by_file(&self, client: &str) -> bool {
-        self.found.iter().any(|guidance| guidance.loads_by_file(client))
+        self.all().any(|guidance| guidance.loads_by_file(client))
     }
 
     /// Returns the candidates that [`Catalog::resolve`] chooses from, repetitions included.
     pub fn candidates(&self, moment: &Moment) -> Resolution<'_> {
         let installed = self.installed();
-        let mut answer = order::merge(self.found.iter().map(|guidance| {
+        let mut answer = order::merge(self.all().map(|guidance| {
             // Where a copy of an installed item is left out, the other copies follow it.
             let skip_left_out = moment.skip_left_out && installed.is_empty();
             let mut answer = Resolution { skip_left_out, ..Resolution::default() };
@@ -245,11 +238,11 @@ impl Catalog {
 
     /// Notes what tells a file from the others in its directory, for a catalog of a whole project.
     pub(crate) fn record_matches(&self, file: &Target, record: &mut MatchRecord) {
-        self.found.iter().for_each(|guidance| guidance.record_matches(file, record));
+        self.all().for_each(|guidance| guidance.record_matches(file, record));
     }
 
     fn installed(&self) -> Vec<&portable::Installed> {
-        let installed = self.found.iter().filter_map(|guidance| guidance.installed());
+        let installed = self.all().filter_map(DialectGuidance::installed);
         installed.filter(|installed| !installed.is_empty()).collect()
     }
 
@@ -263,7 +256,7 @@ impl Catalog {
     pub fn reach<'c>(&'c self, moment: &Moment, tell: &mut dyn FnMut(ItemReach<'c>)) {
         let Some(files) = &self.files else { return };
         let variants = self.variants(moment);
-        for guidance in &self.found {
+        for guidance in self.all() {
             guidance.reach(moment, files, &mut |mut reached| {
                 let is_loaded = matches!(reached.candidate, Candidate::Loaded(_));
                 let (dialect, kind, name, path) = reached.candidate.called();
@@ -273,7 +266,7 @@ impl Catalog {
                     }
                     (*dialect, *kind, *name) = label;
                 }
-                if self.only.as_ref().is_none_or(|only| only.contains(dialect)) {
+                if self.asks(dialect) {
                     tell(reached);
                 }
             });
@@ -286,7 +279,7 @@ impl Catalog {
         let mut listed = Resolution::default();
         if !installed.is_empty() {
             let everything = Moment { target: None, ..moment.clone() };
-            self.found.iter().for_each(|guidance| guidance.resolve(&everything, &mut listed));
+            self.all().for_each(|guidance| guidance.resolve(&everything, &mut listed));
         }
         Variants::choose(installed, &listed, moment.client.as_deref())
     }
@@ -294,14 +287,18 @@ impl Catalog {
     /// Returns the guidance of the dialects that were asked for: others were read only for what is
     /// installed among their files.
     fn asked(&self) -> impl Iterator<Item = &dyn DialectGuidance> {
-        let found = self.found.iter().zip(&self.names);
-        found.filter(|(_, name)| self.asks(name)).map(|(guidance, _)| guidance.as_ref())
+        let asked = self.guidance.iter().filter(|(rank, _)| self.asks(DIALECTS[*rank].name()));
+        asked.map(|(_, guidance)| guidance.as_ref())
     }
 
-    /// Returns whether a dialect was read for its own sake.
+    /// Returns whether a dialect that was read was asked for.
     fn asks(&self, dialect: &str) -> bool {
-        self.names.contains(&dialect)
-            && self.only.as_ref().is_none_or(|only| only.contains(&dialect))
+        self.only.as_ref().is_none_or(|only| only.contains(&dialect))
+    }
+
+    /// Passes each text of the dialects that were asked for to `tell`.
+    fn each_text<'c>(&'c self, tell: &mut dyn FnMut(GuidanceText<'c>)) {
+        self.asked().for_each(|guidance| guidance.texts(tell));
     }
 
     /// Returns what is wrong with the files that were read, by file and place.
@@ -336,9 +333,7 @@ impl Catalog {
     pub fn links(&self, system: &dyn System, root: &Root) -> Vec<GuidanceLink> {
         let check = LinkCheck::new(system, root, None);
         let mut found = Vec::new();
-        for guidance in self.asked() {
-            guidance.texts(&mut |text| found.extend(check.named(text)));
-        }
+        self.each_text(&mut |text| found.extend(check.named(text)));
         // Two dialects may read one file.
         let key = |link: &GuidanceLink| (link.source.path().to_owned(), link.span);
         found.sort_by_key(key);
@@ -351,9 +346,7 @@ impl Catalog {
     pub fn broken_links(&self, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
         let mut check = LinkCheck::new(system, root, self.files.as_ref());
         let mut found = Vec::new();
-        for guidance in self.asked() {
-            guidance.texts(&mut |text| found.extend(check.check(text)));
-        }
+        self.each_text(&mut |text| found.extend(check.check(text)));
         found
     }
 
@@ -361,21 +354,19 @@ impl Catalog {
     pub(crate) fn each_prose(&self, system: &dyn System, tell: &mut dyn FnMut(&ReadText<'_>)) {
         // One file may hold many texts.
         let mut last: Option<(Arc<Source>, PathBuf)> = None;
-        for guidance in self.asked() {
-            guidance.texts(&mut |text| {
-                let (_, real) = match last.take() {
-                    Some(known) if Arc::ptr_eq(&known.0, text.source) => last.insert(known),
-                    _ => {
-                        let path = text.source.path();
-                        let real = system.resolve(path).map(|real| real.path);
-                        let real = real.unwrap_or_else(|_| path.to_owned());
-                        last.insert((Arc::clone(text.source), real))
-                    }
-                };
-                let prose = Prose::of(text.body());
-                tell(&ReadText { text, real, prose });
-            });
-        }
+        self.each_text(&mut |text| {
+            let (_, real) = match last.take() {
+                Some(known) if Arc::ptr_eq(&known.0, text.source) => last.insert(known),
+                _ => {
+                    let path = text.source.path();
+                    let real = system.resolve(path).map(|real| real.path);
+                    let real = real.unwrap_or_else(|_| path.to_owned());
+                    last.insert((Arc::clone(text.source), real))
+                }
+            };
+            let prose = Prose::of(text.body());
+            tell(&ReadText { text, real, prose });
+        });
     }
 
     /// Returns the problems of files that configure clients: settings, hooks, MCP servers, plugins.
@@ -400,13 +391,11 @@ impl Catalog {
     /// Returns the entry files of skills, by their paths.
     pub(crate) fn skill_sources(&self) -> HashMap<&Path, &Arc<Source>> {
         let mut found = HashMap::new();
-        for guidance in self.asked() {
-            guidance.texts(&mut |text| {
-                if text.is_skill {
-                    found.insert(text.source.path(), text.source);
-                }
-            });
-        }
+        self.each_text(&mut |text| {
+            if text.is_skill {
+                found.insert(text.source.path(), text.source);
+            }
+        });
         found
     }
 
@@ -446,10 +435,15 @@ pub(crate) struct ReadText<'t> {
 }
 
 /// Reads the packages that locks record, or that the user asks for. It costs nothing where there are none.
-fn packages(system: &dyn System, root: &Root, moment: &Moment, found: &[Found]) -> Option<Found> {
+fn packages(
+    system: &dyn System,
+    root: &Root,
+    moment: &Moment,
+    read: &[RankedGuidance],
+) -> Option<RankedGuidance> {
     let mut chosen = chosen(&moment.dialects);
     let (rank, _) = chosen.find(|(_, dialect)| dialect.name() == dependencies::NAME)?;
-    let installed = found.iter().filter_map(|(_, guidance)| guidance.installed());
+    let installed = read.iter().filter_map(|(_, guidance)| guidance.installed());
     let mut recorded = installed.flat_map(portable::Installed::dependencies).peekable();
     if moment.dependencies == DependencyChoice::Recorded && recorded.peek().is_none() {
         return None;
@@ -462,19 +456,19 @@ fn packages(system: &dyn System, root: &Root, moment: &Moment, found: &[Found]) 
 }
 
 /// A reader with the place of its dialect.
-type Ranked = (usize, Box<dyn Reader>);
+type RankedReader = (usize, Box<dyn Reader>);
 
-/// The guidance of a dialect, with its place.
-type Found = (usize, Box<dyn DialectGuidance>);
+/// The guidance of a dialect, with the place of the dialect.
+type RankedGuidance = (usize, Box<dyn DialectGuidance>);
 
 fn readers(
     dialects: &Dialects,
     start: impl Fn(&'static dyn Dialect) -> Option<Box<dyn Reader>>,
-) -> Vec<Ranked> {
+) -> Vec<RankedReader> {
     chosen(dialects).filter_map(|(rank, dialect)| Some((rank, start(dialect)?))).collect()
 }
 
-fn finished(readers: Vec<Ranked>) -> Vec<Found> {
+fn finished(readers: Vec<RankedReader>) -> Vec<RankedGuidance> {
     readers.into_iter().map(|(rank, reader)| (rank, reader.finish())).collect()
 }
 
@@ -483,7 +477,7 @@ fn along(
     root: &Root,
     top: &io::Result<Box<dyn Dir>>,
     target: Option<&Target>,
-    readers: &mut [Ranked],
+    readers: &mut [RankedReader],
 ) -> Vec<Gap> {
     let Some(target) = target.filter(|_| !readers.is_empty()) else { return Vec::new() };
     let top = match top {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use brief_dialects::tasks::{self, CodingAgent, Included, Prompt, TaskDocument};
 use brief_syntax::yaml::Node;
+use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use crate::briefing::{PlaceReport, place_below};
@@ -59,35 +60,26 @@ impl Serialize for PromptReport<'_> {
             source: place_below(root, left_out.document.path(), 1),
             reason: left_out.reason.to_string(),
         });
+        let task = &prompt.task.document;
+        let task = TaskReport {
+            name: task.name(),
+            source: place_below(root, task.path(), 1),
+            scope: task.origin().scope(),
+            agent: prompt.agent.map(CodingAgent::as_str),
+            frontmatter: task.front_matter(),
+        };
         let text = String::from_utf8_lossy(self.text);
-        Report {
-            task: TaskReport {
-                name: prompt.task.document.name(),
-                source: place_below(root, prompt.task.document.path(), 1),
-                scope: prompt.task.document.origin().scope(),
-                agent: prompt.agent.map(CodingAgent::as_str),
-                frontmatter: prompt.task.document.front_matter(),
-            },
-            items: rules.chain(skills).chain(commands).collect(),
-            left_out: left_out.collect(),
-            mcp_servers: Servers(prompt),
-            ran: &self.ran,
-            tokens: estimate_tokens(&text),
-            prompt: text,
-        }
-        .serialize(serializer)
+        let mut report = serializer.serialize_struct("PromptReport", 7)?;
+        report.serialize_field("task", &task)?;
+        report
+            .serialize_field("items", &rules.chain(skills).chain(commands).collect::<Vec<_>>())?;
+        report.serialize_field("left_out", &left_out.collect::<Vec<_>>())?;
+        report.serialize_field("mcp_servers", &Servers(prompt))?;
+        report.serialize_field("ran", &self.ran)?;
+        report.serialize_field("prompt", &text)?;
+        report.serialize_field("tokens", &estimate_tokens(&text))?;
+        report.end()
     }
-}
-
-#[derive(Serialize)]
-struct Report<'r> {
-    task: TaskReport<'r>,
-    items: Vec<ItemReport<'r>>,
-    left_out: Vec<LeftOutReport<'r>>,
-    mcp_servers: Servers<'r>,
-    ran: &'r [RunReport<'r>],
-    prompt: Cow<'r, str>,
-    tokens: usize,
 }
 
 #[derive(Serialize)]

@@ -88,6 +88,23 @@ pub(crate) fn remove<'s>(answer: &mut Resolution<'s>, client: Option<&'s str>) {
     answer.left_out.sort_by_key(|left_out| left_out.level);
 }
 
+/// Returns how many values two sorted lists have in common.
+pub(crate) fn common<T: Ord>(left: &[T], right: &[T]) -> usize {
+    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
+    let mut common = 0;
+    while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
+        let order = one.cmp(other);
+        common += usize::from(order.is_eq());
+        if order.is_le() {
+            left.next();
+        }
+        if order.is_ge() {
+            right.next();
+        }
+    }
+    common
+}
+
 /// A text as a reader sees it: blank lines around it and blanks at the ends of lines make no
 /// difference.
 #[derive(Debug, Clone, Copy)]

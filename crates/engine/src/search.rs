@@ -11,7 +11,7 @@ use std::sync::Arc;
 use brief_syntax::render::path_below;
 use serde::Serialize;
 
-use crate::briefing::{BriefedItem, Briefing, PlaceReport, first_line, place_below};
+use crate::briefing::{Briefing, PlaceReport, first_line, place_below};
 
 /// The weights of a word by where it stands.
 const IN_NAME: f32 = 4.0;
@@ -75,7 +75,12 @@ pub struct SearchHit<'i> {
 impl SearchHit<'_> {
     /// Returns the file it stands in, below the root where it can be, and the line.
     pub fn path_and_line(&self) -> (&str, usize) {
-        self.source.parts()
+        (&self.source.path, self.source.line)
+    }
+
+    /// Returns the place as people read it, relative to the root.
+    pub fn place(&self) -> String {
+        self.source.to_string()
     }
 }
 
@@ -133,7 +138,17 @@ impl SearchIndex {
     pub fn of(briefing: &Briefing) -> SearchIndex {
         let mut index = SearchIndex { root: briefing.root().to_owned(), ..SearchIndex::default() };
         for item in briefing.items() {
-            index.add(SearchEntry::of(item));
+            index.add(SearchEntry {
+                dialect: item.dialect,
+                kind: item.kind,
+                name: item.name.clone(),
+                path: Arc::clone(&item.path),
+                line: item.line,
+                state: item.state.as_str(),
+                description: item.description.clone(),
+                text: item.content.clone(),
+                length: 0.0,
+            });
         }
         for bound in &briefing.decisions {
             let decision = &bound.decision;
@@ -223,29 +238,6 @@ impl SearchIndex {
             })
         };
         found.into_iter().take(limit).filter_map(hit).collect()
-    }
-}
-
-impl SearchHit<'_> {
-    /// Returns the place as people read it, relative to the root.
-    pub fn place(&self) -> String {
-        self.source.to_string()
-    }
-}
-
-impl SearchEntry {
-    fn of(item: &BriefedItem) -> SearchEntry {
-        SearchEntry {
-            dialect: item.dialect,
-            kind: item.kind,
-            name: item.name.clone(),
-            path: Arc::clone(&item.path),
-            line: item.line,
-            state: item.state.as_str(),
-            description: item.description.clone(),
-            text: item.content.clone(),
-            length: 0.0,
-        }
     }
 }
 

@@ -8,16 +8,16 @@ use std::path::Path;
 use brief_dialects::{LeftOut, Level, Moment, Name, Reason, State};
 use brief_profiles::{BUILTIN, OwnClients, UnknownClient, known_client};
 use brief_syntax::{System, Target};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
+use crate::briefing::{PlaceReport, place_below};
 use crate::budget::{Count, cost};
 use crate::catalog::Catalog;
 
-mod json;
-
-pub use json::SeesReport;
-
 /// The way in which an item comes to a client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Arrival {
     /// The client loads it by itself, or the same text from another place.
     Loaded,
@@ -42,7 +42,7 @@ impl Arrival {
 }
 
 /// An item as one client sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Sight {
     /// The way in which it comes to the client.
     pub how: Arrival,
@@ -79,7 +79,7 @@ impl SeenItem<'_> {
 }
 
 /// The sum of the guidance that one client sees, in tokens. The same text counts once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Total {
     /// The part that it loads by itself.
     pub loaded: usize,
@@ -206,25 +206,65 @@ impl<'c> Table<'c> {
         let &LeftOut { dialect, kind, name, path, line, level, content, .. } = found;
         let index = *self.by_place.entry((dialect, path, line)).or_insert_with(|| {
             // A client that does not get to an item at all does not see it.
-            let unseen =
-                Sight { how: Arrival::Unseen, reason: "it is not for this client".to_owned() };
-            let seen = vec![unseen; self.clients];
-            let tokens = 0;
-            self.items.push(SeenItem {
-                dialect,
-                kind,
-                name,
-                path,
-                line,
-                tokens,
-                seen,
-                level,
-                content,
-            });
+            let reason = "it is not for this client".to_owned();
+            let seen = vec![Sight { how: Arrival::Unseen, reason }; self.clients];
+            let item =
+                SeenItem { dialect, kind, name, path, line, tokens: 0, seen, level, content };
+            self.items.push(item);
             self.items.len() - 1
         });
         let item = &mut self.items[index];
         item.tokens = item.tokens.max(tokens);
         item.seen[column] = sight;
+    }
+}
+
+/// The JSON form of [`Sees`], in the shape that other programs rely on.
+#[derive(Debug)]
+pub struct SeesReport<'r> {
+    /// The question, without a client.
+    pub moment: &'r Moment,
+    /// The clients, in the order of the viewers.
+    pub clients: &'r [String],
+    /// The answer.
+    pub sees: &'r Sees<'r>,
+}
+
+impl Serialize for SeesReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let SeesReport { moment, clients, sees } = *self;
+        let items = sees.items.iter().map(|item| SeenReport {
+            name: item.name.to_string(),
+            dialect: item.dialect,
+            kind: item.kind,
+            source: place_below(moment.root.path(), item.path, item.line),
+            tokens: item.tokens,
+            seen: ByClient(clients, &item.seen),
+        });
+        let mut report = serializer.serialize_struct("Sees", 4)?;
+        report.serialize_field("path", &moment.target.as_ref().map(Target::slashed))?;
+        report.serialize_field("clients", clients)?;
+        report.serialize_field("items", &items.collect::<Vec<_>>())?;
+        report.serialize_field("totals", &ByClient(clients, &sees.totals))?;
+        report.end()
+    }
+}
+
+#[derive(Serialize)]
+struct SeenReport<'r> {
+    name: String,
+    dialect: &'static str,
+    kind: &'static str,
+    source: PlaceReport<'r>,
+    tokens: usize,
+    seen: ByClient<'r, Sight>,
+}
+
+/// Values by client.
+struct ByClient<'r, T>(&'r [String], &'r [T]);
+
+impl<T: Serialize> Serialize for ByClient<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().zip(self.1))
     }
 }

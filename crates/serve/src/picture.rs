@@ -55,6 +55,11 @@ impl DirectoryPart {
         self.sum / self.files.max(1)
     }
 
+    fn empty(path: Option<String>, name: &str) -> DirectoryPart {
+        let name = name.to_owned();
+        DirectoryPart { path, name, files: 0, sum: 0, least: usize::MAX, most: 0 }
+    }
+
     /// Returns the parts of a directory, those with the largest sums first. `costs` are the tokens of each file.
     pub fn of(files: &ProjectFiles, costs: &[usize], directory: &str) -> Vec<DirectoryPart> {
         let places = files.places_below(directory);
@@ -65,28 +70,16 @@ impl DirectoryPart {
         for (path, &cost) in files.iter().zip(costs.get(places).unwrap_or_default()) {
             let rest = path.get(skipped..).unwrap_or_default();
             let part = match rest.split_once('/') {
-                None => own.get_or_insert_with(|| DirectoryPart {
-                    path: None,
-                    name: "files here".to_owned(),
-                    files: 0,
-                    sum: 0,
-                    least: usize::MAX,
-                    most: 0,
-                }),
+                None => own.get_or_insert_with(|| DirectoryPart::empty(None, "files here")),
                 Some((name, _)) => {
                     // Sorted paths have the files of a directory together.
-                    if parts.last().is_none_or(|part| part.name != name) {
-                        parts.push(DirectoryPart {
-                            path: path.get(..skipped + name.len()).map(str::to_owned),
-                            name: name.to_owned(),
-                            files: 0,
-                            sum: 0,
-                            least: usize::MAX,
-                            most: 0,
-                        });
+                    match parts.last_mut() {
+                        Some(part) if part.name == name => part,
+                        _ => {
+                            let path = path.get(..skipped + name.len()).map(str::to_owned);
+                            parts.push_mut(DirectoryPart::empty(path, name))
+                        }
                     }
-                    let Some(part) = parts.last_mut() else { continue };
-                    part
                 }
             };
             part.files += 1;

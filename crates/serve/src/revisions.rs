@@ -9,18 +9,20 @@ use brief_engine::diff::{
     self, Changed, Cover, DiffPiece, ItemChange, ItemChangeKind, Side, slashed_below,
 };
 use brief_engine::{
-    Catalog, CatalogScope, Dialects, Root, Strangers, System, Target, TargetKind, estimate_tokens,
-    hosted,
+    Catalog, CatalogScope, Dialects, Root, Strangers, System, Target, TargetKind, hosted,
 };
 use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
+use brief_syntax::render::JsonDiagnostics;
 use brief_syntax::system::TreeSystem;
 use brief_syntax::text::{counted, grouped};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Severity};
 use similar::TextDiff;
 
-/// The number of characters of a commit that people read.
-const SHORT: usize = 12;
+/// Returns the characters of a commit or digest that people read.
+pub(crate) fn short_id(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}
 
 /// The number of paths that a line names.
 const PATHS: usize = 5;
@@ -155,21 +157,22 @@ impl ComparedState {
     }
 
     /// Returns the state as a side of a report.
-    pub fn side<'s>(&'s self, diagnostics: &'s [Diagnostic]) -> Side<'s> {
+    pub fn side<'s>(&'s self, root: &'s Path, diagnostics: &'s [Diagnostic]) -> Side<'s> {
         let commit = self.commit.as_ref();
         Side {
             revision: commit.map(|commit| commit.revision.as_str()),
             commit: commit.map(|commit| commit.id.as_str()),
-            diagnostics,
+            diagnostics: JsonDiagnostics { root, list: diagnostics },
         }
     }
 
     /// Returns the name in a sentence.
     pub fn name(&self) -> String {
-        let short = |commit: &Commit| commit.id.get(..SHORT).unwrap_or(&commit.id).to_owned();
         match &self.commit {
-            Some(commit) if commit.id.starts_with(&commit.revision) => short(commit),
-            Some(commit) => format!("{} ({})", commit.revision, short(commit)),
+            Some(commit) if commit.id.starts_with(&commit.revision) => {
+                short_id(&commit.id).to_owned()
+            }
+            Some(commit) => format!("{} ({})", commit.revision, short_id(&commit.id)),
             None => "the working tree".to_owned(),
         }
     }
@@ -203,8 +206,8 @@ fn place(root: &Path, piece: &DiffPiece<'_>) -> String {
 }
 
 /// Returns a change in one line: its kind, place, name and tokens.
-pub fn change_heading(root: &Path, change: &ItemChange<'_>) -> Option<String> {
-    let piece = change.piece()?;
+pub fn change_heading(root: &Path, change: &ItemChange<'_>) -> String {
+    let piece = change.piece();
     let word = match change.kind {
         ItemChangeKind::Added => "added",
         ItemChangeKind::Removed => "removed",
@@ -213,16 +216,12 @@ pub fn change_heading(root: &Path, change: &ItemChange<'_>) -> Option<String> {
         ItemChangeKind::Moved => "moved",
         ItemChangeKind::Order => "reordered",
     };
-    let tokens = |piece: &Option<DiffPiece<'_>>| {
-        piece.as_ref().map_or(0, |piece| estimate_tokens(&piece.text))
-    };
-    let (before, after) = (tokens(&change.before), tokens(&change.after));
-    let tokens = match (before, after) {
+    let tokens = match change.tokens() {
         (before, after) if before == after => counted(after, "token"),
         (before, after) => format!("{before} -> {}", counted(after, "token")),
     };
     let place = place(root, piece);
-    Some(format!("{word:<9} {place}  {} ({}), {tokens}", piece.name, piece.dialect))
+    format!("{word:<9} {place}  {} ({}), {tokens}", piece.name, piece.dialect)
 }
 
 /// Returns the earlier state, if the text does not show it.

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use brief_dialects::dependencies::{DependencyExtent, LockedDependency, Package, ShippedKind};
-use brief_engine::PackageReport;
+use brief_dialects::dependencies::{
+    DependencyExtent, LockedDependency, Package, PackageId, ShippedKind,
+};
 use brief_engine::shipped::{ShippedGuidance, ShippingPackage};
 use brief_engine::{Target, TargetKind};
 use brief_registry::install::ProjectPaths;
@@ -51,7 +52,7 @@ struct JsonDeps<'d> {
 
 #[derive(Serialize)]
 struct JsonPackage<'d> {
-    package: PackageReport<'d>,
+    package: &'d PackageId,
     declared: Option<&'d str>,
     direct: bool,
     place: Cow<'d, str>,
@@ -191,7 +192,7 @@ fn json<'d>(
         problem: text.problem.as_deref(),
     });
     JsonPackage {
-        package: PackageReport::of(id),
+        package: id,
         declared: declared.as_deref(),
         direct: *is_direct,
         place: path_below(root, directory),

@@ -99,8 +99,8 @@ pub(crate) fn run(
     let (old_problems, new_problems) = compared.problems();
     warn_of_unknown(ui, after.catalog(), &within)?;
     if args.json {
-        let from = before.side(&old_problems);
-        let to = after.side(&new_problems);
+        let from = before.side(root, &old_problems);
+        let to = after.side(root, &new_problems);
         let comparison = &comparison;
         let body = DiffReport { root, from, to, moment: &moment, comparison };
         ui.print_json(&Envelope { kind: "diff", root, diagnostics: &new_problems, body })?;
@@ -184,8 +184,7 @@ struct Printer<'p> {
 impl Printer<'_> {
     /// Prints a change with its text.
     fn print(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result<(), CommandError> {
-        let Some(heading) = change_heading(self.root, change) else { return Ok(()) };
-        ui.print_heading(&heading)?;
+        ui.print_heading(&change_heading(self.root, change))?;
         let files = concerned(&self.comparison.cover(change));
         ui.print_line(format!("  {}", visible_line(&files)))?;
         if let Some(was) = change_before(self.root, change) {
@@ -204,7 +203,7 @@ impl Printer<'_> {
 
     /// Prints a change in one line.
     fn print_line(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result<(), CommandError> {
-        let Some(heading) = change_heading(self.root, change) else { return Ok(()) };
+        let heading = change_heading(self.root, change);
         let lines = changed_lines(change);
         let count = |sign| lines.iter().filter(|line| line.starts_with(sign)).count();
         let lines = match change.kind {

@@ -21,15 +21,12 @@ pub(crate) struct SchemaArgs {
 }
 
 fn schemas() -> impl TypedValueParser<Value = FileSchema> {
-    let values = FileSchema::ALL.map(|schema| {
-        let (name, file) = schema.name_and_file();
-        PossibleValue::new(name).help(file)
-    });
+    let values = FileSchema::ALL.map(|schema| PossibleValue::new(schema.name).help(schema.file));
     PossibleValuesParser::new(values)
         .try_map(|name| FileSchema::from_name(&name).ok_or("there is no such schema"))
 }
 
 pub(crate) fn run(ui: &mut Ui, _: &Session, args: &SchemaArgs) -> Result<ExitCode, CommandError> {
-    ui.print_raw(args.kind.text())?;
+    ui.print_raw(args.kind.text)?;
     Ok(ExitCode::SUCCESS)
 }

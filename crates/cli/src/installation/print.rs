@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use brief_engine::PackageReport;
+use brief_engine::dependencies::PackageId;
 use brief_registry::install::{
     DependencyReport, InstallMode, InstallReport, ItemCapabilities, SourceReport,
 };
@@ -294,7 +294,7 @@ struct JsonCapabilities<'r> {
 
 #[derive(Debug, Serialize)]
 struct JsonDependency<'r> {
-    package: PackageReport<'r>,
+    package: &'r PackageId,
     before: Option<&'r str>,
     change: &'static str,
     all: &'r [String],
@@ -382,7 +382,7 @@ pub(crate) fn print_json(
         added: &told.added,
     });
     let dependencies = report.dependencies.iter().map(|dependency| JsonDependency {
-        package: PackageReport::of(&dependency.id),
+        package: &dependency.id,
         before: dependency.before.as_deref(),
         change: self::word(dependency.change),
         all: &dependency.capabilities.all,

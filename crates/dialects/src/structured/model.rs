@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use brief_syntax::{Source, Span};
+use serde::Serialize;
 
 use crate::answer::{Level, Name};
 use crate::moment::{Actions, Timing};
@@ -83,7 +84,7 @@ pub struct Decision {
 }
 
 /// A rejected option.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Alternative {
     /// The option.
     pub option: String,

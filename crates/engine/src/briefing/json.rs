@@ -6,38 +6,76 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
-use brief_dialects::dependencies::PackageId;
-use brief_dialects::hosted::{Config, ConfigPattern, ConfiguredServer, Connection, ServerKind};
+use brief_dialects::hosted::{Config, ConfigPattern, ConfiguredServer};
+use brief_dialects::mcp::{Connection, McpServer, ServerKind};
 use brief_dialects::{Action, Moment, Timing};
 use brief_syntax::render::path_below;
 use brief_syntax::{Target, TargetKind};
-use serde::ser::SerializeStruct;
+use serde::ser::{SerializeMap, SerializeStruct};
 use serde::{Serialize, Serializer};
 
-use super::{BriefedDecision, BriefedItem, Briefing, Explanation, ItemPlace, OmittedItem};
+use super::{BriefedDecision, BriefedItem, Briefing, Explanation, OmittedItem};
 
 impl Serialize for Briefing {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let items = self.items();
         let mut report = serializer.serialize_struct("Briefing", 7)?;
-        report.serialize_field("moment", &moment(&self.moment))?;
-        report.serialize_field("items", &Sequence(&items, |item| item_report(item)))?;
-        report.serialize_field("left_out", &Sequence(&self.left_out, left_out))?;
-        report.serialize_field("decisions", &Sequence(&self.decisions, decision))?;
+        report.serialize_field("moment", &MomentReport(&self.moment))?;
+        report.serialize_field("items", &self.items())?;
+        report.serialize_field("left_out", &self.left_out)?;
+        report.serialize_field("decisions", &self.decisions)?;
         report.serialize_field("mcp_servers", &McpServersReport(&self.mcp_servers))?;
-        report.serialize_field("hosted_config", &self.hosted_config.as_ref().map(config))?;
+        report.serialize_field("hosted_config", &self.hosted_config.as_ref().map(ConfigReport))?;
         report.serialize_field("tokens", &self.tokens)?;
         report.end()
     }
 }
 
-/// A list whose parts are put into their JSON shape one after the other while they are written.
-struct Sequence<'r, T, R>(&'r [T], fn(&'r T) -> R);
-
-impl<T, R: Serialize> Serialize for Sequence<'_, T, R> {
+impl Serialize for BriefedItem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(self.1))
+        let mut report = serializer.serialize_struct("BriefedItem", 13)?;
+        report.serialize_field("dialect", self.dialect)?;
+        report.serialize_field("kind", self.kind)?;
+        report.serialize_field("name", &self.name)?;
+        report.serialize_field("source", &place(&self.path, self.line))?;
+        report.serialize_field("scope", self.scope)?;
+        report.serialize_field("trigger", &self.trigger)?;
+        report.serialize_field("state", self.state.as_str())?;
+        report.serialize_field("reason", &self.reason)?;
+        report.serialize_field("description", &self.description)?;
+        report.serialize_field("content", &self.content)?;
+        report.serialize_field("tokens", &self.tokens)?;
+        report.serialize_field("also", &self.also)?;
+        report.serialize_field("package", &self.package)?;
+        report.end()
+    }
+}
+
+impl Serialize for OmittedItem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut report = serializer.serialize_struct("OmittedItem", 5)?;
+        report.serialize_field("dialect", self.dialect)?;
+        report.serialize_field("kind", self.kind)?;
+        report.serialize_field("name", &self.name)?;
+        report.serialize_field("source", &place(&self.path, self.line))?;
+        report.serialize_field("reason", &self.reason)?;
+        report.end()
+    }
+}
+
+impl Serialize for BriefedDecision {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let decision = &self.decision;
+        let mut report = serializer.serialize_struct("BriefedDecision", 7)?;
+        report.serialize_field("decision", &decision.decision)?;
+        report.serialize_field("rationale", &decision.rationale)?;
+        report.serialize_field("alternatives", &decision.alternatives)?;
+        report.serialize_field("revisit_when", &decision.revisit_when)?;
+        report.serialize_field("date", &decision.date)?;
+        report.serialize_field("source", &place(&self.path, decision.line))?;
+        report.serialize_field("reason", &self.reason)?;
+        report.end()
     }
 }
 
@@ -50,44 +88,33 @@ impl Serialize for Explanation {
     }
 }
 
-#[derive(Serialize)]
-struct MomentReport<'r> {
-    root: Cow<'r, str>,
-    path: Option<&'r str>,
-    kind: &'static str,
-    on: &'static str,
-    when: &'static str,
-    client: Option<&'r str>,
-    task: Option<&'r str>,
-}
+struct MomentReport<'r>(&'r Moment);
 
-fn moment(moment: &Moment) -> MomentReport<'_> {
-    MomentReport {
-        root: moment.root.path().to_string_lossy(),
-        path: moment.target.as_ref().map(Target::slashed),
-        kind: match moment.target.as_ref().map(Target::kind) {
+impl Serialize for MomentReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Moment { root, target, action, timing, client, task, .. } = self.0;
+        let kind = match target.as_ref().map(Target::kind) {
             Some(TargetKind::File) => "file",
             Some(TargetKind::Directory) => "directory",
             None => "project",
-        },
-        on: moment.action.map_or("all", Action::as_str),
-        when: moment.timing.map_or("all", Timing::as_str),
-        client: moment.client.as_deref(),
-        task: moment.task.as_deref(),
+        };
+        let mut report = serializer.serialize_struct("Moment", 7)?;
+        report.serialize_field("root", &root.path().to_string_lossy())?;
+        report.serialize_field("path", &target.as_ref().map(Target::slashed))?;
+        report.serialize_field("kind", kind)?;
+        report.serialize_field("on", action.map_or("all", Action::as_str))?;
+        report.serialize_field("when", timing.map_or("all", Timing::as_str))?;
+        report.serialize_field("client", client)?;
+        report.serialize_field("task", task)?;
+        report.end()
     }
 }
 
+/// A file and a line of it.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct PlaceReport<'r> {
-    path: Cow<'r, str>,
-    line: usize,
-}
-
-impl PlaceReport<'_> {
-    /// Returns the path and the line.
-    pub(crate) fn parts(&self) -> (&str, usize) {
-        (&self.path, self.line)
-    }
+    pub(crate) path: Cow<'r, str>,
+    pub(crate) line: usize,
 }
 
 impl fmt::Display for PlaceReport<'_> {
@@ -105,66 +132,9 @@ pub(crate) fn place_below<'r>(root: &Path, path: &'r Path, line: usize) -> Place
     PlaceReport { path: path_below(root, path), line }
 }
 
-#[derive(Serialize)]
-struct ItemReport<'r> {
-    dialect: &'static str,
-    kind: &'static str,
-    name: &'r str,
-    source: PlaceReport<'r>,
-    scope: &'static str,
-    trigger: Option<&'static str>,
-    state: &'static str,
-    reason: &'r Explanation,
-    description: &'r str,
-    content: &'r str,
-    tokens: usize,
-    also: Sequence<'r, ItemPlace, OriginReport<'r>>,
-    package: Option<PackageReport<'r>>,
-}
-
-/// A package in JSON.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct PackageReport<'r> {
-    ecosystem: &'static str,
-    name: &'r str,
-    version: &'r str,
-}
-
-impl<'r> PackageReport<'r> {
-    /// Returns a package as JSON names it.
-    pub fn of(id: &'r PackageId) -> PackageReport<'r> {
-        let PackageId { ecosystem, name, version } = id;
-        PackageReport { ecosystem: ecosystem.as_str(), name, version }
-    }
-}
-
-#[derive(Serialize)]
-struct OriginReport<'r> {
-    dialect: &'static str,
-    path: Cow<'r, str>,
-    line: usize,
-}
-
-fn item_report(item: &BriefedItem) -> ItemReport<'_> {
-    ItemReport {
-        dialect: item.dialect,
-        kind: item.kind,
-        name: &item.name,
-        source: place(&item.path, item.line),
-        scope: item.scope,
-        trigger: item.trigger,
-        state: item.state.as_str(),
-        reason: &item.reason,
-        description: &item.description,
-        content: &item.content,
-        tokens: item.tokens,
-        also: Sequence(&item.also, |place| OriginReport {
-            dialect: place.dialect,
-            path: place.path.to_string_lossy(),
-            line: place.line,
-        }),
-        package: item.package.as_ref().map(PackageReport::of),
-    }
+/// Writes a path, also one that is not UTF-8.
+pub(super) fn lossy<S: Serializer>(path: &Arc<Path>, serializer: S) -> Result<S::Ok, S::Error> {
+    path.to_string_lossy().serialize(serializer)
 }
 
 /// MCP servers by name, in order.
@@ -174,26 +144,33 @@ pub struct McpServersReport<'r>(pub &'r [ConfiguredServer]);
 impl Serialize for McpServersReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let servers = self.0.iter();
-        serializer.collect_map(servers.map(|configured| (&configured.name, server(configured))))
+        serializer.collect_map(servers.map(|one| (&one.name, ServerReport(&one.server))))
     }
 }
 
-#[derive(Serialize)]
-#[serde(untagged)]
-enum ServerReport<'r> {
-    Command {
-        command: &'r str,
-        r#type: Option<&'static str>,
-        args: &'r [String],
-        env: Pairs<'r>,
-        disabled: bool,
-    },
-    Url {
-        url: &'r str,
-        r#type: Option<&'static str>,
-        headers: Pairs<'r>,
-        disabled: bool,
-    },
+struct ServerReport<'r>(&'r McpServer);
+
+impl Serialize for ServerReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let McpServer { connection, kind, disabled, .. } = self.0;
+        let kind = kind.map(ServerKind::as_str);
+        let mut report = serializer.serialize_map(None)?;
+        match connection {
+            Connection::Command { command, args, env } => {
+                report.serialize_entry("command", command)?;
+                report.serialize_entry("type", &kind)?;
+                report.serialize_entry("args", args)?;
+                report.serialize_entry("env", &Pairs(env))?;
+            }
+            Connection::Url { url, headers } => {
+                report.serialize_entry("url", url)?;
+                report.serialize_entry("type", &kind)?;
+                report.serialize_entry("headers", &Pairs(headers))?;
+            }
+        }
+        report.serialize_entry("disabled", disabled)?;
+        report.end()
+    }
 }
 
 /// A map that keeps its order.
@@ -205,89 +182,19 @@ impl Serialize for Pairs<'_> {
     }
 }
 
-fn server(configured: &ConfiguredServer) -> ServerReport<'_> {
-    let server = &configured.server;
-    let (r#type, disabled) = (server.kind.map(ServerKind::as_str), server.disabled);
-    match &server.connection {
-        Connection::Command { command, args, env } => {
-            ServerReport::Command { command, r#type, args, env: Pairs(env), disabled }
+struct ConfigReport<'r>(&'r Config);
+
+impl Serialize for ConfigReport<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        fn texts(patterns: &[ConfigPattern]) -> Vec<&str> {
+            patterns.iter().map(|pattern| pattern.pattern.as_str()).collect()
         }
-        Connection::Url { url, headers } => {
-            ServerReport::Url { url, r#type, headers: Pairs(headers), disabled }
-        }
-    }
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ConfigReport<'r> {
-    include_files: Vec<&'r str>,
-    exclude_files: Vec<&'r str>,
-    ignore_global_context: bool,
-    ignore_ancestor_context: bool,
-}
-
-fn config(config: &Config) -> ConfigReport<'_> {
-    fn texts(patterns: &[ConfigPattern]) -> Vec<&str> {
-        patterns.iter().map(|pattern| pattern.pattern.as_str()).collect()
-    }
-    ConfigReport {
-        include_files: texts(&config.include_files),
-        exclude_files: texts(&config.exclude_files),
-        ignore_global_context: config.ignore_global_context.value,
-        ignore_ancestor_context: config.ignore_ancestor_context.value,
-    }
-}
-
-#[derive(Serialize)]
-struct LeftOutReport<'r> {
-    dialect: &'static str,
-    kind: &'static str,
-    name: &'r str,
-    source: PlaceReport<'r>,
-    reason: &'r Explanation,
-}
-
-fn left_out(omitted: &OmittedItem) -> LeftOutReport<'_> {
-    LeftOutReport {
-        dialect: omitted.dialect,
-        kind: omitted.kind,
-        name: &omitted.name,
-        source: place(&omitted.path, omitted.line),
-        reason: &omitted.reason,
-    }
-}
-
-#[derive(Serialize)]
-struct DecisionReport<'r> {
-    decision: &'r str,
-    rationale: &'r str,
-    alternatives: Vec<AlternativeReport<'r>>,
-    revisit_when: Option<&'r str>,
-    date: Option<&'r str>,
-    source: PlaceReport<'r>,
-    reason: &'r Explanation,
-}
-
-#[derive(Serialize)]
-struct AlternativeReport<'r> {
-    option: &'r str,
-    reason_rejected: &'r str,
-}
-
-fn decision(bound: &BriefedDecision) -> DecisionReport<'_> {
-    let decision = &bound.decision;
-    let alternatives = decision.alternatives.iter().map(|alternative| AlternativeReport {
-        option: &alternative.option,
-        reason_rejected: &alternative.reason_rejected,
-    });
-    DecisionReport {
-        decision: &decision.decision,
-        rationale: &decision.rationale,
-        alternatives: alternatives.collect(),
-        revisit_when: decision.revisit_when.as_deref(),
-        date: decision.date.as_deref(),
-        source: place(&bound.path, decision.line),
-        reason: &bound.reason,
+        let config = self.0;
+        let mut report = serializer.serialize_struct("Config", 4)?;
+        report.serialize_field("includeFiles", &texts(&config.include_files))?;
+        report.serialize_field("excludeFiles", &texts(&config.exclude_files))?;
+        report.serialize_field("ignoreGlobalContext", &config.ignore_global_context.value)?;
+        report.serialize_field("ignoreAncestorContext", &config.ignore_ancestor_context.value)?;
+        report.end()
     }
 }

@@ -7,7 +7,7 @@ mod candidate;
 mod json;
 
 pub use candidate::{BriefedCandidate, CandidateState};
-pub use json::{McpServersReport, PackageReport};
+pub use json::McpServersReport;
 pub(crate) use json::{PlaceReport, place_below};
 
 use std::fmt;
@@ -21,6 +21,7 @@ use brief_dialects::{
     State, structured,
 };
 use brief_syntax::Diagnostic;
+use serde::Serialize;
 
 use crate::budget;
 use crate::catalog::Catalog;
@@ -129,11 +130,12 @@ pub struct OmittedItem {
 }
 
 /// A place where a text stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ItemPlace {
     /// The dialect that it is written in.
     pub dialect: &'static str,
     /// The file, absolute.
+    #[serde(serialize_with = "json::lossy")]
     pub path: Arc<Path>,
     /// The line it begins on, from 1.
     pub line: usize,

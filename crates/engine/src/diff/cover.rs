@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use brief_syntax::limits;
 
+use crate::survey::MarkCounts;
+
 /// Some files of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cover {
@@ -24,28 +26,10 @@ pub struct Covered {
     pub file_count: usize,
 }
 
-/// Returns the range of sorted paths that lie below a directory; the empty one is the root.
-pub(super) fn below(files: &[String], directory: &str) -> Range<usize> {
-    if directory.is_empty() {
-        return 0..files.len();
-    }
-    let first_from = |after: char| {
-        let bound = || directory.bytes().chain([after as u8]);
-        files.partition_point(|file| file.bytes().lt(bound()))
-    };
-    // `0` is the character after `/`.
-    first_from('/')..first_from('0')
-}
-
 /// Covers the files of a sorted list that are concerned.
 pub(super) fn cover(files: &[String], is_concerned: &dyn Fn(usize) -> bool) -> Cover {
-    let mut counts = Vec::with_capacity(files.len() + 1);
-    counts.push(0_usize);
-    let mut total = 0;
-    for index in 0..files.len() {
-        total += usize::from(is_concerned(index));
-        counts.push(total);
-    }
+    let counts = MarkCounts::new(files.len(), is_concerned);
+    let file_count = counts.within(0..files.len());
     let mut covering = Covering { files, counts, parts: Vec::new(), left_out: 0 };
     // Ranges whose paths agree in the first bytes, the next one last.
     let mut pending = vec![(0..files.len(), 0)];
@@ -54,22 +38,17 @@ pub(super) fn cover(files: &[String], is_concerned: &dyn Fn(usize) -> bool) -> C
         covering.take(range, prefix, &mut pending);
         pending[first_child..].reverse();
     }
-    Cover { file_count: total, parts: covering.parts, left_out: covering.left_out }
+    Cover { file_count, parts: covering.parts, left_out: covering.left_out }
 }
 
 struct Covering<'f> {
     files: &'f [String],
-    /// The number of concerned files before each index.
-    counts: Vec<usize>,
+    counts: MarkCounts,
     parts: Vec<Covered>,
     left_out: usize,
 }
 
 impl Covering<'_> {
-    fn count(&self, range: &Range<usize>) -> usize {
-        self.counts[range.end] - self.counts[range.start]
-    }
-
     /// Takes a directory as a whole, or adds what is in it to `pending`.
     fn take(
         &mut self,
@@ -77,7 +56,7 @@ impl Covering<'_> {
         prefix: usize,
         pending: &mut Vec<(Range<usize>, usize)>,
     ) {
-        let count = self.count(&range);
+        let count = self.counts.within(range.clone());
         if count == 0 {
             return;
         }
@@ -143,11 +122,5 @@ mod tests {
         let files: Vec<String> = (0..5_000).map(|number| format!("{number:05}/f")).collect();
         let cover = cover(&files, &|index| index % 2 == 0);
         assert_eq!((cover.parts.len(), cover.left_out), (limits::DIFF_PATHS, 1_500));
-    }
-
-    #[test]
-    fn what_lies_below_is_a_range() {
-        let files: Vec<String> = ["a", "a-b/c", "a/b", "a/c/d", "a0"].map(String::from).into();
-        assert_eq!((below(&files, "a"), below(&files, ""), below(&files, "x")), (2..4, 0..5, 5..5));
     }
 }

@@ -124,8 +124,15 @@ pub struct ItemChange<'c> {
 
 impl<'c> ItemChange<'c> {
     /// Returns the piece as it is now, or was at last.
-    pub fn piece(&self) -> Option<&DiffPiece<'c>> {
-        self.after.as_ref().or(self.before.as_ref())
+    pub fn piece(&self) -> &DiffPiece<'c> {
+        let piece = self.after.as_ref().or(self.before.as_ref());
+        piece.expect("a change has a piece before it or after it")
+    }
+
+    /// Returns the tokens before and after.
+    pub fn tokens(&self) -> (usize, usize) {
+        let tokens = |piece: &Option<DiffPiece<'_>>| piece.as_ref().map_or(0, DiffPiece::tokens);
+        (tokens(&self.before), tokens(&self.after))
     }
 }
 
@@ -194,7 +201,6 @@ pub fn compare<'c>(
     let mut moment = Moment { skip_left_out: true, ..asked.moment.clone() };
     let mut groups: HashMap<Vec<usize>, u32> = HashMap::new();
     let mut changes = Changes::default();
-    let mut key = Vec::new();
     // The groups of the directory that was looked at last: files that are alike are in one.
     let mut directory = None;
     let mut alike: HashMap<MatchRecord, u32> = HashMap::new();
@@ -218,19 +224,15 @@ pub fn compare<'c>(
         }
         moment.target = Some(target);
         let (old, new) = (before.candidates(&moment), after.candidates(&moment));
-        key.clear();
+        let mut key = Vec::new();
         identify(&old, &mut key);
         key.push(usize::MAX);
         identify(&new, &mut key);
-        let group = match groups.get(&key) {
-            Some(&group) => group,
-            None => {
-                let group = u32::try_from(groups.len()).unwrap_or(UNASKED);
-                groups.insert(key.clone(), group);
-                changes.add(delivered(old, client), delivered(new, client), group);
-                group
-            }
-        };
+        let next = u32::try_from(groups.len()).unwrap_or(UNASKED);
+        let group = *groups.entry(key).or_insert_with(|| {
+            changes.add(delivered(old, client), delivered(new, client), next);
+            next
+        });
         alike.insert(record.clone(), group);
         comparison.groups.push(group);
     }
@@ -249,7 +251,7 @@ fn asked_files(project: &ProjectFiles, asked: &DiffQuestion<'_>) -> Vec<bool> {
     if asked.changed.iter().all(is_narrow) {
         for changed in asked.changed {
             let directory = changed.path.rsplit_once('/').map_or("", |(directory, _)| directory);
-            marked[cover::below(files, directory)].fill(true);
+            marked[project.places_below(directory)].fill(true);
         }
     } else {
         // Other formats read further files, from anywhere.
@@ -260,7 +262,7 @@ fn asked_files(project: &ProjectFiles, asked: &DiffQuestion<'_>) -> Vec<bool> {
     }
     let mut within = vec![false; files.len()];
     for path in asked.within {
-        within[cover::below(files, path)].fill(true);
+        within[project.places_below(path)].fill(true);
         if let Ok(index) = files.binary_search(path) {
             within[index] = true;
         }
@@ -289,12 +291,12 @@ fn delivered<'c>(mut answer: Resolution<'c>, client: Option<&'c str>) -> Vec<Dif
     items.chain(answer.decisions.iter().map(DiffPiece::of_decision)).collect()
 }
 
-type Key = (ItemChangeKind, Option<[usize; 4]>, Option<[usize; 4]>);
+type ChangeIdentity = (ItemChangeKind, Option<[usize; 4]>, Option<[usize; 4]>);
 
 #[derive(Default)]
 struct Changes<'c> {
     found: Vec<ItemChange<'c>>,
-    known: HashMap<Key, usize>,
+    known: HashMap<ChangeIdentity, usize>,
 }
 
 impl<'c> Changes<'c> {
@@ -316,11 +318,9 @@ impl<'c> Changes<'c> {
 
     fn into_sorted(self) -> Vec<ItemChange<'c>> {
         let mut changes = self.found;
-        changes.sort_by(|left, right| {
-            let place = |change: &ItemChange<'c>| {
-                change.piece().map(|piece| (piece.path, piece.line, change.kind))
-            };
-            place(left).cmp(&place(right))
+        changes.sort_by_key(|change| {
+            let piece = change.piece();
+            (piece.path, piece.line, change.kind)
         });
         changes
     }

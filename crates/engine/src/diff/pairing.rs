@@ -11,7 +11,7 @@ use brief_dialects::{Name, State};
 
 use super::ItemChangeKind;
 use super::piece::DiffPiece;
-use crate::repetition::Text;
+use crate::repetition::{Text, common};
 
 /// Pairs of entries whose texts are compared word by word; beyond it, places have to do.
 const COMPARED: usize = 2_500;
@@ -131,7 +131,7 @@ impl<'p, 'c> Matching<'p, 'c> {
         for (&index, old) in old.iter().zip(&old_words) {
             for (&partner, new) in new.iter().zip(&new_words) {
                 if source(&self.before[index]) == source(&self.after[partner]) {
-                    scores.push((record(old, new), index, partner));
+                    scores.push((likeness(old, new), index, partner));
                 }
             }
         }
@@ -156,23 +156,11 @@ fn words<'p>(piece: &'p DiffPiece<'_>) -> Vec<&'p str> {
     words
 }
 
-/// Returns which part of the words of both is in both.
-fn record(left: &[&str], right: &[&str]) -> f64 {
+/// Returns the part of the words of both that is in both.
+#[expect(clippy::cast_precision_loss, reason = "no text has as many words as a float has digits")]
+fn likeness(left: &[&str], right: &[&str]) -> f64 {
     let all = left.len() + right.len();
-    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
-    let mut common = 0_u32;
-    while let (Some(old), Some(new)) = (left.peek(), right.peek()) {
-        match old.cmp(new) {
-            std::cmp::Ordering::Less => drop(left.next()),
-            std::cmp::Ordering::Greater => drop(right.next()),
-            std::cmp::Ordering::Equal => {
-                common += 1;
-                left.next();
-                right.next();
-            }
-        }
-    }
-    2.0 * f64::from(common) / f64::from(u32::try_from(all.max(1)).unwrap_or(u32::MAX))
+    2.0 * common(left, right) as f64 / all.max(1) as f64
 }
 
 /// Returns which of the old pieces in the briefing left their place among the others: all but the most

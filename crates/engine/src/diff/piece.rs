@@ -6,6 +6,8 @@ use std::path::Path;
 use brief_dialects::structured;
 use brief_dialects::{BindingDecision, Item, Name, State};
 
+use crate::tokens::estimate_tokens;
+
 /// A piece of guidance as it is delivered.
 #[derive(Debug, Clone)]
 pub struct DiffPiece<'c> {
@@ -19,7 +21,7 @@ pub struct DiffPiece<'c> {
     pub path: &'c Path,
     /// The line it begins on, from 1.
     pub line: usize,
-    /// True if it is in the briefing.
+    /// Its state: delivered, on offer or waiting to be mentioned.
     pub state: State,
     /// The description, where the dialect has such a field.
     pub description: &'c str,
@@ -50,6 +52,11 @@ impl<'c> DiffPiece<'c> {
             text: Cow::Owned(in_words(decision)),
             address: std::ptr::from_ref(decision).addr(),
         }
+    }
+
+    /// Returns the estimated tokens of the text.
+    pub fn tokens(&self) -> usize {
+        estimate_tokens(&self.text)
     }
 
     /// Returns numbers that no other piece of the same catalog has.

@@ -5,34 +5,22 @@
 use std::path::Path;
 
 use brief_dialects::{Action, Moment, Timing};
-use brief_syntax::Diagnostic;
 use brief_syntax::render::JsonDiagnostics;
+use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::{Comparison, DiffPiece, ItemChange, slashed_below};
-use crate::tokens::estimate_tokens;
+use crate::briefing::PlaceReport;
 
 /// One of the states that are compared.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct Side<'r> {
     /// The revision as typed; `None` for the working tree.
     pub revision: Option<&'r str>,
     /// The commit; `None` for the working tree.
     pub commit: Option<&'r str>,
     /// The problems of the files that changed.
-    pub diagnostics: &'r [Diagnostic],
-}
-
-#[derive(Serialize)]
-struct JsonSide<'r> {
-    revision: Option<&'r str>,
-    commit: Option<&'r str>,
-    diagnostics: JsonDiagnostics<'r>,
-}
-
-fn json_side<'r>(root: &'r Path, side: Side<'r>) -> JsonSide<'r> {
-    let Side { revision, commit, diagnostics } = side;
-    JsonSide { revision, commit, diagnostics: JsonDiagnostics { root, list: diagnostics } }
+    pub diagnostics: JsonDiagnostics<'r>,
 }
 
 /// The JSON form of a comparison.
@@ -50,90 +38,74 @@ pub struct DiffReport<'r> {
     pub comparison: &'r Comparison<'r>,
 }
 
-#[derive(Serialize)]
-struct JsonReport<'r> {
-    from: JsonSide<'r>,
-    to: JsonSide<'r>,
-    on: &'static str,
-    when: &'static str,
-    client: Option<&'r str>,
-    changes: Vec<JsonChange<'r>>,
-    changed_files: usize,
-    files: usize,
-}
-
 impl Serialize for DiffReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let DiffReport { root, from, to, moment, comparison } = *self;
         let changes = comparison.changes.iter();
-        let report = JsonReport {
-            from: json_side(root, from),
-            to: json_side(root, to),
-            on: moment.action.map_or("all", Action::as_str),
-            when: moment.timing.map_or("all", Timing::as_str),
-            client: moment.client.as_deref(),
-            changes: changes.filter_map(|change| json_change(root, comparison, change)).collect(),
-            changed_files: comparison.changed_file_count(),
-            files: comparison.file_count(),
-        };
-        report.serialize(serializer)
+        let changes: Vec<_> =
+            changes.map(|change| change_report(root, comparison, change)).collect();
+        let mut report = serializer.serialize_struct("DiffReport", 8)?;
+        report.serialize_field("from", &from)?;
+        report.serialize_field("to", &to)?;
+        report.serialize_field("on", moment.action.map_or("all", Action::as_str))?;
+        report.serialize_field("when", moment.timing.map_or("all", Timing::as_str))?;
+        report.serialize_field("client", &moment.client)?;
+        report.serialize_field("changes", &changes)?;
+        report.serialize_field("changed_files", &comparison.changed_file_count())?;
+        report.serialize_field("files", &comparison.file_count())?;
+        report.end()
     }
 }
 
 #[derive(Serialize)]
-struct JsonChange<'r> {
+struct ChangeReport<'r> {
     kind: &'static str,
     dialect: &'static str,
     item_kind: &'static str,
     name: String,
-    before: Option<JsonPiece<'r>>,
-    after: Option<JsonPiece<'r>>,
+    before: Option<PieceReport<'r>>,
+    after: Option<PieceReport<'r>>,
     file_count: usize,
     files: Vec<String>,
     files_left_out: usize,
 }
 
 #[derive(Serialize)]
-struct JsonPiece<'r> {
-    source: Place,
+struct PieceReport<'r> {
+    source: PlaceReport<'r>,
     state: &'static str,
     description: &'r str,
     text: &'r str,
     tokens: usize,
 }
 
-#[derive(Serialize)]
-struct Place {
-    path: String,
-    line: usize,
-}
-
-fn json_change<'r>(
+fn change_report<'r>(
     root: &Path,
     comparison: &Comparison<'_>,
     change: &'r ItemChange<'r>,
-) -> Option<JsonChange<'r>> {
-    let piece = change.piece()?;
+) -> ChangeReport<'r> {
+    let piece = change.piece();
     let cover = comparison.cover(change);
-    Some(JsonChange {
+    ChangeReport {
         kind: change.kind.as_str(),
         dialect: piece.dialect,
         item_kind: piece.kind,
         name: piece.name.to_string(),
-        before: change.before.as_ref().map(|piece| json_piece(root, piece)),
-        after: change.after.as_ref().map(|piece| json_piece(root, piece)),
+        before: change.before.as_ref().map(|piece| piece_report(root, piece)),
+        after: change.after.as_ref().map(|piece| piece_report(root, piece)),
         file_count: cover.file_count,
         files: cover.parts.into_iter().map(|part| part.path).collect(),
         files_left_out: cover.left_out,
-    })
+    }
 }
 
-fn json_piece<'r>(root: &Path, piece: &'r DiffPiece<'r>) -> JsonPiece<'r> {
-    JsonPiece {
-        source: Place { path: slashed_below(root, piece.path), line: piece.line },
+fn piece_report<'r>(root: &Path, piece: &'r DiffPiece<'r>) -> PieceReport<'r> {
+    let path = slashed_below(root, piece.path).into();
+    PieceReport {
+        source: PlaceReport { path, line: piece.line },
         state: piece.state.as_str(),
         description: piece.description,
         text: &piece.text,
-        tokens: estimate_tokens(&piece.text),
+        tokens: piece.tokens(),
     }
 }

@@ -42,7 +42,7 @@ fn changes_with(moment: &Moment, before: &str, after: &str) -> Vec<String> {
 
 fn shown(comparison: &Comparison<'_>) -> Vec<String> {
     let line = |change: &ItemChange<'_>| {
-        let piece = change.piece().unwrap();
+        let piece = change.piece();
         let parts = comparison.cover(change).parts;
         let paths: Vec<_> = parts.iter().map(|part| part.path.as_str()).collect();
         let text = |piece: &Option<DiffPiece<'_>>| {

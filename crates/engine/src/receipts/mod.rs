@@ -66,7 +66,7 @@ pub struct Receipt {
 }
 
 /// An item that an agent got.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReceiptItem {
     /// The way in which it got there.
     pub how: ReceiptKind,
@@ -99,10 +99,11 @@ pub struct ReceiptItem {
 }
 
 /// The way in which an item reached an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReceiptKind {
     /// Its text was delivered.
+    #[default]
     Delivered,
     /// Its name and description were.
     Offered,

@@ -27,25 +27,36 @@ pub(crate) enum Runner {
     CargoTest,
 }
 
+/// What is known of a runner.
+pub(crate) struct RunnerFacts {
+    /// The noun for what it runs.
+    pub(crate) noun: &'static str,
+    /// The files that define its names, as they are usually called.
+    pub(crate) manifests: &'static [&'static str],
+    /// True if it runs what any manifest of the project defines, wherever the command is given.
+    pub(crate) is_project_wide: bool,
+}
+
 impl Runner {
-    /// Returns the noun for what it runs.
-    pub(crate) fn noun(self) -> &'static str {
-        match self {
-            Runner::Make => "target of make",
-            Runner::Just => "recipe of just",
-            Runner::Task => "task of Taskfile",
-            Runner::Package | Runner::Composer => "script",
-            Runner::Deno => "task of deno",
-            Runner::Mise => "task of mise",
-            Runner::Poe => "task of poe",
-            Runner::Nox => "session of nox",
-            Runner::CargoAlias => "alias of cargo",
-            Runner::CargoPackage => "package of cargo",
-            Runner::CargoFeature => "feature of cargo",
-            Runner::CargoBinary => "binary of cargo",
-            Runner::CargoExample => "example of cargo",
-            Runner::CargoTest => "test of cargo",
-        }
+    pub(crate) fn facts(self) -> RunnerFacts {
+        let (noun, manifests, is_project_wide): (_, &[&str], _) = match self {
+            Runner::Make => ("target of make", &["Makefile", "GNUmakefile", "makefile"], false),
+            Runner::Just => ("recipe of just", &["justfile", "Justfile", ".justfile"], false),
+            Runner::Task => ("task of Taskfile", &["Taskfile.yml", "Taskfile.yaml"], false),
+            Runner::Package => ("script", &["package.json"], false),
+            Runner::Composer => ("script", &["composer.json"], false),
+            Runner::Deno => ("task of deno", &["deno.json", "deno.jsonc"], true),
+            Runner::Mise => ("task of mise", &["mise.toml", ".mise.toml"], false),
+            Runner::Poe => ("task of poe", &["pyproject.toml"], false),
+            Runner::Nox => ("session of nox", &["noxfile.py"], true),
+            Runner::CargoAlias => ("alias of cargo", &["Cargo.toml"], true),
+            Runner::CargoPackage => ("package of cargo", &["Cargo.toml"], true),
+            Runner::CargoFeature => ("feature of cargo", &["Cargo.toml"], true),
+            Runner::CargoBinary => ("binary of cargo", &["Cargo.toml"], true),
+            Runner::CargoExample => ("example of cargo", &["Cargo.toml"], true),
+            Runner::CargoTest => ("test of cargo", &["Cargo.toml"], true),
+        };
+        RunnerFacts { noun, manifests, is_project_wide }
     }
 }
 
@@ -93,11 +104,10 @@ pub(crate) fn read_line(line: &str, directory: &mut Option<String>) -> Vec<Named
             *directory = rest.first().map(|word| word.text.to_owned());
             continue;
         }
-        let mut names = Vec::new();
-        let mut own = None;
-        read_command(program, rest, &mut names, &mut own);
-        let directory = own.or_else(|| directory.clone());
-        for (named, word) in names {
+        let mut command = CommandNames::default();
+        command.read(program, rest);
+        let directory = command.directory.or_else(|| directory.clone());
+        for (named, word) in command.names {
             let span = Span::new(word.start, word.start + word.text.len());
             found.push(NamedByCommand { named, span, directory: directory.clone() });
         }
@@ -152,73 +162,283 @@ fn split(line: &str) -> Vec<Vec<Word<'_>>> {
     commands
 }
 
-type Names<'l> = Vec<(Named, Word<'l>)>;
+/// Names of scripts that are hardly ever names of programs.
+const SCRIPTS: [&str; 24] = [
+    "test",
+    "build",
+    "dev",
+    "start",
+    "lint",
+    "format",
+    "typecheck",
+    "type-check",
+    "check",
+    "check-types",
+    "lint-fix",
+    "clean",
+    "e2e",
+    "coverage",
+    "storybook",
+    "generate",
+    "codegen",
+    "migrate",
+    "seed",
+    "release",
+    "watch",
+    "unit",
+    "preview",
+    "docs",
+];
 
-fn read_command<'l>(
-    program: &Word<'l>,
-    rest: &[Word<'l>],
-    names: &mut Names<'l>,
-    directory: &mut Option<String>,
-) {
-    match program.text {
-        "make" | "gmake" => make(rest, names, directory),
-        "just" => just(rest, names, directory),
-        "task" => {
-            first_target(
-                Runner::Task,
-                rest,
-                names,
-                &["-d", "--dir", "-t", "--taskfile"],
-                directory,
-            );
-        }
-        "npm" | "pnpm" | "yarn" | "bun" => package(program.text, rest, names, directory),
-        "composer" => after(rest, &["run", "run-script"], Runner::Composer, names),
-        "deno" => after(rest, &["task"], Runner::Deno, names),
-        "mise" => after(rest, &["run", "r"], Runner::Mise, names),
-        "poe" => first_target(Runner::Poe, rest, names, &["-C", "--directory"], directory),
-        "nox" => nox(rest, names),
-        "cargo" => cargo(rest, names, directory),
-        "uv" | "poetry" | "pdm" | "pipenv" | "rye"
-            if rest.first().is_some_and(|word| word.text == "run") =>
-        {
-            let inner = rest.iter().skip(1).position(|word| !word.text.starts_with('-'));
-            let Some(inner) = inner.map(|place| place + 1) else { return };
-            // `uv run --with x script.py`: the word after an option may be its value.
-            if inner > 1 {
-                return;
-            }
-            if has_extension(rest[inner].text, &["py"]) {
-                names.extend(file(&rest[inner]));
-            } else {
-                read_command(&rest[inner], &rest[inner + 1..], names, directory);
-            }
-        }
-        "bash" | "sh" | "zsh" | "python" | "python3" | "node" | "ruby" | "tsx" | "ts-node"
-        | "source" | "." | "chmod" | "perl" | "php" => {
-            let script = rest.iter().find(|word| !word.text.starts_with(['-', '+']));
-            let is_inline =
-                rest.first().is_some_and(|word| ["-c", "-m", "-e", "-p", "-"].contains(&word.text));
-            if let Some(script) = script.filter(|_| !is_inline && program.text != "chmod") {
-                names.extend(file(script));
-            }
-        }
-        script if script.starts_with("./") => names.extend(file(program)),
-        _ => {}
-    }
+/// The commands of cargo whose options name packages.
+const VERBS: [&str; 14] = [
+    "build", "b", "check", "c", "test", "t", "run", "r", "bench", "clippy", "doc", "nextest",
+    "fmt", "insta",
+];
+
+/// The names in one command, and the directory that its options change to.
+#[derive(Default)]
+struct CommandNames<'l> {
+    names: Vec<(Named, Word<'l>)>,
+    directory: Option<String>,
 }
 
-/// A file that is executed: `scripts/x.sh`, `./x.sh`.
-fn file<'l>(word: &Word<'l>) -> Option<(Named, Word<'l>)> {
-    let text = word.text;
-    let is_plain = text.chars().all(|letter| letter.is_alphanumeric() || "._-/+".contains(letter));
-    let name = text.rsplit('/').next().unwrap_or_default();
-    let is_file = text.contains('/')
-        && name.rsplit_once('.').is_some_and(|(stem, end)| {
-            !stem.is_empty()
-                && ["sh", "py", "js", "mjs", "cjs", "ts", "rb", "pl", "bash", "ps1"].contains(&end)
-        });
-    (is_plain && is_file).then(|| (Named::File(text.to_owned()), *word))
+impl<'l> CommandNames<'l> {
+    fn read(&mut self, program: &Word<'l>, rest: &[Word<'l>]) {
+        match program.text {
+            "make" | "gmake" => self.make(rest),
+            "just" => self.just(rest),
+            "task" => self.first_target(Runner::Task, rest, &["-d", "--dir", "-t", "--taskfile"]),
+            "npm" | "pnpm" | "yarn" | "bun" => self.package(program.text, rest),
+            "composer" => self.after(rest, &["run", "run-script"], Runner::Composer),
+            "deno" => self.after(rest, &["task"], Runner::Deno),
+            "mise" => self.after(rest, &["run", "r"], Runner::Mise),
+            "poe" => self.first_target(Runner::Poe, rest, &["-C", "--directory"]),
+            "nox" => self.nox(rest),
+            "cargo" => self.cargo(rest),
+            // `uv run --with x script.py`: the word after an option may be its value.
+            "uv" | "poetry" | "pdm" | "pipenv" | "rye" => match rest {
+                [run, inner, rest @ ..] if run.text == "run" && !inner.text.starts_with('-') => {
+                    if has_extension(inner.text, &["py"]) {
+                        self.file(inner);
+                    } else {
+                        self.read(inner, rest);
+                    }
+                }
+                _ => {}
+            },
+            "bash" | "sh" | "zsh" | "python" | "python3" | "node" | "ruby" | "tsx" | "ts-node"
+            | "source" | "." | "perl" | "php" => {
+                let is_inline = rest
+                    .first()
+                    .is_some_and(|word| ["-c", "-m", "-e", "-p", "-"].contains(&word.text));
+                let script = rest.iter().find(|word| !word.text.starts_with(['-', '+']));
+                if let Some(script) = script.filter(|_| !is_inline) {
+                    self.file(script);
+                }
+            }
+            script if script.starts_with("./") => self.file(program),
+            _ => {}
+        }
+    }
+
+    /// Takes a file that is executed: `scripts/x.sh`, `./x.sh`.
+    fn file(&mut self, word: &Word<'l>) {
+        let text = word.text;
+        let is_plain =
+            text.chars().all(|letter| letter.is_alphanumeric() || "._-/+".contains(letter));
+        let name = text.rsplit('/').next().unwrap_or_default();
+        let is_file = text.contains('/')
+            && name.rsplit_once('.').is_some_and(|(stem, end)| {
+                !stem.is_empty()
+                    && ["sh", "py", "js", "mjs", "cjs", "ts", "rb", "pl", "bash", "ps1"]
+                        .contains(&end)
+            });
+        if is_plain && is_file {
+            self.names.push((Named::File(text.to_owned()), *word));
+        }
+    }
+
+    /// Takes a target, if the word can be the name of one.
+    fn target(&mut self, runner: Runner, word: &Word<'l>) {
+        if is_name(word.text) {
+            self.names.push((Named::Target(runner, word.text.to_owned()), *word));
+        }
+    }
+
+    fn enter(&mut self, directory: Option<&Word<'l>>) {
+        self.directory = directory.map(|word| word.text.to_owned());
+    }
+
+    fn make(&mut self, rest: &[Word<'l>]) {
+        let mut words = rest.iter().peekable();
+        while let Some(word) = words.next() {
+            match word.text {
+                "-C" | "--directory" => self.enter(words.next()),
+                // Another file than the usual one is not looked into.
+                "-f" | "--file" | "-I" => return self.names.clear(),
+                "-j" => {
+                    words.next_if(|word| word.text.bytes().all(|byte| byte.is_ascii_digit()));
+                }
+                text if text.starts_with('-') || text.contains('=') => {
+                    if let Some(place) = text.strip_prefix("--directory=") {
+                        self.directory = Some(place.to_owned());
+                    }
+                }
+                // A file to be made is another matter.
+                text if text.contains('/') || text.contains('.') => {}
+                text if text.starts_with(['>', '<']) => return,
+                _ => self.target(Runner::Make, word),
+            }
+        }
+    }
+
+    fn just(&mut self, rest: &[Word<'l>]) {
+        let mut words = rest.iter();
+        while let Some(word) = words.next() {
+            match word.text {
+                "-d" | "--working-directory" => self.enter(words.next()),
+                "-f" | "--justfile" | "--set" => return,
+                text if text.starts_with('-') || text.contains('=') => {}
+                text if text.contains("::") || text.contains('/') => return,
+                // The words behind it are its arguments.
+                _ => return self.target(Runner::Just, word),
+            }
+        }
+    }
+
+    fn first_target(&mut self, runner: Runner, rest: &[Word<'l>], of_directory: &[&str]) {
+        let mut words = rest.iter();
+        while let Some(word) = words.next() {
+            if of_directory.contains(&word.text) {
+                self.enter(words.next());
+            } else if word.text.starts_with('-') {
+                return;
+            } else if !word.text.contains('=') {
+                return self.target(runner, word);
+            }
+        }
+    }
+
+    fn after(&mut self, rest: &[Word<'l>], verbs: &[&str], runner: Runner) {
+        if let [verb, name, ..] = rest
+            && verbs.contains(&verb.text)
+        {
+            self.target(runner, name);
+        }
+    }
+
+    fn nox(&mut self, rest: &[Word<'l>]) {
+        let is_option = |word: &&Word<'_>| ["-s", "--session", "-e"].contains(&word.text);
+        let session = rest.iter().skip_while(|word| !is_option(word)).nth(1);
+        // `tests-3.12`: a session for a version.
+        if let Some(session) = session.filter(|word| !word.text.contains(['-', '('])) {
+            self.target(Runner::Nox, session);
+        }
+    }
+
+    fn package(&mut self, program: &str, rest: &[Word<'l>]) {
+        let mut words = rest.iter();
+        let mut is_run = false;
+        while let Some(word) = words.next() {
+            match word.text {
+                "--prefix" | "-C" | "--dir" | "--cwd" => {
+                    self.enter(words.next());
+                }
+                // The scripts of another package: any of the project will do.
+                "-w" | "--workspace" | "--filter" | "-F"
+                    if program != "pnpm" || word.text != "-w" =>
+                {
+                    words.next();
+                    self.directory = Some(String::from("*"));
+                }
+                "workspace" if program == "yarn" => {
+                    words.next();
+                    self.directory = Some(String::from("*"));
+                }
+                text if text.starts_with("--prefix=")
+                    || text.starts_with("--cwd=")
+                    || text.starts_with("--dir=") =>
+                {
+                    self.directory = text.split_once('=').map(|(_, place)| place.to_owned());
+                }
+                text if text.starts_with('-') => {
+                    if text.starts_with("--filter=")
+                        || text.starts_with("--workspace")
+                        || text.starts_with("-r")
+                    {
+                        self.directory = Some(String::from("*"));
+                    }
+                }
+                "run" | "run-script" if !is_run => is_run = true,
+                "test" if program == "npm" => return self.target(Runner::Package, word),
+                text => {
+                    let is_script = match program {
+                        "npm" | "pnpm" if is_run => true,
+                        // They run programs of packages, too.
+                        "bun" | "yarn" if is_run => text.contains(':') || SCRIPTS.contains(&text),
+                        "pnpm" | "yarn" => text.contains(':') && !text.contains('/'),
+                        _ => false,
+                    };
+                    let is_path = text.contains('/') || text.contains('.');
+                    if is_script && !is_path {
+                        self.target(Runner::Package, word);
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    fn cargo(&mut self, rest: &[Word<'l>]) {
+        let mut words = rest.iter().filter(|word| !word.text.starts_with('+'));
+        let Some(verb) = words.next() else { return };
+        if verb.text == "xtask" {
+            return self.target(Runner::CargoAlias, verb);
+        }
+        if !VERBS.contains(&verb.text) {
+            return;
+        }
+        while let Some(word) = words.next() {
+            let (option, value) = match word.text.split_once('=') {
+                Some((option, value)) => {
+                    (option, Some(Word { text: value, start: word.start + option.len() + 1 }))
+                }
+                None => (word.text, None),
+            };
+            let runner = match option {
+                "--" => return,
+                "-p" | "--package" => Runner::CargoPackage,
+                "--features" | "-F" => Runner::CargoFeature,
+                "--bin" => Runner::CargoBinary,
+                "--example" => Runner::CargoExample,
+                "--test" => Runner::CargoTest,
+                "--manifest-path" => {
+                    let path = value.or_else(|| words.next().copied());
+                    let path = path.and_then(|word| word.text.rsplit_once('/'));
+                    self.directory = path.map(|(directory, _)| directory.to_owned());
+                    continue;
+                }
+                _ => continue,
+            };
+            let Some(value) = value.or_else(|| words.next().copied()) else { return };
+            let quotes = ['"', '\''];
+            let mut start = value.start;
+            for name in value.text.split(if runner == Runner::CargoFeature {
+                &[',', ' '][..]
+            } else {
+                &[][..]
+            }) {
+                let inner = name.trim_matches(quotes);
+                let place = start + (name.len() - name.trim_start_matches(quotes).len());
+                // `dep/feature` and `crate@1` name something of other projects.
+                if !inner.contains(['/', '@', ':']) {
+                    self.target(runner, &Word { text: inner, start: place });
+                }
+                start += name.len() + 1;
+            }
+        }
+    }
 }
 
 /// Returns whether a word can be the name of a target.
@@ -264,229 +484,4 @@ pub(super) fn is_stand_in(text: &str) -> bool {
             .any(|start| lower.starts_with(start))
         || text.chars().any(|letter| letter.is_ascii_uppercase())
             && !text.chars().any(|letter| letter.is_ascii_lowercase())
-}
-
-fn target<'l>(runner: Runner, word: &Word<'l>) -> Option<(Named, Word<'l>)> {
-    is_name(word.text).then(|| (Named::Target(runner, word.text.to_owned()), *word))
-}
-
-fn make<'l>(rest: &[Word<'l>], names: &mut Names<'l>, directory: &mut Option<String>) {
-    let mut words = rest.iter();
-    while let Some(word) = words.next() {
-        match word.text {
-            "-C" | "--directory" => *directory = words.next().map(|word| word.text.to_owned()),
-            // Another file than the usual one is not looked into.
-            "-f" | "--file" | "-I" => return names.clear(),
-            "-j" => {
-                let is_number =
-                    |word: &&Word<'_>| word.text.bytes().all(|byte| byte.is_ascii_digit());
-                words = words.as_slice().iter();
-                if words.clone().next().is_some_and(|word| is_number(&word)) {
-                    words.next();
-                }
-            }
-            text if text.starts_with('-') || text.contains('=') => {
-                if let Some(place) = text.strip_prefix("--directory=") {
-                    *directory = Some(place.to_owned());
-                }
-            }
-            // A file to be made is another matter.
-            text if text.contains('/') || text.contains('.') => {}
-            text if text.starts_with(['>', '<']) => return,
-            _ => names.extend(target(Runner::Make, word)),
-        }
-    }
-}
-
-fn just<'l>(rest: &[Word<'l>], names: &mut Names<'l>, directory: &mut Option<String>) {
-    let mut words = rest.iter();
-    while let Some(word) = words.next() {
-        match word.text {
-            "-d" | "--working-directory" => {
-                *directory = words.next().map(|word| word.text.to_owned());
-            }
-            "-f" | "--justfile" | "--set" => return,
-            text if text.starts_with('-') || text.contains('=') => {}
-            text if text.contains("::") || text.contains('/') => return,
-            // The words behind it are its arguments.
-            _ => return names.extend(target(Runner::Just, word)),
-        }
-    }
-}
-
-fn first_target<'l>(
-    runner: Runner,
-    rest: &[Word<'l>],
-    names: &mut Names<'l>,
-    of_directory: &[&str],
-    directory: &mut Option<String>,
-) {
-    let mut words = rest.iter();
-    while let Some(word) = words.next() {
-        if of_directory.contains(&word.text) {
-            *directory = words.next().map(|word| word.text.to_owned());
-        } else if word.text.starts_with('-') {
-            return;
-        } else if !word.text.contains('=') {
-            return names.extend(target(runner, word));
-        }
-    }
-}
-
-fn after<'l>(rest: &[Word<'l>], verbs: &[&str], runner: Runner, names: &mut Names<'l>) {
-    if let [verb, name, ..] = rest
-        && verbs.contains(&verb.text)
-    {
-        names.extend(target(runner, name));
-    }
-}
-
-fn nox<'l>(rest: &[Word<'l>], names: &mut Names<'l>) {
-    let mut words = rest.iter().skip_while(|word| !["-s", "--session", "-e"].contains(&word.text));
-    words.next();
-    // `tests-3.12`: a session for a version.
-    names.extend(
-        words
-            .next()
-            .filter(|word| !word.text.contains(['-', '(']))
-            .and_then(|word| target(Runner::Nox, word)),
-    );
-}
-
-/// Names of scripts that are hardly ever names of programs.
-const SCRIPTS: [&str; 24] = [
-    "test",
-    "build",
-    "dev",
-    "start",
-    "lint",
-    "format",
-    "typecheck",
-    "type-check",
-    "check",
-    "check-types",
-    "lint-fix",
-    "clean",
-    "e2e",
-    "coverage",
-    "storybook",
-    "generate",
-    "codegen",
-    "migrate",
-    "seed",
-    "release",
-    "watch",
-    "unit",
-    "preview",
-    "docs",
-];
-
-fn package<'l>(
-    program: &str,
-    rest: &[Word<'l>],
-    names: &mut Names<'l>,
-    directory: &mut Option<String>,
-) {
-    let mut words = rest.iter();
-    let mut is_run = false;
-    while let Some(word) = words.next() {
-        match word.text {
-            "--prefix" | "-C" | "--dir" | "--cwd" => {
-                *directory = words.next().map(|word| word.text.to_owned());
-            }
-            // The scripts of another package: any of the project will do.
-            "-w" | "--workspace" | "--filter" | "-F" if program != "pnpm" || word.text != "-w" => {
-                words.next();
-                *directory = Some(String::from("*"));
-            }
-            "workspace" if program == "yarn" => {
-                words.next();
-                *directory = Some(String::from("*"));
-            }
-            text if text.starts_with("--prefix=")
-                || text.starts_with("--cwd=")
-                || text.starts_with("--dir=") =>
-            {
-                *directory = text.split_once('=').map(|(_, place)| place.to_owned());
-            }
-            text if text.starts_with('-') => {
-                if text.starts_with("--filter=")
-                    || text.starts_with("--workspace")
-                    || text.starts_with("-r")
-                {
-                    *directory = Some(String::from("*"));
-                }
-            }
-            "run" | "run-script" if !is_run => is_run = true,
-            "test" if program == "npm" => return names.extend(target(Runner::Package, word)),
-            text => {
-                let is_script = match program {
-                    "npm" | "pnpm" if is_run => true,
-                    // They run programs of packages, too.
-                    "bun" | "yarn" if is_run => text.contains(':') || SCRIPTS.contains(&text),
-                    "pnpm" | "yarn" => text.contains(':') && !text.contains('/'),
-                    _ => false,
-                };
-                let is_path = text.contains('/') || text.contains('.');
-                if is_script && !is_path {
-                    names.extend(target(Runner::Package, word));
-                }
-                return;
-            }
-        }
-    }
-}
-
-/// The commands of cargo whose options name packages.
-const VERBS: [&str; 14] = [
-    "build", "b", "check", "c", "test", "t", "run", "r", "bench", "clippy", "doc", "nextest",
-    "fmt", "insta",
-];
-
-fn cargo<'l>(rest: &[Word<'l>], names: &mut Names<'l>, directory: &mut Option<String>) {
-    let mut words = rest.iter().filter(|word| !word.text.starts_with('+'));
-    let Some(verb) = words.next() else { return };
-    if verb.text == "xtask" {
-        return names.push((Named::Target(Runner::CargoAlias, verb.text.to_owned()), *verb));
-    }
-    if !VERBS.contains(&verb.text) {
-        return;
-    }
-    while let Some(word) = words.next() {
-        let (option, value) = match word.text.split_once('=') {
-            Some((option, value)) => {
-                (option, Some(Word { text: value, start: word.start + option.len() + 1 }))
-            }
-            None => (word.text, None),
-        };
-        let runner = match option {
-            "--" => return,
-            "-p" | "--package" => Runner::CargoPackage,
-            "--features" | "-F" => Runner::CargoFeature,
-            "--bin" => Runner::CargoBinary,
-            "--example" => Runner::CargoExample,
-            "--test" => Runner::CargoTest,
-            "--manifest-path" => {
-                let path = value.or_else(|| words.next().copied());
-                let path = path.and_then(|word| word.text.rsplit_once('/'));
-                *directory = path.map(|(directory, _)| directory.to_owned());
-                continue;
-            }
-            _ => continue,
-        };
-        let Some(value) = value.or_else(|| words.next().copied()) else { return };
-        let quotes = ['"', '\''];
-        let mut start = value.start;
-        for name in
-            value.text.split(if runner == Runner::CargoFeature { &[',', ' '][..] } else { &[][..] })
-        {
-            let inner = name.trim_matches(quotes);
-            let place = start + (name.len() - name.trim_start_matches(quotes).len());
-            // `dep/feature` and `crate@1` name something of other projects.
-            if !inner.contains(['/', '@', ':']) {
-                names.extend(target(runner, &Word { text: inner, start: place }));
-            }
-            start += name.len() + 1;
-        }
-    }
 }

@@ -10,7 +10,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::{Likelihood, ReferenceCheck, ReferenceKind, StaleReference, Trace};
-use crate::briefing::place_below;
+use crate::briefing::{PlaceReport, place_below};
 use crate::catalog::Catalog;
 use crate::links::Wanted;
 use crate::suppression;
@@ -169,7 +169,7 @@ struct StaleRow<'r> {
     kind: &'static str,
     named: &'r str,
     likelihood: &'static str,
-    source: crate::briefing::PlaceReport<'r>,
+    source: PlaceReport<'r>,
     message: &'r str,
     help: &'r str,
     replacement: Option<&'r str>,

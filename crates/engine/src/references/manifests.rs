@@ -11,7 +11,7 @@ use std::rc::Rc;
 use brief_dialects::ProjectFiles;
 use brief_dialects::dependencies::manifests::{table, toml};
 use brief_syntax::near_miss::nearest;
-use brief_syntax::yaml::{Value, Yaml};
+use brief_syntax::yaml::{Node, Value, Yaml};
 use brief_syntax::{Root, System, limits};
 use toml_edit::Document;
 
@@ -22,7 +22,7 @@ const MOST_FILES: usize = 500;
 
 /// The names that one file defines.
 #[derive(Debug, Default)]
-pub(crate) struct Defined {
+pub(crate) struct DefinedNames {
     names: BTreeSet<String>,
     /// Beginnings and ends of names, for rules with `%`.
     patterns: Vec<(String, String)>,
@@ -30,9 +30,9 @@ pub(crate) struct Defined {
     is_open: bool,
 }
 
-impl Defined {
-    fn open() -> Defined {
-        Defined { is_open: true, ..Defined::default() }
+impl DefinedNames {
+    fn open() -> DefinedNames {
+        DefinedNames { is_open: true, ..DefinedNames::default() }
     }
 
     fn has(&self, name: &str) -> bool {
@@ -71,7 +71,7 @@ pub(crate) struct Manifests<'c> {
     pub(crate) system: &'c dyn System,
     pub(crate) root: &'c Root,
     pub(crate) files: &'c ProjectFiles,
-    known: RefCell<HashMap<(Runner, String), Rc<Defined>>>,
+    known: RefCell<HashMap<(Runner, String), Rc<DefinedNames>>>,
     listed: RefCell<BTreeMap<Runner, Rc<Vec<String>>>>,
 }
 
@@ -115,19 +115,7 @@ impl<'c> Manifests<'c> {
             is_elsewhere |= if is_slip { defined.names.contains(name) } else { defined.has(name) };
             names.extend(defined.names.iter().cloned());
         }
-        // A package is one of all of them, wherever the command runs.
-        let is_of_all = matches!(
-            runner,
-            Runner::CargoAlias
-                | Runner::CargoPackage
-                | Runner::CargoFeature
-                | Runner::CargoBinary
-                | Runner::CargoExample
-                | Runner::CargoTest
-                | Runner::Deno
-                | Runner::Nox
-        );
-        if is_elsewhere && (is_of_all || depth(manifest).is_none()) {
+        if is_elsewhere && (runner.facts().is_project_wide || depth(manifest).is_none()) {
             return Lookup::There;
         }
         if is_elsewhere {
@@ -148,14 +136,14 @@ impl<'c> Manifests<'c> {
         Rc::clone(found)
     }
 
-    fn defined(&self, runner: Runner, path: &str) -> Rc<Defined> {
+    fn defined(&self, runner: Runner, path: &str) -> Rc<DefinedNames> {
         let key = (runner, path.to_owned());
         if let Some(known) = self.known.borrow().get(&key) {
             return Rc::clone(known);
         }
         let text = self.text(path);
         let defined =
-            Rc::new(text.map_or_else(Defined::open, |text| self.read(runner, path, &text)));
+            Rc::new(text.map_or_else(DefinedNames::open, |text| self.read(runner, path, &text)));
         self.known.borrow_mut().insert(key, Rc::clone(&defined));
         defined
     }
@@ -171,7 +159,7 @@ impl<'c> Manifests<'c> {
         String::from_utf8(bytes).ok()
     }
 
-    fn read(&self, runner: Runner, path: &str, text: &str) -> Defined {
+    fn read(&self, runner: Runner, path: &str, text: &str) -> DefinedNames {
         let name = path.rsplit('/').next().unwrap_or(path);
         match runner {
             Runner::Make => makefile(text, &|included| self.is_known(included)),
@@ -202,9 +190,9 @@ impl<'c> Manifests<'c> {
         }) && [".mk", ".just", "akefile", "ustfile"].iter().any(|known| end.ends_with(known))
     }
 
-    fn cargo(&self, runner: Runner, path: &str, text: &str) -> Defined {
-        let Some(document) = toml(text) else { return Defined::open() };
-        let mut found = Defined::default();
+    fn cargo(&self, runner: Runner, path: &str, text: &str) -> DefinedNames {
+        let Some(document) = toml(text) else { return DefinedNames::open() };
+        let mut found = DefinedNames::default();
         let package =
             table(&document, &["package"]).and_then(|package| package.get("name")?.as_str());
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
@@ -239,7 +227,7 @@ impl<'c> Manifests<'c> {
     /// Adds the names of the tables of a kind, and of the files in the directory for it.
     fn cargo_files(
         &self,
-        found: &mut Defined,
+        found: &mut DefinedNames,
         document: &Document<String>,
         kind: &str,
         directory: &str,
@@ -277,37 +265,27 @@ fn is_manifest(runner: Runner, path: &str) -> bool {
     if is_elsewhere {
         return false;
     }
-    match runner {
-        Runner::Make => {
-            ["Makefile", "makefile", "GNUmakefile"].contains(&name) || has_extension(name, &["mk"])
-        }
-        Runner::Just => {
-            ["justfile", ".justfile", "Justfile", "JUSTFILE"].contains(&name)
-                || has_extension(name, &["just"])
-        }
+    let is_other = || match runner {
+        Runner::Make => has_extension(name, &["mk"]),
+        Runner::Just => name == "JUSTFILE" || has_extension(name, &["just"]),
         Runner::Task => {
             let lower = name.to_ascii_lowercase();
             lower.starts_with("taskfile.") && has_extension(&lower, &["yml", "yaml"])
         }
-        Runner::Package => name == "package.json",
-        Runner::Composer => name == "composer.json",
-        Runner::Deno => ["deno.json", "deno.jsonc", "package.json"].contains(&name),
+        Runner::Deno => name == "package.json",
         Runner::Mise => {
-            ["mise.toml", ".mise.toml", "mise.local.toml"].contains(&name)
+            name == "mise.local.toml"
                 || path.contains("mise-tasks/")
-                || path.contains(".mise/tasks/")
                 || path.contains("mise/tasks/")
         }
-        Runner::Poe => ["pyproject.toml", "poe_tasks.toml"].contains(&name),
-        Runner::Nox => name == "noxfile.py",
+        Runner::Poe => name == "poe_tasks.toml",
         Runner::CargoAlias => {
-            path.ends_with(".cargo/config.toml")
-                || path.ends_with(".cargo/config")
-                || name == "Cargo.toml"
+            path.ends_with(".cargo/config.toml") || path.ends_with(".cargo/config")
         }
-        Runner::CargoPackage => name == "Cargo.toml" || name == "Cargo.lock",
-        _ => name == "Cargo.toml",
-    }
+        Runner::CargoPackage => name == "Cargo.lock",
+        _ => false,
+    };
+    runner.facts().manifests.contains(&name) || is_other()
 }
 
 /// Returns whether a name ends in one of these after its last dot.
@@ -315,33 +293,35 @@ pub(super) fn has_extension(name: &str, extensions: &[&str]) -> bool {
     name.rsplit_once('.').is_some_and(|(_, extension)| extensions.contains(&extension))
 }
 
-fn named(name: Option<&str>) -> Defined {
-    Defined { names: name.map(str::to_owned).into_iter().collect(), ..Defined::default() }
+fn named(name: Option<&str>) -> DefinedNames {
+    DefinedNames { names: name.map(str::to_owned).into_iter().collect(), ..DefinedNames::default() }
 }
 
-fn toml_keys(text: &str, keys: &[&str], opens: &[&str]) -> Defined {
-    let Some(document) = toml(text) else { return Defined::open() };
+fn toml_keys(text: &str, keys: &[&str], opens: &[&str]) -> DefinedNames {
+    let Some(document) = toml(text) else { return DefinedNames::open() };
     let (last, way) = opens.split_last().map_or(("", &[][..]), |(last, way)| (*last, way));
     let is_open = table(&document, way).is_some_and(|table| table.contains_key(last));
     let names = table(&document, keys).into_iter().flat_map(|table| table.iter());
-    Defined {
+    DefinedNames {
         names: names.map(|(name, _)| name.to_owned()).collect(),
         is_open,
-        ..Defined::default()
+        ..DefinedNames::default()
     }
 }
 
-fn json_keys(text: &str, key: &str) -> Defined {
+fn json_keys(text: &str, key: &str) -> DefinedNames {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let Ok(value) = serde_json::from_str::<serde_json::Value>(text) else { return Defined::open() };
+    let Ok(value) = serde_json::from_str::<serde_json::Value>(text) else {
+        return DefinedNames::open();
+    };
     let names = value.get(key).and_then(|keys| keys.as_object());
     let names = names.into_iter().flat_map(|keys| keys.keys().cloned()).collect();
-    Defined { names, ..Defined::default() }
+    DefinedNames { names, ..DefinedNames::default() }
 }
 
 /// Reads the rules of a makefile. Variables that are set in it to plain words are replaced.
-fn makefile(text: &str, is_known: &dyn Fn(&str) -> bool) -> Defined {
-    let mut found = Defined::default();
+fn makefile(text: &str, is_known: &dyn Fn(&str) -> bool) -> DefinedNames {
+    let mut found = DefinedNames::default();
     let mut variables: BTreeMap<&str, &str> = BTreeMap::new();
     let joined = text.replace("\\\r\n", " ").replace("\\\n", " ");
     for line in joined.lines() {
@@ -416,8 +396,8 @@ fn assignment(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Reads the recipes of a justfile.
-fn justfile(text: &str, is_known: &dyn Fn(&str) -> bool) -> Defined {
-    let mut found = Defined::default();
+fn justfile(text: &str, is_known: &dyn Fn(&str) -> bool) -> DefinedNames {
+    let mut found = DefinedNames::default();
     for line in text.lines() {
         if line.starts_with([' ', '\t', '#', '[']) {
             continue;
@@ -448,20 +428,19 @@ fn justfile(text: &str, is_known: &dyn Fn(&str) -> bool) -> Defined {
 }
 
 /// Reads the tasks of a Taskfile. The names that it includes have a `:`.
-fn taskfile(text: &str) -> Defined {
+fn taskfile(text: &str) -> DefinedNames {
     let yaml = Yaml::parse(text);
-    let Some(Value::Mapping(top)) = yaml.root().map(brief_syntax::yaml::Node::value) else {
-        return Defined::open();
+    let Some(Value::Mapping(top)) = yaml.root().map(Node::value) else {
+        return DefinedNames::open();
     };
-    let mut found = Defined::default();
-    if let Some(Value::Mapping(includes)) = top.get("includes").map(brief_syntax::yaml::Node::value)
-    {
+    let mut found = DefinedNames::default();
+    if let Some(Value::Mapping(includes)) = top.get("includes").map(Node::value) {
         let of = |name: &str| (format!("{name}:"), String::new());
         found.patterns.extend(includes.fields().map(|field| of(field.name())));
         // A flattened one adds its tasks under their own names.
         found.is_open |= text.contains("flatten:");
     }
-    if let Some(Value::Mapping(tasks)) = top.get("tasks").map(brief_syntax::yaml::Node::value) {
+    if let Some(Value::Mapping(tasks)) = top.get("tasks").map(Node::value) {
         for field in tasks.fields() {
             match field.name().split_once('*') {
                 Some((start, end)) => found.patterns.push((start.to_owned(), end.to_owned())),
@@ -470,20 +449,17 @@ fn taskfile(text: &str) -> Defined {
                 }
             }
             if let Value::Mapping(task) = field.value.value()
-                && let Some(Value::Sequence(aliases)) =
-                    task.get("aliases").map(brief_syntax::yaml::Node::value)
+                && let Some(Value::Sequence(aliases)) = task.get("aliases").map(Node::value)
             {
-                found.names.extend(
-                    aliases.iter().filter_map(brief_syntax::yaml::Node::as_str).map(str::to_owned),
-                );
+                found.names.extend(aliases.iter().filter_map(Node::as_str).map(str::to_owned));
             }
         }
     }
     found
 }
 
-fn noxfile(text: &str) -> Defined {
-    let mut found = Defined::default();
+fn noxfile(text: &str) -> DefinedNames {
+    let mut found = DefinedNames::default();
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("def ").or_else(|| line.strip_prefix("async def ")) {
             found.names.extend(rest.split('(').next().map(str::to_owned));
@@ -503,7 +479,7 @@ fn noxfile(text: &str) -> Defined {
 mod tests {
     use super::*;
 
-    fn names(defined: &Defined) -> Vec<&str> {
+    fn names(defined: &DefinedNames) -> Vec<&str> {
         defined.names.iter().map(String::as_str).collect()
     }
 

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use brief_dialects::{GuidanceText, ProjectFiles};
 use brief_syntax::diagnostic::{Edit, Fix};
-use brief_syntax::markdown::CodeBlock;
+use brief_syntax::markdown::{CodeBlock, Passage};
 use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::{Diagnostic, Root, Rule, Source, Span, System, rules};
 
@@ -176,12 +176,9 @@ pub(crate) struct ReferenceCheck<'c> {
 
 impl<'c> ReferenceCheck<'c> {
     pub(crate) fn new(system: &'c dyn System, root: &'c Root, files: &'c ProjectFiles) -> Self {
+        let manifests = Manifests::new(system, root, files);
         let index = PathIndex::new(system, root, files);
-        ReferenceCheck {
-            manifests: Manifests::new(system, root, files),
-            index,
-            seen: BTreeSet::new(),
-        }
+        ReferenceCheck { manifests, index, seen: BTreeSet::new() }
     }
 
     /// Returns what a text names and the project does not have. A text that stands in two places is looked at once.
@@ -200,18 +197,24 @@ impl<'c> ReferenceCheck<'c> {
         if is_elsewhere(below) || !self.seen.insert(hasher.finish()) {
             return Vec::new();
         }
-        let mut look =
-            Look { check: self, text, real, directory, known: BTreeSet::new(), found: Vec::new() };
+        let mut search = ReferenceSearch {
+            check: self,
+            text,
+            real,
+            directory,
+            known: BTreeSet::new(),
+            found: Vec::new(),
+        };
         for section in prose.sections.iter().filter(|one| !paths::is_example(&one.headings)) {
             for passage in &section.passages {
-                look.passage(passage);
+                search.passage(passage);
             }
             for block in &section.blocks {
-                look.block(body, block);
+                search.block(body, block);
             }
         }
-        look.found.truncate(REPORTED_PER_TEXT);
-        look.found
+        search.found.truncate(REPORTED_PER_TEXT);
+        search.found
     }
 
     /// Returns the problems of a text that are likely enough without history.
@@ -222,8 +225,8 @@ impl<'c> ReferenceCheck<'c> {
     }
 }
 
-/// A look at one text.
-struct Look<'l, 'c> {
+/// The search for references in one text.
+struct ReferenceSearch<'l, 'c> {
     check: &'l ReferenceCheck<'c>,
     text: &'l GuidanceText<'l>,
     /// Its file, with links followed.
@@ -235,12 +238,12 @@ struct Look<'l, 'c> {
     found: Vec<StaleReference>,
 }
 
-impl Look<'_, '_> {
+impl ReferenceSearch<'_, '_> {
     fn span(&self, start: usize, end: usize) -> Span {
         self.text.place(start, end)
     }
 
-    fn passage(&mut self, passage: &brief_syntax::markdown::Passage) {
+    fn passage(&mut self, passage: &Passage) {
         for version in versions::named_versions(passage) {
             self.version(passage, &version);
         }
@@ -256,7 +259,7 @@ impl Look<'_, '_> {
             let is_path = commands.is_empty()
                 && !code.text.contains(' ')
                 && !code.is_linked
-                && self.index.is_path(&code.text);
+                && paths::is_path(&code.text);
             if commands.is_empty() && !is_path {
                 continue;
             }
@@ -344,7 +347,7 @@ impl Look<'_, '_> {
                 let start = offset + start + lead;
                 let span = self.span(start, start + trimmed.len());
                 // Only history tells a file of the project from any other.
-                if self.index.is_path(trimmed) {
+                if paths::is_path(trimmed) {
                     self.path_at(trimmed, &place, span, true);
                 }
             }
@@ -396,7 +399,7 @@ impl Look<'_, '_> {
                 }
             }
         };
-        let noun = runner.noun();
+        let facts = runner.facts();
         let (manifest, near, likelihood) =
             match self.check.manifests.look_up(runner, name, &directory) {
                 Lookup::There => return,
@@ -407,6 +410,7 @@ impl Look<'_, '_> {
                 }
                 Lookup::NoManifest => (None, None, None),
             };
+        let noun = facts.noun;
         let message = match &manifest {
             Some(manifest) => format!("`{name}` is not a {noun}: `{manifest}` does not define it"),
             None => format!("`{name}` is not a {noun}: no file of the project defines one"),
@@ -422,7 +426,8 @@ impl Look<'_, '_> {
         };
         let line =
             manifest.map(|manifest| (manifest, DefiningLine::Target(runner, name.to_owned())));
-        let paths = if line.is_some() { Vec::new() } else { usual_manifests(runner) };
+        let usual = facts.manifests.iter().filter(|_| line.is_none());
+        let paths = usual.map(|name| (*name).to_owned()).collect();
         self.found.push(StaleReference {
             source: Arc::clone(self.text.source),
             span,
@@ -438,11 +443,7 @@ impl Look<'_, '_> {
         });
     }
 
-    fn version(
-        &mut self,
-        passage: &brief_syntax::markdown::Passage,
-        named: &versions::NamedVersion,
-    ) {
+    fn version(&mut self, passage: &Passage, named: &versions::NamedVersion) {
         let wanted = versions::wanted(&self.check.manifests, named.runtime, &self.directory);
         let Some(wanted) = wanted else { return };
         let Some(problem) = versions::disagreement(named, &wanted) else { return };
@@ -502,29 +503,4 @@ impl Look<'_, '_> {
             trace: Trace { paths: missing.places, line: None, is_needed: is_made },
         });
     }
-}
-
-impl<'c> std::ops::Deref for Look<'_, 'c> {
-    type Target = ReferenceCheck<'c>;
-
-    fn deref(&self) -> &ReferenceCheck<'c> {
-        self.check
-    }
-}
-
-/// The files that define names for a runner, at the top of a project.
-fn usual_manifests(runner: Runner) -> Vec<String> {
-    let names: &[&str] = match runner {
-        Runner::Make => &["Makefile", "GNUmakefile", "makefile"],
-        Runner::Just => &["justfile", "Justfile", ".justfile"],
-        Runner::Task => &["Taskfile.yml", "Taskfile.yaml"],
-        Runner::Package => &["package.json"],
-        Runner::Composer => &["composer.json"],
-        Runner::Deno => &["deno.json", "deno.jsonc"],
-        Runner::Mise => &["mise.toml", ".mise.toml"],
-        Runner::Poe => &["pyproject.toml"],
-        Runner::Nox => &["noxfile.py"],
-        _ => &["Cargo.toml"],
-    };
-    names.iter().map(|name| (*name).to_owned()).collect()
 }

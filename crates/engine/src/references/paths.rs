@@ -104,6 +104,9 @@ const GONE: [&str; 16] = [
     "replaced by",
 ];
 
+/// The limit for directories of one name that a path is looked for in.
+const MOST_NAMESAKES: usize = 5;
+
 /// Returns whether headings announce examples.
 pub(super) fn is_example(headings: &[String]) -> bool {
     let words = [
@@ -156,6 +159,31 @@ pub(super) struct MissingPath {
     pub(super) moved: Option<String>,
 }
 
+/// Returns whether code is surely the path of a file of a project.
+pub(super) fn is_path(text: &str) -> bool {
+    let is_plain = text.chars().all(|letter| letter.is_alphanumeric() || "._-/+:".contains(letter))
+        && text.contains('/');
+    let parts: Vec<&str> =
+        text.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
+    let Some(last) = parts.last().filter(|_| is_plain) else { return false };
+    let last = last.split(':').next().unwrap_or(last);
+    let end = last.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, end)| end);
+    let is_file = end.is_some_and(|end| EXTENSIONS.contains(&end));
+    let is_directory = text.ends_with('/') && parts.len() > 1;
+    // A user's own settings are not committed.
+    let is_own = parts[0].starts_with('.')
+        && ["settings", "mcp", "config"].iter().any(|own| last.starts_with(own));
+    let is_made = is_own || parts.iter().any(|part| MADE.contains(part));
+    // `Foo.ts` in `components/Foo.ts` may be one of many.
+    let is_stand_in = parts.iter().any(|part| {
+        let stem = part.split('.').next().unwrap_or(part);
+        super::commands::is_stand_in(stem) && stem.len() > 1
+            || stem.contains("YYYY")
+            || stem.contains("XX")
+    });
+    (is_file || is_directory) && !is_made && !is_stand_in && Wanted::of(text).is_some()
+}
+
 /// The paths of a project, by their last names.
 pub(super) struct PathIndex<'c> {
     system: &'c dyn System,
@@ -167,40 +195,8 @@ pub(super) struct PathIndex<'c> {
 
 impl<'c> PathIndex<'c> {
     pub(super) fn new(system: &'c dyn System, root: &'c Root, files: &'c ProjectFiles) -> Self {
-        PathIndex {
-            system,
-            root,
-            files,
-            names: OnceCell::new(),
-            ignored: IgnoreFiles::new(system, root),
-        }
-    }
-
-    /// Returns whether code is surely the path of a file of a project.
-    #[expect(clippy::unused_self, reason = "it belongs to the questions about paths")]
-    pub(super) fn is_path(&self, text: &str) -> bool {
-        let is_plain =
-            text.chars().all(|letter| letter.is_alphanumeric() || "._-/+:".contains(letter))
-                && text.contains('/');
-        let parts: Vec<&str> =
-            text.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
-        let Some(last) = parts.last().filter(|_| is_plain) else { return false };
-        let last = last.split(':').next().unwrap_or(last);
-        let end = last.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, end)| end);
-        let is_file = end.is_some_and(|end| EXTENSIONS.contains(&end));
-        let is_directory = text.ends_with('/') && parts.len() > 1;
-        // A user's own settings are not committed.
-        let is_own = parts[0].starts_with('.')
-            && ["settings", "mcp", "config"].iter().any(|own| last.starts_with(own));
-        let is_made = is_own || parts.iter().any(|part| MADE.contains(part));
-        // `Foo.ts` in `components/Foo.ts` may be one of many.
-        let is_stand_in = parts.iter().any(|part| {
-            let stem = part.split('.').next().unwrap_or(part);
-            super::commands::is_stand_in(stem) && stem.len() > 1
-                || stem.contains("YYYY")
-                || stem.contains("XX")
-        });
-        (is_file || is_directory) && !is_made && !is_stand_in && Wanted::of(text).is_some()
+        let ignored = IgnoreFiles::new(system, root);
+        PathIndex { system, root, files, names: OnceCell::new(), ignored }
     }
 
     fn names(&self) -> &HashMap<&'c str, Vec<&'c str>> {
@@ -260,9 +256,7 @@ impl<'c> PathIndex<'c> {
         };
         Some(MissingPath { places, moved })
     }
-}
 
-impl PathIndex<'_> {
     /// Returns the places that a path has below directories that its own beginning names: `core/src/x.rs` below
     /// `crates/core/src`.
     fn below_known_directories(&self, end: &str) -> Vec<String> {
@@ -282,9 +276,6 @@ impl PathIndex<'_> {
         Vec::new()
     }
 }
-
-/// The number of directories of one name that a path is looked for in.
-const MOST_NAMESAKES: usize = 5;
 
 /// Returns whether a name is unlikely to be that of two different files.
 fn is_distinct(name: &str) -> bool {
@@ -330,10 +321,9 @@ fn is_distinct(name: &str) -> bool {
 
 /// A file that was moved keeps at least one directory of its way, or loses all but one of them.
 fn shares_directory(path: &str, wanted: &str) -> bool {
-    let directories = |path: &str| -> BTreeSet<String> {
+    fn directories(path: &str) -> BTreeSet<&str> {
         let above = path.rsplit_once('/').map_or("", |(above, _)| above);
-        above.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
-    };
-    let (there, here) = (directories(path), directories(wanted));
-    !there.is_disjoint(&here)
+        above.split('/').filter(|part| !part.is_empty()).collect()
+    }
+    !directories(path).is_disjoint(&directories(wanted))
 }

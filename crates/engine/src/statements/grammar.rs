@@ -176,16 +176,12 @@ pub(crate) fn demands(passage: &Passage, sentence: &str) -> Vec<Demand> {
     if words.is_empty() || words.iter().any(|word| HEDGES.contains(word)) {
         return Vec::new();
     }
-    let mut found = Vec::new();
     let (is_ban, rest) = stance(&words);
-    found.extend(style(lower, label, &words, is_ban));
+    let mut found: Vec<Demand> = style(lower, label, &words, rest, is_ban).into_iter().collect();
     found.extend(naming(label, &words));
     found.extend(test_command(label, lower));
-    let has_more = found.is_empty();
-    let managers = package_manager(label, rest, &words, is_ban);
-    let has_manager = !managers.is_empty();
-    found.extend(managers);
-    if has_more && !has_manager && label.is_none() {
+    found.extend(package_manager(label, rest, &words, is_ban));
+    if found.is_empty() && label.is_none() {
         found.extend(practice(lower, rest, is_ban));
     }
     found
@@ -233,17 +229,11 @@ fn stance<'w, 'l>(words: &'w [&'l str]) -> (bool, &'w [&'l str]) {
         &["you", "should"],
         &["exclusively"],
     ];
-    for ban in BANS {
-        if words.starts_with(ban) {
-            return (true, &words[ban.len()..]);
-        }
+    let starts = |phrase: &&&[&str]| words.starts_with(phrase);
+    if let Some(ban) = BANS.iter().find(starts) {
+        return (true, &words[ban.len()..]);
     }
-    for demand in DEMANDS {
-        if words.starts_with(demand) {
-            return (false, &words[demand.len()..]);
-        }
-    }
-    (false, words)
+    (false, DEMANDS.iter().find(starts).map_or(words, |demand| &words[demand.len()..]))
 }
 
 /// Reads package managers: "use pnpm", "never use npm or yarn", "use uv instead of pip".
@@ -332,55 +322,40 @@ fn number(word: &str) -> Option<u32> {
 }
 
 /// Reads indentation, quotes, semicolons and line length.
-fn style(lower: &str, label: Option<&str>, words: &[&str], is_ban: bool) -> Vec<Demand> {
+fn style(
+    lower: &str,
+    label: Option<&str>,
+    words: &[&str],
+    rest: &[&str],
+    is_ban: bool,
+) -> Option<Demand> {
     let label = label.unwrap_or_default();
-    let (_, rest) = stance(words);
-    let of = |topic: Topic, value: &str| vec![Demand::new(topic, value, is_ban)];
+    let of = |topic: Topic, value: &str| Some(Demand::new(topic, value, is_ban));
+    let spaces = |width: u32| of(Topic::Indentation, &format!("{width} spaces"));
     let is_indent = label.contains("indent") || lower.contains("indent");
-    let spaces = |rest: &[&str]| -> Option<String> {
-        let at = rest.iter().position(|word| ["spaces", "space"].contains(word))?;
-        Some(
-            at.checked_sub(1)
-                .and_then(|before| number(rest[before]))
-                .map_or("spaces".to_owned(), |width| format!("{width} spaces")),
-        )
-    };
-    match rest {
+    let has_tab = lower.contains("tab");
+    let demand = match rest {
         ["use", "tabs"]
         | ["use", "tabs", "for", "indentation" | "indenting", ..]
         | ["indent", "with" | "using", "tabs", ..]
         | ["use", "tabs", "not" | "instead", ..]
         | ["use", "tab", "indentation"]
-        | ["tabs", "for", "indentation", ..] => {
-            return of(Topic::Indentation, "tabs");
+        | ["tabs", "for", "indentation", ..] => of(Topic::Indentation, "tabs"),
+        ["tabs"] if is_indent => of(Topic::Indentation, "tabs"),
+        ["use", "spaces", ..] if is_indent || has_tab || rest.len() == 2 => {
+            of(Topic::Indentation, "spaces")
         }
-        ["tabs"] if is_indent => return of(Topic::Indentation, "tabs"),
-        ["use", "spaces", ..] if is_indent || rest.len() == 2 || lower.contains("tab") => {
-            return of(Topic::Indentation, "spaces");
+        ["use", width, "spaces" | "space", ..] if is_indent || has_tab || rest.len() == 3 => {
+            number(width).and_then(spaces)
         }
-        ["use", width, "spaces" | "space", ..]
-            if number(width).is_some()
-                && (is_indent || rest.len() == 3 || lower.contains("tab")) =>
-        {
-            return of(Topic::Indentation, &spaces(rest).unwrap_or_default());
+        [width, "spaces" | "space", ..] if is_indent && rest.len() <= 5 => {
+            number(width).and_then(spaces)
         }
-        [width, "spaces" | "space", ..]
-            if number(width).is_some() && is_indent && rest.len() <= 5 =>
-        {
-            return of(Topic::Indentation, &spaces(rest).unwrap_or_default());
-        }
-        ["indent", "with" | "using" | "by", width, "spaces", ..] if number(width).is_some() => {
-            return of(Topic::Indentation, &spaces(rest).unwrap_or_default());
-        }
+        ["indent", "with" | "using" | "by", width, "spaces", ..] => number(width).and_then(spaces),
         ["use", joined, "indentation" | "indents" | "indent"]
         | [joined, "indentation" | "indents"] => {
-            let width = joined
-                .strip_suffix("-space")
-                .or_else(|| joined.strip_suffix("-spaces"))
-                .and_then(number);
-            if let Some(width) = width {
-                return of(Topic::Indentation, &format!("{width} spaces"));
-            }
+            let width = joined.strip_suffix("-space").or_else(|| joined.strip_suffix("-spaces"));
+            width.and_then(number).and_then(spaces)
         }
         ["use" | "prefer", kind @ ("single" | "double"), "quotes"]
         | [
@@ -392,17 +367,19 @@ fn style(lower: &str, label: Option<&str>, words: &[&str], is_ban: bool) -> Vec<
             ..,
         ]
         | [kind @ ("single" | "double"), "quotes"]
-        | [kind @ ("single" | "double"), "quotes", "for", "strings"] => {
-            return of(Topic::Quotes, kind);
-        }
+        | [kind @ ("single" | "double"), "quotes", "for", "strings"] => of(Topic::Quotes, kind),
         ["use", "semicolons"] | ["semicolons"] | ["end", "statements", "with", "semicolons"] => {
-            return vec![Demand::new(Topic::Semicolons, "semicolons", is_ban)];
+            of(Topic::Semicolons, "semicolons")
         }
-        ["omit" | "skip", "semicolons"] => {
-            return vec![Demand::new(Topic::Semicolons, "semicolons", true)];
-        }
-        _ => {}
-    }
+        ["omit" | "skip", "semicolons"] => Some(Demand::new(Topic::Semicolons, "semicolons", true)),
+        _ => None,
+    };
+    demand.or_else(|| {
+        line_length(lower, label, words).and_then(|length| of(Topic::LineLength, &length))
+    })
+}
+
+fn line_length(lower: &str, label: &str, words: &[&str]) -> Option<String> {
     let length = words.iter().find_map(|word| {
         let word =
             word.strip_suffix("-character").or_else(|| word.strip_suffix("-char")).unwrap_or(word);
@@ -414,12 +391,8 @@ fn style(lower: &str, label: Option<&str>, words: &[&str], is_ban: bool) -> Vec<
         .any(|said| lower.contains(said) || label.contains(said))
         || lower.starts_with("lines ")
         || lower.starts_with("keep lines");
-    match length {
-        Some(length) if is_length && numbers <= 1 && words.len() <= 9 => {
-            of(Topic::LineLength, &length.to_string())
-        }
-        _ => Vec::new(),
-    }
+    let length = length.filter(|_| is_length && numbers <= 1 && words.len() <= 9)?;
+    Some(length.to_string())
 }
 
 const CASES: [(&str, &str); 10] = [
@@ -488,9 +461,9 @@ fn singular(word: &str) -> String {
 }
 
 /// Reads "run tests with `pytest`", "tests: `cargo nextest run`".
-fn test_command(label: Option<&str>, lower: &str) -> Vec<Demand> {
-    let Some((before, rest)) = lower.split_once('`') else { return Vec::new() };
-    let Some((command, after)) = rest.split_once('`') else { return Vec::new() };
+fn test_command(label: Option<&str>, lower: &str) -> Option<Demand> {
+    let (before, rest) = lower.split_once('`')?;
+    let (command, after) = rest.split_once('`')?;
     let before = before.trim().trim_end_matches(':').trim();
     let is_label = label.is_some_and(|label| {
         ["test", "tests", "run tests", "test command", "testing", "run all tests"].contains(&label)
@@ -514,37 +487,33 @@ fn test_command(label: Option<&str>, lower: &str) -> Vec<Demand> {
                 || after.trim() == "to run tests"
                 || after.trim() == "to run the tests");
     if !is_test || !after.trim().is_empty() && before != "use" {
-        return Vec::new();
+        return None;
     }
-    runner(command)
-        .into_iter()
-        .map(|(kind, value)| Demand::new(Topic::TestRunner(kind), value, false))
-        .collect()
+    let (kind, value) = test_runner(command)?;
+    Some(Demand::new(Topic::TestRunner(kind), value, false))
 }
 
-fn runner(command: &str) -> Vec<(&'static str, String)> {
+fn test_runner(command: &str) -> Option<(&'static str, String)> {
     let mut words: Vec<&str> = command.split_whitespace().collect();
     if words.first().is_some_and(|first| ["npx", "bunx"].contains(first)) {
         words.remove(0);
     }
-    match words.as_slice() {
+    let (kind, value) = match words.as_slice() {
         ["uv" | "poetry" | "pdm", "run", "pytest"]
         | ["pytest"]
-        | ["python" | "python3", "-m", "pytest"] => {
-            vec![("python", "pytest".to_owned())]
-        }
-        ["python" | "python3", "-m", "unittest"] => vec![("python", "unittest".to_owned())],
-        ["vitest" | "jest" | "mocha" | "ava"] | ["vitest" | "jest", "run"] => {
-            vec![("js framework", words[0].to_owned())]
-        }
+        | ["python" | "python3", "-m", "pytest"] => ("python", "pytest"),
+        ["python" | "python3", "-m", "unittest"] => ("python", "unittest"),
+        [runner @ ("vitest" | "jest" | "mocha" | "ava")]
+        | [runner @ ("vitest" | "jest"), "run"] => ("js framework", *runner),
         [manager @ ("npm" | "pnpm" | "yarn" | "bun"), "test"]
         | [manager @ ("npm" | "pnpm" | "yarn" | "bun"), "run", "test"] => {
-            vec![("js", format!("{manager} test"))]
+            return Some(("js", format!("{manager} test")));
         }
-        ["cargo", "test"] => vec![("rust", "cargo test".to_owned())],
-        ["cargo", "nextest", "run"] => vec![("rust", "cargo nextest".to_owned())],
-        _ => Vec::new(),
-    }
+        ["cargo", "test"] => ("rust", "cargo test"),
+        ["cargo", "nextest", "run"] => ("rust", "cargo nextest"),
+        _ => return None,
+    };
+    Some((kind, value.to_owned()))
 }
 
 /// Words that begin a demand.
@@ -559,13 +528,10 @@ const VERBS: [&str; 34] = [
 fn practice(lower: &str, rest: &[&str], is_ban: bool) -> Vec<Demand> {
     let [verb, objects @ ..] = rest else { return Vec::new() };
     let gerund = verb.strip_suffix("ing").filter(|_| is_ban);
-    let verb = match gerund {
-        Some(stem) => VERBS
-            .iter()
-            .copied()
-            .find(|known| *known == stem || known.strip_suffix('e') == Some(stem)),
-        None => VERBS.iter().copied().find(|known| known == verb),
-    };
+    let verb = VERBS.iter().copied().find(|known| match gerund {
+        Some(stem) => *known == stem || known.strip_suffix('e') == Some(stem),
+        None => known == verb,
+    });
     // `avoid any`, `no emojis`.
     let is_brief = ["avoid ", "no "].iter().any(|word| lower.starts_with(word));
     let is_short = is_ban && verb.is_none() && rest.len() <= 2 && is_brief;

@@ -15,6 +15,7 @@ use brief_syntax::{Diagnostic, Root, Span, rules};
 use super::SaidText;
 use super::meetings::Meetings;
 use crate::estimate_tokens;
+use crate::repetition::common;
 
 /// The number of words from which on a passage counts.
 const FEWEST_WORDS: usize = 8;
@@ -45,20 +46,7 @@ pub(super) struct Print {
 
 impl Print {
     fn is_like(&self, other: &Print) -> bool {
-        let (mut left, mut right) =
-            (self.shingles.iter().peekable(), other.shingles.iter().peekable());
-        let mut shared = 0;
-        while let (Some(one), Some(two)) = (left.peek(), right.peek()) {
-            match one.cmp(two) {
-                std::cmp::Ordering::Less => drop(left.next()),
-                std::cmp::Ordering::Greater => drop(right.next()),
-                std::cmp::Ordering::Equal => {
-                    shared += 1;
-                    left.next();
-                    right.next();
-                }
-            }
-        }
+        let shared = common(&self.shingles, &other.shingles);
         let all = self.shingles.len() + other.shingles.len() - shared;
         shared * 100 >= all * ALIKE
     }

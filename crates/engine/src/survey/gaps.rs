@@ -1,9 +1,11 @@
 //! The files that nothing is for, by directory.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::Path;
 
 use brief_dialects::FileSet;
+use brief_syntax::paths::slashed;
 
 use super::Survey;
 
@@ -22,32 +24,29 @@ pub struct CoverageGap<'c> {
     pub names: Vec<&'c str>,
 }
 
-/// The number of files of a certain kind before each index.
-struct Tally(Vec<usize>);
+/// The number of marked files before each index.
+pub(crate) struct MarkCounts(Vec<usize>);
 
-impl Tally {
-    fn new(files: usize, is_counted: impl Fn(usize) -> bool) -> Tally {
-        let mut sums = Vec::with_capacity(files + 1);
-        let mut sum = 0;
-        sums.push(0);
-        for file in 0..files {
-            sum += usize::from(is_counted(file));
-            sums.push(sum);
-        }
-        Tally(sums)
+impl MarkCounts {
+    pub(crate) fn new(files: usize, is_marked: impl Fn(usize) -> bool) -> MarkCounts {
+        let sums = (0..files).scan(0, |sum, file| {
+            *sum += usize::from(is_marked(file));
+            Some(*sum)
+        });
+        MarkCounts(std::iter::once(0).chain(sums).collect())
     }
 
-    fn within(&self, start: usize, end: usize) -> usize {
-        self.0[end] - self.0[start]
+    pub(crate) fn within(&self, files: Range<usize>) -> usize {
+        self.0[files.end] - self.0[files.start]
     }
 }
 
-/// The search, from the top down.
-struct Search<'s, 'c> {
+/// The search for files without guidance, from the top down.
+struct GapSearch<'s, 'c> {
     files: &'c [String],
-    bare: Tally,
+    bare: MarkCounts,
     /// Files that guidance stands in need none.
-    neutral: Tally,
+    neutral: MarkCounts,
     is_bare: &'s dyn Fn(usize) -> bool,
     gaps: Vec<CoverageGap<'c>>,
 }
@@ -59,30 +58,27 @@ impl<'c> Survey<'c> {
         let files = self.files.files.as_slice();
         let sources = self.sources(root);
         let is_bare = |file: usize| !self.covered.contains(file) && !sources.contains(file);
-        let mut search = Search {
+        let mut search = GapSearch {
             files,
-            bare: Tally::new(files.len(), is_bare),
-            neutral: Tally::new(files.len(), |file| sources.contains(file)),
+            bare: MarkCounts::new(files.len(), is_bare),
+            neutral: MarkCounts::new(files.len(), |file| sources.contains(file)),
             is_bare: &is_bare,
             gaps: Vec::new(),
         };
         let places = self.files.places_below(directory);
-        search.look(directory, places.start, places.end);
+        search.look(directory, places);
         search.gaps
     }
 
-    /// The files that guidance stands in.
+    /// Returns the files that guidance stands in.
     fn sources(&self, root: &Path) -> FileSet {
         let items = self.items.iter().map(|surveyed| surveyed.item.path);
         let paths = items.chain(self.left_out.iter().map(|left_out| left_out.path));
-        let paths: HashSet<_> = paths.map(Path::as_os_str).collect();
         let mut sources = FileSet::new(self.files.files.len());
-        let mut sorted: Vec<_> = paths.into_iter().collect();
-        sorted.sort_unstable();
-        for path in sorted {
+        // As bytes: paths are compared part by part.
+        for path in paths.map(Path::as_os_str).collect::<BTreeSet<_>>() {
             let Ok(below) = Path::new(path).strip_prefix(root) else { continue };
-            let names: Vec<_> = below.iter().map(std::ffi::OsStr::to_string_lossy).collect();
-            if let Ok(file) = self.files.files.binary_search(&names.join("/")) {
+            if let Ok(file) = self.files.files.binary_search(&slashed(below)) {
                 sources.insert(file);
             }
         }
@@ -90,40 +86,29 @@ impl<'c> Survey<'c> {
     }
 }
 
-impl Search<'_, '_> {
-    /// Looks at a directory whose files stand between two places. A walk has no more levels than
+impl GapSearch<'_, '_> {
+    /// Looks at a directory with the places of its files. A walk has no more levels than
     /// fit on the stack.
-    fn look(&mut self, directory: &str, start: usize, end: usize) {
-        let bare = self.bare.within(start, end);
-        if bare == 0 {
+    fn look(&mut self, directory: &str, places: Range<usize>) {
+        let Range { start: mut file, end } = places;
+        let files = self.bare.within(places.clone());
+        if files == 0 {
             return;
         }
-        let of = end - start - self.neutral.within(start, end);
-        if bare == of {
-            self.gaps.push(CoverageGap {
-                directory: directory.to_owned(),
-                is_deep: true,
-                files: bare,
-                of,
-                names: Vec::new(),
-            });
+        let of = places.len() - self.neutral.within(places);
+        let (directory, names) = (directory.to_owned(), Vec::new());
+        if files == of {
+            self.gaps.push(CoverageGap { directory, is_deep: true, files, of, names });
             return;
         }
         let prefix = if directory.is_empty() { 0 } else { directory.len() + 1 };
-        let mut own = CoverageGap {
-            directory: directory.to_owned(),
-            is_deep: false,
-            files: 0,
-            of: 0,
-            names: Vec::new(),
-        };
+        let mut own = CoverageGap { directory, is_deep: false, files: 0, of: 0, names };
         let mut below = Vec::new();
-        let mut file = start;
         while file < end {
             let path = &self.files[file];
             match path[prefix..].find('/') {
                 None => {
-                    own.of += 1 - self.neutral.within(file, file + 1);
+                    own.of += 1 - self.neutral.within(file..file + 1);
                     if (self.is_bare)(file) {
                         own.files += 1;
                         own.names.push(&path[prefix..]);
@@ -136,7 +121,7 @@ impl Search<'_, '_> {
                         other.strip_prefix(child).is_some_and(|rest| rest.starts_with('/'))
                     };
                     let after = file + self.files[file..end].partition_point(inside);
-                    below.push((child, file, after));
+                    below.push((child, file..after));
                     file = after;
                 }
             }
@@ -144,8 +129,8 @@ impl Search<'_, '_> {
         if own.files > 0 {
             self.gaps.push(own);
         }
-        for (child, start, end) in below {
-            self.look(child, start, end);
+        for (child, places) in below {
+            self.look(child, places);
         }
     }
 }

@@ -26,6 +26,7 @@ use crate::sees::{Arrival, Sees, Sight, Viewer};
 
 pub use coverage::{Coverage, HEAVY, IdleItem};
 pub use gaps::CoverageGap;
+pub(crate) use gaps::MarkCounts;
 
 /// A project's guidance, seen from above.
 #[derive(Debug)]
@@ -137,14 +138,14 @@ impl DialectCost {
 }
 
 /// The identity of an item.
-type Key<'c> = (&'c OsStr, usize, Name<'c>);
+type ItemKey<'c> = (&'c OsStr, usize, Name<'c>);
 
-fn key<'c>(item: &Item<'c>) -> Key<'c> {
+fn key<'c>(item: &Item<'c>) -> ItemKey<'c> {
     (item.path.as_os_str(), item.line, item.name)
 }
 
 /// A text that stands in more than one place, and the files that get it.
-struct Shared {
+struct SharedText {
     tokens: usize,
     delivered: FileSet,
     loaded: FileSet,
@@ -152,15 +153,15 @@ struct Shared {
 
 struct SharedTexts<'c> {
     places: HashMap<Text<'c>, usize>,
-    texts: Vec<Shared>,
+    texts: Vec<SharedText>,
 }
 
 impl<'c> SharedTexts<'c> {
-    fn get(&mut self, text: Text<'c>, files: usize) -> &mut Shared {
+    fn get(&mut self, text: Text<'c>, files: usize) -> &mut SharedText {
         let place = *self.places.entry(text).or_insert(self.texts.len());
         if place == self.texts.len() {
             let none = || FileSet::new(files);
-            self.texts.push(Shared { tokens: 0, delivered: none(), loaded: none() });
+            self.texts.push(SharedText { tokens: 0, delivered: none(), loaded: none() });
         }
         &mut self.texts[place]
     }
@@ -187,7 +188,7 @@ impl<'c> Survey<'c> {
             covered: FileSet::new(files.files.len()),
             examples: BTreeSet::new(),
         };
-        let mut known: HashMap<Key<'c>, usize> = HashMap::new();
+        let mut known: HashMap<ItemKey<'c>, usize> = HashMap::new();
         // What stands in one place only need not be held against anything.
         let mut places: HashMap<Text<'c>, usize> = HashMap::new();
         for Applied { item, .. } in listed.items {
@@ -233,7 +234,7 @@ impl<'c> Survey<'c> {
                 }
             }
         });
-        for Shared { tokens, mut delivered, loaded } in shared.texts {
+        for SharedText { tokens, mut delivered, loaded } in shared.texts {
             delivered.subtract(&loaded);
             survey.charge(&delivered, tokens);
         }
@@ -447,11 +448,11 @@ fn is_loaded(left_out: &LeftOut<'_>) -> bool {
 #[derive(Default)]
 struct Tally<'c> {
     /// A client that reads two files with the same text has it twice.
-    loaded: HashMap<Key<'c>, usize>,
+    loaded: HashMap<ItemKey<'c>, usize>,
     loaded_texts: HashSet<Text<'c>>,
     /// A text that is loaded for some file is not delivered, and taken out at the end.
     delivered: HashMap<Text<'c>, usize>,
-    offered: HashMap<Key<'c>, usize>,
+    offered: HashMap<ItemKey<'c>, usize>,
 }
 
 impl<'c> Tally<'c> {

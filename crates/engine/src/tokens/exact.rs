@@ -11,21 +11,22 @@ use brief_syntax::project::resolve_existing;
 use brief_syntax::system::{cache_directory, resolved_home};
 
 use super::estimate::estimate_tokens;
-use super::record::{Key, Record};
+use super::record::{CountRecord, TextHash};
 
 /// The vocabulary of current models of `OpenAI`, the largest one that is public.
 const VOCABULARY: &str = "o200k_base";
 
 /// Counts with a vocabulary and a record.
-pub(super) struct Exact<'s> {
+pub(super) struct ExactCounter<'s> {
     system: &'s dyn System,
-    record: Mutex<Record>,
+    record: Mutex<CountRecord>,
 }
 
-impl<'s> Exact<'s> {
-    pub(super) fn new(system: &'s dyn System) -> Exact<'s> {
+impl<'s> ExactCounter<'s> {
+    pub(super) fn new(system: &'s dyn System) -> ExactCounter<'s> {
         let directory = cache_directory(system).map(|cache| cache.join("tokens"));
-        let exact = Exact { system, record: Mutex::new(Record::at(directory, VOCABULARY)) };
+        let exact =
+            ExactCounter { system, record: Mutex::new(CountRecord::at(directory, VOCABULARY)) };
         if let Ok(current) = system.current_dir() {
             exact.keep_out_of(&current);
         }
@@ -52,7 +53,7 @@ impl<'s> Exact<'s> {
         if text.is_empty() {
             return 0;
         }
-        let key = Key::of(text);
+        let key = TextHash::of(text);
         // Every token has a byte at least: what says something else was not written by us.
         if let Some(known) =
             self.record().get(self.system, key).filter(|&known| known <= text.len())
@@ -64,13 +65,13 @@ impl<'s> Exact<'s> {
         count
     }
 
-    fn record(&self) -> MutexGuard<'_, Record> {
+    fn record(&self) -> MutexGuard<'_, CountRecord> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// New counts are written down once, at the end.
-impl Drop for Exact<'_> {
+impl Drop for ExactCounter<'_> {
     fn drop(&mut self) {
         self.record().write(self.system);
     }

@@ -14,35 +14,31 @@ use std::path::Path;
 
 use brief_syntax::System;
 
-use exact::Exact;
+use exact::ExactCounter;
 
 /// Counts tokens.
 pub struct Counter<'s> {
-    method: CountMethod<'s>,
-}
-
-enum CountMethod<'s> {
-    Estimate,
-    Exact(Exact<'s>),
+    /// `None` for estimates.
+    exact: Option<ExactCounter<'s>>,
 }
 
 impl<'s> Counter<'s> {
     /// Returns a counter that is fast and roughly right.
     pub fn estimate() -> Counter<'s> {
-        Counter { method: CountMethod::Estimate }
+        Counter { exact: None }
     }
 
     /// Returns a counter that is exact for the `o200k` vocabulary. Counts are remembered in the
     /// user's cache directory by the hash of the text, so that only new texts cost time; a record
     /// that cannot be read or written is none.
     pub fn exact(system: &'s dyn System) -> Counter<'s> {
-        Counter { method: CountMethod::Exact(Exact::new(system)) }
+        Counter { exact: Some(ExactCounter::new(system)) }
     }
 
     /// Remembers nothing if the record would lie in `project`: asking never writes there.
     #[must_use]
-    pub fn outside(mut self, project: &Path) -> Counter<'s> {
-        if let CountMethod::Exact(exact) = &mut self.method {
+    pub fn outside(self, project: &Path) -> Counter<'s> {
+        if let Some(exact) = &self.exact {
             exact.keep_out_of(project);
         }
         self
@@ -50,15 +46,15 @@ impl<'s> Counter<'s> {
 
     /// Returns how many tokens `text` costs.
     pub fn count(&self, text: &str) -> usize {
-        match &self.method {
-            CountMethod::Estimate => estimate_tokens(text),
-            CountMethod::Exact(exact) => exact.count(text),
+        match &self.exact {
+            None => estimate_tokens(text),
+            Some(exact) => exact.count(text),
         }
     }
 
     /// Returns whether its numbers are exact.
     pub fn is_exact(&self) -> bool {
-        matches!(self.method, CountMethod::Exact(_))
+        self.exact.is_some()
     }
 
     /// Returns a number of tokens as people read it: an estimate does not look more exact than it

@@ -17,37 +17,39 @@ const LINE: usize = 42;
 
 /// The name of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Key(u128);
+pub(super) struct TextHash(u128);
 
-impl Key {
-    pub(super) fn of(text: &str) -> Key {
+impl TextHash {
+    pub(super) fn of(text: &str) -> TextHash {
         let hash = sha256(text.as_bytes());
-        Key(hash.get(..32).and_then(|half| u128::from_str_radix(half, 16).ok()).unwrap_or_default())
+        TextHash(
+            hash.get(..32).and_then(|half| u128::from_str_radix(half, 16).ok()).unwrap_or_default(),
+        )
     }
 }
 
 /// The counts of one vocabulary.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct CountRecord {
     directory: Option<PathBuf>,
     vocabulary: &'static str,
-    known: Option<Known>,
-    added: Vec<(Key, usize)>,
+    known: Option<RecordedCounts>,
+    added: Vec<(TextHash, usize)>,
 }
 
 /// The content of the file.
 #[derive(Debug, Default)]
-struct Known {
-    counts: HashMap<Key, usize>,
+struct RecordedCounts {
+    counts: HashMap<TextHash, usize>,
     /// The file itself, when it is large enough to be cut.
     bytes: Vec<u8>,
     is_too_large: bool,
 }
 
-impl Record {
+impl CountRecord {
     /// Returns the record in `directory`, which is read when a count is looked up.
-    pub(super) fn at(directory: Option<PathBuf>, vocabulary: &'static str) -> Record {
-        Record { directory, vocabulary, known: None, added: Vec::new() }
+    pub(super) fn at(directory: Option<PathBuf>, vocabulary: &'static str) -> CountRecord {
+        CountRecord { directory, vocabulary, known: None, added: Vec::new() }
     }
 
     pub(super) fn directory(&self) -> Option<&Path> {
@@ -63,14 +65,14 @@ impl Record {
         Some(self.directory.as_ref()?.join(self.vocabulary))
     }
 
-    pub(super) fn get(&mut self, system: &dyn System, key: Key) -> Option<usize> {
+    pub(super) fn get(&mut self, system: &dyn System, key: TextHash) -> Option<usize> {
         if self.known.is_none() {
             self.known = Some(self.path().map(|path| read(system, &path)).unwrap_or_default());
         }
         self.known.as_ref()?.counts.get(&key).copied()
     }
 
-    pub(super) fn add(&mut self, key: Key, count: usize) {
+    pub(super) fn add(&mut self, key: TextHash, count: usize) {
         self.known.get_or_insert_default().counts.insert(key, count);
         self.added.push((key, count));
     }
@@ -101,23 +103,25 @@ impl Record {
     }
 }
 
-fn line((key, count): &(Key, usize)) -> String {
+fn line((key, count): &(TextHash, usize)) -> String {
     // A text has at most as many tokens as bytes, and no text is that long.
     let count = u32::try_from(*count).unwrap_or(u32::MAX);
     format!("{:032x} {count:08x}\n", key.0)
 }
 
-fn read(system: &dyn System, path: &Path) -> Known {
+fn read(system: &dyn System, path: &Path) -> RecordedCounts {
     let bytes = match system.read(path, TOKEN_COUNT_BYTES as u64) {
         Ok(bytes) => bytes,
-        Err(ReadError::TooLarge { .. }) => return Known { is_too_large: true, ..Known::default() },
-        Err(_) => return Known::default(),
+        Err(ReadError::TooLarge { .. }) => {
+            return RecordedCounts { is_too_large: true, ..RecordedCounts::default() };
+        }
+        Err(_) => return RecordedCounts::default(),
     };
     let counts = bytes.split_inclusive(|&byte| byte == b'\n').filter_map(parse).collect();
-    Known { counts, bytes, is_too_large: false }
+    RecordedCounts { counts, bytes, is_too_large: false }
 }
 
-fn parse(line: &[u8]) -> Option<(Key, usize)> {
+fn parse(line: &[u8]) -> Option<(TextHash, usize)> {
     let line = std::str::from_utf8(line).ok().filter(|line| line.len() == LINE)?;
     let (key, count) = line.strip_suffix('\n')?.split_once(' ')?;
     let is_hexadecimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -125,5 +129,5 @@ fn parse(line: &[u8]) -> Option<(Key, usize)> {
         return None;
     }
     let count = u32::from_str_radix(count, 16).ok()?;
-    Some((Key(u128::from_str_radix(key, 16).ok()?), usize::try_from(count).ok()?))
+    Some((TextHash(u128::from_str_radix(key, 16).ok()?), usize::try_from(count).ok()?))
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use brief_clients::compile::Clients;
 use brief_clients::profile::{ProfileScope, Section};
 use brief_engine::diff::{self, DiffQuestion, slashed_below};
-use brief_engine::{Moment, System, estimate_tokens};
+use brief_engine::{Moment, System};
 use brief_profiles::OwnClients;
 use brief_registry::Durability;
 use brief_registry::fleet::{
@@ -23,7 +23,7 @@ use brief_syntax::Severity;
 use brief_syntax::text::visible_line;
 use serde::Serialize;
 
-use crate::revisions::{ComparedRevisions, change_heading, changed_lines, concerned};
+use crate::revisions::{ComparedRevisions, change_heading, changed_lines, concerned, short_id};
 
 /// An update that is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,8 +85,7 @@ impl MemberUpdate {
         };
         let short = |commit: &Option<String>| {
             let text = commit.as_deref().unwrap_or("none");
-            let text = text.strip_prefix("sha256:").unwrap_or(text);
-            text.get(..SHORT).unwrap_or(text).to_owned()
+            short_id(text.strip_prefix("sha256:").unwrap_or(text)).to_owned()
         };
         let mut lines = Vec::new();
         for SourceMove { source, from, to } in &self.moves {
@@ -111,9 +110,6 @@ impl MemberUpdate {
         format!("{}\n\n{}\n", visible_line(&subject), lines.join("\n"))
     }
 }
-
-/// The number of characters of a commit that people read.
-const SHORT: usize = 12;
 
 /// A source that moves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -207,41 +203,41 @@ pub fn update_member<T>(
     match run(system, member, update, &moving, newest, finish) {
         Ok(Some((found, made))) => UpdateOutcome::Changes(found, made),
         Ok(None) => UpdateOutcome::Current,
-        Err(Failed::Interrupted) => UpdateOutcome::Interrupted,
-        Err(Failed::Problem(problem)) => {
+        Err(UpdateFailure::Interrupted) => UpdateOutcome::Interrupted,
+        Err(UpdateFailure::Problem(problem)) => {
             UpdateOutcome::Problem(visible_line(&problem).into_owned())
         }
     }
 }
 
-enum Failed {
+enum UpdateFailure {
     Problem(String),
     Interrupted,
 }
 
-impl From<WorkshopError> for Failed {
-    fn from(error: WorkshopError) -> Failed {
+impl From<WorkshopError> for UpdateFailure {
+    fn from(error: WorkshopError) -> UpdateFailure {
         match error {
-            WorkshopError::History(HistoryError::Interrupted) => Failed::Interrupted,
-            error => Failed::Problem(error.to_string()),
+            WorkshopError::History(HistoryError::Interrupted) => UpdateFailure::Interrupted,
+            error => UpdateFailure::Problem(error.to_string()),
         }
     }
 }
 
-impl From<HistoryError> for Failed {
-    fn from(error: HistoryError) -> Failed {
+impl From<HistoryError> for UpdateFailure {
+    fn from(error: HistoryError) -> UpdateFailure {
         WorkshopError::History(error).into()
     }
 }
 
-impl From<InstallError> for Failed {
-    fn from(error: InstallError) -> Failed {
+impl From<InstallError> for UpdateFailure {
+    fn from(error: InstallError) -> UpdateFailure {
         match error {
             InstallError::Unresolved(problems) => {
                 let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                Failed::Problem(problems.join("; "))
+                UpdateFailure::Problem(problems.join("; "))
             }
-            error => Failed::Problem(error.to_string()),
+            error => UpdateFailure::Problem(error.to_string()),
         }
     }
 }
@@ -253,14 +249,14 @@ fn run<T>(
     moving: &[&FleetSource],
     newest: &NewestByPlace,
     finish: impl FnOnce(&MemberUpdate, &UpdateWorkshop, &InstallReport) -> Result<T, WorkshopError>,
-) -> Result<Option<(MemberUpdate, T)>, Failed> {
+) -> Result<Option<(MemberUpdate, T)>, UpdateFailure> {
     let workshop = UpdateWorkshop::lay_out(system, member)?;
     let report = install(system.as_ref(), &workshop, update, moving, newest)?;
     if let Some(found) =
         report.diagnostics.iter().find(|diagnostic| diagnostic.severity == Severity::Error)
     {
         let path = slashed_below(&workshop.project().outputs, found.path());
-        return Err(Failed::Problem(format!("`{path}`: {}", found.message)));
+        return Err(UpdateFailure::Problem(format!("`{path}`: {}", found.message)));
     }
     let Some(tree) = workshop.preview_tree(&report)? else { return Ok(None) };
     let repository = workshop.preview()?;
@@ -292,11 +288,12 @@ fn install(
     update: &FleetUpdate,
     moving: &[&FleetSource],
     newest: &NewestByPlace,
-) -> Result<InstallReport, Failed> {
+) -> Result<InstallReport, UpdateFailure> {
     let project = workshop.project();
     let source = project.read_manifest(system)?;
     let own = OwnClients::below(system, &project.outputs);
-    let wrong = |_| Failed::Problem("`brief.toml` is wrong; `brief lint` tells why".to_owned());
+    let wrong =
+        |_| UpdateFailure::Problem("`brief.toml` is wrong; `brief lint` tells why".to_owned());
     let clients = Clients::read(source.as_ref(), &own, Section::Install, ProfileScope::Project)
         .map_err(wrong)?;
     let manifest = source.as_ref().map(Manifest::read).transpose().map_err(wrong)?;
@@ -308,11 +305,11 @@ fn install(
     };
     if !manifest.sources.iter().all(is_locked) {
         let problem = "`brief.toml` and `brief.lock` name other sources; `brief sync` comes first";
-        return Err(Failed::Problem(problem.to_owned()));
+        return Err(UpdateFailure::Problem(problem.to_owned()));
     }
     let layout = clients.layout_of(lock.items.iter().map(|(id, item)| (id, &item.files)));
     let clients = clients.with_layout_of(layout);
-    let wanted = clients.wanted(&[]).map_err(|error| Failed::Problem(error.to_string()))?;
+    let wanted = clients.wanted(&[]).map_err(|error| UpdateFailure::Problem(error.to_string()))?;
     let mut edits = Vec::new();
     let mut commits = BTreeMap::new();
     let mut names = BTreeSet::new();
@@ -320,7 +317,7 @@ fn install(
         let Some(own) = manifest.source(&source.name) else {
             let problem =
                 format!("`brief.toml` has no source `{}`; `brief sync` comes first", source.name);
-            return Err(Failed::Problem(problem));
+            return Err(UpdateFailure::Problem(problem));
         };
         if let Some(reference) = &update.reference {
             let (name, wanted) = (source.name.clone(), Wanted::default());
@@ -350,21 +347,16 @@ fn changes(compared: &ComparedRevisions) -> (Vec<FleetChange>, Vec<String>) {
     let comparison = diff::compare(before, after, &asked);
     let mut found = Vec::new();
     for change in &comparison.changes {
-        let (Some(piece), Some(heading)) = (change.piece(), change_heading(&compared.root, change))
-        else {
-            continue;
-        };
-        let tokens = |piece: &Option<diff::DiffPiece<'_>>| {
-            piece.as_ref().map_or(0, |piece| estimate_tokens(&piece.text))
-        };
+        let piece = change.piece();
+        let (tokens_before, tokens_after) = change.tokens();
         let told = FleetChange {
             kind: change.kind.as_str(),
             dialect: piece.dialect,
             item_kind: piece.kind,
             name: piece.name.to_string(),
-            tokens_before: tokens(&change.before),
-            tokens_after: tokens(&change.after),
-            heading,
+            tokens_before,
+            tokens_after,
+            heading: change_heading(&compared.root, change),
             lines: changed_lines(change),
         };
         found.push((told, concerned(&comparison.cover(change))));

@@ -10,7 +10,6 @@ use std::path::Path;
 
 use brief_clients::hook::{self, HookCall, HookMoment, Words};
 use brief_engine::receipts::ReceiptItem;
-use brief_engine::structured;
 use brief_engine::{
     Action, BriefedDecision, BriefedItem, Briefing, Moment, ReasonKind, estimate_tokens,
 };
@@ -54,20 +53,16 @@ pub(super) struct Message<'m> {
 }
 
 struct MessageEntry<'m> {
+    origin: EntryOrigin<'m>,
     section: MessageSection,
     /// The display path of its file.
     place: String,
-    form: EntryForm,
     text: String,
     /// The fingerprints of the entry: its own place, and the other places of the same text.
     fingerprints: Vec<String>,
     tokens: usize,
-    /// True if a call may wait for it.
-    is_marked: bool,
     /// The mark of its file in the memory of a client that loads some files by itself.
     loaded: Option<String>,
-    /// The item that it says.
-    origin: EntryOrigin<'m>,
 }
 
 impl MessageEntry<'_> {
@@ -91,14 +86,6 @@ impl MessageSection {
         [MessageSection::Context, MessageSection::Decisions, MessageSection::Offers];
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum EntryForm {
-    /// An item of a list.
-    ListItem,
-    /// A text with its own paragraphs.
-    Document,
-}
-
 /// The decision about an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
@@ -111,14 +98,8 @@ enum Fit {
 
 impl<'m> Message<'m> {
     pub(super) fn new(call: &'m HookCall<'m>, options: HookOptions<'m>, root: &'m Path) -> Self {
-        Message {
-            call,
-            options,
-            root,
-            entries: Vec::new(),
-            seen: HashSet::new(),
-            about: Vec::new(),
-        }
+        let (entries, seen, about) = (Vec::new(), HashSet::new(), Vec::new());
+        Message { call, options, root, entries, seen, about }
     }
 
     /// Adds the answer for one file.
@@ -137,16 +118,16 @@ impl<'m> Message<'m> {
     }
 
     fn add_context(&mut self, item: &'m BriefedItem, moment: &'m Moment) {
-        let is_entry = item.dialect == structured::NAME;
-        let form = if is_entry { EntryForm::ListItem } else { EntryForm::Document };
+        let origin = EntryOrigin { moment, item: OriginItem::Context(item) };
         let ahead = match item.reason.kind {
             ReasonKind::Ahead(on) => format!("Before {}: ", on.with_articles()),
             _ => String::new(),
         };
         let content = item.content.trim_matches('\n').trim_end();
-        let mut text = match form {
-            EntryForm::ListItem => list_item(&format!("{ahead}{content}")),
-            EntryForm::Document => content.to_owned(),
+        let mut text = if origin.is_document() {
+            content.to_owned()
+        } else {
+            indented(&format!("{ahead}{content}"))
         };
         let place = self.place(&item.path);
         if self.options.guidance == Guidance::All && cost(&place, &text) > self.room() {
@@ -160,9 +141,7 @@ impl<'m> Message<'m> {
         let fingerprints = places
             .map(|path| fingerprint(&["context", &path.to_string_lossy(), content]))
             .collect();
-        let origin = EntryOrigin { moment, item: OriginItem::Context(item) };
-        let section = MessageSection::Context;
-        self.push(section, &item.path, form, text, fingerprints, item.holds, origin);
+        self.push(text, fingerprints, origin);
     }
 
     fn add_offer(&mut self, item: &'m BriefedItem, moment: &'m Moment) {
@@ -177,16 +156,14 @@ impl<'m> Message<'m> {
         let text = format!("{}{colon}{description} (read {place})", item.name);
         let fingerprints =
             vec![fingerprint(&["offer", &item.path.to_string_lossy(), &item.description])];
-        let form = EntryForm::ListItem;
-        let origin = EntryOrigin { moment, item: OriginItem::Offer(item) };
-        self.push(MessageSection::Offers, &item.path, form, text, fingerprints, false, origin);
+        self.push(text, fingerprints, EntryOrigin { moment, item: OriginItem::Offer(item) });
     }
 
     fn add_decision(&mut self, bound: &'m BriefedDecision, moment: &'m Moment) {
         let BriefedDecision { path, decision, .. } = bound;
-        let mut text = list_item(&decision.decision);
+        let mut text = indented(&decision.decision);
         let mut line = |label: &str, value: &str| {
-            let _ = write!(text, "\n  {label}{}", indented(value.trim_end()));
+            let _ = write!(text, "\n  {label}{}", indented(value));
         };
         line("Rationale: ", &decision.rationale);
         for alternative in &decision.alternatives {
@@ -199,46 +176,31 @@ impl<'m> Message<'m> {
             line("Revisit when: ", revisit_when);
         }
         let fingerprints = vec![fingerprint(&["decision", &path.to_string_lossy(), &text])];
-        let form = EntryForm::ListItem;
-        let origin = EntryOrigin { moment, item: OriginItem::Decision(bound) };
-        self.push(MessageSection::Decisions, path, form, text, fingerprints, false, origin);
+        self.push(text, fingerprints, EntryOrigin { moment, item: OriginItem::Decision(bound) });
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of an entry")]
-    fn push(
-        &mut self,
-        section: MessageSection,
-        path: &Path,
-        form: EntryForm,
-        text: String,
-        fingerprints: Vec<String>,
-        is_marked: bool,
-        origin: EntryOrigin<'m>,
-    ) {
+    fn push(&mut self, text: String, fingerprints: Vec<String>, origin: EntryOrigin<'m>) {
         // Two files of one call share the guidance of their directories.
         if !self.seen.contains(&fingerprints[0]) {
             self.seen.extend(fingerprints.iter().cloned());
+            let section = match origin.item {
+                OriginItem::Context(_) => MessageSection::Context,
+                OriginItem::Offer(_) => MessageSection::Offers,
+                OriginItem::Decision(_) => MessageSection::Decisions,
+            };
+            let path = origin.path();
             let (tokens, place) = (estimate_tokens(&text), self.place(path));
             let is_loader = self.call.client.loading.attaches == Attaches::OnRead;
             let loaded = is_loader.then(|| loaded_mark(path));
-            self.entries.push(MessageEntry {
-                section,
-                place,
-                form,
-                text,
-                fingerprints,
-                tokens,
-                is_marked,
-                loaded,
-                origin,
-            });
+            let entry = MessageEntry { origin, section, place, text, fingerprints, tokens, loaded };
+            self.entries.push(entry);
         }
     }
 
     /// Returns whether guidance is due that the conversation does not have: any, or only what is marked.
     pub(super) fn has_new(&self, known: &DeliveredEntries, only_marked: bool) -> bool {
         let said = self.entries.iter().filter(|entry| entry.section == MessageSection::Context);
-        let mut due = said.filter(|entry| entry.is_marked || !only_marked);
+        let mut due = said.filter(|entry| entry.origin.is_marked() || !only_marked);
         due.any(|entry| !entry.is_known(known))
     }
 
@@ -303,10 +265,11 @@ impl<'m> Message<'m> {
         let mut items: Vec<ReceiptItem> = Vec::new();
         for section in MessageSection::ALL {
             let said = self.entries.iter().filter(|entry| entry.section == section);
-            items.extend(said.map(|entry| {
-                let place = self.place(entry.origin.path());
-                entry.origin.receipt(place, entry.tokens, self.root)
-            }));
+            items.extend(
+                said.map(|entry| {
+                    entry.origin.receipt(entry.place.clone(), entry.tokens, self.root)
+                }),
+            );
         }
         Some((text, items))
     }
@@ -373,20 +336,13 @@ impl<'m> Message<'m> {
                 let has_places =
                     self.options.guidance == Guidance::All && section == MessageSection::Context;
                 if has_places && place != entry.place {
-                    let _ = writeln!(
-                        text,
-                        "{}### {}",
-                        if index == 0 { "\n" } else { "\n\n" },
-                        entry.place
-                    );
+                    let lead = if index == 0 { "\n" } else { "\n\n" };
                     place = &entry.place;
-                } else if entry.form == EntryForm::Document {
+                    let _ = writeln!(text, "{lead}### {place}");
+                } else if entry.origin.is_document() {
                     text.push('\n');
                 }
-                text.push_str(match entry.form {
-                    EntryForm::ListItem => "\n- ",
-                    EntryForm::Document => "\n",
-                });
+                text.push_str(if entry.origin.is_document() { "\n" } else { "\n- " });
                 text.push_str(&entry.text);
             }
         }
@@ -497,13 +453,9 @@ fn cost(place: &str, text: &str) -> usize {
 /// The headings of an answer from `AGENTS.yaml` alone.
 const STRUCTURED: [&str; 2] = ["## Structured Context\n", "\n## Architectural Decisions\n"];
 
-/// Formats a list item: the lines after the first are indented.
-fn list_item(content: &str) -> String {
-    indented(content.trim_end())
-}
-
+/// Formats a text for a list: the lines after the first are indented.
 fn indented(text: &str) -> String {
-    let mut lines = text.split('\n');
+    let mut lines = text.trim_end().split('\n');
     let mut item = lines.next().unwrap_or_default().to_owned();
     for line in lines {
         item.push('\n');
@@ -551,6 +503,6 @@ mod tests {
 
     #[test]
     fn a_text_of_several_lines_stays_one_item() {
-        assert_eq!(list_item("first\n- second\n\nthird\n"), "first\n  - second\n\n  third");
+        assert_eq!(indented("first\n- second\n\nthird\n"), "first\n  - second\n\n  third");
     }
 }

@@ -6,14 +6,13 @@ use brief_clients::hook::{HookCall, HookSession};
 use brief_engine::receipts::{Receipt, ReceiptItem, ReceiptKind, content_hash};
 use brief_engine::{BriefedDecision, BriefedItem, Moment, Root, System, structured};
 
-/// The item of an entry, and the moment that it is for.
+/// The item that an entry of a message says, and the moment that it is for.
 #[derive(Clone, Copy)]
 pub(super) struct EntryOrigin<'m> {
     pub(super) moment: &'m Moment,
     pub(super) item: OriginItem<'m>,
 }
 
-/// The item itself.
 #[derive(Clone, Copy)]
 pub(super) enum OriginItem<'m> {
     Context(&'m BriefedItem),
@@ -30,20 +29,29 @@ impl EntryOrigin<'_> {
         }
     }
 
+    /// Returns whether its text has paragraphs of its own; all others are items of a list.
+    pub(super) fn is_document(&self) -> bool {
+        matches!(self.item, OriginItem::Context(item) if item.dialect != structured::NAME)
+    }
+
+    /// Returns whether a call may wait for it.
+    pub(super) fn is_marked(&self) -> bool {
+        matches!(self.item, OriginItem::Context(item) if item.holds)
+    }
+
     /// Returns the item of a receipt.
     pub(super) fn receipt(&self, place: String, tokens: usize, root: &Path) -> ReceiptItem {
-        let (how, dialect, name, line, text, reason) = match self.item {
-            OriginItem::Context(item) => {
-                let (name, text) = (item.name.clone(), &item.content);
-                (ReceiptKind::Delivered, item.dialect, name, item.line, text, &item.reason)
-            }
-            OriginItem::Offer(item) => {
-                let (name, text) = (item.name.clone(), &item.description);
-                (ReceiptKind::Offered, item.dialect, name, item.line, text, &item.reason)
+        let (how, text) = match self.item {
+            OriginItem::Context(item) => (ReceiptKind::Delivered, &item.content),
+            OriginItem::Offer(item) => (ReceiptKind::Offered, &item.description),
+            OriginItem::Decision(bound) => (ReceiptKind::Decision, &bound.decision.decision),
+        };
+        let (dialect, name, line, reason) = match self.item {
+            OriginItem::Context(item) | OriginItem::Offer(item) => {
+                (item.dialect, item.name.clone(), item.line, &item.reason)
             }
             OriginItem::Decision(BriefedDecision { decision, reason, .. }) => {
-                let (name, text) = (first_words(&decision.decision), &decision.decision);
-                (ReceiptKind::Decision, structured::NAME, name, decision.line, text, reason)
+                (structured::NAME, first_words(&decision.decision), decision.line, reason)
             }
         };
         ReceiptItem {
@@ -97,15 +105,10 @@ pub(super) fn record_loaded(
     let place = file.strip_prefix(root.path()).unwrap_or(file);
     let item = ReceiptItem {
         how: ReceiptKind::Loaded,
-        file: String::new(),
-        action: None,
-        dialect: String::new(),
-        name: String::new(),
         place: place.display().to_string(),
         line: 1,
-        hash: String::new(),
-        tokens: 0,
         reason: reason.to_owned(),
+        ..ReceiptItem::default()
     };
     record(system, call, session, (root.path(), cwd), false, vec![item]);
 }

@@ -33,7 +33,7 @@ pub(super) fn completion(server: &LanguageServer, asked: &DocumentQuestion<'_>) 
     let place = YamlPlace::of(above, typed);
     match FileSchema::of_yaml(asked.path) {
         Some(schema) => {
-            let Ok(schema) = serde_json::from_str(schema.text()) else { return Json::Null };
+            let Ok(schema) = serde_json::from_str(schema.text) else { return Json::Null };
             of_schema(&schema, &place)
         }
         None if place.parents.is_empty() && place.key.is_none() => of_client(asked.path),

@@ -62,14 +62,13 @@ fn reach(item: &PlacedItem) -> String {
 /// Shows the reach of every item above its first line.
 pub(super) fn lenses(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
     let lens = |item: &PlacedItem| {
-        let mut title = reach(item);
-        match item.loaded_by.len() {
-            0 => {}
-            clients => title = format!("{title} · loaded by {}", counted(clients, "client")),
-        }
+        let title = match item.loaded_by.len() {
+            0 => reach(item),
+            clients => format!("{} · loaded by {}", reach(item), counted(clients, "client")),
+        };
         // A command without a name is shown and does nothing.
         let command = json!({"title": title, "command": ""});
-        json!({"range": first_line(item).to_json(), "command": command})
+        json!({"range": first_line(item), "command": command})
     };
     server.items(asked.path).iter().map(lens).collect()
 }
@@ -98,8 +97,8 @@ pub(super) fn symbols(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> 
             "name": item.name,
             "detail": item.kind,
             "kind": STRING,
-            "range": range.to_json(),
-            "selectionRange": TextRange { start, end }.to_json(),
+            "range": range,
+            "selectionRange": TextRange { start, end },
         })
     };
     items.iter().enumerate().map(symbol).collect()
@@ -127,8 +126,8 @@ pub(super) fn actions(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> 
         .filter(is_here)
         .filter_map(|diagnostic| {
             let fix = diagnostic.fix.as_ref()?;
-            let edits = fix.edits.iter().map(|edit| edit_of(server, text, edit));
-            let edits: Vec<Json> = edits.collect();
+            let edit = |edit: &Edit| replacement(server, text, edit.span, &edit.replacement);
+            let edits: Vec<Json> = fix.edits.iter().map(edit).collect();
             Some(json!({
                 "title": fix.title,
                 "kind": "quickfix",
@@ -154,14 +153,13 @@ fn fits(diagnostic: &Diagnostic, text: &LineText) -> bool {
     diagnostic.source.text() == text.text()
 }
 
-fn edit_of(server: &LanguageServer, text: &LineText, edit: &Edit) -> Json {
-    let range = text.range(edit.span, server.unit);
-    json!({"range": range.to_json(), "newText": edit.replacement})
+/// Returns an edit in the words of the protocol.
+pub(super) fn replacement(server: &LanguageServer, text: &LineText, span: Span, new: &str) -> Json {
+    json!({"range": text.range(span, server.unit), "newText": new})
 }
 
 fn whole(server: &LanguageServer, text: &LineText, new: &str) -> Json {
-    let all = Span::new(0, text.text().len());
-    json!({"range": text.range(all, server.unit).to_json(), "newText": new})
+    replacement(server, text, Span::new(0, text.text().len()), new)
 }
 
 fn changes(asked: &DocumentQuestion<'_>, edits: &[Json]) -> Json {
@@ -175,7 +173,7 @@ pub(super) fn definition(server: &LanguageServer, asked: &DocumentQuestion<'_>) 
     };
     let beginning = TextPosition { line: 0, character: 0 };
     let range = TextRange { start: beginning, end: beginning };
-    json!({"uri": uri_of(&path), "range": range.to_json()})
+    json!({"uri": uri_of(&path), "range": range})
 }
 
 /// Lists the places in guidance that name the file at a position, or else this file.
@@ -185,7 +183,7 @@ pub(super) fn references(server: &LanguageServer, asked: &DocumentQuestion<'_>) 
     let place = |link: &GuidanceLink| {
         let text = LineText::new(link.source.text().to_owned());
         let range = text.range(link.span, server.unit);
-        json!({"uri": uri_of(link.source.path()), "range": range.to_json()})
+        json!({"uri": uri_of(link.source.path()), "range": range})
     };
     server.links_to(target).iter().map(place).collect()
 }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::checker::Checker;
 use super::server::{LanguageServer, Reply};
-use super::wire::{Frame, read_frame};
+use super::wire::{LspFrame, read_frame};
 
 /// Answers messages until the end. Each line is one, so that an input needs no headers. A request gets one answer at most, and
 /// an answer names its request or reports an error.
@@ -28,7 +28,9 @@ pub(crate) fn session(bytes: &[u8]) {
     for line in bytes.split(|&byte| byte == b'\n') {
         let mut frame = format!("Content-Length: {}\r\n\r\n", line.len()).into_bytes();
         frame.extend_from_slice(line);
-        let Ok(Some(Frame::Message(message))) = read_frame(&mut frame.as_slice()) else { continue };
+        let Ok(Some(LspFrame::Message(message))) = read_frame(&mut frame.as_slice()) else {
+            continue;
+        };
         let id = message.get("id").cloned().unwrap_or(Json::Null);
         let Reply::Messages(messages) = server.receive(message) else { return };
         let answers = messages.iter().filter(|message| message.get("method").is_none());

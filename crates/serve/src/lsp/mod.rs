@@ -35,7 +35,7 @@ use serde_json::Value as Json;
 
 use checker::{CheckedFolders, Checker};
 use server::LanguageServer;
-use wire::{ErrorCode, Frame, frame_of, read_frame, refusal};
+use wire::{ErrorCode, LspFrame, frame_of, read_frame, refusal};
 
 /// The end of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,8 +95,8 @@ pub fn serve(
 fn read_all(mut reader: impl io::BufRead, events: &Sender<Event>) {
     loop {
         let event = match read_frame(&mut reader) {
-            Ok(Some(Frame::Message(message))) => Event::Message(message),
-            Ok(Some(Frame::Wrong(problem))) => Event::Wrong(problem),
+            Ok(Some(LspFrame::Message(message))) => Event::Message(message),
+            Ok(Some(LspFrame::Wrong(problem))) => Event::Wrong(problem),
             Ok(None) | Err(_) => Event::End,
         };
         let is_end = matches!(event, Event::End);

@@ -17,7 +17,7 @@ use brief_syntax::{Source, Span, limits};
 use serde_json::{Value as Json, json};
 
 use super::checker::folder_of;
-use super::features::file_at;
+use super::features::{file_at, replacement};
 use super::server::{DocumentQuestion, LanguageServer};
 use super::text::LineText;
 use super::uri::uri_of;
@@ -44,7 +44,7 @@ struct Renamable {
     path: PathBuf,
     name: String,
     /// The part of the file's name behind the name.
-    ending: String,
+    ending: &'static str,
     /// The file with the header.
     entry: PathBuf,
 }
@@ -58,12 +58,8 @@ impl Renamable {
         if is_entry {
             let directory = file.parent()?;
             let name = directory.file_name()?.to_str()?.to_owned();
-            return Some(Renamable {
-                path: directory.to_owned(),
-                name,
-                ending: String::new(),
-                entry: file.to_owned(),
-            });
+            let (path, entry) = (directory.to_owned(), file.to_owned());
+            return Some(Renamable { path, name, ending: "", entry });
         }
         // These names have a meaning of their own.
         if ["AGENTS", "CLAUDE", "GEMINI", "README", "AGENTS.yaml"]
@@ -74,12 +70,7 @@ impl Renamable {
         }
         let ending = ENDINGS.iter().find(|ending| name.ends_with(**ending))?;
         let stem = name.strip_suffix(ending).filter(|stem| !stem.is_empty())?.to_owned();
-        Some(Renamable {
-            path: file.to_owned(),
-            name: stem,
-            ending: (*ending).to_owned(),
-            entry: file.to_owned(),
-        })
+        Some(Renamable { path: file.to_owned(), name: stem, ending, entry: file.to_owned() })
     }
 
     fn renamed(&self, name: &str) -> PathBuf {
@@ -89,24 +80,22 @@ impl Renamable {
 
 /// Tells which name stands at a position: that of the item in its own header, or a path to another item.
 pub(super) fn prepare(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
-    let Some((_, span, name)) = renamable_at(server, asked) else { return Json::Null };
+    let Some((item, span)) = renamable_at(server, asked) else { return Json::Null };
     let range = asked.document.text.range(span, server.unit);
-    json!({"range": range.to_json(), "placeholder": name})
+    json!({"range": range, "placeholder": item.name})
 }
 
 fn renamable_at(
     server: &LanguageServer,
     asked: &DocumentQuestion<'_>,
-) -> Option<(Renamable, Span, String)> {
+) -> Option<(Renamable, Span)> {
     let text = &asked.document.text;
     let position = asked.position?;
     let offset = text.offset(position, server.unit);
     if let Some(span) = name_in_header(text.text())
         && (span.start..=span.end).contains(&offset)
     {
-        let item = Renamable::of(asked.path)?;
-        let name = item.name.clone();
-        return Some((item, span, name));
+        return Some((Renamable::of(asked.path)?, span));
     }
     let target = file_at(server, asked, position)?;
     let item = Renamable::of(&target)?;
@@ -118,8 +107,8 @@ fn renamable_at(
     let written = link.source.slice(link.span);
     let at = written.rfind(&item.name)?;
     let start = link.span.start + at;
-    let (span, name) = (Span::new(start, start + item.name.len()), item.name.clone());
-    Some((item, span, name))
+    let span = Span::new(start, start + item.name.len());
+    Some((item, span))
 }
 
 /// Returns the value of `name` in the header of a text.
@@ -144,7 +133,7 @@ pub(super) fn rename(
             "the editor cannot rename files: it does not offer `resourceOperations`".to_owned()
         );
     }
-    let (item, ..) = renamable_at(server, asked).ok_or("no name of an item stands here")?;
+    let (item, _) = renamable_at(server, asked).ok_or("no name of an item stands here")?;
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     if new_name.is_empty()
         || new_name.len() > LONGEST_NAME
@@ -263,13 +252,8 @@ impl Edits {
     /// Replaces a name inside a value, which may have quotes or a version behind it.
     fn value(&mut self, source: &Source, span: Span, old: &str, new: &str) {
         if let Some(at) = source.slice(span).find(old) {
-            let start = span.start + at;
-            self.add(
-                source.path(),
-                source.text(),
-                Span::new(start, start + old.len()),
-                new.to_owned(),
-            );
+            let span = Span::new(span.start + at, span.start + at + old.len());
+            self.add(source.path(), source.text(), span, new.to_owned());
         }
     }
 
@@ -277,10 +261,8 @@ impl Edits {
         let mut changes = Vec::new();
         for (path, (text, edits)) in &self.files {
             let text = LineText::new(text.clone());
-            let edits: Vec<Json> = edits
-                .iter()
-                .map(|(span, new)| json!({"range": text.range(*span, server.unit).to_json(), "newText": new}))
-                .collect();
+            let edits = edits.iter().map(|(span, new)| replacement(server, &text, *span, new));
+            let edits: Vec<Json> = edits.collect();
             let document = json!({"uri": server.uri_of_document(path), "version": null});
             changes.push(json!({"textDocument": document, "edits": edits}));
         }

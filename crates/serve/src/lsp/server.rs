@@ -14,15 +14,13 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
 use super::LspEnding;
-use super::checker::in_front;
-use super::checker::{CheckRequest, CheckedFolders, Checker, PlacedItem, Texts, quick_problems};
-use super::complete;
-use super::features;
-use super::rename;
-use super::sees;
+use super::checker::{
+    CheckRequest, CheckedFolders, Checker, PlacedItem, Texts, in_front, quick_problems,
+};
 use super::text::{ColumnUnit, LineText, Replaced, TextPosition, TextRange};
 use super::uri::{path_of, uri_of};
 use super::wire::{ErrorCode, answer, notification, refusal};
+use super::{complete, features, rename, sees};
 
 /// The limit for edits that a result of the checker is moved over. Behind them only the file's own problems are shown.
 const MOST_EDITS: usize = 1_000;
@@ -83,13 +81,13 @@ pub(super) struct LanguageServer {
 #[serde(rename_all = "camelCase")]
 struct InitializeParams {
     root_uri: Option<String>,
-    workspace_folders: Option<Vec<Folder>>,
+    workspace_folders: Option<Vec<WorkspaceFolder>>,
     #[serde(default)]
     capabilities: Json,
 }
 
 #[derive(Deserialize)]
-struct Folder {
+struct WorkspaceFolder {
     uri: String,
 }
 
@@ -151,8 +149,8 @@ struct FoldersParams {
 
 #[derive(Deserialize)]
 struct FoldersEvent {
-    added: Vec<Folder>,
-    removed: Vec<Folder>,
+    added: Vec<WorkspaceFolder>,
+    removed: Vec<WorkspaceFolder>,
 }
 
 /// The files whose changes outside the editor count.
@@ -224,7 +222,7 @@ impl LanguageServer {
         if method == "initialize" {
             return vec![match read(params) {
                 Ok(params) => answer(&id, &self.initialize(&params)),
-                Err(problem) => refusal(&id, ErrorCode::InvalidParams, &problem),
+                Err((code, problem)) => refusal(&id, code, &problem),
             }];
         }
         if self.phase == Phase::Before {
@@ -240,16 +238,16 @@ impl LanguageServer {
         }]
     }
 
-    fn answered(&mut self, method: &str, params: Json) -> Result<Json, (ErrorCode, String)> {
+    fn answered(&mut self, method: &str, params: Json) -> Result<Json, Refused> {
         if method == "shutdown" {
             self.phase = Phase::ShutDown;
             return Ok(Json::Null);
         }
         let wrong = |problem: String| (ErrorCode::InvalidParams, problem);
         match method {
-            "brief/sees" => return sees::sees(self, &read(params).map_err(wrong)?).map_err(wrong),
+            "brief/sees" => return sees::sees(self, &read(params)?).map_err(wrong),
             "workspace/willRenameFiles" => {
-                let params: MovedParams = read(params).map_err(wrong)?;
+                let params: MovedParams = read(params)?;
                 let moves = params
                     .files
                     .iter()
@@ -257,9 +255,8 @@ impl LanguageServer {
                 return Ok(rename::moved(self, &moves.collect::<Vec<_>>()));
             }
             "textDocument/rename" => {
-                let params: RenameParams = read(params).map_err(wrong)?;
-                let asked = self.question(&params.place);
-                let Some(asked) = asked else { return Ok(Json::Null) };
+                let params: RenameParams = read(params)?;
+                let Some(asked) = self.question(&params.place) else { return Ok(Json::Null) };
                 return rename::rename(self, &asked, &params.new_name)
                     .map_err(|problem| (ErrorCode::RequestFailed, problem));
             }
@@ -277,8 +274,7 @@ impl LanguageServer {
             "textDocument/formatting" => features::formatting,
             _ => return Err((ErrorCode::UnknownMethod, format!("`{method}` is not known"))),
         };
-        let params: PlaceParams =
-            read(params).map_err(|problem| (ErrorCode::InvalidParams, problem))?;
+        let params: PlaceParams = read(params)?;
         // An editor may ask about a document that it has closed meanwhile.
         Ok(self.question(&params).map_or(Json::Null, |asked| answer(self, &asked)))
     }
@@ -293,18 +289,17 @@ impl LanguageServer {
 
     fn initialize(&mut self, params: &InitializeParams) -> Json {
         let capabilities = &params.capabilities;
-        let offered = capabilities.pointer("/general/positionEncodings").and_then(Json::as_array);
-        if offered.is_some_and(|units| units.contains(&json!("utf-8"))) {
+        let lists = |way: &str, word: &str| {
+            let list = capabilities.pointer(way).and_then(Json::as_array);
+            list.is_some_and(|list| list.iter().any(|one| one == word))
+        };
+        if lists("/general/positionEncodings", "utf-8") {
             self.unit = ColumnUnit::Utf8;
         }
-        self.can_refresh_lenses =
-            capabilities.pointer("/workspace/codeLens/refreshSupport") == Some(&json!(true));
-        self.can_watch = capabilities
-            .pointer("/workspace/didChangeWatchedFiles/dynamicRegistration")
-            == Some(&json!(true));
-        let operations = capabilities.pointer("/workspace/workspaceEdit/resourceOperations");
-        self.can_rename_files =
-            operations.and_then(Json::as_array).is_some_and(|all| all.contains(&json!("rename")));
+        let can = |way: &str| capabilities.pointer(way) == Some(&Json::Bool(true));
+        self.can_refresh_lenses = can("/workspace/codeLens/refreshSupport");
+        self.can_watch = can("/workspace/didChangeWatchedFiles/dynamicRegistration");
+        self.can_rename_files = lists("/workspace/workspaceEdit/resourceOperations", "rename");
         let named = params.workspace_folders.iter().flatten().map(|folder| &folder.uri);
         self.folders = named.filter_map(|uri| self.place(uri)).collect();
         if self.folders.is_empty() {
@@ -379,7 +374,7 @@ impl LanguageServer {
                     "registerOptions": {"watchers": watchers},
                 });
                 let params = json!({"registrations": [registration]});
-                Some(vec![self.request("client/registerCapability", &params)])
+                Some(vec![self.request("client/registerCapability", Some(params))])
             }
             "textDocument/didSave" | "workspace/didChangeWatchedFiles" => {
                 self.ask();
@@ -387,10 +382,10 @@ impl LanguageServer {
             }
             "workspace/didChangeWorkspaceFolders" => {
                 let FoldersEvent { added, removed } = read::<FoldersParams>(params).ok()?.event;
-                let removed: Vec<PathBuf> =
-                    removed.iter().filter_map(|folder| self.place(&folder.uri)).collect();
-                let added = added.iter().filter_map(|folder| self.place(&folder.uri));
-                let added: Vec<PathBuf> = added.collect();
+                let places = |folders: &[WorkspaceFolder]| -> Vec<PathBuf> {
+                    folders.iter().filter_map(|folder| self.place(&folder.uri)).collect()
+                };
+                let (added, removed) = (places(&added), places(&removed));
                 self.folders.retain(|folder| !removed.contains(folder));
                 self.folders.extend(added);
                 self.ask();
@@ -424,21 +419,18 @@ impl LanguageServer {
         }
         self.published = files.union(&open).cloned().collect();
         if self.can_refresh_lenses {
-            self.requests += 1;
-            let id = format!("brief-{}", self.requests);
-            messages
-                .push(json!({"jsonrpc": "2.0", "id": id, "method": "workspace/codeLens/refresh"}));
+            messages.push(self.request("workspace/codeLens/refresh", None));
         }
         messages
     }
 
     /// Returns a request to the editor. Its answer is of no use to us.
-    fn request(&mut self, method: &str, params: &Json) -> Json {
+    fn request(&mut self, method: &str, params: Option<Json>) -> Json {
         self.requests += 1;
         let id = format!("brief-{}", self.requests);
         let mut request = json!({"jsonrpc": "2.0", "id": id, "method": method});
-        if !params.is_null() {
-            request["params"] = params.clone();
+        if let Some(params) = params {
+            request["params"] = params;
         }
         request
     }
@@ -494,34 +486,25 @@ impl LanguageServer {
     /// Returns the problems of an open document at their places now: the file's own, and those of the last result
     /// that no edit has touched since.
     pub(super) fn problems(&self, path: &Path, document: &OpenDocument) -> Vec<ShownProblem> {
+        let current = |diagnostic: Diagnostic| ShownProblem {
+            span: diagnostic.span,
+            diagnostic,
+            is_current: true,
+        };
         let known = self.checked.files.get(path).map_or(&[][..], Vec::as_slice);
         if document.edits.is_empty() {
-            let shown = |diagnostic: &Diagnostic| ShownProblem {
-                diagnostic: diagnostic.clone(),
-                span: diagnostic.span,
-                is_current: true,
-            };
-            return known.iter().map(|problem| shown(&problem.diagnostic)).collect();
+            return known.iter().map(|problem| current(problem.diagnostic.clone())).collect();
         }
         let text = document.text.text();
         let quick = quick_problems(&self.system, &self.folders, path, text);
-        let mut shown: Vec<ShownProblem> = quick
-            .into_iter()
-            .map(|diagnostic| ShownProblem { span: diagnostic.span, diagnostic, is_current: true })
-            .collect();
+        let mut shown: Vec<ShownProblem> = quick.into_iter().map(current).collect();
         if document.edits.len() <= MOST_EDITS {
             for problem in known.iter().filter(|problem| !problem.is_quick) {
-                let span = problem.diagnostic.span;
-                let moved = document
-                    .edits
-                    .iter()
-                    .try_fold(span, |span, (_, replaced)| replaced.moved(span));
                 let diagnostic = problem.diagnostic.clone();
-                shown.extend(moved.map(|span| ShownProblem {
-                    diagnostic,
-                    span,
-                    is_current: false,
-                }));
+                let mut edits = document.edits.iter();
+                let moved = edits.try_fold(diagnostic.span, |span, (_, edit)| edit.moved(span));
+                let moved = moved.map(|span| ShownProblem { diagnostic, span, is_current: false });
+                shown.extend(moved);
             }
         }
         shown
@@ -529,14 +512,16 @@ impl LanguageServer {
 
     /// Returns the message with the problems of a file.
     fn publish(&self, path: &Path) -> Json {
+        let shown = |problem: &Diagnostic, span: Span, text: &LineText| {
+            shown_problem(problem, text.range(span, self.unit))
+        };
         let params = match self.documents.get(path) {
             Some(document) => {
                 let problems = self.problems(path, document);
-                let shown = problems.iter().map(|problem| {
-                    let range = document.text.range(problem.span, self.unit);
-                    shown_problem(&problem.diagnostic, range)
-                });
-                let shown: Vec<Json> = shown.collect();
+                let shown: Vec<Json> = problems
+                    .iter()
+                    .map(|problem| shown(&problem.diagnostic, problem.span, &document.text))
+                    .collect();
                 json!({"uri": document.uri, "version": document.version, "diagnostics": shown})
             }
             None => {
@@ -544,11 +529,9 @@ impl LanguageServer {
                 let source = known.first().map(|problem| &problem.diagnostic.source);
                 let text = source.map(|source| LineText::new(source.text().to_owned()));
                 let text = text.unwrap_or_default();
-                let shown = known.iter().map(|problem| {
-                    let range = text.range(problem.diagnostic.span, self.unit);
-                    shown_problem(&problem.diagnostic, range)
-                });
-                let shown: Vec<Json> = shown.collect();
+                let problems = known.iter().map(|problem| &problem.diagnostic);
+                let shown: Vec<Json> =
+                    problems.map(|problem| shown(problem, problem.span, &text)).collect();
                 json!({"uri": uri_of(path), "diagnostics": shown})
             }
         };
@@ -564,7 +547,7 @@ fn shown_problem(diagnostic: &Diagnostic, range: TextRange) -> Json {
         Severity::Note => 3,
     };
     let mut shown = json!({
-        "range": range.to_json(),
+        "range": range,
         "severity": severity,
         "code": diagnostic.code(),
         "source": "brief",
@@ -585,6 +568,9 @@ pub(super) struct DocumentQuestion<'d> {
     pub(super) range: Option<TextRange>,
 }
 
-fn read<T: DeserializeOwned>(params: Json) -> Result<T, String> {
-    serde_json::from_value(params).map_err(|error| error.to_string())
+/// A code of the protocol, and the problem in words.
+type Refused = (ErrorCode, String);
+
+fn read<T: DeserializeOwned>(params: Json) -> Result<T, Refused> {
+    serde_json::from_value(params).map_err(|error| (ErrorCode::InvalidParams, error.to_string()))
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use brief_syntax::system::{MemorySystem, System};
 use serde_json::{Value as Json, json};
 
-use super::wire::{Frame, frame_of, read_frame};
+use super::wire::{LspFrame, frame_of, read_frame};
 use super::{LspEnding, serve};
 
 /// An editor with a project in memory, at `/p`.
@@ -42,7 +42,7 @@ impl Editor {
             let input: Box<dyn Read + Send> = Box::new(input);
             serve(&system, &PathBuf::from("/p"), input, &mut |bytes| {
                 let mut bytes = bytes;
-                let Some(Frame::Message(message)) = read_frame(&mut bytes)? else { panic!() };
+                let Some(LspFrame::Message(message)) = read_frame(&mut bytes)? else { panic!() };
                 let _ = said.send(message);
                 Ok(())
             })

@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use brief_syntax::Span;
-use serde::Deserialize;
-use serde_json::{Value as Json, json};
+use serde::{Deserialize, Serialize};
 
 /// The unit of columns, which editor and server agree on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,23 +24,16 @@ impl ColumnUnit {
 }
 
 /// A place, from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct TextPosition {
     pub(super) line: usize,
     pub(super) character: usize,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TextRange {
     pub(super) start: TextPosition,
     pub(super) end: TextPosition,
-}
-
-impl TextRange {
-    pub(super) fn to_json(self) -> Json {
-        let place = |place: TextPosition| json!({"line": place.line, "character": place.character});
-        json!({"start": place(self.start), "end": place(self.end)})
-    }
 }
 
 /// A replacement, in bytes of the text before it.

@@ -12,7 +12,7 @@ const MOST_HEADER_BYTES: u64 = 8 * 1024;
 
 /// One frame.
 #[derive(Debug, PartialEq)]
-pub(super) enum Frame {
+pub(super) enum LspFrame {
     /// Valid JSON.
     Message(Json),
     /// A body that is not JSON, with the reason.
@@ -20,7 +20,7 @@ pub(super) enum Frame {
 }
 
 /// Reads a frame; `None` at the end. After an error the next frame cannot be found.
-pub(super) fn read_frame(reader: &mut impl BufRead) -> io::Result<Option<Frame>> {
+pub(super) fn read_frame(reader: &mut impl BufRead) -> io::Result<Option<LspFrame>> {
     let Some(length) = read_length(reader)? else { return Ok(None) };
     if length > MOST_BYTES {
         let message = format!("a message has at most {MOST_BYTES} bytes, not {length}");
@@ -32,8 +32,8 @@ pub(super) fn read_frame(reader: &mut impl BufRead) -> io::Result<Option<Frame>>
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     Ok(Some(match serde_json::from_slice(&body) {
-        Ok(message) => Frame::Message(message),
-        Err(error) => Frame::Wrong(error.to_string()),
+        Ok(message) => LspFrame::Message(message),
+        Err(error) => LspFrame::Wrong(error.to_string()),
     }))
 }
 
@@ -101,9 +101,9 @@ mod tests {
     fn frames_are_read_one_after_the_other() {
         let text = "Content-Length: 2\r\nContent-Type: x\r\n\r\n{}content-length:4\r\n\r\nnullContent-Length: 1\r\n\r\n{";
         let mut reader = text.as_bytes();
-        assert_eq!(read_frame(&mut reader).unwrap(), Some(Frame::Message(json!({}))));
-        assert_eq!(read_frame(&mut reader).unwrap(), Some(Frame::Message(Json::Null)));
-        assert!(matches!(read_frame(&mut reader).unwrap(), Some(Frame::Wrong(_))));
+        assert_eq!(read_frame(&mut reader).unwrap(), Some(LspFrame::Message(json!({}))));
+        assert_eq!(read_frame(&mut reader).unwrap(), Some(LspFrame::Message(Json::Null)));
+        assert!(matches!(read_frame(&mut reader).unwrap(), Some(LspFrame::Wrong(_))));
         assert_eq!(read_frame(&mut reader).unwrap(), None);
     }
 

@@ -67,7 +67,7 @@ impl PageAddress {
 
     /// Reads an address: the path after the token, and the query. `None` if there is no such page.
     pub(super) fn parse(path: &str, query: &str) -> Option<PageAddress> {
-        let fields = Fields::parse(query);
+        let fields = QueryFields::parse(query);
         let (kind, rest) = path.split_once('/').unwrap_or((path, ""));
         let rest = decoded_destination(rest);
         let is_plain = !rest.contains(['\0', char::REPLACEMENT_CHARACTER]);
@@ -114,115 +114,89 @@ impl PageAddress {
         })
     }
 
+    /// Returns the part of a long list that the page shows, from 1.
+    fn part(&self) -> usize {
+        match self {
+            PageAddress::Project { page, .. }
+            | PageAddress::Matrix { page }
+            | PageAddress::Sessions { page, .. }
+            | PageAddress::Fleet { page, .. }
+            | PageAddress::Search { page, .. } => *page,
+            _ => 1,
+        }
+    }
+
     /// Returns the path and the query of the address.
     fn served(&self) -> (String, String) {
         let mut fields = Vec::new();
-        let mut add = |name: &str, value: &str| {
-            fields.push(format!("{name}={}", encoded_field(value)));
+        // A field that says what the page does anyway is left out.
+        let mut add = |name: &str, value: Option<&str>| {
+            let value = value.filter(|value| !value.is_empty());
+            fields.extend(value.map(|value| format!("{name}={}", encoded_field(value))));
         };
         let path = match self {
-            PageAddress::Project { directory, page } => {
-                if *page > 1 {
-                    add("page", &page.to_string());
-                }
-                if directory.is_empty() {
-                    String::new()
-                } else {
-                    format!("directory/{}", percent_encoded(directory))
-                }
+            PageAddress::Project { directory, .. } if directory.is_empty() => String::new(),
+            PageAddress::Project { directory, .. } => {
+                format!("directory/{}", percent_encoded(directory))
             }
             PageAddress::File { path, question } => {
-                question.clients.iter().for_each(|client| add("client", client));
-                if let Some(action) = question.action {
-                    add("on", action.as_str());
-                }
-                if let Some(timing) = question.timing {
-                    add("when", timing.as_str());
-                }
-                if let Some(reader) = &question.reader {
-                    add("as", reader);
-                }
+                question.clients.iter().for_each(|client| add("client", Some(client)));
+                add("on", question.action.map(Action::as_str));
+                add("when", question.timing.map(Timing::as_str));
+                add("as", question.reader.as_deref());
                 format!("file/{}", percent_encoded(path))
             }
             PageAddress::Item { id, has_history } => {
-                if *has_history {
-                    add("history", "shown");
-                }
+                add("history", has_history.then_some("shown"));
                 format!("item/{}", percent_encoded(id))
             }
-            PageAddress::Matrix { page } => {
-                if *page > 1 {
-                    add("page", &page.to_string());
-                }
-                "matrix".to_owned()
-            }
+            PageAddress::Matrix { .. } => "matrix".to_owned(),
             PageAddress::Change { from, to } => {
-                add("from", from);
-                if !to.is_empty() {
-                    add("to", to);
-                }
+                add("from", Some(from));
+                add("to", Some(to));
                 "change".to_owned()
             }
-            PageAddress::Sessions { days, about, page } => {
-                if *days != DAYS {
-                    add("days", &days.to_string());
-                }
-                if !about.is_empty() {
-                    add("about", about);
-                }
-                if *page > 1 {
-                    add("page", &page.to_string());
-                }
+            PageAddress::Sessions { days, about, .. } => {
+                add("days", (*days != DAYS).then(|| days.to_string()).as_deref());
+                add("about", Some(about));
                 "sessions".to_owned()
             }
             PageAddress::Registry => "registry".to_owned(),
-            PageAddress::Fleet { state, page } => {
-                if let Some(state) = state {
-                    add("state", state.as_str());
-                }
-                if *page > 1 {
-                    add("page", &page.to_string());
-                }
+            PageAddress::Fleet { state, .. } => {
+                add("state", state.map(FleetState::as_str));
                 "fleet".to_owned()
             }
-            PageAddress::Search { query, page } => {
-                if !query.is_empty() {
-                    add("q", query);
-                }
-                if *page > 1 {
-                    add("page", &page.to_string());
-                }
+            PageAddress::Search { query, .. } => {
+                add("q", Some(query));
                 "search".to_owned()
             }
         };
+        add("page", (self.part() > 1).then(|| self.part().to_string()).as_deref());
         (path, fields.join("&"))
     }
 
     /// Returns the name of the page's file in an export. Names of the project's files are hashed: not every system has
     /// every name.
     pub(super) fn exported(&self) -> String {
-        let page = |name: &str, page: usize| match page {
-            1 => format!("{name}.html"),
-            page => format!("{name}-{page}.html"),
+        let name = match self {
+            PageAddress::Project { directory, .. } if directory.is_empty() => "index".to_owned(),
+            PageAddress::Project { directory, .. } => {
+                format!("directory/{}", short_hash(directory))
+            }
+            PageAddress::File { path, .. } => format!("file/{}", short_hash(path)),
+            PageAddress::Item { id, .. } => format!("item/{id}"),
+            PageAddress::Matrix { .. } => "matrix".to_owned(),
+            PageAddress::Change { .. } => "change".to_owned(),
+            PageAddress::Sessions { .. } => "sessions".to_owned(),
+            PageAddress::Registry => "registry".to_owned(),
+            PageAddress::Fleet { state, .. } => {
+                format!("fleet/{}", state.map_or("all", FleetState::as_str))
+            }
+            PageAddress::Search { .. } => "search".to_owned(),
         };
-        match self {
-            PageAddress::Project { directory, page: number } if directory.is_empty() => {
-                page("index", *number)
-            }
-            PageAddress::Project { directory, page: number } => {
-                page(&format!("directory/{}", short_hash(directory)), *number)
-            }
-            PageAddress::File { path, .. } => format!("file/{}.html", short_hash(path)),
-            PageAddress::Item { id, .. } => format!("item/{id}.html"),
-            PageAddress::Matrix { page: number } => page("matrix", *number),
-            PageAddress::Change { .. } => "change.html".to_owned(),
-            PageAddress::Sessions { page: number, .. } => page("sessions", *number),
-            PageAddress::Registry => "registry.html".to_owned(),
-            PageAddress::Fleet { state, page: number } => match state {
-                Some(state) => page(&format!("fleet/{}", state.as_str()), *number),
-                None => page("fleet/all", *number),
-            },
-            PageAddress::Search { page: number, .. } => page("search", *number),
+        match self.part() {
+            1 => format!("{name}.html"),
+            part => format!("{name}-{part}.html"),
         }
     }
 }
@@ -256,17 +230,17 @@ fn encoded_field(value: &str) -> String {
 }
 
 /// The fields of a query.
-struct Fields(BTreeMap<String, Vec<String>>);
+struct QueryFields(BTreeMap<String, Vec<String>>);
 
-impl Fields {
-    fn parse(query: &str) -> Fields {
+impl QueryFields {
+    fn parse(query: &str) -> QueryFields {
         let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let decoded = |text: &str| decoded_destination(&text.replace('+', " "));
             fields.entry(decoded(name)).or_default().push(decoded(value));
         }
-        Fields(fields)
+        QueryFields(fields)
     }
 
     fn first(&self, name: &str) -> Option<&str> {
@@ -290,9 +264,9 @@ impl Fields {
     }
 }
 
-/// The way in which pages are joined.
+/// The form of links between pages.
 #[derive(Debug, Clone)]
-pub(super) enum Joined<'j> {
+pub(super) enum LinkForm<'j> {
     /// By a server, which knows every page.
     Served,
     /// As files; these are there.
@@ -301,29 +275,29 @@ pub(super) enum Joined<'j> {
 
 /// The links of one page to others.
 #[derive(Debug, Clone)]
-pub(super) struct Links<'j> {
-    joined: Joined<'j>,
+pub(super) struct PageLinks<'j> {
+    form: LinkForm<'j>,
     depth: usize,
 }
 
-impl<'j> Links<'j> {
+impl<'j> PageLinks<'j> {
     /// Returns the links of the page at `address`.
-    pub(super) fn of(address: &PageAddress, joined: Joined<'j>) -> Links<'j> {
-        let path = match joined {
-            Joined::Served => address.served().0,
-            Joined::Exported(_) => address.exported(),
+    pub(super) fn of(address: &PageAddress, form: LinkForm<'j>) -> PageLinks<'j> {
+        let path = match form {
+            LinkForm::Served => address.served().0,
+            LinkForm::Exported(_) => address.exported(),
         };
-        Links { joined, depth: path.matches('/').count() }
+        PageLinks { form, depth: path.matches('/').count() }
     }
 
     /// Returns the links of a page that was asked for at a path without a page.
-    pub(super) fn below(path: &str) -> Links<'static> {
-        Links { joined: Joined::Served, depth: path.matches('/').count() }
+    pub(super) fn below(path: &str) -> PageLinks<'static> {
+        PageLinks { form: LinkForm::Served, depth: path.matches('/').count() }
     }
 
     /// Returns whether pages are served, and so may ask and change.
     pub(super) fn is_served(&self) -> bool {
-        matches!(self.joined, Joined::Served)
+        matches!(self.form, LinkForm::Served)
     }
 
     /// Returns the address of a file beside the pages, such as the style sheet.
@@ -333,8 +307,8 @@ impl<'j> Links<'j> {
 
     /// Returns the way to a page; `None` if it is not there.
     pub(super) fn to(&self, address: &PageAddress) -> Option<String> {
-        match self.joined {
-            Joined::Served => {
+        match self.form {
+            LinkForm::Served => {
                 let (path, query) = address.served();
                 let way = match self.beside(&path) {
                     way if way.is_empty() => "./".to_owned(),
@@ -342,7 +316,7 @@ impl<'j> Links<'j> {
                 };
                 Some(if query.is_empty() { way } else { format!("{way}?{query}") })
             }
-            Joined::Exported(there) => {
+            LinkForm::Exported(there) => {
                 let path = address.exported();
                 there.contains(&path).then(|| self.beside(&path))
             }
@@ -413,13 +387,13 @@ mod tests {
 
     #[test]
     fn links_are_relative() {
-        let links = Links::of(&PageAddress::file("src/a.rs"), Joined::Served);
+        let links = PageLinks::of(&PageAddress::file("src/a.rs"), LinkForm::Served);
         assert_eq!(links.to(&PageAddress::top()).as_deref(), Some("../../"));
         assert_eq!(links.to(&PageAddress::Registry).as_deref(), Some("../../registry"));
-        let top = Links::of(&PageAddress::top(), Joined::Served);
+        let top = PageLinks::of(&PageAddress::top(), LinkForm::Served);
         assert_eq!(top.to(&PageAddress::top()).as_deref(), Some("./"));
         let there = BTreeSet::from(["index.html".to_owned()]);
-        let item = Links::of(&PageAddress::item("ab"), Joined::Exported(&there));
+        let item = PageLinks::of(&PageAddress::item("ab"), LinkForm::Exported(&there));
         assert_eq!(item.to(&PageAddress::top()).as_deref(), Some("../index.html"));
         assert_eq!(item.to(&PageAddress::Registry), None);
     }

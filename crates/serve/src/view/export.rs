@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,8 +15,8 @@ use brief_syntax::System;
 use brief_syntax::system::{FileKind, Remembered};
 use brief_syntax::text::counted;
 
-use super::address::{Joined, Links, PageAddress};
-use super::layout::Frame;
+use super::address::{LinkForm, PageAddress, PageLinks};
+use super::layout::PageFrame;
 use super::pages::{self, Asked};
 use super::snapshot::Snapshot;
 use super::{ProjectView, SCRIPT, STYLE, ViewExtras};
@@ -133,12 +134,12 @@ fn rendered(
         pages::revisions(view, snapshot, base, None)?;
     }
     for address in &addresses {
-        let links = Links::of(address, Joined::Exported(&there));
+        let links = PageLinks::of(address, LinkForm::Exported(&there));
         let asked = Asked { view, snapshot, health, links: &links };
         let page = pages::page(&asked, address);
         let has_fleet = view.extras.fleet.is_some();
         let frame =
-            Frame { snapshot, address: Some(address), links: &links, state: None, has_fleet };
+            PageFrame { snapshot, address: Some(address), links: &links, state: None, has_fleet };
         files.insert(address.exported(), page.framed(&frame));
     }
     let names: Vec<&str> = files.keys().map(String::as_str).chain([RECORD]).collect();
@@ -147,10 +148,14 @@ fn rendered(
     Ok(files)
 }
 
+/// Returns the numbers of the parts in which a list is shown.
+fn parts(rows: usize, size: usize) -> RangeInclusive<usize> {
+    1..=rows.div_ceil(size).clamp(1, MOST_PARTS)
+}
+
 /// Returns the pages of an export: everything about the project and its items; of files, one for each directory that has
 /// guidance of its own.
 fn addresses(snapshot: &Snapshot, base: Option<&str>) -> Vec<PageAddress> {
-    let parts = |rows: usize, size: usize| 1..=rows.div_ceil(size).clamp(1, MOST_PARTS);
     let mut addresses = vec![PageAddress::top(), PageAddress::Registry];
     addresses
         .extend(parts(snapshot.matrix.len(), pages::ROWS).map(|page| PageAddress::Matrix { page }));
@@ -192,8 +197,8 @@ fn addresses(snapshot: &Snapshot, base: Option<&str>) -> Vec<PageAddress> {
 
 /// Returns the pages of a fleet: all repositories, and those of each state.
 fn fleet_addresses(fleet: &FleetReport) -> Vec<PageAddress> {
-    let parts = |rows: usize| 1..=rows.div_ceil(pages::ROWS).clamp(1, MOST_PARTS);
-    let of = |state, rows| parts(rows).map(move |page| PageAddress::Fleet { state, page });
+    let of =
+        |state, rows| parts(rows, pages::ROWS).map(move |page| PageAddress::Fleet { state, page });
     let mut addresses: Vec<PageAddress> = of(None, fleet.members().len()).collect();
     for state in FleetState::ALL {
         addresses.extend(of(Some(state), fleet.in_state(state).len()));

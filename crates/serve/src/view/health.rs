@@ -13,7 +13,7 @@ use brief_syntax::text::counted;
 use brief_syntax::{Diagnostic, Severity, System};
 
 use super::address::DAYS;
-use super::snapshot::Reading;
+use super::snapshot::ProjectReading;
 use crate::configuration::ProjectConfiguration;
 use crate::history::GitHistory;
 
@@ -52,7 +52,7 @@ impl Health {
     /// Checks a project that was read. Nothing is executed besides git, which reads its own objects.
     pub(super) fn check(
         system: &Arc<dyn System>,
-        reading: &Reading<'_>,
+        reading: &ProjectReading<'_>,
         survey: &Survey<'_>,
     ) -> Health {
         let mut health = Health::default();
@@ -65,7 +65,7 @@ impl Health {
         health
     }
 
-    fn lint(&mut self, reading: &Reading<'_>, checked: Vec<Diagnostic>) {
+    fn lint(&mut self, reading: &ProjectReading<'_>, checked: Vec<Diagnostic>) {
         let Ok(lint) = reading.project.lint(reading.project.root().path()) else { return };
         let lint = lint.configured_by(&ProjectConfiguration);
         let found: Findings = lint.check_read(&reading.catalog, checked);
@@ -90,7 +90,7 @@ impl Health {
         }
     }
 
-    fn stale(&mut self, system: &Arc<dyn System>, reading: &Reading<'_>) {
+    fn stale(&mut self, system: &Arc<dyn System>, reading: &ProjectReading<'_>) {
         let (project, root) = (&reading.project, reading.project.root());
         let history = GitHistory::find(Arc::clone(system), root.path(), None).ok();
         let history = history.as_ref().map(|history| history as &dyn ProjectHistory);
@@ -114,7 +114,12 @@ impl Health {
         }
     }
 
-    fn coverage(&mut self, reading: &Reading<'_>, survey: &Survey<'_>, checked: &[Diagnostic]) {
+    fn coverage(
+        &mut self,
+        reading: &ProjectReading<'_>,
+        survey: &Survey<'_>,
+        checked: &[Diagnostic],
+    ) {
         let root = reading.project.root().path();
         let found = Coverage::of(checked, root, "", survey, HEAVY);
         self.coverage = found.findings();
@@ -143,7 +148,7 @@ impl Health {
         }
     }
 
-    fn drift(&mut self, reading: &Reading<'_>) {
+    fn drift(&mut self, reading: &ProjectReading<'_>) {
         let (system, root) = (reading.project.system(), reading.project.root().path());
         let mut add = |place: String, message: String, help: &str| {
             self.drift += 1;

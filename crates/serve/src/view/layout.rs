@@ -4,7 +4,7 @@ use brief_engine::sees::Arrival;
 use brief_syntax::text::{grouped, visible, visible_line};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::address::{DAYS, Links, PageAddress};
+use super::address::{DAYS, PageAddress, PageLinks};
 use super::snapshot::Snapshot;
 
 /// The limit for the bytes of one text on a page. A longer one is cut, with a note.
@@ -23,10 +23,10 @@ pub(super) struct Page {
 
 /// The parts of a frame.
 #[derive(Clone, Copy)]
-pub(super) struct Frame<'f> {
+pub(super) struct PageFrame<'f> {
     pub(super) snapshot: &'f Snapshot,
     pub(super) address: Option<&'f PageAddress>,
-    pub(super) links: &'f Links<'f>,
+    pub(super) links: &'f PageLinks<'f>,
     /// The number of the state that a served page shows: the page asks for changes since then.
     pub(super) state: Option<u64>,
     /// True if there are repositories to show.
@@ -43,9 +43,19 @@ impl Page {
         Page { title: title.to_owned(), is_found: false, main }
     }
 
+    /// A page for an address without anything at it.
+    pub(super) fn not_found(links: &PageLinks<'_>, heading: &Markup, reason: &str) -> Page {
+        let main = html! {
+            h1 { (heading) }
+            p { (reason) }
+            p { (link(links, &PageAddress::top(), html! { "Go to the project" })) }
+        };
+        Page::missing("Not found", main)
+    }
+
     /// Puts the page into its frame.
-    pub(super) fn framed(&self, frame: &Frame<'_>) -> String {
-        let Frame { snapshot, address, links, state, has_fleet } = *frame;
+    pub(super) fn framed(&self, frame: &PageFrame<'_>) -> String {
+        let PageFrame { snapshot, address, links, state, has_fleet } = *frame;
         let name = snapshot.name();
         let framed = html! {
             (DOCTYPE)
@@ -147,7 +157,7 @@ pub(super) fn text_block(text: &str) -> Markup {
 
 /// Returns a link, or its text where the page is not there.
 #[expect(clippy::needless_pass_by_value, reason = "a call reads as the markup it makes")]
-pub(super) fn link(links: &Links<'_>, address: &PageAddress, text: Markup) -> Markup {
+pub(super) fn link(links: &PageLinks<'_>, address: &PageAddress, text: Markup) -> Markup {
     match links.to(address) {
         Some(way) => html! { a href=(way) { (text) } },
         None => html! { span { (text) } },
@@ -233,7 +243,7 @@ impl<'l, T> Paged<'l, T> {
     }
 
     /// Returns the links to the neighbours.
-    pub(super) fn turn(&self, links: &Links<'_>, to: &dyn Fn(usize) -> PageAddress) -> Markup {
+    pub(super) fn turn(&self, links: &PageLinks<'_>, to: &dyn Fn(usize) -> PageAddress) -> Markup {
         if self.last == 1 {
             return html! {};
         }

@@ -25,9 +25,9 @@ use brief_syntax::System;
 use brief_syntax::system::{FileWatch, Interruption};
 use tokio::sync::watch;
 
-use address::{Joined, Links, PageAddress};
+use address::{LinkForm, PageAddress, PageLinks};
 use health::Health;
-use layout::Frame;
+use layout::PageFrame;
 use pages::Asked;
 use snapshot::Snapshot;
 
@@ -126,8 +126,8 @@ impl ProjectView {
         let snapshot = newest.snapshot.as_ref();
         let address = PageAddress::parse(path, query);
         let links = match &address {
-            Some(address) => Links::of(address, Joined::Served),
-            None => Links::below(path),
+            Some(address) => PageLinks::of(address, LinkForm::Served),
+            None => PageLinks::below(path),
         };
         let asked = Asked { view: self, snapshot, health: newest.health.as_deref(), links: &links };
         let page = match &address {
@@ -136,7 +136,8 @@ impl ProjectView {
         };
         let state = Some(newest.number);
         let has_fleet = self.extras.fleet.is_some();
-        let frame = Frame { snapshot, address: address.as_ref(), links: &links, state, has_fleet };
+        let frame =
+            PageFrame { snapshot, address: address.as_ref(), links: &links, state, has_fleet };
         (page.is_found, page.framed(&frame))
     }
 }

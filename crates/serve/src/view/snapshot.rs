@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use brief_engine::search::SearchIndex;
 use brief_engine::sees::{Arrival, Sight, Viewer, asked_clients};
-use brief_engine::survey::{DialectCost, Survey, Surveyed, SurveyedDirectory};
+use brief_engine::survey::{DialectCost, Share, Survey, Surveyed, SurveyedDirectory};
 use brief_engine::tokens::Counter;
 use brief_engine::{Briefing, Catalog, Dialects, Project, ProjectFiles, State};
 use brief_profiles::BUILTIN;
@@ -64,14 +64,6 @@ impl MatrixRow {
     }
 }
 
-/// The share of a client.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ClientShare {
-    pub(super) client: String,
-    pub(super) loaded: usize,
-    pub(super) delivered: usize,
-}
-
 /// A project from above.
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
@@ -84,7 +76,7 @@ pub(super) struct Snapshot {
     pub(super) tokens: usize,
     pub(super) dialects: Vec<DialectCost>,
     pub(super) directories: Vec<SurveyedDirectory>,
-    pub(super) shares: Vec<ClientShare>,
+    pub(super) shares: Vec<Share<'static>>,
     pub(super) files: ProjectFiles,
     /// The tokens that each file gets.
     pub(super) costs: Vec<usize>,
@@ -97,7 +89,7 @@ pub(super) struct Snapshot {
 }
 
 /// The parts of a reading that the checks use.
-pub(super) struct Reading<'s> {
+pub(super) struct ProjectReading<'s> {
     pub(super) project: Project<'s>,
     pub(super) catalog: Catalog,
 }
@@ -107,7 +99,7 @@ impl Snapshot {
     pub(super) fn read(
         system: &Arc<dyn System>,
         directory: &Path,
-        then: impl FnOnce(Snapshot, Option<(&Reading<'_>, &Survey<'_>)>),
+        then: impl FnOnce(Snapshot, Option<(&ProjectReading<'_>, &Survey<'_>)>),
     ) {
         let system = Remembered::new(Arc::clone(system));
         let project = match Project::open(&system, directory) {
@@ -119,7 +111,7 @@ impl Snapshot {
                 return;
             }
         };
-        let reading = Reading { catalog: project.whole(Dialects::All), project };
+        let reading = ProjectReading { catalog: project.whole(Dialects::All), project };
         let counter = Counter::estimate();
         let (moment, root) = (reading.project.everything().moment, reading.project.root().path());
         let count = |text: &str| counter.count(text);
@@ -129,27 +121,19 @@ impl Snapshot {
         }
     }
 
-    fn of(reading: &Reading<'_>, survey: &Survey<'_>) -> Snapshot {
-        let Reading { project, catalog } = reading;
+    fn of(reading: &ProjectReading<'_>, survey: &Survey<'_>) -> Snapshot {
+        let ProjectReading { project, catalog } = reading;
         let root = project.root().path();
         let counter = Counter::estimate();
         let count = |text: &str| counter.count(text);
         let moment = project.everything().moment;
-        let shares = survey.shares(catalog, &moment, &BUILTIN.names(), &count);
         let clients = asked_clients(project.system(), root, Vec::new()).unwrap_or_default();
         let mut snapshot = Snapshot {
             root: root.to_owned(),
             tokens: survey.tokens,
             dialects: survey.dialects(),
             directories: survey.places(),
-            shares: shares
-                .into_iter()
-                .map(|share| ClientShare {
-                    client: share.client.to_owned(),
-                    loaded: share.loaded,
-                    delivered: share.delivered,
-                })
-                .collect(),
+            shares: survey.shares(catalog, &moment, &BUILTIN.names(), &count),
             files: ProjectFiles {
                 files: survey.files().files.clone(),
                 directories: survey.files().directories.clone(),

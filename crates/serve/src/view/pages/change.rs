@@ -1,8 +1,7 @@
 //! The difference between two revisions: for which files the guidance changes, and how.
 
+use brief_engine::Moment;
 use brief_engine::diff::{self, Comparison, DiffQuestion, ItemChange, slashed_below};
-use brief_engine::{Moment, estimate_tokens};
-
 use maud::{Markup, html};
 
 use super::super::address::PageAddress;
@@ -72,11 +71,9 @@ fn shown_change(
     change: &ItemChange<'_>,
     index: usize,
 ) -> Markup {
-    let Some(piece) = change.piece() else { return html! {} };
+    let piece = change.piece();
     let place = slashed_below(root, piece.path);
-    let tokens = |piece: &Option<diff::DiffPiece<'_>>| {
-        piece.as_ref().map_or(0, |piece| estimate_tokens(&piece.text))
-    };
+    let (before, after) = change.tokens();
     let cover = comparison.cover(change);
     let lines = changed_lines(change);
     html! {
@@ -84,7 +81,7 @@ fn shown_change(
             h2 { span class="badge" { (change.kind.as_str()) } " " (shown(&piece.name.to_string())) }
             p {
                 span class="path" { (shown(&place)) ":" (piece.line) } ", " (piece.dialect) ", "
-                (number(tokens(&change.before))) " → " (number(tokens(&change.after))) " tokens, "
+                (number(before)) " → " (number(after)) " tokens, "
                 (number(cover.file_count)) " files"
             }
             details id={ "files-" (index) } {

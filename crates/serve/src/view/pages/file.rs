@@ -70,14 +70,8 @@ pub(super) fn page(asked: &Asked<'_>, path: &str, question: &FileQuestion) -> Pa
 }
 
 fn gone(asked: &Asked<'_>, path: &str) -> Page {
-    Page::missing(
-        "Not found",
-        html! {
-            h1 { code { (shown(path)) } " is not in this project" }
-            p { "A link may lead out of it, or it was removed." }
-            p { (link(asked.links, &PageAddress::top(), html! { "Go to the project" })) }
-        },
-    )
+    let heading = html! { code { (shown(path)) } " is not in this project" };
+    Page::not_found(asked.links, &heading, "A link may lead out of it, or it was removed.")
 }
 
 /// The number of left out items on an exported page.
@@ -92,10 +86,10 @@ struct FileAnswer<'a> {
     sees: &'a Sees<'a>,
 }
 
-/// One of the sums.
-type Part = (&'static str, fn(&Total) -> usize);
+/// One of the sums of a client.
+type NamedTotal = (&'static str, fn(&Total) -> usize);
 
-const PARTS: [Part; 3] = [
+const TOTALS: [NamedTotal; 3] = [
     ("loaded", |total| total.loaded),
     ("delivered", |total| total.delivered),
     ("offered", |total| total.offered),
@@ -169,12 +163,8 @@ impl FileAnswer<'_> {
     fn name(&self, item: &SeenItem<'_>) -> Markup {
         let place = path_below(self.root, item.path);
         let name = item.name.to_string();
-        let address = self.asked.snapshot.id_at(&place, &name).map(PageAddress::item);
         html! {
-            @match address {
-                Some(address) => (link(self.asked.links, &address, html! { (shown(&name)) })),
-                None => (shown(&name)),
-            }
+            (self.asked.item_link(&place, &name, html! { (shown(&name)) }))
             br; small class="path" { (shown(&place)) ":" (item.line) }
         }
     }
@@ -210,7 +200,7 @@ impl FileAnswer<'_> {
                         }
                     }
                     tfoot {
-                        @for (name, of) in PARTS {
+                        @for (name, of) in TOTALS {
                             tr data-total=(name) {
                                 th scope="row" { "tokens " (name) }
                                 td {} td {}

@@ -10,9 +10,7 @@ use super::super::layout::Column::{Number, Words};
 use super::super::layout::{Page, Paged, head, link, number, shown, table};
 use super::{Asked, ROWS};
 use crate::fleet::FleetReport;
-
-/// The number of characters of a commit that people read.
-const SHORT: usize = 12;
+use crate::revisions::short_id;
 
 pub(super) fn page(asked: &Asked<'_>, state: Option<FleetState>, page: usize) -> Page {
     let Some(fleet) = &asked.view.extras.fleet else {
@@ -84,16 +82,17 @@ fn repositories(
 fn row(fleet: &FleetReport, member: &FleetMember, judged: &Judgement) -> Markup {
     let facts = &member.facts;
     let states: Vec<&str> = judged.states.iter().map(|state| state.as_str()).collect();
-    let short = |commit: &str| commit.get(..SHORT).unwrap_or(commit).to_owned();
+    let digest =
+        |commit: &str| short_id(commit.strip_prefix("sha256:").unwrap_or(commit)).to_owned();
     html! {
         tr data-repository=(shown(&fleet.name(member))) data-states=(states.join(" ")) {
             th scope="row" class="path" { (shown(&fleet.name(member))) }
-            td { code { (member.commit.as_deref().map_or("–".to_owned(), short)) } }
+            td { code { (member.commit.as_deref().map_or("–", short_id)) } }
             td { (states.join(", ")) }
             td class="number" { (number(facts.items.len())) }
             td class="number" { @match facts.tokens { Some(tokens) => (number(tokens)), None => "–" } }
             td class="path" { @for source in &facts.sources {
-                (shown(&source.address)) " " code { (source.commit.as_deref().map_or("", |commit| commit.strip_prefix("sha256:").unwrap_or(commit)).get(..SHORT).unwrap_or_default()) } " "
+                (shown(&source.address)) " " code { (source.commit.as_deref().map(digest).unwrap_or_default()) } " "
             } }
             td {
                 @if let Some(problem) = &member.problem { (shown(problem)) }
@@ -108,9 +107,9 @@ fn row(fleet: &FleetReport, member: &FleetMember, judged: &Judgement) -> Markup 
 fn items(fleet: &FleetReport) -> Markup {
     let mut items: BTreeMap<(&str, &str), BTreeMap<&str, usize>> = BTreeMap::new();
     for item in fleet.members().iter().flat_map(|(member, _)| &member.facts.items) {
-        let version = item.version.as_deref().or_else(|| item.sha256.get(..SHORT));
+        let version = item.version.as_deref().unwrap_or(short_id(&item.sha256));
         let versions = items.entry((item.kind.as_str(), item.name.as_str())).or_default();
-        *versions.entry(version.unwrap_or_default()).or_default() += 1;
+        *versions.entry(version).or_default() += 1;
     }
     html! {
         section aria-labelledby="versions" {

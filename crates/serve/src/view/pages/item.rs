@@ -16,6 +16,7 @@ use super::super::snapshot::ShownItem;
 use super::Asked;
 use super::sessions::times;
 use crate::history::GitHistory;
+use crate::revisions::short_id;
 
 /// The number of receipts on the page.
 const SHOWN: usize = 20;
@@ -196,7 +197,7 @@ fn history(asked: &Asked<'_>, item: &ShownItem, is_shown: bool) -> Markup {
                             @let change = PageAddress::Change { from: format!("{}~1", commit.id), to: commit.id.clone() };
                             li {
                                 (commit.date) " "
-                                (link(asked.links, &change, html! { code { (commit.id.get(..12).unwrap_or(&commit.id)) } }))
+                                (link(asked.links, &change, html! { code { (short_id(&commit.id)) } }))
                                 " " (shown(&commit.subject))
                             }
                         }

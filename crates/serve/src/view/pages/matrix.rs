@@ -4,7 +4,7 @@ use maud::html;
 
 use super::super::address::PageAddress;
 use super::super::layout::Column::{Number, Words};
-use super::super::layout::{Page, Paged, arrival, head, link, number, shown, table};
+use super::super::layout::{Page, Paged, arrival, head, number, shown, table};
 use super::super::snapshot::MatrixRow;
 use super::{Asked, ROWS};
 
@@ -27,10 +27,7 @@ pub(super) fn page(asked: &Asked<'_>, page: usize) -> Page {
                         @for row in paged.rows {
                             tr data-place={ (shown(&row.place)) ":" (row.line) } {
                                 th scope="row" {
-                                    @match &row.id {
-                                        Some(id) => (link(asked.links, &PageAddress::item(id), html! { (shown(&row.name)) })),
-                                        None => (shown(&row.name)),
-                                    }
+                                    (asked.item_link(&row.place, &row.name, html! { (shown(&row.name)) }))
                                     " " small { (row.kind) }
                                     br; small class="path" { (shown(&row.place)) ":" (row.line) }
                                 }

@@ -12,10 +12,10 @@ mod sessions;
 
 use brief_engine::Dialects;
 use brief_registry::history::{HistoryError, Revisions};
-use maud::html;
+use maud::{Markup, html};
 
 use super::ProjectView;
-use super::address::{Links, PageAddress};
+use super::address::{PageAddress, PageLinks};
 use super::health::Health;
 use super::layout::{Page, link, shown};
 use super::snapshot::Snapshot;
@@ -32,7 +32,17 @@ pub(super) struct Asked<'a> {
     pub(super) snapshot: &'a Snapshot,
     /// The checks; `None` until they are done.
     pub(super) health: Option<&'a Health>,
-    pub(super) links: &'a Links<'a>,
+    pub(super) links: &'a PageLinks<'a>,
+}
+
+impl Asked<'_> {
+    /// Returns a text that leads to the page of an item, if there is one.
+    fn item_link(&self, place: &str, name: &str, text: Markup) -> Markup {
+        match self.snapshot.id_at(place, name) {
+            Some(id) => link(self.links, &PageAddress::item(id), text),
+            None => text,
+        }
+    }
 }
 
 /// Makes the page at an address.
@@ -61,15 +71,9 @@ pub(super) fn page(asked: &Asked<'_>, address: &PageAddress) -> Page {
 }
 
 /// Makes the page for an address that is none.
-pub(super) fn nowhere(links: &Links<'_>) -> Page {
-    Page::missing(
-        "Not found",
-        html! {
-            h1 { "There is no such page" }
-            p { "The address may be mistyped, or what it named is gone." }
-            p { (link(links, &PageAddress::top(), html! { "Go to the project" })) }
-        },
-    )
+pub(super) fn nowhere(links: &PageLinks<'_>) -> Page {
+    let reason = "The address may be mistyped, or what it named is gone.";
+    Page::not_found(links, &html! { "There is no such page" }, reason)
 }
 
 /// Reads the states that a page of changes compares, from a revision or range.

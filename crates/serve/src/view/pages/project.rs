@@ -1,6 +1,6 @@
 //! The project, or a directory of it: where tokens go, formats, clients, health.
 
-use brief_engine::survey::SurveyedDirectory;
+use brief_engine::survey::{Share, SurveyedDirectory};
 use brief_syntax::text::counted;
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use super::super::address::PageAddress;
 use super::super::health::{Health, Trouble};
 use super::super::layout::Column::{Number, Words};
 use super::super::layout::{Page, Paged, figure, head, link, number, shown, table};
-use super::super::snapshot::{ClientShare, ShownItem};
+use super::super::snapshot::ShownItem;
 use super::{Asked, ROWS};
 use crate::picture::{DirectoryPart, bar, treemap};
 
@@ -42,14 +42,9 @@ pub(super) fn page(asked: &Asked<'_>, directory: &str, page: usize) -> Page {
     let is_known = !snapshot.files.places_below(directory).is_empty()
         || snapshot.files.directories.iter().any(|known| known == directory);
     if !is_known {
-        return Page::missing(
-            "Not found",
-            html! {
-                h1 { "There is no directory " code { (shown(directory)) } }
-                p { "It may have been moved, or version control ignores it." }
-                p { (link(asked.links, &PageAddress::top(), html! { "Go to the project" })) }
-            },
-        );
+        let heading = html! { "There is no directory " code { (shown(directory)) } };
+        let reason = "It may have been moved, or version control ignores it.";
+        return Page::not_found(asked.links, &heading, reason);
     }
     Page::new(
         format!("{directory}/"),
@@ -218,10 +213,9 @@ fn checked(asked: &Asked<'_>, health: &Health) -> Markup {
 }
 
 fn row(asked: &Asked<'_>, trouble: &Trouble) -> Markup {
-    let place = if trouble.line > 0 {
-        format!("{}:{}", trouble.place, trouble.line)
-    } else {
-        trouble.place.clone()
+    let place = match trouble.line {
+        0 => trouble.place.clone(),
+        line => format!("{}:{line}", trouble.place),
     };
     let is_known = asked.snapshot.has_file(&trouble.place);
     html! {
@@ -243,9 +237,10 @@ fn row(asked: &Asked<'_>, trouble: &Trouble) -> Markup {
 fn clients(asked: &Asked<'_>) -> Markup {
     let shares = &asked.snapshot.shares;
     let most = shares.iter().map(|share| share.loaded + share.delivered).max().unwrap_or_default();
-    let is_asked = |share: &&ClientShare| asked.snapshot.clients.contains(&share.client);
-    let (own, others): (Vec<&ClientShare>, Vec<&ClientShare>) = shares.iter().partition(is_asked);
-    let rows = |label: &str, shares: &[&ClientShare]| {
+    let is_asked =
+        |share: &&Share<'_>| asked.snapshot.clients.iter().any(|one| one == share.client);
+    let (own, others): (Vec<&Share<'_>>, Vec<&Share<'_>>) = shares.iter().partition(is_asked);
+    let rows = |label: &str, shares: &[&Share<'_>]| {
         html! {
             (table(label, html! {
                 (head([Words("client"), Number("loads by itself"), Number("is delivered"), Words("tokens")]))

@@ -8,9 +8,7 @@ use maud::{Markup, html};
 use super::super::layout::Column::Words;
 use super::super::layout::{Page, head, number, shown, table};
 use super::Asked;
-
-/// The number of characters of a commit that people read.
-const SHORT: usize = 12;
+use crate::revisions::short_id;
 
 pub(super) fn page(asked: &Asked<'_>) -> Page {
     let system = asked.view.system.as_ref();
@@ -53,12 +51,11 @@ fn place(place: &ManifestPlace) -> String {
 
 /// Returns what the server of a source said.
 fn update(newest: &Newest) -> Markup {
-    let short = |commit: &str| commit.get(..SHORT).unwrap_or(commit).to_owned();
     html! {
         @match (&newest.error, &newest.newer_tag, &newest.commit) {
             (Some(error), _, _) => { "not known: " (shown(error)) }
             (None, Some(tag), _) => { strong { (shown(tag)) } }
-            (None, None, Some(commit)) if newest.is_outdated() => { strong { code { (short(commit)) } } }
+            (None, None, Some(commit)) if newest.is_outdated() => { strong { code { (short_id(commit)) } } }
             _ => "none",
         }
     }
@@ -75,7 +72,7 @@ fn sources(lock: &Lock, updates: Option<&[Newest]>) -> Markup {
                         tr data-source=(shown(name)) {
                             th scope="row" { (shown(name)) }
                             td class="path" { (shown(&place(&source.place))) }
-                            td { code { (source.commit.as_deref().map_or("–", |commit| commit.get(..SHORT).unwrap_or(commit))) } }
+                            td { code { (source.commit.as_deref().map_or("–", short_id)) } }
                             td data-update=[updates.map(|all| all.iter().any(|newest| &newest.name == name && newest.is_outdated()))] {
                                 @match updates.map(|all| all.iter().find(|newest| &newest.name == name)) {
                                     None => "not asked",

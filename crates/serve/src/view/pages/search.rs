@@ -44,10 +44,7 @@ fn found(asked: &Asked<'_>, query: &str, page: usize) -> Markup {
                     @for hit in paged.rows {
                         @let (place, line) = hit.path_and_line();
                         li data-place={ (shown(place)) ":" (line) } {
-                            @match asked.snapshot.id_at(place, hit.name) {
-                                Some(id) => (link(asked.links, &PageAddress::item(id), html! { (shown(hit.name)) })),
-                                None => (shown(hit.name)),
-                            }
+                            (asked.item_link(place, hit.name, html! { (shown(hit.name)) }))
                             " " small { (hit.dialect) " " (hit.kind) " · " span class="path" { (shown(place)) ":" (line) } }
                             @if !hit.excerpt.is_empty() { br; (shown(&hit.excerpt)) }
                         }

@@ -156,10 +156,7 @@ fn never_section(asked: &Asked<'_>, never: &[NeverDelivered], days: u64) -> Mark
             ul {
                 @for item in never.iter().take(ROWS) {
                     li {
-                        @match asked.snapshot.id_at(&item.place, &item.name) {
-                            Some(id) => (link(asked.links, &PageAddress::item(id), html! { (shown(&item.name)) })),
-                            None => (shown(&item.name)),
-                        }
+                        (asked.item_link(&item.place, &item.name, html! { (shown(&item.name)) }))
                         " " small class="path" { (shown(&item.place)) ":" (item.line) }
                     }
                 }
