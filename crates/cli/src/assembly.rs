@@ -12,7 +12,7 @@ use brief_runtime::{
 };
 use brief_syntax::Diagnostic;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::installation::show_progress;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -25,7 +25,7 @@ pub(crate) fn assemble(
     ui: &mut Ui,
     session: &Session,
     options: &PromptOptions,
-) -> Result<AssembledPrompt, CommandError> {
+) -> Result<AssembledPrompt> {
     let assembly = session.assembly()?;
     let outcome = assembly.assemble(options, &mut |event| show(ui, event));
     ui.end_progress()?;
@@ -50,7 +50,7 @@ pub(crate) fn search_roots(
     ui: &mut Ui,
     session: &Session,
     directories: &SearchDirectories,
-) -> Result<Vec<SearchRoot>, CommandError> {
+) -> Result<Vec<SearchRoot>> {
     let assembly = session.assembly()?;
     let roots = assembly.search_roots(directories, &mut |event| show(ui, event));
     ui.end_progress()?;
@@ -95,7 +95,7 @@ pub(crate) fn write_rules(
     prompt: &Prompt,
     place: RulesFile,
     edits: HandEdits,
-) -> Result<(), CommandError> {
+) -> Result {
     let written = session.assembly()?.write_rules(agent, prompt, place, edits);
     let written = written.map_err(|error| {
         let refused = CommandError::refused(error.to_string());
@@ -115,11 +115,7 @@ pub(crate) fn write_rules(
 }
 
 /// Prints the diagnostics of a prompt: one line each, and of many alike only the first.
-pub(crate) fn mention(
-    ui: &mut Ui,
-    diagnostics: &[Diagnostic],
-    root: &Path,
-) -> Result<(), CommandError> {
+pub(crate) fn mention(ui: &mut Ui, diagnostics: &[Diagnostic], root: &Path) -> Result {
     let mut told: Vec<(&str, usize)> = Vec::new();
     for diagnostic in diagnostics {
         let index = told.iter().position(|(code, _)| *code == diagnostic.code());
@@ -153,7 +149,7 @@ fn refuse_project(
     refused: &ProjectRefusal,
     ran: &[ExecutionRequest],
     root: &Path,
-) -> Result<CommandError, CommandError> {
+) -> Result<CommandError> {
     let asked = ran.iter().filter(|asked| asked.outcome == Outcome::ProjectNotTrusted);
     let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
     let mut wishes: Vec<String> = asked

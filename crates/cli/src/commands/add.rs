@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::ExitCode;
 
 use brief_clients::compile::ClientsInUse;
 use brief_registry::SourceAddress;
@@ -15,7 +14,7 @@ use brief_registry::manifest::{ManifestEdit, ManifestPlace};
 use brief_syntax::system::{Buffers, FileContent, System};
 use clap::Args;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::installation::{self, Installation, RunPurpose, Where, Writing, short};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -66,11 +65,7 @@ pub(crate) struct AddArgs {
 pub(super) const ITEMS: &str = "items are `rules/NAME/RULE.md`, `skills/NAME/SKILL.md`, `agents/NAME/AGENT.md`, and files for one client: \
      `agents/NAME.md`, `NAME.agent.md`, `NAME.instructions.md`, `NAME.mdc`";
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &AddArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
     match add(ui, session, args) {
         // Files of a concurrent run are not evidence for a client. Its manifest is read instead.
         Err(error) if error.is_outrun() => add(ui, session, args),
@@ -78,12 +73,9 @@ pub(crate) fn run(
     }
 }
 
-fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, CommandError> {
+fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
     let mode = installation::mode(args.dry_run, false);
-    let mut installation = match Installation::find_for(ui, session, &args.writing.place, mode)? {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+    let mut installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
     let system = session.system();
     let manifest = installation.manifest.clone().unwrap_or_default();
     let (text, base, name) = (&*args.source, session.directory(), args.name.as_deref());
@@ -163,8 +155,8 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
         )?;
     }
     let asked = RunPurpose::ToWrite;
-    let outcome = installation.carry_out(ui, "add", session, &request, &args.writing, asked)?;
-    Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
+    installation.carry_out(ui, "add", session, &request, &args.writing, asked)?;
+    Ok(())
 }
 
 /// Adds the clients that the source describes to an error about an unknown one.
@@ -195,13 +187,9 @@ pub(super) fn install(
     new: &Additions<'_>,
     adopt: &BTreeSet<String>,
     used: &[String],
-) -> Result<Result<InstallReport, ExitCode>, CommandError> {
+) -> Result<InstallReport> {
     let place = Where { global: false };
-    let found = Installation::find_for(ui, session, &place, InstallMode::Write)?;
-    let mut installation = match found {
-        Ok(installation) => installation,
-        Err(code) => return Ok(Err(code)),
-    };
+    let mut installation = Installation::find_for(ui, session, &place, InstallMode::Write)?;
     installation.declare(session, new.edits)?;
     let (top, Additions { files: new, edits: declared, shared }) =
         (&installation.project.outputs, *new);

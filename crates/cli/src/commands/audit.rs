@@ -1,14 +1,13 @@
 //! `brief audit`
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use brief_dialects::capability::{Capability, CapabilityFinding};
 use brief_engine::audit::{Audit, AuditedItem};
 use brief_engine::{Root, TargetKind};
 use brief_registry::SourceAddress;
 use brief_registry::install::open_source;
-use brief_syntax::render::{Envelope, github, path_below, sarif};
+use brief_syntax::render::{github, path_below, sarif};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Severity, Target};
 use clap::Args;
@@ -17,7 +16,7 @@ use serde::Serialize;
 
 use crate::commands::lint::Format;
 use crate::commands::whole::counted;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::{self, refusal_of_typed};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -94,11 +93,7 @@ struct AuditPlace {
     source: Option<(String, Option<String>)>,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &AuditArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result {
     let place = find(ui, session, args)?;
     let ignored = if args.no_ignore { Ignored::Visit } else { Ignored::Skip };
     let (root, file) = (&place.root, place.file.as_deref());
@@ -113,7 +108,7 @@ pub(crate) fn run(
             let grave = grave(&audit, &denied);
             let body = json(&place, &audit, &denied);
             let root = place.root.path();
-            ui.print_json(&Envelope { kind: "audit", root, diagnostics: &grave, body })?;
+            ui.print_json("audit", root, &grave, body)?;
         }
         Format::Github => ui.print_raw(&github(&audit.all_diagnostics(), place.root.path()))?,
         Format::Sarif => {
@@ -128,12 +123,11 @@ pub(crate) fn run(
             if audit.count_of(*capability) == 1 { "has" } else { "have" }
         ))?;
     }
-    let failed = !grave(&audit, &denied).is_empty();
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(!grave(&audit, &denied).is_empty())
 }
 
 /// Finds a path, or fetches a source.
-fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<AuditPlace, CommandError> {
+fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<AuditPlace> {
     let system = session.system();
     let typed = Path::new(&args.place);
     let absolute = session.directory().join(typed);
@@ -165,7 +159,7 @@ fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<AuditPlace, 
 
 /// Returns the repository around a directory and the directory in it, so that `.claude/skills` is
 /// recognised.
-fn below(session: &Session, directory: &Path) -> Result<(Root, Target), CommandError> {
+fn below(session: &Session, directory: &Path) -> Result<(Root, Target)> {
     let system = session.system();
     let failed = |error: std::io::Error| {
         let message = format!("the directory `{}` cannot be opened: {error}", directory.display());
@@ -217,7 +211,7 @@ fn json<'a>(place: &'a AuditPlace, audit: &'a Audit, denied: &[Capability]) -> J
     }
 }
 
-fn print(ui: &mut Ui, place: &AuditPlace, audit: &Audit) -> Result<(), CommandError> {
+fn print(ui: &mut Ui, place: &AuditPlace, audit: &Audit) -> Result {
     let root = place.root.path();
     ui.print_diagnostics(&audit.diagnostics, root)?;
     for item in audit.items.iter().filter(|item| !item.findings.is_empty()) {
@@ -246,6 +240,5 @@ fn print(ui: &mut Ui, place: &AuditPlace, audit: &Audit) -> Result<(), CommandEr
         present => present.join(", "),
     };
     let (items, files) = (counted(audit.items.len(), "item"), counted(audit.files, "file"));
-    ui.status(&format!("{items} in {files}: {what}"))?;
-    Ok(())
+    ui.status(&format!("{items} in {files}: {what}"))
 }

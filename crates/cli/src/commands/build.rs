@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_clients::compile::{Clients, ClientsInUse};
@@ -12,13 +11,13 @@ use brief_dialects::portable::config;
 use brief_profiles::OwnClients;
 use brief_registry::build::{self, BuildError, BuildMode, BuildOutcome, BuildRequest, Edited};
 use brief_registry::{ChangeKind, WatchedFiles};
-use brief_syntax::render::{Envelope, path_below};
+use brief_syntax::render::path_below;
 use brief_syntax::system::ReadError;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 use clap::Args;
 use serde::Serialize;
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result, refuse_if};
 use crate::installation::unknown_client;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -76,11 +75,7 @@ struct BuildReport<'r> {
     kept: usize,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &BuildArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result {
     if !args.watch {
         return build_once(ui, session, args);
     }
@@ -110,14 +105,14 @@ fn configured_out(session: &Session, registry: &Path) -> Option<String> {
     clients.settings().out.clone()
 }
 
-fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result<ExitCode, CommandError> {
+fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result {
     let out = args.out.as_ref().map(|out| session.directory().join(out));
     let registry = session.directory().join(&args.path);
     let configuration = match configuration(session, &registry) {
         Ok(configuration) => configuration,
         Err(problem) => {
             ui.print_diagnostics(&[*problem], session.root()?.path())?;
-            return Ok(ErrorKind::Usage.exit_code());
+            return Err(CommandError::reported(ErrorKind::Usage));
         }
     };
     let own = OwnClients::below(session.system(), &registry);
@@ -127,7 +122,7 @@ fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result<ExitCo
         Ok(clients) => clients,
         Err(diagnostics) => {
             ui.print_diagnostics(&diagnostics, session.root()?.path())?;
-            return Ok(ErrorKind::Usage.exit_code());
+            return Err(CommandError::reported(ErrorKind::Usage));
         }
     };
     let found = match args.clients.as_slice() {
@@ -162,8 +157,7 @@ fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result<ExitCo
         ui.status(&summary(&report, args.check))?;
     }
     let is_stale = args.check && !report.changes.is_empty();
-    let failed = report.has_errors() || is_stale;
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(report.has_errors() || is_stale)
 }
 
 /// Reads a registry's `brief.toml`, if there is one. A link is not followed.
@@ -210,7 +204,7 @@ fn refusal(error: &BuildError) -> CommandError {
     }
 }
 
-fn print_json(ui: &mut Ui, report: &BuildOutcome) -> Result<(), CommandError> {
+fn print_json(ui: &mut Ui, report: &BuildOutcome) -> Result {
     let root = &report.registry;
     let paths = |kind| {
         let changes = report.changes.iter().filter(move |change| change.kind == kind);
@@ -227,8 +221,7 @@ fn print_json(ui: &mut Ui, report: &BuildOutcome) -> Result<(), CommandError> {
         unchanged: report.unchanged,
         kept: report.kept,
     };
-    ui.print_json(&Envelope { kind: "build", root, diagnostics: &report.diagnostics, body })?;
-    Ok(())
+    ui.print_json("build", root, &report.diagnostics, body)
 }
 
 fn verb(kind: ChangeKind) -> &'static str {

@@ -1,17 +1,15 @@
 //! `brief convert`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_clients::import::{CollectedItem, Collection, ConvertedItem};
 use brief_clients::profile::Profile;
 use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
 use brief_syntax::paths::cleaned;
-use brief_syntax::render::Envelope;
 use clap::Args;
 use serde::Serialize;
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::{self, Installation, Where};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -72,16 +70,8 @@ struct JsonSkipped<'r> {
     reason: &'r str,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &ConvertArgs,
-) -> Result<ExitCode, CommandError> {
-    let found = Installation::find(ui, session, &Where { global: false })?;
-    let installation = match found {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ConvertArgs) -> Result {
+    let installation = Installation::find(ui, session, &Where { global: false })?;
     installation.wanted(&[args.from.clone(), args.to.clone()])?;
     let profiles = installation.clients.profiles();
     let to = profiles
@@ -106,7 +96,7 @@ pub(crate) fn run(
     }
     let is_whole =
         collection.skipped.is_empty() && converted.iter().all(|one| !one.files.is_empty());
-    Ok(if is_whole { ExitCode::SUCCESS } else { ErrorKind::Refused.exit_code() })
+    refuse_if(!is_whole)
 }
 
 /// Keeps the items that come from files of a client, or from files that several read.
@@ -119,7 +109,7 @@ fn of_client(mut collection: Collection, client: &str) -> Collection {
 }
 
 /// Writes the files below a directory, all or none.
-fn write(session: &Session, out: &Path, converted: &[ConvertedItem]) -> Result<(), CommandError> {
+fn write(session: &Session, out: &Path, converted: &[ConvertedItem]) -> Result {
     let files: Vec<NewFile<'_>> = converted
         .iter()
         .flat_map(|one| &one.files)
@@ -146,7 +136,7 @@ fn print(
     to: &Profile,
     collection: &Collection,
     converted: &[ConvertedItem],
-) -> Result<(), CommandError> {
+) -> Result {
     for (item, one) in collection.items.iter().zip(converted) {
         for file in &one.files {
             match (std::str::from_utf8(&file.bytes), &args.out) {
@@ -170,12 +160,7 @@ fn print(
     let count = collection.items.len();
     let (written, items) =
         (if files == 1 { "file" } else { "files" }, if count == 1 { "item" } else { "items" });
-    ui.status(&format!(
-        "{files} {written} of {} from {count} {items} of {}",
-        to.name(),
-        args.from
-    ))?;
-    Ok(())
+    ui.status(&format!("{files} {written} of {} from {count} {items} of {}", to.name(), args.from))
 }
 
 fn print_json(
@@ -184,7 +169,7 @@ fn print_json(
     args: &ConvertArgs,
     collection: &Collection,
     converted: &[ConvertedItem],
-) -> Result<(), CommandError> {
+) -> Result {
     let (mut files, mut notes) = (Vec::new(), Vec::new());
     for (item, one) in collection.items.iter().zip(converted) {
         let from = &item.originals[..];
@@ -205,6 +190,5 @@ fn print_json(
         .map(|one| JsonSkipped { path: &one.path, reason: &one.reason })
         .collect();
     let body = ConvertReport { from: &args.from, to: &args.to, files, notes, skipped };
-    ui.print_json(&Envelope { kind: "convert", root, diagnostics: &[], body })?;
-    Ok(())
+    ui.print_json("convert", root, &[], body)
 }

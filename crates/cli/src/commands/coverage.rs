@@ -1,7 +1,6 @@
 //! `brief coverage`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_engine::Moment;
 use brief_engine::survey::{Coverage, CoverageGap, HEAVY};
@@ -13,7 +12,7 @@ use serde::Serialize;
 
 use super::question::{ClientName, Looking, Started, dialects, known_client, shown_place};
 use super::whole::{JsonPlace, ShownName, WholeProject, counted, shown_directory};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -100,11 +99,7 @@ struct JsonGap<'s> {
     names: &'s [&'s str],
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &CoverageArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &CoverageArgs) -> Result {
     let whole =
         &WholeProject::read(ui, session, args.path.as_deref(), dialects(&args.looking.only))?;
     let counter = args.looking.counting.counter(session, whole.root.path());
@@ -126,8 +121,7 @@ pub(crate) fn run(
         let (findings, files) = (counted(findings, "finding"), counted(files, "file"));
         ui.status(&format!("{findings}; {bare} of {files} without guidance"))?;
     }
-    let failed = args.strict && findings > 0;
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(args.strict && findings > 0)
 }
 
 /// The findings, for the output.
@@ -184,7 +178,7 @@ impl CoverageFindings<'_> {
         whole: &WholeProject,
         files: usize,
         counter: &Counter<'_>,
-    ) -> Result<(), CommandError> {
+    ) -> Result {
         let dead = self.0.dead.iter().map(|diagnostic| {
             let line = diagnostic.position().line;
             format!(

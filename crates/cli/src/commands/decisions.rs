@@ -1,12 +1,10 @@
 //! `brief decisions`
 
-use std::process::ExitCode;
-
 use brief_engine::{BriefedDecision, Briefing, structured};
 use clap::Args;
 
 use super::question::{DialectArg, PathOrAll, Typed, WhyHint, request, shown_place};
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -21,11 +19,7 @@ pub(crate) struct DecisionsArgs {
     json: bool,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &DecisionsArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DecisionsArgs) -> Result {
     let session = &session.remembering();
     let path = args.scope.path.as_deref();
     let only = [DialectArg::new(&structured::Structured)];
@@ -35,20 +29,17 @@ pub(crate) fn run(
     let mut briefing = request.resolve();
     briefing.keep_decisions();
     if args.json {
-        typed.print_json(ui, "decisions", &briefing)?;
-        return Ok(ExitCode::SUCCESS);
+        return typed.print_json(ui, "decisions", &briefing);
     }
     ui.mention(&briefing.diagnostics, briefing.root())?;
     if briefing.decisions.is_empty() {
         let Briefing { moment, files, .. } = &briefing;
-        typed.explain_nothing(ui, moment, *files, "decisions", WhyHint::Given)?;
-        return Ok(ExitCode::SUCCESS);
+        return typed.explain_nothing(ui, moment, *files, "decisions", WhyHint::Given);
     }
-    print_decisions(ui, &briefing)?;
-    Ok(ExitCode::SUCCESS)
+    print_decisions(ui, &briefing)
 }
 
-fn print_decisions(ui: &mut Ui, briefing: &Briefing) -> Result<(), CommandError> {
+fn print_decisions(ui: &mut Ui, briefing: &Briefing) -> Result {
     for (index, BriefedDecision { decision, path, .. }) in briefing.decisions.iter().enumerate() {
         if index > 0 {
             ui.print_line("")?;

@@ -2,20 +2,19 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_dialects::dependencies::{DependencyExtent, LockedDependency, Package, ShippedKind};
 use brief_engine::PackageReport;
 use brief_engine::shipped::{ShippedGuidance, ShippingPackage};
 use brief_engine::{Target, TargetKind};
 use brief_registry::install::ProjectPaths;
-use brief_syntax::render::{Envelope, path_below};
+use brief_syntax::render::path_below;
 use brief_syntax::text::{grouped, visible_line};
 use clap::Args;
 use serde::Serialize;
 
 use super::question::Counting;
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -71,11 +70,7 @@ struct JsonShipped<'d> {
     problem: Option<&'d str>,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &DepsArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DepsArgs) -> Result {
     let project = session.project()?;
     let root = project.root().path();
     let typed = args.path.as_deref().unwrap_or(Path::new("."));
@@ -97,8 +92,7 @@ pub(crate) fn run(
             looked_at: found.looked_at,
             notes: &found.notes,
         };
-        ui.print_json(&Envelope { kind: "deps", root, diagnostics: &[], body })?;
-        return Ok(ExitCode::SUCCESS);
+        return ui.print_json("deps", root, &[], body);
     }
     for note in &found.notes {
         ui.warning(&visible_line(note))?;
@@ -114,7 +108,7 @@ pub(crate) fn run(
     if found.packages.iter().any(|one| record_of(&one.package, &recorded).is_none()) {
         ui.hint("`offer = [\"NAME\"]` in `[dependencies]` of brief.toml and `brief sync` offer a package to agents")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn print(
@@ -122,7 +116,7 @@ fn print(
     root: &Path,
     found: &ShippedGuidance,
     recorded: &[LockedDependency],
-) -> Result<(), CommandError> {
+) -> Result {
     let mut is_second = false;
     for (heading, is_direct) in [("direct dependencies", true), ("other packages", false)] {
         let packages = found.packages.iter().filter(|one| one.package.is_direct == is_direct);

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::ExitCode;
 
 use brief_clients::places::{self, Duplicate};
 use brief_clients::profile::{Profile, ProfileScope};
@@ -12,13 +11,12 @@ use brief_dialects::portable::{ItemId, ItemKind};
 use brief_registry::install::{self, Drift, SourceInventory};
 use brief_registry::lock::Lock;
 use brief_registry::manifest::WantedDependency;
-use brief_syntax::render::Envelope;
 use brief_syntax::system::{Dir, FileKind};
 use clap::Args;
 use serde::Serialize;
 
 use super::whole::counted;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{Result, refuse_if};
 use crate::installation::{self, Installation, Where};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -71,20 +69,13 @@ impl Finding {
     }
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &DoctorArgs,
-) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.place)? {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DoctorArgs) -> Result {
+    let installation = Installation::find(ui, session, &args.place)?;
     let findings = examine(session, &installation)?;
     if args.json {
         let body = Examination { findings: &findings };
         let root = &installation.project.outputs;
-        ui.print_json(&Envelope { kind: "doctor", root, diagnostics: &[], body })?;
+        ui.print_json("doctor", root, &[], body)?;
     } else {
         for finding in &findings {
             let place = finding.path.as_deref().map_or(String::new(), |path| format!("{path}: "));
@@ -100,11 +91,10 @@ pub(crate) fn run(
             (problems, all) => format!("{problems} to correct, {} to know", all - problems),
         })?;
     }
-    let failed = findings.iter().any(|finding| finding.severity == "warning");
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(findings.iter().any(|finding| finding.severity == "warning"))
 }
 
-fn examine(session: &Session, installation: &Installation) -> Result<Vec<Finding>, CommandError> {
+fn examine(session: &Session, installation: &Installation) -> Result<Vec<Finding>> {
     let system = session.system();
     let mut findings = Vec::new();
     let status = install::status(system, &installation.project);
@@ -170,7 +160,7 @@ fn policies(
     installation: &Installation,
     lock: &Lock,
     findings: &mut Vec<Finding>,
-) -> Result<(), CommandError> {
+) -> Result {
     let policy = session.policy()?;
     for path in policy.files() {
         let path = path.display().to_string();
@@ -313,7 +303,7 @@ fn same_texts(
     session: &Session,
     installation: &Installation,
     findings: &mut Vec<Finding>,
-) -> Result<(), CommandError> {
+) -> Result {
     if installation.clients.scope() == ProfileScope::Home {
         return Ok(());
     }

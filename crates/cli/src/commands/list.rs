@@ -1,7 +1,6 @@
 //! `brief list`
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use brief_dialects::dependencies::LockedDependency;
 use brief_dialects::portable::output::SharedEntry;
@@ -13,7 +12,6 @@ use brief_registry::install::{
 use brief_registry::lock::{Lock, LockedItem};
 use brief_registry::manifest::{Manifest, ManifestPlace};
 use brief_registry::{Event, Network, SourceAddress};
-use brief_syntax::render::Envelope;
 use brief_syntax::system::System;
 use brief_syntax::text::{fold, visible_line};
 use brief_syntax::yaml::Node;
@@ -21,7 +19,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::add::{ITEMS, elsewhere};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::{self, Installation, JsonSource, Where, short};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -87,15 +85,8 @@ struct JsonAvailable<'l> {
     left_out: &'l [ListedFile],
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &ListArgs,
-) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.place)? {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
+    let installation = Installation::find(ui, session, &args.place)?;
     let manifest = installation.manifest.clone().unwrap_or_default();
     if let Some(source) = &args.available {
         return available(ui, session, &installation, source, args);
@@ -121,14 +112,14 @@ pub(crate) fn run(
             ui.print_line(visible_line(&format!("{}:{id}  {files} of a package", id.ecosystem)))?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn full_name(id: &ItemId) -> String {
     format!("{}/{}", id.kind, id.name)
 }
 
-fn print_list(ui: &mut Ui, lock: &Lock) -> Result<(), CommandError> {
+fn print_list(ui: &mut Ui, lock: &Lock) -> Result {
     let widest = lock.items.keys().map(|id| full_name(id).len()).max().unwrap_or_default();
     for (id, item) in &lock.items {
         let from = origin(lock, item);
@@ -151,7 +142,7 @@ fn origin(lock: &Lock, item: &LockedItem) -> String {
     }
 }
 
-fn print_tree(ui: &mut Ui, lock: &Lock) -> Result<(), CommandError> {
+fn print_tree(ui: &mut Ui, lock: &Lock) -> Result {
     for (name, source) in &lock.sources {
         let place = match &source.place {
             ManifestPlace::Git { git, reference, .. } => match reference {
@@ -196,7 +187,7 @@ fn print_json(
     installation: &Installation,
     manifest: &Manifest,
     lock: &Lock,
-) -> Result<(), CommandError> {
+) -> Result {
     let known = installation.clients.profiles().ids();
     let (system, project) = (session.system(), &installation.project);
     let inventory = SourceInventory::read(system, project, manifest, lock, &known);
@@ -227,8 +218,7 @@ fn print_json(
         sources: sources.collect(),
         items: items.collect(),
     };
-    ui.print_json(&Envelope { kind: "list", root, diagnostics: &[], body })?;
-    Ok(())
+    ui.print_json("list", root, &[], body)
 }
 
 /// A source that a user typed.
@@ -247,7 +237,7 @@ pub(super) fn look<T>(
     installation: &Installation,
     args: &SourceArgs<'_>,
     work: impl FnOnce(&SourceQuestion<'_>) -> Result<T, InstallError>,
-) -> Result<(SourceAddress, T), CommandError> {
+) -> Result<(SourceAddress, T)> {
     let (system, text) = (session.system(), args.text);
     let clients = installation.clients.profiles().ids();
     let usage = |error: brief_registry::SourceError| CommandError::usage(error.to_string());
@@ -294,7 +284,7 @@ fn available(
     installation: &Installation,
     text: &str,
     args: &ListArgs,
-) -> Result<ExitCode, CommandError> {
+) -> Result {
     let asked = SourceArgs { text, offline: args.offline };
     let (source, found) = look(ui, session, installation, &asked, |asked| {
         let SourceQuestion { system, source, base, clients, network, observer } = *asked;
@@ -312,7 +302,7 @@ fn available(
             outside: &listing.outside,
             left_out: &listing.left_out,
         };
-        ui.print_json(&Envelope { kind: "list", root: base, diagnostics: &problems, body })?;
+        ui.print_json("list", base, &problems, body)?;
     } else {
         for note in &found.notes {
             ui.warning(note)?;
@@ -329,11 +319,11 @@ fn available(
             ui.hint(ITEMS)?;
         }
     }
-    Ok(if is_empty { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(is_empty)
 }
 
 /// Prints a line for each bundle and item. A description may have any number of lines.
-fn print_offers(ui: &mut Ui, listing: &SourceListing) -> Result<(), CommandError> {
+fn print_offers(ui: &mut Ui, listing: &SourceListing) -> Result {
     let width = ui.width();
     for bundle in &listing.bundles {
         let version = bundle.version.as_ref().map_or(String::new(), |text| format!(" {text}"));
@@ -364,7 +354,7 @@ fn more_than_items(bundle: &ListedBundle) -> String {
 }
 
 /// Lists the rest of a source: plugins elsewhere, and files that were left out.
-fn tell_rest(ui: &mut Ui, listing: &SourceListing) -> Result<(), CommandError> {
+fn tell_rest(ui: &mut Ui, listing: &SourceListing) -> Result {
     if let Some(first) = listing.outside.first() {
         let count = listing.outside.len();
         let ListedPlugin { name, place, .. } = first;

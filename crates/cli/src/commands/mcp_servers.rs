@@ -1,7 +1,6 @@
 //! `brief mcp-servers`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_clients::mcp::{self, FoundServer, Protocol, Server, ServerFile, ServerScope, Transport};
 use brief_engine::hosted::CONFIG_NAME;
@@ -9,7 +8,6 @@ use brief_engine::mcp::{Connection, McpServer, ServerKind};
 use brief_engine::{McpServersReport, hosted};
 use brief_profiles::ServerProfile;
 use brief_syntax::limits;
-use brief_syntax::render::Envelope;
 use brief_syntax::system::{ReadError, home_directory};
 use brief_syntax::text::visible_line;
 use clap::Args;
@@ -17,7 +15,7 @@ use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 
 use super::question::request;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -115,11 +113,7 @@ impl ClientServer {
 
 /// Reads the servers of all clients' files at the top of the project and in the home directory. Prints the unreadable
 /// ones.
-fn of_clients(
-    ui: &mut Ui,
-    session: &Session,
-    root: &Path,
-) -> Result<Vec<ClientServer>, CommandError> {
+fn of_clients(ui: &mut Ui, session: &Session, root: &Path) -> Result<Vec<ClientServer>> {
     let mut servers = Vec::new();
     let home = home_directory(session.system());
     let bases = [(Some(root.to_owned()), ServerScope::Project), (home, ServerScope::User)];
@@ -147,11 +141,7 @@ pub(super) fn clients() -> PossibleValuesParser {
     PossibleValuesParser::new(mcp::clients().map(|(client, _)| client))
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &McpServersArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpServersArgs) -> Result {
     let session = &session.remembering();
     let mut request = request(session, Some(&args.path))?.only([hosted::NAME]);
     if let Some(mounted) = &args.mounted {
@@ -169,17 +159,16 @@ pub(crate) fn run(
     }
     let checked = if args.check { Some(super::mcp::check(ui, session, args.exec)?) } else { None };
     let has_failed = checked.iter().flatten().any(|server| server.problem.is_some());
-    let code = if has_failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS };
     if args.json {
         let mcp_servers = McpServersReport(servers);
         let body = Configured { mcp_servers, client_servers: of_clients, checked };
-        ui.print_json(&Envelope { kind: "mcp-servers", root, diagnostics, body })?;
-        return Ok(code);
+        ui.print_json("mcp-servers", root, diagnostics, body)?;
+        return refuse_if(has_failed);
     }
     ui.mention(diagnostics, root)?;
     if let Some(checked) = &checked {
         print_checked(ui, checked)?;
-        return Ok(code);
+        return refuse_if(has_failed);
     }
     if let Some(profile) = args.client.as_deref().and_then(mcp::profile) {
         let servers = servers.iter();
@@ -219,10 +208,10 @@ pub(crate) fn run(
             ui.status("asking starts none of them; `--check` starts each and lists its tools")?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn print_checked(ui: &mut Ui, checked: &[CheckedServer]) -> Result<(), CommandError> {
+fn print_checked(ui: &mut Ui, checked: &[CheckedServer]) -> Result {
     for server in checked {
         ui.print_heading(&format!("{}  {}", server.name, server.place))?;
         let words = match (&server.problem, &server.tools) {
@@ -242,11 +231,7 @@ fn print_checked(ui: &mut Ui, checked: &[CheckedServer]) -> Result<(), CommandEr
 }
 
 /// Prints servers in a client's format.
-pub(super) fn print_for(
-    ui: &mut Ui,
-    profile: &ServerProfile,
-    servers: &[Server],
-) -> Result<(), CommandError> {
+pub(super) fn print_for(ui: &mut Ui, profile: &ServerProfile, servers: &[Server]) -> Result {
     let written = mcp::write(profile, servers);
     for (name, reason) in &written.left_out {
         ui.warning(&format!("`{name}` is left out: {reason}"))?;
@@ -254,8 +239,7 @@ pub(super) fn print_for(
     ui.print_raw(&written.text)?;
     let home = || profile.home_file.as_ref().map(|file| format!("~/{file}"));
     let file = profile.file.as_ref().map(ToString::to_string).or_else(home);
-    ui.status(&format!("this is the content of {}", file.unwrap_or_default()))?;
-    Ok(())
+    ui.status(&format!("this is the content of {}", file.unwrap_or_default()))
 }
 
 /// Converts servers of any dialect to the model of the clients.

@@ -1,13 +1,12 @@
 //! `brief new`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_engine::portable::{self, ItemKind, name_problem, scaffold};
 use brief_syntax::Root;
 use clap::{Args, ValueEnum};
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -52,7 +51,7 @@ impl NewKind {
 
 /// Refuses a project that only installs items, because a new item there would reach no client. A
 /// registry that also installs items is accepted.
-fn refuse_consumer(session: &Session, item_root: &Path) -> Result<(), CommandError> {
+fn refuse_consumer(session: &Session, item_root: &Path) -> Result {
     let system = session.system();
     let directory = session.directory().join(item_root);
     let project = session.installed_project()?;
@@ -71,11 +70,7 @@ fn refuse_consumer(session: &Session, item_root: &Path) -> Result<(), CommandErr
         .with_hint("write the item in the registry that it is to come from; `brief add DIRECTORY` tries it here"))
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &NewArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &NewArgs) -> Result {
     if let Some(problem) = name_problem(&args.name) {
         let message = format!("`{}` is not a valid name: {problem}", args.name);
         return Err(CommandError::usage(message)
@@ -108,6 +103,5 @@ pub(crate) fn run(
     if args.json {
         return super::init::print_created(ui, session, "new", &path);
     }
-    ui.print_line(shown.display())?;
-    Ok(ExitCode::SUCCESS)
+    ui.print_line(shown.display())
 }

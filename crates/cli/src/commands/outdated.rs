@@ -1,13 +1,10 @@
 //! `brief outdated`
 
-use std::process::ExitCode;
-
 use brief_registry::install::{self, Newest};
-use brief_syntax::render::Envelope;
 use clap::Args;
 use serde::Serialize;
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{Result, refuse_if};
 use crate::installation::{self, Installation, Where, short};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -41,15 +38,8 @@ struct JsonOutdated<'o> {
     error: Option<&'o str>,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &OutdatedArgs,
-) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.place)? {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &OutdatedArgs) -> Result {
+    let installation = Installation::find(ui, session, &args.place)?;
     let manifest = installation.manifest.clone().unwrap_or_default();
     let lock = installation.lock(session.system())?.unwrap_or_default();
     let found = installation::watched(ui, |observer| {
@@ -59,7 +49,7 @@ pub(crate) fn run(
     if args.json {
         let body = Sources { sources: found.iter().map(json).collect() };
         let root = &installation.project.outputs;
-        ui.print_json(&Envelope { kind: "outdated", root, diagnostics: &[], body })?;
+        ui.print_json("outdated", root, &[], body)?;
     } else {
         for source in &found {
             print(ui, source)?;
@@ -73,7 +63,7 @@ pub(crate) fn run(
             "nothing is outdated"
         })?;
     }
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(failed)
 }
 
 fn json(source: &Newest) -> JsonOutdated<'_> {
@@ -88,11 +78,10 @@ fn json(source: &Newest) -> JsonOutdated<'_> {
     }
 }
 
-fn print(ui: &mut Ui, source: &Newest) -> Result<(), CommandError> {
+fn print(ui: &mut Ui, source: &Newest) -> Result {
     let name = &source.name;
     if let Some(error) = &source.error {
-        ui.warning(&format!("{name}: {error}"))?;
-        return Ok(());
+        return ui.warning(&format!("{name}: {error}"));
     }
     let at = source.reference.as_deref().map_or(String::new(), |at| format!(" ({at})"));
     match (&source.locked, &source.commit) {

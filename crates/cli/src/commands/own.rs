@@ -1,14 +1,11 @@
 //! `brief self`
 
-use std::process::ExitCode;
-
 use brief_dialects::DIALECTS;
 use brief_dialects::portable::LOCK_VERSION;
-use brief_syntax::render::Envelope;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -69,18 +66,13 @@ impl ProgramBuild {
     }
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &SelfArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SelfArgs) -> Result {
     let SelfAction::Version(VersionArgs { json }) = &args.action;
     let program = ProgramBuild::this();
     if *json {
         let (root, body) = (session.root()?, ProgramReport { program });
         let kind = "self version";
-        ui.print_json(&Envelope { kind, root: root.path(), diagnostics: &[], body })?;
-        return Ok(ExitCode::SUCCESS);
+        return ui.print_json(kind, root.path(), &[], body);
     }
     let names: Vec<&str> = program.formats.iter().map(|format| format.name).collect();
     ui.print_raw(&format!(
@@ -90,6 +82,5 @@ pub(crate) fn run(
         program.target,
         if program.features.is_empty() { "none".to_owned() } else { program.features.join(", ") },
         names.join(", "),
-    ))?;
-    Ok(ExitCode::SUCCESS)
+    ))
 }

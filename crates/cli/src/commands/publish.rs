@@ -1,7 +1,6 @@
 //! `brief publish`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_clients::profile::Profiles;
 use brief_registry::SourceAddress;
@@ -9,11 +8,10 @@ use brief_registry::oci::{
     MOST_BUNDLE_BYTES, OciSource, PublishError, PublishReport, PublishRequest, SigningKey, publish,
 };
 use brief_syntax::limits;
-use brief_syntax::render::Envelope;
 use clap::Args;
 use serde::Serialize;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -80,11 +78,7 @@ struct JsonPart<'p> {
     bytes: u64,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &PublishArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &PublishArgs) -> Result {
     let target = artefact(session, &args.target)?;
     let directory = match &args.from {
         Some(directory) => session.directory().join(directory),
@@ -116,8 +110,7 @@ pub(crate) fn run(
         }
         Err(error) => return Err(CommandError::refused(error.to_string())),
     };
-    print(ui, args, &target, &report, &directory)?;
-    Ok(ExitCode::SUCCESS)
+    print(ui, args, &target, &report, &directory)
 }
 
 fn print(
@@ -126,7 +119,7 @@ fn print(
     target: &OciSource,
     report: &PublishReport,
     root: &Path,
-) -> Result<(), CommandError> {
+) -> Result {
     let place = format!("{}@{}", target.repository(), report.digest);
     if args.json {
         let body = Published {
@@ -151,8 +144,7 @@ fn print(
                 .collect(),
             notes: &report.notes,
         };
-        ui.print_json(&Envelope { kind: "publish", root, diagnostics: &[], body })?;
-        return Ok(());
+        return ui.print_json("publish", root, &[], body);
     }
     for note in &report.notes {
         ui.warning(note)?;
@@ -170,7 +162,7 @@ fn print(
 }
 
 /// Parses the address of an artefact.
-pub(super) fn artefact(session: &Session, text: &str) -> Result<OciSource, CommandError> {
+pub(super) fn artefact(session: &Session, text: &str) -> Result<OciSource> {
     let hint = "write `oci://HOST/PATH:TAG` or `oci-layout:DIRECTORY:TAG`";
     match SourceAddress::parse_added(text, session.directory(), session.system()) {
         Ok(SourceAddress::Oci(source)) => Ok(source),
@@ -182,7 +174,7 @@ pub(super) fn artefact(session: &Session, text: &str) -> Result<OciSource, Comma
     }
 }
 
-fn read_key(session: &Session, path: &Path) -> Result<SigningKey, CommandError> {
+fn read_key(session: &Session, path: &Path) -> Result<SigningKey> {
     let failed =
         |problem: String| CommandError::refused(format!("the key `{}`: {problem}", path.display()));
     let bytes = session.system().read(&session.directory().join(path), limits::FILE_BYTES);
@@ -190,7 +182,7 @@ fn read_key(session: &Session, path: &Path) -> Result<SigningKey, CommandError> 
     SigningKey::read(&bytes).map_err(|error| failed(error.to_string()))
 }
 
-fn read_bundle(session: &Session, path: &Path) -> Result<String, CommandError> {
+fn read_bundle(session: &Session, path: &Path) -> Result<String> {
     let bytes = session.system().read(&session.directory().join(path), MOST_BUNDLE_BYTES);
     let text = bytes
         .map_err(|error| error.to_string())

@@ -12,14 +12,13 @@ use brief_engine::{
     Action, Briefing, BriefingRequest, Dialects, Moment, Root, Timing, hosted, structured,
 };
 use brief_profiles::BUILTIN;
-use brief_syntax::render::Envelope;
 use clap::builder::{
     MapValueParser, NonEmptyStringValueParser, PossibleValue, PossibleValuesParser,
     TypedValueParser, ValueParserFactory,
 };
 use clap::{Args, ValueEnum};
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::installation::unknown_client;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -88,7 +87,7 @@ pub(crate) struct Started {
 
 impl Started {
     /// Returns the directory. One that is not there is a mistake of who typed it.
-    pub(crate) fn directory(&self, session: &Session) -> Result<PathBuf, CommandError> {
+    pub(crate) fn directory(&self, session: &Session) -> Result<PathBuf> {
         let Some(typed) = &self.started else { return Ok(session.root()?.path().to_owned()) };
         let path = session.directory().join(typed);
         let root = Root::open(session.system(), &path).map_err(|error| {
@@ -123,7 +122,7 @@ impl TypedValueParser for ClientName {
 }
 
 /// Refuses a client that is neither built in nor described by the project.
-pub(crate) fn known_client(session: &Session, name: &str) -> Result<(), CommandError> {
+pub(crate) fn known_client(session: &Session, name: &str) -> Result {
     let root = session.repository()?;
     let known = brief_profiles::known_client(session.system(), root.path(), name);
     known.map_err(|error| unknown_client(&error))
@@ -286,7 +285,7 @@ impl QuestionArgs {
         &self,
         session: &'s Session,
         path: Option<&Path>,
-    ) -> Result<BriefingRequest<'s>, CommandError> {
+    ) -> Result<BriefingRequest<'s>> {
         let mut request = request(session, path)?;
         let moment = &mut request.moment;
         self.client.iter().try_for_each(|client| known_client(session, client))?;
@@ -334,13 +333,13 @@ impl QuestionArgs {
 pub(crate) fn request<'s>(
     session: &'s Session,
     path: Option<&Path>,
-) -> Result<BriefingRequest<'s>, CommandError> {
+) -> Result<BriefingRequest<'s>> {
     let project = session.project()?;
     Ok(path.map_or_else(|| project.everything(), |path| project.briefing(path)))
 }
 
 /// Reads what was typed after `-s`.
-pub(crate) fn read_selectors(typed: &[String]) -> Result<Selectors, CommandError> {
+pub(crate) fn read_selectors(typed: &[String]) -> Result<Selectors> {
     let mut selectors = Selectors::default();
     for text in typed {
         selectors.add_text(text).map_err(|error| {
@@ -371,7 +370,7 @@ impl<'q> Typed<'q> {
     }
 
     /// Warns of a path outside the root, for which no `AGENTS.yaml` counts.
-    pub(crate) fn warn_if_outside(&self, ui: &mut Ui, moment: &Moment) -> Result<(), CommandError> {
+    pub(crate) fn warn_if_outside(&self, ui: &mut Ui, moment: &Moment) -> Result {
         if let Some(path) = self.path.filter(|_| self.is_told_outside(moment)) {
             let (path, root) = (path.display(), moment.root.path().display());
             ui.warning(&format!("`{path}` is outside `{root}`; no AGENTS.yaml applies"))?;
@@ -399,16 +398,15 @@ impl<'q> Typed<'q> {
         ui: &mut Ui,
         kind: &'static str,
         briefing: &Briefing,
-    ) -> Result<(), CommandError> {
+    ) -> Result {
         if briefing.files == 0 && !self.is_told_outside(&briefing.moment) {
             self.warn_of_no_file(ui, &briefing.moment)?;
         }
         let (root, diagnostics) = (briefing.root(), briefing.diagnostics.as_slice());
-        ui.print_json(&Envelope { kind, root, diagnostics, body: briefing })?;
-        Ok(())
+        ui.print_json(kind, root, diagnostics, briefing)
     }
 
-    fn warn_of_no_file(&self, ui: &mut Ui, moment: &Moment) -> Result<(), CommandError> {
+    fn warn_of_no_file(&self, ui: &mut Ui, moment: &Moment) -> Result {
         let sought = self.sought();
         let place = match shown_target(moment) {
             Some(path) => format!("on the way to {path}"),
@@ -422,12 +420,7 @@ impl<'q> Typed<'q> {
     }
 
     /// Reports how many items the budget cut, and where to see them.
-    pub(crate) fn mention_cuts(
-        &self,
-        ui: &mut Ui,
-        cut: usize,
-        cost: Cost,
-    ) -> Result<(), CommandError> {
+    pub(crate) fn mention_cuts(&self, ui: &mut Ui, cut: usize, cost: Cost) -> Result {
         let Some(budget) = cost.budget.filter(|_| cut > 0) else { return Ok(()) };
         let exact = if cost.counting.exact { " --exact" } else { "" };
         let items = if cut == 1 { "1 item was".to_owned() } else { format!("{cut} items were") };
@@ -447,7 +440,7 @@ impl<'q> Typed<'q> {
         files: usize,
         what: &str,
         hint: WhyHint,
-    ) -> Result<(), CommandError> {
+    ) -> Result {
         if self.is_told_outside(moment) {
             return Ok(());
         }

@@ -1,7 +1,6 @@
 //! `brief remove`
 
 use std::collections::BTreeMap;
-use std::process::ExitCode;
 
 use brief_dialects::portable::ItemId;
 use brief_registry::install::InstallRequest;
@@ -10,7 +9,7 @@ use brief_registry::manifest::{Manifest, ManifestEdit};
 use brief_syntax::near_miss::nearest;
 use clap::Args;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::installation::{self, Installation, RunPurpose, Writing};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -40,16 +39,9 @@ pub(crate) struct RemoveArgs {
     writing: Writing,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &RemoveArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &RemoveArgs) -> Result {
     let mode = installation::mode(args.dry_run, false);
-    let installation = match Installation::find_for(ui, session, &args.writing.place, mode)? {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+    let installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
     let manifest = installation.manifest.clone().unwrap_or_default();
     let lock = installation.lock(session.system())?.unwrap_or_default();
     let mut edits = Vec::new();
@@ -72,8 +64,8 @@ pub(crate) fn run(
         ..installation.request(session, &args.writing, &clients)
     };
     let asked = RunPurpose::ToTakeAway;
-    let outcome = installation.carry_out(ui, "remove", session, &request, &args.writing, asked)?;
-    Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
+    installation.carry_out(ui, "remove", session, &request, &args.writing, asked)?;
+    Ok(())
 }
 
 /// The meaning of a name.
@@ -102,11 +94,7 @@ impl Meant<'_> {
 }
 
 /// Returns the changes to the manifest that remove a name.
-fn removal(
-    manifest: &Manifest,
-    lock: &Lock,
-    text: &str,
-) -> Result<Vec<ManifestEdit>, CommandError> {
+fn removal(manifest: &Manifest, lock: &Lock, text: &str) -> Result<Vec<ManifestEdit>> {
     let all = all_meant(manifest, lock);
     let is_meant = |meant: &&Meant<'_>| text == meant.name() || text == meant.full_name();
     let found: Vec<&Meant<'_>> = all.iter().filter(is_meant).collect();

@@ -1,14 +1,12 @@
 //! `brief tokens`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_engine::survey::{DialectCost, Share, Survey, Surveyed, SurveyedDirectory};
 use brief_engine::tokens::Counter;
 use brief_engine::{State, Target};
 use brief_profiles::BUILTIN;
 use brief_serve::picture;
-use brief_syntax::render::Envelope;
 use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
@@ -17,7 +15,7 @@ use super::question::{Counting, QuestionArgs, Typed, WhyHint, dialects, shown_pl
 use super::whole::{
     SurveyedRow, WholeProject, counted, shown_directory, when_asked, write_picture,
 };
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -77,24 +75,15 @@ struct JsonClient<'s> {
     delivered: usize,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &TokensArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
     match &args.path {
         Some(path) => of_path(ui, session, args, path)?,
         None => of_project(ui, session, args)?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn of_path(
-    ui: &mut Ui,
-    session: &Session,
-    args: &TokensArgs,
-    path: &Path,
-) -> Result<(), CommandError> {
+fn of_path(ui: &mut Ui, session: &Session, args: &TokensArgs, path: &Path) -> Result {
     let session = &session.remembering();
     let typed = Typed::new(Some(path), args.question.only());
     let mut request = args.question.request(session, Some(path))?;
@@ -119,8 +108,7 @@ fn of_path(
             tokens,
         };
         let diagnostics = &briefing.diagnostics;
-        ui.print_json(&Envelope { kind: "tokens", root, diagnostics, body })?;
-        return Ok(());
+        return ui.print_json("tokens", root, diagnostics, body);
     }
     ui.mention(&briefing.diagnostics, root)?;
     if items.is_empty() {
@@ -134,11 +122,10 @@ fn of_path(
     print_rows(ui, &rows.collect::<Vec<_>>(), counter)?;
     print_dialects(ui, &dialects, counter)?;
     let items = counted(items.len(), "item");
-    ui.status(&format!("{} tokens in {items}", counter.shown(tokens)))?;
-    Ok(())
+    ui.status(&format!("{} tokens in {items}", counter.shown(tokens)))
 }
 
-fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), CommandError> {
+fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
     let whole = &WholeProject::read(ui, session, None, dialects(args.question.only()))?;
     let counter = &args.counting.counter(session, whole.root.path());
     let moment = args.question.request(session, None)?.moment;
@@ -193,7 +180,7 @@ fn print_project(
     shares: &[Share<'_>],
     dialects: &[DialectCost],
     counter: &Counter<'_>,
-) -> Result<(), CommandError> {
+) -> Result {
     if survey.items.is_empty() {
         return Ok(());
     }
@@ -236,8 +223,7 @@ fn print_project(
     print_rows(ui, &by_share(shares, counter), counter)?;
     let items = counted(survey.items.len(), "item");
     let files = counted(survey.file_count(""), "file");
-    ui.status(&format!("{} tokens in {items} for {files}", counter.shown(survey.tokens)))?;
-    Ok(())
+    ui.status(&format!("{} tokens in {items} for {files}", counter.shown(survey.tokens)))
 }
 
 /// Groups clients with the same items.
@@ -259,11 +245,7 @@ fn by_share(shares: &[Share<'_>], counter: &Counter<'_>) -> Vec<(usize, String)>
     groups.iter().map(row).collect()
 }
 
-fn print_dialects(
-    ui: &mut Ui,
-    dialects: &[DialectCost],
-    counter: &Counter<'_>,
-) -> Result<(), CommandError> {
+fn print_dialects(ui: &mut Ui, dialects: &[DialectCost], counter: &Counter<'_>) -> Result {
     ui.print_line("")?;
     ui.print_heading("by dialect")?;
     let row =
@@ -272,11 +254,7 @@ fn print_dialects(
 }
 
 /// Prints one line each, with a bar for its share of the largest.
-fn print_rows(
-    ui: &mut Ui,
-    rows: &[(usize, String)],
-    counter: &Counter<'_>,
-) -> Result<(), CommandError> {
+fn print_rows(ui: &mut Ui, rows: &[(usize, String)], counter: &Counter<'_>) -> Result {
     let numbers: Vec<String> = rows.iter().map(|(tokens, _)| counter.shown(*tokens)).collect();
     let width = numbers.iter().map(String::len).max().unwrap_or_default();
     let most = rows.iter().map(|(tokens, _)| *tokens).max().unwrap_or_default();

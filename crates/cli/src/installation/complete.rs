@@ -18,7 +18,7 @@ pub(crate) fn complete(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Ok(session) = Session::start(Arc::new(OsSystem), None::<&Path>) else { return Vec::new() };
     let place = Where { global: false };
     let found = Installation::find(&mut Ui::silent(), &session, &place);
-    let Ok(Ok(installation)) = found else { return Vec::new() };
+    let Ok(installation) = found else { return Vec::new() };
     let lock = installation.lock(session.system()).ok().flatten().unwrap_or_default();
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     let mut add = |name: &str, about: String| {

@@ -9,7 +9,6 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_clients::compile::Clients;
@@ -28,7 +27,7 @@ use brief_syntax::paths::{cleaned, slashed};
 use brief_syntax::system::System;
 use clap::Args;
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -110,11 +109,7 @@ pub(crate) struct Installation {
 
 impl Installation {
     /// Finds the project and reads its `brief.toml`. Prints the problems.
-    pub(crate) fn find(
-        ui: &mut Ui,
-        session: &Session,
-        place: &Where,
-    ) -> Result<Result<Installation, ExitCode>, CommandError> {
+    pub(crate) fn find(ui: &mut Ui, session: &Session, place: &Where) -> Result<Installation> {
         Installation::find_for(ui, session, place, InstallMode::Check)
     }
 
@@ -125,7 +120,7 @@ impl Installation {
         session: &Session,
         place: &Where,
         mode: InstallMode,
-    ) -> Result<Result<Installation, ExitCode>, CommandError> {
+    ) -> Result<Installation> {
         let scope = if place.global { ProfileScope::Home } else { ProfileScope::Project };
         let project = project(session, place)?;
         let finished = match mode {
@@ -142,7 +137,7 @@ impl Installation {
             (Ok(clients), Ok(manifest)) => {
                 let mut found = Installation { project, clients, manifest, is_elsewhere, finished };
                 found.keep_layout(session.system());
-                Ok(Ok(found))
+                Ok(found)
             }
             (clients, manifest) => {
                 let mut problems = clients.err().unwrap_or_default();
@@ -150,17 +145,13 @@ impl Installation {
                 problems.sort_by_key(|found| found.span.start);
                 problems.dedup();
                 ui.print_diagnostics(&problems, &project.config)?;
-                Ok(Err(ErrorKind::Usage.exit_code()))
+                Err(CommandError::reported(ErrorKind::Usage))
             }
         }
     }
 
     /// Takes servers over that edits of the manifest declare.
-    pub(crate) fn declare(
-        &mut self,
-        session: &Session,
-        edits: &[ManifestEdit],
-    ) -> Result<(), CommandError> {
+    pub(crate) fn declare(&mut self, session: &Session, edits: &[ManifestEdit]) -> Result {
         if edits.is_empty() {
             return Ok(());
         }
@@ -199,7 +190,7 @@ impl Installation {
         session: &Session,
         described: &OwnClients,
         named: &[String],
-    ) -> Result<Vec<Arc<Source>>, CommandError> {
+    ) -> Result<Vec<Arc<Source>>> {
         let is_new = |source: &&Arc<Source>| {
             let stem = source.path().file_stem().and_then(OsStr::to_str);
             stem.is_some_and(|stem| {
@@ -233,12 +224,12 @@ impl Installation {
     }
 
     /// Returns the clients of the items.
-    pub(crate) fn wanted(&self, named: &[String]) -> Result<Vec<String>, CommandError> {
+    pub(crate) fn wanted(&self, named: &[String]) -> Result<Vec<String>> {
         self.clients.wanted(named).map_err(|error| unknown_client(&error))
     }
 
     /// Reads the lock; `None` when there is none.
-    pub(crate) fn lock(&self, system: &dyn System) -> Result<Option<Lock>, CommandError> {
+    pub(crate) fn lock(&self, system: &dyn System) -> Result<Option<Lock>> {
         self.project.read_lock(system).map_err(|error| refusal(&error))
     }
 
@@ -274,11 +265,8 @@ impl Installation {
         request: &InstallRequest<'_>,
         writing: &Writing,
         asked: RunPurpose,
-    ) -> Result<Result<InstallReport, ExitCode>, CommandError> {
-        let mut report = match self.sync(ui, session, request)? {
-            Ok(report) => report,
-            Err(code) => return Ok(Err(code)),
-        };
+    ) -> Result<InstallReport> {
+        let mut report = self.sync(ui, session, request)?;
         report.notes.splice(0..0, self.finished.notes.iter().cloned());
         let clients: Vec<&str> = request.clients.iter().map(String::as_str).collect();
         report.notes.extend(self.clients.unsaid_by_client(&clients));
@@ -290,8 +278,8 @@ impl Installation {
         } else {
             print_report(ui, self, &report, request.mode)?;
         }
-        let failed = ErrorKind::Refused.exit_code();
-        Ok(if report.has_errors() { Err(failed) } else { Ok(report) })
+        refuse_if(report.has_errors())?;
+        Ok(report)
     }
 
     /// Makes the project match its manifest.
@@ -300,19 +288,19 @@ impl Installation {
         ui: &mut Ui,
         session: &Session,
         request: &InstallRequest<'_>,
-    ) -> Result<Result<InstallReport, ExitCode>, CommandError> {
+    ) -> Result<InstallReport> {
         let outcome = watched(ui, |observer| {
             install::sync(session.system(), &self.clients, &self.project, request, observer)
         })?;
         match outcome {
-            Ok(report) => Ok(Ok(report)),
+            Ok(report) => Ok(report),
             Err(InstallError::Manifest(diagnostics)) => {
                 ui.print_diagnostics(&diagnostics, &self.project.config)?;
-                Ok(Err(ErrorKind::Usage.exit_code()))
+                Err(CommandError::reported(ErrorKind::Usage))
             }
             Err(InstallError::Unresolved(problems)) => {
                 tell_unresolved(ui, &problems)?;
-                Ok(Err(ErrorKind::Refused.exit_code()))
+                Err(CommandError::reported(ErrorKind::Refused))
             }
             Err(error) => Err(refusal(&error)),
         }
@@ -320,10 +308,7 @@ impl Installation {
 }
 
 /// Runs a task that may take long, and shows its progress.
-pub(crate) fn watched<T>(
-    ui: &mut Ui,
-    work: impl FnOnce(&dyn Fn(Event<'_>)) -> T,
-) -> Result<T, CommandError> {
+pub(crate) fn watched<T>(ui: &mut Ui, work: impl FnOnce(&dyn Fn(Event<'_>)) -> T) -> Result<T> {
     let shared = RefCell::new(&mut *ui);
     let outcome = work(&|event| show_progress(&mut shared.borrow_mut(), event));
     ui.end_progress()?;
@@ -362,11 +347,11 @@ pub(crate) fn unknown_client(error: &UnknownClient) -> CommandError {
 }
 
 /// Returns the project of a command, or the user's own installation.
-pub(crate) fn project(session: &Session, place: &Where) -> Result<ProjectPaths, CommandError> {
+pub(crate) fn project(session: &Session, place: &Where) -> Result<ProjectPaths> {
     if place.global { user_project(session) } else { session.installed_project() }
 }
 
-fn user_project(session: &Session) -> Result<ProjectPaths, CommandError> {
+fn user_project(session: &Session) -> Result<ProjectPaths> {
     ProjectPaths::of_user(session.system()).ok_or_else(|| {
         CommandError::refused("there is no home directory")
             .with_hint("set `HOME` to an absolute path")

@@ -10,12 +10,12 @@ use brief_registry::install::{
 };
 use brief_registry::manifest::ManifestPlace;
 use brief_registry::{Change, ChangeKind, Difference};
-use brief_syntax::render::{Envelope, path_below};
+use brief_syntax::render::path_below;
 use serde::Serialize;
 use similar::TextDiff;
 
 use super::Installation;
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::ui::Ui;
 
 /// The number of shown letters of a commit.
@@ -33,7 +33,7 @@ pub(crate) fn print_report(
     installation: &Installation,
     report: &InstallReport,
     mode: InstallMode,
-) -> Result<(), CommandError> {
+) -> Result {
     let root = &installation.project.outputs;
     ui.print_diagnostics(&report.diagnostics, root)?;
     for note in &report.notes {
@@ -362,7 +362,7 @@ pub(crate) fn print_json(
     kind: &'static str,
     root: &Path,
     report: &InstallReport,
-) -> Result<(), CommandError> {
+) -> Result {
     let items = |wanted| {
         let changed = report.items.iter().filter(move |(_, kind)| **kind == wanted);
         changed.map(|(id, _)| format!("{}/{}", id.kind, id.name)).collect()
@@ -421,6 +421,5 @@ pub(crate) fn print_json(
             }))
             .collect(),
     };
-    ui.print_json(&Envelope { kind, root, diagnostics: &report.diagnostics, body })?;
-    Ok(())
+    ui.print_json(kind, root, &report.diagnostics, body)
 }

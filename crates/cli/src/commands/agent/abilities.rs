@@ -1,14 +1,12 @@
 //! `brief agent abilities`
 
-use std::process::ExitCode;
-
 use brief_engine::agents::{Ability, Base, Effective};
 use clap::Args;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::{Granting, OneFile, parse_abilities, print_json, read, usable};
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -49,21 +47,14 @@ impl Serialize for Granted<'_> {
     }
 }
 
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &AbilitiesArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &AbilitiesArgs) -> Result {
     let grant = args.granting.abilities()?;
     let wants = match args.wants.as_slice() {
         [] => Base::ALL.map(Ability::Base).to_vec(),
         names => parse_abilities("--want", names)?,
     };
     let loaded = read(ui, session, &args.file)?;
-    let agent = match usable(ui, session, &loaded)? {
-        Ok(agent) => agent,
-        Err(code) => return Ok(code),
-    };
+    let agent = usable(ui, session, &loaded)?;
     let effective = Effective::new(&grant, &agent.abilities);
     let mut answers: Vec<(String, bool)> = Vec::new();
     for (number, want) in wants.iter().enumerate() {
@@ -81,5 +72,5 @@ pub(super) fn run(
             ui.print_line(format!("{name}: {}", if *is_granted { "yes" } else { "no" }))?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 use std::path::Path;
-use std::process::ExitCode;
 
 use brief_engine::agents::{self, AgentOwner, Loaded};
-use brief_syntax::render::{Envelope, path_below};
+use brief_syntax::render::path_below;
 use clap::Args;
 use serde::Serialize;
 
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -38,18 +37,13 @@ struct JsonAgent<'a> {
     ok: bool,
 }
 
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &AgentListArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentListArgs) -> Result {
     let root = session.root()?;
     let found = agents::list(session.system(), &root);
     if args.json {
         let root = root.path();
         let body = AgentList { agents: found.iter().map(|found| json(root, found)).collect() };
-        ui.print_json(&Envelope { kind: "agent list", root, diagnostics: &[], body })?;
-        return Ok(ExitCode::SUCCESS);
+        return ui.print_json("agent list", root, &[], body);
     }
     if found.is_empty() {
         ui.status(
@@ -76,7 +70,7 @@ pub(super) fn run(
             None => ui.print_line(format!("{path}: does not load; see `brief agent check`"))?,
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn json<'a>(root: &Path, (owner, loaded): &'a (AgentOwner, Loaded)) -> JsonAgent<'a> {

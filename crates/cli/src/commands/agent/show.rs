@@ -1,7 +1,5 @@
 //! `brief agent show`
 
-use std::process::ExitCode;
-
 use brief_engine::agents::{AgentView, CommandOrigin};
 use brief_syntax::Diagnostic;
 use clap::Args;
@@ -9,7 +7,7 @@ use serde::Serialize;
 
 use super::executing::{Fencing, examined, input_of};
 use super::{OneFile, print_json, read, refuse};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -48,11 +46,7 @@ struct RefusedAgent {
     ok: bool,
 }
 
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &ShowArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &ShowArgs) -> Result {
     let loaded = read(ui, session, &args.file)?;
     let code = examined(ui, session, &loaded, &args.fencing)?;
     let mut diagnostics: Vec<Diagnostic> = loaded.diagnostics().to_vec();
@@ -75,8 +69,7 @@ pub(super) fn run(
     }
     if args.json {
         let body = Shown { ok: true, agent: view };
-        print_json(ui, session, "agent show", &diagnostics, body)?;
-        return Ok(ExitCode::SUCCESS);
+        return print_json(ui, session, "agent show", &diagnostics, body);
     }
     ui.mention(&diagnostics, session.root()?.path())?;
     ui.print_heading(&format!("{} {} {}", agent.icon, agent.title, agent.version))?;
@@ -110,7 +103,7 @@ pub(super) fn run(
             ui.print_line(text)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn not_shown(
@@ -118,10 +111,10 @@ fn not_shown(
     session: &Session,
     args: &ShowArgs,
     diagnostics: &[Diagnostic],
-) -> Result<ExitCode, CommandError> {
+) -> Result {
     if !args.json {
-        return refuse(ui, session, diagnostics);
+        return Err(refuse(ui, session, diagnostics)?);
     }
     print_json(ui, session, "agent show", diagnostics, RefusedAgent { ok: false })?;
-    Ok(ErrorKind::Refused.exit_code())
+    Err(CommandError::reported(ErrorKind::Refused))
 }

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_registry::fleet::{BranchState, FleetMember, FleetPlace, UpdateBranch, WorkshopError};
 use brief_serve::fleet::{FleetUpdate, UpdateOutcome};
-use brief_syntax::render::Envelope;
 use clap::Args;
 use serde::Serialize;
 
 use super::{FleetSources, update_all};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{Result, refuse_if};
 use crate::installation::short;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -66,7 +64,7 @@ struct Made {
     message: String,
 }
 
-pub(super) fn run(ui: &mut Ui, session: &Session, args: &PrArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &PrArgs) -> Result {
     let members = args.which.read(ui, session, false)?;
     let (update, base) = (&args.update, session.directory().to_owned());
     let name = UpdateBranch::new(&update.name, String::new()).name;
@@ -102,11 +100,11 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &PrArgs) -> Result<ExitC
     if args.json {
         let root = session.directory();
         let body = JsonPr { branch: &name, repositories: rows };
-        ui.print_json(&Envelope { kind: "fleet pr", root, diagnostics: &[], body })?;
+        ui.print_json("fleet pr", root, &[], body)?;
     } else {
         print(ui, &name, &rows)?;
     }
-    Ok(if has_failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(has_failed)
 }
 
 /// Returns the first working tree of each repository: a branch is written once.
@@ -151,7 +149,7 @@ fn row(path: String, outcome: UpdateOutcome<Made>) -> JsonBranch {
     row
 }
 
-fn print(ui: &mut Ui, branch: &str, rows: &[JsonBranch]) -> Result<(), CommandError> {
+fn print(ui: &mut Ui, branch: &str, rows: &[JsonBranch]) -> Result {
     let mut counts = [0; 3];
     for row in rows {
         let commit = row.commit.as_deref().map_or("", short);
@@ -176,6 +174,5 @@ fn print(ui: &mut Ui, branch: &str, rows: &[JsonBranch]) -> Result<(), CommandEr
     let [changed, same, failed] = counts;
     ui.status(&format!(
         "{changed} to update, {same} up to date or without it, {failed} not updated"
-    ))?;
-    Ok(())
+    ))
 }

@@ -9,7 +9,6 @@ mod uninstall;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::ExitCode;
 
 use brief_clients::hook::install::{HookFile, InstallChoice, files};
 use brief_profiles::{BUILTIN, Client, KnownClients, OwnClients};
@@ -19,7 +18,7 @@ use brief_syntax::near_miss::nearest;
 use brief_syntax::system::Deadline;
 use clap::{Args, Subcommand};
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -82,11 +81,7 @@ enum HookCommand {
     Test(test::TestArgs),
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &HookArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &HookArgs) -> Result {
     match &args.command {
         None => answer::run(ui, session, &args.answer),
         Some(HookCommand::Install(args)) => install::run(ui, session, args),
@@ -110,13 +105,13 @@ pub(crate) fn answer(
 }
 
 /// Returns the clients that are known here: ours and the project's own.
-fn known_clients(session: &Session) -> Result<Cow<'static, KnownClients>, CommandError> {
+fn known_clients(session: &Session) -> Result<Cow<'static, KnownClients>> {
     let root = session.repository()?;
     Ok(OwnClients::below(session.system(), root.path()).known())
 }
 
 /// Finds a client that has a hook.
-fn find<'c>(known: &'c KnownClients, name: &str) -> Result<&'c Client, CommandError> {
+fn find<'c>(known: &'c KnownClients, name: &str) -> Result<&'c Client> {
     let Some(client) = known.find(name) else {
         let names: Vec<&str> = known.clients.iter().map(|client| &*client.id).collect();
         let unknown = CommandError::usage(format!("there is no client `{name}`"));
@@ -156,7 +151,7 @@ fn possible_files(
     client: &Client,
     (base, is_global): (&Path, bool),
     program: &str,
-) -> Result<Vec<HookFile>, CommandError> {
+) -> Result<Vec<HookFile>> {
     let choice =
         |is_elsewhere| InstallChoice { program, options: "", is_global, holds: true, is_elsewhere };
     let mut all = files(client, choice(false)).unwrap_or_default();

@@ -1,16 +1,14 @@
 //! `brief hook test`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_serve::hook::{HookOptions, rehearse};
-use brief_syntax::render::Envelope;
 use clap::Args;
 use serde::Serialize;
 
 use super::HoldArg;
 use crate::commands::question::OnArg;
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -54,11 +52,7 @@ struct JsonEvent<'t> {
     text: Option<&'t str>,
 }
 
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &TestArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &TestArgs) -> Result {
     let known = super::known_clients(session)?;
     let client = super::find(&known, &args.client)?;
     let Some(action) = args.on.action() else {
@@ -83,8 +77,7 @@ pub(super) fn run(
             events: rows.collect(),
         };
         let root = session.repository()?;
-        ui.print_json(&Envelope { kind: "hook test", root: root.path(), diagnostics: &[], body })?;
-        return Ok(ExitCode::SUCCESS);
+        return ui.print_json("hook test", root.path(), &[], body);
     }
     let mut is_first = true;
     for event in &events {
@@ -107,5 +100,5 @@ pub(super) fn run(
             action.as_str()
         ))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

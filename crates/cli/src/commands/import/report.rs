@@ -7,11 +7,10 @@ use brief_clients::import::{
     CollectedItem, CollectedServer, Collection, ImportLoss, ImportNote, SkippedFile,
 };
 use brief_dialects::portable;
-use brief_syntax::render::Envelope;
 use serde::Serialize;
 
 use super::{ImportArgs, ItemState, RegistryTarget, Replacement, chosen};
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::ui::Ui;
 
 #[derive(Debug, Serialize)]
@@ -62,7 +61,7 @@ pub(super) fn print(
     target: &RegistryTarget,
     outcome: &Replacement,
     args: &ImportArgs,
-) -> Result<(), CommandError> {
+) -> Result {
     for (item, state) in
         collection.items.iter().zip(states).filter(|(_, state)| **state != ItemState::Taken)
     {
@@ -127,7 +126,7 @@ pub(super) fn print_json(
     target: &RegistryTarget,
     outcome: &Replacement,
     args: &ImportArgs,
-) -> Result<(), CommandError> {
+) -> Result {
     let skipped = collection.skipped.iter().map(json_skipped);
     let items = collection.items.iter().zip(states);
     let items = items.map(|(item, state)| json_item(item, *state, target.paths(item)));
@@ -141,8 +140,7 @@ pub(super) fn print_json(
         replaced: outcome.replaced.iter().map(|(path, _)| path.clone()).collect(),
         left: outcome.left.clone(),
     };
-    ui.print_json(&Envelope { kind: "import", root, diagnostics: &[], body })?;
-    Ok(())
+    ui.print_json("import", root, &[], body)
 }
 
 pub(super) fn json_item(

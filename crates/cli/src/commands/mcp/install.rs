@@ -1,7 +1,6 @@
 //! `brief mcp install` and `brief mcp uninstall`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_clients::mcp::{
     self, Server, ServerChange, ServerEdit, ServerFileError, ServerScope, Transport, plan_server,
@@ -11,7 +10,7 @@ use brief_syntax::system::resolved_home;
 use clap::Args;
 
 use crate::commands::mcp_servers::clients;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -63,11 +62,7 @@ impl InstallPlace {
         Server { name: NAME.to_owned(), transport, disabled: false, custom: Vec::new() }
     }
 
-    fn plan<'s>(
-        &self,
-        session: &'s Session,
-        wanted: Option<&Server>,
-    ) -> Result<ServerEdit<'s>, CommandError> {
+    fn plan<'s>(&self, session: &'s Session, wanted: Option<&Server>) -> Result<ServerEdit<'s>> {
         let profile = mcp::profile(&self.client).ok_or_else(|| {
             CommandError::usage(format!("`{}` has no file of MCP servers", self.client))
         })?;
@@ -94,18 +89,13 @@ impl InstallPlace {
     }
 
     /// Carries a change out, or shows it.
-    fn finish(
-        &self,
-        ui: &mut Ui,
-        edit: &ServerEdit<'_>,
-        (done, nothing): (&str, &str),
-    ) -> Result<ExitCode, CommandError> {
+    fn finish(&self, ui: &mut Ui, edit: &ServerEdit<'_>, (done, nothing): (&str, &str)) -> Result {
         let shown = if self.global { format!("~/{}", edit.shown) } else { edit.shown.clone() };
         match &edit.change {
             ServerChange::None => ui.status(&format!("{nothing} {shown}"))?,
             ServerChange::Kept(reason) => {
                 ui.warning(&format!("`{NAME}` in {shown} was left as it is: {reason}"))?;
-                return Ok(ErrorKind::Refused.exit_code());
+                return Err(CommandError::reported(ErrorKind::Refused));
             }
             ServerChange::Write(text) if self.dry_run => {
                 ui.print_raw(text)?;
@@ -120,15 +110,11 @@ impl InstallPlace {
                 ui.status(&format!("{done} {shown}"))?;
             }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
-pub(super) fn install(
-    ui: &mut Ui,
-    session: &Session,
-    args: &McpInstallArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn install(ui: &mut Ui, session: &Session, args: &McpInstallArgs) -> Result {
     if let Some(decision) = session.policy()?.capability(Capability::McpServers) {
         return Err(CommandError::refused(format!("the server is not installed: {decision}"))
             .with_hint("who wrote the policy can change it"));
@@ -136,18 +122,14 @@ pub(super) fn install(
     let place = &args.place;
     let edit = place.plan(session, Some(&place.server()))?;
     let words = ("added the server to", "the server is already in");
-    let code = place.finish(ui, &edit, words)?;
+    place.finish(ui, &edit, words)?;
     if matches!(edit.change, ServerChange::Write(_)) && !place.dry_run {
         ui.hint("the client may ask you to approve it, and it takes effect in the next session")?;
     }
-    Ok(code)
+    Ok(())
 }
 
-pub(super) fn uninstall(
-    ui: &mut Ui,
-    session: &Session,
-    args: &McpUninstallArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn uninstall(ui: &mut Ui, session: &Session, args: &McpUninstallArgs) -> Result {
     let place = &args.place;
     let edit = place.plan(session, None)?;
     place.finish(ui, &edit, ("removed the server from", "the server is not in"))
