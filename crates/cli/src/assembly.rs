@@ -11,6 +11,7 @@ use brief_runtime::{
     ProjectRefusal, PromptOptions,
 };
 use brief_syntax::Diagnostic;
+use brief_syntax::text::counted;
 
 use crate::error::{CommandError, Result};
 use crate::installation::show_progress;
@@ -108,8 +109,7 @@ pub(crate) fn write_rules(
         }
     })?;
     if let Some(written) = written {
-        let rules = if written.count == 1 { "rule" } else { "rules" };
-        ui.status(&format!("wrote {} {rules} to {}", written.count, written.file))?;
+        ui.status(&format!("wrote {} to {}", counted(written.count, "rule"), written.file))?;
     }
     Ok(())
 }

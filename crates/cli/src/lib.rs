@@ -33,7 +33,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 
 use commands::Command;
 use error::{CommandError, ErrorKind, Result};
-use output_options::{ColourArg, Showing};
+use output_options::{ColourArg, OutputOptions};
 use session::Session;
 pub use ui::Ui;
 
@@ -47,7 +47,7 @@ struct GlobalOptions {
     directory: Option<std::path::PathBuf>,
 
     #[command(flatten)]
-    showing: Showing,
+    showing: OutputOptions,
 }
 
 /// A call, as it was typed.

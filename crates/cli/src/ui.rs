@@ -18,8 +18,8 @@ use serde::Serialize;
 use crate::directory_names::DirectoryNames;
 use crate::error::Result;
 use crate::json_buffer::JsonBuffer;
-use crate::output_options::{ColourArg, Showing};
-use crate::paging::Paged;
+use crate::output_options::{ColourArg, OutputOptions};
+use crate::paging::PagedAnswer;
 
 /// The terminal, or its replacement in a test.
 pub struct Ui {
@@ -35,13 +35,13 @@ pub struct Ui {
     colour: Colour,
     width: usize,
     /// The messages held for the end of a JSON answer; `None` for an answer in text.
-    json: Option<Held>,
+    json: Option<HeldMessages>,
     /// The readable names of directories.
     names: DirectoryNames,
     amount: Verbosity,
     /// The remarks about files, printed after the answer; `None` if they are printed at once.
     remarks: Option<Vec<(Severity, String)>>,
-    paged: Option<Paged>,
+    paged: Option<PagedAnswer>,
 }
 
 /// The verbosity besides the answer.
@@ -58,7 +58,7 @@ enum Verbosity {
 /// The messages of a command that prints JSON. After an answer they go to standard error as usual;
 /// without one they become the single error object.
 #[derive(Default)]
-struct Held {
+struct HeldMessages {
     is_answered: bool,
     errors: Vec<String>,
     hints: Vec<String>,
@@ -130,7 +130,7 @@ impl Ui {
     }
 
     /// Applies the user's output options, for commands that no client calls.
-    pub(crate) fn show(&mut self, showing: &Showing) {
+    pub(crate) fn show(&mut self, showing: &OutputOptions) {
         self.choose_colour(showing.color);
         self.remarks = Some(Vec::new());
         self.amount = match (showing.quiet, showing.verbose) {
@@ -156,7 +156,7 @@ impl Ui {
     /// Holds the answer until its length is known: at a terminal, a long one goes to the pager.
     pub(crate) fn page_with(&mut self, pager: OsString) {
         if self.output == Peer::Terminal && self.paged.is_none() {
-            let (held, answer) = Paged::new(pager);
+            let (held, answer) = PagedAnswer::new(pager);
             let screen = std::mem::replace(&mut self.stdout, Box::new(answer));
             self.paged = Some(held.instead_of(screen));
         }
@@ -201,7 +201,7 @@ impl Ui {
     /// Promises one JSON object or nothing on standard output, and one error object on standard
     /// error if the command fails without an answer.
     pub(crate) fn promise_json(&mut self) {
-        self.json = Some(Held::default());
+        self.json = Some(HeldMessages::default());
     }
 
     /// Returns whether the caller waits for JSON.
@@ -532,7 +532,7 @@ impl Ui {
     }
 }
 
-impl Held {
+impl HeldMessages {
     fn find(&mut self, diagnostic: &Diagnostic, message: &str) {
         if diagnostic.severity == Severity::Error {
             self.errors.push(message.to_owned());

@@ -63,7 +63,7 @@ pub use brief_dialects::{agents, dependencies, hosted, mcp, native, portable, st
 pub use brief_syntax::{Root, System, Target, TargetKind};
 pub use briefing::{
     BriefedCandidate, BriefedDecision, BriefedItem, Briefing, CandidateState, Explanation,
-    ItemPlace, McpServersReport, OmittedItem, PackageReport, first_line,
+    ItemPlace, McpServersReport, OmittedItem, first_line,
 };
 pub use catalog::{Catalog, CatalogScope};
 pub use links::GuidanceLink;

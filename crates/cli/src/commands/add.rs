@@ -12,10 +12,11 @@ use brief_registry::install::{
 use brief_registry::install::{choose, look_into};
 use brief_registry::manifest::{ManifestEdit, ManifestPlace};
 use brief_syntax::system::{Buffers, FileContent, System};
+use brief_syntax::text::counted;
 use clap::Args;
 
 use crate::error::{CommandError, Result};
-use crate::installation::{self, Installation, RunPurpose, Where, Writing, short};
+use crate::installation::{self, Installation, InstallationArg, RunPurpose, WritingArgs, short};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -58,7 +59,7 @@ pub(crate) struct AddArgs {
     offline: bool,
 
     #[command(flatten)]
-    writing: Writing,
+    writing: WritingArgs,
 }
 
 /// The advice for a source without items: the paths of items.
@@ -188,7 +189,7 @@ pub(super) fn install(
     adopt: &BTreeSet<String>,
     used: &[String],
 ) -> Result<InstallReport> {
-    let place = Where { global: false };
+    let place = InstallationArg { global: false };
     let mut installation = Installation::find_for(ui, session, &place, InstallMode::Write)?;
     installation.declare(session, new.edits)?;
     let (top, Additions { files: new, edits: declared, shared }) =
@@ -298,10 +299,7 @@ pub(super) fn elsewhere(
     };
     let names = names.iter().map(|name| name.rsplit('/').next().unwrap_or_default().to_owned());
     let (directory, typed) = (&found.directory, source.below(&found.directory).typed());
-    let count = match found.skills.len() {
-        1 => "1 skill".to_owned(),
-        count => format!("{count} skills"),
-    };
+    let count = counted(found.skills.len(), "skill");
     let typed = std::iter::once(typed).chain(names).collect::<Vec<_>>().join(" ");
     let is = if found.skills.len() == 1 { "is" } else { "are" };
     Some(format!(

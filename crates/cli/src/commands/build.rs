@@ -1,6 +1,5 @@
 //! `brief build`
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,10 +14,10 @@ use brief_syntax::render::path_below;
 use brief_syntax::system::ReadError;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::error::{CommandError, ErrorKind, Result, refuse_if};
-use crate::installation::unknown_client;
+use crate::installation::{unknown_client, verb};
 use crate::session::Session;
 use crate::ui::Ui;
 use crate::watching;
@@ -61,18 +60,6 @@ pub(crate) struct BuildArgs {
     /// Print JSON: the changes and the diagnostics
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct BuildReport<'r> {
-    out: Cow<'r, str>,
-    items: usize,
-    failed: usize,
-    created: Vec<String>,
-    updated: Vec<String>,
-    removed: Vec<String>,
-    unchanged: usize,
-    kept: usize,
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result {
@@ -209,27 +196,19 @@ fn print_json(ui: &mut Ui, report: &BuildOutcome) -> Result {
     let paths = |kind| {
         let changes = report.changes.iter().filter(move |change| change.kind == kind);
         let paths = changes.map(|change| report.out.join(&change.path));
-        paths.map(|path| path_below(root, &path).into_owned()).collect()
+        paths.map(|path| path_below(root, &path).into_owned()).collect::<Vec<_>>()
     };
-    let body = BuildReport {
-        out: path_below(root, &report.out),
-        items: report.items,
-        failed: report.failed,
-        created: paths(ChangeKind::Created),
-        updated: paths(ChangeKind::Updated),
-        removed: paths(ChangeKind::Removed),
-        unchanged: report.unchanged,
-        kept: report.kept,
-    };
+    let body = json!({
+        "out": path_below(root, &report.out),
+        "items": report.items,
+        "failed": report.failed,
+        "created": paths(ChangeKind::Created),
+        "updated": paths(ChangeKind::Updated),
+        "removed": paths(ChangeKind::Removed),
+        "unchanged": report.unchanged,
+        "kept": report.kept,
+    });
     ui.print_json("build", root, &report.diagnostics, body)
-}
-
-fn verb(kind: ChangeKind) -> &'static str {
-    match kind {
-        ChangeKind::Created => "create",
-        ChangeKind::Updated => "update",
-        ChangeKind::Removed => "remove",
-    }
 }
 
 fn summary(report: &BuildOutcome, is_check: bool) -> String {

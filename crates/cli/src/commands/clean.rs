@@ -4,7 +4,7 @@ use brief_registry::install::{Extent, InstallRequest};
 use clap::Args;
 
 use crate::error::Result;
-use crate::installation::{self, Installation, RunPurpose, Writing};
+use crate::installation::{self, Installation, RunPurpose, WritingArgs};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -19,7 +19,7 @@ pub(crate) struct CleanArgs {
     dry_run: bool,
 
     #[command(flatten)]
-    writing: Writing,
+    writing: WritingArgs,
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &CleanArgs) -> Result {

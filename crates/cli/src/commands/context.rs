@@ -7,7 +7,9 @@ use brief_engine::{BriefedItem, Briefing, ItemPlace, State, agents, tasks};
 use brief_syntax::text::visible_line;
 use clap::Args;
 
-use super::question::{Cost, PathOrAll, QuestionArgs, Typed, When, WhyHint, shown_place};
+use super::question::{
+    BudgetArgs, MomentArgs, PathOrAll, QuestionArgs, TypedQuestion, WhyHint, shown_place,
+};
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -23,13 +25,13 @@ pub(crate) struct ContextArgs {
     scope: PathOrAll,
 
     #[command(flatten)]
-    when: When,
+    when: MomentArgs,
 
     #[command(flatten)]
     question: QuestionArgs,
 
     #[command(flatten)]
-    cost: Cost,
+    cost: BudgetArgs,
 
     /// Print JSON: what applies, what does not, and why
     #[arg(long)]
@@ -45,7 +47,7 @@ const NAMES: usize = 20;
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ContextArgs) -> Result {
     let session = &session.remembering();
     let path = args.scope.path.as_deref();
-    let typed = Typed::new(path, args.question.only());
+    let typed = TypedQuestion::new(path, args.question.only());
     let mut request = args.question.request(session, path)?;
     typed.warn_if_outside(ui, &request.moment)?;
     args.when.narrow(&mut request.moment);

@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_clients::import::{CollectedItem, Collection, ConvertedItem};
+use brief_clients::import::{CollectedItem, Collection, ConvertedItem, ImportNote};
 use brief_clients::profile::Profile;
 use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
 use brief_syntax::paths::cleaned;
+use brief_syntax::text::counted;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::error::{CommandError, Result, refuse_if};
-use crate::installation::{self, Installation, Where};
+use crate::installation::{self, Installation, InstallationArg};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -41,37 +42,8 @@ pub(crate) struct ConvertArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct ConvertReport<'r> {
-    from: &'r str,
-    to: &'r str,
-    files: Vec<JsonFile<'r>>,
-    notes: Vec<JsonNote<'r>>,
-    skipped: Vec<JsonSkipped<'r>>,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonFile<'r> {
-    path: &'r str,
-    from: &'r [String],
-    text: Option<&'r str>,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonNote<'r> {
-    from: &'r [String],
-    field: Option<&'r str>,
-    message: &'r str,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonSkipped<'r> {
-    path: &'r str,
-    reason: &'r str,
-}
-
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ConvertArgs) -> Result {
-    let installation = Installation::find(ui, session, &Where { global: false })?;
+    let installation = Installation::find(ui, session, &InstallationArg { global: false })?;
     installation.wanted(&[args.from.clone(), args.to.clone()])?;
     let profiles = installation.clients.profiles();
     let to = profiles
@@ -148,19 +120,15 @@ fn print(
             }
         }
         for note in &one.notes {
-            let field =
-                note.field.as_deref().map(|field| format!("`{field}`: ")).unwrap_or_default();
-            ui.warning(&format!("{}: {field}{}", item.originals.join(", "), note.message))?;
+            ui.warning(&format!("{}: {note}", item.originals.join(", ")))?;
         }
     }
     for skipped in &collection.skipped {
         ui.warning(&format!("`{}` is not converted: {}", skipped.path, skipped.reason))?;
     }
     let files: usize = converted.iter().map(|one| one.files.len()).sum();
-    let count = collection.items.len();
-    let (written, items) =
-        (if files == 1 { "file" } else { "files" }, if count == 1 { "item" } else { "items" });
-    ui.status(&format!("{files} {written} of {} from {count} {items} of {}", to.name(), args.from))
+    let (files, items) = (counted(files, "file"), counted(collection.items.len(), "item"));
+    ui.status(&format!("{files} of {} from {items} of {}", to.name(), args.from))
 }
 
 fn print_json(
@@ -172,23 +140,21 @@ fn print_json(
 ) -> Result {
     let (mut files, mut notes) = (Vec::new(), Vec::new());
     for (item, one) in collection.items.iter().zip(converted) {
-        let from = &item.originals[..];
-        files.extend(one.files.iter().map(|file| JsonFile {
-            path: &file.path,
-            from,
-            text: std::str::from_utf8(&file.bytes).ok(),
+        let from = &item.originals;
+        files.extend(one.files.iter().map(|file| {
+            let text = std::str::from_utf8(&file.bytes).ok();
+            json!({ "path": file.path, "from": from, "text": text })
         }));
-        notes.extend(one.notes.iter().map(|note| JsonNote {
-            from,
-            field: note.field.as_deref(),
-            message: &note.message,
+        notes.extend(one.notes.iter().map(|ImportNote { field, message }| {
+            json!({ "from": from, "field": field, "message": message })
         }));
     }
-    let skipped = collection
-        .skipped
-        .iter()
-        .map(|one| JsonSkipped { path: &one.path, reason: &one.reason })
-        .collect();
-    let body = ConvertReport { from: &args.from, to: &args.to, files, notes, skipped };
+    let body = json!({
+        "from": args.from,
+        "to": args.to,
+        "files": files,
+        "notes": notes,
+        "skipped": collection.skipped,
+    });
     ui.print_json("convert", root, &[], body)
 }

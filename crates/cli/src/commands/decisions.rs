@@ -3,7 +3,7 @@
 use brief_engine::{BriefedDecision, Briefing, structured};
 use clap::Args;
 
-use super::question::{DialectArg, PathOrAll, Typed, WhyHint, request, shown_place};
+use super::question::{DialectArg, PathOrAll, TypedQuestion, WhyHint, request, shown_place};
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -23,7 +23,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DecisionsArgs) -> Resul
     let session = &session.remembering();
     let path = args.scope.path.as_deref();
     let only = [DialectArg::new(&structured::Structured)];
-    let typed = Typed::new(path, &only);
+    let typed = TypedQuestion::new(path, &only);
     let request = request(session, path)?.only([structured::NAME]);
     typed.warn_if_outside(ui, &request.moment)?;
     let mut briefing = request.resolve();

@@ -16,7 +16,7 @@ use brief_syntax::text::{grouped, visible_line};
 use clap::Args;
 
 use super::mcp_servers;
-use super::question::{DialectArg, When, dialects};
+use super::question::{DialectArg, MomentArgs, dialects};
 use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -47,7 +47,7 @@ pub(crate) struct DiffArgs {
     paths: Vec<PathBuf>,
 
     #[command(flatten)]
-    when: When,
+    when: MomentArgs,
 
     /// Only this dialect; may be given several times
     #[arg(long, value_name = "DIALECT")]
@@ -83,8 +83,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DiffArgs) -> Result {
     let within = within(args)?;
     let ComparedRevisions { root, before, after, changed, .. } = &compared;
     let moment = Moment {
-        action: args.when.on.action(),
-        timing: args.when.when.timing(),
+        action: args.when.on,
+        timing: args.when.when,
         client: args.client.clone(),
         ..Moment::default()
     };
@@ -102,7 +102,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DiffArgs) -> Result {
         mention(ui, before, &old_problems, root)?;
         mention(ui, after, &new_problems, root)?;
         for (index, change) in comparison.changes.iter().enumerate() {
-            let printer = Printer { root, comparison: &comparison };
+            let printer = ChangePrinter { root, comparison: &comparison };
             if args.stat {
                 printer.print_line(ui, change)?;
                 continue;
@@ -164,12 +164,12 @@ fn mention(ui: &mut Ui, state: &ComparedState, problems: &[Diagnostic], root: &P
 }
 
 /// Formats changes for people.
-struct Printer<'p> {
+struct ChangePrinter<'p> {
     root: &'p Path,
     comparison: &'p Comparison<'p>,
 }
 
-impl Printer<'_> {
+impl ChangePrinter<'_> {
     /// Prints a change with its text.
     fn print(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result {
         let Some(heading) = change_heading(self.root, change) else { return Ok(()) };

@@ -14,10 +14,10 @@ use brief_registry::manifest::ManifestEdit;
 use brief_syntax::render::path_below;
 use brief_syntax::system::resolved_home;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::error::{CommandError, Result};
-use crate::installation::{Installation, Where};
+use crate::installation::{Installation, InstallationArg};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -30,18 +30,6 @@ pub(crate) struct InitArgs {
     /// Print JSON: the files that were written, and the clients
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Created<'p> {
-    created: [Cow<'p, str>; 1],
-}
-
-#[derive(Debug, Serialize)]
-struct SetUp<'p> {
-    created: Vec<Cow<'p, str>>,
-    updated: Vec<Cow<'p, str>>,
-    clients: Vec<String>,
 }
 
 /// A file that explains itself, passes lint, and applies to everything until it is edited.
@@ -57,7 +45,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &InitArgs) -> Result {
         }
     };
     refuse_taken(session.system(), root.path()).map_err(refused)?;
-    let place = Where { global: false };
+    let place = InstallationArg { global: false };
     let installation = Installation::find_for(ui, session, &place, InstallMode::Write)?;
     let manifest = installation.project.manifest();
     let had_manifest = installation.manifest.is_some();
@@ -73,7 +61,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &InitArgs) -> Result {
     };
     if args.json {
         let clients = found.map(|found| found.clients).unwrap_or_default();
-        let body = SetUp { created, updated, clients };
+        let body = json!({ "created": created, "updated": updated, "clients": clients });
         return ui.print_json("init", root.path(), &[], body);
     }
     if let Some(ClientsInUse { clients, signs }) = &found {
@@ -123,7 +111,7 @@ pub(super) fn print_created(
     path: &Path,
 ) -> Result {
     let root = session.root()?;
-    let body = Created { created: [path_below(root.path(), path)] };
+    let body = json!({ "created": [path_below(root.path(), path)] });
     ui.print_json(kind, root.path(), &[], body)
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct LintArgs {
 
     /// The format of the findings
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: FindingsFormat,
 
     /// Print JSON: the findings, and how many there are; the same as `--format json`
     #[arg(long, conflicts_with = "format")]
@@ -70,7 +70,7 @@ pub(crate) struct LintArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
+pub(super) enum FindingsFormat {
     Text,
     Json,
     Sarif,
@@ -108,14 +108,14 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
         found.known = baseline.leave_out(&mut found.diagnostics, root);
     }
     let (errors, warnings) = (found.count(Severity::Error), found.count(Severity::Warning));
-    match if args.json { Format::Json } else { args.format } {
-        Format::Text => {
+    match if args.json { FindingsFormat::Json } else { args.format } {
+        FindingsFormat::Text => {
             ui.print_diagnostics(&found.diagnostics, root)?;
             ui.status(&summary(&found, errors, warnings))?;
         }
-        Format::Json => ui.print_json("lint", root, &found.diagnostics, &found)?,
-        Format::Github => ui.print_raw(&github(&found.diagnostics, root))?,
-        Format::Sarif => {
+        FindingsFormat::Json => ui.print_json("lint", root, &found.diagnostics, &found)?,
+        FindingsFormat::Github => ui.print_raw(&github(&found.diagnostics, root))?,
+        FindingsFormat::Sarif => {
             ui.print_document(&sarif(&found.diagnostics, root, env!("CARGO_PKG_VERSION")))?;
         }
     }

@@ -3,24 +3,25 @@
 use std::path::Path;
 
 use brief_dialects::dependencies::LockedDependency;
+use brief_dialects::portable::PortableItem;
 use brief_dialects::portable::output::SharedEntry;
-use brief_dialects::portable::{ItemId, PortableItem};
 use brief_registry::install::{
-    InstallError, ListedBundle, ListedFile, ListedItem, ListedPlugin, SourceInventory,
-    SourceListing, list_source,
+    InstallError, ListedBundle, ListedFile, ListedPlugin, SourceInventory, SourceListing,
+    list_source,
 };
 use brief_registry::lock::{Lock, LockedItem};
 use brief_registry::manifest::{Manifest, ManifestPlace};
 use brief_registry::{Event, Network, SourceAddress};
 use brief_syntax::system::System;
-use brief_syntax::text::{fold, visible_line};
+use brief_syntax::text::{counted, fold, visible_line};
 use brief_syntax::yaml::Node;
 use clap::Args;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::add::{ITEMS, elsewhere};
 use crate::error::{CommandError, Result, refuse_if};
-use crate::installation::{self, Installation, JsonSource, Where, short};
+use crate::installation::{self, Installation, InstallationArg, JsonSource, full_name, short};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -40,18 +41,11 @@ pub(crate) struct ListArgs {
     offline: bool,
 
     #[command(flatten)]
-    place: Where,
+    place: InstallationArg,
 
     /// Print JSON: sources and items, with the metadata that their authors gave them
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Serialize)]
-struct JsonList<'l> {
-    project: String,
-    sources: Vec<JsonSource<'l>>,
-    items: Vec<InstalledRow<'l>>,
 }
 
 #[derive(Serialize)]
@@ -66,23 +60,7 @@ struct InstalledRow<'l> {
     path: &'l str,
     sha256: &'l str,
     bundles: &'l [String],
-    files: Vec<JsonFile<'l>>,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonFile<'l> {
-    path: &'l str,
-    sha256: &'l str,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonAvailable<'l> {
-    source: String,
-    commit: Option<&'l str>,
-    items: &'l [ListedItem],
-    bundles: &'l [ListedBundle],
-    outside: &'l [ListedPlugin],
-    left_out: &'l [ListedFile],
+    files: Vec<Value>,
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
@@ -108,29 +86,29 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
     }
     if !args.json {
         for LockedDependency { id, files, .. } in &lock.dependencies {
-            let files = if files.len() == 1 { "1 file" } else { &format!("{} files", files.len()) };
+            let files = counted(files.len(), "file");
             ui.print_line(visible_line(&format!("{}:{id}  {files} of a package", id.ecosystem)))?;
         }
     }
     Ok(())
 }
 
-fn full_name(id: &ItemId) -> String {
-    format!("{}/{}", id.kind, id.name)
-}
-
 fn print_list(ui: &mut Ui, lock: &Lock) -> Result {
     let widest = lock.items.keys().map(|id| full_name(id).len()).max().unwrap_or_default();
     for (id, item) in &lock.items {
         let from = origin(lock, item);
-        let version = item.version.as_deref().map_or(String::new(), |text| format!(" {text}"));
-        let bundles = match item.bundles.as_slice() {
-            [] => String::new(),
-            names => format!(" ({})", names.join(", ")),
-        };
-        ui.print_line(format!("{:widest$}  {from}{version}{bundles}", full_name(id)))?;
+        ui.print_line(format!("{:widest$}  {from}{}", full_name(id), details(item)))?;
     }
     Ok(())
+}
+
+/// Returns the version of an item and the bundles that bring it.
+fn details(item: &LockedItem) -> String {
+    let version = item.version.as_deref().map_or(String::new(), |text| format!(" {text}"));
+    match item.bundles.as_slice() {
+        [] => version,
+        names => format!("{version} ({})", names.join(", ")),
+    }
 }
 
 /// Returns the source of an item, with its commit.
@@ -163,12 +141,7 @@ fn print_tree(ui: &mut Ui, lock: &Lock) -> Result {
             ui.print_line(format!("  bundle/{bundle}{version}"))?;
         }
         for (id, item) in lock.items.iter().filter(|(_, item)| item.source == *name) {
-            let version = item.version.as_deref().map_or(String::new(), |text| format!(" {text}"));
-            let bundles = match item.bundles.as_slice() {
-                [] => String::new(),
-                names => format!(" ({})", names.join(", ")),
-            };
-            ui.print_line(format!("  {}{version}{bundles}", full_name(id)))?;
+            ui.print_line(format!("  {}{}", full_name(id), details(item)))?;
             for path in item.files.keys() {
                 ui.print_line(format!("    {path}"))?;
             }
@@ -209,15 +182,17 @@ fn print_json(
             path: &item.path,
             sha256: &item.sha256,
             bundles: &item.bundles,
-            files: files.map(|(path, file)| JsonFile { path, sha256: &file.sha256 }).collect(),
+            files: files
+                .map(|(path, file)| json!({ "path": path, "sha256": file.sha256 }))
+                .collect(),
         }
     });
     let root = &project.outputs;
-    let body = JsonList {
-        project: project.outputs.to_string_lossy().into_owned(),
-        sources: sources.collect(),
-        items: items.collect(),
-    };
+    let body = json!({
+        "project": project.outputs.to_string_lossy(),
+        "sources": sources.collect::<Vec<_>>(),
+        "items": items.collect::<Vec<_>>(),
+    });
     ui.print_json("list", root, &[], body)
 }
 
@@ -294,14 +269,14 @@ fn available(
     let problems = listing.problems(&source.to_string());
     let is_empty = listing.items.is_empty() && listing.bundles.is_empty();
     if args.json {
-        let body = JsonAvailable {
-            source: source.to_string(),
-            commit: found.commit.as_deref(),
-            items: &listing.items,
-            bundles: &listing.bundles,
-            outside: &listing.outside,
-            left_out: &listing.left_out,
-        };
+        let body = json!({
+            "source": source.to_string(),
+            "commit": found.commit,
+            "items": listing.items,
+            "bundles": listing.bundles,
+            "outside": listing.outside,
+            "left_out": listing.left_out,
+        });
         ui.print_json("list", base, &problems, body)?;
     } else {
         for note in &found.notes {
@@ -344,12 +319,9 @@ fn print_offers(ui: &mut Ui, listing: &SourceListing) -> Result {
 fn more_than_items(bundle: &ListedBundle) -> String {
     let count =
         |name: &str| bundle.capabilities.iter().filter(|fact| fact.starts_with(name)).count();
-    let counted =
-        [("hook", "hooks", count("hooks ")), ("MCP server", "MCP servers", count("mcp-servers "))];
-    let counted = counted.into_iter().filter(|(.., count)| *count > 0);
-    let words: Vec<String> = counted
-        .map(|(one, many, count)| format!("{count} {}", if count == 1 { one } else { many }))
-        .collect();
+    let counts = [("hook", count("hooks ")), ("MCP server", count("mcp-servers "))];
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    let words: Vec<String> = counts.map(|(noun, count)| counted(count, noun)).collect();
     if words.is_empty() { String::new() } else { format!(" (also {})", words.join(", ")) }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use brief_syntax::render::path_below;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::error::{CommandError, Result};
 use crate::session::Session;
@@ -20,11 +20,6 @@ pub(crate) struct ManArgs {
     /// Print JSON: the files that were written
     #[arg(long, requires = "target")]
     json: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct WrittenPages {
-    created: Vec<String>,
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ManArgs) -> Result {
@@ -55,8 +50,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ManArgs) -> Result {
     created.sort_unstable();
     if args.json {
         let root = session.root()?;
-        let created = created.iter().map(|path| path_below(root.path(), path).into_owned());
-        let body = WrittenPages { created: created.collect() };
+        let created = created.iter().map(|path| path_below(root.path(), path));
+        let body = json!({ "created": created.collect::<Vec<_>>() });
         ui.print_json("man", root.path(), &[], body)?;
     } else {
         ui.status(&format!("wrote {} pages to {}", created.len(), directory.display()))?;

@@ -13,6 +13,7 @@ use brief_syntax::text::visible_line;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::question::request;
 use crate::error::{Result, refuse_if};
@@ -61,7 +62,7 @@ pub(crate) struct McpServersArgs {
 struct Configured<'s> {
     mcp_servers: McpServersReport<'s>,
     /// The servers of clients' own files, each with its place.
-    client_servers: Vec<ClientServer>,
+    client_servers: Vec<Value>,
     /// The servers that were started.
     #[serde(skip_serializing_if = "Option::is_none")]
     checked: Option<Vec<CheckedServer>>,
@@ -78,42 +79,13 @@ pub(super) struct CheckedServer {
     pub(super) problem: Option<String>,
 }
 
-#[derive(Serialize)]
-struct ClientServer {
-    client: &'static str,
-    name: String,
-    path: String,
-    line: usize,
-    command: Option<String>,
-    args: Vec<String>,
-    url: Option<String>,
-    disabled: bool,
-}
-
-impl ClientServer {
-    fn new(file: &ServerFile, found: FoundServer) -> ClientServer {
-        let FoundServer { server, line, .. } = found;
-        let (command, args, url) = match server.transport {
-            Transport::Stdio { command, args, .. } => (Some(command), args, None),
-            Transport::Remote { url, .. } => (None, Vec::new(), Some(url)),
-        };
-        let (client, path) = (file.client, file.shown());
-        ClientServer {
-            client,
-            name: server.name,
-            path,
-            line,
-            command,
-            args,
-            url,
-            disabled: server.disabled,
-        }
-    }
-}
-
 /// Reads the servers of all clients' files at the top of the project and in the home directory. Prints the unreadable
 /// ones.
-fn of_clients(ui: &mut Ui, session: &Session, root: &Path) -> Result<Vec<ClientServer>> {
+fn of_clients(
+    ui: &mut Ui,
+    session: &Session,
+    root: &Path,
+) -> Result<Vec<(ServerFile, FoundServer)>> {
     let mut servers = Vec::new();
     let home = home_directory(session.system());
     let bases = [(Some(root.to_owned()), ServerScope::Project), (home, ServerScope::User)];
@@ -127,9 +99,7 @@ fn of_clients(ui: &mut Ui, session: &Session, root: &Path) -> Result<Vec<ClientS
                 Err(error) => Err(error.to_string()),
             };
             match found {
-                Ok(found) => {
-                    servers.extend(found.into_iter().map(|found| ClientServer::new(&file, found)));
-                }
+                Ok(found) => servers.extend(found.into_iter().map(|found| (file, found))),
                 Err(problem) => ui.warning(&format!("{} is not read: {problem}", file.shown()))?,
             }
         }
@@ -161,7 +131,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpServersArgs) -> Resu
     let has_failed = checked.iter().flatten().any(|server| server.problem.is_some());
     if args.json {
         let mcp_servers = McpServersReport(servers);
-        let body = Configured { mcp_servers, client_servers: of_clients, checked };
+        let client_servers = of_clients.iter().map(|(file, found)| json(file, found)).collect();
+        let body = Configured { mcp_servers, client_servers, checked };
         ui.print_json("mcp-servers", root, diagnostics, body)?;
         return refuse_if(has_failed);
     }
@@ -182,23 +153,18 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpServersArgs) -> Resu
             let disabled = if configured.server.disabled { ", disabled" } else { "" };
             ui.print_heading(&format!("{}  {place}:{line}{disabled}", configured.name))?;
             let words = match &configured.server.connection {
-                Connection::Command { command, args, .. } => {
-                    std::iter::once(command).chain(args).cloned().collect::<Vec<_>>().join(" ")
-                }
+                Connection::Command { command, args, .. } => command_line(command, args),
                 Connection::Url { url, .. } => url.clone(),
             };
             ui.print_line(format!("  {}", visible_line(&words)))?;
         }
-        for server in &of_clients {
-            let ClientServer { client, name, path, line, .. } = server;
+        for (file, FoundServer { server, line, .. }) in &of_clients {
+            let (name, client, path) = (&server.name, file.client, file.shown());
             let disabled = if server.disabled { ", disabled" } else { "" };
             ui.print_heading(&format!("{name}  {path}:{line}, for {client}{disabled}"))?;
-            let words = match (&server.command, &server.url) {
-                (Some(command), _) => {
-                    let words = std::iter::once(command).chain(&server.args).map(String::as_str);
-                    words.collect::<Vec<_>>().join(" ")
-                }
-                (None, url) => url.clone().unwrap_or_default(),
+            let words = match &server.transport {
+                Transport::Stdio { command, args, .. } => command_line(command, args),
+                Transport::Remote { url, .. } => url.clone(),
             };
             ui.print_line(format!("  {}", visible_line(&words)))?;
         }
@@ -209,6 +175,28 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpServersArgs) -> Resu
         }
     }
     Ok(())
+}
+
+/// Returns a server of a client's own file, with its place.
+fn json(file: &ServerFile, FoundServer { server, line, .. }: &FoundServer) -> Value {
+    let (command, args, url) = match &server.transport {
+        Transport::Stdio { command, args, .. } => (Some(command), args.as_slice(), None),
+        Transport::Remote { url, .. } => (None, &[][..], Some(url)),
+    };
+    json!({
+        "client": file.client,
+        "name": server.name,
+        "path": file.shown(),
+        "line": line,
+        "command": command,
+        "args": args,
+        "url": url,
+        "disabled": server.disabled,
+    })
+}
+
+fn command_line(command: &str, args: &[String]) -> String {
+    std::iter::once(command).chain(args.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
 }
 
 fn print_checked(ui: &mut Ui, checked: &[CheckedServer]) -> Result {

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use brief_engine::portable::{self, ItemKind, name_problem, scaffold};
 use brief_syntax::Root;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::error::{CommandError, Result};
 use crate::session::Session;
@@ -14,6 +15,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
     /// The kind of item
+    #[arg(value_parser = kinds())]
     kind: NewKind,
 
     /// Its name: a-z, 0-9 and hyphens between them
@@ -28,25 +30,12 @@ pub(crate) struct NewArgs {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum NewKind {
-    Rule,
-    Skill,
-    Agent,
-    Command,
-    Bundle,
-}
+/// The kind of an item, or `None` for a bundle. The alias keeps clap from reading it as an optional argument.
+type NewKind = Option<ItemKind>;
 
-impl NewKind {
-    fn item(self) -> Option<ItemKind> {
-        match self {
-            NewKind::Rule => Some(ItemKind::Rule),
-            NewKind::Skill => Some(ItemKind::Skill),
-            NewKind::Agent => Some(ItemKind::Agent),
-            NewKind::Command => Some(ItemKind::Command),
-            NewKind::Bundle => None,
-        }
-    }
+fn kinds() -> impl TypedValueParser<Value = NewKind> {
+    PossibleValuesParser::new(["rule", "skill", "agent", "command", "bundle"])
+        .map(|name| ItemKind::from_name(&name))
 }
 
 /// Refuses a project that only installs items, because a new item there would reach no client. A
@@ -78,7 +67,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &NewArgs) -> Result {
     }
     refuse_consumer(session, &args.item_root)?;
     let name = &args.name;
-    let (below, text) = match args.kind.item() {
+    let (below, text) = match args.kind {
         Some(kind) => {
             let below = PathBuf::from(kind.folder()).join(name).join(kind.entrypoint());
             (below, scaffold::item(kind, name))

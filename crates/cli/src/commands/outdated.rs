@@ -2,10 +2,10 @@
 
 use brief_registry::install::{self, Newest};
 use clap::Args;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::error::{Result, refuse_if};
-use crate::installation::{self, Installation, Where, short};
+use crate::installation::{self, Installation, InstallationArg, short};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -15,27 +15,11 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(crate) struct OutdatedArgs {
     #[command(flatten)]
-    place: Where,
+    place: InstallationArg,
 
     /// Print JSON: each source with its commits
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Sources<'o> {
-    sources: Vec<JsonOutdated<'o>>,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonOutdated<'o> {
-    name: &'o str,
-    r#ref: Option<&'o str>,
-    locked: Option<&'o str>,
-    commit: Option<&'o str>,
-    newer_tag: Option<&'o str>,
-    outdated: bool,
-    error: Option<&'o str>,
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &OutdatedArgs) -> Result {
@@ -47,7 +31,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &OutdatedArgs) -> Result
     })?;
     let found = found.map_err(|error| installation::refusal(&error))?;
     if args.json {
-        let body = Sources { sources: found.iter().map(json).collect() };
+        let body = json!({ "sources": found.iter().map(json).collect::<Vec<_>>() });
         let root = &installation.project.outputs;
         ui.print_json("outdated", root, &[], body)?;
     } else {
@@ -66,16 +50,16 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &OutdatedArgs) -> Result
     refuse_if(failed)
 }
 
-fn json(source: &Newest) -> JsonOutdated<'_> {
-    JsonOutdated {
-        name: &source.name,
-        r#ref: source.reference.as_deref(),
-        locked: source.locked.as_deref(),
-        commit: source.commit.as_deref(),
-        newer_tag: source.newer_tag.as_deref(),
-        outdated: source.is_outdated(),
-        error: source.error.as_deref(),
-    }
+fn json(source: &Newest) -> Value {
+    json!({
+        "name": source.name,
+        "ref": source.reference,
+        "locked": source.locked,
+        "commit": source.commit,
+        "newer_tag": source.newer_tag,
+        "outdated": source.is_outdated(),
+        "error": source.error,
+    })
 }
 
 fn print(ui: &mut Ui, source: &Newest) -> Result {

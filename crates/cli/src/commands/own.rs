@@ -4,6 +4,7 @@ use brief_dialects::DIALECTS;
 use brief_dialects::portable::LOCK_VERSION;
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::error::Result;
 use crate::session::Session;
@@ -47,11 +48,6 @@ struct SpokenFormat {
     summary: &'static str,
 }
 
-#[derive(Debug, Serialize)]
-struct ProgramReport {
-    program: ProgramBuild,
-}
-
 impl ProgramBuild {
     fn this() -> ProgramBuild {
         let format = |name, summary| SpokenFormat { name, summary };
@@ -70,9 +66,9 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SelfArgs) -> Result {
     let SelfAction::Version(VersionArgs { json }) = &args.action;
     let program = ProgramBuild::this();
     if *json {
-        let (root, body) = (session.root()?, ProgramReport { program });
-        let kind = "self version";
-        return ui.print_json(kind, root.path(), &[], body);
+        let root = session.root()?;
+        let body = json!({ "program": program });
+        return ui.print_json("self version", root.path(), &[], body);
     }
     let names: Vec<&str> = program.formats.iter().map(|format| format.name).collect();
     ui.print_raw(&format!(

@@ -2,7 +2,7 @@
 
 use brief_registry::oci::promote;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
 use super::publish::artefact;
 use crate::error::{CommandError, Result};
@@ -28,15 +28,6 @@ pub(crate) struct PromoteArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct Promoted<'p> {
-    target: String,
-    tag: &'p str,
-    digest: &'p str,
-    before: Option<&'p str>,
-    changed: bool,
-}
-
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &PromoteArgs) -> Result {
     let source = artefact(session, &args.artefact)?;
     let Some(digest) = source.digest() else {
@@ -48,13 +39,13 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &PromoteArgs) -> Result 
         .map_err(|error| CommandError::refused(error.to_string()))?;
     let target = source.repository();
     if args.json {
-        let body = Promoted {
-            target,
-            tag: &args.tag,
-            digest: &done.digest,
-            before: done.before.as_deref(),
-            changed: !done.is_unchanged,
-        };
+        let body = json!({
+            "target": target,
+            "tag": args.tag,
+            "digest": done.digest,
+            "before": done.before,
+            "changed": !done.is_unchanged,
+        });
         let root = session.directory();
         ui.print_json("promote", root, &[], body)?;
     } else if done.is_unchanged {

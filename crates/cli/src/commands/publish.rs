@@ -9,7 +9,7 @@ use brief_registry::oci::{
 };
 use brief_syntax::limits;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::error::{CommandError, Result};
 use crate::session::Session;
@@ -53,29 +53,6 @@ pub(crate) struct PublishArgs {
     /// Print JSON: the digests, and the parts
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Published<'p> {
-    target: String,
-    digest: &'p str,
-    tag: &'p str,
-    pushed: bool,
-    revision: Option<&'p str>,
-    signer: Option<&'p str>,
-    signature: Option<&'p str>,
-    layers: usize,
-    bytes: u64,
-    parts: Vec<JsonPart<'p>>,
-    notes: &'p [String],
-}
-
-#[derive(Debug, Serialize)]
-struct JsonPart<'p> {
-    name: &'p str,
-    version: Option<&'p str>,
-    digest: &'p str,
-    bytes: u64,
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &PublishArgs) -> Result {
@@ -122,28 +99,19 @@ fn print(
 ) -> Result {
     let place = format!("{}@{}", target.repository(), report.digest);
     if args.json {
-        let body = Published {
-            target: place,
-            digest: &report.digest,
-            tag: &report.tag,
-            pushed: !args.dry_run,
-            revision: report.revision.as_deref(),
-            signer: report.signer.as_deref(),
-            signature: report.signature.as_deref(),
-            layers: report.layers,
-            bytes: report.bytes,
-            parts: report
-                .parts
-                .iter()
-                .map(|part| JsonPart {
-                    name: &part.name,
-                    version: part.version.as_deref(),
-                    digest: &part.digest,
-                    bytes: part.bytes,
-                })
-                .collect(),
-            notes: &report.notes,
-        };
+        let body = json!({
+            "target": place,
+            "digest": report.digest,
+            "tag": report.tag,
+            "pushed": !args.dry_run,
+            "revision": report.revision,
+            "signer": report.signer,
+            "signature": report.signature,
+            "layers": report.layers,
+            "bytes": report.bytes,
+            "parts": report.parts,
+            "notes": report.notes,
+        });
         return ui.print_json("publish", root, &[], body);
     }
     for note in &report.notes {

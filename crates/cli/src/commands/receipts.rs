@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use brief_engine::Project;
-use brief_engine::receipts::{self, LoadingDrift, NeverDelivered, Receipt, ReceiptItem, Receipts};
+use brief_engine::receipts::{self, LoadingDrift, NeverDelivered, Receipt, Receipts};
 use brief_syntax::text::{grouped, visible_line};
 use clap::Args;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::whole::counted;
 use crate::error::{CommandError, Result, refuse_if};
@@ -59,45 +59,6 @@ pub(crate) struct ReceiptsArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct JsonReceipts<'r> {
-    is_on: bool,
-    days: u64,
-    unreadable: usize,
-    receipts: Vec<JsonReceipt<'r>>,
-    never: Vec<JsonNever<'r>>,
-    drift: Vec<JsonDrift<'r>>,
-}
-
-#[derive(Serialize)]
-struct JsonReceipt<'r> {
-    time: String,
-    session: &'r str,
-    agent: Option<&'r str>,
-    client: &'r str,
-    event: &'r str,
-    root: &'r str,
-    held: bool,
-    tokens: usize,
-    items: &'r [ReceiptItem],
-}
-
-#[derive(Serialize)]
-struct JsonNever<'r> {
-    dialect: &'static str,
-    name: &'r str,
-    place: &'r str,
-    line: usize,
-}
-
-#[derive(Serialize)]
-struct JsonDrift<'r> {
-    client: &'r str,
-    session: &'r str,
-    place: &'r str,
-    loaded: bool,
-}
-
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ReceiptsArgs) -> Result {
     let system = session.system();
     if args.on || args.off {
@@ -129,14 +90,14 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ReceiptsArgs) -> Result
     };
     if args.json {
         let is_list = !args.never && !args.drift;
-        let body = JsonReceipts {
-            is_on: receipts::is_on(system),
-            days: args.days,
-            unreadable,
-            receipts: shown.iter().filter(|_| is_list).map(json).collect(),
-            never: never.iter().map(json_never).collect(),
-            drift: drift.iter().map(json_drift).collect(),
-        };
+        let body = json!({
+            "is_on": receipts::is_on(system),
+            "days": args.days,
+            "unreadable": unreadable,
+            "receipts": shown.iter().filter(|_| is_list).map(json).collect::<Vec<_>>(),
+            "never": never,
+            "drift": drift,
+        });
         ui.print_json("receipts", project.root().path(), &[], body)?;
     } else {
         if unreadable > 0 {
@@ -156,28 +117,18 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ReceiptsArgs) -> Result
     refuse_if(!drift.is_empty())
 }
 
-fn json(receipt: &Receipt) -> JsonReceipt<'_> {
-    JsonReceipt {
-        time: receipt.time(),
-        session: &receipt.session,
-        agent: receipt.agent.as_deref(),
-        client: &receipt.client,
-        event: &receipt.event,
-        root: &receipt.root,
-        held: receipt.held,
-        tokens: receipt.tokens(),
-        items: &receipt.items,
-    }
-}
-
-fn json_never(item: &NeverDelivered) -> JsonNever<'_> {
-    let NeverDelivered { dialect, name, place, line } = item;
-    JsonNever { dialect, name, place, line: *line }
-}
-
-fn json_drift(drift: &LoadingDrift) -> JsonDrift<'_> {
-    let LoadingDrift { client, session, place, is_loaded } = drift;
-    JsonDrift { client, session, place, loaded: *is_loaded }
+fn json(receipt: &Receipt) -> Value {
+    json!({
+        "time": receipt.time(),
+        "session": receipt.session,
+        "agent": receipt.agent,
+        "client": receipt.client,
+        "event": receipt.event,
+        "root": receipt.root,
+        "held": receipt.held,
+        "tokens": receipt.tokens(),
+        "items": receipt.items,
+    })
 }
 
 /// Returns the receipts that a word chooses.

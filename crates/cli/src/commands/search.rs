@@ -6,13 +6,13 @@ use std::sync::Arc;
 use brief_dialects::portable::{NAME, Registry};
 use brief_engine::search::{SearchHit, SearchIndex, SearchText};
 use brief_registry::install::{SourceInventory, look_into};
-use brief_syntax::text::fold;
+use brief_syntax::text::{counted, fold};
 use clap::Args;
 use serde::Serialize;
 
 use super::list::{self, SourceArgs, SourceQuestion};
 use crate::error::{CommandError, Result, refuse_if};
-use crate::installation::{Installation, Where};
+use crate::installation::{Installation, InstallationArg};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -42,7 +42,7 @@ pub(crate) struct SearchArgs {
     offline: bool,
 
     #[command(flatten)]
-    place: Where,
+    place: InstallationArg,
 
     /// Print JSON: the items with their scores and the lines that have the words
     #[arg(long)]
@@ -107,8 +107,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SearchArgs) -> Result {
     }
     if is_empty {
         let count: usize = sources.iter().map(|source| source.registry.items.len()).sum();
-        let items = if count == 1 { "item" } else { "items" };
-        ui.status(&format!("nothing among {count} {items} has `{}`", args.query))?;
+        let items = counted(count, "item");
+        ui.status(&format!("nothing among {items} has `{}`", args.query))?;
     }
     refuse_if(is_empty)
 }

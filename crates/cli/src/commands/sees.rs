@@ -7,7 +7,9 @@ use brief_engine::tokens::Counter;
 use brief_syntax::text::visible_line;
 use clap::Args;
 
-use super::question::{ClientName, Counting, Started, Typed, When, WhyHint, request, shown_place};
+use super::question::{
+    ClientName, CountingArgs, MomentArgs, StartedArg, TypedQuestion, WhyHint, request, shown_place,
+};
 use super::whole::counted;
 use crate::error::Result;
 use crate::installation::unknown_client;
@@ -32,13 +34,13 @@ pub(crate) struct SeesArgs {
     clients: Vec<String>,
 
     #[command(flatten)]
-    when: When,
+    when: MomentArgs,
 
     #[command(flatten)]
-    started: Started,
+    started: StartedArg,
 
     #[command(flatten)]
-    counting: Counting,
+    counting: CountingArgs,
 
     /// Print JSON: each item with how each client gets it, and why
     #[arg(long)]
@@ -46,14 +48,14 @@ pub(crate) struct SeesArgs {
 }
 
 /// One of the sums.
-type Part = fn(&Total) -> usize;
+type TotalPart = fn(&Total) -> usize;
 
 /// The number of blanks between two columns.
 const GAP: usize = 2;
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SeesArgs) -> Result {
     let session = &session.remembering();
-    let typed = Typed::new(Some(&args.path), &[]);
+    let typed = TypedQuestion::new(Some(&args.path), &[]);
     let mut request = request(session, Some(&args.path))?;
     typed.warn_if_outside(ui, &request.moment)?;
     request.moment.started = Some(args.started.directory(session)?);
@@ -119,7 +121,7 @@ fn print(
         ui.print_line(row(name, number, &cells))?;
     }
     ui.print_line("")?;
-    let parts: [(&str, Part); 3] = [
+    let parts: [(&str, TotalPart); 3] = [
         ("loaded", |total| total.loaded),
         ("delivered", |total| total.delivered),
         ("offered", |total| total.offered),

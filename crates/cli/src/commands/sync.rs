@@ -6,7 +6,7 @@ use brief_registry::manifest::Manifest;
 use clap::Args;
 
 use crate::error::{Result, refuse_if};
-use crate::installation::{self, Installation, RunPurpose, Writing};
+use crate::installation::{self, Installation, RunPurpose, WritingArgs};
 use crate::session::Session;
 use crate::ui::Ui;
 use crate::watching;
@@ -44,7 +44,7 @@ pub(crate) struct SyncArgs {
     watch: bool,
 
     #[command(flatten)]
-    writing: Writing,
+    writing: WritingArgs,
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SyncArgs) -> Result {

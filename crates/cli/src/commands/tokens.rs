@@ -11,7 +11,7 @@ use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
-use super::question::{Counting, QuestionArgs, Typed, WhyHint, dialects, shown_place};
+use super::question::{CountingArgs, QuestionArgs, TypedQuestion, WhyHint, dialects, shown_place};
 use super::whole::{
     SurveyedRow, WholeProject, counted, shown_directory, when_asked, write_picture,
 };
@@ -32,7 +32,7 @@ pub(crate) struct TokensArgs {
     question: QuestionArgs,
 
     #[command(flatten)]
-    counting: Counting,
+    counting: CountingArgs,
 
     /// Draw the most expensive items of the repository as bars into this file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "json"])]
@@ -53,26 +53,9 @@ struct JsonTokens<'s> {
     exact: bool,
     items: Vec<SurveyedRow<'s>>,
     dialects: Vec<DialectCost>,
-    directories: Vec<DirectoryCost<'s>>,
-    clients: Vec<JsonClient<'s>>,
+    directories: &'s [SurveyedDirectory],
+    clients: &'s [Share<'s>],
     tokens: usize,
-}
-
-#[derive(Serialize)]
-struct DirectoryCost<'s> {
-    path: Option<&'s str>,
-    items: usize,
-    tokens: usize,
-    files: usize,
-    least: Option<usize>,
-    most: Option<usize>,
-}
-
-#[derive(Serialize)]
-struct JsonClient<'s> {
-    client: &'s str,
-    loaded: usize,
-    delivered: usize,
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
@@ -85,7 +68,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
 
 fn of_path(ui: &mut Ui, session: &Session, args: &TokensArgs, path: &Path) -> Result {
     let session = &session.remembering();
-    let typed = Typed::new(Some(path), args.question.only());
+    let typed = TypedQuestion::new(Some(path), args.question.only());
     let mut request = args.question.request(session, Some(path))?;
     typed.warn_if_outside(ui, &request.moment)?;
     request.moment.skip_left_out = true;
@@ -103,8 +86,8 @@ fn of_path(ui: &mut Ui, session: &Session, args: &TokensArgs, path: &Path) -> Re
             exact: counter.is_exact(),
             items: items.iter().map(|item| SurveyedRow::briefed(root, item)).collect(),
             dialects,
-            directories: Vec::new(),
-            clients: Vec::new(),
+            directories: &[],
+            clients: &[],
             tokens,
         };
         let diagnostics = &briefing.diagnostics;
@@ -146,27 +129,14 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
     if !args.json {
         return print_project(ui, whole, &survey, &places, &shares, &dialects, counter);
     }
-    let directories = places.iter().map(|place| DirectoryCost {
-        path: place.path.as_deref(),
-        items: place.items,
-        tokens: place.tokens,
-        files: place.files,
-        least: place.least,
-        most: place.most,
-    });
-    let shares = shares.iter().map(|share| JsonClient {
-        client: share.client,
-        loaded: share.loaded,
-        delivered: share.delivered,
-    });
     let body = JsonTokens {
         path: None,
         client: args.question.client(),
         exact: counter.is_exact(),
         items: survey.items.iter().map(|of| SurveyedRow::surveyed(whole.root.path(), of)).collect(),
         dialects,
-        directories: directories.collect(),
-        clients: shares.collect(),
+        directories: &places,
+        clients: &shares,
         tokens: survey.tokens,
     };
     whole.print_json(ui, "tokens", body)

@@ -10,7 +10,7 @@ use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
-use super::question::{Looking, dialects};
+use super::question::{SurveyArgs, dialects};
 use super::whole::{
     SurveyedRow, WholeProject, below, counted, shown_directory, when_asked, write_picture,
 };
@@ -35,7 +35,7 @@ pub(crate) struct TreeArgs {
     svg: Option<PathBuf>,
 
     #[command(flatten)]
-    looking: Looking,
+    looking: SurveyArgs,
 }
 
 #[derive(Serialize)]

@@ -8,7 +8,7 @@ use brief_syntax::near_miss::nearest;
 use clap::Args;
 
 use crate::error::{CommandError, Result};
-use crate::installation::{self, Installation, RunPurpose, Writing};
+use crate::installation::{self, Installation, RunPurpose, WritingArgs};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -32,7 +32,7 @@ pub(crate) struct UpdateArgs {
     diff: bool,
 
     #[command(flatten)]
-    writing: Writing,
+    writing: WritingArgs,
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &UpdateArgs) -> Result {

@@ -6,10 +6,10 @@ use std::path::Path;
 use brief_dialects::portable::REGISTRY_SCOPE;
 use brief_engine::survey::{Survey, Surveyed};
 use brief_engine::tokens::Counter;
-use brief_engine::{BriefedItem, Catalog, Dialects, Item, Moment, Name, Root, State, TargetKind};
+use brief_engine::{BriefedItem, Catalog, Dialects, Item, Moment, Root, State, TargetKind};
 use brief_syntax::render::path_below;
 use brief_syntax::{Diagnostic, limits};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::question::shown_place;
 pub(crate) use brief_syntax::text::counted;
@@ -89,8 +89,8 @@ pub(crate) fn write_picture(ui: &mut Ui, session: &Session, file: &Path, picture
         let refused = CommandError::refused(format!("`{shown}` is there, and it is not a picture"));
         return Err(refused.with_hint("name a new file"));
     }
-    let written = system.replace_file(&path, picture.as_bytes());
-    written
+    system
+        .replace_file(&path, picture.as_bytes())
         .map_err(|error| CommandError::refused(format!("`{shown}` cannot be written: {error}")))?;
     ui.status(&format!("wrote {shown}"))
 }
@@ -152,14 +152,6 @@ impl JsonPlace {
     }
 }
 
-pub(crate) struct ShownName<'s>(pub(crate) Name<'s>);
-
-impl Serialize for ShownName<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
-
 /// An item in the JSON of `tokens` and `tree`.
 #[derive(Serialize)]
 pub(crate) struct SurveyedRow<'s> {
@@ -194,7 +186,8 @@ impl<'s> SurveyedRow<'s> {
         }
     }
 
-    fn new(root: &Path, item: &Item<'s>, tokens: usize) -> SurveyedRow<'s> {
+    pub(crate) fn surveyed(root: &Path, surveyed: &'s Surveyed<'_>) -> SurveyedRow<'s> {
+        let item = &surveyed.item;
         SurveyedRow {
             dialect: item.dialect,
             kind: item.kind,
@@ -204,17 +197,9 @@ impl<'s> SurveyedRow<'s> {
             trigger: item.trigger,
             state: item.state.as_str(),
             patterns: item.patterns.iter().map(AsRef::as_ref).collect(),
-            directory: None,
-            files: None,
-            tokens,
-        }
-    }
-
-    pub(crate) fn surveyed(root: &Path, surveyed: &'s Surveyed<'_>) -> SurveyedRow<'s> {
-        SurveyedRow {
             directory: surveyed.directory.as_deref(),
             files: Some(surveyed.files),
-            ..SurveyedRow::new(root, &surveyed.item, surveyed.tokens)
+            tokens: surveyed.tokens,
         }
     }
 }

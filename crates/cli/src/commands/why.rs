@@ -7,7 +7,7 @@ use brief_engine::{Briefing, Moment, Target, TargetKind};
 use brief_syntax::text::visible_line;
 use clap::Args;
 
-use super::question::{Cost, QuestionArgs, Typed, When, WhyHint};
+use super::question::{BudgetArgs, MomentArgs, QuestionArgs, TypedQuestion, WhyHint};
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -25,13 +25,13 @@ pub(crate) struct WhyArgs {
     path: PathBuf,
 
     #[command(flatten)]
-    when: When,
+    when: MomentArgs,
 
     #[command(flatten)]
     question: QuestionArgs,
 
     #[command(flatten)]
-    cost: Cost,
+    cost: BudgetArgs,
 
     /// Print JSON, in the shape of `brief context --json`
     #[arg(long)]
@@ -40,7 +40,7 @@ pub(crate) struct WhyArgs {
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &WhyArgs) -> Result {
     let session = &session.remembering();
-    let typed = Typed::new(Some(&args.path), args.question.only());
+    let typed = TypedQuestion::new(Some(&args.path), args.question.only());
     let mut request = args.question.request(session, Some(&args.path))?;
     typed.warn_if_outside(ui, &request.moment)?;
     args.when.narrow(&mut request.moment);

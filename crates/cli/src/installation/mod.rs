@@ -32,7 +32,7 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 pub(crate) use complete::complete;
-pub(crate) use print::{JsonSource, short};
+pub(crate) use print::{JsonSource, full_name, short, verb};
 use print::{print_json, print_report};
 pub(crate) use refusal::{refusal, refusal_of_typed, tell_unresolved};
 
@@ -47,7 +47,7 @@ pub(crate) enum RunPurpose {
 
 /// The installation of a command.
 #[derive(Debug, Args)]
-pub(crate) struct Where {
+pub(crate) struct InstallationArg {
     /// Work on the user's own installation, in the home directory, instead of the project's
     #[arg(long, short = 'g')]
     pub(crate) global: bool,
@@ -55,7 +55,7 @@ pub(crate) struct Where {
 
 /// The common options of commands that write to an installation.
 #[derive(Debug, Args)]
-pub(crate) struct Writing {
+pub(crate) struct WritingArgs {
     /// Replace this file, which `brief` did not write, and keep a copy; a directory means everything in it
     #[arg(long, value_name = "FILE")]
     adopt: Vec<PathBuf>,
@@ -73,7 +73,7 @@ pub(crate) struct Writing {
     accept_signer: Vec<String>,
 
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: InstallationArg,
 
     /// Print JSON: sources, items, files and diagnostics
     #[arg(long)]
@@ -109,7 +109,11 @@ pub(crate) struct Installation {
 
 impl Installation {
     /// Finds the project and reads its `brief.toml`. Prints the problems.
-    pub(crate) fn find(ui: &mut Ui, session: &Session, place: &Where) -> Result<Installation> {
+    pub(crate) fn find(
+        ui: &mut Ui,
+        session: &Session,
+        place: &InstallationArg,
+    ) -> Result<Installation> {
         Installation::find_for(ui, session, place, InstallMode::Check)
     }
 
@@ -118,7 +122,7 @@ impl Installation {
     pub(crate) fn find_for(
         ui: &mut Ui,
         session: &Session,
-        place: &Where,
+        place: &InstallationArg,
         mode: InstallMode,
     ) -> Result<Installation> {
         let scope = if place.global { ProfileScope::Home } else { ProfileScope::Project };
@@ -244,7 +248,7 @@ impl Installation {
     pub(crate) fn request<'r>(
         &self,
         session: &Session,
-        writing: &Writing,
+        writing: &WritingArgs,
         clients: &'r [String],
     ) -> InstallRequest<'r> {
         InstallRequest {
@@ -263,7 +267,7 @@ impl Installation {
         kind: &'static str,
         session: &Session,
         request: &InstallRequest<'_>,
-        writing: &Writing,
+        writing: &WritingArgs,
         asked: RunPurpose,
     ) -> Result<InstallReport> {
         let mut report = self.sync(ui, session, request)?;
@@ -347,7 +351,7 @@ pub(crate) fn unknown_client(error: &UnknownClient) -> CommandError {
 }
 
 /// Returns the project of a command, or the user's own installation.
-pub(crate) fn project(session: &Session, place: &Where) -> Result<ProjectPaths> {
+pub(crate) fn project(session: &Session, place: &InstallationArg) -> Result<ProjectPaths> {
     if place.global { user_project(session) } else { session.installed_project() }
 }
 

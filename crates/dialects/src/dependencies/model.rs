@@ -4,12 +4,14 @@ use std::fmt;
 use std::path::PathBuf;
 
 use brief_syntax::near_miss::nearest;
+use serde::Serialize;
 
 use crate::hosted::Format;
 use crate::sensitive::{self, Leaf};
 
 /// A kind of package, by the registry that it comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Ecosystem {
     /// JavaScript packages in `node_modules`.
     Npm,
@@ -134,7 +136,7 @@ pub(super) fn is_plain(path: &str) -> bool {
 }
 
 /// A package of one version.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct PackageId {
     /// The kind of package.
     pub ecosystem: Ecosystem,

@@ -119,23 +119,7 @@ struct ItemReport<'r> {
     content: &'r str,
     tokens: usize,
     also: Sequence<'r, ItemPlace, OriginReport<'r>>,
-    package: Option<PackageReport<'r>>,
-}
-
-/// A package in JSON.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct PackageReport<'r> {
-    ecosystem: &'static str,
-    name: &'r str,
-    version: &'r str,
-}
-
-impl<'r> PackageReport<'r> {
-    /// Returns a package as JSON names it.
-    pub fn of(id: &'r PackageId) -> PackageReport<'r> {
-        let PackageId { ecosystem, name, version } = id;
-        PackageReport { ecosystem: ecosystem.as_str(), name, version }
-    }
+    package: Option<&'r PackageId>,
 }
 
 #[derive(Serialize)]
@@ -163,7 +147,7 @@ fn item_report(item: &BriefedItem) -> ItemReport<'_> {
             path: place.path.to_string_lossy(),
             line: place.line,
         }),
-        package: item.package.as_ref().map(PackageReport::of),
+        package: item.package.as_ref(),
     }
 }
 

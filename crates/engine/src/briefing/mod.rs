@@ -7,7 +7,7 @@ mod candidate;
 mod json;
 
 pub use candidate::{BriefedCandidate, CandidateState};
-pub use json::{McpServersReport, PackageReport};
+pub use json::McpServersReport;
 pub(crate) use json::{PlaceReport, place_below};
 
 use std::fmt;

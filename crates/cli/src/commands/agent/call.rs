@@ -1,11 +1,10 @@
 //! `brief agent call`
 
 use clap::Args;
-use serde::Serialize;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
-use super::executing::{Executing, OfferedTools, refuse_closed, through_gates};
-use super::{OneFile, print_json, read, usable};
+use super::executing::{ExecutionArgs, OfferedTools, refuse_closed, through_gates};
+use super::{AgentFileArgs, print_json, read, usable};
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -17,7 +16,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(super) struct CallArgs {
     #[command(flatten)]
-    file: OneFile,
+    file: AgentFileArgs,
 
     /// The tool
     #[arg(value_name = "TOOL")]
@@ -28,23 +27,11 @@ pub(super) struct CallArgs {
     arguments: String,
 
     #[command(flatten)]
-    executing: Executing,
+    executing: ExecutionArgs,
 
     /// Print JSON: the result, or the error
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct CallAnswer {
-    ok: bool,
-    result: Json,
-}
-
-#[derive(Debug, Serialize)]
-struct Failed {
-    ok: bool,
-    error: String,
 }
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &CallArgs) -> Result {
@@ -59,7 +46,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &CallArgs) -> Result {
         if !args.json {
             return Err(error);
         }
-        let body = Failed { ok: false, error: error.to_string() };
+        let body = json!({ "ok": false, "error": error.to_string() });
         print_json(ui, session, "agent call", loaded.diagnostics(), body)?;
         Err(CommandError::reported(ErrorKind::Refused))
     };
@@ -82,7 +69,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &CallArgs) -> Result {
     match tools.call_json(&args.tool, &arguments) {
         Ok(result) => {
             if args.json {
-                let body = CallAnswer { ok: true, result };
+                let body = json!({ "ok": true, "result": result });
                 print_json(ui, session, "agent call", loaded.diagnostics(), body)?;
             } else {
                 match result {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use brief_engine::agents::{AgentOptions, load};
 use brief_syntax::{Diagnostic, Severity};
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::commands::whole::counted;
 use crate::error::{Result, refuse_if};
@@ -30,11 +30,6 @@ pub(super) struct CheckArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct CheckAnswer {
-    files: usize,
-}
-
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &CheckArgs) -> Result {
     let root = session.root()?;
     let options = AgentOptions { root: Some(root.path()), ..AgentOptions::default() };
@@ -44,7 +39,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &CheckArgs) -> Result {
         diagnostics.extend(loaded.diagnostics().iter().cloned());
     }
     if args.json {
-        let body = CheckAnswer { files: args.files.len() };
+        let body = json!({ "files": args.files.len() });
         let (root, diagnostics) = (root.path(), &diagnostics);
         ui.print_json("agent check", root, diagnostics, body)?;
     } else {

@@ -2,9 +2,9 @@
 
 use brief_syntax::near_miss::nearest;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
-use super::{OneFile, print_json, read, usable};
+use super::{AgentFileArgs, print_json, read, usable};
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -17,7 +17,7 @@ pub(super) struct CommandArgs {
     json: bool,
 
     #[command(flatten)]
-    file: OneFile,
+    file: AgentFileArgs,
 
     /// The command
     #[arg(value_name = "NAME")]
@@ -26,11 +26,6 @@ pub(super) struct CommandArgs {
     /// The values of `$1`, `$2` … and `$ARGUMENTS`
     #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct CommandText<'t> {
-    text: &'t str,
 }
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &CommandArgs) -> Result {
@@ -51,7 +46,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &CommandArgs) -> Result 
         .invoke(&args.arguments)
         .map_err(|error| CommandError::refused(error.to_string()).with_hint(usage(command)))?;
     if args.json {
-        let body = CommandText { text: &text };
+        let body = json!({ "text": text });
         return print_json(ui, session, "agent command", loaded.diagnostics(), body);
     }
     ui.print_text(text.as_bytes())?;

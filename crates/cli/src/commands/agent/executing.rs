@@ -18,7 +18,7 @@ use brief_serve::mcp::configured::ServerSearch;
 use brief_syntax::limits;
 use clap::{ArgGroup, Args};
 
-use super::{Granting, refuse};
+use super::{GrantArgs, refuse};
 use crate::assembly::trust_command;
 use crate::error::{CommandError, Result};
 use crate::session::Session;
@@ -26,13 +26,13 @@ use crate::ui::Ui;
 
 /// The fences around the code of an agent.
 #[derive(Debug, Args)]
-pub(super) struct Fencing {
+pub(super) struct FenceArgs {
     /// Run the tools although this system lacks Landlock or seccomp, which keep their code in
     #[arg(long)]
     accept_missing_fence: bool,
 }
 
-impl Fencing {
+impl FenceArgs {
     fn missing_fence(&self) -> MissingFence {
         if self.accept_missing_fence { MissingFence::Accept } else { MissingFence::Refuse }
     }
@@ -56,12 +56,12 @@ pub(super) enum OfferedTools {
 /// The options for running an agent's code.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new(SERVER_SOURCES).args(["mcp_config", "servers"]).multiple(true)))]
-pub(super) struct Executing {
+pub(super) struct ExecutionArgs {
     #[command(flatten)]
-    granting: Granting,
+    granting: GrantArgs,
 
     #[command(flatten)]
-    fencing: Fencing,
+    fencing: FenceArgs,
 
     /// End a call of a tool after so many seconds, such as 0.5 [default: 60]
     #[arg(long, value_name = "SECONDS")]
@@ -88,7 +88,7 @@ pub(super) struct Executing {
     audit: Option<PathBuf>,
 }
 
-impl Executing {
+impl ExecutionArgs {
     /// Returns the operator's grants.
     pub(super) fn abilities(&self) -> Result<Vec<Ability>> {
         self.granting.abilities()
@@ -313,7 +313,7 @@ pub(super) fn examined(
     ui: &mut Ui,
     session: &Session,
     loaded: &Loaded,
-    fencing: &Fencing,
+    fencing: &FenceArgs,
 ) -> Result<AgentCode> {
     let Some(agent) = loaded.agent() else { return Ok(AgentCode::default()) };
     if let (Execution::Off(off), Some(_)) = (session.execution(None)?, &agent.tools) {

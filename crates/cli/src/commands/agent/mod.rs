@@ -46,7 +46,7 @@ enum AgentCommand {
 
 /// The file of a command.
 #[derive(Debug, Args)]
-struct OneFile {
+struct AgentFileArgs {
     /// The agent file, such as `agents/dev_review.agent.md`
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -59,13 +59,13 @@ struct OneFile {
 
 /// The operator's grants for an agent.
 #[derive(Debug, Args)]
-struct Granting {
+struct GrantArgs {
     /// Let the agent do this, as far as its file allows it: fs, network, browser, sh, sh:PROGRAM, env, mcp; may be repeated
     #[arg(long = "grant", value_name = "ABILITY")]
     grants: Vec<String>,
 }
 
-impl Granting {
+impl GrantArgs {
     fn abilities(&self) -> Result<Vec<Ability>> {
         parse_abilities("--grant", &self.grants)
     }
@@ -96,7 +96,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AgentArgs) -> Result {
 }
 
 /// Reads an agent file that the user named.
-fn read(ui: &mut Ui, session: &Session, file: &OneFile) -> Result<Loaded> {
+fn read(ui: &mut Ui, session: &Session, file: &AgentFileArgs) -> Result<Loaded> {
     let root = session.root()?;
     let path = session.directory().join(&file.file);
     let options = AgentOptions { root: Some(root.path()), ..AgentOptions::default() };

@@ -1,10 +1,10 @@
 //! `brief agent ready`
 
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
-use super::executing::{Executing, OfferedTools, input_of, refuse_closed, through_gates};
-use super::{OneFile, print_json, read, usable};
+use super::executing::{ExecutionArgs, OfferedTools, input_of, refuse_closed, through_gates};
+use super::{AgentFileArgs, print_json, read, usable};
 use crate::error::{CommandError, ErrorKind, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -15,24 +15,18 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(super) struct ReadyArgs {
     #[command(flatten)]
-    file: OneFile,
+    file: AgentFileArgs,
 
     /// Use this as `ctx.input`, instead of the agent's own
     #[arg(long, value_name = "TEXT")]
     input: Option<String>,
 
     #[command(flatten)]
-    executing: Executing,
+    executing: ExecutionArgs,
 
     /// Print JSON: whether it is ready, and why not
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Readiness {
-    ok: bool,
-    error: Option<String>,
 }
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &ReadyArgs) -> Result {
@@ -41,7 +35,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &ReadyArgs) -> Result {
     let agent = match loaded.agent() {
         Some(agent) => agent,
         None if args.json => {
-            let body = Readiness { ok: false, error: Some("the file is not valid".to_owned()) };
+            let body = json!({ "ok": false, "error": "the file is not valid" });
             print_json(ui, session, "agent ready", loaded.diagnostics(), body)?;
             return Err(CommandError::reported(ErrorKind::Refused));
         }
@@ -56,7 +50,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &ReadyArgs) -> Result {
     }
     if args.json {
         let ok = problem.is_none();
-        let body = Readiness { ok, error: problem.map(|problem| problem.to_string()) };
+        let body = json!({ "ok": ok, "error": problem.map(|problem| problem.to_string()) });
         print_json(ui, session, "agent ready", loaded.diagnostics(), body)?;
         return refuse_if(!ok);
     }

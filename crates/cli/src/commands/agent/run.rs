@@ -13,8 +13,8 @@ use brief_engine::agents::AgentValue;
 use brief_syntax::limits;
 use clap::Args;
 
-use super::executing::{Executing, OfferedTools, input_of, refuse_closed, through_gates};
-use super::{OneFile, read, usable};
+use super::executing::{ExecutionArgs, OfferedTools, input_of, refuse_closed, through_gates};
+use super::{AgentFileArgs, read, usable};
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::line_editor::TypedLines;
 use crate::session::Session;
@@ -29,7 +29,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]
-    file: OneFile,
+    file: AgentFileArgs,
 
     /// Say this, and end with the answer; for an agent without an `input` of its own it is `ctx.input`, too
     #[arg(long, value_name = "TEXT")]
@@ -40,7 +40,7 @@ pub(super) struct RunArgs {
     model: Option<String>,
 
     #[command(flatten)]
-    executing: Executing,
+    executing: ExecutionArgs,
 
     /// Add the conversation to this file, one line of JSON each
     #[arg(long, value_name = "FILE")]

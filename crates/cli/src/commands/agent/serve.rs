@@ -3,8 +3,8 @@
 use brief_serve::mcp::{self, Served};
 use clap::Args;
 
-use super::executing::{Executing, OfferedTools, input_of, refuse_closed, through_gates};
-use super::{OneFile, read, usable};
+use super::executing::{ExecutionArgs, OfferedTools, input_of, refuse_closed, through_gates};
+use super::{AgentFileArgs, read, usable};
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -16,14 +16,14 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
     #[command(flatten)]
-    file: OneFile,
+    file: AgentFileArgs,
 
     /// Use this as `ctx.input`, instead of the agent's own
     #[arg(long, value_name = "TEXT")]
     input: Option<String>,
 
     #[command(flatten)]
-    executing: Executing,
+    executing: ExecutionArgs,
 }
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &ServeArgs) -> Result {

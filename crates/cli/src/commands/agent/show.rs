@@ -4,9 +4,10 @@ use brief_engine::agents::{AgentView, CommandOrigin};
 use brief_syntax::Diagnostic;
 use clap::Args;
 use serde::Serialize;
+use serde_json::json;
 
-use super::executing::{Fencing, examined, input_of};
-use super::{OneFile, print_json, read, refuse};
+use super::executing::{FenceArgs, examined, input_of};
+use super::{AgentFileArgs, print_json, read, refuse};
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -17,7 +18,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
     #[command(flatten)]
-    file: OneFile,
+    file: AgentFileArgs,
 
     /// Render the templates in the system message and the rules
     #[arg(long)]
@@ -28,7 +29,7 @@ pub(super) struct ShowArgs {
     input: Option<String>,
 
     #[command(flatten)]
-    fencing: Fencing,
+    fencing: FenceArgs,
 
     /// Print JSON: the agent and its diagnostics
     #[arg(long)]
@@ -39,11 +40,6 @@ pub(super) struct ShowArgs {
 struct Shown<'a> {
     ok: bool,
     agent: AgentView<'a>,
-}
-
-#[derive(Debug, Serialize)]
-struct RefusedAgent {
-    ok: bool,
 }
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &ShowArgs) -> Result {
@@ -115,6 +111,6 @@ fn not_shown(
     if !args.json {
         return Err(refuse(ui, session, diagnostics)?);
     }
-    print_json(ui, session, "agent show", diagnostics, RefusedAgent { ok: false })?;
+    print_json(ui, session, "agent show", diagnostics, json!({ "ok": false }))?;
     Err(CommandError::reported(ErrorKind::Refused))
 }

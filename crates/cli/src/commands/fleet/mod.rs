@@ -16,7 +16,8 @@ use brief_serve::fleet::{
     FleetReport, FleetRow, FleetUpdate, MemberUpdate, UpdateOutcome, UpdateReport, most_tokens,
     update_member,
 };
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
 
 use crate::error::{CommandError, Result, refuse_if};
 use crate::installation;
@@ -50,8 +51,8 @@ pub(crate) struct FleetArgs {
     budget: Option<usize>,
 
     /// Only repositories in one of these states; with commas, or several times
-    #[arg(long, value_name = "STATE", value_delimiter = ',')]
-    only: Vec<StateArg>,
+    #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = states())]
+    only: Vec<FleetState>,
 
     /// Exit with 1 when a repository is in one of the states, or in one that `--only` names
     #[arg(long)]
@@ -94,34 +95,18 @@ pub(crate) struct FleetSources {
     rev: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum StateArg {
-    Behind,
-    Drifted,
-    Unsigned,
-    OverBudget,
-    NoGuidance,
-    Unreadable,
-}
-
-impl StateArg {
-    fn state(self) -> FleetState {
-        match self {
-            StateArg::Behind => FleetState::Behind,
-            StateArg::Drifted => FleetState::Drifted,
-            StateArg::Unsigned => FleetState::Unsigned,
-            StateArg::OverBudget => FleetState::OverBudget,
-            StateArg::NoGuidance => FleetState::NoGuidance,
-            StateArg::Unreadable => FleetState::Unreadable,
-        }
-    }
+fn states() -> impl TypedValueParser<Value = FleetState> {
+    PossibleValuesParser::new(FleetState::ALL.map(FleetState::as_str)).map(|name| {
+        let named = FleetState::ALL.into_iter().find(|state| state.as_str() == name);
+        named.expect("the parser takes these names only")
+    })
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FleetArgs) -> Result {
     if let Some(FleetCommand::Pr(args)) = &args.command {
         return pr::run(ui, session, args);
     }
-    let only: Vec<FleetState> = args.only.iter().map(|only| only.state()).collect();
+    let only = args.only.as_slice();
     if only.contains(&FleetState::OverBudget) && args.budget.is_none() {
         let message = "`--only over-budget` needs a budget";
         return Err(CommandError::usage(message).with_hint("`--budget N` sets it"));
@@ -132,7 +117,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FleetArgs) -> Result {
         Some(update) => Some(effect(ui, session, &members, update)?),
         None => None,
     };
-    let mut report = FleetReport::of(session.directory(), members, &newest, args.budget, &only);
+    let mut report = FleetReport::of(session.directory(), members, &newest, args.budget, only);
     report.update = effect;
     if args.format.json {
         let root = session.directory();

@@ -7,6 +7,7 @@ use brief_registry::fleet::{BranchState, FleetMember, FleetPlace, UpdateBranch, 
 use brief_serve::fleet::{FleetUpdate, UpdateOutcome};
 use clap::Args;
 use serde::Serialize;
+use serde_json::json;
 
 use super::{FleetSources, update_all};
 use crate::error::{Result, refuse_if};
@@ -42,13 +43,7 @@ pub(crate) struct PrArgs {
 }
 
 #[derive(Serialize)]
-struct JsonPr<'p> {
-    branch: &'p str,
-    repositories: Vec<JsonBranch>,
-}
-
-#[derive(Serialize)]
-struct JsonBranch {
+struct BranchRow {
     path: String,
     state: &'static str,
     commit: Option<String>,
@@ -58,7 +53,7 @@ struct JsonBranch {
 }
 
 /// A branch that was made.
-struct Made {
+struct MadeBranch {
     state: BranchState,
     is_pushed: bool,
     message: String,
@@ -87,9 +82,9 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &PrArgs) -> Result {
             let written = if is_here { state.commit() } else { None };
             state = branch.push(workshop, report, &member.place, written)?;
         }
-        Ok(Made { state, is_pushed: args.push, message })
+        Ok(MadeBranch { state, is_pushed: args.push, message })
     })?;
-    let rows: Vec<JsonBranch> = members
+    let rows: Vec<BranchRow> = members
         .iter()
         .map(|member| member.place.name(session.directory()))
         .zip(outcomes)
@@ -99,7 +94,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &PrArgs) -> Result {
         || rows.iter().all(|row| row.state == "without");
     if args.json {
         let root = session.directory();
-        let body = JsonPr { branch: &name, repositories: rows };
+        let body = json!({ "branch": name, "repositories": rows });
         ui.print_json("fleet pr", root, &[], body)?;
     } else {
         print(ui, &name, &rows)?;
@@ -118,8 +113,8 @@ fn first_of_each(session: &Session, members: &[FleetMember]) -> BTreeMap<PathBuf
     first
 }
 
-fn row(path: String, outcome: UpdateOutcome<Made>) -> JsonBranch {
-    let mut row = JsonBranch {
+fn row(path: String, outcome: UpdateOutcome<MadeBranch>) -> BranchRow {
+    let mut row = BranchRow {
         path,
         state: "up-to-date",
         commit: None,
@@ -149,7 +144,7 @@ fn row(path: String, outcome: UpdateOutcome<Made>) -> JsonBranch {
     row
 }
 
-fn print(ui: &mut Ui, branch: &str, rows: &[JsonBranch]) -> Result {
+fn print(ui: &mut Ui, branch: &str, rows: &[BranchRow]) -> Result {
     let mut counts = [0; 3];
     for row in rows {
         let commit = row.commit.as_deref().map_or("", short);

@@ -9,7 +9,7 @@ use brief_profiles::{Client, KnownClients};
 use brief_syntax::system::resolved_home;
 use clap::Args;
 
-use super::{HoldArg, refused};
+use super::{HoldArg, install_of, refused};
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -56,8 +56,8 @@ pub(super) struct PlaceArgs {
 impl PlaceArgs {
     /// Returns whether the hook of a client goes below the home directory.
     pub(super) fn is_global(&self, client: &Client) -> bool {
-        let install = client.hook.as_ref().and_then(|hook| hook.install.as_ref());
-        let is_default = install.is_some_and(|install| install.top_only && install.home.is_some());
+        let is_default =
+            install_of(client).is_some_and(|install| install.top_only && install.home.is_some());
         self.global || is_default && !self.project
     }
 }
@@ -194,12 +194,8 @@ fn files_of(
 
 /// Returns whether the file that counts instead has hooks of its own, while ours does not exist.
 pub(super) fn is_elsewhere(session: &Session, client: &Client, base: &Path) -> Result<bool> {
-    let install = client.hook.as_ref().and_then(|hook| hook.install.as_ref());
-    let Some((install, unless)) =
-        install.and_then(|install| Some((install, install.unless.as_ref()?)))
-    else {
-        return Ok(false);
-    };
+    let Some(install) = install_of(client) else { return Ok(false) };
+    let Some(unless) = &install.unless else { return Ok(false) };
     let text = |name: &str| -> Result<Option<String>> {
         let file = ClientFile::open(session.system(), base, name);
         Ok(file.map_err(|error| refused(name, &error))?.text().map(str::to_owned))

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use brief_clients::hook::install::{HookFile, InstallChoice, files};
-use brief_profiles::{BUILTIN, Client, KnownClients, OwnClients};
+use brief_profiles::{BUILTIN, Client, HookInstall, KnownClients, OwnClients};
 use brief_serve::hook::{HookError, HookOptions, HookOutcome, answer_input};
 use brief_syntax::limits;
 use brief_syntax::near_miss::nearest;
@@ -120,7 +120,7 @@ fn find<'c>(known: &'c KnownClients, name: &str) -> Result<&'c Client> {
             None => unknown.with_hint(format!("with a hook: {}", with_hooks(known))),
         });
     };
-    if client.hook.as_ref().is_some_and(|hook| hook.install.is_some()) {
+    if install_of(client).is_some() {
         return Ok(client);
     }
     Err(CommandError::refused(format!(
@@ -133,10 +133,13 @@ fn find<'c>(known: &'c KnownClients, name: &str) -> Result<&'c Client> {
     )))
 }
 
+/// Returns the files that set up the hook of a client; `None` if it has no hook that can be set up.
+fn install_of(client: &Client) -> Option<&HookInstall> {
+    client.hook.as_ref()?.install.as_ref()
+}
+
 fn with_hooks(known: &KnownClients) -> String {
-    let clients = known.clients.iter();
-    let clients =
-        clients.filter(|client| client.hook.as_ref().is_some_and(|hook| hook.install.is_some()));
+    let clients = known.clients.iter().filter(|client| install_of(client).is_some());
     clients.map(|client| format!("`{}`", client.id)).collect::<Vec<_>>().join(", ")
 }
 
@@ -163,8 +166,7 @@ fn possible_files(
 
 /// Returns the command that a client runs, without options.
 fn program(client: &Client, command: Option<&str>) -> String {
-    let install = client.hook.as_ref().and_then(|hook| hook.install.as_ref());
-    let named = install.and_then(|install| install.named.as_ref()).unwrap_or(&client.id);
+    let named = install_of(client).and_then(|install| install.named.as_ref()).unwrap_or(&client.id);
     command.map_or_else(|| format!("brief hook {named}"), str::to_owned)
 }
 

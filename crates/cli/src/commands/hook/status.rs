@@ -11,6 +11,7 @@ use brief_syntax::system::resolved_home;
 use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::error::Result;
 use crate::session::Session;
@@ -60,17 +61,12 @@ struct ClientProgram {
     version: Option<String>,
 }
 
-#[derive(Serialize)]
-struct JsonStatus<'s> {
-    hooks: &'s [HookStatus],
-}
-
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     let known = super::known_clients(session)?;
     let named: Vec<&Client> =
         args.clients.iter().map(|name| super::find(&known, name)).collect::<Result<_, _>>()?;
     let all = known.clients.iter();
-    let all = all.filter(|client| client.hook.as_ref().is_some_and(|hook| hook.install.is_some()));
+    let all = all.filter(|client| super::install_of(client).is_some());
     let clients: Vec<&Client> = if named.is_empty() { all.collect() } else { named };
     let mut hooks = Vec::new();
     for client in clients {
@@ -81,7 +77,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     }
     if args.json {
         let root = session.repository()?;
-        let body = JsonStatus { hooks: &hooks };
+        let body = json!({ "hooks": hooks });
         return ui.print_json("hook status", root.path(), &[], body);
     }
     if hooks.is_empty() {
@@ -204,7 +200,7 @@ fn commands(text: &str, program: &str) -> Vec<String> {
 }
 
 fn approved(system: &dyn System, client: &Client, file: &Path, root: &Path) -> Option<bool> {
-    let install = client.hook.as_ref()?.install.as_ref()?;
+    let install = super::install_of(client)?;
     let mark = install.approval.as_ref()?;
     let home = resolved_home(system)?;
     // A user's own file needs no trust in a folder.

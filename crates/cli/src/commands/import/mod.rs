@@ -14,12 +14,14 @@ use brief_registry::manifest::ManifestEdit;
 use brief_syntax::Root;
 use brief_syntax::paths::{cleaned, relative_path, slashed};
 use clap::Args;
+use serde::Serialize;
+use serde_json::json;
 
-use report::{ImportReport, json_item, json_skipped, print, print_json};
+use report::{json_item, print, print_json};
 
 use super::add::Additions;
 use crate::error::{CommandError, Result, refuse_if};
-use crate::installation::{self, Installation, Where};
+use crate::installation::{self, Installation, InstallationArg};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -64,26 +66,18 @@ pub(crate) struct ImportArgs {
 }
 
 /// The state of an item in the registry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum ItemState {
     New,
     Unchanged,
     Taken,
 }
 
-impl ItemState {
-    fn as_str(self) -> &'static str {
-        match self {
-            ItemState::New => "new",
-            ItemState::Unchanged => "unchanged",
-            ItemState::Taken => "taken",
-        }
-    }
-}
-
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
     let mode = installation::mode(args.dry_run, false);
-    let installation = Installation::find_for(ui, session, &Where { global: false }, mode)?;
+    let installation =
+        Installation::find_for(ui, session, &InstallationArg { global: false }, mode)?;
     let mut collection = collect(session, &installation, &args.paths, None)?;
     collection.leave_declared(installation.clients.servers());
     if args.agents_yaml {
@@ -427,19 +421,20 @@ fn agents_yaml(
     }
     if args.json {
         let entries = collection.items.iter().filter(|item| taken.contains(&item.name));
-        let report = ImportReport {
-            to: AGENTS_YAML,
-            files: collection.files,
-            items: entries
-                .map(|item| json_item(item, ItemState::New, vec![AGENTS_YAML.to_owned()]))
-                .collect(),
-            servers: Vec::new(),
-            skipped: collection.skipped.iter().map(json_skipped).collect(),
-            written: if args.dry_run { 0 } else { taken.len() },
-            replaced: Vec::new(),
-            left: left.iter().map(|item| format!("{}/{}", item.kind, item.name)).collect(),
-        };
-        return ui.print_json("import", root, &[], report);
+        let files = [AGENTS_YAML.to_owned()];
+        let items = entries.map(|item| json_item(item, ItemState::New, &files));
+        let left = left.iter().map(|item| format!("{}/{}", item.kind, item.name));
+        let body = json!({
+            "to": AGENTS_YAML,
+            "files": collection.files,
+            "items": items.collect::<Vec<_>>(),
+            "servers": [],
+            "skipped": collection.skipped,
+            "written": if args.dry_run { 0 } else { taken.len() },
+            "replaced": [],
+            "left": left.collect::<Vec<_>>(),
+        });
+        return ui.print_json("import", root, &[], body);
     }
     if args.dry_run {
         ui.print_text(text.as_bytes())?;

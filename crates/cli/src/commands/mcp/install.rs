@@ -17,26 +17,8 @@ use crate::ui::Ui;
 /// The name of the server in clients' files.
 const NAME: &str = "brief";
 
-/// Add this server to a client's own file of MCP servers
-///
-/// To the project's file, or with --global to yours. Everything else in the file stays as it is.
 #[derive(Debug, Args)]
-pub(super) struct McpInstallArgs {
-    #[command(flatten)]
-    place: InstallPlace,
-}
-
-/// Remove this server from a client's own file of MCP servers
-///
-/// Removes what `brief mcp install` added, and nothing else.
-#[derive(Debug, Args)]
-pub(super) struct McpUninstallArgs {
-    #[command(flatten)]
-    place: InstallPlace,
-}
-
-#[derive(Debug, Args)]
-struct InstallPlace {
+pub(super) struct InstallPlace {
     /// The client
     #[arg(value_name = "CLIENT", value_parser = clients())]
     client: String,
@@ -114,12 +96,11 @@ impl InstallPlace {
     }
 }
 
-pub(super) fn install(ui: &mut Ui, session: &Session, args: &McpInstallArgs) -> Result {
+pub(super) fn install(ui: &mut Ui, session: &Session, place: &InstallPlace) -> Result {
     if let Some(decision) = session.policy()?.capability(Capability::McpServers) {
         return Err(CommandError::refused(format!("the server is not installed: {decision}"))
             .with_hint("who wrote the policy can change it"));
     }
-    let place = &args.place;
     let edit = place.plan(session, Some(&place.server()))?;
     let words = ("added the server to", "the server is already in");
     place.finish(ui, &edit, words)?;
@@ -129,8 +110,7 @@ pub(super) fn install(ui: &mut Ui, session: &Session, args: &McpInstallArgs) -> 
     Ok(())
 }
 
-pub(super) fn uninstall(ui: &mut Ui, session: &Session, args: &McpUninstallArgs) -> Result {
-    let place = &args.place;
+pub(super) fn uninstall(ui: &mut Ui, session: &Session, place: &InstallPlace) -> Result {
     let edit = place.plan(session, None)?;
     place.finish(ui, &edit, ("removed the server from", "the server is not in"))
 }

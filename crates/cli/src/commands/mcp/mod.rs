@@ -58,8 +58,14 @@ pub(crate) struct McpArgs {
 
 #[derive(Debug, Subcommand)]
 enum McpAction {
-    Install(install::McpInstallArgs),
-    Uninstall(install::McpUninstallArgs),
+    /// Add this server to a client's own file of MCP servers
+    ///
+    /// To the project's file, or with --global to yours. Everything else in the file stays as it is.
+    Install(install::InstallPlace),
+    /// Remove this server from a client's own file of MCP servers
+    ///
+    /// Removes what `brief mcp install` added, and nothing else.
+    Uninstall(install::InstallPlace),
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpArgs) -> Result {

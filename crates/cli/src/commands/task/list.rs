@@ -1,6 +1,5 @@
 //! `brief task list`
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use brief_syntax::system::OsSystem;
 use brief_syntax::text::visible_line;
 use clap::Args;
 use clap_complete::CompletionCandidate;
-use serde::Serialize;
+use serde_json::json;
 
 use super::TaskSearch;
 use crate::assembly::{mention, search_roots, tasks_here};
@@ -30,19 +29,6 @@ pub(super) struct TaskListArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct TaskList<'r> {
-    tasks: Vec<TaskEntry<'r>>,
-}
-
-#[derive(Serialize)]
-struct TaskEntry<'r> {
-    name: String,
-    description: &'r str,
-    path: Cow<'r, str>,
-    scope: &'static str,
-}
-
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &TaskListArgs) -> Result {
     let root = session.root()?.path().to_owned();
     let roots = search_roots(ui, session, &args.search.directories())?;
@@ -50,13 +36,15 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &TaskListArgs) -> Result
     let mut tasks = library.all_tasks();
     tasks.sort_by_key(TaskDocument::name);
     if args.json {
-        let entries = tasks.iter().map(|task| TaskEntry {
-            name: task.name(),
-            description: task.description(),
-            path: path_below(&root, task.path()),
-            scope: task.origin().scope(),
+        let entries = tasks.iter().map(|task| {
+            json!({
+                "name": task.name(),
+                "description": task.description(),
+                "path": path_below(&root, task.path()),
+                "scope": task.origin().scope(),
+            })
         });
-        let body = TaskList { tasks: entries.collect() };
+        let body = json!({ "tasks": entries.collect::<Vec<_>>() });
         let diagnostics = &library.take_diagnostics();
         return ui.print_json("task list", &root, diagnostics, body);
     }

@@ -11,7 +11,7 @@ use brief_runtime::{ContentHash, Trust, TrustError, TrustStore};
 use brief_syntax::limits;
 use brief_syntax::system::ReadError;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
@@ -200,37 +200,20 @@ fn place(session: &Session, file: &Path) -> PathBuf {
     directory.map_or(path.clone(), |parent| parent.join(path.file_name().unwrap_or(OsStr::new(""))))
 }
 
-#[derive(Serialize)]
-struct TrustListing {
-    entries: Vec<TrustRow>,
-}
-
-#[derive(Serialize)]
-struct TrustRow {
-    subject: &'static str,
-    verdict: String,
-    sha256: String,
-    path: String,
-}
-
 fn list(ui: &mut Ui, session: &Session, store: &TrustStore<'_>, json: bool) -> Result {
     if json {
-        let projects = store.projects().map(|entry| TrustRow {
-            subject: "project",
-            verdict: TrustVerdict::Trusted.to_string(),
-            sha256: entry.identity.to_string(),
-            path: entry.path.clone(),
-        });
-        let entries = store.entries().map(|entry| TrustRow {
-            subject: "content",
-            verdict: entry.verdict.to_string(),
-            sha256: entry.hash.to_string(),
-            path: entry.path.clone(),
-        });
-        let body = TrustListing { entries: entries.chain(projects).collect() };
+        let row = |subject: &str, verdict: TrustVerdict, hash: &ContentHash, path: &str| {
+            let (verdict, hash) = (verdict.to_string(), hash.to_string());
+            json!({ "subject": subject, "verdict": verdict, "sha256": hash, "path": path })
+        };
+        let trusted = TrustVerdict::Trusted;
+        let projects =
+            store.projects().map(|entry| row("project", trusted, &entry.identity, &entry.path));
+        let entries =
+            store.entries().map(|entry| row("content", entry.verdict, &entry.hash, &entry.path));
+        let body = json!({ "entries": entries.chain(projects).collect::<Vec<_>>() });
         let root = session.root()?;
-        let root = root.path();
-        return ui.print_json("trust", root, &[], body);
+        return ui.print_json("trust", root.path(), &[], body);
     }
     for entry in store.entries() {
         ui.print_line(format!("{:<7} {} {}", entry.verdict, entry.hash, entry.path))?;
