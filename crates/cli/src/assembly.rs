@@ -11,8 +11,9 @@ use brief_runtime::{
     ProjectRefusal, PromptOptions,
 };
 use brief_syntax::Diagnostic;
+use brief_syntax::text::counted;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::installation::show_progress;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -25,7 +26,7 @@ pub(crate) fn assemble(
     ui: &mut Ui,
     session: &Session,
     options: &PromptOptions,
-) -> Result<AssembledPrompt, CommandError> {
+) -> Result<AssembledPrompt> {
     let assembly = session.assembly()?;
     let outcome = assembly.assemble(options, &mut |event| show(ui, event));
     ui.end_progress()?;
@@ -50,7 +51,7 @@ pub(crate) fn search_roots(
     ui: &mut Ui,
     session: &Session,
     directories: &SearchDirectories,
-) -> Result<Vec<SearchRoot>, CommandError> {
+) -> Result<Vec<SearchRoot>> {
     let assembly = session.assembly()?;
     let roots = assembly.search_roots(directories, &mut |event| show(ui, event));
     ui.end_progress()?;
@@ -95,7 +96,7 @@ pub(crate) fn write_rules(
     prompt: &Prompt,
     place: RulesFile,
     edits: HandEdits,
-) -> Result<(), CommandError> {
+) -> Result {
     let written = session.assembly()?.write_rules(agent, prompt, place, edits);
     let written = written.map_err(|error| {
         let refused = CommandError::refused(error.to_string());
@@ -108,18 +109,13 @@ pub(crate) fn write_rules(
         }
     })?;
     if let Some(written) = written {
-        let rules = if written.count == 1 { "rule" } else { "rules" };
-        ui.status(&format!("wrote {} {rules} to {}", written.count, written.file))?;
+        ui.status(&format!("wrote {} to {}", counted(written.count, "rule"), written.file))?;
     }
     Ok(())
 }
 
 /// Prints the diagnostics of a prompt: one line each, and of many alike only the first.
-pub(crate) fn mention(
-    ui: &mut Ui,
-    diagnostics: &[Diagnostic],
-    root: &Path,
-) -> Result<(), CommandError> {
+pub(crate) fn mention(ui: &mut Ui, diagnostics: &[Diagnostic], root: &Path) -> Result {
     let mut told: Vec<(&str, usize)> = Vec::new();
     for diagnostic in diagnostics {
         let index = told.iter().position(|(code, _)| *code == diagnostic.code());
@@ -153,7 +149,7 @@ fn refuse_project(
     refused: &ProjectRefusal,
     ran: &[ExecutionRequest],
     root: &Path,
-) -> Result<CommandError, CommandError> {
+) -> Result<CommandError> {
     let asked = ran.iter().filter(|asked| asked.outcome == Outcome::ProjectNotTrusted);
     let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
     let mut wishes: Vec<String> = asked

@@ -16,6 +16,9 @@ use brief_dialects::policy::PolicyError;
 
 use crate::ui::Ui;
 
+/// The outcome of a command, or of a part of one.
+pub(crate) type Result<T = (), E = CommandError> = std::result::Result<T, E>;
+
 /// The kind of an error, which decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
@@ -50,21 +53,35 @@ impl ErrorKind {
 #[derive(Debug)]
 pub(crate) struct CommandError {
     kind: ErrorKind,
+    /// Empty if everything was printed before, and only the exit code is left.
     message: String,
     hint: Option<String>,
 }
 
 impl CommandError {
+    fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        CommandError { kind, message: message.into(), hint: None }
+    }
+
     pub(crate) fn refused(message: impl Into<String>) -> Self {
-        CommandError { kind: ErrorKind::Refused, message: message.into(), hint: None }
+        CommandError::new(ErrorKind::Refused, message)
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        CommandError { kind: ErrorKind::Usage, message: message.into(), hint: None }
+        CommandError::new(ErrorKind::Usage, message)
     }
 
     pub(crate) fn outrun(message: impl Into<String>) -> Self {
-        CommandError { kind: ErrorKind::Outrun, message: message.into(), hint: None }
+        CommandError::new(ErrorKind::Outrun, message)
+    }
+
+    /// Ends a command that has printed its problems itself.
+    pub(crate) fn reported(kind: ErrorKind) -> Self {
+        CommandError::new(kind, "")
+    }
+
+    pub(crate) fn is_reported(&self) -> bool {
+        self.message.is_empty()
     }
 
     pub(crate) fn is_outrun(&self) -> bool {
@@ -77,8 +94,7 @@ impl CommandError {
     }
 
     pub(crate) fn interrupted() -> Self {
-        let message = "interrupted".to_owned();
-        CommandError { kind: ErrorKind::Interrupted, message, hint: None }
+        CommandError::new(ErrorKind::Interrupted, "interrupted")
     }
 
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
@@ -88,7 +104,7 @@ impl CommandError {
 
     /// Prints the error and returns its exit code.
     pub(crate) fn report(self, ui: &mut Ui) -> ExitCode {
-        if self.kind != ErrorKind::BrokenPipe {
+        if self.kind != ErrorKind::BrokenPipe && !self.is_reported() {
             // If standard error is closed, only the exit code is left.
             let _ = ui.error(&self.message);
             if let Some(hint) = &self.hint {
@@ -97,6 +113,11 @@ impl CommandError {
         }
         self.kind.exit_code()
     }
+}
+
+/// Ends a command with exit code 1 if there are findings, which it has printed.
+pub(crate) fn refuse_if(has_findings: bool) -> Result {
+    if has_findings { Err(CommandError::reported(ErrorKind::Refused)) } else { Ok(()) }
 }
 
 /// The message alone; the advice is for people.
@@ -128,6 +149,6 @@ impl From<io::Error> for CommandError {
             io::ErrorKind::BrokenPipe => ErrorKind::BrokenPipe,
             _ => ErrorKind::Internal,
         };
-        CommandError { kind, message: format!("failed to write the output: {error}"), hint: None }
+        CommandError::new(kind, format!("failed to write the output: {error}"))
     }
 }

@@ -3,13 +3,13 @@
 use brief_syntax::near_miss;
 use brief_syntax::rules::{self, RulePage};
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 
 /// Codes that are shown when one is not known.
 const NEAREST: usize = 3;
 
 /// Returns the page of a rule, as Markdown.
-pub(crate) fn explanation(code: &str) -> Result<String, CommandError> {
+pub(crate) fn explanation(code: &str) -> Result<String> {
     if let Some(page) = RulePage::find(code) {
         return Ok(page.to_string());
     }

@@ -6,15 +6,15 @@
 use clap::Command;
 
 /// A group of commands, each with an example.
-pub(crate) struct Group {
+pub(crate) struct CommandGroup {
     title: &'static str,
     about: &'static str,
     commands: &'static [(&'static str, &'static str)],
 }
 
 /// All groups, in the order of the help.
-pub(crate) const GROUPS: &[Group] = &[
-    Group {
+pub(crate) const GROUPS: &[CommandGroup] = &[
+    CommandGroup {
         title: "See",
         about: "what an agent is told, and why",
         commands: &[
@@ -30,7 +30,7 @@ pub(crate) const GROUPS: &[Group] = &[
             ("view", "brief view"),
         ],
     },
-    Group {
+    CommandGroup {
         title: "Write",
         about: "guidance, and check it",
         commands: &[
@@ -45,7 +45,7 @@ pub(crate) const GROUPS: &[Group] = &[
             ("schema", "brief schema agents-yaml"),
         ],
     },
-    Group {
+    CommandGroup {
         title: "Share",
         about: "items of registries",
         commands: &[
@@ -65,7 +65,7 @@ pub(crate) const GROUPS: &[Group] = &[
             ("clean", "brief clean --dry-run"),
         ],
     },
-    Group {
+    CommandGroup {
         title: "Deliver",
         about: "it to clients",
         commands: &[
@@ -74,7 +74,7 @@ pub(crate) const GROUPS: &[Group] = &[
             ("mcp-servers", "brief mcp-servers --for cursor"),
         ],
     },
-    Group {
+    CommandGroup {
         title: "Run",
         about: "tasks and agents",
         commands: &[
@@ -83,7 +83,7 @@ pub(crate) const GROUPS: &[Group] = &[
             ("trust", "brief trust .agents/rules/setup-bootstrap"),
         ],
     },
-    Group {
+    CommandGroup {
         title: "Help",
         about: "",
         commands: &[
@@ -116,7 +116,7 @@ pub(crate) fn with_groups(mut command: Command) -> Command {
     let width = GROUPS.iter().flat_map(|group| group.commands).map(|(name, _)| name.len()).max();
     let width = width.unwrap_or_default();
     let mut listed = String::new();
-    for Group { title, about, commands } in GROUPS {
+    for CommandGroup { title, about, commands } in GROUPS {
         let about = if about.is_empty() { String::new() } else { format!(" {about}") };
         listed.push_str(&format!("{title}{about}:\n"));
         for (name, _) in *commands {

@@ -32,8 +32,8 @@ use brief_syntax::System;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use commands::Command;
-use error::{CommandError, ErrorKind};
-use output_options::{ColourArg, Showing};
+use error::{CommandError, ErrorKind, Result};
+use output_options::{ColourArg, OutputOptions};
 use session::Session;
 pub use ui::Ui;
 
@@ -47,7 +47,7 @@ struct GlobalOptions {
     directory: Option<std::path::PathBuf>,
 
     #[command(flatten)]
-    showing: Showing,
+    showing: OutputOptions,
 }
 
 /// A call, as it was typed.
@@ -103,7 +103,7 @@ pub fn run(
         _ => {}
     }
     let code = match run_brief(&args, ui, Arc::clone(&system)) {
-        Ok(code) => code,
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => error.report(ui),
     };
     // If standard error is closed, only the exit code is left.
@@ -119,11 +119,7 @@ fn asks_for_json(args: &[OsString]) -> bool {
         || args.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")
 }
 
-fn run_brief(
-    args: &[OsString],
-    ui: &mut Ui,
-    system: Arc<dyn System>,
-) -> Result<ExitCode, CommandError> {
+fn run_brief(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Result {
     if let Some(answer) = commands::completions::answer(ui, system.as_ref(), args) {
         return answer;
     }
@@ -154,7 +150,7 @@ fn run_brief(
 }
 
 /// Help and version go to standard output, the error of an invalid call to standard error.
-fn print_usage(error: &clap::Error, ui: &mut Ui) -> Result<ExitCode, CommandError> {
+fn print_usage(error: &clap::Error, ui: &mut Ui) -> Result {
     let rendered = error.render();
     if error.use_stderr() && ui.has_promised_json() {
         let text = rendered.to_string();
@@ -164,15 +160,14 @@ fn print_usage(error: &clap::Error, ui: &mut Ui) -> Result<ExitCode, CommandErro
         for paragraph in paragraphs {
             ui.hint(&one_line(paragraph.strip_prefix("tip: ").unwrap_or(paragraph)))?;
         }
-        return Ok(ErrorKind::Usage.exit_code());
+        return Err(CommandError::reported(ErrorKind::Usage));
     }
     let text = if ui.has_colour() { rendered.ansi().to_string() } else { rendered.to_string() };
     if error.use_stderr() {
         ui.warn_raw(&text)?;
-        Ok(ErrorKind::Usage.exit_code())
+        Err(CommandError::reported(ErrorKind::Usage))
     } else {
-        ui.print_raw(&text)?;
-        Ok(ExitCode::SUCCESS)
+        ui.print_raw(&text)
     }
 }
 

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 /// The flags that every command takes besides its own.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct Showing {
+pub(crate) struct OutputOptions {
     /// The use of colours
     #[arg(
         long,

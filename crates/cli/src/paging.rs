@@ -11,7 +11,7 @@ use brief_syntax::System;
 const HEIGHT: usize = 24;
 
 /// A held answer.
-pub(crate) struct Paged {
+pub(crate) struct PagedAnswer {
     pager: OsString,
     answer: HeldAnswer,
     screen: Box<dyn Write>,
@@ -34,16 +34,16 @@ impl Write for HeldAnswer {
     }
 }
 
-impl Paged {
-    pub(crate) fn new(pager: OsString) -> (Paged, HeldAnswer) {
+impl PagedAnswer {
+    pub(crate) fn new(pager: OsString) -> (PagedAnswer, HeldAnswer) {
         let answer = HeldAnswer::default();
         let screen = Box::new(io::sink());
-        (Paged { pager, answer: answer.clone(), screen, words: Vec::new() }, answer)
+        (PagedAnswer { pager, answer: answer.clone(), screen, words: Vec::new() }, answer)
     }
 
     /// Keeps the writer that the answer belongs to.
-    pub(crate) fn instead_of(self, screen: Box<dyn Write>) -> Paged {
-        Paged { screen, ..self }
+    pub(crate) fn instead_of(self, screen: Box<dyn Write>) -> PagedAnswer {
+        PagedAnswer { screen, ..self }
     }
 
     /// Shows the answer, and returns its writer. If the pager cannot be started, the answer is

@@ -11,7 +11,7 @@ use brief_runtime::PromptAssembly;
 use brief_runtime::{Execution, Wish};
 use brief_syntax::system::Remembered;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 
 /// One run of the program.
 pub(crate) struct Session {
@@ -21,10 +21,7 @@ pub(crate) struct Session {
 
 impl Session {
     /// Starts in the current directory, or in `directory` relative to it.
-    pub(crate) fn start(
-        system: Arc<dyn System>,
-        directory: Option<&Path>,
-    ) -> Result<Session, CommandError> {
+    pub(crate) fn start(system: Arc<dyn System>, directory: Option<&Path>) -> Result<Session> {
         let current = system.current_dir().map_err(|error| {
             CommandError::usage(format!("the current directory cannot be read: {error}"))
         })?;
@@ -59,33 +56,33 @@ impl Session {
     }
 
     /// Returns the start directory of the program, as a root.
-    pub(crate) fn root(&self) -> Result<Root, CommandError> {
+    pub(crate) fn root(&self) -> Result<Root> {
         Root::open(self.system(), &self.directory).map_err(|error| self.unopened(&error))
     }
 
     /// The project that questions are about: the repository around the directory (ruling G16).
-    pub(crate) fn project(&self) -> Result<Project<'_>, CommandError> {
+    pub(crate) fn project(&self) -> Result<Project<'_>> {
         Project::open(self.system(), &self.directory).map_err(|error| self.unopened(&error))
     }
 
     /// The directory itself as a project, whatever repository it is part of.
-    pub(crate) fn directory_project(&self) -> Result<Project<'_>, CommandError> {
+    pub(crate) fn directory_project(&self) -> Result<Project<'_>> {
         let opened = Project::open_directory(self.system(), &self.directory);
         opened.map_err(|error| self.unopened(&error))
     }
 
     /// The assembly of prompts in the directory.
-    pub(crate) fn assembly(&self) -> Result<PromptAssembly<'_>, CommandError> {
+    pub(crate) fn assembly(&self) -> Result<PromptAssembly<'_>> {
         PromptAssembly::open(self.system(), &self.directory).map_err(|error| self.unopened(&error))
     }
 
     /// The directories of the installation around the directory.
-    pub(crate) fn installed_project(&self) -> Result<install::ProjectPaths, CommandError> {
+    pub(crate) fn installed_project(&self) -> Result<install::ProjectPaths> {
         Ok(install::ProjectPaths::around(self.system(), self.root()?.path()))
     }
 
     /// The root of the project.
-    pub(crate) fn repository(&self) -> Result<Root, CommandError> {
+    pub(crate) fn repository(&self) -> Result<Root> {
         Ok(self.project()?.root().clone())
     }
 
@@ -95,13 +92,13 @@ impl Session {
     }
 
     /// Returns the policies of the machine and of the user.
-    pub(crate) fn policy(&self) -> Result<Policy, CommandError> {
+    pub(crate) fn policy(&self) -> Result<Policy> {
         Ok(Policy::load(self.system())?)
     }
 
     /// Decides about the execution of commands and scripts; a policy decides first.
     #[cfg(feature = "agent")]
-    pub(crate) fn execution(&self, wish: Option<&Wish>) -> Result<Execution, CommandError> {
+    pub(crate) fn execution(&self, wish: Option<&Wish>) -> Result<Execution> {
         Ok(Execution::under_policy(self.system(), wish)?)
     }
 

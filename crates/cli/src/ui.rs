@@ -16,9 +16,10 @@ use brief_syntax::{Diagnostic, Severity, System};
 use serde::Serialize;
 
 use crate::directory_names::DirectoryNames;
+use crate::error::Result;
 use crate::json_buffer::JsonBuffer;
-use crate::output_options::{ColourArg, Showing};
-use crate::paging::Paged;
+use crate::output_options::{ColourArg, OutputOptions};
+use crate::paging::PagedAnswer;
 
 /// The terminal, or its replacement in a test.
 pub struct Ui {
@@ -34,13 +35,13 @@ pub struct Ui {
     colour: Colour,
     width: usize,
     /// The messages held for the end of a JSON answer; `None` for an answer in text.
-    json: Option<Held>,
+    json: Option<HeldMessages>,
     /// The readable names of directories.
     names: DirectoryNames,
     amount: Verbosity,
     /// The remarks about files, printed after the answer; `None` if they are printed at once.
     remarks: Option<Vec<(Severity, String)>>,
-    paged: Option<Paged>,
+    paged: Option<PagedAnswer>,
 }
 
 /// The verbosity besides the answer.
@@ -57,7 +58,7 @@ enum Verbosity {
 /// The messages of a command that prints JSON. After an answer they go to standard error as usual;
 /// without one they become the single error object.
 #[derive(Default)]
-struct Held {
+struct HeldMessages {
     is_answered: bool,
     errors: Vec<String>,
     hints: Vec<String>,
@@ -99,34 +100,24 @@ impl Ui {
         let has_colour =
             anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let peer = |is_terminal| if is_terminal { Peer::Terminal } else { Peer::Other };
-        Ui {
-            stdin: Some(Box::new(io::stdin())),
-            input: peer(io::stdin().is_terminal()),
-            stdout: Box::new(BufWriter::with_capacity(BUFFER, io::stdout())),
-            output: peer(io::stdout().is_terminal()),
-            stderr: Box::new(io::stderr()),
-            watcher: peer(io::stderr().is_terminal()),
-            has_progress: false,
-            colour: if has_colour { Colour::Always } else { Colour::Never },
-            width: WIDTH,
-            json: None,
-            names: DirectoryNames::default(),
-            amount: Verbosity::Usual,
-            remarks: None,
-            paged: None,
-        }
+        let stdout = BufWriter::with_capacity(BUFFER, io::stdout());
+        let mut ui = Ui::new(Box::new(io::stdin()), Box::new(stdout), Box::new(io::stderr()));
+        ui.input = peer(io::stdin().is_terminal());
+        ui.output = peer(io::stdout().is_terminal());
+        ui.watcher = peer(io::stderr().is_terminal());
+        ui.colour = if has_colour { Colour::Always } else { Colour::Never };
+        ui
     }
 
     /// Uses the given streams, without colours and without a person to answer questions.
     pub fn new(stdin: Box<dyn Read + Send>, stdout: Box<dyn Write>, stderr: Box<dyn Write>) -> Ui {
-        let (input, output, watcher) = (Peer::Other, Peer::Other, Peer::Other);
         Ui {
             stdin: Some(stdin),
-            input,
+            input: Peer::Other,
             stdout,
-            output,
+            output: Peer::Other,
             stderr,
-            watcher,
+            watcher: Peer::Other,
             has_progress: false,
             colour: Colour::Never,
             width: WIDTH,
@@ -139,7 +130,7 @@ impl Ui {
     }
 
     /// Applies the user's output options, for commands that no client calls.
-    pub(crate) fn show(&mut self, showing: &Showing) {
+    pub(crate) fn show(&mut self, showing: &OutputOptions) {
         self.choose_colour(showing.color);
         self.remarks = Some(Vec::new());
         self.amount = match (showing.quiet, showing.verbose) {
@@ -165,14 +156,14 @@ impl Ui {
     /// Holds the answer until its length is known: at a terminal, a long one goes to the pager.
     pub(crate) fn page_with(&mut self, pager: OsString) {
         if self.output == Peer::Terminal && self.paged.is_none() {
-            let (held, answer) = Paged::new(pager);
+            let (held, answer) = PagedAnswer::new(pager);
             let screen = std::mem::replace(&mut self.stdout, Box::new(answer));
             self.paged = Some(held.instead_of(screen));
         }
     }
 
     /// Prints the held output. It is called once, at the end of a command.
-    pub(crate) fn finish(&mut self, system: &dyn System, has_failed: bool) -> io::Result<()> {
+    pub(crate) fn finish(&mut self, system: &dyn System, has_failed: bool) -> Result {
         self.tell_remarks()?;
         self.remarks = None;
         if let Some(mut paged) = self.paged.take() {
@@ -184,7 +175,7 @@ impl Ui {
     }
 
     /// Prints the held remarks about files now, for a command that does not end soon.
-    pub(crate) fn tell_remarks(&mut self) -> io::Result<()> {
+    pub(crate) fn tell_remarks(&mut self) -> Result {
         let Some(mut remarks) = self.remarks.replace(Vec::new()).filter(|all| !all.is_empty())
         else {
             return Ok(());
@@ -210,7 +201,7 @@ impl Ui {
     /// Promises one JSON object or nothing on standard output, and one error object on standard
     /// error if the command fails without an answer.
     pub(crate) fn promise_json(&mut self) {
-        self.json = Some(Held::default());
+        self.json = Some(HeldMessages::default());
     }
 
     /// Returns whether the caller waits for JSON.
@@ -219,11 +210,11 @@ impl Ui {
     }
 
     /// Keeps the promise of [`Ui::promise_json`] at the end of a command.
-    fn end_json(&mut self, has_failed: bool) -> io::Result<()> {
+    fn end_json(&mut self, has_failed: bool) -> Result {
         let Some(held) = self.json.take() else { return Ok(()) };
         self.stdout.flush()?;
         if !has_failed || held.is_answered {
-            return self.stderr.write_all(&held.text);
+            return Ok(self.stderr.write_all(&held.text)?);
         }
         let (first, more) = match held.errors.split_first() {
             Some((first, more)) => (first.as_str(), more),
@@ -231,7 +222,8 @@ impl Ui {
         };
         let hints: Vec<String> = more.iter().chain(&held.hints).cloned().collect();
         let error = ErrorEnvelope { message: first, hints: &hints };
-        writeln!(self.stderr, "{}", serde_json::to_string_pretty(&error)?)
+        let error = serde_json::to_string_pretty(&error).map_err(io::Error::from)?;
+        Ok(writeln!(self.stderr, "{error}")?)
     }
 
     /// Discards all output.
@@ -274,7 +266,7 @@ impl Ui {
     }
 
     /// Asks a question to which only `y` or `yes` is a yes. Without a terminal the answer is no.
-    pub(crate) fn confirm(&mut self, question: &str) -> io::Result<bool> {
+    pub(crate) fn confirm(&mut self, question: &str) -> Result<bool> {
         if !self.can_ask() {
             return Ok(false);
         }
@@ -291,33 +283,34 @@ impl Ui {
     }
 
     /// Shows text from a file to people, with a mark on each line.
-    pub(crate) fn quote(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn quote(&mut self, text: &str) -> Result {
         let text = visible(text);
-        text.trim_end_matches('\n')
-            .split('\n')
-            .try_for_each(|line| writeln!(self.stderr, "{}", format!("    | {line}").trim_end()))
+        for line in text.trim_end_matches('\n').split('\n') {
+            writeln!(self.stderr, "{}", format!("    | {line}").trim_end())?;
+        }
+        Ok(())
     }
 
     /// Prints text for people or pipes, escaped, with a line break.
-    pub(crate) fn print_line(&mut self, text: impl fmt::Display) -> io::Result<()> {
+    pub(crate) fn print_line(&mut self, text: impl fmt::Display) -> Result {
         let text = text.to_string();
-        writeln!(self.stdout, "{}", visible(&self.names.apply(&text)))
+        Ok(writeln!(self.stdout, "{}", visible(&self.names.apply(&text)))?)
     }
 
     /// Prints a heading, escaped, with a line break.
-    pub(crate) fn print_heading(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn print_heading(&mut self, text: &str) -> Result {
         let style = self.style(Style::new().bold());
-        writeln!(self.stdout, "{style}{}{style:#}", visible_line(&self.names.apply(text)))
+        Ok(writeln!(self.stdout, "{style}{}{style:#}", visible_line(&self.names.apply(text)))?)
     }
 
     /// Prints the heading of a candidate, escaped, with a line break.
-    pub(crate) fn print_candidate(&mut self, state: CandidateState, text: &str) -> io::Result<()> {
+    pub(crate) fn print_candidate(&mut self, state: CandidateState, text: &str) -> Result {
         let style = self.style(candidate_style(state));
-        writeln!(self.stdout, "{style}{}{style:#}", visible_line(&self.names.apply(text)))
+        Ok(writeln!(self.stdout, "{style}{}{style:#}", visible_line(&self.names.apply(text)))?)
     }
 
     /// Prints a line of a comparison, escaped: `+` marks a new line, `-` a removed one.
-    pub(crate) fn print_compared(&mut self, indent: &str, line: &str) -> io::Result<()> {
+    pub(crate) fn print_compared(&mut self, indent: &str, line: &str) -> Result {
         let style = match line.as_bytes().first() {
             Some(b'+') => AnsiColor::Green.on_default(),
             Some(b'-') => AnsiColor::Red.on_default(),
@@ -325,17 +318,17 @@ impl Ui {
             _ => Style::new(),
         };
         let style = self.style(style);
-        writeln!(self.stdout, "{indent}{style}{}{style:#}", visible_line(line))
+        Ok(writeln!(self.stdout, "{indent}{style}{}{style:#}", visible_line(line))?)
     }
 
     /// Prints data unchanged, with a line break.
-    pub(crate) fn print_data(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.stdout, "{text}")
+    pub(crate) fn print_data(&mut self, text: &str) -> Result {
+        Ok(writeln!(self.stdout, "{text}")?)
     }
 
     /// Prints our own text unchanged.
-    pub(crate) fn print_raw(&mut self, text: &str) -> io::Result<()> {
-        self.stdout.write_all(text.as_bytes())
+    pub(crate) fn print_raw(&mut self, text: &str) -> Result {
+        Ok(self.stdout.write_all(text.as_bytes())?)
     }
 
     /// Sends a message to a program that waits for it.
@@ -345,61 +338,62 @@ impl Ui {
     }
 
     /// Prints a text for another program, byte for byte. At a terminal it is escaped.
-    pub(crate) fn print_text(&mut self, text: &[u8]) -> io::Result<()> {
-        match self.output {
-            Peer::Terminal => {
-                // The line breaks of other systems need no escape.
-                let text = String::from_utf8_lossy(text).replace("\r\n", "\n");
-                self.stdout.write_all(visible(&text).as_bytes())
-            }
-            Peer::Other => self.stdout.write_all(text),
+    pub(crate) fn print_text(&mut self, text: &[u8]) -> Result {
+        if self.output == Peer::Other {
+            return Ok(self.stdout.write_all(text)?);
         }
+        // The line breaks of other systems need no escape.
+        let text = String::from_utf8_lossy(text).replace("\r\n", "\n");
+        Ok(self.stdout.write_all(visible(&text).as_bytes())?)
     }
 
     /// Passes on a program's output for people.
-    pub(crate) fn pass_on(&mut self, piece: &[u8]) -> io::Result<()> {
-        self.stderr.write_all(piece)
+    pub(crate) fn pass_on(&mut self, piece: &[u8]) -> Result {
+        Ok(self.stderr.write_all(piece)?)
     }
 
-    /// Prints the answer of a command as JSON.
-    pub(crate) fn print_json<B: Serialize>(&mut self, answer: &Envelope<'_, B>) -> io::Result<()> {
-        if let Some(held) = &mut self.json {
-            held.is_answered = true;
-        }
-        self.print_document(answer)
+    /// Prints the answer of the command `kind` as JSON, in the envelope that all commands share.
+    pub(crate) fn print_json(
+        &mut self,
+        kind: &'static str,
+        root: &Path,
+        diagnostics: &[Diagnostic],
+        body: impl Serialize,
+    ) -> Result {
+        self.print_document(&Envelope { kind, root, diagnostics, body })
     }
 
     /// Prints JSON in another shape: SARIF, or that of another tool.
-    pub(crate) fn print_document(&mut self, value: &impl Serialize) -> io::Result<()> {
+    pub(crate) fn print_document(&mut self, value: &impl Serialize) -> Result {
         if let Some(held) = &mut self.json {
             held.is_answered = true;
         }
         let mut json = JsonBuffer::before(&mut *self.stdout);
-        serde_json::to_writer_pretty(&mut json, value)?;
+        serde_json::to_writer_pretty(&mut json, value).map_err(io::Error::from)?;
         json.write_all(b"\n")?;
-        json.flush()
+        Ok(json.flush()?)
     }
 
     /// Prints our own text to standard error unchanged.
-    pub(crate) fn warn_raw(&mut self, text: &str) -> io::Result<()> {
-        self.stderr.write_all(text.as_bytes())
+    pub(crate) fn warn_raw(&mut self, text: &str) -> Result {
+        Ok(self.stderr.write_all(text.as_bytes())?)
     }
 
-    pub(crate) fn error(&mut self, message: &str) -> io::Result<()> {
+    pub(crate) fn error(&mut self, message: &str) -> Result {
         if let Some(held) = &mut self.json {
             held.errors.push(self.names.apply(message).into_owned());
         }
         self.labelled("error", AnsiColor::Red, message)
     }
 
-    pub(crate) fn warning(&mut self, message: &str) -> io::Result<()> {
+    pub(crate) fn warning(&mut self, message: &str) -> Result {
         if self.amount == Verbosity::Quiet {
             return Ok(());
         }
         self.labelled("warning", AnsiColor::Yellow, message)
     }
 
-    pub(crate) fn hint(&mut self, message: &str) -> io::Result<()> {
+    pub(crate) fn hint(&mut self, message: &str) -> Result {
         if let Some(held) = &mut self.json {
             held.hints.push(self.names.apply(message).into_owned());
         }
@@ -410,17 +404,17 @@ impl Ui {
     }
 
     /// Prints a message about finished work, for people only, after all earlier output.
-    pub(crate) fn status(&mut self, message: &str) -> io::Result<()> {
+    pub(crate) fn status(&mut self, message: &str) -> Result {
         if self.amount == Verbosity::Quiet {
             return Ok(());
         }
         self.stdout.flush()?;
         let message = self.names.apply(message).into_owned();
-        writeln!(self.people(), "{}", visible_line(&message))
+        Ok(writeln!(self.people(), "{}", visible_line(&message))?)
     }
 
     /// Prints the current work: one changing line on a terminal, otherwise one line each.
-    pub(crate) fn progress(&mut self, message: &str) -> io::Result<()> {
+    pub(crate) fn progress(&mut self, message: &str) -> Result {
         match self.watcher {
             _ if self.amount == Verbosity::Quiet => Ok(()),
             Peer::Terminal => self.detail(message),
@@ -431,28 +425,28 @@ impl Ui {
     }
 
     /// Prints details of the progress, on a terminal only.
-    pub(crate) fn detail(&mut self, message: &str) -> io::Result<()> {
+    pub(crate) fn detail(&mut self, message: &str) -> Result {
         if self.watcher == Peer::Other || self.amount == Verbosity::Quiet {
             return Ok(());
         }
         self.has_progress = true;
         let line: String = visible_line(message).chars().take(self.width).collect();
         write!(self.stderr, "\r\x1b[2K{line}")?;
-        self.stderr.flush()
+        Ok(self.stderr.flush()?)
     }
 
     /// Removes the progress line.
-    pub(crate) fn end_progress(&mut self) -> io::Result<()> {
+    pub(crate) fn end_progress(&mut self) -> Result {
         if !std::mem::take(&mut self.has_progress) {
             return Ok(());
         }
         write!(self.stderr, "\r\x1b[2K")?;
-        self.stderr.flush()
+        Ok(self.stderr.flush()?)
     }
 
-    fn labelled(&mut self, label: &str, colour: AnsiColor, message: &str) -> io::Result<()> {
+    fn labelled(&mut self, label: &str, colour: AnsiColor, message: &str) -> Result {
         let line = self.label(label, colour, message);
-        writeln!(self.people(), "{line}")
+        Ok(writeln!(self.people(), "{line}")?)
     }
 
     fn label(&self, label: &str, colour: AnsiColor, message: &str) -> String {
@@ -477,7 +471,7 @@ impl Ui {
     }
 
     /// Prints the problems of the files that were read, one line each. Notes are for `lint`.
-    pub(crate) fn mention(&mut self, diagnostics: &[Diagnostic], root: &Path) -> io::Result<()> {
+    pub(crate) fn mention(&mut self, diagnostics: &[Diagnostic], root: &Path) -> Result {
         for diagnostic in diagnostics {
             // One line each, also for a file name with a line break.
             let message = format!("{}: {}", place(diagnostic, root), diagnostic.message);
@@ -499,7 +493,7 @@ impl Ui {
     }
 
     /// Prints advice about the last remark, next to it.
-    pub(crate) fn advise(&mut self, message: &str) -> io::Result<()> {
+    pub(crate) fn advise(&mut self, message: &str) -> Result {
         let line = self.label("hint", AnsiColor::Cyan, message);
         match self.remarks.as_mut().and_then(|remarks| remarks.last_mut()) {
             Some((_, remark)) => {
@@ -513,11 +507,7 @@ impl Ui {
 
     /// Prints diagnostics to standard output: the first ones with their source lines, the rest in
     /// one line each.
-    pub(crate) fn print_diagnostics(
-        &mut self,
-        diagnostics: &[Diagnostic],
-        root: &Path,
-    ) -> io::Result<()> {
+    pub(crate) fn print_diagnostics(&mut self, diagnostics: &[Diagnostic], root: &Path) -> Result {
         if self.json.is_some() {
             return self.mention(diagnostics, root);
         }
@@ -537,12 +527,12 @@ impl Ui {
     }
 
     /// Writes the buffered output.
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
-        self.stdout.flush()
+    pub(crate) fn flush(&mut self) -> Result {
+        Ok(self.stdout.flush()?)
     }
 }
 
-impl Held {
+impl HeldMessages {
     fn find(&mut self, diagnostic: &Diagnostic, message: &str) {
         if diagnostic.severity == Severity::Error {
             self.errors.push(message.to_owned());

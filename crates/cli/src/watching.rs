@@ -1,11 +1,9 @@
 //! Repeats a command whenever the files that it reads have changed.
 
-use std::process::ExitCode;
-
 use brief_registry::WatchedFiles;
 use brief_syntax::system::FileWatch;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -14,9 +12,9 @@ use crate::ui::Ui;
 pub(crate) fn repeat(
     ui: &mut Ui,
     session: &Session,
-    once: impl Fn(&mut Ui) -> Result<ExitCode, CommandError>,
+    once: impl Fn(&mut Ui) -> Result,
     watched: impl Fn() -> WatchedFiles,
-) -> Result<ExitCode, CommandError> {
+) -> Result {
     let interruption = session.system().interruption().map_err(CommandError::from)?;
     let mut watch = FileWatch::start(session.system());
     let follow = |watch: &mut FileWatch<'_>| {
@@ -44,5 +42,5 @@ pub(crate) fn repeat(
             watch.wait_for_change(&interruption);
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::ExitCode;
 
 use brief_clients::compile::ClientsInUse;
 use brief_registry::SourceAddress;
@@ -13,10 +12,11 @@ use brief_registry::install::{
 use brief_registry::install::{choose, look_into};
 use brief_registry::manifest::{ManifestEdit, ManifestPlace};
 use brief_syntax::system::{Buffers, FileContent, System};
+use brief_syntax::text::counted;
 use clap::Args;
 
-use crate::error::CommandError;
-use crate::installation::{self, Installation, RunPurpose, Where, Writing, short};
+use crate::error::{CommandError, Result};
+use crate::installation::{self, Installation, InstallationArg, RunPurpose, WritingArgs, short};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -59,18 +59,14 @@ pub(crate) struct AddArgs {
     offline: bool,
 
     #[command(flatten)]
-    writing: Writing,
+    writing: WritingArgs,
 }
 
 /// The advice for a source without items: the paths of items.
 pub(super) const ITEMS: &str = "items are `rules/NAME/RULE.md`, `skills/NAME/SKILL.md`, `agents/NAME/AGENT.md`, and files for one client: \
      `agents/NAME.md`, `NAME.agent.md`, `NAME.instructions.md`, `NAME.mdc`";
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &AddArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
     match add(ui, session, args) {
         // Files of a concurrent run are not evidence for a client. Its manifest is read instead.
         Err(error) if error.is_outrun() => add(ui, session, args),
@@ -78,12 +74,9 @@ pub(crate) fn run(
     }
 }
 
-fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, CommandError> {
+fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
     let mode = installation::mode(args.dry_run, false);
-    let mut installation = match Installation::find_for(ui, session, &args.writing.place, mode)? {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+    let mut installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
     let system = session.system();
     let manifest = installation.manifest.clone().unwrap_or_default();
     let (text, base, name) = (&*args.source, session.directory(), args.name.as_deref());
@@ -163,8 +156,8 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result<ExitCode, Comma
         )?;
     }
     let asked = RunPurpose::ToWrite;
-    let outcome = installation.carry_out(ui, "add", session, &request, &args.writing, asked)?;
-    Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
+    installation.carry_out(ui, "add", session, &request, &args.writing, asked)?;
+    Ok(())
 }
 
 /// Adds the clients that the source describes to an error about an unknown one.
@@ -195,13 +188,9 @@ pub(super) fn install(
     new: &Additions<'_>,
     adopt: &BTreeSet<String>,
     used: &[String],
-) -> Result<Result<InstallReport, ExitCode>, CommandError> {
-    let place = Where { global: false };
-    let found = Installation::find_for(ui, session, &place, InstallMode::Write)?;
-    let mut installation = match found {
-        Ok(installation) => installation,
-        Err(code) => return Ok(Err(code)),
-    };
+) -> Result<InstallReport> {
+    let place = InstallationArg { global: false };
+    let mut installation = Installation::find_for(ui, session, &place, InstallMode::Write)?;
     installation.declare(session, new.edits)?;
     let (top, Additions { files: new, edits: declared, shared }) =
         (&installation.project.outputs, *new);
@@ -310,10 +299,7 @@ pub(super) fn elsewhere(
     };
     let names = names.iter().map(|name| name.rsplit('/').next().unwrap_or_default().to_owned());
     let (directory, typed) = (&found.directory, source.below(&found.directory).typed());
-    let count = match found.skills.len() {
-        1 => "1 skill".to_owned(),
-        count => format!("{count} skills"),
-    };
+    let count = counted(found.skills.len(), "skill");
     let typed = std::iter::once(typed).chain(names).collect::<Vec<_>>().join(" ");
     let is = if found.skills.len() == 1 { "is" } else { "are" };
     Some(format!(

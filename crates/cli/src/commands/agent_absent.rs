@@ -1,11 +1,10 @@
 //! `brief agent`, in a program that was built without agents.
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -16,7 +15,7 @@ pub(crate) struct AgentArgs {
     rest: Vec<OsString>,
 }
 
-pub(crate) fn run(_: &mut Ui, _: &Session, _: &AgentArgs) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(_: &mut Ui, _: &Session, _: &AgentArgs) -> Result {
     let error = CommandError::usage("this program was built without agents");
     Err(error.with_hint("install it with the feature `agent`, which is on by default"))
 }

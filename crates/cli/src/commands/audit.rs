@@ -1,23 +1,22 @@
 //! `brief audit`
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use brief_dialects::capability::{Capability, CapabilityFinding};
 use brief_engine::audit::{Audit, AuditedItem};
 use brief_engine::{Root, TargetKind};
 use brief_registry::SourceAddress;
 use brief_registry::install::open_source;
-use brief_syntax::render::{Envelope, github, path_below, sarif};
+use brief_syntax::render::{github, path_below, sarif};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Severity, Target};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::commands::lint::Format;
+use crate::commands::lint::FindingsFormat;
 use crate::commands::whole::counted;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::{self, refusal_of_typed};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -39,7 +38,7 @@ pub(crate) struct AuditArgs {
 
     /// The format of the findings
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: FindingsFormat,
 
     /// Print JSON: each item with its capabilities; the same as `--format json`
     #[arg(long, conflicts_with = "format")]
@@ -58,33 +57,6 @@ fn names() -> PossibleValuesParser {
     Capability::ALL.map(Capability::as_str).into()
 }
 
-#[derive(Debug, Serialize)]
-struct JsonAudit<'a> {
-    source: Option<&'a str>,
-    commit: Option<&'a str>,
-    files: usize,
-    items: Vec<AuditRow<'a>>,
-    denied: Vec<&'static str>,
-}
-
-#[derive(Debug, Serialize)]
-struct AuditRow<'a> {
-    kind: &'static str,
-    name: &'a str,
-    path: &'a str,
-    capabilities: Vec<JsonCapability<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonCapability<'a> {
-    name: &'static str,
-    severity: String,
-    evidence: &'a str,
-    path: String,
-    line: usize,
-    column: usize,
-}
-
 /// The audited directory, and the part of it.
 struct AuditPlace {
     root: Root,
@@ -94,11 +66,7 @@ struct AuditPlace {
     source: Option<(String, Option<String>)>,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &AuditArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result {
     let place = find(ui, session, args)?;
     let ignored = if args.no_ignore { Ignored::Visit } else { Ignored::Skip };
     let (root, file) = (&place.root, place.file.as_deref());
@@ -107,16 +75,18 @@ pub(crate) fn run(
         args.deny.iter().filter_map(|name| Capability::from_name(name)).collect();
     let denied: Vec<Capability> =
         deny.into_iter().filter(|&capability| audit.count_of(capability) > 0).collect();
-    match if args.json { Format::Json } else { args.format } {
-        Format::Text => print(ui, &place, &audit)?,
-        Format::Json => {
+    match if args.json { FindingsFormat::Json } else { args.format } {
+        FindingsFormat::Text => print(ui, &place, &audit)?,
+        FindingsFormat::Json => {
             let grave = grave(&audit, &denied);
             let body = json(&place, &audit, &denied);
             let root = place.root.path();
-            ui.print_json(&Envelope { kind: "audit", root, diagnostics: &grave, body })?;
+            ui.print_json("audit", root, &grave, body)?;
         }
-        Format::Github => ui.print_raw(&github(&audit.all_diagnostics(), place.root.path()))?,
-        Format::Sarif => {
+        FindingsFormat::Github => {
+            ui.print_raw(&github(&audit.all_diagnostics(), place.root.path()))?
+        }
+        FindingsFormat::Sarif => {
             let (all, version) = (audit.all_diagnostics(), env!("CARGO_PKG_VERSION"));
             ui.print_document(&sarif(&all, place.root.path(), version))?;
         }
@@ -128,12 +98,11 @@ pub(crate) fn run(
             if audit.count_of(*capability) == 1 { "has" } else { "have" }
         ))?;
     }
-    let failed = !grave(&audit, &denied).is_empty();
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(!grave(&audit, &denied).is_empty())
 }
 
 /// Finds a path, or fetches a source.
-fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<AuditPlace, CommandError> {
+fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<AuditPlace> {
     let system = session.system();
     let typed = Path::new(&args.place);
     let absolute = session.directory().join(typed);
@@ -165,7 +134,7 @@ fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<AuditPlace, 
 
 /// Returns the repository around a directory and the directory in it, so that `.claude/skills` is
 /// recognised.
-fn below(session: &Session, directory: &Path) -> Result<(Root, Target), CommandError> {
+fn below(session: &Session, directory: &Path) -> Result<(Root, Target)> {
     let system = session.system();
     let failed = |error: std::io::Error| {
         let message = format!("the directory `{}` cannot be opened: {error}", directory.display());
@@ -190,34 +159,36 @@ fn grave(audit: &Audit, denied: &[Capability]) -> Vec<Diagnostic> {
     audit.diagnostics.iter().cloned().chain(findings).collect()
 }
 
-fn json<'a>(place: &'a AuditPlace, audit: &'a Audit, denied: &[Capability]) -> JsonAudit<'a> {
-    let capability = |found: &'a CapabilityFinding| {
+fn json(place: &AuditPlace, audit: &Audit, denied: &[Capability]) -> Value {
+    let capability = |found: &CapabilityFinding| {
         let position = found.source.position(found.span.start);
-        JsonCapability {
-            name: found.capability.as_str(),
-            severity: found.capability.rule().severity().to_string(),
-            evidence: &found.evidence,
-            path: path_below(place.root.path(), found.source.path()).into_owned(),
-            line: position.line,
-            column: position.column,
-        }
+        json!({
+            "name": found.capability.as_str(),
+            "severity": found.capability.rule().severity().to_string(),
+            "evidence": found.evidence,
+            "path": path_below(place.root.path(), found.source.path()),
+            "line": position.line,
+            "column": position.column,
+        })
     };
-    let item = |item: &'a AuditedItem| AuditRow {
-        kind: item.kind,
-        name: &item.name,
-        path: &item.path,
-        capabilities: item.findings.iter().map(capability).collect(),
+    let item = |item: &AuditedItem| {
+        json!({
+            "kind": item.kind,
+            "name": item.name,
+            "path": item.path,
+            "capabilities": item.findings.iter().map(capability).collect::<Vec<_>>(),
+        })
     };
-    JsonAudit {
-        source: place.source.as_ref().map(|(source, _)| source.as_str()),
-        commit: place.source.as_ref().and_then(|(_, commit)| commit.as_deref()),
-        files: audit.files,
-        items: audit.items.iter().map(item).collect(),
-        denied: denied.iter().map(|capability| capability.as_str()).collect(),
-    }
+    json!({
+        "source": place.source.as_ref().map(|(source, _)| source),
+        "commit": place.source.as_ref().and_then(|(_, commit)| commit.as_ref()),
+        "files": audit.files,
+        "items": audit.items.iter().map(item).collect::<Vec<_>>(),
+        "denied": denied.iter().map(|capability| capability.as_str()).collect::<Vec<_>>(),
+    })
 }
 
-fn print(ui: &mut Ui, place: &AuditPlace, audit: &Audit) -> Result<(), CommandError> {
+fn print(ui: &mut Ui, place: &AuditPlace, audit: &Audit) -> Result {
     let root = place.root.path();
     ui.print_diagnostics(&audit.diagnostics, root)?;
     for item in audit.items.iter().filter(|item| !item.findings.is_empty()) {
@@ -246,6 +217,5 @@ fn print(ui: &mut Ui, place: &AuditPlace, audit: &Audit) -> Result<(), CommandEr
         present => present.join(", "),
     };
     let (items, files) = (counted(audit.items.len(), "item"), counted(audit.files, "file"));
-    ui.status(&format!("{items} in {files}: {what}"))?;
-    Ok(())
+    ui.status(&format!("{items} in {files}: {what}"))
 }

@@ -1,9 +1,7 @@
 //! `brief build`
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_clients::compile::{Clients, ClientsInUse};
@@ -12,14 +10,14 @@ use brief_dialects::portable::config;
 use brief_profiles::OwnClients;
 use brief_registry::build::{self, BuildError, BuildMode, BuildOutcome, BuildRequest, Edited};
 use brief_registry::{ChangeKind, WatchedFiles};
-use brief_syntax::render::{Envelope, path_below};
+use brief_syntax::render::path_below;
 use brief_syntax::system::ReadError;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
-use crate::error::{CommandError, ErrorKind};
-use crate::installation::unknown_client;
+use crate::error::{CommandError, ErrorKind, Result, refuse_if};
+use crate::installation::{unknown_client, verb};
 use crate::session::Session;
 use crate::ui::Ui;
 use crate::watching;
@@ -64,23 +62,7 @@ pub(crate) struct BuildArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct BuildReport<'r> {
-    out: Cow<'r, str>,
-    items: usize,
-    failed: usize,
-    created: Vec<String>,
-    updated: Vec<String>,
-    removed: Vec<String>,
-    unchanged: usize,
-    kept: usize,
-}
-
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &BuildArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result {
     if !args.watch {
         return build_once(ui, session, args);
     }
@@ -110,14 +92,14 @@ fn configured_out(session: &Session, registry: &Path) -> Option<String> {
     clients.settings().out.clone()
 }
 
-fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result<ExitCode, CommandError> {
+fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result {
     let out = args.out.as_ref().map(|out| session.directory().join(out));
     let registry = session.directory().join(&args.path);
     let configuration = match configuration(session, &registry) {
         Ok(configuration) => configuration,
         Err(problem) => {
             ui.print_diagnostics(&[*problem], session.root()?.path())?;
-            return Ok(ErrorKind::Usage.exit_code());
+            return Err(CommandError::reported(ErrorKind::Usage));
         }
     };
     let own = OwnClients::below(session.system(), &registry);
@@ -127,7 +109,7 @@ fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result<ExitCo
         Ok(clients) => clients,
         Err(diagnostics) => {
             ui.print_diagnostics(&diagnostics, session.root()?.path())?;
-            return Ok(ErrorKind::Usage.exit_code());
+            return Err(CommandError::reported(ErrorKind::Usage));
         }
     };
     let found = match args.clients.as_slice() {
@@ -162,8 +144,7 @@ fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result<ExitCo
         ui.status(&summary(&report, args.check))?;
     }
     let is_stale = args.check && !report.changes.is_empty();
-    let failed = report.has_errors() || is_stale;
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(report.has_errors() || is_stale)
 }
 
 /// Reads a registry's `brief.toml`, if there is one. A link is not followed.
@@ -210,33 +191,24 @@ fn refusal(error: &BuildError) -> CommandError {
     }
 }
 
-fn print_json(ui: &mut Ui, report: &BuildOutcome) -> Result<(), CommandError> {
+fn print_json(ui: &mut Ui, report: &BuildOutcome) -> Result {
     let root = &report.registry;
     let paths = |kind| {
         let changes = report.changes.iter().filter(move |change| change.kind == kind);
         let paths = changes.map(|change| report.out.join(&change.path));
-        paths.map(|path| path_below(root, &path).into_owned()).collect()
+        paths.map(|path| path_below(root, &path).into_owned()).collect::<Vec<_>>()
     };
-    let body = BuildReport {
-        out: path_below(root, &report.out),
-        items: report.items,
-        failed: report.failed,
-        created: paths(ChangeKind::Created),
-        updated: paths(ChangeKind::Updated),
-        removed: paths(ChangeKind::Removed),
-        unchanged: report.unchanged,
-        kept: report.kept,
-    };
-    ui.print_json(&Envelope { kind: "build", root, diagnostics: &report.diagnostics, body })?;
-    Ok(())
-}
-
-fn verb(kind: ChangeKind) -> &'static str {
-    match kind {
-        ChangeKind::Created => "create",
-        ChangeKind::Updated => "update",
-        ChangeKind::Removed => "remove",
-    }
+    let body = json!({
+        "out": path_below(root, &report.out),
+        "items": report.items,
+        "failed": report.failed,
+        "created": paths(ChangeKind::Created),
+        "updated": paths(ChangeKind::Updated),
+        "removed": paths(ChangeKind::Removed),
+        "unchanged": report.unchanged,
+        "kept": report.kept,
+    });
+    ui.print_json("build", root, &report.diagnostics, body)
 }
 
 fn summary(report: &BuildOutcome, is_check: bool) -> String {

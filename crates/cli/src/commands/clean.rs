@@ -1,12 +1,10 @@
 //! `brief clean`
 
-use std::process::ExitCode;
-
 use brief_registry::install::{Extent, InstallRequest};
 use clap::Args;
 
-use crate::error::CommandError;
-use crate::installation::{self, Installation, RunPurpose, Writing};
+use crate::error::Result;
+use crate::installation::{self, Installation, RunPurpose, WritingArgs};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -21,19 +19,12 @@ pub(crate) struct CleanArgs {
     dry_run: bool,
 
     #[command(flatten)]
-    writing: Writing,
+    writing: WritingArgs,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &CleanArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &CleanArgs) -> Result {
     let mode = installation::mode(args.dry_run, false);
-    let installation = match Installation::find_for(ui, session, &args.writing.place, mode)? {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+    let installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
     let request = InstallRequest {
         mode,
         network: installation::network(true),
@@ -41,6 +32,6 @@ pub(crate) fn run(
         ..installation.request(session, &args.writing, &[])
     };
     let asked = RunPurpose::ToTakeAway;
-    let outcome = installation.carry_out(ui, "clean", session, &request, &args.writing, asked)?;
-    Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
+    installation.carry_out(ui, "clean", session, &request, &args.writing, asked)?;
+    Ok(())
 }

@@ -4,14 +4,13 @@
 //! complete, too.
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use brief_syntax::System;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap_complete::env::{Bash, Elvish, Fish, Powershell, Shells, Zsh};
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::nushell::Nushell;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -37,17 +36,12 @@ fn shells() -> PossibleValuesParser {
     PossibleValuesParser::new(SHELLS.names().collect::<Vec<_>>())
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    _: &Session,
-    args: &CompletionsArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, _: &Session, args: &CompletionsArgs) -> Result {
     let mut script = Vec::new();
     if let Some(shell) = SHELLS.completer(&args.shell) {
         shell.write_registration(VARIABLE, NAME, NAME, NAME, &mut script)?;
     }
-    ui.print_raw(&String::from_utf8_lossy(&script))?;
-    Ok(ExitCode::SUCCESS)
+    ui.print_raw(&String::from_utf8_lossy(&script))
 }
 
 /// Offers `sync` and its alias, of which the shell would otherwise get only one.
@@ -62,23 +56,18 @@ fn with_both_names(command: clap::Command) -> clap::Command {
 }
 
 /// Answers a completion script; `None` if none asks.
-pub(crate) fn answer(
-    ui: &mut Ui,
-    system: &dyn System,
-    args: &[OsString],
-) -> Option<Result<ExitCode, CommandError>> {
+pub(crate) fn answer(ui: &mut Ui, system: &dyn System, args: &[OsString]) -> Option<Result> {
     let shell = system.env(VARIABLE)?;
     let shell = SHELLS.completer(shell.to_str()?)?;
     // The words of the line follow `--`.
     let words = args.iter().skip_while(|arg| *arg != "--").skip(1).cloned().collect();
     let mut candidates = Vec::new();
-    let written = shell
-        .write_complete(
-            &mut with_both_names(crate::command()),
-            words,
-            system.current_dir().ok().as_deref(),
-            &mut candidates,
-        )
-        .and_then(|()| ui.print_raw(&String::from_utf8_lossy(&candidates)));
-    Some(written.map(|()| ExitCode::SUCCESS).map_err(CommandError::from))
+    let written = shell.write_complete(
+        &mut with_both_names(crate::command()),
+        words,
+        system.current_dir().ok().as_deref(),
+        &mut candidates,
+    );
+    let written = written.map_err(CommandError::from);
+    Some(written.and_then(|()| ui.print_raw(&String::from_utf8_lossy(&candidates))))
 }

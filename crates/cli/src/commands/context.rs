@@ -1,15 +1,16 @@
 //! `brief context`
 
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_engine::{BriefedItem, Briefing, ItemPlace, State, agents, tasks};
 use brief_syntax::text::visible_line;
 use clap::Args;
 
-use super::question::{Cost, PathOrAll, QuestionArgs, Typed, When, WhyHint, shown_place};
-use crate::error::CommandError;
+use super::question::{
+    BudgetArgs, MomentArgs, PathOrAll, QuestionArgs, TypedQuestion, WhyHint, shown_place,
+};
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -24,13 +25,13 @@ pub(crate) struct ContextArgs {
     scope: PathOrAll,
 
     #[command(flatten)]
-    when: When,
+    when: MomentArgs,
 
     #[command(flatten)]
     question: QuestionArgs,
 
     #[command(flatten)]
-    cost: Cost,
+    cost: BudgetArgs,
 
     /// Print JSON: what applies, what does not, and why
     #[arg(long)]
@@ -43,14 +44,10 @@ const PLACES: usize = 4;
 /// Items that are named, of those that have to be asked for.
 const NAMES: usize = 20;
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &ContextArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ContextArgs) -> Result {
     let session = &session.remembering();
     let path = args.scope.path.as_deref();
-    let typed = Typed::new(path, args.question.only());
+    let typed = TypedQuestion::new(path, args.question.only());
     let mut request = args.question.request(session, path)?;
     typed.warn_if_outside(ui, &request.moment)?;
     args.when.narrow(&mut request.moment);
@@ -58,15 +55,13 @@ pub(crate) fn run(
     let counter = args.cost.counting.counter(session, request.moment.root.path());
     let briefing = args.cost.limit(request, &counter, args.json).resolve();
     if args.json {
-        typed.print_json(ui, "context", &briefing)?;
-        return Ok(ExitCode::SUCCESS);
+        return typed.print_json(ui, "context", &briefing);
     }
     ui.mention(&briefing.diagnostics, briefing.root())?;
     let Briefing { moment, active, offered, manual, files, .. } = &briefing;
     let cut = briefing.cuts();
     if active.is_empty() && offered.is_empty() && manual.is_empty() && cut == 0 {
-        typed.explain_nothing(ui, moment, *files, "context", WhyHint::Given)?;
-        return Ok(ExitCode::SUCCESS);
+        return typed.explain_nothing(ui, moment, *files, "context", WhyHint::Given);
     }
     print_items(ui, &briefing)?;
     let headings = ["offered: the agent may ask for it", "manual: only when it is mentioned"];
@@ -75,8 +70,7 @@ pub(crate) fn run(
         print_names(ui, briefing.root(), items, heading, is_second)?;
         is_second |= !items.is_empty();
     }
-    typed.mention_cuts(ui, cut, args.cost)?;
-    Ok(ExitCode::SUCCESS)
+    typed.mention_cuts(ui, cut, args.cost)
 }
 
 /// Prints items that an agent or a user can ask for by name, one line each.
@@ -86,7 +80,7 @@ fn print_names(
     items: &[BriefedItem],
     heading: &str,
     is_second: bool,
-) -> Result<(), CommandError> {
+) -> Result {
     if items.is_empty() {
         return Ok(());
     }
@@ -134,7 +128,7 @@ fn elsewhere(root: &Path, also: &[ItemPlace]) -> String {
 }
 
 /// One heading per entry, its text below it.
-fn print_items(ui: &mut Ui, briefing: &Briefing) -> Result<(), CommandError> {
+fn print_items(ui: &mut Ui, briefing: &Briefing) -> Result {
     // Entries of one file stand together, and its path can be long.
     let of_one_file = briefing.active.chunk_by(|left, right| Arc::ptr_eq(&left.path, &right.path));
     let root = briefing.root();

@@ -1,18 +1,17 @@
 //! `brief convert`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use brief_clients::import::{CollectedItem, Collection, ConvertedItem};
+use brief_clients::import::{CollectedItem, Collection, ConvertedItem, ImportNote};
 use brief_clients::profile::Profile;
 use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
 use brief_syntax::paths::cleaned;
-use brief_syntax::render::Envelope;
+use brief_syntax::text::counted;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
-use crate::error::{CommandError, ErrorKind};
-use crate::installation::{self, Installation, Where};
+use crate::error::{CommandError, Result, refuse_if};
+use crate::installation::{self, Installation, InstallationArg};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -43,45 +42,8 @@ pub(crate) struct ConvertArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct ConvertReport<'r> {
-    from: &'r str,
-    to: &'r str,
-    files: Vec<JsonFile<'r>>,
-    notes: Vec<JsonNote<'r>>,
-    skipped: Vec<JsonSkipped<'r>>,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonFile<'r> {
-    path: &'r str,
-    from: &'r [String],
-    text: Option<&'r str>,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonNote<'r> {
-    from: &'r [String],
-    field: Option<&'r str>,
-    message: &'r str,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonSkipped<'r> {
-    path: &'r str,
-    reason: &'r str,
-}
-
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &ConvertArgs,
-) -> Result<ExitCode, CommandError> {
-    let found = Installation::find(ui, session, &Where { global: false })?;
-    let installation = match found {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ConvertArgs) -> Result {
+    let installation = Installation::find(ui, session, &InstallationArg { global: false })?;
     installation.wanted(&[args.from.clone(), args.to.clone()])?;
     let profiles = installation.clients.profiles();
     let to = profiles
@@ -106,7 +68,7 @@ pub(crate) fn run(
     }
     let is_whole =
         collection.skipped.is_empty() && converted.iter().all(|one| !one.files.is_empty());
-    Ok(if is_whole { ExitCode::SUCCESS } else { ErrorKind::Refused.exit_code() })
+    refuse_if(!is_whole)
 }
 
 /// Keeps the items that come from files of a client, or from files that several read.
@@ -119,7 +81,7 @@ fn of_client(mut collection: Collection, client: &str) -> Collection {
 }
 
 /// Writes the files below a directory, all or none.
-fn write(session: &Session, out: &Path, converted: &[ConvertedItem]) -> Result<(), CommandError> {
+fn write(session: &Session, out: &Path, converted: &[ConvertedItem]) -> Result {
     let files: Vec<NewFile<'_>> = converted
         .iter()
         .flat_map(|one| &one.files)
@@ -146,7 +108,7 @@ fn print(
     to: &Profile,
     collection: &Collection,
     converted: &[ConvertedItem],
-) -> Result<(), CommandError> {
+) -> Result {
     for (item, one) in collection.items.iter().zip(converted) {
         for file in &one.files {
             match (std::str::from_utf8(&file.bytes), &args.out) {
@@ -158,24 +120,15 @@ fn print(
             }
         }
         for note in &one.notes {
-            let field =
-                note.field.as_deref().map(|field| format!("`{field}`: ")).unwrap_or_default();
-            ui.warning(&format!("{}: {field}{}", item.originals.join(", "), note.message))?;
+            ui.warning(&format!("{}: {note}", item.originals.join(", ")))?;
         }
     }
     for skipped in &collection.skipped {
         ui.warning(&format!("`{}` is not converted: {}", skipped.path, skipped.reason))?;
     }
     let files: usize = converted.iter().map(|one| one.files.len()).sum();
-    let count = collection.items.len();
-    let (written, items) =
-        (if files == 1 { "file" } else { "files" }, if count == 1 { "item" } else { "items" });
-    ui.status(&format!(
-        "{files} {written} of {} from {count} {items} of {}",
-        to.name(),
-        args.from
-    ))?;
-    Ok(())
+    let (files, items) = (counted(files, "file"), counted(collection.items.len(), "item"));
+    ui.status(&format!("{files} of {} from {items} of {}", to.name(), args.from))
 }
 
 fn print_json(
@@ -184,27 +137,24 @@ fn print_json(
     args: &ConvertArgs,
     collection: &Collection,
     converted: &[ConvertedItem],
-) -> Result<(), CommandError> {
+) -> Result {
     let (mut files, mut notes) = (Vec::new(), Vec::new());
     for (item, one) in collection.items.iter().zip(converted) {
-        let from = &item.originals[..];
-        files.extend(one.files.iter().map(|file| JsonFile {
-            path: &file.path,
-            from,
-            text: std::str::from_utf8(&file.bytes).ok(),
+        let from = &item.originals;
+        files.extend(one.files.iter().map(|file| {
+            let text = std::str::from_utf8(&file.bytes).ok();
+            json!({ "path": file.path, "from": from, "text": text })
         }));
-        notes.extend(one.notes.iter().map(|note| JsonNote {
-            from,
-            field: note.field.as_deref(),
-            message: &note.message,
+        notes.extend(one.notes.iter().map(|ImportNote { field, message }| {
+            json!({ "from": from, "field": field, "message": message })
         }));
     }
-    let skipped = collection
-        .skipped
-        .iter()
-        .map(|one| JsonSkipped { path: &one.path, reason: &one.reason })
-        .collect();
-    let body = ConvertReport { from: &args.from, to: &args.to, files, notes, skipped };
-    ui.print_json(&Envelope { kind: "convert", root, diagnostics: &[], body })?;
-    Ok(())
+    let body = json!({
+        "from": args.from,
+        "to": args.to,
+        "files": files,
+        "notes": notes,
+        "skipped": collection.skipped,
+    });
+    ui.print_json("convert", root, &[], body)
 }

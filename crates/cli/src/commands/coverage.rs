@@ -1,7 +1,6 @@
 //! `brief coverage`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_engine::Moment;
 use brief_engine::survey::{Coverage, CoverageGap, HEAVY};
@@ -9,11 +8,11 @@ use brief_engine::tokens::Counter;
 use brief_syntax::render::JsonDiagnostics;
 use brief_syntax::text::visible_line;
 use clap::Args;
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::question::{ClientName, Looking, Started, dialects, known_client, shown_place};
-use super::whole::{JsonPlace, ShownName, WholeProject, counted, shown_directory};
-use crate::error::{CommandError, ErrorKind};
+use super::question::{ClientName, StartedArg, SurveyArgs, dialects, known_client, shown_place};
+use super::whole::{JsonPlace, WholeProject, counted, shown_directory};
+use crate::error::{Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -47,10 +46,10 @@ pub(crate) struct CoverageArgs {
     client: Option<String>,
 
     #[command(flatten)]
-    started: Started,
+    started: StartedArg,
 
     #[command(flatten)]
-    looking: Looking,
+    looking: SurveyArgs,
 }
 
 /// The number of places without guidance in the text output; JSON has all.
@@ -59,52 +58,7 @@ const SHOWN: usize = 50;
 /// The number of file names per place in the text output.
 const NAMES: usize = 4;
 
-#[derive(Serialize)]
-struct JsonCoverage<'s> {
-    path: &'s str,
-    client: Option<&'s str>,
-    files: usize,
-    without_guidance: usize,
-    dead_patterns: JsonDiagnostics<'s>,
-    never: Vec<JsonIdle<'s>>,
-    everywhere: Vec<JsonHeavy<'s>>,
-    gaps: Vec<JsonGap<'s>>,
-    findings: usize,
-}
-
-#[derive(Serialize)]
-struct JsonIdle<'s> {
-    dialect: &'static str,
-    kind: &'static str,
-    name: ShownName<'s>,
-    source: JsonPlace,
-    reason: &'s str,
-}
-
-#[derive(Serialize)]
-struct JsonHeavy<'s> {
-    dialect: &'static str,
-    kind: &'static str,
-    name: ShownName<'s>,
-    source: JsonPlace,
-    files: usize,
-    tokens: usize,
-}
-
-#[derive(Serialize)]
-struct JsonGap<'s> {
-    path: &'s str,
-    deep: bool,
-    files: usize,
-    of: usize,
-    names: &'s [&'s str],
-}
-
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &CoverageArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &CoverageArgs) -> Result {
     let whole =
         &WholeProject::read(ui, session, args.path.as_deref(), dialects(&args.looking.only))?;
     let counter = args.looking.counting.counter(session, whole.root.path());
@@ -116,114 +70,104 @@ pub(crate) fn run(
     let found = Coverage::of(&checked, whole.root.path(), &whole.part, &survey, args.heavy);
     let bare = found.bare();
     let findings = found.findings() + if args.complete { bare } else { 0 };
-    let found = CoverageFindings(found);
     let files = survey.file_count(&whole.part);
     if args.looking.json {
         let client = args.client.as_deref();
-        whole.print_json(ui, "coverage", found.json(whole, client, files, bare, findings))?;
+        whole.print_json(ui, "coverage", json(whole, &found, client, files, findings))?;
     } else {
-        found.print(ui, whole, files, &counter)?;
+        print(ui, &found, whole, files, &counter)?;
         let (findings, files) = (counted(findings, "finding"), counted(files, "file"));
         ui.status(&format!("{findings}; {bare} of {files} without guidance"))?;
     }
-    let failed = args.strict && findings > 0;
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(args.strict && findings > 0)
 }
 
-/// The findings, for the output.
-struct CoverageFindings<'s>(Coverage<'s>);
+fn json(
+    whole: &WholeProject,
+    found: &Coverage<'_>,
+    client: Option<&str>,
+    files: usize,
+    findings: usize,
+) -> Value {
+    let root = whole.root.path();
+    let never = found.idle.iter().map(|idle| {
+        json!({
+            "dialect": idle.dialect,
+            "kind": idle.kind,
+            "name": idle.name.to_string(),
+            "source": JsonPlace::new(root, idle.path, idle.line),
+            "reason": idle.reason,
+        })
+    });
+    let everywhere = found.heavy.iter().map(|surveyed| {
+        let item = &surveyed.item;
+        json!({
+            "dialect": item.dialect,
+            "kind": item.kind,
+            "name": item.name.to_string(),
+            "source": JsonPlace::new(root, item.path, item.line),
+            "files": surveyed.files,
+            "tokens": surveyed.tokens,
+        })
+    });
+    json!({
+        "path": whole.part,
+        "client": client,
+        "files": files,
+        "without_guidance": found.bare(),
+        "dead_patterns": JsonDiagnostics { root, list: &found.dead },
+        "never": never.collect::<Vec<_>>(),
+        "everywhere": everywhere.collect::<Vec<_>>(),
+        "gaps": found.gaps,
+        "findings": findings,
+    })
+}
 
-impl CoverageFindings<'_> {
-    fn json<'s>(
-        &'s self,
-        whole: &'s WholeProject,
-        client: Option<&'s str>,
-        files: usize,
-        bare: usize,
-        findings: usize,
-    ) -> JsonCoverage<'s> {
-        let root = whole.root.path();
-        let never = self.0.idle.iter().map(|idle| JsonIdle {
-            dialect: idle.dialect,
-            kind: idle.kind,
-            name: ShownName(idle.name),
-            source: JsonPlace::new(root, idle.path, idle.line),
-            reason: &idle.reason,
-        });
-        let everywhere = self.0.heavy.iter().map(|surveyed| JsonHeavy {
-            dialect: surveyed.item.dialect,
-            kind: surveyed.item.kind,
-            name: ShownName(surveyed.item.name),
-            source: JsonPlace::new(root, surveyed.item.path, surveyed.item.line),
-            files: surveyed.files,
-            tokens: surveyed.tokens,
-        });
-        let gaps = self.0.gaps.iter().map(|gap| JsonGap {
-            path: &gap.directory,
-            deep: gap.is_deep,
-            files: gap.files,
-            of: gap.of,
-            names: &gap.names,
-        });
-        JsonCoverage {
-            path: &whole.part,
-            client,
-            files,
-            without_guidance: bare,
-            dead_patterns: JsonDiagnostics { root, list: &self.0.dead },
-            never: never.collect(),
-            everywhere: everywhere.collect(),
-            gaps: gaps.collect(),
-            findings,
+fn print(
+    ui: &mut Ui,
+    found: &Coverage<'_>,
+    whole: &WholeProject,
+    files: usize,
+    counter: &Counter<'_>,
+) -> Result {
+    let dead = found.dead.iter().map(|diagnostic| {
+        let line = diagnostic.position().line;
+        format!(
+            "{}  {}",
+            shown_place(whole.root.path(), diagnostic.path(), line),
+            diagnostic.message
+        )
+    });
+    let idle = found.idle.iter().map(|idle| {
+        let place = shown_place(whole.root.path(), idle.path, idle.line);
+        format!("{place}  {}: {}", idle.name, idle.reason)
+    });
+    let heavy = found.heavy.iter().map(|surveyed| {
+        let (place, name) = (whole.place(&surveyed.item), surveyed.item.name);
+        let tokens = counter.shown(surveyed.tokens);
+        format!("{place}  {name}: {tokens} tokens, for {}", counted(surveyed.files, "file"))
+    });
+    let mut gaps: Vec<String> = found.gaps.iter().take(SHOWN).map(shown_gap).collect();
+    if let Some(more) = found.gaps.len().checked_sub(SHOWN).filter(|&more| more > 0) {
+        gaps.push(format!("and {}", counted(more, "more place")));
+    }
+    let parts = [
+        ("patterns that match nothing", dead.collect::<Vec<_>>()),
+        ("items that never apply", idle.collect()),
+        ("items for nearly every file that cost much", heavy.collect()),
+        ("files without guidance", if files == 0 { Vec::new() } else { gaps }),
+    ];
+    let mut is_first = true;
+    for (heading, lines) in parts.iter().filter(|(_, lines)| !lines.is_empty()) {
+        if !std::mem::take(&mut is_first) {
+            ui.print_line("")?;
+        }
+        ui.print_heading(heading)?;
+        for line in lines {
+            ui.print_line(visible_line(&format!("  {line}")))?;
         }
     }
-
-    fn print(
-        &self,
-        ui: &mut Ui,
-        whole: &WholeProject,
-        files: usize,
-        counter: &Counter<'_>,
-    ) -> Result<(), CommandError> {
-        let dead = self.0.dead.iter().map(|diagnostic| {
-            let line = diagnostic.position().line;
-            format!(
-                "{}  {}",
-                shown_place(whole.root.path(), diagnostic.path(), line),
-                diagnostic.message
-            )
-        });
-        let idle = self.0.idle.iter().map(|idle| {
-            let place = shown_place(whole.root.path(), idle.path, idle.line);
-            format!("{place}  {}: {}", idle.name, idle.reason)
-        });
-        let heavy = self.0.heavy.iter().map(|surveyed| {
-            let (place, name) = (whole.place(&surveyed.item), surveyed.item.name);
-            let tokens = counter.shown(surveyed.tokens);
-            format!("{place}  {name}: {tokens} tokens, for {}", counted(surveyed.files, "file"))
-        });
-        let mut gaps: Vec<String> = self.0.gaps.iter().take(SHOWN).map(shown_gap).collect();
-        if let Some(more) = self.0.gaps.len().checked_sub(SHOWN).filter(|&more| more > 0) {
-            gaps.push(format!("and {}", counted(more, "more place")));
-        }
-        let parts = [
-            ("patterns that match nothing", dead.collect::<Vec<_>>()),
-            ("items that never apply", idle.collect()),
-            ("items for nearly every file that cost much", heavy.collect()),
-            ("files without guidance", if files == 0 { Vec::new() } else { gaps }),
-        ];
-        let mut is_first = true;
-        for (heading, lines) in parts.iter().filter(|(_, lines)| !lines.is_empty()) {
-            if !std::mem::take(&mut is_first) {
-                ui.print_line("")?;
-            }
-            ui.print_heading(heading)?;
-            for line in lines {
-                ui.print_line(visible_line(&format!("  {line}")))?;
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 fn shown_gap(gap: &CoverageGap<'_>) -> String {

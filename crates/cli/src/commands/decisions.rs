@@ -1,12 +1,10 @@
 //! `brief decisions`
 
-use std::process::ExitCode;
-
 use brief_engine::{BriefedDecision, Briefing, structured};
 use clap::Args;
 
-use super::question::{DialectArg, PathOrAll, Typed, WhyHint, request, shown_place};
-use crate::error::CommandError;
+use super::question::{DialectArg, PathOrAll, TypedQuestion, WhyHint, request, shown_place};
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -21,34 +19,27 @@ pub(crate) struct DecisionsArgs {
     json: bool,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &DecisionsArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DecisionsArgs) -> Result {
     let session = &session.remembering();
     let path = args.scope.path.as_deref();
     let only = [DialectArg::new(&structured::Structured)];
-    let typed = Typed::new(path, &only);
+    let typed = TypedQuestion::new(path, &only);
     let request = request(session, path)?.only([structured::NAME]);
     typed.warn_if_outside(ui, &request.moment)?;
     let mut briefing = request.resolve();
     briefing.keep_decisions();
     if args.json {
-        typed.print_json(ui, "decisions", &briefing)?;
-        return Ok(ExitCode::SUCCESS);
+        return typed.print_json(ui, "decisions", &briefing);
     }
     ui.mention(&briefing.diagnostics, briefing.root())?;
     if briefing.decisions.is_empty() {
         let Briefing { moment, files, .. } = &briefing;
-        typed.explain_nothing(ui, moment, *files, "decisions", WhyHint::Given)?;
-        return Ok(ExitCode::SUCCESS);
+        return typed.explain_nothing(ui, moment, *files, "decisions", WhyHint::Given);
     }
-    print_decisions(ui, &briefing)?;
-    Ok(ExitCode::SUCCESS)
+    print_decisions(ui, &briefing)
 }
 
-fn print_decisions(ui: &mut Ui, briefing: &Briefing) -> Result<(), CommandError> {
+fn print_decisions(ui: &mut Ui, briefing: &Briefing) -> Result {
     for (index, BriefedDecision { decision, path, .. }) in briefing.decisions.iter().enumerate() {
         if index > 0 {
             ui.print_line("")?;

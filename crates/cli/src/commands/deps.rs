@@ -1,22 +1,18 @@
 //! `brief deps`
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use brief_dialects::dependencies::{
-    DependencyExtent, LockedDependency, Package, PackageId, ShippedKind,
-};
+use brief_dialects::dependencies::{DependencyExtent, LockedDependency, Package, ShippedKind};
 use brief_engine::shipped::{ShippedGuidance, ShippingPackage};
 use brief_engine::{Target, TargetKind};
 use brief_registry::install::ProjectPaths;
-use brief_syntax::render::{Envelope, path_below};
-use brief_syntax::text::{grouped, visible_line};
+use brief_syntax::render::path_below;
+use brief_syntax::text::{counted, grouped, visible_line};
 use clap::Args;
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::question::Counting;
-use crate::error::CommandError;
+use super::question::CountingArgs;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -35,48 +31,14 @@ pub(crate) struct DepsArgs {
     all: bool,
 
     #[command(flatten)]
-    counting: Counting,
+    counting: CountingArgs,
 
     /// Print JSON: each package with its files, tokens and capabilities
     #[arg(long)]
     json: bool,
 }
 
-#[derive(Serialize)]
-struct JsonDeps<'d> {
-    directory: &'d str,
-    packages: Vec<JsonPackage<'d>>,
-    looked_at: usize,
-    notes: &'d [String],
-}
-
-#[derive(Serialize)]
-struct JsonPackage<'d> {
-    package: &'d PackageId,
-    declared: Option<&'d str>,
-    direct: bool,
-    place: Cow<'d, str>,
-    recorded: Option<&'d str>,
-    tokens: usize,
-    files: Vec<JsonShipped<'d>>,
-    capabilities: &'d [String],
-}
-
-#[derive(Serialize)]
-struct JsonShipped<'d> {
-    kind: &'static str,
-    name: &'d str,
-    path: Cow<'d, str>,
-    description: &'d str,
-    tokens: usize,
-    problem: Option<&'d str>,
-}
-
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &DepsArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DepsArgs) -> Result {
     let project = session.project()?;
     let root = project.root().path();
     let typed = args.path.as_deref().unwrap_or(Path::new("."));
@@ -92,14 +54,14 @@ pub(crate) fn run(
     let recorded = lock.ok().flatten().unwrap_or_default().dependencies;
     if args.json {
         let directory = Target::from_names(target.directories().to_vec(), TargetKind::Directory);
-        let body = JsonDeps {
-            directory: directory.slashed(),
-            packages: found.packages.iter().map(|one| json(root, one, &recorded)).collect(),
-            looked_at: found.looked_at,
-            notes: &found.notes,
-        };
-        ui.print_json(&Envelope { kind: "deps", root, diagnostics: &[], body })?;
-        return Ok(ExitCode::SUCCESS);
+        let packages = found.packages.iter().map(|one| json(root, one, &recorded));
+        let body = json!({
+            "directory": directory.slashed(),
+            "packages": packages.collect::<Vec<_>>(),
+            "looked_at": found.looked_at,
+            "notes": found.notes,
+        });
+        return ui.print_json("deps", root, &[], body);
     }
     for note in &found.notes {
         ui.warning(&visible_line(note))?;
@@ -115,7 +77,7 @@ pub(crate) fn run(
     if found.packages.iter().any(|one| record_of(&one.package, &recorded).is_none()) {
         ui.hint("`offer = [\"NAME\"]` in `[dependencies]` of brief.toml and `brief sync` offer a package to agents")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn print(
@@ -123,7 +85,7 @@ fn print(
     root: &Path,
     found: &ShippedGuidance,
     recorded: &[LockedDependency],
-) -> Result<(), CommandError> {
+) -> Result {
     let mut is_second = false;
     for (heading, is_direct) in [("direct dependencies", true), ("other packages", false)] {
         let packages = found.packages.iter().filter(|one| one.package.is_direct == is_direct);
@@ -160,10 +122,8 @@ fn print(
 /// Names the kinds of a package's texts.
 fn kinds(one: &ShippingPackage) -> String {
     let kinds = one.kinds().into_iter().map(|(kind, count)| match (kind, count) {
-        (ShippedKind::Skill, 1) => "1 skill".to_owned(),
-        (ShippedKind::Skill, count) => format!("{count} skills"),
-        (ShippedKind::Context, 1) => "1 .context file".to_owned(),
-        (ShippedKind::Context, count) => format!("{count} .context files"),
+        (ShippedKind::Skill, count) => counted(count, "skill"),
+        (ShippedKind::Context, count) => counted(count, ".context file"),
         (kind, _) => kind.as_str().to_owned(),
     });
     kinds.collect::<Vec<_>>().join(", ")
@@ -177,28 +137,26 @@ fn record_of<'r>(package: &Package, recorded: &'r [LockedDependency]) -> Option<
     recorded.iter().find(is_it).map(|locked| locked.id.version.as_str())
 }
 
-fn json<'d>(
-    root: &Path,
-    one: &'d ShippingPackage,
-    recorded: &'d [LockedDependency],
-) -> JsonPackage<'d> {
+fn json(root: &Path, one: &ShippingPackage, recorded: &[LockedDependency]) -> Value {
     let Package { id, declared, is_direct, directory, .. } = &one.package;
-    let files = one.texts.iter().map(|(text, tokens)| JsonShipped {
-        kind: text.file.kind.as_str(),
-        name: &text.name,
-        path: path_below(root, &text.path),
-        description: &text.description,
-        tokens: *tokens,
-        problem: text.problem.as_deref(),
+    let files = one.texts.iter().map(|(text, tokens)| {
+        json!({
+            "kind": text.file.kind.as_str(),
+            "name": text.name,
+            "path": path_below(root, &text.path),
+            "description": text.description,
+            "tokens": tokens,
+            "problem": text.problem,
+        })
     });
-    JsonPackage {
-        package: id,
-        declared: declared.as_deref(),
-        direct: *is_direct,
-        place: path_below(root, directory),
-        recorded: record_of(&one.package, recorded),
-        tokens: one.tokens(),
-        files: files.collect(),
-        capabilities: &one.capabilities,
-    }
+    json!({
+        "package": id,
+        "declared": declared,
+        "direct": is_direct,
+        "place": path_below(root, directory),
+        "recorded": record_of(&one.package, recorded),
+        "tokens": one.tokens(),
+        "files": files.collect::<Vec<_>>(),
+        "capabilities": one.capabilities,
+    })
 }

@@ -1,7 +1,6 @@
 //! `brief diff`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_engine::diff::{
     self, Comparison, DiffQuestion, DiffReport, ItemChange, ItemChangeKind, slashed_below,
@@ -13,13 +12,12 @@ use brief_serve::revisions::{
 };
 use brief_syntax::Diagnostic;
 use brief_syntax::paths::{cleaned_below, slashed};
-use brief_syntax::render::Envelope;
 use brief_syntax::text::{grouped, visible_line};
 use clap::Args;
 
 use super::mcp_servers;
-use super::question::{DialectArg, When, dialects};
-use crate::error::{CommandError, ErrorKind};
+use super::question::{DialectArg, MomentArgs, dialects};
+use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -49,7 +47,7 @@ pub(crate) struct DiffArgs {
     paths: Vec<PathBuf>,
 
     #[command(flatten)]
-    when: When,
+    when: MomentArgs,
 
     /// Only this dialect; may be given several times
     #[arg(long, value_name = "DIALECT")]
@@ -72,11 +70,7 @@ pub(crate) struct DiffArgs {
     json: bool,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &DiffArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DiffArgs) -> Result {
     let started = session.root()?;
     let revisions = Revisions::parse(&args.from, args.to.as_deref());
     let compared = ComparedRevisions::read(
@@ -89,8 +83,8 @@ pub(crate) fn run(
     let within = within(args)?;
     let ComparedRevisions { root, before, after, changed, .. } = &compared;
     let moment = Moment {
-        action: args.when.on.action(),
-        timing: args.when.when.timing(),
+        action: args.when.on,
+        timing: args.when.when,
         client: args.client.clone(),
         ..Moment::default()
     };
@@ -103,12 +97,12 @@ pub(crate) fn run(
         let to = after.side(root, &new_problems);
         let comparison = &comparison;
         let body = DiffReport { root, from, to, moment: &moment, comparison };
-        ui.print_json(&Envelope { kind: "diff", root, diagnostics: &new_problems, body })?;
+        ui.print_json("diff", root, &new_problems, body)?;
     } else {
         mention(ui, before, &old_problems, root)?;
         mention(ui, after, &new_problems, root)?;
         for (index, change) in comparison.changes.iter().enumerate() {
-            let printer = Printer { root, comparison: &comparison };
+            let printer = ChangePrinter { root, comparison: &comparison };
             if args.stat {
                 printer.print_line(ui, change)?;
                 continue;
@@ -120,8 +114,7 @@ pub(crate) fn run(
         }
         ui.status(&summary(&comparison, before, after))?;
     }
-    let is_different = args.exit_code && !comparison.changes.is_empty();
-    Ok(if is_different { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(args.exit_code && !comparison.changes.is_empty())
 }
 
 fn refusal(error: &HistoryError) -> CommandError {
@@ -133,7 +126,7 @@ fn refusal(error: &HistoryError) -> CommandError {
 }
 
 /// Returns the paths to compare, below the root.
-fn within(args: &DiffArgs) -> Result<Vec<String>, CommandError> {
+fn within(args: &DiffArgs) -> Result<Vec<String>> {
     args.paths
         .iter()
         .map(|path| {
@@ -150,7 +143,7 @@ fn within(args: &DiffArgs) -> Result<Vec<String>, CommandError> {
 }
 
 /// Warns of unknown paths: a typing error would look like no change.
-fn warn_of_unknown(ui: &mut Ui, new: &Catalog, within: &[String]) -> Result<(), CommandError> {
+fn warn_of_unknown(ui: &mut Ui, new: &Catalog, within: &[String]) -> Result {
     let Some(project) = new.files() else { return Ok(()) };
     for path in within.iter().filter(|path| !path.is_empty()) {
         let is_file = project.files.binary_search(path).is_ok();
@@ -161,12 +154,7 @@ fn warn_of_unknown(ui: &mut Ui, new: &Catalog, within: &[String]) -> Result<(), 
     Ok(())
 }
 
-fn mention(
-    ui: &mut Ui,
-    state: &ComparedState,
-    problems: &[Diagnostic],
-    root: &Path,
-) -> Result<(), CommandError> {
+fn mention(ui: &mut Ui, state: &ComparedState, problems: &[Diagnostic], root: &Path) -> Result {
     for problem in problems {
         let place = format!("{}:{}", slashed_below(root, problem.path()), problem.position().line);
         let (message, code) = (&problem.message, problem.code());
@@ -176,14 +164,14 @@ fn mention(
 }
 
 /// Formats changes for people.
-struct Printer<'p> {
+struct ChangePrinter<'p> {
     root: &'p Path,
     comparison: &'p Comparison<'p>,
 }
 
-impl Printer<'_> {
+impl ChangePrinter<'_> {
     /// Prints a change with its text.
-    fn print(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result<(), CommandError> {
+    fn print(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result {
         ui.print_heading(&change_heading(self.root, change))?;
         let files = concerned(&self.comparison.cover(change));
         ui.print_line(format!("  {}", visible_line(&files)))?;
@@ -202,7 +190,7 @@ impl Printer<'_> {
     }
 
     /// Prints a change in one line.
-    fn print_line(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result<(), CommandError> {
+    fn print_line(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result {
         let heading = change_heading(self.root, change);
         let lines = changed_lines(change);
         let count = |sign| lines.iter().filter(|line| line.starts_with(sign)).count();
@@ -213,8 +201,7 @@ impl Printer<'_> {
             ItemChangeKind::State | ItemChangeKind::Moved | ItemChangeKind::Order => String::new(),
         };
         let cover = concerned(&self.comparison.cover(change));
-        ui.print_line(visible_line(&format!("{heading}{lines}, {cover}")))?;
-        Ok(())
+        ui.print_line(visible_line(&format!("{heading}{lines}, {cover}")))
     }
 }
 

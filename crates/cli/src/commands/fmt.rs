@@ -1,15 +1,14 @@
 //! `brief fmt`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_engine::portable::{self, CLIENTS, format};
-use brief_syntax::render::{Envelope, path_below};
+use brief_syntax::render::path_below;
 use clap::Args;
 use serde::Serialize;
 
 use super::whole::counted;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -47,11 +46,7 @@ struct UnformattedFile {
     reason: String,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &FmtArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FmtArgs) -> Result {
     let root = session.root()?;
     let system = session.system();
     let outside = || {
@@ -89,14 +84,14 @@ pub(crate) fn run(
     let failed = args.check && !formatted.changed.is_empty();
     if args.json {
         let (root, body) = (root.path(), formatted);
-        ui.print_json(&Envelope { kind: "fmt", root, diagnostics: &[], body })?;
+        ui.print_json("fmt", root, &[], body)?;
     } else {
         print(ui, &formatted, args.check)?;
     }
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(failed)
 }
 
-fn print(ui: &mut Ui, formatted: &FormatAnswer, is_check: bool) -> Result<(), CommandError> {
+fn print(ui: &mut Ui, formatted: &FormatAnswer, is_check: bool) -> Result {
     for UnformattedFile { path, reason } in &formatted.kept {
         ui.warning(&format!("{path}: the body keeps its layout: {reason}"))?;
     }
@@ -105,6 +100,5 @@ fn print(ui: &mut Ui, formatted: &FormatAnswer, is_check: bool) -> Result<(), Co
     }
     let verb = if is_check { "would change" } else { "changed" };
     let files = counted(formatted.files, "file");
-    ui.status(&format!("{} of {files} {verb}", formatted.changed.len()))?;
-    Ok(())
+    ui.status(&format!("{} of {files} {verb}", formatted.changed.len()))
 }

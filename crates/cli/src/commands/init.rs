@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::io;
 use std::path::Path;
-use std::process::ExitCode;
 
 use brief_clients::client_file::{ClientFile, FileEdit};
 use brief_clients::compile::ClientsInUse;
@@ -12,13 +11,13 @@ use brief_engine::System;
 use brief_engine::structured::FILE_NAMES;
 use brief_registry::install::InstallMode;
 use brief_registry::manifest::ManifestEdit;
-use brief_syntax::render::{Envelope, path_below};
+use brief_syntax::render::path_below;
 use brief_syntax::system::resolved_home;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
-use crate::error::CommandError;
-use crate::installation::{Installation, Where};
+use crate::error::{CommandError, Result};
+use crate::installation::{Installation, InstallationArg};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -33,26 +32,10 @@ pub(crate) struct InitArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct Created<'p> {
-    created: [Cow<'p, str>; 1],
-}
-
-#[derive(Debug, Serialize)]
-struct SetUp<'p> {
-    created: Vec<Cow<'p, str>>,
-    updated: Vec<Cow<'p, str>>,
-    clients: Vec<String>,
-}
-
 /// A file that explains itself, passes lint, and applies to everything until it is edited.
 const STARTER: &str = include_str!("init/AGENTS.yaml");
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &InitArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &InitArgs) -> Result {
     let root = session.root()?;
     let refused = |error| match error {
         StarterError::Exists(name) => CommandError::refused(format!("`{name}` already exists"))
@@ -62,11 +45,8 @@ pub(crate) fn run(
         }
     };
     refuse_taken(session.system(), root.path()).map_err(refused)?;
-    let place = Where { global: false };
-    let installation = match Installation::find_for(ui, session, &place, InstallMode::Write)? {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+    let place = InstallationArg { global: false };
+    let installation = Installation::find_for(ui, session, &place, InstallMode::Write)?;
     let manifest = installation.project.manifest();
     let had_manifest = installation.manifest.is_some();
     // The starter comes last: while it is missing, the next run does all of this again.
@@ -81,9 +61,8 @@ pub(crate) fn run(
     };
     if args.json {
         let clients = found.map(|found| found.clients).unwrap_or_default();
-        let body = SetUp { created, updated, clients };
-        ui.print_json(&Envelope { kind: "init", root: root.path(), diagnostics: &[], body })?;
-        return Ok(ExitCode::SUCCESS);
+        let body = json!({ "created": created, "updated": updated, "clients": clients });
+        return ui.print_json("init", root.path(), &[], body);
     }
     if let Some(ClientsInUse { clients, signs }) = &found {
         let (used, signs) = (clients.join(", "), signs.join(", "));
@@ -91,15 +70,11 @@ pub(crate) fn run(
     }
     let written: Vec<Cow<'_, str>> = updated.into_iter().chain(created).collect();
     ui.status(&format!("wrote {}", written.join(", ")))?;
-    ui.hint("edit it, then ask: brief why README.md")?;
-    Ok(ExitCode::SUCCESS)
+    ui.hint("edit it, then ask: brief why README.md")
 }
 
 /// Finds the clients of a project that names none and has installed nothing.
-fn found_clients(
-    session: &Session,
-    installation: &Installation,
-) -> Result<Option<ClientsInUse>, CommandError> {
+fn found_clients(session: &Session, installation: &Installation) -> Result<Option<ClientsInUse>> {
     let system = session.system();
     let is_named = installation.clients.settings().clients.is_some();
     let has_sources =
@@ -117,7 +92,7 @@ fn record(
     session: &Session,
     installation: &Installation,
     found: &ClientsInUse,
-) -> Result<FileEdit, CommandError> {
+) -> Result<FileEdit> {
     let name = config::FILE_NAME;
     let ClientsInUse { clients, signs } = found.clone();
     let file = ClientFile::open(session.system(), &installation.project.config, name)
@@ -134,11 +109,10 @@ pub(super) fn print_created(
     session: &Session,
     kind: &'static str,
     path: &Path,
-) -> Result<ExitCode, CommandError> {
+) -> Result {
     let root = session.root()?;
-    let body = Created { created: [path_below(root.path(), path)] };
-    ui.print_json(&Envelope { kind, root: root.path(), diagnostics: &[], body })?;
-    Ok(ExitCode::SUCCESS)
+    let body = json!({ "created": [path_below(root.path(), path)] });
+    ui.print_json(kind, root.path(), &[], body)
 }
 
 /// The reason why the starter was not written.

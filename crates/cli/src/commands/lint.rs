@@ -1,18 +1,17 @@
 //! `brief lint`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_engine::baseline::Baseline;
 use brief_engine::lint::{Findings, UncheckedPath, UnwrittenFix};
 use brief_serve::configuration::ProjectConfiguration;
 use brief_syntax::diagnostic::Applicability;
-use brief_syntax::render::{Envelope, github, sarif};
+use brief_syntax::render::{github, sarif};
 use brief_syntax::{Severity, limits};
 use clap::{Args, ValueEnum};
 
 use crate::commands::whole::counted;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, Result, refuse_if};
 use crate::explain;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -34,7 +33,7 @@ pub(crate) struct LintArgs {
 
     /// The format of the findings
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: FindingsFormat,
 
     /// Print JSON: the findings, and how many there are; the same as `--format json`
     #[arg(long, conflicts_with = "format")]
@@ -71,7 +70,7 @@ pub(crate) struct LintArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
+pub(super) enum FindingsFormat {
     Text,
     Json,
     Sarif,
@@ -82,14 +81,9 @@ pub(super) enum Format {
 /// The name of a baseline file, unless the user names another.
 const BASELINE: &str = "brief-baseline.json";
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &LintArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
     if let Some(code) = &args.explain {
-        ui.print_raw(&explain::explanation(code)?)?;
-        return Ok(ExitCode::SUCCESS);
+        return ui.print_raw(&explain::explanation(code)?);
     }
     let project = session.directory_project()?;
     let mut lint = project
@@ -114,27 +108,21 @@ pub(crate) fn run(
         found.known = baseline.leave_out(&mut found.diagnostics, root);
     }
     let (errors, warnings) = (found.count(Severity::Error), found.count(Severity::Warning));
-    match if args.json { Format::Json } else { args.format } {
-        Format::Text => {
+    match if args.json { FindingsFormat::Json } else { args.format } {
+        FindingsFormat::Text => {
             ui.print_diagnostics(&found.diagnostics, root)?;
             ui.status(&summary(&found, errors, warnings))?;
         }
-        Format::Json => ui.print_json(&Envelope {
-            kind: "lint",
-            root,
-            diagnostics: &found.diagnostics,
-            body: &found,
-        })?,
-        Format::Github => ui.print_raw(&github(&found.diagnostics, root))?,
-        Format::Sarif => {
+        FindingsFormat::Json => ui.print_json("lint", root, &found.diagnostics, &found)?,
+        FindingsFormat::Github => ui.print_raw(&github(&found.diagnostics, root))?,
+        FindingsFormat::Sarif => {
             ui.print_document(&sarif(&found.diagnostics, root, env!("CARGO_PKG_VERSION")))?;
         }
     }
     if found.files == 0 {
         ui.warning("no guidance files found")?;
     }
-    let failed = errors > 0 || args.strict && warnings > 0;
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(errors > 0 || args.strict && warnings > 0)
 }
 
 fn refusal(problem: &UncheckedPath, path: &Path, root: &Path) -> CommandError {
@@ -146,7 +134,7 @@ fn refusal(problem: &UncheckedPath, path: &Path, root: &Path) -> CommandError {
     }
 }
 
-fn read_baseline(session: &Session, path: &Path) -> Result<Baseline, CommandError> {
+fn read_baseline(session: &Session, path: &Path) -> Result<Baseline> {
     let shown = path.display();
     let bytes = session.system().read(path, limits::FILE_BYTES).map_err(|error| {
         CommandError::refused(format!("the baseline `{shown}` cannot be read: {error}"))
@@ -158,20 +146,14 @@ fn read_baseline(session: &Session, path: &Path) -> Result<Baseline, CommandErro
     })
 }
 
-fn write_baseline(
-    ui: &mut Ui,
-    session: &Session,
-    path: &Path,
-    baseline: &Baseline,
-) -> Result<(), CommandError> {
+fn write_baseline(ui: &mut Ui, session: &Session, path: &Path, baseline: &Baseline) -> Result {
     let shown = path.display();
     let refused = |problem: &dyn std::fmt::Display| {
         CommandError::refused(format!("the baseline `{shown}` cannot be written: {problem}"))
     };
     let text = baseline.to_text().map_err(|error| refused(&error))?;
     session.system().replace_file(path, text.as_bytes()).map_err(|error| refused(&error))?;
-    ui.status(&format!("{shown} records {}", counted(baseline.count(), "finding")))?;
-    Ok(())
+    ui.status(&format!("{shown} records {}", counted(baseline.count(), "finding")))
 }
 
 fn unwritten(fix: &UnwrittenFix) -> CommandError {

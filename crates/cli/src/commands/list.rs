@@ -1,28 +1,27 @@
 //! `brief list`
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use brief_dialects::dependencies::LockedDependency;
+use brief_dialects::portable::PortableItem;
 use brief_dialects::portable::output::SharedEntry;
-use brief_dialects::portable::{ItemId, PortableItem};
 use brief_registry::install::{
-    InstallError, ListedBundle, ListedFile, ListedItem, ListedPlugin, SourceInventory,
-    SourceListing, list_source,
+    InstallError, ListedBundle, ListedFile, ListedPlugin, SourceInventory, SourceListing,
+    list_source,
 };
 use brief_registry::lock::{Lock, LockedItem};
 use brief_registry::manifest::{Manifest, ManifestPlace};
 use brief_registry::{Event, Network, SourceAddress};
-use brief_syntax::render::Envelope;
 use brief_syntax::system::System;
-use brief_syntax::text::{fold, visible_line};
+use brief_syntax::text::{counted, fold, visible_line};
 use brief_syntax::yaml::Node;
 use clap::Args;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::add::{ITEMS, elsewhere};
-use crate::error::{CommandError, ErrorKind};
-use crate::installation::{self, Installation, JsonSource, Where, short};
+use crate::error::{CommandError, Result, refuse_if};
+use crate::installation::{self, Installation, InstallationArg, JsonSource, full_name, short};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -42,18 +41,11 @@ pub(crate) struct ListArgs {
     offline: bool,
 
     #[command(flatten)]
-    place: Where,
+    place: InstallationArg,
 
     /// Print JSON: sources and items, with the metadata that their authors gave them
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Serialize)]
-struct JsonList<'l> {
-    project: String,
-    sources: Vec<JsonSource<'l>>,
-    items: Vec<InstalledRow<'l>>,
 }
 
 #[derive(Serialize)]
@@ -68,34 +60,11 @@ struct InstalledRow<'l> {
     path: &'l str,
     sha256: &'l str,
     bundles: &'l [String],
-    files: Vec<JsonFile<'l>>,
+    files: Vec<Value>,
 }
 
-#[derive(Debug, Serialize)]
-struct JsonFile<'l> {
-    path: &'l str,
-    sha256: &'l str,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonAvailable<'l> {
-    source: String,
-    commit: Option<&'l str>,
-    items: &'l [ListedItem],
-    bundles: &'l [ListedBundle],
-    outside: &'l [ListedPlugin],
-    left_out: &'l [ListedFile],
-}
-
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &ListArgs,
-) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.place)? {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
+    let installation = Installation::find(ui, session, &args.place)?;
     let manifest = installation.manifest.clone().unwrap_or_default();
     if let Some(source) = &args.available {
         return available(ui, session, &installation, source, args);
@@ -117,29 +86,29 @@ pub(crate) fn run(
     }
     if !args.json {
         for LockedDependency { id, files, .. } in &lock.dependencies {
-            let files = if files.len() == 1 { "1 file" } else { &format!("{} files", files.len()) };
+            let files = counted(files.len(), "file");
             ui.print_line(visible_line(&format!("{}:{id}  {files} of a package", id.ecosystem)))?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn full_name(id: &ItemId) -> String {
-    format!("{}/{}", id.kind, id.name)
-}
-
-fn print_list(ui: &mut Ui, lock: &Lock) -> Result<(), CommandError> {
+fn print_list(ui: &mut Ui, lock: &Lock) -> Result {
     let widest = lock.items.keys().map(|id| full_name(id).len()).max().unwrap_or_default();
     for (id, item) in &lock.items {
         let from = origin(lock, item);
-        let version = item.version.as_deref().map_or(String::new(), |text| format!(" {text}"));
-        let bundles = match item.bundles.as_slice() {
-            [] => String::new(),
-            names => format!(" ({})", names.join(", ")),
-        };
-        ui.print_line(format!("{:widest$}  {from}{version}{bundles}", full_name(id)))?;
+        ui.print_line(format!("{:widest$}  {from}{}", full_name(id), details(item)))?;
     }
     Ok(())
+}
+
+/// Returns the version of an item and the bundles that bring it.
+fn details(item: &LockedItem) -> String {
+    let version = item.version.as_deref().map_or(String::new(), |text| format!(" {text}"));
+    match item.bundles.as_slice() {
+        [] => version,
+        names => format!("{version} ({})", names.join(", ")),
+    }
 }
 
 /// Returns the source of an item, with its commit.
@@ -151,7 +120,7 @@ fn origin(lock: &Lock, item: &LockedItem) -> String {
     }
 }
 
-fn print_tree(ui: &mut Ui, lock: &Lock) -> Result<(), CommandError> {
+fn print_tree(ui: &mut Ui, lock: &Lock) -> Result {
     for (name, source) in &lock.sources {
         let place = match &source.place {
             ManifestPlace::Git { git, reference, .. } => match reference {
@@ -172,12 +141,7 @@ fn print_tree(ui: &mut Ui, lock: &Lock) -> Result<(), CommandError> {
             ui.print_line(format!("  bundle/{bundle}{version}"))?;
         }
         for (id, item) in lock.items.iter().filter(|(_, item)| item.source == *name) {
-            let version = item.version.as_deref().map_or(String::new(), |text| format!(" {text}"));
-            let bundles = match item.bundles.as_slice() {
-                [] => String::new(),
-                names => format!(" ({})", names.join(", ")),
-            };
-            ui.print_line(format!("  {}{version}{bundles}", full_name(id)))?;
+            ui.print_line(format!("  {}{}", full_name(id), details(item)))?;
             for path in item.files.keys() {
                 ui.print_line(format!("    {path}"))?;
             }
@@ -196,7 +160,7 @@ fn print_json(
     installation: &Installation,
     manifest: &Manifest,
     lock: &Lock,
-) -> Result<(), CommandError> {
+) -> Result {
     let known = installation.clients.profiles().ids();
     let (system, project) = (session.system(), &installation.project);
     let inventory = SourceInventory::read(system, project, manifest, lock, &known);
@@ -218,17 +182,18 @@ fn print_json(
             path: &item.path,
             sha256: &item.sha256,
             bundles: &item.bundles,
-            files: files.map(|(path, file)| JsonFile { path, sha256: &file.sha256 }).collect(),
+            files: files
+                .map(|(path, file)| json!({ "path": path, "sha256": file.sha256 }))
+                .collect(),
         }
     });
     let root = &project.outputs;
-    let body = JsonList {
-        project: project.outputs.to_string_lossy().into_owned(),
-        sources: sources.collect(),
-        items: items.collect(),
-    };
-    ui.print_json(&Envelope { kind: "list", root, diagnostics: &[], body })?;
-    Ok(())
+    let body = json!({
+        "project": project.outputs.to_string_lossy(),
+        "sources": sources.collect::<Vec<_>>(),
+        "items": items.collect::<Vec<_>>(),
+    });
+    ui.print_json("list", root, &[], body)
 }
 
 /// A source that a user typed.
@@ -247,7 +212,7 @@ pub(super) fn look<T>(
     installation: &Installation,
     args: &SourceArgs<'_>,
     work: impl FnOnce(&SourceQuestion<'_>) -> Result<T, InstallError>,
-) -> Result<(SourceAddress, T), CommandError> {
+) -> Result<(SourceAddress, T)> {
     let (system, text) = (session.system(), args.text);
     let clients = installation.clients.profiles().ids();
     let usage = |error: brief_registry::SourceError| CommandError::usage(error.to_string());
@@ -294,7 +259,7 @@ fn available(
     installation: &Installation,
     text: &str,
     args: &ListArgs,
-) -> Result<ExitCode, CommandError> {
+) -> Result {
     let asked = SourceArgs { text, offline: args.offline };
     let (source, found) = look(ui, session, installation, &asked, |asked| {
         let SourceQuestion { system, source, base, clients, network, observer } = *asked;
@@ -304,15 +269,15 @@ fn available(
     let problems = listing.problems(&source.to_string());
     let is_empty = listing.items.is_empty() && listing.bundles.is_empty();
     if args.json {
-        let body = JsonAvailable {
-            source: source.to_string(),
-            commit: found.commit.as_deref(),
-            items: &listing.items,
-            bundles: &listing.bundles,
-            outside: &listing.outside,
-            left_out: &listing.left_out,
-        };
-        ui.print_json(&Envelope { kind: "list", root: base, diagnostics: &problems, body })?;
+        let body = json!({
+            "source": source.to_string(),
+            "commit": found.commit,
+            "items": listing.items,
+            "bundles": listing.bundles,
+            "outside": listing.outside,
+            "left_out": listing.left_out,
+        });
+        ui.print_json("list", base, &problems, body)?;
     } else {
         for note in &found.notes {
             ui.warning(note)?;
@@ -329,11 +294,11 @@ fn available(
             ui.hint(ITEMS)?;
         }
     }
-    Ok(if is_empty { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(is_empty)
 }
 
 /// Prints a line for each bundle and item. A description may have any number of lines.
-fn print_offers(ui: &mut Ui, listing: &SourceListing) -> Result<(), CommandError> {
+fn print_offers(ui: &mut Ui, listing: &SourceListing) -> Result {
     let width = ui.width();
     for bundle in &listing.bundles {
         let version = bundle.version.as_ref().map_or(String::new(), |text| format!(" {text}"));
@@ -354,17 +319,14 @@ fn print_offers(ui: &mut Ui, listing: &SourceListing) -> Result<(), CommandError
 fn more_than_items(bundle: &ListedBundle) -> String {
     let count =
         |name: &str| bundle.capabilities.iter().filter(|fact| fact.starts_with(name)).count();
-    let counted =
-        [("hook", "hooks", count("hooks ")), ("MCP server", "MCP servers", count("mcp-servers "))];
-    let counted = counted.into_iter().filter(|(.., count)| *count > 0);
-    let words: Vec<String> = counted
-        .map(|(one, many, count)| format!("{count} {}", if count == 1 { one } else { many }))
-        .collect();
+    let counts = [("hook", count("hooks ")), ("MCP server", count("mcp-servers "))];
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    let words: Vec<String> = counts.map(|(noun, count)| counted(count, noun)).collect();
     if words.is_empty() { String::new() } else { format!(" (also {})", words.join(", ")) }
 }
 
 /// Lists the rest of a source: plugins elsewhere, and files that were left out.
-fn tell_rest(ui: &mut Ui, listing: &SourceListing) -> Result<(), CommandError> {
+fn tell_rest(ui: &mut Ui, listing: &SourceListing) -> Result {
     if let Some(first) = listing.outside.first() {
         let count = listing.outside.len();
         let ListedPlugin { name, place, .. } = first;

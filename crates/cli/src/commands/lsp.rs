@@ -1,11 +1,9 @@
 //! `brief lsp`
 
-use std::process::ExitCode;
-
 use brief_serve::lsp::{self, LspEnding};
 use clap::Args;
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -20,14 +18,11 @@ pub(crate) struct LspArgs {
     stdio: bool,
 }
 
-pub(crate) fn run(ui: &mut Ui, session: &Session, _: &LspArgs) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, _: &LspArgs) -> Result {
     let input = ui.take_stdin();
     let ending =
         lsp::serve(&session.shared_system(), session.directory(), input, &mut |message| {
             ui.print_message(message)
         })?;
-    Ok(match ending {
-        LspEnding::Orderly => ExitCode::SUCCESS,
-        LspEnding::Abrupt => ErrorKind::Refused.exit_code(),
-    })
+    refuse_if(ending == LspEnding::Abrupt)
 }

@@ -1,13 +1,12 @@
 //! `brief man`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
-use brief_syntax::render::{Envelope, path_below};
+use brief_syntax::render::path_below;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -23,21 +22,11 @@ pub(crate) struct ManArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct WrittenPages {
-    created: Vec<String>,
-}
-
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &ManArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ManArgs) -> Result {
     let mut command = crate::command();
     command.build();
     let Some(directory) = &args.target else {
-        ui.print_raw(&page(command, "brief"))?;
-        return Ok(ExitCode::SUCCESS);
+        return ui.print_raw(&page(command, "brief"));
     };
     let (system, directory) = (session.system(), session.directory().join(directory));
     let mut created = Vec::new();
@@ -61,13 +50,13 @@ pub(crate) fn run(
     created.sort_unstable();
     if args.json {
         let root = session.root()?;
-        let created = created.iter().map(|path| path_below(root.path(), path).into_owned());
-        let body = WrittenPages { created: created.collect() };
-        ui.print_json(&Envelope { kind: "man", root: root.path(), diagnostics: &[], body })?;
+        let created = created.iter().map(|path| path_below(root.path(), path));
+        let body = json!({ "created": created.collect::<Vec<_>>() });
+        ui.print_json("man", root.path(), &[], body)?;
     } else {
         ui.status(&format!("wrote {} pages to {}", created.len(), directory.display()))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Returns the manual page of a command.

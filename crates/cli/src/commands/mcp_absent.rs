@@ -1,12 +1,11 @@
 //! `brief mcp`, in a program that was built without agents.
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use clap::Args;
 
 use super::mcp_servers::CheckedServer;
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -17,15 +16,15 @@ pub(crate) struct McpArgs {
     rest: Vec<OsString>,
 }
 
-pub(crate) fn run(_: &mut Ui, _: &Session, _: &McpArgs) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(_: &mut Ui, _: &Session, _: &McpArgs) -> Result {
     Err(absent())
 }
 
-pub(super) fn check(_: &mut Ui, _: &Session, _: bool) -> Result<Vec<CheckedServer>, CommandError> {
+pub(super) fn check(_: &mut Ui, _: &Session, _: bool) -> Result<Vec<CheckedServer>> {
     Err(absent())
 }
 
-pub(super) fn accept(_: &mut Ui, _: &Session, _: bool) -> Result<ExitCode, CommandError> {
+pub(super) fn accept(_: &mut Ui, _: &Session, _: bool) -> Result {
     Err(absent())
 }
 

@@ -1,7 +1,6 @@
 //! `brief mcp-servers`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_clients::mcp::{self, FoundServer, Protocol, Server, ServerFile, ServerScope, Transport};
 use brief_engine::hosted::CONFIG_NAME;
@@ -9,15 +8,15 @@ use brief_engine::mcp::{Connection, McpServer, ServerKind};
 use brief_engine::{McpServersReport, hosted};
 use brief_profiles::ServerProfile;
 use brief_syntax::limits;
-use brief_syntax::render::Envelope;
 use brief_syntax::system::{ReadError, home_directory};
 use brief_syntax::text::visible_line;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::question::request;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -63,7 +62,7 @@ pub(crate) struct McpServersArgs {
 struct Configured<'s> {
     mcp_servers: McpServersReport<'s>,
     /// The servers of clients' own files, each with its place.
-    client_servers: Vec<ClientServer>,
+    client_servers: Vec<Value>,
     /// The servers that were started.
     #[serde(skip_serializing_if = "Option::is_none")]
     checked: Option<Vec<CheckedServer>>,
@@ -80,46 +79,13 @@ pub(super) struct CheckedServer {
     pub(super) problem: Option<String>,
 }
 
-#[derive(Serialize)]
-struct ClientServer {
-    client: &'static str,
-    name: String,
-    path: String,
-    line: usize,
-    command: Option<String>,
-    args: Vec<String>,
-    url: Option<String>,
-    disabled: bool,
-}
-
-impl ClientServer {
-    fn new(file: &ServerFile, found: FoundServer) -> ClientServer {
-        let FoundServer { server, line, .. } = found;
-        let (command, args, url) = match server.transport {
-            Transport::Stdio { command, args, .. } => (Some(command), args, None),
-            Transport::Remote { url, .. } => (None, Vec::new(), Some(url)),
-        };
-        let (client, path) = (file.client, file.shown());
-        ClientServer {
-            client,
-            name: server.name,
-            path,
-            line,
-            command,
-            args,
-            url,
-            disabled: server.disabled,
-        }
-    }
-}
-
 /// Reads the servers of all clients' files at the top of the project and in the home directory. Prints the unreadable
 /// ones.
 fn of_clients(
     ui: &mut Ui,
     session: &Session,
     root: &Path,
-) -> Result<Vec<ClientServer>, CommandError> {
+) -> Result<Vec<(ServerFile, FoundServer)>> {
     let mut servers = Vec::new();
     let home = home_directory(session.system());
     let bases = [(Some(root.to_owned()), ServerScope::Project), (home, ServerScope::User)];
@@ -133,9 +99,7 @@ fn of_clients(
                 Err(error) => Err(error.to_string()),
             };
             match found {
-                Ok(found) => {
-                    servers.extend(found.into_iter().map(|found| ClientServer::new(&file, found)));
-                }
+                Ok(found) => servers.extend(found.into_iter().map(|found| (file, found))),
                 Err(problem) => ui.warning(&format!("{} is not read: {problem}", file.shown()))?,
             }
         }
@@ -147,11 +111,7 @@ pub(super) fn clients() -> PossibleValuesParser {
     PossibleValuesParser::new(mcp::clients().map(|(client, _)| client))
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &McpServersArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpServersArgs) -> Result {
     let session = &session.remembering();
     let mut request = request(session, Some(&args.path))?.only([hosted::NAME]);
     if let Some(mounted) = &args.mounted {
@@ -169,17 +129,17 @@ pub(crate) fn run(
     }
     let checked = if args.check { Some(super::mcp::check(ui, session, args.exec)?) } else { None };
     let has_failed = checked.iter().flatten().any(|server| server.problem.is_some());
-    let code = if has_failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS };
     if args.json {
         let mcp_servers = McpServersReport(servers);
-        let body = Configured { mcp_servers, client_servers: of_clients, checked };
-        ui.print_json(&Envelope { kind: "mcp-servers", root, diagnostics, body })?;
-        return Ok(code);
+        let client_servers = of_clients.iter().map(|(file, found)| json(file, found)).collect();
+        let body = Configured { mcp_servers, client_servers, checked };
+        ui.print_json("mcp-servers", root, diagnostics, body)?;
+        return refuse_if(has_failed);
     }
     ui.mention(diagnostics, root)?;
     if let Some(checked) = &checked {
         print_checked(ui, checked)?;
-        return Ok(code);
+        return refuse_if(has_failed);
     }
     if let Some(profile) = args.client.as_deref().and_then(mcp::profile) {
         let servers = servers.iter();
@@ -193,23 +153,18 @@ pub(crate) fn run(
             let disabled = if configured.server.disabled { ", disabled" } else { "" };
             ui.print_heading(&format!("{}  {place}:{line}{disabled}", configured.name))?;
             let words = match &configured.server.connection {
-                Connection::Command { command, args, .. } => {
-                    std::iter::once(command).chain(args).cloned().collect::<Vec<_>>().join(" ")
-                }
+                Connection::Command { command, args, .. } => command_line(command, args),
                 Connection::Url { url, .. } => url.clone(),
             };
             ui.print_line(format!("  {}", visible_line(&words)))?;
         }
-        for server in &of_clients {
-            let ClientServer { client, name, path, line, .. } = server;
+        for (file, FoundServer { server, line, .. }) in &of_clients {
+            let (name, client, path) = (&server.name, file.client, file.shown());
             let disabled = if server.disabled { ", disabled" } else { "" };
             ui.print_heading(&format!("{name}  {path}:{line}, for {client}{disabled}"))?;
-            let words = match (&server.command, &server.url) {
-                (Some(command), _) => {
-                    let words = std::iter::once(command).chain(&server.args).map(String::as_str);
-                    words.collect::<Vec<_>>().join(" ")
-                }
-                (None, url) => url.clone().unwrap_or_default(),
+            let words = match &server.transport {
+                Transport::Stdio { command, args, .. } => command_line(command, args),
+                Transport::Remote { url, .. } => url.clone(),
             };
             ui.print_line(format!("  {}", visible_line(&words)))?;
         }
@@ -219,10 +174,32 @@ pub(crate) fn run(
             ui.status("asking starts none of them; `--check` starts each and lists its tools")?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn print_checked(ui: &mut Ui, checked: &[CheckedServer]) -> Result<(), CommandError> {
+/// Returns a server of a client's own file, with its place.
+fn json(file: &ServerFile, FoundServer { server, line, .. }: &FoundServer) -> Value {
+    let (command, args, url) = match &server.transport {
+        Transport::Stdio { command, args, .. } => (Some(command), args.as_slice(), None),
+        Transport::Remote { url, .. } => (None, &[][..], Some(url)),
+    };
+    json!({
+        "client": file.client,
+        "name": server.name,
+        "path": file.shown(),
+        "line": line,
+        "command": command,
+        "args": args,
+        "url": url,
+        "disabled": server.disabled,
+    })
+}
+
+fn command_line(command: &str, args: &[String]) -> String {
+    std::iter::once(command).chain(args.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
+}
+
+fn print_checked(ui: &mut Ui, checked: &[CheckedServer]) -> Result {
     for server in checked {
         ui.print_heading(&format!("{}  {}", server.name, server.place))?;
         let words = match (&server.problem, &server.tools) {
@@ -242,11 +219,7 @@ fn print_checked(ui: &mut Ui, checked: &[CheckedServer]) -> Result<(), CommandEr
 }
 
 /// Prints servers in a client's format.
-pub(super) fn print_for(
-    ui: &mut Ui,
-    profile: &ServerProfile,
-    servers: &[Server],
-) -> Result<(), CommandError> {
+pub(super) fn print_for(ui: &mut Ui, profile: &ServerProfile, servers: &[Server]) -> Result {
     let written = mcp::write(profile, servers);
     for (name, reason) in &written.left_out {
         ui.warning(&format!("`{name}` is left out: {reason}"))?;
@@ -254,8 +227,7 @@ pub(super) fn print_for(
     ui.print_raw(&written.text)?;
     let home = || profile.home_file.as_ref().map(|file| format!("~/{file}"));
     let file = profile.file.as_ref().map(ToString::to_string).or_else(home);
-    ui.status(&format!("this is the content of {}", file.unwrap_or_default()))?;
-    Ok(())
+    ui.status(&format!("this is the content of {}", file.unwrap_or_default()))
 }
 
 /// Converts servers of any dialect to the model of the clients.

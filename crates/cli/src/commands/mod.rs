@@ -49,9 +49,7 @@ mod view;
 mod whole;
 mod why;
 
-use std::process::ExitCode;
-
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -97,12 +95,14 @@ macro_rules! commands {
             ui: &mut Ui,
             session: &Session,
             command: &Command,
-        ) -> Result<ExitCode, CommandError> {
-            let code = match command {
+        ) -> Result {
+            let outcome = match command {
                 $(Command::$variant(args) => $module::run(ui, session, args),)*
-            }?;
-            ui.flush()?;
-            Ok(code)
+            };
+            if outcome.as_ref().err().is_none_or(CommandError::is_reported) {
+                ui.flush()?;
+            }
+            outcome
         }
     };
 }

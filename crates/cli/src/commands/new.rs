@@ -1,13 +1,13 @@
 //! `brief new`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_engine::portable::{self, ItemKind, name_problem, scaffold};
 use brief_syntax::Root;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -15,6 +15,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
     /// The kind of item
+    #[arg(value_parser = kinds())]
     kind: NewKind,
 
     /// Its name: a-z, 0-9 and hyphens between them
@@ -29,30 +30,17 @@ pub(crate) struct NewArgs {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum NewKind {
-    Rule,
-    Skill,
-    Agent,
-    Command,
-    Bundle,
-}
+/// The kind of an item, or `None` for a bundle. The alias keeps clap from reading it as an optional argument.
+type NewKind = Option<ItemKind>;
 
-impl NewKind {
-    fn item(self) -> Option<ItemKind> {
-        match self {
-            NewKind::Rule => Some(ItemKind::Rule),
-            NewKind::Skill => Some(ItemKind::Skill),
-            NewKind::Agent => Some(ItemKind::Agent),
-            NewKind::Command => Some(ItemKind::Command),
-            NewKind::Bundle => None,
-        }
-    }
+fn kinds() -> impl TypedValueParser<Value = NewKind> {
+    PossibleValuesParser::new(["rule", "skill", "agent", "command", "bundle"])
+        .map(|name| ItemKind::from_name(&name))
 }
 
 /// Refuses a project that only installs items, because a new item there would reach no client. A
 /// registry that also installs items is accepted.
-fn refuse_consumer(session: &Session, item_root: &Path) -> Result<(), CommandError> {
+fn refuse_consumer(session: &Session, item_root: &Path) -> Result {
     let system = session.system();
     let directory = session.directory().join(item_root);
     let project = session.installed_project()?;
@@ -71,11 +59,7 @@ fn refuse_consumer(session: &Session, item_root: &Path) -> Result<(), CommandErr
         .with_hint("write the item in the registry that it is to come from; `brief add DIRECTORY` tries it here"))
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &NewArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &NewArgs) -> Result {
     if let Some(problem) = name_problem(&args.name) {
         let message = format!("`{}` is not a valid name: {problem}", args.name);
         return Err(CommandError::usage(message)
@@ -83,7 +67,7 @@ pub(crate) fn run(
     }
     refuse_consumer(session, &args.item_root)?;
     let name = &args.name;
-    let (below, text) = match args.kind.item() {
+    let (below, text) = match args.kind {
         Some(kind) => {
             let below = PathBuf::from(kind.folder()).join(name).join(kind.entrypoint());
             (below, scaffold::item(kind, name))
@@ -108,6 +92,5 @@ pub(crate) fn run(
     if args.json {
         return super::init::print_created(ui, session, "new", &path);
     }
-    ui.print_line(shown.display())?;
-    Ok(ExitCode::SUCCESS)
+    ui.print_line(shown.display())
 }

@@ -1,14 +1,11 @@
 //! `brief outdated`
 
-use std::process::ExitCode;
-
 use brief_registry::install::{self, Newest};
-use brief_syntax::render::Envelope;
 use clap::Args;
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::error::{CommandError, ErrorKind};
-use crate::installation::{self, Installation, Where, short};
+use crate::error::{Result, refuse_if};
+use crate::installation::{self, Installation, InstallationArg, short};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -18,38 +15,15 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(crate) struct OutdatedArgs {
     #[command(flatten)]
-    place: Where,
+    place: InstallationArg,
 
     /// Print JSON: each source with its commits
     #[arg(long)]
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct Sources<'o> {
-    sources: Vec<JsonOutdated<'o>>,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonOutdated<'o> {
-    name: &'o str,
-    r#ref: Option<&'o str>,
-    locked: Option<&'o str>,
-    commit: Option<&'o str>,
-    newer_tag: Option<&'o str>,
-    outdated: bool,
-    error: Option<&'o str>,
-}
-
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &OutdatedArgs,
-) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.place)? {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &OutdatedArgs) -> Result {
+    let installation = Installation::find(ui, session, &args.place)?;
     let manifest = installation.manifest.clone().unwrap_or_default();
     let lock = installation.lock(session.system())?.unwrap_or_default();
     let found = installation::watched(ui, |observer| {
@@ -57,9 +31,9 @@ pub(crate) fn run(
     })?;
     let found = found.map_err(|error| installation::refusal(&error))?;
     if args.json {
-        let body = Sources { sources: found.iter().map(json).collect() };
+        let body = json!({ "sources": found.iter().map(json).collect::<Vec<_>>() });
         let root = &installation.project.outputs;
-        ui.print_json(&Envelope { kind: "outdated", root, diagnostics: &[], body })?;
+        ui.print_json("outdated", root, &[], body)?;
     } else {
         for source in &found {
             print(ui, source)?;
@@ -73,26 +47,25 @@ pub(crate) fn run(
             "nothing is outdated"
         })?;
     }
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(failed)
 }
 
-fn json(source: &Newest) -> JsonOutdated<'_> {
-    JsonOutdated {
-        name: &source.name,
-        r#ref: source.reference.as_deref(),
-        locked: source.locked.as_deref(),
-        commit: source.commit.as_deref(),
-        newer_tag: source.newer_tag.as_deref(),
-        outdated: source.is_outdated(),
-        error: source.error.as_deref(),
-    }
+fn json(source: &Newest) -> Value {
+    json!({
+        "name": source.name,
+        "ref": source.reference,
+        "locked": source.locked,
+        "commit": source.commit,
+        "newer_tag": source.newer_tag,
+        "outdated": source.is_outdated(),
+        "error": source.error,
+    })
 }
 
-fn print(ui: &mut Ui, source: &Newest) -> Result<(), CommandError> {
+fn print(ui: &mut Ui, source: &Newest) -> Result {
     let name = &source.name;
     if let Some(error) = &source.error {
-        ui.warning(&format!("{name}: {error}"))?;
-        return Ok(());
+        return ui.warning(&format!("{name}: {error}"));
     }
     let at = source.reference.as_deref().map_or(String::new(), |at| format!(" ({at})"));
     match (&source.locked, &source.commit) {

@@ -1,14 +1,12 @@
 //! `brief self`
 
-use std::process::ExitCode;
-
 use brief_dialects::DIALECTS;
 use brief_dialects::portable::LOCK_VERSION;
-use brief_syntax::render::Envelope;
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use serde_json::json;
 
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -50,11 +48,6 @@ struct SpokenFormat {
     summary: &'static str,
 }
 
-#[derive(Debug, Serialize)]
-struct ProgramReport {
-    program: ProgramBuild,
-}
-
 impl ProgramBuild {
     fn this() -> ProgramBuild {
         let format = |name, summary| SpokenFormat { name, summary };
@@ -69,18 +62,13 @@ impl ProgramBuild {
     }
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &SelfArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SelfArgs) -> Result {
     let SelfAction::Version(VersionArgs { json }) = &args.action;
     let program = ProgramBuild::this();
     if *json {
-        let (root, body) = (session.root()?, ProgramReport { program });
-        let kind = "self version";
-        ui.print_json(&Envelope { kind, root: root.path(), diagnostics: &[], body })?;
-        return Ok(ExitCode::SUCCESS);
+        let root = session.root()?;
+        let body = json!({ "program": program });
+        return ui.print_json("self version", root.path(), &[], body);
     }
     let names: Vec<&str> = program.formats.iter().map(|format| format.name).collect();
     ui.print_raw(&format!(
@@ -90,6 +78,5 @@ pub(crate) fn run(
         program.target,
         if program.features.is_empty() { "none".to_owned() } else { program.features.join(", ") },
         names.join(", "),
-    ))?;
-    Ok(ExitCode::SUCCESS)
+    ))
 }

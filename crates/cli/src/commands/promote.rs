@@ -1,14 +1,11 @@
 //! `brief promote`
 
-use std::process::ExitCode;
-
 use brief_registry::oci::promote;
-use brief_syntax::render::Envelope;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
 use super::publish::artefact;
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -31,20 +28,7 @@ pub(crate) struct PromoteArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct Promoted<'p> {
-    target: String,
-    tag: &'p str,
-    digest: &'p str,
-    before: Option<&'p str>,
-    changed: bool,
-}
-
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &PromoteArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &PromoteArgs) -> Result {
     let source = artefact(session, &args.artefact)?;
     let Some(digest) = source.digest() else {
         let message = format!("`{source}` names no digest");
@@ -55,15 +39,15 @@ pub(crate) fn run(
         .map_err(|error| CommandError::refused(error.to_string()))?;
     let target = source.repository();
     if args.json {
-        let body = Promoted {
-            target,
-            tag: &args.tag,
-            digest: &done.digest,
-            before: done.before.as_deref(),
-            changed: !done.is_unchanged,
-        };
+        let body = json!({
+            "target": target,
+            "tag": args.tag,
+            "digest": done.digest,
+            "before": done.before,
+            "changed": !done.is_unchanged,
+        });
         let root = session.directory();
-        ui.print_json(&Envelope { kind: "promote", root, diagnostics: &[], body })?;
+        ui.print_json("promote", root, &[], body)?;
     } else if done.is_unchanged {
         ui.print_line(format!("{target}: `{}` is {} already", args.tag, done.digest))?;
     } else {
@@ -71,5 +55,5 @@ pub(crate) fn run(
             done.before.as_deref().map_or(String::new(), |before| format!(", and was {before}"));
         ui.print_line(format!("{target}: `{}` is {}{before}", args.tag, done.digest))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -1,7 +1,6 @@
 //! `brief publish`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_clients::profile::Profiles;
 use brief_registry::SourceAddress;
@@ -9,11 +8,10 @@ use brief_registry::oci::{
     MOST_BUNDLE_BYTES, OciSource, PublishError, PublishReport, PublishRequest, SigningKey, publish,
 };
 use brief_syntax::limits;
-use brief_syntax::render::Envelope;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -57,34 +55,7 @@ pub(crate) struct PublishArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct Published<'p> {
-    target: String,
-    digest: &'p str,
-    tag: &'p str,
-    pushed: bool,
-    revision: Option<&'p str>,
-    signer: Option<&'p str>,
-    signature: Option<&'p str>,
-    layers: usize,
-    bytes: u64,
-    parts: Vec<JsonPart<'p>>,
-    notes: &'p [String],
-}
-
-#[derive(Debug, Serialize)]
-struct JsonPart<'p> {
-    name: &'p str,
-    version: Option<&'p str>,
-    digest: &'p str,
-    bytes: u64,
-}
-
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &PublishArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &PublishArgs) -> Result {
     let target = artefact(session, &args.target)?;
     let directory = match &args.from {
         Some(directory) => session.directory().join(directory),
@@ -116,8 +87,7 @@ pub(crate) fn run(
         }
         Err(error) => return Err(CommandError::refused(error.to_string())),
     };
-    print(ui, args, &target, &report, &directory)?;
-    Ok(ExitCode::SUCCESS)
+    print(ui, args, &target, &report, &directory)
 }
 
 fn print(
@@ -126,33 +96,23 @@ fn print(
     target: &OciSource,
     report: &PublishReport,
     root: &Path,
-) -> Result<(), CommandError> {
+) -> Result {
     let place = format!("{}@{}", target.repository(), report.digest);
     if args.json {
-        let body = Published {
-            target: place,
-            digest: &report.digest,
-            tag: &report.tag,
-            pushed: !args.dry_run,
-            revision: report.revision.as_deref(),
-            signer: report.signer.as_deref(),
-            signature: report.signature.as_deref(),
-            layers: report.layers,
-            bytes: report.bytes,
-            parts: report
-                .parts
-                .iter()
-                .map(|part| JsonPart {
-                    name: &part.name,
-                    version: part.version.as_deref(),
-                    digest: &part.digest,
-                    bytes: part.bytes,
-                })
-                .collect(),
-            notes: &report.notes,
-        };
-        ui.print_json(&Envelope { kind: "publish", root, diagnostics: &[], body })?;
-        return Ok(());
+        let body = json!({
+            "target": place,
+            "digest": report.digest,
+            "tag": report.tag,
+            "pushed": !args.dry_run,
+            "revision": report.revision,
+            "signer": report.signer,
+            "signature": report.signature,
+            "layers": report.layers,
+            "bytes": report.bytes,
+            "parts": report.parts,
+            "notes": report.notes,
+        });
+        return ui.print_json("publish", root, &[], body);
     }
     for note in &report.notes {
         ui.warning(note)?;
@@ -170,7 +130,7 @@ fn print(
 }
 
 /// Parses the address of an artefact.
-pub(super) fn artefact(session: &Session, text: &str) -> Result<OciSource, CommandError> {
+pub(super) fn artefact(session: &Session, text: &str) -> Result<OciSource> {
     let hint = "write `oci://HOST/PATH:TAG` or `oci-layout:DIRECTORY:TAG`";
     match SourceAddress::parse_added(text, session.directory(), session.system()) {
         Ok(SourceAddress::Oci(source)) => Ok(source),
@@ -182,7 +142,7 @@ pub(super) fn artefact(session: &Session, text: &str) -> Result<OciSource, Comma
     }
 }
 
-fn read_key(session: &Session, path: &Path) -> Result<SigningKey, CommandError> {
+fn read_key(session: &Session, path: &Path) -> Result<SigningKey> {
     let failed =
         |problem: String| CommandError::refused(format!("the key `{}`: {problem}", path.display()));
     let bytes = session.system().read(&session.directory().join(path), limits::FILE_BYTES);
@@ -190,7 +150,7 @@ fn read_key(session: &Session, path: &Path) -> Result<SigningKey, CommandError> 
     SigningKey::read(&bytes).map_err(|error| failed(error.to_string()))
 }
 
-fn read_bundle(session: &Session, path: &Path) -> Result<String, CommandError> {
+fn read_bundle(session: &Session, path: &Path) -> Result<String> {
     let bytes = session.system().read(&session.directory().join(path), MOST_BUNDLE_BYTES);
     let text = bytes
         .map_err(|error| error.to_string())

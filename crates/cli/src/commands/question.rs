@@ -12,83 +12,62 @@ use brief_engine::{
     Action, Briefing, BriefingRequest, Dialects, Moment, Root, Timing, hosted, structured,
 };
 use brief_profiles::BUILTIN;
-use brief_syntax::render::Envelope;
+use brief_syntax::text::counted;
 use clap::builder::{
     MapValueParser, NonEmptyStringValueParser, PossibleValue, PossibleValuesParser,
     TypedValueParser, ValueParserFactory,
 };
 use clap::{Args, ValueEnum};
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::installation::unknown_client;
 use crate::session::Session;
 use crate::ui::Ui;
 
 #[derive(Debug, Args)]
-pub(crate) struct When {
+pub(crate) struct MomentArgs {
     /// Only what is for this action
-    #[arg(long, value_name = "ACTION", default_value = "all")]
-    pub(crate) on: OnArg,
+    #[arg(long, value_name = "ACTION", default_value = "all", value_parser = actions())]
+    pub(crate) on: AskedAction,
 
     /// Only what is for this timing
-    #[arg(long, value_name = "TIMING", default_value = "all")]
-    pub(crate) when: WhenArg,
+    #[arg(long, value_name = "TIMING", default_value = "all", value_parser = timings())]
+    pub(crate) when: AskedTiming,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum OnArg {
-    Read,
-    Edit,
-    Create,
-    All,
+/// An action, or `None` for all. The alias keeps clap from reading it as an optional argument.
+pub(crate) type AskedAction = Option<Action>;
+
+/// A timing, or `None` for all.
+pub(crate) type AskedTiming = Option<Timing>;
+
+pub(crate) fn actions() -> impl TypedValueParser<Value = AskedAction> {
+    PossibleValuesParser::new(["read", "edit", "create", "all"])
+        .map(|name| Action::from_name(&name))
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum WhenArg {
-    Before,
-    After,
-    All,
+fn timings() -> impl TypedValueParser<Value = AskedTiming> {
+    PossibleValuesParser::new(["before", "after", "all"]).map(|name| Timing::from_name(&name))
 }
 
-impl When {
+impl MomentArgs {
     /// Narrows the question to the action and the timing.
     pub(crate) fn narrow(&self, moment: &mut Moment) {
-        (moment.action, moment.timing) = (self.on.action(), self.when.timing());
-    }
-}
-
-impl OnArg {
-    pub(crate) fn action(self) -> Option<Action> {
-        match self {
-            OnArg::Read => Some(Action::Read),
-            OnArg::Edit => Some(Action::Edit),
-            OnArg::Create => Some(Action::Create),
-            OnArg::All => None,
-        }
-    }
-}
-
-impl WhenArg {
-    pub(crate) fn timing(self) -> Option<Timing> {
-        match self {
-            WhenArg::Before => Some(Timing::Before),
-            WhenArg::After => Some(Timing::After),
-            WhenArg::All => None,
-        }
+        (moment.action, moment.timing) = (self.on, self.when);
     }
 }
 
 /// The directory that the client was started in.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Started {
+pub(crate) struct StartedArg {
     /// The directory that the client was started in [default: the current directory]
     #[arg(long, value_name = "DIR")]
     started: Option<PathBuf>,
 }
 
-impl Started {
+impl StartedArg {
     /// Returns the directory. One that is not there is a mistake of who typed it.
-    pub(crate) fn directory(&self, session: &Session) -> Result<PathBuf, CommandError> {
+    pub(crate) fn directory(&self, session: &Session) -> Result<PathBuf> {
         let Some(typed) = &self.started else { return Ok(session.root()?.path().to_owned()) };
         let path = session.directory().join(typed);
         let root = Root::open(session.system(), &path).map_err(|error| {
@@ -123,7 +102,7 @@ impl TypedValueParser for ClientName {
 }
 
 /// Refuses a client that is neither built in nor described by the project.
-pub(crate) fn known_client(session: &Session, name: &str) -> Result<(), CommandError> {
+pub(crate) fn known_client(session: &Session, name: &str) -> Result {
     let root = session.repository()?;
     let known = brief_profiles::known_client(session.system(), root.path(), name);
     known.map_err(|error| unknown_client(&error))
@@ -131,13 +110,13 @@ pub(crate) fn known_client(session: &Session, name: &str) -> Result<(), CommandE
 
 /// The method of counting tokens.
 #[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct Counting {
+pub(crate) struct CountingArgs {
     /// Count tokens exactly, for the o200k vocabulary, instead of estimating them
     #[arg(long)]
     pub(crate) exact: bool,
 }
 
-impl Counting {
+impl CountingArgs {
     /// Returns what counts. It writes nothing into the project at `root`.
     pub(crate) fn counter<'s>(self, session: &'s Session, root: &Path) -> Counter<'s> {
         if self.exact {
@@ -150,13 +129,13 @@ impl Counting {
 
 /// The options of a look at a whole project.
 #[derive(Debug, Args)]
-pub(crate) struct Looking {
+pub(crate) struct SurveyArgs {
     /// Only this dialect; may be given several times
     #[arg(long, value_name = "DIALECT")]
     pub(crate) only: Vec<DialectArg>,
 
     #[command(flatten)]
-    pub(crate) counting: Counting,
+    pub(crate) counting: CountingArgs,
 
     /// Print JSON
     #[arg(long)]
@@ -165,16 +144,16 @@ pub(crate) struct Looking {
 
 /// The limit of an answer's cost.
 #[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct Cost {
+pub(crate) struct BudgetArgs {
     /// Cut what is most general until the rest costs at most N tokens
     #[arg(long, value_name = "N")]
     pub(crate) budget: Option<usize>,
 
     #[command(flatten)]
-    pub(crate) counting: Counting,
+    pub(crate) counting: CountingArgs,
 }
 
-impl Cost {
+impl BudgetArgs {
     /// Sets the budget of a question. Tokens are counted as the user wants it where the numbers are
     /// shown or decide.
     pub(crate) fn limit<'s>(
@@ -215,7 +194,7 @@ pub(crate) struct QuestionArgs {
     client: Option<String>,
 
     #[command(flatten)]
-    started: Started,
+    started: StartedArg,
 
     /// The task that is being worked on: some rules are for some tasks only
     #[arg(
@@ -286,7 +265,7 @@ impl QuestionArgs {
         &self,
         session: &'s Session,
         path: Option<&Path>,
-    ) -> Result<BriefingRequest<'s>, CommandError> {
+    ) -> Result<BriefingRequest<'s>> {
         let mut request = request(session, path)?;
         let moment = &mut request.moment;
         self.client.iter().try_for_each(|client| known_client(session, client))?;
@@ -334,13 +313,13 @@ impl QuestionArgs {
 pub(crate) fn request<'s>(
     session: &'s Session,
     path: Option<&Path>,
-) -> Result<BriefingRequest<'s>, CommandError> {
+) -> Result<BriefingRequest<'s>> {
     let project = session.project()?;
     Ok(path.map_or_else(|| project.everything(), |path| project.briefing(path)))
 }
 
 /// Reads what was typed after `-s`.
-pub(crate) fn read_selectors(typed: &[String]) -> Result<Selectors, CommandError> {
+pub(crate) fn read_selectors(typed: &[String]) -> Result<Selectors> {
     let mut selectors = Selectors::default();
     for text in typed {
         selectors.add_text(text).map_err(|error| {
@@ -360,18 +339,18 @@ pub(crate) fn dialects(only: &[DialectArg]) -> Dialects {
 }
 
 /// A question as the user typed it, for messages about its answer.
-pub(crate) struct Typed<'q> {
+pub(crate) struct TypedQuestion<'q> {
     path: Option<&'q Path>,
     only: &'q [DialectArg],
 }
 
-impl<'q> Typed<'q> {
-    pub(crate) fn new(path: Option<&'q Path>, only: &'q [DialectArg]) -> Typed<'q> {
-        Typed { path, only }
+impl<'q> TypedQuestion<'q> {
+    pub(crate) fn new(path: Option<&'q Path>, only: &'q [DialectArg]) -> TypedQuestion<'q> {
+        TypedQuestion { path, only }
     }
 
     /// Warns of a path outside the root, for which no `AGENTS.yaml` counts.
-    pub(crate) fn warn_if_outside(&self, ui: &mut Ui, moment: &Moment) -> Result<(), CommandError> {
+    pub(crate) fn warn_if_outside(&self, ui: &mut Ui, moment: &Moment) -> Result {
         if let Some(path) = self.path.filter(|_| self.is_told_outside(moment)) {
             let (path, root) = (path.display(), moment.root.path().display());
             ui.warning(&format!("`{path}` is outside `{root}`; no AGENTS.yaml applies"))?;
@@ -399,16 +378,15 @@ impl<'q> Typed<'q> {
         ui: &mut Ui,
         kind: &'static str,
         briefing: &Briefing,
-    ) -> Result<(), CommandError> {
+    ) -> Result {
         if briefing.files == 0 && !self.is_told_outside(&briefing.moment) {
             self.warn_of_no_file(ui, &briefing.moment)?;
         }
         let (root, diagnostics) = (briefing.root(), briefing.diagnostics.as_slice());
-        ui.print_json(&Envelope { kind, root, diagnostics, body: briefing })?;
-        Ok(())
+        ui.print_json(kind, root, diagnostics, briefing)
     }
 
-    fn warn_of_no_file(&self, ui: &mut Ui, moment: &Moment) -> Result<(), CommandError> {
+    fn warn_of_no_file(&self, ui: &mut Ui, moment: &Moment) -> Result {
         let sought = self.sought();
         let place = match shown_target(moment) {
             Some(path) => format!("on the way to {path}"),
@@ -422,20 +400,15 @@ impl<'q> Typed<'q> {
     }
 
     /// Reports how many items the budget cut, and where to see them.
-    pub(crate) fn mention_cuts(
-        &self,
-        ui: &mut Ui,
-        cut: usize,
-        cost: Cost,
-    ) -> Result<(), CommandError> {
+    pub(crate) fn mention_cuts(&self, ui: &mut Ui, cut: usize, cost: BudgetArgs) -> Result {
         let Some(budget) = cost.budget.filter(|_| cut > 0) else { return Ok(()) };
         let exact = if cost.counting.exact { " --exact" } else { "" };
-        let items = if cut == 1 { "1 item was".to_owned() } else { format!("{cut} items were") };
+        let (items, were) = (counted(cut, "item"), if cut == 1 { "was" } else { "were" });
         let way = match self.path.map(Path::display) {
             Some(path) => format!("`brief why {path} --budget {budget}{exact}` shows what"),
             None => "`--json` shows what, under left_out".to_owned(),
         };
-        ui.status(&format!("{items} cut to fit into {budget} tokens; {way}"))?;
+        ui.status(&format!("{items} {were} cut to fit into {budget} tokens; {way}"))?;
         Ok(())
     }
 
@@ -447,7 +420,7 @@ impl<'q> Typed<'q> {
         files: usize,
         what: &str,
         hint: WhyHint,
-    ) -> Result<(), CommandError> {
+    ) -> Result {
         if self.is_told_outside(moment) {
             return Ok(());
         }

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::ExitCode;
 
 use brief_engine::Project;
-use brief_engine::receipts::{self, LoadingDrift, NeverDelivered, Receipt, ReceiptItem, Receipts};
-use brief_syntax::render::Envelope;
+use brief_engine::receipts::{self, LoadingDrift, NeverDelivered, Receipt, Receipts};
 use brief_syntax::text::{grouped, visible_line};
 use clap::Args;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::whole::counted;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -61,64 +59,23 @@ pub(crate) struct ReceiptsArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct JsonReceipts<'r> {
-    is_on: bool,
-    days: u64,
-    unreadable: usize,
-    receipts: Vec<JsonReceipt<'r>>,
-    never: Vec<JsonNever<'r>>,
-    drift: Vec<JsonDrift<'r>>,
-}
-
-#[derive(Serialize)]
-struct JsonReceipt<'r> {
-    time: String,
-    session: &'r str,
-    agent: Option<&'r str>,
-    client: &'r str,
-    event: &'r str,
-    root: &'r str,
-    held: bool,
-    tokens: usize,
-    items: &'r [ReceiptItem],
-}
-
-#[derive(Serialize)]
-struct JsonNever<'r> {
-    dialect: &'static str,
-    name: &'r str,
-    place: &'r str,
-    line: usize,
-}
-
-#[derive(Serialize)]
-struct JsonDrift<'r> {
-    client: &'r str,
-    session: &'r str,
-    place: &'r str,
-    loaded: bool,
-}
-
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &ReceiptsArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ReceiptsArgs) -> Result {
     let system = session.system();
     if args.on || args.off {
         receipts::turn(system, args.on).map_err(|error| {
             CommandError::refused(format!("the setting cannot be written: {error}"))
         })?;
-        ui.status(if args.on { "receipts are kept" } else { "receipts are not kept any more" })?;
-        return Ok(ExitCode::SUCCESS);
+        return ui.status(if args.on {
+            "receipts are kept"
+        } else {
+            "receipts are not kept any more"
+        });
     }
     if args.clear {
         let removed = receipts::clear(system).map_err(|error| {
             CommandError::refused(format!("a receipt cannot be removed: {error}"))
         })?;
-        ui.status(&format!("removed {}", counted(removed, "day")))?;
-        return Ok(ExitCode::SUCCESS);
+        return ui.status(&format!("removed {}", counted(removed, "day")));
     }
     let project = session.project()?;
     let Receipts { mut receipts, unreadable } = Receipts::read(system, args.days);
@@ -133,20 +90,15 @@ pub(crate) fn run(
     };
     if args.json {
         let is_list = !args.never && !args.drift;
-        let body = JsonReceipts {
-            is_on: receipts::is_on(system),
-            days: args.days,
-            unreadable,
-            receipts: shown.iter().filter(|_| is_list).map(json).collect(),
-            never: never.iter().map(json_never).collect(),
-            drift: drift.iter().map(json_drift).collect(),
-        };
-        ui.print_json(&Envelope {
-            kind: "receipts",
-            root: project.root().path(),
-            diagnostics: &[],
-            body,
-        })?;
+        let body = json!({
+            "is_on": receipts::is_on(system),
+            "days": args.days,
+            "unreadable": unreadable,
+            "receipts": shown.iter().filter(|_| is_list).map(json).collect::<Vec<_>>(),
+            "never": never,
+            "drift": drift,
+        });
+        ui.print_json("receipts", project.root().path(), &[], body)?;
     } else {
         if unreadable > 0 {
             let lines = counted(unreadable, "line");
@@ -162,31 +114,21 @@ pub(crate) fn run(
             print_receipts(ui, &shown, args, receipts::is_on(system))?;
         }
     }
-    Ok(if drift.is_empty() { ExitCode::SUCCESS } else { ErrorKind::Refused.exit_code() })
+    refuse_if(!drift.is_empty())
 }
 
-fn json(receipt: &Receipt) -> JsonReceipt<'_> {
-    JsonReceipt {
-        time: receipt.time(),
-        session: &receipt.session,
-        agent: receipt.agent.as_deref(),
-        client: &receipt.client,
-        event: &receipt.event,
-        root: &receipt.root,
-        held: receipt.held,
-        tokens: receipt.tokens(),
-        items: &receipt.items,
-    }
-}
-
-fn json_never(item: &NeverDelivered) -> JsonNever<'_> {
-    let NeverDelivered { dialect, name, place, line } = item;
-    JsonNever { dialect, name, place, line: *line }
-}
-
-fn json_drift(drift: &LoadingDrift) -> JsonDrift<'_> {
-    let LoadingDrift { client, session, place, is_loaded } = drift;
-    JsonDrift { client, session, place, loaded: *is_loaded }
+fn json(receipt: &Receipt) -> Value {
+    json!({
+        "time": receipt.time(),
+        "session": receipt.session,
+        "agent": receipt.agent,
+        "client": receipt.client,
+        "event": receipt.event,
+        "root": receipt.root,
+        "held": receipt.held,
+        "tokens": receipt.tokens(),
+        "items": receipt.items,
+    })
 }
 
 /// Returns the receipts that a word chooses.
@@ -196,12 +138,7 @@ fn chosen(receipts: &[Receipt], word: &str, project: &Project<'_>, here: &Path) 
     receipts::chosen(receipts, word, path)
 }
 
-fn print_receipts(
-    ui: &mut Ui,
-    receipts: &[Receipt],
-    args: &ReceiptsArgs,
-    is_on: bool,
-) -> Result<(), CommandError> {
+fn print_receipts(ui: &mut Ui, receipts: &[Receipt], args: &ReceiptsArgs, is_on: bool) -> Result {
     if !is_on {
         ui.warning("receipts are not kept; `brief receipts --on` turns them on")?;
     }
@@ -209,8 +146,7 @@ fn print_receipts(
         let days = counted(usize::try_from(args.days).unwrap_or(usize::MAX), "day");
         let about = args.word.as_ref().map_or(String::new(), |word| format!(" about `{word}`"));
         ui.status(&format!("no receipts{about} in {days}"))?;
-        ui.hint("a hook records what it delivers: `brief hook install`")?;
-        return Ok(());
+        return ui.hint("a hook records what it delivers: `brief hook install`");
     }
     // By session, in the order in which the sessions began.
     let mut order: Vec<(&str, &str)> = Vec::new();
@@ -245,7 +181,7 @@ fn print_receipts(
     Ok(())
 }
 
-fn print_receipt(ui: &mut Ui, receipt: &Receipt) -> Result<(), CommandError> {
+fn print_receipt(ui: &mut Ui, receipt: &Receipt) -> Result {
     let time = receipt.time();
     let clock = time.get(11..19).unwrap_or_default();
     let agent = receipt.agent.as_ref().map_or(String::new(), |agent| format!(" ({agent})"));
@@ -273,17 +209,11 @@ fn print_receipt(ui: &mut Ui, receipt: &Receipt) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn print_never(
-    ui: &mut Ui,
-    never: &[NeverDelivered],
-    receipts: &[Receipt],
-    days: u64,
-) -> Result<(), CommandError> {
+fn print_never(ui: &mut Ui, never: &[NeverDelivered], receipts: &[Receipt], days: u64) -> Result {
     if receipts.is_empty() {
-        ui.status(&format!(
+        return ui.status(&format!(
             "there are no receipts of the last {days} days, so nothing can be said"
-        ))?;
-        return Ok(());
+        ));
     }
     for item in never {
         let NeverDelivered { dialect, name, place, line } = item;
@@ -294,15 +224,10 @@ fn print_never(
         ))?;
     }
     let items = counted(never.len(), "item");
-    ui.status(&format!("{items} that no agent got in the last {days} days"))?;
-    Ok(())
+    ui.status(&format!("{items} that no agent got in the last {days} days"))
 }
 
-fn print_drift(
-    ui: &mut Ui,
-    drift: &[LoadingDrift],
-    receipts: &[Receipt],
-) -> Result<(), CommandError> {
+fn print_drift(ui: &mut Ui, drift: &[LoadingDrift], receipts: &[Receipt]) -> Result {
     let reports = receipts.iter().flat_map(|receipt| &receipt.items);
     if !reports.clone().any(|item| item.how == receipts::ReceiptKind::Loaded) {
         ui.status("no client has reported what it loads; Claude Code does, with the hook")?;
@@ -317,6 +242,5 @@ fn print_drift(
         let (place, session) = (visible_line(place), visible_line(session));
         ui.print_line(format_args!("{place}  {client} {session}: {what}"))?;
     }
-    ui.status(&counted(drift.len(), "difference"))?;
-    Ok(())
+    ui.status(&counted(drift.len(), "difference"))
 }

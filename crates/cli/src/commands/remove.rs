@@ -1,7 +1,6 @@
 //! `brief remove`
 
 use std::collections::BTreeMap;
-use std::process::ExitCode;
 
 use brief_dialects::portable::ItemId;
 use brief_registry::install::InstallRequest;
@@ -10,8 +9,8 @@ use brief_registry::manifest::{Manifest, ManifestEdit};
 use brief_syntax::near_miss::nearest;
 use clap::Args;
 
-use crate::error::CommandError;
-use crate::installation::{self, Installation, RunPurpose, Writing};
+use crate::error::{CommandError, Result};
+use crate::installation::{self, Installation, RunPurpose, WritingArgs};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -37,19 +36,12 @@ pub(crate) struct RemoveArgs {
     offline: bool,
 
     #[command(flatten)]
-    writing: Writing,
+    writing: WritingArgs,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &RemoveArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &RemoveArgs) -> Result {
     let mode = installation::mode(args.dry_run, false);
-    let installation = match Installation::find_for(ui, session, &args.writing.place, mode)? {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+    let installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
     let manifest = installation.manifest.clone().unwrap_or_default();
     let lock = installation.lock(session.system())?.unwrap_or_default();
     let mut edits = Vec::new();
@@ -72,44 +64,40 @@ pub(crate) fn run(
         ..installation.request(session, &args.writing, &clients)
     };
     let asked = RunPurpose::ToTakeAway;
-    let outcome = installation.carry_out(ui, "remove", session, &request, &args.writing, asked)?;
-    Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
+    installation.carry_out(ui, "remove", session, &request, &args.writing, asked)?;
+    Ok(())
 }
 
 /// The meaning of a name.
-enum Meant<'m> {
+enum Removable<'m> {
     Source(&'m str),
     Bundle { source: &'m str, bundle: &'m str },
     Item { source: &'m str, item: ItemId },
 }
 
-impl Meant<'_> {
+impl Removable<'_> {
     fn full_name(&self) -> String {
         match self {
-            Meant::Source(name) => format!("source/{name}"),
-            Meant::Bundle { bundle, .. } => format!("bundle/{bundle}"),
-            Meant::Item { item, .. } => format!("{}/{}", item.kind, item.name),
+            Removable::Source(name) => format!("source/{name}"),
+            Removable::Bundle { bundle, .. } => format!("bundle/{bundle}"),
+            Removable::Item { item, .. } => installation::full_name(item),
         }
     }
 
     fn name(&self) -> &str {
         match self {
-            Meant::Source(name) => name,
-            Meant::Bundle { bundle, .. } => bundle,
-            Meant::Item { item, .. } => &item.name,
+            Removable::Source(name) => name,
+            Removable::Bundle { bundle, .. } => bundle,
+            Removable::Item { item, .. } => &item.name,
         }
     }
 }
 
 /// Returns the changes to the manifest that remove a name.
-fn removal(
-    manifest: &Manifest,
-    lock: &Lock,
-    text: &str,
-) -> Result<Vec<ManifestEdit>, CommandError> {
+fn removal(manifest: &Manifest, lock: &Lock, text: &str) -> Result<Vec<ManifestEdit>> {
     let all = all_meant(manifest, lock);
-    let is_meant = |meant: &&Meant<'_>| text == meant.name() || text == meant.full_name();
-    let found: Vec<&Meant<'_>> = all.iter().filter(is_meant).collect();
+    let is_meant = |meant: &&Removable<'_>| text == meant.name() || text == meant.full_name();
+    let found: Vec<&Removable<'_>> = all.iter().filter(is_meant).collect();
     match found.as_slice() {
         [] => {
             let names: Vec<String> = all.iter().map(|meant| meant.name().to_owned()).collect();
@@ -131,13 +119,13 @@ fn removal(
     }
 }
 
-fn all_meant<'m>(manifest: &'m Manifest, lock: &'m Lock) -> Vec<Meant<'m>> {
+fn all_meant<'m>(manifest: &'m Manifest, lock: &'m Lock) -> Vec<Removable<'m>> {
     let mut all = Vec::new();
     let mut items: BTreeMap<ItemId, &str> = BTreeMap::new();
     for source in &manifest.sources {
-        all.push(Meant::Source(&source.name));
+        all.push(Removable::Source(&source.name));
         for bundle in &source.wanted.bundles {
-            all.push(Meant::Bundle { source: &source.name, bundle });
+            all.push(Removable::Bundle { source: &source.name, bundle });
         }
         items.extend(source.wanted.items.iter().map(|id| (id.clone(), source.name.as_str())));
     }
@@ -146,18 +134,18 @@ fn all_meant<'m>(manifest: &'m Manifest, lock: &'m Lock) -> Vec<Meant<'m>> {
             items.entry(id.clone()).or_insert(&item.source);
         }
     }
-    all.extend(items.into_iter().map(|(item, source)| Meant::Item { source, item }));
+    all.extend(items.into_iter().map(|(item, source)| Removable::Item { source, item }));
     all
 }
 
-fn edits(manifest: &Manifest, lock: &Lock, meant: &Meant<'_>) -> Vec<ManifestEdit> {
+fn edits(manifest: &Manifest, lock: &Lock, meant: &Removable<'_>) -> Vec<ManifestEdit> {
     match meant {
-        Meant::Source(name) => vec![ManifestEdit::DropSource { source: (*name).to_owned() }],
-        Meant::Bundle { source, bundle } => {
+        Removable::Source(name) => vec![ManifestEdit::DropSource { source: (*name).to_owned() }],
+        Removable::Bundle { source, bundle } => {
             let (source, bundle) = ((*source).to_owned(), (*bundle).to_owned());
             vec![ManifestEdit::DropBundle { source, bundle }]
         }
-        Meant::Item { source, item } => {
+        Removable::Item { source, item } => {
             let wanted = manifest.source(source).map(|source| &source.wanted);
             let (source, item) = ((*source).to_owned(), item.clone());
             let mut edits = Vec::new();

@@ -1,12 +1,10 @@
 //! `brief schema`
 
-use std::process::ExitCode;
-
 use brief_serve::schemas::FileSchema;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -26,7 +24,6 @@ fn schemas() -> impl TypedValueParser<Value = FileSchema> {
         .try_map(|name| FileSchema::from_name(&name).ok_or("there is no such schema"))
 }
 
-pub(crate) fn run(ui: &mut Ui, _: &Session, args: &SchemaArgs) -> Result<ExitCode, CommandError> {
-    ui.print_raw(args.kind.text)?;
-    Ok(ExitCode::SUCCESS)
+pub(crate) fn run(ui: &mut Ui, _: &Session, args: &SchemaArgs) -> Result {
+    ui.print_raw(args.kind.text)
 }

@@ -1,20 +1,18 @@
 //! `brief search`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_dialects::portable::{NAME, Registry};
 use brief_engine::search::{SearchHit, SearchIndex, SearchText};
 use brief_registry::install::{SourceInventory, look_into};
-use brief_syntax::render::Envelope;
-use brief_syntax::text::fold;
+use brief_syntax::text::{counted, fold};
 use clap::Args;
 use serde::Serialize;
 
 use super::list::{self, SourceArgs, SourceQuestion};
-use crate::error::{CommandError, ErrorKind};
-use crate::installation::{Installation, Where};
+use crate::error::{CommandError, Result, refuse_if};
+use crate::installation::{Installation, InstallationArg};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -44,7 +42,7 @@ pub(crate) struct SearchArgs {
     offline: bool,
 
     #[command(flatten)]
-    place: Where,
+    place: InstallationArg,
 
     /// Print JSON: the items with their scores and the lines that have the words
     #[arg(long)]
@@ -71,15 +69,8 @@ struct FoundOffer<'l> {
     hit: SearchHit<'l>,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &SearchArgs,
-) -> Result<ExitCode, CommandError> {
-    let installation = match Installation::find(ui, session, &args.place)? {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SearchArgs) -> Result {
+    let installation = Installation::find(ui, session, &args.place)?;
     let sources = match &args.source {
         Some(text) => {
             let source = SourceArgs { text, offline: args.offline };
@@ -101,12 +92,12 @@ pub(crate) fn run(
     }
     found.sort_by(|left, right| right.hit.score.total_cmp(&left.hit.score));
     found.truncate(args.limit);
-    let code = if found.is_empty() { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS };
+    let is_empty = found.is_empty();
     if args.json {
         let root = &installation.project.outputs;
         let body = SearchList { query: &args.query, items: found };
-        ui.print_json(&Envelope { kind: "search", root, diagnostics: &[], body })?;
-        return Ok(code);
+        ui.print_json("search", root, &[], body)?;
+        return refuse_if(is_empty);
     }
     let width = ui.width();
     for FoundOffer { registry, hit } in &found {
@@ -114,12 +105,12 @@ pub(crate) fn run(
         let from = if sources.len() > 1 { format!(" ({registry})") } else { String::new() };
         ui.print_line(fold(&format!("{}/{}{from}: {about}", hit.kind, hit.name), width))?;
     }
-    if found.is_empty() {
+    if is_empty {
         let count: usize = sources.iter().map(|source| source.registry.items.len()).sum();
-        let items = if count == 1 { "item" } else { "items" };
-        ui.status(&format!("nothing among {count} {items} has `{}`", args.query))?;
+        let items = counted(count, "item");
+        ui.status(&format!("nothing among {items} has `{}`", args.query))?;
     }
-    Ok(code)
+    refuse_if(is_empty)
 }
 
 /// Returns the sources of `brief.toml` at their locked commits.
@@ -127,7 +118,7 @@ fn configured(
     ui: &mut Ui,
     session: &Session,
     installation: &Installation,
-) -> Result<Vec<SearchedSource>, CommandError> {
+) -> Result<Vec<SearchedSource>> {
     let manifest = installation.manifest.clone().unwrap_or_default();
     if manifest.sources.is_empty() {
         let refused = CommandError::refused("there is no source in brief.toml");

@@ -1,17 +1,17 @@
 //! `brief sees`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_engine::sees::{Arrival, SeenItem, Sees, SeesReport, Total, Viewer, asked_clients};
 use brief_engine::tokens::Counter;
-use brief_syntax::render::Envelope;
 use brief_syntax::text::visible_line;
 use clap::Args;
 
-use super::question::{ClientName, Counting, Started, Typed, When, WhyHint, request, shown_place};
+use super::question::{
+    ClientName, CountingArgs, MomentArgs, StartedArg, TypedQuestion, WhyHint, request, shown_place,
+};
 use super::whole::counted;
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::installation::unknown_client;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -34,13 +34,13 @@ pub(crate) struct SeesArgs {
     clients: Vec<String>,
 
     #[command(flatten)]
-    when: When,
+    when: MomentArgs,
 
     #[command(flatten)]
-    started: Started,
+    started: StartedArg,
 
     #[command(flatten)]
-    counting: Counting,
+    counting: CountingArgs,
 
     /// Print JSON: each item with how each client gets it, and why
     #[arg(long)]
@@ -48,18 +48,14 @@ pub(crate) struct SeesArgs {
 }
 
 /// One of the sums.
-type Part = fn(&Total) -> usize;
+type TotalPart = fn(&Total) -> usize;
 
 /// The number of blanks between two columns.
 const GAP: usize = 2;
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &SeesArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SeesArgs) -> Result {
     let session = &session.remembering();
-    let typed = Typed::new(Some(&args.path), &[]);
+    let typed = TypedQuestion::new(Some(&args.path), &[]);
     let mut request = request(session, Some(&args.path))?;
     typed.warn_if_outside(ui, &request.moment)?;
     request.moment.started = Some(args.started.directory(session)?);
@@ -74,17 +70,14 @@ pub(crate) fn run(
     let diagnostics = catalog.diagnostics();
     if args.json {
         let body = SeesReport { moment, clients: &clients, sees: &sees };
-        ui.print_json(&Envelope { kind: "sees", root, diagnostics: &diagnostics, body })?;
-        return Ok(ExitCode::SUCCESS);
+        return ui.print_json("sees", root, &diagnostics, body);
     }
     if sees.items.is_empty() {
         ui.mention(&diagnostics, root)?;
-        typed.explain_nothing(ui, moment, catalog.file_count(), "guidance", WhyHint::Given)?;
-        return Ok(ExitCode::SUCCESS);
+        return typed.explain_nothing(ui, moment, catalog.file_count(), "guidance", WhyHint::Given);
     }
     print(ui, root, &clients, &sees, &counter)?;
-    ui.mention(&diagnostics, root)?;
-    Ok(ExitCode::SUCCESS)
+    ui.mention(&diagnostics, root)
 }
 
 fn word(how: Arrival) -> &'static str {
@@ -98,7 +91,7 @@ fn print(
     clients: &[String],
     sees: &Sees<'_>,
     counter: &Counter<'_>,
-) -> Result<(), CommandError> {
+) -> Result {
     let rows: Vec<&SeenItem<'_>> = sees.items.iter().filter(|item| !item.is_unseen()).collect();
     let widths: Vec<usize> = clients.iter().map(|name| name.len().max("delivered".len())).collect();
     let columns: usize = widths.iter().map(|width| width + GAP).sum();
@@ -128,7 +121,7 @@ fn print(
         ui.print_line(row(name, number, &cells))?;
     }
     ui.print_line("")?;
-    let parts: [(&str, Part); 3] = [
+    let parts: [(&str, TotalPart); 3] = [
         ("loaded", |total| total.loaded),
         ("delivered", |total| total.delivered),
         ("offered", |total| total.offered),

@@ -1,7 +1,6 @@
 //! `brief stale`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_engine::references::{Likelihood, ProjectHistory, StaleReference, StaleReport};
 use brief_registry::history::HistoryError;
@@ -11,7 +10,7 @@ use clap::Args;
 
 use super::question::shown_place;
 use super::whole::{WholeProject, counted};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::short;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -43,11 +42,7 @@ pub(crate) struct StaleArgs {
     json: bool,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &StaleArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &StaleArgs) -> Result {
     let whole = WholeProject::read(ui, session, None, brief_engine::Dialects::All)?;
     let root = whole.root.path();
     let mut within = Vec::new();
@@ -80,8 +75,7 @@ pub(crate) fn run(
         ui.status(&summary(&found, history.is_some()))?;
     }
     let is_clear = |one: &StaleReference| one.likelihood <= Likelihood::Likely;
-    let has_failed = args.strict && found.iter().any(is_clear);
-    Ok(if has_failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(args.strict && found.iter().any(is_clear))
 }
 
 fn refusal(error: &HistoryError) -> CommandError {
@@ -92,7 +86,7 @@ fn refusal(error: &HistoryError) -> CommandError {
     }
 }
 
-fn print(ui: &mut Ui, whole: &WholeProject, found: &[StaleReference]) -> Result<(), CommandError> {
+fn print(ui: &mut Ui, whole: &WholeProject, found: &[StaleReference]) -> Result {
     for (index, group) in
         found.chunk_by(|left, right| left.likelihood == right.likelihood).enumerate()
     {

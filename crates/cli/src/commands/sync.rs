@@ -1,14 +1,12 @@
 //! `brief sync`
 
-use std::process::ExitCode;
-
 use brief_registry::WatchedFiles;
-use brief_registry::install::{InstallMode, InstallReport, InstallRequest, Locking};
+use brief_registry::install::{InstallMode, InstallRequest, Locking};
 use brief_registry::manifest::Manifest;
 use clap::Args;
 
-use crate::error::{CommandError, ErrorKind};
-use crate::installation::{self, Installation, RunPurpose, Writing};
+use crate::error::{Result, refuse_if};
+use crate::installation::{self, Installation, RunPurpose, WritingArgs};
 use crate::session::Session;
 use crate::ui::Ui;
 use crate::watching;
@@ -46,14 +44,10 @@ pub(crate) struct SyncArgs {
     watch: bool,
 
     #[command(flatten)]
-    writing: Writing,
+    writing: WritingArgs,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &SyncArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SyncArgs) -> Result {
     if !args.watch {
         return sync(ui, session, args);
     }
@@ -70,12 +64,9 @@ pub(crate) fn run(
     )
 }
 
-fn sync(ui: &mut Ui, session: &Session, args: &SyncArgs) -> Result<ExitCode, CommandError> {
+fn sync(ui: &mut Ui, session: &Session, args: &SyncArgs) -> Result {
     let mode = installation::mode(args.check || args.dry_run, args.diff);
-    let installation = match Installation::find_for(ui, session, &args.writing.place, mode)? {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+    let installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
     let clients = installation.wanted(&[])?;
     let request = InstallRequest {
         mode,
@@ -83,13 +74,7 @@ fn sync(ui: &mut Ui, session: &Session, args: &SyncArgs) -> Result<ExitCode, Com
         network: installation::network(args.offline),
         ..installation.request(session, &args.writing, &clients)
     };
-    let is_stale =
-        |report: &InstallReport| mode != InstallMode::Write && args.check && report.has_drift();
     let asked = RunPurpose::ToWrite;
-    let outcome = installation.carry_out(ui, "sync", session, &request, &args.writing, asked)?;
-    Ok(match outcome {
-        Ok(report) if is_stale(&report) => ErrorKind::Refused.exit_code(),
-        Ok(_) => ExitCode::SUCCESS,
-        Err(code) => code,
-    })
+    let report = installation.carry_out(ui, "sync", session, &request, &args.writing, asked)?;
+    refuse_if(mode != InstallMode::Write && args.check && report.has_drift())
 }

@@ -1,23 +1,21 @@
 //! `brief tokens`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_engine::survey::{DialectCost, Share, Survey, Surveyed, SurveyedDirectory};
 use brief_engine::tokens::Counter;
 use brief_engine::{State, Target};
 use brief_profiles::BUILTIN;
 use brief_serve::picture;
-use brief_syntax::render::Envelope;
 use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
-use super::question::{Counting, QuestionArgs, Typed, WhyHint, dialects, shown_place};
+use super::question::{CountingArgs, QuestionArgs, TypedQuestion, WhyHint, dialects, shown_place};
 use super::whole::{
     SurveyedRow, WholeProject, counted, shown_directory, when_asked, write_picture,
 };
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -34,7 +32,7 @@ pub(crate) struct TokensArgs {
     question: QuestionArgs,
 
     #[command(flatten)]
-    counting: Counting,
+    counting: CountingArgs,
 
     /// Draw the most expensive items of the repository as bars into this file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "json"])]
@@ -55,48 +53,22 @@ struct JsonTokens<'s> {
     exact: bool,
     items: Vec<SurveyedRow<'s>>,
     dialects: Vec<DialectCost>,
-    directories: Vec<DirectoryCost<'s>>,
-    clients: Vec<JsonClient<'s>>,
+    directories: &'s [SurveyedDirectory],
+    clients: &'s [Share<'s>],
     tokens: usize,
 }
 
-#[derive(Serialize)]
-struct DirectoryCost<'s> {
-    path: Option<&'s str>,
-    items: usize,
-    tokens: usize,
-    files: usize,
-    least: Option<usize>,
-    most: Option<usize>,
-}
-
-#[derive(Serialize)]
-struct JsonClient<'s> {
-    client: &'s str,
-    loaded: usize,
-    delivered: usize,
-}
-
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &TokensArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
     match &args.path {
         Some(path) => of_path(ui, session, args, path)?,
         None => of_project(ui, session, args)?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn of_path(
-    ui: &mut Ui,
-    session: &Session,
-    args: &TokensArgs,
-    path: &Path,
-) -> Result<(), CommandError> {
+fn of_path(ui: &mut Ui, session: &Session, args: &TokensArgs, path: &Path) -> Result {
     let session = &session.remembering();
-    let typed = Typed::new(Some(path), args.question.only());
+    let typed = TypedQuestion::new(Some(path), args.question.only());
     let mut request = args.question.request(session, Some(path))?;
     typed.warn_if_outside(ui, &request.moment)?;
     request.moment.skip_left_out = true;
@@ -114,13 +86,12 @@ fn of_path(
             exact: counter.is_exact(),
             items: items.iter().map(|item| SurveyedRow::briefed(root, item)).collect(),
             dialects,
-            directories: Vec::new(),
-            clients: Vec::new(),
+            directories: &[],
+            clients: &[],
             tokens,
         };
         let diagnostics = &briefing.diagnostics;
-        ui.print_json(&Envelope { kind: "tokens", root, diagnostics, body })?;
-        return Ok(());
+        return ui.print_json("tokens", root, diagnostics, body);
     }
     ui.mention(&briefing.diagnostics, root)?;
     if items.is_empty() {
@@ -134,11 +105,10 @@ fn of_path(
     print_rows(ui, &rows.collect::<Vec<_>>(), counter)?;
     print_dialects(ui, &dialects, counter)?;
     let items = counted(items.len(), "item");
-    ui.status(&format!("{} tokens in {items}", counter.shown(tokens)))?;
-    Ok(())
+    ui.status(&format!("{} tokens in {items}", counter.shown(tokens)))
 }
 
-fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), CommandError> {
+fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
     let whole = &WholeProject::read(ui, session, None, dialects(args.question.only()))?;
     let counter = &args.counting.counter(session, whole.root.path());
     let moment = args.question.request(session, None)?.moment;
@@ -159,27 +129,14 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result<(), C
     if !args.json {
         return print_project(ui, whole, &survey, &places, &shares, &dialects, counter);
     }
-    let directories = places.iter().map(|place| DirectoryCost {
-        path: place.path.as_deref(),
-        items: place.items,
-        tokens: place.tokens,
-        files: place.files,
-        least: place.least,
-        most: place.most,
-    });
-    let shares = shares.iter().map(|share| JsonClient {
-        client: share.client,
-        loaded: share.loaded,
-        delivered: share.delivered,
-    });
     let body = JsonTokens {
         path: None,
         client: args.question.client(),
         exact: counter.is_exact(),
         items: survey.items.iter().map(|of| SurveyedRow::surveyed(whole.root.path(), of)).collect(),
         dialects,
-        directories: directories.collect(),
-        clients: shares.collect(),
+        directories: &places,
+        clients: &shares,
         tokens: survey.tokens,
     };
     whole.print_json(ui, "tokens", body)
@@ -193,7 +150,7 @@ fn print_project(
     shares: &[Share<'_>],
     dialects: &[DialectCost],
     counter: &Counter<'_>,
-) -> Result<(), CommandError> {
+) -> Result {
     if survey.items.is_empty() {
         return Ok(());
     }
@@ -236,8 +193,7 @@ fn print_project(
     print_rows(ui, &by_share(shares, counter), counter)?;
     let items = counted(survey.items.len(), "item");
     let files = counted(survey.file_count(""), "file");
-    ui.status(&format!("{} tokens in {items} for {files}", counter.shown(survey.tokens)))?;
-    Ok(())
+    ui.status(&format!("{} tokens in {items} for {files}", counter.shown(survey.tokens)))
 }
 
 /// Groups clients with the same items.
@@ -259,11 +215,7 @@ fn by_share(shares: &[Share<'_>], counter: &Counter<'_>) -> Vec<(usize, String)>
     groups.iter().map(row).collect()
 }
 
-fn print_dialects(
-    ui: &mut Ui,
-    dialects: &[DialectCost],
-    counter: &Counter<'_>,
-) -> Result<(), CommandError> {
+fn print_dialects(ui: &mut Ui, dialects: &[DialectCost], counter: &Counter<'_>) -> Result {
     ui.print_line("")?;
     ui.print_heading("by dialect")?;
     let row =
@@ -272,11 +224,7 @@ fn print_dialects(
 }
 
 /// Prints one line each, with a bar for its share of the largest.
-fn print_rows(
-    ui: &mut Ui,
-    rows: &[(usize, String)],
-    counter: &Counter<'_>,
-) -> Result<(), CommandError> {
+fn print_rows(ui: &mut Ui, rows: &[(usize, String)], counter: &Counter<'_>) -> Result {
     let numbers: Vec<String> = rows.iter().map(|(tokens, _)| counter.shown(*tokens)).collect();
     let width = numbers.iter().map(String::len).max().unwrap_or_default();
     let most = rows.iter().map(|(tokens, _)| *tokens).max().unwrap_or_default();

@@ -1,7 +1,6 @@
 //! `brief tree`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_engine::survey::Surveyed;
 use brief_engine::tokens::Counter;
@@ -11,11 +10,11 @@ use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
 
-use super::question::{Looking, dialects};
+use super::question::{SurveyArgs, dialects};
 use super::whole::{
     SurveyedRow, WholeProject, below, counted, shown_directory, when_asked, write_picture,
 };
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -36,7 +35,7 @@ pub(crate) struct TreeArgs {
     svg: Option<PathBuf>,
 
     #[command(flatten)]
-    looking: Looking,
+    looking: SurveyArgs,
 }
 
 #[derive(Serialize)]
@@ -55,19 +54,14 @@ struct DirectoryItems<'s> {
     tokens: usize,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &TreeArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TreeArgs) -> Result {
     let whole =
         &WholeProject::read(ui, session, args.path.as_deref(), dialects(&args.looking.only))?;
     let counter = args.looking.counting.counter(session, whole.root.path());
     let survey = whole.survey(&Moment::default(), &counter)?;
     if let Some(file) = &args.svg {
         let parts = DirectoryPart::of(survey.files(), survey.costs(), &whole.part);
-        write_picture(ui, session, file, &treemap_file(&parts))?;
-        return Ok(ExitCode::SUCCESS);
+        return write_picture(ui, session, file, &treemap_file(&parts));
     }
     let is_shown = |surveyed: &&Surveyed<'_>| match surveyed.directory.as_deref() {
         None => whole.part.is_empty(),
@@ -100,8 +94,7 @@ pub(crate) fn run(
             items: shown.len(),
             tokens,
         };
-        whole.print_json(ui, "tree", body)?;
-        return Ok(ExitCode::SUCCESS);
+        return whole.print_json(ui, "tree", body);
     }
     let mut above: Vec<&str> = Vec::new();
     for items in &directories {
@@ -118,8 +111,7 @@ pub(crate) fn run(
     } else {
         String::new()
     };
-    ui.status(&format!("{places}, {items}, {} tokens{repeated}", counter.shown(tokens)))?;
-    Ok(ExitCode::SUCCESS)
+    ui.status(&format!("{places}, {items}, {} tokens{repeated}", counter.shown(tokens)))
 }
 
 fn sum(items: &[&Surveyed<'_>]) -> usize {
@@ -132,7 +124,7 @@ fn print_directory<'s>(
     items: &[&'s Surveyed<'_>],
     above: &mut Vec<&'s str>,
     counter: &Counter<'_>,
-) -> Result<(), CommandError> {
+) -> Result {
     let directory = items[0].directory.as_deref();
     // The indentation counts the shown directories around it.
     if let Some(directory) = directory {

@@ -1,15 +1,14 @@
 //! `brief update`
 
 use std::collections::BTreeSet;
-use std::process::ExitCode;
 
 use brief_registry::install::{InstallRequest, Refresh};
 use brief_registry::manifest::{Manifest, ManifestEdit, ManifestPlace, Wanted};
 use brief_syntax::near_miss::nearest;
 use clap::Args;
 
-use crate::error::CommandError;
-use crate::installation::{self, Installation, RunPurpose, Writing};
+use crate::error::{CommandError, Result};
+use crate::installation::{self, Installation, RunPurpose, WritingArgs};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -33,19 +32,12 @@ pub(crate) struct UpdateArgs {
     diff: bool,
 
     #[command(flatten)]
-    writing: Writing,
+    writing: WritingArgs,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &UpdateArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &UpdateArgs) -> Result {
     let mode = installation::mode(args.dry_run, args.diff);
-    let installation = match Installation::find_for(ui, session, &args.writing.place, mode)? {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+    let installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
     let manifest = installation.manifest.clone().unwrap_or_default();
     let mut edits = Vec::new();
     let mut names = Vec::new();
@@ -67,16 +59,12 @@ pub(crate) fn run(
         ..installation.request(session, &args.writing, &clients)
     };
     let asked = RunPurpose::ToWrite;
-    let outcome = installation.carry_out(ui, "update", session, &request, &args.writing, asked)?;
-    Ok(outcome.map_or_else(|code| code, |_| ExitCode::SUCCESS))
+    installation.carry_out(ui, "update", session, &request, &args.writing, asked)?;
+    Ok(())
 }
 
 /// Changes the version of a source and keeps its wanted items.
-fn other_version(
-    manifest: &Manifest,
-    name: &str,
-    reference: &str,
-) -> Result<ManifestEdit, CommandError> {
+fn other_version(manifest: &Manifest, name: &str, reference: &str) -> Result<ManifestEdit> {
     let Some(source) = manifest.source(name) else {
         let known: Vec<&str> = manifest.sources.iter().map(|source| source.name.as_str()).collect();
         let hint = match nearest(name, &known) {
@@ -107,7 +95,7 @@ fn sources(
     installation: &Installation,
     manifest: &Manifest,
     names: &[String],
-) -> Result<BTreeSet<String>, CommandError> {
+) -> Result<BTreeSet<String>> {
     let lock = installation.lock(session.system())?.unwrap_or_default();
     let mut found = BTreeSet::new();
     for name in names {

@@ -2,7 +2,6 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_registry::install::{self, Newest, ProjectPaths};
 use brief_registry::manifest::Manifest;
@@ -14,7 +13,7 @@ use brief_syntax::project::resolve_existing;
 use clap::Args;
 
 use super::fleet;
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::installation;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -60,11 +59,7 @@ pub(crate) struct ViewArgs {
     listen: Option<IpAddr>,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &ViewArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ViewArgs) -> Result {
     let directory = match &args.path {
         Some(path) => session.directory().join(path),
         None => session.directory().to_owned(),
@@ -86,8 +81,7 @@ pub(crate) fn run(
         let base = args.base.as_deref();
         let written = export(&session.shared_system(), &directory, &out, base, extras);
         let written = written.map_err(|error| refusal(&error))?;
-        ui.status(&format!("{}: {}", out.display(), written.summary()))?;
-        return Ok(ExitCode::SUCCESS);
+        return ui.status(&format!("{}: {}", out.display(), written.summary()));
     }
     let address = listen(session, args)?;
     let url = address.url().map_err(|error| CommandError::refused(error.to_string()))?;
@@ -112,11 +106,7 @@ pub(crate) fn run(
 }
 
 /// Asks the sources of a project for newer versions.
-fn newer_versions(
-    ui: &mut Ui,
-    session: &Session,
-    directory: &Path,
-) -> Result<Vec<Newest>, CommandError> {
+fn newer_versions(ui: &mut Ui, session: &Session, directory: &Path) -> Result<Vec<Newest>> {
     let system = session.system();
     let project = ProjectPaths::around(system, directory);
     let found = installation::watched(ui, |observer| {
@@ -140,7 +130,7 @@ fn refusal(error: &ExportError) -> CommandError {
 }
 
 /// Opens the socket.
-fn listen(session: &Session, args: &ViewArgs) -> Result<ViewAddress, CommandError> {
+fn listen(session: &Session, args: &ViewArgs) -> Result<ViewAddress> {
     let ip = args.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let address = SocketAddr::new(ip, args.port);
     let listener = TcpListener::bind(address).map_err(|error| {

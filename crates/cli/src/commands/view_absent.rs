@@ -1,11 +1,10 @@
 //! `brief view`, in a program that was built without a server.
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -16,7 +15,7 @@ pub(crate) struct ViewArgs {
     rest: Vec<OsString>,
 }
 
-pub(crate) fn run(_: &mut Ui, _: &Session, _: &ViewArgs) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(_: &mut Ui, _: &Session, _: &ViewArgs) -> Result {
     let error = CommandError::usage("this program was built without pages");
     Err(error.with_hint("install it with the feature `agent`, which is on by default"))
 }

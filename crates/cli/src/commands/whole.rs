@@ -6,15 +6,15 @@ use std::path::Path;
 use brief_dialects::portable::REGISTRY_SCOPE;
 use brief_engine::survey::{Survey, Surveyed};
 use brief_engine::tokens::Counter;
-use brief_engine::{BriefedItem, Catalog, Dialects, Item, Moment, Name, Root, State, TargetKind};
-use brief_syntax::render::{Envelope, path_below};
+use brief_engine::{BriefedItem, Catalog, Dialects, Item, Moment, Root, State, TargetKind};
+use brief_syntax::render::path_below;
 use brief_syntax::{Diagnostic, limits};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::question::shown_place;
 pub(crate) use brief_syntax::text::counted;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -33,7 +33,7 @@ impl WholeProject {
         session: &Session,
         part: Option<&Path>,
         dialects: Dialects,
-    ) -> Result<WholeProject, CommandError> {
+    ) -> Result<WholeProject> {
         let session = &session.remembering();
         let project = session.project()?;
         let root = project.root().clone();
@@ -51,11 +51,7 @@ impl WholeProject {
         Ok(whole)
     }
 
-    pub(crate) fn survey(
-        &self,
-        moment: &Moment,
-        counter: &Counter<'_>,
-    ) -> Result<Survey<'_>, CommandError> {
+    pub(crate) fn survey(&self, moment: &Moment, counter: &Counter<'_>) -> Result<Survey<'_>> {
         let count = |text: &str| counter.count(text);
         Survey::of(&self.catalog, self.root.path(), moment, &count)
             .ok_or_else(|| CommandError::refused("the project was not read as a whole"))
@@ -71,10 +67,9 @@ impl WholeProject {
         ui: &mut Ui,
         kind: &'static str,
         body: impl Serialize,
-    ) -> Result<(), CommandError> {
+    ) -> Result {
         let (root, diagnostics) = (self.root.path(), &self.unread());
-        ui.print_json(&Envelope { kind, root, diagnostics, body })?;
-        Ok(())
+        ui.print_json(kind, root, diagnostics, body)
     }
 
     /// Returns the diagnostics of parts that were not read; `brief lint` reports the others.
@@ -86,12 +81,7 @@ impl WholeProject {
 }
 
 /// Writes a picture where the user wants it. A file that is no picture is left alone.
-pub(crate) fn write_picture(
-    ui: &mut Ui,
-    session: &Session,
-    file: &Path,
-    picture: &str,
-) -> Result<(), CommandError> {
+pub(crate) fn write_picture(ui: &mut Ui, session: &Session, file: &Path, picture: &str) -> Result {
     let (system, path, shown) = (session.system(), session.directory().join(file), file.display());
     if let Ok(found) = system.read(&path, limits::FILE_BYTES)
         && !found.starts_with(b"<svg ")
@@ -99,11 +89,10 @@ pub(crate) fn write_picture(
         let refused = CommandError::refused(format!("`{shown}` is there, and it is not a picture"));
         return Err(refused.with_hint("name a new file"));
     }
-    let written = system.replace_file(&path, picture.as_bytes());
-    written
+    system
+        .replace_file(&path, picture.as_bytes())
         .map_err(|error| CommandError::refused(format!("`{shown}` cannot be written: {error}")))?;
-    ui.status(&format!("wrote {shown}"))?;
-    Ok(())
+    ui.status(&format!("wrote {shown}"))
 }
 
 /// Returns the path of a directory relative to another one, if it is below.
@@ -116,7 +105,7 @@ pub(crate) fn below<'p>(part: &str, directory: &'p str) -> Option<&'p str> {
     }
 }
 
-fn directory(session: &Session, root: &Root, path: &Path) -> Result<String, CommandError> {
+fn directory(session: &Session, root: &Root, path: &Path) -> Result<String> {
     let shown = path.display();
     let Some(target) = session.locate(root, path) else {
         let message = format!("`{shown}` is outside `{}`", root.path().display());
@@ -163,14 +152,6 @@ impl JsonPlace {
     }
 }
 
-pub(crate) struct ShownName<'s>(pub(crate) Name<'s>);
-
-impl Serialize for ShownName<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
-
 /// An item in the JSON of `tokens` and `tree`.
 #[derive(Serialize)]
 pub(crate) struct SurveyedRow<'s> {
@@ -205,7 +186,8 @@ impl<'s> SurveyedRow<'s> {
         }
     }
 
-    fn new(root: &Path, item: &Item<'s>, tokens: usize) -> SurveyedRow<'s> {
+    pub(crate) fn surveyed(root: &Path, surveyed: &'s Surveyed<'_>) -> SurveyedRow<'s> {
+        let item = &surveyed.item;
         SurveyedRow {
             dialect: item.dialect,
             kind: item.kind,
@@ -215,17 +197,9 @@ impl<'s> SurveyedRow<'s> {
             trigger: item.trigger,
             state: item.state.as_str(),
             patterns: item.patterns.iter().map(AsRef::as_ref).collect(),
-            directory: None,
-            files: None,
-            tokens,
-        }
-    }
-
-    pub(crate) fn surveyed(root: &Path, surveyed: &'s Surveyed<'_>) -> SurveyedRow<'s> {
-        SurveyedRow {
             directory: surveyed.directory.as_deref(),
             files: Some(surveyed.files),
-            ..SurveyedRow::new(root, &surveyed.item, surveyed.tokens)
+            tokens: surveyed.tokens,
         }
     }
 }

@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_engine::{Briefing, Moment, Target, TargetKind};
 use brief_syntax::text::visible_line;
 use clap::Args;
 
-use super::question::{Cost, QuestionArgs, Typed, When, WhyHint};
-use crate::error::CommandError;
+use super::question::{BudgetArgs, MomentArgs, QuestionArgs, TypedQuestion, WhyHint};
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -26,42 +25,36 @@ pub(crate) struct WhyArgs {
     path: PathBuf,
 
     #[command(flatten)]
-    when: When,
+    when: MomentArgs,
 
     #[command(flatten)]
     question: QuestionArgs,
 
     #[command(flatten)]
-    cost: Cost,
+    cost: BudgetArgs,
 
     /// Print JSON, in the shape of `brief context --json`
     #[arg(long)]
     json: bool,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &WhyArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &WhyArgs) -> Result {
     let session = &session.remembering();
-    let typed = Typed::new(Some(&args.path), args.question.only());
+    let typed = TypedQuestion::new(Some(&args.path), args.question.only());
     let mut request = args.question.request(session, Some(&args.path))?;
     typed.warn_if_outside(ui, &request.moment)?;
     args.when.narrow(&mut request.moment);
     let counter = args.cost.counting.counter(session, request.moment.root.path());
     let briefing = args.cost.limit(request, &counter, args.json).resolve();
     if args.json {
-        typed.print_json(ui, "why", &briefing)?;
-        return Ok(ExitCode::SUCCESS);
+        return typed.print_json(ui, "why", &briefing);
     }
     let root = briefing.root();
     ui.mention(&briefing.diagnostics, root)?;
     let candidates = briefing.candidates();
     if candidates.is_empty() {
         let Briefing { moment, files, .. } = &briefing;
-        typed.explain_nothing(ui, moment, *files, "context", WhyHint::Left)?;
-        return Ok(ExitCode::SUCCESS);
+        return typed.explain_nothing(ui, moment, *files, "context", WhyHint::Left);
     }
     ui.print_line(visible_line(&asked_about(&briefing.moment)))?;
     for candidate in candidates {
@@ -81,7 +74,7 @@ pub(crate) fn run(
             ui.print_line(format!("{:LABEL$}> {line}", ""))?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Cuts a line to the room that there is.

@@ -9,16 +9,16 @@ use brief_syntax::system::OsSystem;
 use brief_syntax::text::visible_line;
 use clap_complete::CompletionCandidate;
 
-use super::{Installation, Where};
+use super::{Installation, InstallationArg};
 use crate::session::Session;
 use crate::ui::Ui;
 
 /// Completes the name of an item, bundle or source of the project around the current directory.
 pub(crate) fn complete(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Ok(session) = Session::start(Arc::new(OsSystem), None::<&Path>) else { return Vec::new() };
-    let place = Where { global: false };
+    let place = InstallationArg { global: false };
     let found = Installation::find(&mut Ui::silent(), &session, &place);
-    let Ok(Ok(installation)) = found else { return Vec::new() };
+    let Ok(installation) = found else { return Vec::new() };
     let lock = installation.lock(session.system()).ok().flatten().unwrap_or_default();
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     let mut add = |name: &str, about: String| {

@@ -9,7 +9,6 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_clients::compile::Clients;
@@ -28,12 +27,12 @@ use brief_syntax::paths::{cleaned, slashed};
 use brief_syntax::system::System;
 use clap::Args;
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
 pub(crate) use complete::complete;
-pub(crate) use print::{JsonSource, short};
+pub(crate) use print::{JsonSource, full_name, short, verb};
 use print::{print_json, print_report};
 pub(crate) use refusal::{refusal, refusal_of_typed, tell_unresolved};
 
@@ -48,7 +47,7 @@ pub(crate) enum RunPurpose {
 
 /// The installation of a command.
 #[derive(Debug, Args)]
-pub(crate) struct Where {
+pub(crate) struct InstallationArg {
     /// Work on the user's own installation, in the home directory, instead of the project's
     #[arg(long, short = 'g')]
     pub(crate) global: bool,
@@ -56,7 +55,7 @@ pub(crate) struct Where {
 
 /// The common options of commands that write to an installation.
 #[derive(Debug, Args)]
-pub(crate) struct Writing {
+pub(crate) struct WritingArgs {
     /// Replace this file, which `brief` did not write, and keep a copy; a directory means everything in it
     #[arg(long, value_name = "FILE")]
     adopt: Vec<PathBuf>,
@@ -74,7 +73,7 @@ pub(crate) struct Writing {
     accept_signer: Vec<String>,
 
     #[command(flatten)]
-    pub(crate) place: Where,
+    pub(crate) place: InstallationArg,
 
     /// Print JSON: sources, items, files and diagnostics
     #[arg(long)]
@@ -113,8 +112,8 @@ impl Installation {
     pub(crate) fn find(
         ui: &mut Ui,
         session: &Session,
-        place: &Where,
-    ) -> Result<Result<Installation, ExitCode>, CommandError> {
+        place: &InstallationArg,
+    ) -> Result<Installation> {
         Installation::find_for(ui, session, place, InstallMode::Check)
     }
 
@@ -123,9 +122,9 @@ impl Installation {
     pub(crate) fn find_for(
         ui: &mut Ui,
         session: &Session,
-        place: &Where,
+        place: &InstallationArg,
         mode: InstallMode,
-    ) -> Result<Result<Installation, ExitCode>, CommandError> {
+    ) -> Result<Installation> {
         let scope = if place.global { ProfileScope::Home } else { ProfileScope::Project };
         let project = project(session, place)?;
         let finished = match mode {
@@ -142,7 +141,7 @@ impl Installation {
             (Ok(clients), Ok(manifest)) => {
                 let mut found = Installation { project, clients, manifest, is_elsewhere, finished };
                 found.keep_layout(session.system());
-                Ok(Ok(found))
+                Ok(found)
             }
             (clients, manifest) => {
                 let mut problems = clients.err().unwrap_or_default();
@@ -150,17 +149,13 @@ impl Installation {
                 problems.sort_by_key(|found| found.span.start);
                 problems.dedup();
                 ui.print_diagnostics(&problems, &project.config)?;
-                Ok(Err(ErrorKind::Usage.exit_code()))
+                Err(CommandError::reported(ErrorKind::Usage))
             }
         }
     }
 
     /// Takes servers over that edits of the manifest declare.
-    pub(crate) fn declare(
-        &mut self,
-        session: &Session,
-        edits: &[ManifestEdit],
-    ) -> Result<(), CommandError> {
+    pub(crate) fn declare(&mut self, session: &Session, edits: &[ManifestEdit]) -> Result {
         if edits.is_empty() {
             return Ok(());
         }
@@ -199,7 +194,7 @@ impl Installation {
         session: &Session,
         described: &OwnClients,
         named: &[String],
-    ) -> Result<Vec<Arc<Source>>, CommandError> {
+    ) -> Result<Vec<Arc<Source>>> {
         let is_new = |source: &&Arc<Source>| {
             let stem = source.path().file_stem().and_then(OsStr::to_str);
             stem.is_some_and(|stem| {
@@ -233,12 +228,12 @@ impl Installation {
     }
 
     /// Returns the clients of the items.
-    pub(crate) fn wanted(&self, named: &[String]) -> Result<Vec<String>, CommandError> {
+    pub(crate) fn wanted(&self, named: &[String]) -> Result<Vec<String>> {
         self.clients.wanted(named).map_err(|error| unknown_client(&error))
     }
 
     /// Reads the lock; `None` when there is none.
-    pub(crate) fn lock(&self, system: &dyn System) -> Result<Option<Lock>, CommandError> {
+    pub(crate) fn lock(&self, system: &dyn System) -> Result<Option<Lock>> {
         self.project.read_lock(system).map_err(|error| refusal(&error))
     }
 
@@ -253,7 +248,7 @@ impl Installation {
     pub(crate) fn request<'r>(
         &self,
         session: &Session,
-        writing: &Writing,
+        writing: &WritingArgs,
         clients: &'r [String],
     ) -> InstallRequest<'r> {
         InstallRequest {
@@ -272,13 +267,10 @@ impl Installation {
         kind: &'static str,
         session: &Session,
         request: &InstallRequest<'_>,
-        writing: &Writing,
+        writing: &WritingArgs,
         asked: RunPurpose,
-    ) -> Result<Result<InstallReport, ExitCode>, CommandError> {
-        let mut report = match self.sync(ui, session, request)? {
-            Ok(report) => report,
-            Err(code) => return Ok(Err(code)),
-        };
+    ) -> Result<InstallReport> {
+        let mut report = self.sync(ui, session, request)?;
         report.notes.splice(0..0, self.finished.notes.iter().cloned());
         let clients: Vec<&str> = request.clients.iter().map(String::as_str).collect();
         report.notes.extend(self.clients.unsaid_by_client(&clients));
@@ -290,8 +282,8 @@ impl Installation {
         } else {
             print_report(ui, self, &report, request.mode)?;
         }
-        let failed = ErrorKind::Refused.exit_code();
-        Ok(if report.has_errors() { Err(failed) } else { Ok(report) })
+        refuse_if(report.has_errors())?;
+        Ok(report)
     }
 
     /// Makes the project match its manifest.
@@ -300,19 +292,19 @@ impl Installation {
         ui: &mut Ui,
         session: &Session,
         request: &InstallRequest<'_>,
-    ) -> Result<Result<InstallReport, ExitCode>, CommandError> {
+    ) -> Result<InstallReport> {
         let outcome = watched(ui, |observer| {
             install::sync(session.system(), &self.clients, &self.project, request, observer)
         })?;
         match outcome {
-            Ok(report) => Ok(Ok(report)),
+            Ok(report) => Ok(report),
             Err(InstallError::Manifest(diagnostics)) => {
                 ui.print_diagnostics(&diagnostics, &self.project.config)?;
-                Ok(Err(ErrorKind::Usage.exit_code()))
+                Err(CommandError::reported(ErrorKind::Usage))
             }
             Err(InstallError::Unresolved(problems)) => {
                 tell_unresolved(ui, &problems)?;
-                Ok(Err(ErrorKind::Refused.exit_code()))
+                Err(CommandError::reported(ErrorKind::Refused))
             }
             Err(error) => Err(refusal(&error)),
         }
@@ -320,10 +312,7 @@ impl Installation {
 }
 
 /// Runs a task that may take long, and shows its progress.
-pub(crate) fn watched<T>(
-    ui: &mut Ui,
-    work: impl FnOnce(&dyn Fn(Event<'_>)) -> T,
-) -> Result<T, CommandError> {
+pub(crate) fn watched<T>(ui: &mut Ui, work: impl FnOnce(&dyn Fn(Event<'_>)) -> T) -> Result<T> {
     let shared = RefCell::new(&mut *ui);
     let outcome = work(&|event| show_progress(&mut shared.borrow_mut(), event));
     ui.end_progress()?;
@@ -362,11 +351,11 @@ pub(crate) fn unknown_client(error: &UnknownClient) -> CommandError {
 }
 
 /// Returns the project of a command, or the user's own installation.
-pub(crate) fn project(session: &Session, place: &Where) -> Result<ProjectPaths, CommandError> {
+pub(crate) fn project(session: &Session, place: &InstallationArg) -> Result<ProjectPaths> {
     if place.global { user_project(session) } else { session.installed_project() }
 }
 
-fn user_project(session: &Session) -> Result<ProjectPaths, CommandError> {
+fn user_project(session: &Session) -> Result<ProjectPaths> {
     ProjectPaths::of_user(session.system()).ok_or_else(|| {
         CommandError::refused("there is no home directory")
             .with_hint("set `HOME` to an absolute path")

@@ -1,21 +1,22 @@
 //! The report of a run, for people and for programs.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use brief_engine::dependencies::PackageId;
+use brief_dialects::portable::ItemId;
 use brief_registry::install::{
     DependencyReport, InstallMode, InstallReport, ItemCapabilities, SourceReport,
 };
 use brief_registry::manifest::ManifestPlace;
-use brief_registry::{Change, ChangeKind, Difference};
-use brief_syntax::render::{Envelope, path_below};
+use brief_registry::{ChangeKind, Difference};
+use brief_syntax::render::path_below;
+use brief_syntax::text::counted;
 use serde::Serialize;
+use serde_json::json;
 use similar::TextDiff;
 
 use super::Installation;
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::ui::Ui;
 
 /// The number of shown letters of a commit.
@@ -27,13 +28,18 @@ pub(crate) fn short(commit: &str) -> &str {
     commit.get(..SHORT).unwrap_or(commit)
 }
 
+/// Returns the name of an item as a user types it, with its kind.
+pub(crate) fn full_name(id: &ItemId) -> String {
+    format!("{}/{}", id.kind, id.name)
+}
+
 /// Prints what a run did or would do, for people.
 pub(crate) fn print_report(
     ui: &mut Ui,
     installation: &Installation,
     report: &InstallReport,
     mode: InstallMode,
-) -> Result<(), CommandError> {
+) -> Result {
     let root = &installation.project.outputs;
     ui.print_diagnostics(&report.diagnostics, root)?;
     for note in &report.notes {
@@ -43,11 +49,12 @@ pub(crate) fn print_report(
         InstallMode::Write => {}
         InstallMode::Check => {
             for change in &report.changes {
-                ui.print_line(format!("{}: {}", change.path, why(change)))?;
+                let reason = why(change.kind, "no longer wanted");
+                ui.print_line(format!("{}: {reason}", change.path))?;
             }
             for (name, kind) in [("brief.toml", report.manifest), ("brief.lock", report.lock)] {
                 if let Some(kind) = kind {
-                    ui.print_line(format!("{name}: {}", of_our_own(kind)))?;
+                    ui.print_line(format!("{name}: {}", why(kind, "no longer needed")))?;
                 }
             }
         }
@@ -64,7 +71,7 @@ pub(crate) fn print_report(
     }
     for (id, kind) in &report.items {
         let sign = sign(*kind);
-        ui.status(&format!("  {sign} {}/{}", id.kind, id.name))?;
+        ui.status(&format!("  {sign} {}", full_name(id)))?;
         if let Some(capabilities) = report.capabilities.get(id) {
             for line in told(capabilities, *kind) {
                 ui.status(&format!("      {line}"))?;
@@ -102,10 +109,7 @@ fn sign(kind: ChangeKind) -> char {
 /// Says what happened to a package of `[dependencies]`.
 fn chosen(dependency: &DependencyReport) -> String {
     let DependencyReport { id, before, change, files, .. } = dependency;
-    let files = match files {
-        1 => "1 file".to_owned(),
-        files => format!("{files} files"),
-    };
+    let files = counted(*files, "file");
     let was = match before {
         Some(before) if *before != id.version => format!(", was {before}"),
         _ => String::new(),
@@ -137,20 +141,12 @@ fn told(capabilities: &ItemCapabilities, kind: ChangeKind) -> Vec<String> {
     by_name.into_iter().map(line).collect()
 }
 
-/// Returns the reason why a file differs from its wanted state.
-fn why(change: &Change) -> &'static str {
-    match change.kind {
-        ChangeKind::Created => "missing",
-        ChangeKind::Updated => "out of date",
-        ChangeKind::Removed => "no longer wanted",
-    }
-}
-
-fn of_our_own(kind: ChangeKind) -> &'static str {
+/// Returns the reason why a file differs from its wanted state; `surplus` is that of one too many.
+fn why(kind: ChangeKind, surplus: &'static str) -> &'static str {
     match kind {
         ChangeKind::Created => "missing",
         ChangeKind::Updated => "out of date",
-        ChangeKind::Removed => "no longer needed",
+        ChangeKind::Removed => surplus,
     }
 }
 
@@ -168,7 +164,7 @@ fn lost(report: &InstallReport) -> Vec<String> {
     }
     let mut lines = vec!["for clients that they were not written for:".to_owned()];
     if count <= LOST_LINES {
-        lines.extend(all().map(|(id, note)| format!("  {}/{}: {note}", id.kind, id.name)));
+        lines.extend(all().map(|(id, note)| format!("  {}: {note}", full_name(id))));
         return lines;
     }
     let mut items: BTreeMap<&str, usize> = BTreeMap::new();
@@ -177,8 +173,7 @@ fn lost(report: &InstallReport) -> Vec<String> {
     }
     let mut items: Vec<(&str, usize)> = items.into_iter().collect();
     items.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let noun = |count: usize| if count == 1 { "item" } else { "items" };
-    let line = |(note, count): &(&str, usize)| format!("  {count} {}: {note}", noun(*count));
+    let line = |(note, count): &(&str, usize)| format!("  {}: {note}", counted(*count, "item"));
     lines.extend(items.iter().take(LOST_LINES).map(line));
     if let Some(more) = items.len().checked_sub(LOST_LINES).filter(|more| *more > 0) {
         lines.push(format!("  and {more} other notes; `--json` has all"));
@@ -197,6 +192,14 @@ fn moved(source: &SourceReport) -> Option<String> {
     }
 }
 
+pub(crate) fn verb(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Created => "create",
+        ChangeKind::Updated => "update",
+        ChangeKind::Removed => "remove",
+    }
+}
+
 fn summary(installation: &Installation, report: &InstallReport, mode: InstallMode) -> String {
     let items = if report.count == 1 { "item" } else { "items" };
     let done = match report.failed {
@@ -205,11 +208,7 @@ fn summary(installation: &Installation, report: &InstallReport, mode: InstallMod
     };
     let counted = |kind| {
         let count = report.count_of(kind);
-        let verb = match kind {
-            ChangeKind::Created => "create",
-            ChangeKind::Updated => "update",
-            ChangeKind::Removed => "remove",
-        };
+        let verb = verb(kind);
         match mode {
             InstallMode::Write => format!("{count} {verb}d"),
             InstallMode::Check | InstallMode::Diff => format!("{count} to {verb}"),
@@ -249,23 +248,8 @@ fn unified(difference: &Difference) -> String {
     }
 }
 
-#[derive(Debug, Serialize)]
-struct RunReport<'r> {
-    project: String,
-    sources: Vec<JsonSource<'r>>,
-    items: JsonItems,
-    capabilities: Vec<JsonCapabilities<'r>>,
-    dependencies: Vec<JsonDependency<'r>>,
-    files: JsonFiles<'r>,
-    failed: usize,
-    manifest: Option<&'static str>,
-    lock: Option<&'static str>,
-    backups: Vec<JsonBackup<'r>>,
-    notes: Vec<String>,
-}
-
 /// A source in JSON.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct JsonSource<'r> {
     name: &'r str,
     git: Option<&'r str>,
@@ -277,45 +261,6 @@ pub(crate) struct JsonSource<'r> {
     commit: Option<&'r str>,
 }
 
-#[derive(Debug, Serialize)]
-struct JsonItems {
-    count: usize,
-    added: Vec<String>,
-    updated: Vec<String>,
-    removed: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonCapabilities<'r> {
-    item: String,
-    all: &'r [String],
-    added: &'r [String],
-}
-
-#[derive(Debug, Serialize)]
-struct JsonDependency<'r> {
-    package: &'r PackageId,
-    before: Option<&'r str>,
-    change: &'static str,
-    all: &'r [String],
-    added: &'r [String],
-}
-
-#[derive(Debug, Serialize)]
-struct JsonFiles<'r> {
-    created: Vec<&'r str>,
-    updated: Vec<&'r str>,
-    removed: Vec<&'r str>,
-    unchanged: usize,
-    kept: usize,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonBackup<'r> {
-    path: &'r str,
-    copy: Cow<'r, str>,
-}
-
 impl<'r> JsonSource<'r> {
     pub(crate) fn new(
         name: &'r str,
@@ -323,36 +268,19 @@ impl<'r> JsonSource<'r> {
         before: Option<&'r str>,
         commit: Option<&'r str>,
     ) -> JsonSource<'r> {
-        let empty = JsonSource {
-            name,
-            git: None,
-            oci: None,
-            r#ref: None,
-            subpath: None,
-            directory: None,
-            before,
-            commit,
-        };
+        let source = JsonSource { name, before, commit, ..JsonSource::default() };
         match place {
             ManifestPlace::Git { git, reference, subpath } => JsonSource {
                 git: Some(git),
                 r#ref: reference.as_deref(),
                 subpath: subpath.as_deref(),
-                ..empty
+                ..source
             },
             ManifestPlace::Oci { oci, reference } => {
-                JsonSource { oci: Some(oci), r#ref: reference.as_deref(), ..empty }
+                JsonSource { oci: Some(oci), r#ref: reference.as_deref(), ..source }
             }
-            ManifestPlace::Directory(path) => JsonSource { directory: Some(path), ..empty },
+            ManifestPlace::Directory(path) => JsonSource { directory: Some(path), ..source },
         }
-    }
-}
-
-fn word(kind: ChangeKind) -> &'static str {
-    match kind {
-        ChangeKind::Created => "created",
-        ChangeKind::Updated => "updated",
-        ChangeKind::Removed => "removed",
     }
 }
 
@@ -362,65 +290,53 @@ pub(crate) fn print_json(
     kind: &'static str,
     root: &Path,
     report: &InstallReport,
-) -> Result<(), CommandError> {
+) -> Result {
     let items = |wanted| {
         let changed = report.items.iter().filter(move |(_, kind)| **kind == wanted);
-        changed.map(|(id, _)| format!("{}/{}", id.kind, id.name)).collect()
+        changed.map(|(id, _)| full_name(id)).collect::<Vec<_>>()
     };
     let files = |wanted| {
         let changed = report.changes.iter().filter(move |change| change.kind == wanted);
-        changed.map(|change| change.path.as_str()).collect()
+        changed.map(|change| &change.path).collect::<Vec<_>>()
     };
-    let word = |kind: Option<ChangeKind>| kind.map(word);
     let sources = report.sources.iter().map(|source| {
         let (before, commit) = (source.before.as_deref(), source.commit.as_deref());
         JsonSource::new(&source.name, &source.place, before, commit)
     });
-    let capabilities = report.capabilities.iter().map(|(id, told)| JsonCapabilities {
-        item: format!("{}/{}", id.kind, id.name),
-        all: &told.all,
-        added: &told.added,
+    let capabilities = report.capabilities.iter().map(|(id, ItemCapabilities { all, added })| {
+        json!({ "item": full_name(id), "all": all, "added": added })
     });
-    let dependencies = report.dependencies.iter().map(|dependency| JsonDependency {
-        package: &dependency.id,
-        before: dependency.before.as_deref(),
-        change: self::word(dependency.change),
-        all: &dependency.capabilities.all,
-        added: &dependency.capabilities.added,
+    let backups = report
+        .backups
+        .iter()
+        .map(|(path, copy)| json!({ "path": path, "copy": path_below(root, copy) }));
+    let lost = report
+        .lost
+        .iter()
+        .flat_map(|(id, notes)| notes.iter().map(move |note| format!("{}: {note}", full_name(id))));
+    let body = json!({
+        "project": root.to_string_lossy(),
+        "sources": sources.collect::<Vec<_>>(),
+        "items": {
+            "count": report.count,
+            "added": items(ChangeKind::Created),
+            "updated": items(ChangeKind::Updated),
+            "removed": items(ChangeKind::Removed),
+        },
+        "capabilities": capabilities.collect::<Vec<_>>(),
+        "dependencies": report.dependencies,
+        "files": {
+            "created": files(ChangeKind::Created),
+            "updated": files(ChangeKind::Updated),
+            "removed": files(ChangeKind::Removed),
+            "unchanged": report.unchanged,
+            "kept": report.kept,
+        },
+        "failed": report.failed,
+        "manifest": report.manifest,
+        "lock": report.lock,
+        "backups": backups.collect::<Vec<_>>(),
+        "notes": report.notes.iter().cloned().chain(lost).collect::<Vec<_>>(),
     });
-    let backups =
-        report.backups.iter().map(|(path, copy)| JsonBackup { path, copy: path_below(root, copy) });
-    let body = RunReport {
-        project: root.to_string_lossy().into_owned(),
-        sources: sources.collect(),
-        items: JsonItems {
-            count: report.count,
-            added: items(ChangeKind::Created),
-            updated: items(ChangeKind::Updated),
-            removed: items(ChangeKind::Removed),
-        },
-        capabilities: capabilities.collect(),
-        dependencies: dependencies.collect(),
-        files: JsonFiles {
-            created: files(ChangeKind::Created),
-            updated: files(ChangeKind::Updated),
-            removed: files(ChangeKind::Removed),
-            unchanged: report.unchanged,
-            kept: report.kept,
-        },
-        failed: report.failed,
-        manifest: word(report.manifest),
-        lock: word(report.lock),
-        backups: backups.collect(),
-        notes: report
-            .notes
-            .iter()
-            .cloned()
-            .chain(report.lost.iter().flat_map(|(id, notes)| {
-                notes.iter().map(move |note| format!("{}/{}: {note}", id.kind, id.name))
-            }))
-            .collect(),
-    };
-    ui.print_json(&Envelope { kind, root, diagnostics: &report.diagnostics, body })?;
-    Ok(())
+    ui.print_json(kind, root, &report.diagnostics, body)
 }

@@ -5,7 +5,7 @@ use brief_registry::install::{InstallError, Unresolved};
 use brief_registry::manifest::EditError;
 use brief_syntax::paths::cleaned;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::ui::Ui;
 
 pub(crate) fn refusal(error: &InstallError) -> CommandError {
@@ -81,13 +81,12 @@ pub(crate) fn refusal_of_typed(error: &InstallError) -> CommandError {
 }
 
 /// Prints every unresolved name, each with advice.
-pub(crate) fn tell_unresolved(ui: &mut Ui, problems: &[Unresolved]) -> Result<(), CommandError> {
+pub(crate) fn tell_unresolved(ui: &mut Ui, problems: &[Unresolved]) -> Result {
     for problem in problems {
         ui.error(&problem.to_string())?;
         if let Some(help) = problem.help() {
             ui.hint(&help)?;
         }
     }
-    ui.status("nothing was changed")?;
-    Ok(())
+    ui.status("nothing was changed")
 }

@@ -13,6 +13,7 @@ use brief_syntax::hash::sha256;
 use brief_syntax::system::{FileContent, FileKind, Permission, ReadError, System};
 use brief_syntax::walk::{self, GapReason, Ignored, Visit};
 use brief_syntax::{Root, Source, Target, TargetKind, limits};
+use serde::Serialize;
 
 use crate::compile::yaml::{self, YamlValue, text_of};
 use crate::mcp::Declared;
@@ -70,13 +71,14 @@ pub struct ItemFile {
 }
 
 /// A file that is not imported.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SkippedFile {
     /// The path below the project, with `/`.
     pub path: String,
     /// The reason.
     pub reason: String,
     /// The loss.
+    #[serde(skip)]
     pub loss: ImportLoss,
 }
 

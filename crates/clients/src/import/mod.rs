@@ -31,6 +31,7 @@ use brief_profiles::Form;
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::source::Encoding;
 use brief_syntax::{Diagnostic, Source, rules};
+use serde::Serialize;
 
 use crate::profile::{OutputForm, Profile};
 
@@ -64,7 +65,7 @@ pub struct OriginalFile<'f> {
 }
 
 /// Something about a file that its item does not say in the words of the format.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct ImportNote {
     /// The field that it is about.
     pub field: Option<String>,

@@ -5,10 +5,12 @@ use std::path::Path;
 
 use crate::{BriefedItem, Project, ReasonKind};
 
+use serde::Serialize;
+
 use super::{Receipt, ReceiptItem, ReceiptKind};
 
 /// An item that no agent got.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NeverDelivered {
     /// The dialect.
     pub dialect: &'static str,
@@ -21,7 +23,7 @@ pub struct NeverDelivered {
 }
 
 /// A file that a client loads otherwise than we believe.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct LoadingDrift {
     /// The client.
     pub client: String,
@@ -30,6 +32,7 @@ pub struct LoadingDrift {
     /// The file, below the root.
     pub place: String,
     /// True if the client loaded it and we did not know; false if we believed it and the client did not report it.
+    #[serde(rename = "loaded")]
     pub is_loaded: bool,
 }
 

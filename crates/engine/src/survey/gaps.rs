@@ -6,15 +6,18 @@ use std::path::Path;
 
 use brief_dialects::FileSet;
 use brief_syntax::paths::slashed;
+use serde::Serialize;
 
 use super::Survey;
 
 /// Files that get no guidance.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CoverageGap<'c> {
     /// Their directory, `/`-separated below the root.
+    #[serde(rename = "path")]
     pub directory: String,
     /// True if it is about everything further down, too.
+    #[serde(rename = "deep")]
     pub is_deep: bool,
     /// The number of files that get none.
     pub files: usize,

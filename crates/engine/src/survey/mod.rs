@@ -81,7 +81,7 @@ impl Surveyed<'_> {
 }
 
 /// A directory that has guidance of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SurveyedDirectory {
     /// The directory, `/`-separated below the root; `None` for the user's own guidance.
     pub path: Option<String>,
@@ -98,7 +98,7 @@ pub struct SurveyedDirectory {
 }
 
 /// The guidance that a client has of a project.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Share<'n> {
     /// The client.
     pub client: &'n str,

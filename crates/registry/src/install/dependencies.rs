@@ -14,6 +14,7 @@ use brief_dialects::policy::Policy;
 use brief_syntax::project::repository_around;
 use brief_syntax::system::System;
 use brief_syntax::{Diagnostic, Rule, Severity, Source, paths, rules};
+use serde::Serialize;
 
 use super::state::ProjectState;
 use super::{ItemCapabilities, ProjectPaths, gate};
@@ -22,17 +23,20 @@ use crate::manifest::WantedDependency;
 use crate::outputs::ChangeKind;
 
 /// A new, changed or removed package.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DependencyReport {
     /// The package.
+    #[serde(rename = "package")]
     pub id: PackageId,
     /// The version that was accepted before.
     pub before: Option<String>,
     /// The change.
     pub change: ChangeKind,
     /// The number of files of guidance.
+    #[serde(skip)]
     pub files: usize,
     /// The capabilities.
+    #[serde(flatten)]
     pub capabilities: ItemCapabilities,
 }
 

@@ -10,12 +10,13 @@ use brief_dialects::policy::Policy;
 use brief_dialects::portable::{ItemId, PortableItem};
 use brief_syntax::system::Permission;
 use brief_syntax::{Diagnostic, Severity};
+use serde::Serialize;
 
 use crate::lock::{Lock, LockedItem};
 use crate::outputs::item::ItemFiles;
 
 /// The capabilities of a new or changed item.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ItemCapabilities {
     /// All capabilities, sorted: `hosts api.example.com`.
     pub all: Vec<String>,

@@ -12,6 +12,7 @@ use brief_dialects::portable::{Bundle, PortableItem, Registry, bundle};
 use brief_profiles::OwnClients;
 use brief_syntax::system::Permission;
 use brief_syntax::{Diagnostic, Root, Severity, Source, System};
+use serde::Serialize;
 
 use super::archive::{PackedFile, pack};
 use super::checkout::in_parallel;
@@ -76,7 +77,7 @@ pub struct PublishReport {
 }
 
 /// A published item or bundle.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PublishedPart {
     /// The name with its kind: `skill/release-notes`.
     pub name: String,

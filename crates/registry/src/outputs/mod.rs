@@ -9,6 +9,8 @@ pub(crate) mod plan;
 pub(crate) mod record;
 pub(crate) mod stage;
 
+use serde::Serialize;
+
 /// The time for which written files are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
@@ -29,7 +31,8 @@ pub struct Change {
 }
 
 /// The kind of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
     /// The file is new.
     Created,

@@ -3,19 +3,21 @@
 use brief_clients::hook::{HookCall, HookMoment, HookStart, ToolEffect, Touch};
 use brief_engine::{Action, System, Timing};
 use brief_profiles::Client;
+use serde::Serialize;
 
 use super::memory::{DeliveredEntries, Memory};
 use super::{HookError, HookOptions, Told, tell};
 
 /// The answer to one event of a rehearsal.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RehearsedEvent {
     /// The client's name of the event.
     pub event: String,
+    /// True if the call would be held back with it.
+    #[serde(rename = "held")]
+    pub holds: bool,
     /// The text that the model would get; `None` for none.
     pub text: Option<String>,
-    /// True if the call would be held back with it.
-    pub holds: bool,
 }
 
 /// Rehearses a new conversation of `client` in `directory` that does one thing to a file.

@@ -1,14 +1,11 @@
 //! `brief agent call`
 
-use std::process::ExitCode;
-
 use clap::Args;
-use serde::Serialize;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
-use super::executing::{Executing, OfferedTools, refuse_closed, through_gates};
-use super::{OneFile, print_json, read, usable};
-use crate::error::{CommandError, ErrorKind};
+use super::executing::{ExecutionArgs, OfferedTools, refuse_closed, through_gates};
+use super::{AgentFileArgs, print_json, read, usable};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -19,7 +16,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(super) struct CallArgs {
     #[command(flatten)]
-    file: OneFile,
+    file: AgentFileArgs,
 
     /// The tool
     #[arg(value_name = "TOOL")]
@@ -30,56 +27,34 @@ pub(super) struct CallArgs {
     arguments: String,
 
     #[command(flatten)]
-    executing: Executing,
+    executing: ExecutionArgs,
 
     /// Print JSON: the result, or the error
     #[arg(long)]
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct CallAnswer {
-    ok: bool,
-    result: Json,
-}
-
-#[derive(Debug, Serialize)]
-struct Failed {
-    ok: bool,
-    error: String,
-}
-
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &CallArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &CallArgs) -> Result {
     let arguments: Json = serde_json::from_str(&args.arguments).map_err(|error| {
         CommandError::usage(format!("the arguments are not valid JSON: {error}"))
             .with_hint("write an object, such as '{\"name\": \"value\"}'")
     })?;
     let grant = args.executing.abilities()?;
     let loaded = read(ui, session, &args.file)?;
-    let agent = match usable(ui, session, &loaded)? {
-        Ok(agent) => agent,
-        Err(code) => return Ok(code),
-    };
+    let agent = usable(ui, session, &loaded)?;
     let refused = |ui: &mut Ui, error: CommandError| {
         if !args.json {
             return Err(error);
         }
-        let body = Failed { ok: false, error: error.to_string() };
+        let body = json!({ "ok": false, "error": error.to_string() });
         print_json(ui, session, "agent call", loaded.diagnostics(), body)?;
-        Ok(ErrorKind::Refused.exit_code())
+        Err(CommandError::reported(ErrorKind::Refused))
     };
     if let Err(closed) = refuse_closed(session, agent) {
         return refused(ui, closed);
     }
     let mut tools =
-        match args.executing.tools(ui, session, agent, &agent.input, &grant, OfferedTools::Own)? {
-            Ok(tools) => tools,
-            Err(code) => return Ok(code),
-        };
+        args.executing.tools(ui, session, agent, &agent.input, &grant, OfferedTools::Own)?;
     let may_call =
         through_gates(session, agent, &agent.input, &grant, &mut tools).and_then(|ready| {
             if ready.may_call() {
@@ -94,7 +69,7 @@ pub(super) fn run(
     match tools.call_json(&args.tool, &arguments) {
         Ok(result) => {
             if args.json {
-                let body = CallAnswer { ok: true, result };
+                let body = json!({ "ok": true, "result": result });
                 print_json(ui, session, "agent call", loaded.diagnostics(), body)?;
             } else {
                 match result {
@@ -102,7 +77,7 @@ pub(super) fn run(
                     other => ui.print_line(format!("{other:#}"))?,
                 }
             }
-            Ok(ExitCode::SUCCESS)
+            Ok(())
         }
         Err(_) if session.system().interruption().is_ok_and(|stop| stop.is_raised()) => {
             Err(CommandError::interrupted())

@@ -1,16 +1,14 @@
 //! `brief agent check`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_engine::agents::{AgentOptions, load};
-use brief_syntax::render::Envelope;
 use brief_syntax::{Diagnostic, Severity};
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::commands::whole::counted;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -32,16 +30,7 @@ pub(super) struct CheckArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct CheckAnswer {
-    files: usize,
-}
-
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &CheckArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &CheckArgs) -> Result {
     let root = session.root()?;
     let options = AgentOptions { root: Some(root.path()), ..AgentOptions::default() };
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
@@ -50,9 +39,9 @@ pub(super) fn run(
         diagnostics.extend(loaded.diagnostics().iter().cloned());
     }
     if args.json {
-        let body = CheckAnswer { files: args.files.len() };
+        let body = json!({ "files": args.files.len() });
         let (root, diagnostics) = (root.path(), &diagnostics);
-        ui.print_json(&Envelope { kind: "agent check", root, diagnostics, body })?;
+        ui.print_json("agent check", root, diagnostics, body)?;
     } else {
         ui.print_diagnostics(&diagnostics, root.path())?;
         let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
@@ -65,6 +54,5 @@ pub(super) fn run(
         ))?;
     }
     let is_bad = |found: &Diagnostic| args.strict || found.severity == Severity::Error;
-    let failed = diagnostics.iter().any(is_bad);
-    Ok(if failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(diagnostics.iter().any(is_bad))
 }

@@ -1,13 +1,11 @@
 //! `brief agent command`
 
-use std::process::ExitCode;
-
 use brief_syntax::near_miss::nearest;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
-use super::{OneFile, print_json, read, usable};
-use crate::error::CommandError;
+use super::{AgentFileArgs, print_json, read, usable};
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -19,7 +17,7 @@ pub(super) struct CommandArgs {
     json: bool,
 
     #[command(flatten)]
-    file: OneFile,
+    file: AgentFileArgs,
 
     /// The command
     #[arg(value_name = "NAME")]
@@ -30,21 +28,9 @@ pub(super) struct CommandArgs {
     arguments: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct CommandText<'t> {
-    text: &'t str,
-}
-
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &CommandArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &CommandArgs) -> Result {
     let loaded = read(ui, session, &args.file)?;
-    let agent = match usable(ui, session, &loaded)? {
-        Ok(agent) => agent,
-        Err(code) => return Ok(code),
-    };
+    let agent = usable(ui, session, &loaded)?;
     let name = args.name.trim_start_matches('/');
     let Some(command) = agent.command(name) else {
         let names: Vec<&str> = agent.commands.iter().map(|one| one.name.as_str()).collect();
@@ -60,15 +46,14 @@ pub(super) fn run(
         .invoke(&args.arguments)
         .map_err(|error| CommandError::refused(error.to_string()).with_hint(usage(command)))?;
     if args.json {
-        let body = CommandText { text: &text };
-        print_json(ui, session, "agent command", loaded.diagnostics(), body)?;
-        return Ok(ExitCode::SUCCESS);
+        let body = json!({ "text": text });
+        return print_json(ui, session, "agent command", loaded.diagnostics(), body);
     }
     ui.print_text(text.as_bytes())?;
     if !text.ends_with('\n') {
         ui.print_text(b"\n")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Returns the usage of a command.

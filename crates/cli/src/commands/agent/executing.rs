@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use brief_agent::abilities::{
@@ -19,21 +18,21 @@ use brief_serve::mcp::configured::ServerSearch;
 use brief_syntax::limits;
 use clap::{ArgGroup, Args};
 
-use super::{Granting, refuse};
+use super::{GrantArgs, refuse};
 use crate::assembly::trust_command;
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
 /// The fences around the code of an agent.
 #[derive(Debug, Args)]
-pub(super) struct Fencing {
+pub(super) struct FenceArgs {
     /// Run the tools although this system lacks Landlock or seccomp, which keep their code in
     #[arg(long)]
     accept_missing_fence: bool,
 }
 
-impl Fencing {
+impl FenceArgs {
     fn missing_fence(&self) -> MissingFence {
         if self.accept_missing_fence { MissingFence::Accept } else { MissingFence::Refuse }
     }
@@ -57,12 +56,12 @@ pub(super) enum OfferedTools {
 /// The options for running an agent's code.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new(SERVER_SOURCES).args(["mcp_config", "servers"]).multiple(true)))]
-pub(super) struct Executing {
+pub(super) struct ExecutionArgs {
     #[command(flatten)]
-    granting: Granting,
+    granting: GrantArgs,
 
     #[command(flatten)]
-    fencing: Fencing,
+    fencing: FenceArgs,
 
     /// End a call of a tool after so many seconds, such as 0.5 [default: 60]
     #[arg(long, value_name = "SECONDS")]
@@ -89,14 +88,14 @@ pub(super) struct Executing {
     audit: Option<PathBuf>,
 }
 
-impl Executing {
+impl ExecutionArgs {
     /// Returns the operator's grants.
-    pub(super) fn abilities(&self) -> Result<Vec<Ability>, CommandError> {
+    pub(super) fn abilities(&self) -> Result<Vec<Ability>> {
         self.granting.abilities()
     }
 
     /// Returns the limits of the tools.
-    fn limits(&self) -> Result<Limits, CommandError> {
+    fn limits(&self) -> Result<Limits> {
         let limits = Limits::default();
         let Some(seconds) = self.time_limit else { return Ok(limits) };
         let wall = Duration::try_from_secs_f64(seconds).ok().filter(|wall| !wall.is_zero());
@@ -118,7 +117,7 @@ impl Executing {
         agent: &Agent,
         grant: &[Ability],
         servers: Option<ConfiguredServers>,
-    ) -> Result<Host, CommandError> {
+    ) -> Result<Host> {
         let effective = Effective::new(grant, &agent.abilities);
         let grants =
             grants(&effective, agent).map_err(|error| CommandError::usage(error.to_string()))?;
@@ -166,7 +165,7 @@ impl Executing {
         input: &AgentValue,
         grant: &[Ability],
         offered: OfferedTools,
-    ) -> Result<Result<AgentTools, ExitCode>, CommandError> {
+    ) -> Result<AgentTools> {
         if let (Execution::Off(off), Some(_)) = (session.execution(None)?, &agent.tools) {
             let message = format!("the agent has tools, and nothing runs because of {off}");
             return Err(CommandError::refused(message));
@@ -180,7 +179,7 @@ impl Executing {
             ))?;
         }
         if !code.is_valid() {
-            return refuse(ui, session, &code.diagnostics).map(Err);
+            return Err(refuse(ui, session, &code.diagnostics)?);
         }
         ui.mention(&code.diagnostics, session.root()?.path())?;
         let mut servers = self.servers(ui, session)?;
@@ -194,15 +193,11 @@ impl Executing {
         let host = self.host(ui, session, agent, grant, servers)?;
         let tools = code.into_tools(host, input);
         let tools = tools.map_err(|error| CommandError::refused(error.to_string()))?;
-        Ok(Ok(tools.with_server_tools(server_tools)))
+        Ok(tools.with_server_tools(server_tools))
     }
 
     /// Returns the servers that the operator names: those of the file, and those of the project.
-    fn servers(
-        &self,
-        ui: &mut Ui,
-        session: &Session,
-    ) -> Result<Option<ConfiguredServers>, CommandError> {
+    fn servers(&self, ui: &mut Ui, session: &Session) -> Result<Option<ConfiguredServers>> {
         if self.mcp_config.is_none() && !self.servers {
             return Ok(None);
         }
@@ -231,11 +226,7 @@ impl Executing {
 
     /// Reads the operator's servers. A file of a project names programs of the project, which start
     /// only if it is trusted.
-    fn servers_of(
-        &self,
-        session: &Session,
-        path: &Path,
-    ) -> Result<Vec<(String, ServerAddress)>, CommandError> {
+    fn servers_of(&self, session: &Session, path: &Path) -> Result<Vec<(String, ServerAddress)>> {
         let refused = |problem: String| {
             let message = format!("`{}` cannot be used: {problem}", path.display());
             CommandError::usage(message).with_hint(
@@ -268,7 +259,7 @@ fn offered_by(
     ui: &mut Ui,
     servers: &mut ConfiguredServers,
     effective: &Effective<'_>,
-) -> Result<Vec<ServerTool>, CommandError> {
+) -> Result<Vec<ServerTool>> {
     let names: Vec<&str> = servers.names().collect();
     if names.is_empty() {
         ui.warning("no MCP servers are configured here")?;
@@ -286,7 +277,7 @@ fn offered_by(
 }
 
 /// Refuses a disabled agent and one with missing requirements, before any of its code runs.
-pub(super) fn refuse_closed(session: &Session, agent: &Agent) -> Result<(), CommandError> {
+pub(super) fn refuse_closed(session: &Session, agent: &Agent) -> Result {
     let refusals = refusals(session.system(), agent);
     if refusals.is_empty() {
         return Ok(());
@@ -302,7 +293,7 @@ pub(super) fn through_gates<'r>(
     input: &AgentValue,
     grant: &[Ability],
     tools: &'r mut AgentTools,
-) -> Result<Ready<'r>, CommandError> {
+) -> Result<Ready<'r>> {
     let effective = Effective::new(grant, &agent.abilities);
     Ready::pass(session.system(), agent, Some(input), &effective, tools)
         .map_err(|error| CommandError::refused(error.to_string()))
@@ -322,8 +313,8 @@ pub(super) fn examined(
     ui: &mut Ui,
     session: &Session,
     loaded: &Loaded,
-    fencing: &Fencing,
-) -> Result<AgentCode, CommandError> {
+    fencing: &FenceArgs,
+) -> Result<AgentCode> {
     let Some(agent) = loaded.agent() else { return Ok(AgentCode::default()) };
     if let (Execution::Off(off), Some(_)) = (session.execution(None)?, &agent.tools) {
         ui.warning(&format!("the tools are not looked at: nothing runs because of {off}"))?;

@@ -1,15 +1,13 @@
 //! `brief agent list`
 
-use std::borrow::Cow;
 use std::path::Path;
-use std::process::ExitCode;
 
 use brief_engine::agents::{self, AgentOwner, Loaded};
-use brief_syntax::render::{Envelope, path_below};
+use brief_syntax::render::path_below;
 use clap::Args;
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -21,35 +19,14 @@ pub(super) struct AgentListArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct AgentList<'a> {
-    agents: Vec<JsonAgent<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct JsonAgent<'a> {
-    name: &'a str,
-    category: Option<&'a str>,
-    title: &'a str,
-    description: &'a str,
-    status: &'static str,
-    scope: &'static str,
-    path: Cow<'a, str>,
-    ok: bool,
-}
-
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &AgentListArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentListArgs) -> Result {
     let root = session.root()?;
     let found = agents::list(session.system(), &root);
     if args.json {
         let root = root.path();
-        let body = AgentList { agents: found.iter().map(|found| json(root, found)).collect() };
-        ui.print_json(&Envelope { kind: "agent list", root, diagnostics: &[], body })?;
-        return Ok(ExitCode::SUCCESS);
+        let agents: Vec<Value> = found.iter().map(|found| json(root, found)).collect();
+        let body = json!({ "agents": agents });
+        return ui.print_json("agent list", root, &[], body);
     }
     if found.is_empty() {
         ui.status(
@@ -76,19 +53,19 @@ pub(super) fn run(
             None => ui.print_line(format!("{path}: does not load; see `brief agent check`"))?,
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn json<'a>(root: &Path, (owner, loaded): &'a (AgentOwner, Loaded)) -> JsonAgent<'a> {
+fn json(root: &Path, (owner, loaded): &(AgentOwner, Loaded)) -> Value {
     let agent = loaded.agent();
-    JsonAgent {
-        name: agent.map_or("", |agent| &agent.name.name),
-        category: agent.and_then(|agent| agent.name.category.as_deref()),
-        title: agent.map_or("", |agent| &agent.title),
-        description: agent.map_or("", |agent| &agent.description),
-        status: agent.map_or("", |agent| agent.status.as_str()),
-        scope: owner.as_str(),
-        path: path_below(root, loaded.path()),
-        ok: agent.is_some(),
-    }
+    json!({
+        "name": agent.map_or("", |agent| &agent.name.name),
+        "category": agent.and_then(|agent| agent.name.category.as_deref()),
+        "title": agent.map_or("", |agent| &agent.title),
+        "description": agent.map_or("", |agent| &agent.description),
+        "status": agent.map_or("", |agent| agent.status.as_str()),
+        "scope": owner.as_str(),
+        "path": path_below(root, loaded.path()),
+        "ok": agent.is_some(),
+    })
 }

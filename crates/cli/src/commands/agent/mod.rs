@@ -12,17 +12,15 @@ mod serve;
 mod show;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_agent::remote_commands::{self, RemoteAccess};
 use brief_dialects::policy::SourcePlace;
 use brief_engine::agents::{Ability, Agent, AgentOptions, Loaded, load};
 use brief_syntax::Diagnostic;
-use brief_syntax::render::Envelope;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -48,7 +46,7 @@ enum AgentCommand {
 
 /// The file of a command.
 #[derive(Debug, Args)]
-struct OneFile {
+struct AgentFileArgs {
     /// The agent file, such as `agents/dev_review.agent.md`
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -61,20 +59,20 @@ struct OneFile {
 
 /// The operator's grants for an agent.
 #[derive(Debug, Args)]
-struct Granting {
+struct GrantArgs {
     /// Let the agent do this, as far as its file allows it: fs, network, browser, sh, sh:PROGRAM, env, mcp; may be repeated
     #[arg(long = "grant", value_name = "ABILITY")]
     grants: Vec<String>,
 }
 
-impl Granting {
-    fn abilities(&self) -> Result<Vec<Ability>, CommandError> {
+impl GrantArgs {
+    fn abilities(&self) -> Result<Vec<Ability>> {
         parse_abilities("--grant", &self.grants)
     }
 }
 
 /// Parses typed abilities.
-fn parse_abilities(option: &str, names: &[String]) -> Result<Vec<Ability>, CommandError> {
+fn parse_abilities(option: &str, names: &[String]) -> Result<Vec<Ability>> {
     let parse = |name: &String| {
         name.parse::<Ability>().map_err(|error| {
             CommandError::usage(format!("`{option} {name}`: {error}")).with_hint(error.help())
@@ -83,11 +81,7 @@ fn parse_abilities(option: &str, names: &[String]) -> Result<Vec<Ability>, Comma
     names.iter().map(parse).collect()
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &AgentArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AgentArgs) -> Result {
     match &args.command {
         AgentCommand::List(args) => list::run(ui, session, args),
         AgentCommand::Show(args) => show::run(ui, session, args),
@@ -102,7 +96,7 @@ pub(crate) fn run(
 }
 
 /// Reads an agent file that the user named.
-fn read(ui: &mut Ui, session: &Session, file: &OneFile) -> Result<Loaded, CommandError> {
+fn read(ui: &mut Ui, session: &Session, file: &AgentFileArgs) -> Result<Loaded> {
     let root = session.root()?;
     let path = session.directory().join(&file.file);
     let options = AgentOptions { root: Some(root.path()), ..AgentOptions::default() };
@@ -139,36 +133,27 @@ fn print_json(
     kind: &'static str,
     diagnostics: &[Diagnostic],
     body: impl Serialize,
-) -> Result<(), CommandError> {
+) -> Result {
     let root = session.root()?;
-    ui.print_json(&Envelope { kind, root: root.path(), diagnostics, body })?;
-    Ok(())
+    ui.print_json(kind, root.path(), diagnostics, body)
 }
 
 /// Returns the agent of a file without errors; otherwise prints the diagnostics.
-fn usable<'l>(
-    ui: &mut Ui,
-    session: &Session,
-    loaded: &'l Loaded,
-) -> Result<Result<&'l Agent, ExitCode>, CommandError> {
+fn usable<'l>(ui: &mut Ui, session: &Session, loaded: &'l Loaded) -> Result<&'l Agent> {
     match loaded.agent() {
         Some(agent) => {
             // With JSON, they are part of the answer.
             if !ui.has_promised_json() {
                 ui.mention(loaded.diagnostics(), session.root()?.path())?;
             }
-            Ok(Ok(agent))
+            Ok(agent)
         }
-        None => refuse(ui, session, loaded.diagnostics()).map(Err),
+        None => Err(refuse(ui, session, loaded.diagnostics())?),
     }
 }
 
-/// Prints the reasons why an agent does not load.
-fn refuse(
-    ui: &mut Ui,
-    session: &Session,
-    diagnostics: &[Diagnostic],
-) -> Result<ExitCode, CommandError> {
+/// Prints the reasons why an agent does not load, and returns the end of the command.
+fn refuse(ui: &mut Ui, session: &Session, diagnostics: &[Diagnostic]) -> Result<CommandError> {
     ui.mention(diagnostics, session.root()?.path())?;
-    Ok(ErrorKind::Refused.exit_code())
+    Ok(CommandError::reported(ErrorKind::Refused))
 }

@@ -1,13 +1,11 @@
 //! `brief agent ready`
 
-use std::process::ExitCode;
-
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
-use super::executing::{Executing, OfferedTools, input_of, refuse_closed, through_gates};
-use super::{OneFile, print_json, read, usable};
-use crate::error::{CommandError, ErrorKind};
+use super::executing::{ExecutionArgs, OfferedTools, input_of, refuse_closed, through_gates};
+use super::{AgentFileArgs, print_json, read, usable};
+use crate::error::{CommandError, ErrorKind, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -17,68 +15,48 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(super) struct ReadyArgs {
     #[command(flatten)]
-    file: OneFile,
+    file: AgentFileArgs,
 
     /// Use this as `ctx.input`, instead of the agent's own
     #[arg(long, value_name = "TEXT")]
     input: Option<String>,
 
     #[command(flatten)]
-    executing: Executing,
+    executing: ExecutionArgs,
 
     /// Print JSON: whether it is ready, and why not
     #[arg(long)]
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct Readiness {
-    ok: bool,
-    error: Option<String>,
-}
-
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &ReadyArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &ReadyArgs) -> Result {
     let grant = args.executing.abilities()?;
     let loaded = read(ui, session, &args.file)?;
     let agent = match loaded.agent() {
         Some(agent) => agent,
         None if args.json => {
-            let body = Readiness { ok: false, error: Some("the file is not valid".to_owned()) };
+            let body = json!({ "ok": false, "error": "the file is not valid" });
             print_json(ui, session, "agent ready", loaded.diagnostics(), body)?;
-            return Ok(ErrorKind::Refused.exit_code());
+            return Err(CommandError::reported(ErrorKind::Refused));
         }
-        None => match usable(ui, session, &loaded)? {
-            Ok(agent) => agent,
-            Err(code) => return Ok(code),
-        },
+        None => usable(ui, session, &loaded)?,
     };
     let input = input_of(agent, args.input.as_deref());
     let mut problem = refuse_closed(session, agent).err();
     if problem.is_none() {
         let mut tools =
-            match args.executing.tools(ui, session, agent, &input, &grant, OfferedTools::Own)? {
-                Ok(tools) => tools,
-                Err(code) => return Ok(code),
-            };
+            args.executing.tools(ui, session, agent, &input, &grant, OfferedTools::Own)?;
         problem = through_gates(session, agent, &input, &grant, &mut tools).err();
     }
     if args.json {
         let ok = problem.is_none();
-        let body = Readiness { ok, error: problem.map(|problem| problem.to_string()) };
+        let body = json!({ "ok": ok, "error": problem.map(|problem| problem.to_string()) });
         print_json(ui, session, "agent ready", loaded.diagnostics(), body)?;
-        let failed = ErrorKind::Refused.exit_code();
-        return Ok(if ok { ExitCode::SUCCESS } else { failed });
+        return refuse_if(!ok);
     }
     ui.mention(loaded.diagnostics(), session.root()?.path())?;
     match problem {
-        None => {
-            ui.status("ready")?;
-            Ok(ExitCode::SUCCESS)
-        }
+        None => ui.status("ready"),
         Some(problem) => Err(problem),
     }
 }

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::io::Read;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_agent::conversation::{
@@ -14,9 +13,9 @@ use brief_engine::agents::AgentValue;
 use brief_syntax::limits;
 use clap::Args;
 
-use super::executing::{Executing, OfferedTools, input_of, refuse_closed, through_gates};
-use super::{OneFile, read, usable};
-use crate::error::{CommandError, ErrorKind};
+use super::executing::{ExecutionArgs, OfferedTools, input_of, refuse_closed, through_gates};
+use super::{AgentFileArgs, read, usable};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::line_editor::TypedLines;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -30,7 +29,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]
-    file: OneFile,
+    file: AgentFileArgs,
 
     /// Say this, and end with the answer; for an agent without an `input` of its own it is `ctx.input`, too
     #[arg(long, value_name = "TEXT")]
@@ -41,24 +40,17 @@ pub(super) struct RunArgs {
     model: Option<String>,
 
     #[command(flatten)]
-    executing: Executing,
+    executing: ExecutionArgs,
 
     /// Add the conversation to this file, one line of JSON each
     #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
 }
 
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &RunArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &RunArgs) -> Result {
     let grant = args.executing.abilities()?;
     let loaded = read(ui, session, &args.file)?;
-    let agent = match usable(ui, session, &loaded)? {
-        Ok(agent) => agent,
-        Err(code) => return Ok(code),
-    };
+    let agent = usable(ui, session, &loaded)?;
     // The gates come before the first question about a server.
     refuse_closed(session, agent)?;
     let is_conversation = args.input.is_none() && ui.can_ask();
@@ -75,17 +67,8 @@ pub(super) fn run(
         None => input_of(agent, typed.as_deref()),
     };
     let said = typed.or_else(|| own.filter(|_| !is_conversation));
-    let mut tools = match args.executing.tools(
-        ui,
-        session,
-        agent,
-        &input,
-        &grant,
-        OfferedTools::WithServers,
-    )? {
-        Ok(tools) => tools,
-        Err(code) => return Ok(code),
-    };
+    let mut tools =
+        args.executing.tools(ui, session, agent, &input, &grant, OfferedTools::WithServers)?;
     let system = session.system();
     let ready = through_gates(session, agent, &input, &grant, &mut tools)?;
     ui.tell_remarks()?;
@@ -131,7 +114,7 @@ fn opening_of(input: &AgentValue) -> Option<String> {
 }
 
 /// Reads piped input.
-fn piped(ui: &mut Ui) -> Result<String, CommandError> {
+fn piped(ui: &mut Ui) -> Result<String> {
     let mut text = String::new();
     let limit = u64::try_from(limits::PROMPT_BYTES).unwrap_or(u64::MAX);
     ui.take_stdin().take(limit).read_to_string(&mut text).map_err(|error| {
@@ -141,11 +124,7 @@ fn piped(ui: &mut Ui) -> Result<String, CommandError> {
 }
 
 /// Sends one message and prints the answer.
-fn one_turn(
-    ui: &mut Ui,
-    conversation: &mut Conversation<'_>,
-    text: &str,
-) -> Result<ExitCode, CommandError> {
+fn one_turn(ui: &mut Ui, conversation: &mut Conversation<'_>, text: &str) -> Result {
     let said = match read_line(conversation.agent(), text) {
         Ok(Input::Say(said)) => said,
         Ok(_) => {
@@ -167,7 +146,7 @@ fn one_turn(
 }
 
 /// Continues until the user quits.
-fn converse(ui: &mut Ui, conversation: &mut Conversation<'_>) -> Result<ExitCode, CommandError> {
+fn converse(ui: &mut Ui, conversation: &mut Conversation<'_>) -> Result {
     let names: Vec<String> =
         conversation.agent().commands.iter().map(|command| command.name.clone()).collect();
     let agent = conversation.agent();
@@ -193,14 +172,14 @@ fn tell(ui: &mut Ui, event: &TurnEvent<'_>) {
     };
 }
 
-fn finished(ui: &mut Ui, ending: TurnEnding) -> Result<ExitCode, CommandError> {
+fn finished(ui: &mut Ui, ending: TurnEnding) -> Result {
     ui.flush()?;
     match ending {
-        TurnEnding::Answered => Ok(ExitCode::SUCCESS),
+        TurnEnding::Answered => Ok(()),
         TurnEnding::Interrupted => Err(CommandError::interrupted()),
         other => {
             ui.warning(&other.to_string())?;
-            Ok(ErrorKind::Refused.exit_code())
+            Err(CommandError::reported(ErrorKind::Refused))
         }
     }
 }

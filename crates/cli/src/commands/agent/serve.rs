@@ -1,13 +1,11 @@
 //! `brief agent serve`
 
-use std::process::ExitCode;
-
 use brief_serve::mcp::{self, Served};
 use clap::Args;
 
-use super::executing::{Executing, OfferedTools, input_of, refuse_closed, through_gates};
-use super::{OneFile, read, usable};
-use crate::error::CommandError;
+use super::executing::{ExecutionArgs, OfferedTools, input_of, refuse_closed, through_gates};
+use super::{AgentFileArgs, read, usable};
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -18,34 +16,23 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
     #[command(flatten)]
-    file: OneFile,
+    file: AgentFileArgs,
 
     /// Use this as `ctx.input`, instead of the agent's own
     #[arg(long, value_name = "TEXT")]
     input: Option<String>,
 
     #[command(flatten)]
-    executing: Executing,
+    executing: ExecutionArgs,
 }
 
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &ServeArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &ServeArgs) -> Result {
     let grant = args.executing.abilities()?;
     let loaded = read(ui, session, &args.file)?;
-    let agent = match usable(ui, session, &loaded)? {
-        Ok(agent) => agent,
-        Err(code) => return Ok(code),
-    };
+    let agent = usable(ui, session, &loaded)?;
     refuse_closed(session, agent)?;
     let input = input_of(agent, args.input.as_deref());
-    let mut tools =
-        match args.executing.tools(ui, session, agent, &input, &grant, OfferedTools::Own)? {
-            Ok(tools) => tools,
-            Err(code) => return Ok(code),
-        };
+    let mut tools = args.executing.tools(ui, session, agent, &input, &grant, OfferedTools::Own)?;
     let system = session.system();
     let mut ready = through_gates(session, agent, &input, &grant, &mut tools)?;
     if ui.can_ask() {
@@ -57,7 +44,7 @@ pub(super) fn run(
     // Standard output belongs to the protocol; a closed standard error is ignored.
     let served = mcp::agent::serve(&mut ready, &interruption, &mut |line| drop(ui.status(line)));
     match served.map_err(|error| CommandError::refused(error.to_string()))? {
-        Served::Closed => Ok(ExitCode::SUCCESS),
+        Served::Closed => Ok(()),
         Served::Interrupted => Err(CommandError::interrupted()),
     }
 }

@@ -1,15 +1,14 @@
 //! `brief agent show`
 
-use std::process::ExitCode;
-
 use brief_engine::agents::{AgentView, CommandOrigin};
 use brief_syntax::Diagnostic;
 use clap::Args;
 use serde::Serialize;
+use serde_json::json;
 
-use super::executing::{Fencing, examined, input_of};
-use super::{OneFile, print_json, read, refuse};
-use crate::error::{CommandError, ErrorKind};
+use super::executing::{FenceArgs, examined, input_of};
+use super::{AgentFileArgs, print_json, read, refuse};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -19,7 +18,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
     #[command(flatten)]
-    file: OneFile,
+    file: AgentFileArgs,
 
     /// Render the templates in the system message and the rules
     #[arg(long)]
@@ -30,7 +29,7 @@ pub(super) struct ShowArgs {
     input: Option<String>,
 
     #[command(flatten)]
-    fencing: Fencing,
+    fencing: FenceArgs,
 
     /// Print JSON: the agent and its diagnostics
     #[arg(long)]
@@ -43,16 +42,7 @@ struct Shown<'a> {
     agent: AgentView<'a>,
 }
 
-#[derive(Debug, Serialize)]
-struct RefusedAgent {
-    ok: bool,
-}
-
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &ShowArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &ShowArgs) -> Result {
     let loaded = read(ui, session, &args.file)?;
     let code = examined(ui, session, &loaded, &args.fencing)?;
     let mut diagnostics: Vec<Diagnostic> = loaded.diagnostics().to_vec();
@@ -75,8 +65,7 @@ pub(super) fn run(
     }
     if args.json {
         let body = Shown { ok: true, agent: view };
-        print_json(ui, session, "agent show", &diagnostics, body)?;
-        return Ok(ExitCode::SUCCESS);
+        return print_json(ui, session, "agent show", &diagnostics, body);
     }
     ui.mention(&diagnostics, session.root()?.path())?;
     ui.print_heading(&format!("{} {} {}", agent.icon, agent.title, agent.version))?;
@@ -110,7 +99,7 @@ pub(super) fn run(
             ui.print_line(text)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn not_shown(
@@ -118,10 +107,10 @@ fn not_shown(
     session: &Session,
     args: &ShowArgs,
     diagnostics: &[Diagnostic],
-) -> Result<ExitCode, CommandError> {
+) -> Result {
     if !args.json {
-        return refuse(ui, session, diagnostics);
+        return Err(refuse(ui, session, diagnostics)?);
     }
-    print_json(ui, session, "agent show", diagnostics, RefusedAgent { ok: false })?;
-    Ok(ErrorKind::Refused.exit_code())
+    print_json(ui, session, "agent show", diagnostics, json!({ "ok": false }))?;
+    Err(CommandError::reported(ErrorKind::Refused))
 }

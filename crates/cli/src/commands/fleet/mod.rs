@@ -5,7 +5,6 @@ mod print;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_registry::fleet::{
     self, FleetError, FleetMember, FleetReading, FleetState, KnownMembers, NewestByPlace, PlaceKey,
@@ -17,10 +16,10 @@ use brief_serve::fleet::{
     FleetReport, FleetRow, FleetUpdate, MemberUpdate, UpdateOutcome, UpdateReport, most_tokens,
     update_member,
 };
-use brief_syntax::render::Envelope;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, Result, refuse_if};
 use crate::installation;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -52,8 +51,8 @@ pub(crate) struct FleetArgs {
     budget: Option<usize>,
 
     /// Only repositories in one of these states; with commas, or several times
-    #[arg(long, value_name = "STATE", value_delimiter = ',')]
-    only: Vec<StateArg>,
+    #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = states())]
+    only: Vec<FleetState>,
 
     /// Exit with 1 when a repository is in one of the states, or in one that `--only` names
     #[arg(long)]
@@ -96,38 +95,18 @@ pub(crate) struct FleetSources {
     rev: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum StateArg {
-    Behind,
-    Drifted,
-    Unsigned,
-    OverBudget,
-    NoGuidance,
-    Unreadable,
+fn states() -> impl TypedValueParser<Value = FleetState> {
+    PossibleValuesParser::new(FleetState::ALL.map(FleetState::as_str)).map(|name| {
+        let named = FleetState::ALL.into_iter().find(|state| state.as_str() == name);
+        named.expect("the parser takes these names only")
+    })
 }
 
-impl StateArg {
-    fn state(self) -> FleetState {
-        match self {
-            StateArg::Behind => FleetState::Behind,
-            StateArg::Drifted => FleetState::Drifted,
-            StateArg::Unsigned => FleetState::Unsigned,
-            StateArg::OverBudget => FleetState::OverBudget,
-            StateArg::NoGuidance => FleetState::NoGuidance,
-            StateArg::Unreadable => FleetState::Unreadable,
-        }
-    }
-}
-
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &FleetArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FleetArgs) -> Result {
     if let Some(FleetCommand::Pr(args)) = &args.command {
         return pr::run(ui, session, args);
     }
-    let only: Vec<FleetState> = args.only.iter().map(|only| only.state()).collect();
+    let only = args.only.as_slice();
     if only.contains(&FleetState::OverBudget) && args.budget.is_none() {
         let message = "`--only over-budget` needs a budget";
         return Err(CommandError::usage(message).with_hint("`--budget N` sets it"));
@@ -138,11 +117,11 @@ pub(crate) fn run(
         Some(update) => Some(effect(ui, session, &members, update)?),
         None => None,
     };
-    let mut report = FleetReport::of(session.directory(), members, &newest, args.budget, &only);
+    let mut report = FleetReport::of(session.directory(), members, &newest, args.budget, only);
     report.update = effect;
     if args.format.json {
         let root = session.directory();
-        ui.print_json(&Envelope { kind: "fleet", root, diagnostics: &[], body: &report })?;
+        ui.print_json("fleet", root, &[], &report)?;
     } else if args.format.csv || args.format.jsonl {
         if args.format.csv {
             ui.print_data(&FleetRow::csv_header())?;
@@ -160,17 +139,12 @@ pub(crate) fn run(
         print::print(ui, &report)?;
     }
     let is_unknown = report.update.as_ref().is_some_and(UpdateReport::is_without);
-    let has_failed = is_unknown || args.exit_code && report.has_findings();
-    Ok(if has_failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(is_unknown || args.exit_code && report.has_findings())
 }
 
 /// Reads repositories for a page: with their tokens, and without a question to a server.
 #[cfg(feature = "agent")]
-pub(crate) fn report(
-    ui: &mut Ui,
-    session: &Session,
-    sources: &[PathBuf],
-) -> Result<FleetReport, CommandError> {
+pub(crate) fn report(ui: &mut Ui, session: &Session, sources: &[PathBuf]) -> Result<FleetReport> {
     let which = FleetSources { sources: sources.to_vec(), rev: None };
     let members = which.read(ui, session, true)?;
     Ok(FleetReport::of(session.directory(), members, &NewestByPlace::new(), None, &[]))
@@ -178,12 +152,7 @@ pub(crate) fn report(
 
 impl FleetSources {
     /// Finds and reads the repositories.
-    fn read(
-        &self,
-        ui: &mut Ui,
-        session: &Session,
-        is_counted: bool,
-    ) -> Result<Vec<FleetMember>, CommandError> {
+    fn read(&self, ui: &mut Ui, session: &Session, is_counted: bool) -> Result<Vec<FleetMember>> {
         let (system, base) = (session.system(), session.directory());
         let places = fleet::find(system, base, &self.sources).map_err(|error| refusal(&error))?;
         let known = KnownMembers::of(system, base, &self.sources);
@@ -212,11 +181,7 @@ fn refusal(error: &FleetError) -> CommandError {
 }
 
 /// Asks each source once. One that does not answer is a warning.
-fn ask(
-    ui: &mut Ui,
-    session: &Session,
-    members: &[FleetMember],
-) -> Result<NewestByPlace, CommandError> {
+fn ask(ui: &mut Ui, session: &Session, members: &[FleetMember]) -> Result<NewestByPlace> {
     let sources = members.iter().flat_map(|member| &member.facts.sources);
     ask_all(ui, session, sources.map(|source| (source.key(), source.place())))
 }
@@ -225,7 +190,7 @@ fn ask_all(
     ui: &mut Ui,
     session: &Session,
     places: impl Iterator<Item = (PlaceKey, ManifestPlace)>,
-) -> Result<NewestByPlace, CommandError> {
+) -> Result<NewestByPlace> {
     let mut newest = NewestByPlace::new();
     let mut asked = BTreeSet::new();
     for (key, place) in places {
@@ -256,7 +221,7 @@ fn effect(
     session: &Session,
     members: &[FleetMember],
     update: &FleetUpdate,
-) -> Result<UpdateReport, CommandError> {
+) -> Result<UpdateReport> {
     let base = session.directory();
     let outcomes = update_all(ui, session, members, update, |_, _, _, _| Ok(()))?;
     let outcomes = members.iter().map(|member| member.place.name(base)).zip(outcomes);
@@ -276,7 +241,7 @@ fn update_all<T: Send>(
         &InstallReport,
     ) -> Result<T, WorkshopError>
     + Sync,
-) -> Result<Vec<UpdateOutcome<T>>, CommandError> {
+) -> Result<Vec<UpdateOutcome<T>>> {
     let sources = members.iter().flat_map(|member| update.sources(member));
     let places = sources.map(|source| (update.key(source), update.place(source)));
     let places: Vec<_> = places.collect();

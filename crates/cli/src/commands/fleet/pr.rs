@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_registry::fleet::{BranchState, FleetMember, FleetPlace, UpdateBranch, WorkshopError};
 use brief_serve::fleet::{FleetUpdate, UpdateOutcome};
-use brief_syntax::render::Envelope;
 use clap::Args;
 use serde::Serialize;
+use serde_json::json;
 
 use super::{FleetSources, update_all};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{Result, refuse_if};
 use crate::installation::short;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -44,13 +43,7 @@ pub(crate) struct PrArgs {
 }
 
 #[derive(Serialize)]
-struct JsonPr<'p> {
-    branch: &'p str,
-    repositories: Vec<JsonBranch>,
-}
-
-#[derive(Serialize)]
-struct JsonBranch {
+struct BranchRow {
     path: String,
     state: &'static str,
     commit: Option<String>,
@@ -60,13 +53,13 @@ struct JsonBranch {
 }
 
 /// A branch that was made.
-struct Made {
+struct MadeBranch {
     state: BranchState,
     is_pushed: bool,
     message: String,
 }
 
-pub(super) fn run(ui: &mut Ui, session: &Session, args: &PrArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &PrArgs) -> Result {
     let members = args.which.read(ui, session, false)?;
     let (update, base) = (&args.update, session.directory().to_owned());
     let name = UpdateBranch::new(&update.name, String::new()).name;
@@ -89,9 +82,9 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &PrArgs) -> Result<ExitC
             let written = if is_here { state.commit() } else { None };
             state = branch.push(workshop, report, &member.place, written)?;
         }
-        Ok(Made { state, is_pushed: args.push, message })
+        Ok(MadeBranch { state, is_pushed: args.push, message })
     })?;
-    let rows: Vec<JsonBranch> = members
+    let rows: Vec<BranchRow> = members
         .iter()
         .map(|member| member.place.name(session.directory()))
         .zip(outcomes)
@@ -101,12 +94,12 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &PrArgs) -> Result<ExitC
         || rows.iter().all(|row| row.state == "without");
     if args.json {
         let root = session.directory();
-        let body = JsonPr { branch: &name, repositories: rows };
-        ui.print_json(&Envelope { kind: "fleet pr", root, diagnostics: &[], body })?;
+        let body = json!({ "branch": name, "repositories": rows });
+        ui.print_json("fleet pr", root, &[], body)?;
     } else {
         print(ui, &name, &rows)?;
     }
-    Ok(if has_failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(has_failed)
 }
 
 /// Returns the first working tree of each repository: a branch is written once.
@@ -120,8 +113,8 @@ fn first_of_each(session: &Session, members: &[FleetMember]) -> BTreeMap<PathBuf
     first
 }
 
-fn row(path: String, outcome: UpdateOutcome<Made>) -> JsonBranch {
-    let mut row = JsonBranch {
+fn row(path: String, outcome: UpdateOutcome<MadeBranch>) -> BranchRow {
+    let mut row = BranchRow {
         path,
         state: "up-to-date",
         commit: None,
@@ -151,7 +144,7 @@ fn row(path: String, outcome: UpdateOutcome<Made>) -> JsonBranch {
     row
 }
 
-fn print(ui: &mut Ui, branch: &str, rows: &[JsonBranch]) -> Result<(), CommandError> {
+fn print(ui: &mut Ui, branch: &str, rows: &[BranchRow]) -> Result {
     let mut counts = [0; 3];
     for row in rows {
         let commit = row.commit.as_deref().map_or("", short);
@@ -176,6 +169,5 @@ fn print(ui: &mut Ui, branch: &str, rows: &[JsonBranch]) -> Result<(), CommandEr
     let [changed, same, failed] = counts;
     ui.status(&format!(
         "{changed} to update, {same} up to date or without it, {failed} not updated"
-    ))?;
-    Ok(())
+    ))
 }

@@ -7,7 +7,7 @@ use brief_registry::fleet::{FleetSource, FleetState};
 use brief_serve::fleet::{FleetReport, UpdateReport};
 use brief_syntax::text::{grouped, visible_line};
 
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::installation::short;
 use crate::ui::Ui;
 
@@ -17,7 +17,7 @@ const NAMED: usize = 5;
 /// The number of signs in a bar.
 const BAR: usize = 30;
 
-pub(super) fn print(ui: &mut Ui, report: &FleetReport) -> Result<(), CommandError> {
+pub(super) fn print(ui: &mut Ui, report: &FleetReport) -> Result {
     for (place, versions) in report.by_source() {
         ui.print_heading(&place)?;
         for (at, names) in versions {
@@ -58,7 +58,7 @@ pub(super) fn print(ui: &mut Ui, report: &FleetReport) -> Result<(), CommandErro
 }
 
 /// Prints the effect of an update: repositories with the same changes are told together.
-pub(super) fn print_effect(ui: &mut Ui, effect: &UpdateReport) -> Result<(), CommandError> {
+pub(super) fn print_effect(ui: &mut Ui, effect: &UpdateReport) -> Result {
     for (number, group) in effect.groups.iter().enumerate() {
         if number > 0 {
             ui.print_line("")?;
@@ -87,8 +87,7 @@ pub(super) fn print_effect(ui: &mut Ui, effect: &UpdateReport) -> Result<(), Com
     let failed = effect.problems.len();
     ui.status(&format!(
         "{changed} to update, {current} up to date, {without} without it, {failed} not updated"
-    ))?;
-    Ok(())
+    ))
 }
 
 fn shown(source: &FleetSource) -> String {
@@ -115,7 +114,7 @@ pub(super) fn with_bar<T>(
     what: &str,
     of: usize,
     work: impl FnOnce(&dyn Fn(usize)) -> T,
-) -> Result<T, CommandError> {
+) -> Result<T> {
     let shared = RefCell::new(&mut *ui);
     let step = (of / 200).max(1);
     let outcome = work(&|done| {

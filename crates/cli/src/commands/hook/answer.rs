@@ -1,13 +1,11 @@
 //! `brief hook CLIENT`
 
-use std::process::ExitCode;
-
 use brief_profiles::BUILTIN;
 use brief_serve::hook::{HoldPolicy, HookOptions, Repeat};
 use brief_syntax::limits;
 use clap::{Args, ValueEnum};
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -61,19 +59,14 @@ impl HoldArg {
     }
 }
 
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &AnswerArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &AnswerArgs) -> Result {
     let Some(client) = &args.client else {
         return Err(CommandError::usage("`brief hook` needs a client")
             .with_hint("`brief hook install` sets one up; `brief hook --help` says more"));
     };
     if BUILTIN.find(client).is_none() && super::known_clients(session)?.find(client).is_none() {
         // Exit code 2 would stop the client that runs this.
-        ui.error(&format!("there is no client `{client}`"))?;
-        return Ok(ErrorKind::Refused.exit_code());
+        return Err(CommandError::refused(format!("there is no client `{client}`")));
     }
     if ui.can_ask() {
         let name = BUILTIN.find(client).map_or(client.as_str(), |client| &*client.name);
@@ -90,21 +83,15 @@ pub(super) fn run(
         hold: HoldArg::policy(args.hold),
         ..HookOptions::new(client)
     };
-    match super::answer(ui, session, options) {
-        Ok(outcome) => {
-            // Few people read this; the answer is what counts.
-            ui.mention(&outcome.diagnostics, session.directory())?;
-            if outcome.found_nothing {
-                ui.warning("no guidance found on the way to the file")?;
-            }
-            if let Some(answer) = outcome.answer {
-                ui.print_data(&answer)?;
-            }
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(error) => {
-            ui.error(&error.to_string())?;
-            Ok(ErrorKind::Refused.exit_code())
-        }
+    let outcome = super::answer(ui, session, options)
+        .map_err(|error| CommandError::refused(error.to_string()))?;
+    // Few people read this; the answer is what counts.
+    ui.mention(&outcome.diagnostics, session.directory())?;
+    if outcome.found_nothing {
+        ui.warning("no guidance found on the way to the file")?;
     }
+    if let Some(answer) = outcome.answer {
+        ui.print_data(&answer)?;
+    }
+    Ok(())
 }

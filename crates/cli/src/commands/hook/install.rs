@@ -1,7 +1,6 @@
 //! `brief hook install`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_clients::client_file::{ClientFile, FileEdit};
 use brief_clients::hook::install::{HookContent, HookFile, InstallChoice, files};
@@ -10,8 +9,8 @@ use brief_profiles::{Client, KnownClients};
 use brief_syntax::system::resolved_home;
 use clap::Args;
 
-use super::{HoldArg, refused};
-use crate::error::CommandError;
+use super::{HoldArg, install_of, refused};
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -57,14 +56,14 @@ pub(super) struct PlaceArgs {
 impl PlaceArgs {
     /// Returns whether the hook of a client goes below the home directory.
     pub(super) fn is_global(&self, client: &Client) -> bool {
-        let install = client.hook.as_ref().and_then(|hook| hook.install.as_ref());
-        let is_default = install.is_some_and(|install| install.top_only && install.home.is_some());
+        let is_default =
+            install_of(client).is_some_and(|install| install.top_only && install.home.is_some());
         self.global || is_default && !self.project
     }
 }
 
 /// Returns the directory of the files: the home directory, or the top of the repository.
-pub(super) fn base(session: &Session, is_global: bool) -> Result<PathBuf, CommandError> {
+pub(super) fn base(session: &Session, is_global: bool) -> Result<PathBuf> {
     if is_global {
         resolved_home(session.system()).ok_or_else(|| {
             CommandError::refused("the home directory is not known: `HOME` is not set")
@@ -74,11 +73,7 @@ pub(super) fn base(session: &Session, is_global: bool) -> Result<PathBuf, Comman
     }
 }
 
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &InstallArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &InstallArgs) -> Result {
     if let Some(decision) = session.policy()?.capability(Capability::Hooks) {
         return Err(CommandError::refused(format!("the hook is not installed: {decision}"))
             .with_hint("who wrote the policy can change it"));
@@ -99,8 +94,7 @@ pub(super) fn run(
     if is_offer && ui.can_ask() && !args.dry_run {
         let shown: Vec<&str> = chosen.iter().map(|client| &*client.name).collect();
         if !ui.confirm(&format!("Set up the hook of {}?", shown.join(", ")))? {
-            ui.hint("name the ones that you want: `brief hook install CLIENT…`")?;
-            return Ok(ExitCode::SUCCESS);
+            return ui.hint("name the ones that you want: `brief hook install CLIENT…`");
         }
     }
     for client in &chosen {
@@ -115,15 +109,10 @@ pub(super) fn run(
             chosen[0].id
         ))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn install(
-    ui: &mut Ui,
-    session: &Session,
-    args: &InstallArgs,
-    client: &Client,
-) -> Result<(), CommandError> {
+fn install(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Client) -> Result {
     let is_global = args.place.is_global(client);
     let base = base(session, is_global)?;
     let program = super::program(client, args.place.command.as_deref());
@@ -189,7 +178,7 @@ fn files_of(
     program: &str,
     options: &str,
     args: &InstallArgs,
-) -> Result<Vec<HookFile>, CommandError> {
+) -> Result<Vec<HookFile>> {
     let choice = InstallChoice {
         program,
         options,
@@ -204,18 +193,10 @@ fn files_of(
 }
 
 /// Returns whether the file that counts instead has hooks of its own, while ours does not exist.
-pub(super) fn is_elsewhere(
-    session: &Session,
-    client: &Client,
-    base: &Path,
-) -> Result<bool, CommandError> {
-    let install = client.hook.as_ref().and_then(|hook| hook.install.as_ref());
-    let Some((install, unless)) =
-        install.and_then(|install| Some((install, install.unless.as_ref()?)))
-    else {
-        return Ok(false);
-    };
-    let text = |name: &str| -> Result<Option<String>, CommandError> {
+pub(super) fn is_elsewhere(session: &Session, client: &Client, base: &Path) -> Result<bool> {
+    let Some(install) = install_of(client) else { return Ok(false) };
+    let Some(unless) = &install.unless else { return Ok(false) };
+    let text = |name: &str| -> Result<Option<String>> {
         let file = ClientFile::open(session.system(), base, name);
         Ok(file.map_err(|error| refused(name, &error))?.text().map(str::to_owned))
     };
@@ -224,10 +205,7 @@ pub(super) fn is_elsewhere(
 }
 
 /// Returns the clients with hooks that the project shows, or else the home directory.
-fn shown_clients<'c>(
-    session: &Session,
-    known: &'c KnownClients,
-) -> Result<Vec<&'c Client>, CommandError> {
+fn shown_clients<'c>(session: &Session, known: &'c KnownClients) -> Result<Vec<&'c Client>> {
     let root = session.repository()?;
     let home = resolved_home(session.system());
     let has =
@@ -244,7 +222,7 @@ fn shown_clients<'c>(
 }
 
 /// Returns a file for a message, absolute if it is outside the current directory.
-pub(super) fn shown(session: &Session, base: &Path, name: &str) -> Result<String, CommandError> {
+pub(super) fn shown(session: &Session, base: &Path, name: &str) -> Result<String> {
     let is_here = session.root()?.path() == base;
     Ok(if is_here { name.to_owned() } else { base.join(name).display().to_string() })
 }

@@ -9,17 +9,16 @@ mod uninstall;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::ExitCode;
 
 use brief_clients::hook::install::{HookFile, InstallChoice, files};
-use brief_profiles::{BUILTIN, Client, KnownClients, OwnClients};
+use brief_profiles::{BUILTIN, Client, HookInstall, KnownClients, OwnClients};
 use brief_serve::hook::{HookError, HookOptions, HookOutcome, answer_input};
 use brief_syntax::limits;
 use brief_syntax::near_miss::nearest;
 use brief_syntax::system::Deadline;
 use clap::{Args, Subcommand};
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -82,11 +81,7 @@ enum HookCommand {
     Test(test::TestArgs),
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &HookArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &HookArgs) -> Result {
     match &args.command {
         None => answer::run(ui, session, &args.answer),
         Some(HookCommand::Install(args)) => install::run(ui, session, args),
@@ -110,13 +105,13 @@ pub(crate) fn answer(
 }
 
 /// Returns the clients that are known here: ours and the project's own.
-fn known_clients(session: &Session) -> Result<Cow<'static, KnownClients>, CommandError> {
+fn known_clients(session: &Session) -> Result<Cow<'static, KnownClients>> {
     let root = session.repository()?;
     Ok(OwnClients::below(session.system(), root.path()).known())
 }
 
 /// Finds a client that has a hook.
-fn find<'c>(known: &'c KnownClients, name: &str) -> Result<&'c Client, CommandError> {
+fn find<'c>(known: &'c KnownClients, name: &str) -> Result<&'c Client> {
     let Some(client) = known.find(name) else {
         let names: Vec<&str> = known.clients.iter().map(|client| &*client.id).collect();
         let unknown = CommandError::usage(format!("there is no client `{name}`"));
@@ -125,7 +120,7 @@ fn find<'c>(known: &'c KnownClients, name: &str) -> Result<&'c Client, CommandEr
             None => unknown.with_hint(format!("with a hook: {}", with_hooks(known))),
         });
     };
-    if client.hook.as_ref().is_some_and(|hook| hook.install.is_some()) {
+    if install_of(client).is_some() {
         return Ok(client);
     }
     Err(CommandError::refused(format!(
@@ -138,10 +133,13 @@ fn find<'c>(known: &'c KnownClients, name: &str) -> Result<&'c Client, CommandEr
     )))
 }
 
+/// Returns the files that set up the hook of a client; `None` if it has no hook that can be set up.
+fn install_of(client: &Client) -> Option<&HookInstall> {
+    client.hook.as_ref()?.install.as_ref()
+}
+
 fn with_hooks(known: &KnownClients) -> String {
-    let clients = known.clients.iter();
-    let clients =
-        clients.filter(|client| client.hook.as_ref().is_some_and(|hook| hook.install.is_some()));
+    let clients = known.clients.iter().filter(|client| install_of(client).is_some());
     clients.map(|client| format!("`{}`", client.id)).collect::<Vec<_>>().join(", ")
 }
 
@@ -156,7 +154,7 @@ fn possible_files(
     client: &Client,
     (base, is_global): (&Path, bool),
     program: &str,
-) -> Result<Vec<HookFile>, CommandError> {
+) -> Result<Vec<HookFile>> {
     let choice =
         |is_elsewhere| InstallChoice { program, options: "", is_global, holds: true, is_elsewhere };
     let mut all = files(client, choice(false)).unwrap_or_default();
@@ -168,8 +166,7 @@ fn possible_files(
 
 /// Returns the command that a client runs, without options.
 fn program(client: &Client, command: Option<&str>) -> String {
-    let install = client.hook.as_ref().and_then(|hook| hook.install.as_ref());
-    let named = install.and_then(|install| install.named.as_ref()).unwrap_or(&client.id);
+    let named = install_of(client).and_then(|install| install.named.as_ref()).unwrap_or(&client.id);
     command.map_or_else(|| format!("brief hook {named}"), str::to_owned)
 }
 

@@ -1,20 +1,19 @@
 //! `brief hook status`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_clients::client_file::ClientFile;
 use brief_engine::{Action, System};
 use brief_profiles::{Client, HookInstall};
 use brief_serve::hook::{HookOptions, rehearse};
 use brief_syntax::limits;
-use brief_syntax::render::Envelope;
 use brief_syntax::system::resolved_home;
 use brief_syntax::text::visible_line;
 use clap::Args;
 use serde::Serialize;
+use serde_json::json;
 
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -62,21 +61,12 @@ struct ClientProgram {
     version: Option<String>,
 }
 
-#[derive(Serialize)]
-struct JsonStatus<'s> {
-    hooks: &'s [HookStatus],
-}
-
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &StatusArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     let known = super::known_clients(session)?;
     let named: Vec<&Client> =
         args.clients.iter().map(|name| super::find(&known, name)).collect::<Result<_, _>>()?;
     let all = known.clients.iter();
-    let all = all.filter(|client| client.hook.as_ref().is_some_and(|hook| hook.install.is_some()));
+    let all = all.filter(|client| super::install_of(client).is_some());
     let clients: Vec<&Client> = if named.is_empty() { all.collect() } else { named };
     let mut hooks = Vec::new();
     for client in clients {
@@ -87,14 +77,8 @@ pub(super) fn run(
     }
     if args.json {
         let root = session.repository()?;
-        let body = JsonStatus { hooks: &hooks };
-        ui.print_json(&Envelope {
-            kind: "hook status",
-            root: root.path(),
-            diagnostics: &[],
-            body,
-        })?;
-        return Ok(ExitCode::SUCCESS);
+        let body = json!({ "hooks": hooks });
+        return ui.print_json("hook status", root.path(), &[], body);
     }
     if hooks.is_empty() {
         ui.status("no hook is installed, and no program of a client is on PATH")?;
@@ -103,10 +87,10 @@ pub(super) fn run(
     for status in &hooks {
         print(ui, status)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn print(ui: &mut Ui, status: &HookStatus) -> Result<(), CommandError> {
+fn print(ui: &mut Ui, status: &HookStatus) -> Result {
     ui.print_heading(&format!("{} ({})", status.name, status.client))?;
     for hook in &status.installed {
         let approved = match hook.approved {
@@ -144,7 +128,7 @@ fn print(ui: &mut Ui, status: &HookStatus) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn status(session: &Session, client: &Client) -> Result<HookStatus, CommandError> {
+fn status(session: &Session, client: &Client) -> Result<HookStatus> {
     let hook = client.hook.as_ref().expect("clients were chosen by their hooks");
     let install = hook.install.as_ref().expect("clients were chosen by their files");
     let root = session.repository()?;
@@ -180,7 +164,7 @@ fn find(
     client: &Client,
     (base, is_global): (&Path, bool),
     root: &Path,
-) -> Result<Vec<InstalledHook>, CommandError> {
+) -> Result<Vec<InstalledHook>> {
     let program = super::program(client, None);
     let all = super::possible_files(session, client, (base, is_global), &program)?;
     let mut found = Vec::new();
@@ -216,7 +200,7 @@ fn commands(text: &str, program: &str) -> Vec<String> {
 }
 
 fn approved(system: &dyn System, client: &Client, file: &Path, root: &Path) -> Option<bool> {
-    let install = client.hook.as_ref()?.install.as_ref()?;
+    let install = super::install_of(client)?;
     let mark = install.approval.as_ref()?;
     let home = resolved_home(system)?;
     // A user's own file needs no trust in a folder.

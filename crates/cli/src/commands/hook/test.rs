@@ -1,16 +1,14 @@
 //! `brief hook test`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_serve::hook::{HookOptions, rehearse};
-use brief_syntax::render::Envelope;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
 use super::HoldArg;
-use crate::commands::question::OnArg;
-use crate::error::CommandError;
+use crate::commands::question::{AskedAction, actions};
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -27,8 +25,8 @@ pub(super) struct TestArgs {
     path: PathBuf,
 
     /// The action
-    #[arg(long, value_name = "ACTION", default_value = "read")]
-    on: OnArg,
+    #[arg(long, value_name = "ACTION", default_value = "read", value_parser = actions())]
+    on: AskedAction,
 
     /// As with a hook that holds changes back
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
@@ -39,29 +37,10 @@ pub(super) struct TestArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct JsonTest<'t> {
-    client: &'t str,
-    path: &'t str,
-    action: &'static str,
-    events: Vec<JsonEvent<'t>>,
-}
-
-#[derive(Serialize)]
-struct JsonEvent<'t> {
-    event: &'t str,
-    held: bool,
-    text: Option<&'t str>,
-}
-
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &TestArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &TestArgs) -> Result {
     let known = super::known_clients(session)?;
     let client = super::find(&known, &args.client)?;
-    let Some(action) = args.on.action() else {
+    let Some(action) = args.on else {
         return Err(CommandError::usage("a test is about one action: `read`, `edit` or `create`"));
     };
     let options = HookOptions { hold: HoldArg::policy(args.hold), ..HookOptions::new(&client.id) };
@@ -70,21 +49,14 @@ pub(super) fn run(
     let events = rehearse(session.system(), client, directory.path(), (&path, action), options)
         .map_err(|error| CommandError::refused(error.to_string()))?;
     if args.json {
-        let shown = args.path.to_string_lossy();
-        let rows = events.iter().map(|event| JsonEvent {
-            event: &event.event,
-            held: event.holds,
-            text: event.text.as_deref(),
+        let body = json!({
+            "client": &*client.id,
+            "path": args.path.to_string_lossy(),
+            "action": action.as_str(),
+            "events": events,
         });
-        let body = JsonTest {
-            client: &client.id,
-            path: &shown,
-            action: action.as_str(),
-            events: rows.collect(),
-        };
         let root = session.repository()?;
-        ui.print_json(&Envelope { kind: "hook test", root: root.path(), diagnostics: &[], body })?;
-        return Ok(ExitCode::SUCCESS);
+        return ui.print_json("hook test", root.path(), &[], body);
     }
     let mut is_first = true;
     for event in &events {
@@ -107,5 +79,5 @@ pub(super) fn run(
             action.as_str()
         ))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -1,7 +1,6 @@
 //! `brief hook uninstall`
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use brief_clients::client_file::{ClientFile, ClientFileError, FileEdit};
 use brief_profiles::Client;
@@ -9,7 +8,7 @@ use clap::Args;
 
 use super::install::{PlaceArgs, base, shown};
 use super::refused;
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -30,11 +29,7 @@ pub(super) struct UninstallArgs {
     dry_run: bool,
 }
 
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &UninstallArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &UninstallArgs) -> Result {
     let known = super::known_clients(session)?;
     for name in &args.clients {
         let client = super::find(&known, name)?;
@@ -56,7 +51,7 @@ pub(super) fn run(
             ui.status(&format!("the hook of {} is not installed here", client.name))?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn remove(
@@ -65,7 +60,7 @@ fn remove(
     args: &UninstallArgs,
     client: &Client,
     (base, is_global): (&Path, bool),
-) -> Result<bool, CommandError> {
+) -> Result<bool> {
     let program = super::program(client, args.place.command.as_deref());
     let all = super::possible_files(session, client, (base, is_global), &program)?;
     let mut is_removed = false;

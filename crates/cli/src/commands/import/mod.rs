@@ -4,7 +4,6 @@ mod report;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_clients::import::{
     self, CollectedItem, CollectedServer, Collection, ImportLoss, Looking, SkippedFile,
@@ -14,14 +13,15 @@ use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
 use brief_registry::manifest::ManifestEdit;
 use brief_syntax::Root;
 use brief_syntax::paths::{cleaned, relative_path, slashed};
-use brief_syntax::render::Envelope;
 use clap::Args;
+use serde::Serialize;
+use serde_json::json;
 
-use report::{ImportReport, json_item, json_skipped, print, print_json};
+use report::{json_item, print, print_json};
 
 use super::add::Additions;
-use crate::error::{CommandError, ErrorKind};
-use crate::installation::{self, Installation, Where};
+use crate::error::{CommandError, Result, refuse_if};
+use crate::installation::{self, Installation, InstallationArg};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -66,34 +66,18 @@ pub(crate) struct ImportArgs {
 }
 
 /// The state of an item in the registry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum ItemState {
     New,
     Unchanged,
     Taken,
 }
 
-impl ItemState {
-    fn as_str(self) -> &'static str {
-        match self {
-            ItemState::New => "new",
-            ItemState::Unchanged => "unchanged",
-            ItemState::Taken => "taken",
-        }
-    }
-}
-
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &ImportArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
     let mode = installation::mode(args.dry_run, false);
-    let found = Installation::find_for(ui, session, &Where { global: false }, mode)?;
-    let installation = match found {
-        Ok(installation) => installation,
-        Err(code) => return Ok(code),
-    };
+    let installation =
+        Installation::find_for(ui, session, &InstallationArg { global: false }, mode)?;
     let mut collection = collect(session, &installation, &args.paths, None)?;
     collection.leave_declared(installation.clients.servers());
     if args.agents_yaml {
@@ -140,10 +124,7 @@ pub(crate) fn run(
         let files = if is_one_step { files.as_slice() } else { &[] };
         let shared = collection.servers.iter().flat_map(|own| own.originals.iter().cloned());
         let new = Additions { files, edits: &servers, shared: &shared.collect() };
-        outcome = match replace(ui, session, &collection, &states, &target, &new)? {
-            Ok(outcome) => outcome,
-            Err(code) => return Ok(code),
-        };
+        outcome = replace(ui, session, &collection, &states, &target, &new)?;
     }
     if args.json {
         print_json(
@@ -160,7 +141,7 @@ pub(crate) fn run(
     }
     let is_whole =
         collection.skipped.iter().all(|one| one.loss != ImportLoss::Text) && outcome.is_whole;
-    Ok(if is_whole { ExitCode::SUCCESS } else { ErrorKind::Refused.exit_code() })
+    refuse_if(!is_whole)
 }
 
 /// Returns the edits of the manifest that declare the servers of clients.
@@ -187,7 +168,7 @@ pub(super) fn collect(
     installation: &Installation,
     paths: &[PathBuf],
     only: Option<&str>,
-) -> Result<Collection, CommandError> {
+) -> Result<Collection> {
     let system = session.system();
     let project = &installation.project.outputs;
     let root = Root::open(system, project).map_err(|error| {
@@ -250,7 +231,7 @@ impl RegistryTarget {
         session: &Session,
         project: &ProjectPaths,
         to: Option<&Path>,
-    ) -> Result<RegistryTarget, CommandError> {
+    ) -> Result<RegistryTarget> {
         let system = session.system();
         let Some(to) = to else {
             let below = item_root(session, project).unwrap_or_else(|| DEFAULT_DIRECTORY.to_owned());
@@ -296,11 +277,7 @@ impl RegistryTarget {
         item.files.iter().map(|file| self.path_of(item, &file.path)).collect()
     }
 
-    fn states(
-        &self,
-        session: &Session,
-        items: &[CollectedItem],
-    ) -> Result<Vec<ItemState>, CommandError> {
+    fn states(&self, session: &Session, items: &[CollectedItem]) -> Result<Vec<ItemState>> {
         let paths: Vec<Vec<String>> = items.iter().map(|item| self.paths(item)).collect();
         let files: Vec<NewFile<'_>> =
             items.iter().zip(&paths).flat_map(|(item, paths)| new_files(item, paths)).collect();
@@ -367,7 +344,7 @@ fn replace(
     states: &[ItemState],
     target: &RegistryTarget,
     new: &Additions<'_>,
-) -> Result<Result<Replacement, ExitCode>, CommandError> {
+) -> Result<Replacement> {
     let items: Vec<&CollectedItem> = collection
         .items
         .iter()
@@ -387,10 +364,7 @@ fn replace(
         items.iter().flat_map(|item| item.clients.iter().cloned()).collect();
     let source = target.typed(session);
     let clients: Vec<String> = clients.into_iter().collect();
-    let report = match super::add::install(ui, session, &source, new, &adopt, &clients)? {
-        Ok(report) => report,
-        Err(code) => return Ok(Err(code)),
-    };
+    let report = super::add::install(ui, session, &source, new, &adopt, &clients)?;
     let root = &target.project.outputs;
     let written: BTreeSet<String> = report
         .changes
@@ -403,7 +377,7 @@ fn replace(
         .filter(|path| !written.contains(path) && !is_output(session, root, path))
         .collect();
     ui.print_diagnostics(&report.diagnostics, root)?;
-    Ok(Ok(Replacement { replaced: report.backups.clone(), left, is_whole: !report.has_errors() }))
+    Ok(Replacement { replaced: report.backups.clone(), left, is_whole: !report.has_errors() })
 }
 
 /// Returns whether the project's lock names a file.
@@ -419,7 +393,7 @@ fn agents_yaml(
     installation: &Installation,
     args: &ImportArgs,
     collection: &Collection,
-) -> Result<ExitCode, CommandError> {
+) -> Result {
     let (text, taken) = collection.agents_yaml();
     let left: Vec<&CollectedItem> =
         collection.items.iter().filter(|item| !taken.contains(&item.name)).collect();
@@ -447,20 +421,20 @@ fn agents_yaml(
     }
     if args.json {
         let entries = collection.items.iter().filter(|item| taken.contains(&item.name));
-        let report = ImportReport {
-            to: AGENTS_YAML,
-            files: collection.files,
-            items: entries
-                .map(|item| json_item(item, ItemState::New, vec![AGENTS_YAML.to_owned()]))
-                .collect(),
-            servers: Vec::new(),
-            skipped: collection.skipped.iter().map(json_skipped).collect(),
-            written: if args.dry_run { 0 } else { taken.len() },
-            replaced: Vec::new(),
-            left: left.iter().map(|item| format!("{}/{}", item.kind, item.name)).collect(),
-        };
-        ui.print_json(&Envelope { kind: "import", root, diagnostics: &[], body: report })?;
-        return Ok(ExitCode::SUCCESS);
+        let files = [AGENTS_YAML.to_owned()];
+        let items = entries.map(|item| json_item(item, ItemState::New, &files));
+        let left = left.iter().map(|item| format!("{}/{}", item.kind, item.name));
+        let body = json!({
+            "to": AGENTS_YAML,
+            "files": collection.files,
+            "items": items.collect::<Vec<_>>(),
+            "servers": [],
+            "skipped": collection.skipped,
+            "written": if args.dry_run { 0 } else { taken.len() },
+            "replaced": [],
+            "left": left.collect::<Vec<_>>(),
+        });
+        return ui.print_json("import", root, &[], body);
     }
     if args.dry_run {
         ui.print_text(text.as_bytes())?;
@@ -471,6 +445,5 @@ fn agents_yaml(
             item.kind, item.name
         ))?;
     }
-    ui.status(&format!("{} entries of AGENTS.yaml", taken.len()))?;
-    Ok(ExitCode::SUCCESS)
+    ui.status(&format!("{} entries of AGENTS.yaml", taken.len()))
 }

@@ -3,57 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use brief_clients::import::{
-    CollectedItem, CollectedServer, Collection, ImportLoss, ImportNote, SkippedFile,
-};
+use brief_clients::import::{CollectedItem, CollectedServer, Collection, ImportLoss, SkippedFile};
 use brief_dialects::portable;
-use brief_syntax::render::Envelope;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{ImportArgs, ItemState, RegistryTarget, Replacement, chosen};
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::ui::Ui;
-
-#[derive(Debug, Serialize)]
-pub(super) struct ImportReport<'r> {
-    pub(super) to: &'r str,
-    pub(super) files: usize,
-    pub(super) items: Vec<JsonItem<'r>>,
-    pub(super) servers: Vec<JsonServer<'r>>,
-    pub(super) skipped: Vec<JsonSkipped<'r>>,
-    pub(super) written: usize,
-    pub(super) replaced: Vec<String>,
-    pub(super) left: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct JsonItem<'r> {
-    pub(super) item: String,
-    pub(super) state: &'static str,
-    pub(super) from: &'r [String],
-    pub(super) clients: &'r [String],
-    pub(super) files: Vec<String>,
-    pub(super) notes: Vec<JsonNote>,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct JsonServer<'r> {
-    pub(super) name: &'r str,
-    pub(super) from: &'r [String],
-    pub(super) clients: &'r [String],
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct JsonNote {
-    pub(super) field: Option<String>,
-    pub(super) message: String,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct JsonSkipped<'r> {
-    pub(super) path: &'r str,
-    pub(super) reason: &'r str,
-}
 
 pub(super) fn print(
     ui: &mut Ui,
@@ -62,7 +18,7 @@ pub(super) fn print(
     target: &RegistryTarget,
     outcome: &Replacement,
     args: &ImportArgs,
-) -> Result<(), CommandError> {
+) -> Result {
     for (item, state) in
         collection.items.iter().zip(states).filter(|(_, state)| **state != ItemState::Taken)
     {
@@ -127,45 +83,33 @@ pub(super) fn print_json(
     target: &RegistryTarget,
     outcome: &Replacement,
     args: &ImportArgs,
-) -> Result<(), CommandError> {
-    let skipped = collection.skipped.iter().map(json_skipped);
+) -> Result {
     let items = collection.items.iter().zip(states);
-    let items = items.map(|(item, state)| json_item(item, *state, target.paths(item)));
-    let body = ImportReport {
-        to: &target.shown,
-        files: collection.files,
-        items: items.collect(),
-        servers: collection.servers.iter().map(json_server).collect(),
-        skipped: skipped.collect(),
-        written: if args.dry_run { 0 } else { chosen(collection, states, ItemState::New).len() },
-        replaced: outcome.replaced.iter().map(|(path, _)| path.clone()).collect(),
-        left: outcome.left.clone(),
-    };
-    ui.print_json(&Envelope { kind: "import", root, diagnostics: &[], body })?;
-    Ok(())
+    let items = items.map(|(item, state)| json_item(item, *state, &target.paths(item)));
+    let servers = collection.servers.iter().map(|CollectedServer { server, clients, originals }| {
+        json!({ "name": server.name, "from": originals, "clients": clients })
+    });
+    let new = chosen(collection, states, ItemState::New).len();
+    let body = json!({
+        "to": target.shown,
+        "files": collection.files,
+        "items": items.collect::<Vec<_>>(),
+        "servers": servers.collect::<Vec<_>>(),
+        "skipped": collection.skipped,
+        "written": if args.dry_run { 0 } else { new },
+        "replaced": outcome.replaced.iter().map(|(path, _)| path).collect::<Vec<_>>(),
+        "left": outcome.left,
+    });
+    ui.print_json("import", root, &[], body)
 }
 
-pub(super) fn json_item(
-    item: &CollectedItem,
-    state: ItemState,
-    files: Vec<String>,
-) -> JsonItem<'_> {
-    let note = |note: &'_ ImportNote| (note.field.clone(), note.message.clone());
-    let notes = item.notes.iter().map(note);
-    JsonItem {
-        item: format!("{}/{}", item.kind, item.name),
-        state: state.as_str(),
-        from: &item.originals,
-        clients: &item.clients,
-        files,
-        notes: notes.map(|(field, message)| JsonNote { field, message }).collect(),
-    }
-}
-
-pub(super) fn json_server(own: &CollectedServer) -> JsonServer<'_> {
-    JsonServer { name: &own.server.name, from: &own.originals, clients: &own.clients }
-}
-
-pub(super) fn json_skipped(one: &SkippedFile) -> JsonSkipped<'_> {
-    JsonSkipped { path: &one.path, reason: &one.reason }
+pub(super) fn json_item(item: &CollectedItem, state: ItemState, files: &[String]) -> Value {
+    json!({
+        "item": format!("{}/{}", item.kind, item.name),
+        "state": state,
+        "from": item.originals,
+        "clients": item.clients,
+        "files": files,
+        "notes": item.notes,
+    })
 }

@@ -1,7 +1,6 @@
 //! The servers of `brief mcp-servers --check`.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use brief_agent::mcp_client::held_back_note;
@@ -12,7 +11,7 @@ use brief_syntax::text::visible_line;
 use serde_json::Value;
 
 use crate::commands::mcp_servers::CheckedServer;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -23,7 +22,7 @@ fn looked_at(
     ui: &mut Ui,
     session: &Session,
     is_allowed: bool,
-) -> Result<(Vec<GatewayServer>, Vec<ServerCheck>), CommandError> {
+) -> Result<(Vec<GatewayServer>, Vec<ServerCheck>)> {
     let search = ServerSearch { is_allowed, without: None };
     let servers = super::servers(ui, session, search)?;
     let stop = session.system().interruption().map_err(CommandError::from)?;
@@ -44,7 +43,7 @@ pub(in crate::commands) fn check(
     ui: &mut Ui,
     session: &Session,
     is_allowed: bool,
-) -> Result<Vec<CheckedServer>, CommandError> {
+) -> Result<Vec<CheckedServer>> {
     let (_, checks) = looked_at(ui, session, is_allowed)?;
     for ServerCheck { name, tools, .. } in &checks {
         for tool in tools.iter().flat_map(|listed| &listed.held_back) {
@@ -63,11 +62,7 @@ pub(in crate::commands) fn check(
 }
 
 /// Shows the tools that the user has not accepted, asks, and records the answer.
-pub(in crate::commands) fn accept(
-    ui: &mut Ui,
-    session: &Session,
-    is_allowed: bool,
-) -> Result<ExitCode, CommandError> {
+pub(in crate::commands) fn accept(ui: &mut Ui, session: &Session, is_allowed: bool) -> Result {
     if !ui.can_ask() {
         return Err(CommandError::refused("tools are accepted only at a terminal")
             .with_hint("do it yourself, at one; nothing else can say yes for you"));
@@ -97,17 +92,16 @@ pub(in crate::commands) fn accept(
             }
         }
     }
-    let failed = if has_failed { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS };
     if new.is_empty() {
         ui.status("all tools are accepted already")?;
-        return Ok(failed);
+        return refuse_if(has_failed);
     }
     ui.status("from then on, tools of these servers that change or are new are held back")?;
     if !ui.confirm("Accept these tools?")? {
         ui.status("nothing is recorded")?;
-        return Ok(ErrorKind::Refused.exit_code());
+        return Err(CommandError::reported(ErrorKind::Refused));
     }
     store.record_all(&new)?;
     ui.status("accepted")?;
-    Ok(failed)
+    refuse_if(has_failed)
 }

@@ -1,7 +1,6 @@
 //! `brief mcp install` and `brief mcp uninstall`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_clients::mcp::{
     self, Server, ServerChange, ServerEdit, ServerFileError, ServerScope, Transport, plan_server,
@@ -11,33 +10,15 @@ use brief_syntax::system::resolved_home;
 use clap::Args;
 
 use crate::commands::mcp_servers::clients;
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
 /// The name of the server in clients' files.
 const NAME: &str = "brief";
 
-/// Add this server to a client's own file of MCP servers
-///
-/// To the project's file, or with --global to yours. Everything else in the file stays as it is.
 #[derive(Debug, Args)]
-pub(super) struct McpInstallArgs {
-    #[command(flatten)]
-    place: InstallPlace,
-}
-
-/// Remove this server from a client's own file of MCP servers
-///
-/// Removes what `brief mcp install` added, and nothing else.
-#[derive(Debug, Args)]
-pub(super) struct McpUninstallArgs {
-    #[command(flatten)]
-    place: InstallPlace,
-}
-
-#[derive(Debug, Args)]
-struct InstallPlace {
+pub(super) struct InstallPlace {
     /// The client
     #[arg(value_name = "CLIENT", value_parser = clients())]
     client: String,
@@ -63,11 +44,7 @@ impl InstallPlace {
         Server { name: NAME.to_owned(), transport, disabled: false, custom: Vec::new() }
     }
 
-    fn plan<'s>(
-        &self,
-        session: &'s Session,
-        wanted: Option<&Server>,
-    ) -> Result<ServerEdit<'s>, CommandError> {
+    fn plan<'s>(&self, session: &'s Session, wanted: Option<&Server>) -> Result<ServerEdit<'s>> {
         let profile = mcp::profile(&self.client).ok_or_else(|| {
             CommandError::usage(format!("`{}` has no file of MCP servers", self.client))
         })?;
@@ -94,18 +71,13 @@ impl InstallPlace {
     }
 
     /// Carries a change out, or shows it.
-    fn finish(
-        &self,
-        ui: &mut Ui,
-        edit: &ServerEdit<'_>,
-        (done, nothing): (&str, &str),
-    ) -> Result<ExitCode, CommandError> {
+    fn finish(&self, ui: &mut Ui, edit: &ServerEdit<'_>, (done, nothing): (&str, &str)) -> Result {
         let shown = if self.global { format!("~/{}", edit.shown) } else { edit.shown.clone() };
         match &edit.change {
             ServerChange::None => ui.status(&format!("{nothing} {shown}"))?,
             ServerChange::Kept(reason) => {
                 ui.warning(&format!("`{NAME}` in {shown} was left as it is: {reason}"))?;
-                return Ok(ErrorKind::Refused.exit_code());
+                return Err(CommandError::reported(ErrorKind::Refused));
             }
             ServerChange::Write(text) if self.dry_run => {
                 ui.print_raw(text)?;
@@ -120,35 +92,25 @@ impl InstallPlace {
                 ui.status(&format!("{done} {shown}"))?;
             }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
 }
 
-pub(super) fn install(
-    ui: &mut Ui,
-    session: &Session,
-    args: &McpInstallArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn install(ui: &mut Ui, session: &Session, place: &InstallPlace) -> Result {
     if let Some(decision) = session.policy()?.capability(Capability::McpServers) {
         return Err(CommandError::refused(format!("the server is not installed: {decision}"))
             .with_hint("who wrote the policy can change it"));
     }
-    let place = &args.place;
     let edit = place.plan(session, Some(&place.server()))?;
     let words = ("added the server to", "the server is already in");
-    let code = place.finish(ui, &edit, words)?;
+    place.finish(ui, &edit, words)?;
     if matches!(edit.change, ServerChange::Write(_)) && !place.dry_run {
         ui.hint("the client may ask you to approve it, and it takes effect in the next session")?;
     }
-    Ok(code)
+    Ok(())
 }
 
-pub(super) fn uninstall(
-    ui: &mut Ui,
-    session: &Session,
-    args: &McpUninstallArgs,
-) -> Result<ExitCode, CommandError> {
-    let place = &args.place;
+pub(super) fn uninstall(ui: &mut Ui, session: &Session, place: &InstallPlace) -> Result {
     let edit = place.plan(session, None)?;
     place.finish(ui, &edit, ("removed the server from", "the server is not in"))
 }

@@ -6,7 +6,7 @@ use brief_serve::mcp::HttpOptions;
 use brief_syntax::hash::sha256;
 
 use super::McpArgs;
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -22,7 +22,7 @@ pub(super) fn listen(
     session: &Session,
     typed: &str,
     args: &McpArgs,
-) -> Result<HttpOptions, CommandError> {
+) -> Result<HttpOptions> {
     let address = address(typed)?;
     if !address.ip().is_loopback() && !args.allow_remote {
         let message = format!("`{typed}` can be reached from other machines");
@@ -45,7 +45,7 @@ pub(super) fn listen(
 }
 
 /// Parses `PORT` or `ADDRESS:PORT`.
-fn address(typed: &str) -> Result<SocketAddr, CommandError> {
+fn address(typed: &str) -> Result<SocketAddr> {
     if let Ok(port) = typed.parse::<u16>() {
         return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
     }
@@ -57,7 +57,7 @@ fn address(typed: &str) -> Result<SocketAddr, CommandError> {
 }
 
 /// Returns the token, and whether it is new.
-fn token(session: &Session, args: &McpArgs) -> Result<(String, bool), CommandError> {
+fn token(session: &Session, args: &McpArgs) -> Result<(String, bool)> {
     let system = session.system();
     let Some(path) = &args.token_file else {
         let random = system.random().map_err(CommandError::from)?;

@@ -5,7 +5,6 @@ mod install;
 mod listen;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use brief_serve::mcp::configured::{ServerSearch, project_servers};
 use brief_serve::mcp::project::{self, ServerOptions};
@@ -14,7 +13,7 @@ pub(super) use check::{accept, check};
 use clap::{Args, Subcommand};
 
 use super::question::{ClientName, known_client};
-use crate::error::CommandError;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -59,15 +58,17 @@ pub(crate) struct McpArgs {
 
 #[derive(Debug, Subcommand)]
 enum McpAction {
-    Install(install::McpInstallArgs),
-    Uninstall(install::McpUninstallArgs),
+    /// Add this server to a client's own file of MCP servers
+    ///
+    /// To the project's file, or with --global to yours. Everything else in the file stays as it is.
+    Install(install::InstallPlace),
+    /// Remove this server from a client's own file of MCP servers
+    ///
+    /// Removes what `brief mcp install` added, and nothing else.
+    Uninstall(install::InstallPlace),
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &McpArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpArgs) -> Result {
     match &args.action {
         Some(McpAction::Install(args)) => return install::install(ui, session, args),
         Some(McpAction::Uninstall(args)) => return install::uninstall(ui, session, args),
@@ -110,7 +111,7 @@ pub(crate) fn run(
         }
     };
     match served.map_err(|error| CommandError::refused(error.to_string()))? {
-        Served::Closed => Ok(ExitCode::SUCCESS),
+        Served::Closed => Ok(()),
         Served::Interrupted => Err(CommandError::interrupted()),
     }
 }
@@ -120,7 +121,7 @@ pub(super) fn servers(
     ui: &mut Ui,
     session: &Session,
     search: ServerSearch<'_>,
-) -> Result<Vec<GatewayServer>, CommandError> {
+) -> Result<Vec<GatewayServer>> {
     let found = project_servers(session.system(), session.directory(), search);
     let found = found.map_err(|error| {
         let refused = CommandError::refused(error.to_string());

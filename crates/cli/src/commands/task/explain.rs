@@ -9,15 +9,11 @@ use brief_runtime::{AssembledPrompt, ExecutionRequest};
 use brief_syntax::text::visible_line;
 
 use crate::commands::whole::counted;
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::ui::Ui;
 
 /// Prints each part with its tokens and the reason why it is used or not.
-pub(super) fn print(
-    ui: &mut Ui,
-    assembled: &AssembledPrompt,
-    layout: PromptLayout,
-) -> Result<(), CommandError> {
+pub(super) fn print(ui: &mut Ui, assembled: &AssembledPrompt, layout: PromptLayout) -> Result {
     let AssembledPrompt { prompt, ran, root, .. } = assembled;
     let tokens = |text: &[u8]| estimate_tokens(&String::from_utf8_lossy(text));
     let task = &prompt.task;
@@ -63,7 +59,7 @@ impl Page<'_> {
         document: &TaskDocument,
         tokens: Option<usize>,
         reason: &dyn fmt::Display,
-    ) -> Result<(), CommandError> {
+    ) -> Result {
         let path = shown(document.path(), self.root);
         let (kind, name) = (document.kind().as_str(), document.name());
         let cost = tokens.map_or(String::new(), |tokens| format!(", {}", counted(tokens, "token")));
@@ -71,17 +67,12 @@ impl Page<'_> {
         self.ui.print_candidate(state, &format!("{label:<9}  {kind} {name}  {path}{cost}"))?;
         let reason = reason.to_string();
         self.ui.print_line(format!("           {}", visible_line(&reason)))?;
-        self.ui.print_line("")?;
-        Ok(())
+        self.ui.print_line("")
     }
 }
 
 /// Prints the commands that would run.
-pub(super) fn print_runs(
-    ui: &mut Ui,
-    ran: &[ExecutionRequest],
-    root: &Path,
-) -> Result<(), CommandError> {
+pub(super) fn print_runs(ui: &mut Ui, ran: &[ExecutionRequest], root: &Path) -> Result {
     for asked in ran {
         let path = shown(&asked.path, root);
         let trust = match &asked.outcome {

@@ -1,22 +1,20 @@
 //! `brief task list`
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_engine::tasks::{Library, TaskDocument};
-use brief_syntax::render::{Envelope, path_below};
+use brief_syntax::render::path_below;
 use brief_syntax::system::OsSystem;
 use brief_syntax::text::visible_line;
 use clap::Args;
 use clap_complete::CompletionCandidate;
-use serde::Serialize;
+use serde_json::json;
 
 use super::TaskSearch;
 use crate::assembly::{mention, search_roots, tasks_here};
-use crate::error::CommandError;
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -31,40 +29,24 @@ pub(super) struct TaskListArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct TaskList<'r> {
-    tasks: Vec<TaskEntry<'r>>,
-}
-
-#[derive(Serialize)]
-struct TaskEntry<'r> {
-    name: String,
-    description: &'r str,
-    path: Cow<'r, str>,
-    scope: &'static str,
-}
-
-pub(super) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &TaskListArgs,
-) -> Result<ExitCode, CommandError> {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &TaskListArgs) -> Result {
     let root = session.root()?.path().to_owned();
     let roots = search_roots(ui, session, &args.search.directories())?;
     let library = Library::open(session.system(), &roots);
     let mut tasks = library.all_tasks();
     tasks.sort_by_key(TaskDocument::name);
     if args.json {
-        let entries = tasks.iter().map(|task| TaskEntry {
-            name: task.name(),
-            description: task.description(),
-            path: path_below(&root, task.path()),
-            scope: task.origin().scope(),
+        let entries = tasks.iter().map(|task| {
+            json!({
+                "name": task.name(),
+                "description": task.description(),
+                "path": path_below(&root, task.path()),
+                "scope": task.origin().scope(),
+            })
         });
-        let body = TaskList { tasks: entries.collect() };
+        let body = json!({ "tasks": entries.collect::<Vec<_>>() });
         let diagnostics = &library.take_diagnostics();
-        ui.print_json(&Envelope { kind: "task list", root: &root, diagnostics, body })?;
-        return Ok(ExitCode::SUCCESS);
+        return ui.print_json("task list", &root, diagnostics, body);
     }
     mention(ui, &library.take_diagnostics(), &root)?;
     for task in &tasks {
@@ -78,7 +60,7 @@ pub(super) fn run(
     if tasks.is_empty() {
         ui.status("there are no tasks here: a task is a file `.agents/tasks/NAME.md`")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Returns the description of a task, or else its first line.

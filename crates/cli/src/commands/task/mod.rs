@@ -7,7 +7,6 @@ pub(super) use list::complete;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use brief_clients::mcp;
@@ -19,7 +18,7 @@ use brief_runtime::assembly::{Convention, RulesFile, SearchDirectories};
 use brief_runtime::{
     AssembledPrompt, Execution, ExecutionRequest, OffReason, Outcome, PromptOptions, Wish,
 };
-use brief_syntax::render::{Envelope, path_below};
+use brief_syntax::render::path_below;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
@@ -27,7 +26,7 @@ use super::mcp_servers::{self, servers_for};
 use super::question::read_selectors;
 use super::whole::counted;
 use crate::assembly::{self, assemble, mention, write_rules};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -182,7 +181,7 @@ impl TaskSearch {
 }
 
 impl TaskArgs {
-    fn options(&self) -> Result<PromptOptions, CommandError> {
+    fn options(&self) -> Result<PromptOptions> {
         let mut parameters = Parameters::default();
         for text in &self.parameters {
             let added = parameters.add_text(text.as_encoded_bytes());
@@ -222,11 +221,7 @@ impl TaskArgs {
     }
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &TaskArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TaskArgs) -> Result {
     if let Some(TaskAction::List(list)) = &args.action {
         return list::run(ui, session, list);
     }
@@ -265,20 +260,16 @@ pub(crate) fn run(
             let ran = ran.iter().map(|asked| run_report(root, asked)).collect();
             let body = PromptReport { root, prompt, text: &text, ran };
             let diagnostics = &prompt.diagnostics;
-            ui.print_json(&Envelope { kind: "task", root, diagnostics, body })?;
+            ui.print_json("task", root, diagnostics, body)?;
         } else {
             ui.print_text(&text)?;
         }
     }
-    Ok(if missing > 0 { ErrorKind::Refused.exit_code() } else { ExitCode::SUCCESS })
+    refuse_if(missing > 0)
 }
 
 /// Reports commands that the user turned off, because they stay as text in the prompt.
-fn mention_not_run(
-    ui: &mut Ui,
-    ran: &[ExecutionRequest],
-    execution: &Execution,
-) -> Result<(), CommandError> {
+fn mention_not_run(ui: &mut Ui, ran: &[ExecutionRequest], execution: &Execution) -> Result {
     let count = ran.iter().filter(|asked| asked.outcome == Outcome::NotAllowed).count();
     let Some(cause) = execution.off() else { return Ok(()) };
     match (count, cause) {

@@ -4,18 +4,16 @@ mod project;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_runtime::review::{Part, Review};
 use brief_runtime::trust::TrustVerdict;
 use brief_runtime::{ContentHash, Trust, TrustError, TrustStore};
 use brief_syntax::limits;
-use brief_syntax::render::Envelope;
 use brief_syntax::system::ReadError;
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -49,11 +47,7 @@ pub(crate) struct TrustArgs {
     json: bool,
 }
 
-pub(crate) fn run(
-    ui: &mut Ui,
-    session: &Session,
-    args: &TrustArgs,
-) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TrustArgs) -> Result {
     let store = || TrustStore::open(session.system(), session.directory());
     if args.list {
         list(ui, session, &store()?, args.json)
@@ -65,15 +59,11 @@ pub(crate) fn run(
         let is_directory = |path: &&PathBuf| is_directory(session, path);
         let (projects, files): (Vec<_>, Vec<_>) =
             args.files.iter().partition(|path| is_directory(path));
-        let mut code = ExitCode::SUCCESS;
         for project in projects {
-            code = project::trust(ui, session, store()?, project)?;
-            if code != ExitCode::SUCCESS {
-                return Ok(code);
-            }
+            project::trust(ui, session, store()?, project)?;
         }
         let files: Vec<PathBuf> = files.into_iter().cloned().collect();
-        if files.is_empty() { Ok(code) } else { trust(ui, session, store()?, &files) }
+        if files.is_empty() { Ok(()) } else { trust(ui, session, store()?, &files) }
     } else {
         Err(CommandError::refused("trust is recorded only at a terminal")
             .with_hint("do it yourself, at one; nothing else can say yes for you"))
@@ -91,7 +81,7 @@ struct TrustCandidate {
 }
 
 impl TrustCandidate {
-    fn read(session: &Session, file: &Path) -> Result<TrustCandidate, CommandError> {
+    fn read(session: &Session, file: &Path) -> Result<TrustCandidate> {
         let system = session.system();
         let read = || {
             let found = system.resolve(&session.directory().join(file))?;
@@ -104,16 +94,11 @@ impl TrustCandidate {
     }
 }
 
-fn read_all(session: &Session, files: &[PathBuf]) -> Result<Vec<TrustCandidate>, CommandError> {
+fn read_all(session: &Session, files: &[PathBuf]) -> Result<Vec<TrustCandidate>> {
     files.iter().map(|file| TrustCandidate::read(session, file)).collect()
 }
 
-fn trust(
-    ui: &mut Ui,
-    session: &Session,
-    mut store: TrustStore<'_>,
-    files: &[PathBuf],
-) -> Result<ExitCode, CommandError> {
+fn trust(ui: &mut Ui, session: &Session, mut store: TrustStore<'_>, files: &[PathBuf]) -> Result {
     let mut candidates = Vec::new();
     for candidate in read_all(session, files)? {
         let path = candidate.path.display();
@@ -127,7 +112,7 @@ fn trust(
         }
     }
     if candidates.is_empty() {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     }
     for candidate in &candidates {
         show(ui, candidate)?;
@@ -135,16 +120,16 @@ fn trust(
     ui.status("trust covers these files as they are now, not what they start or read in turn")?;
     if !ui.confirm("Trust these?")? {
         ui.status("nothing is recorded")?;
-        return Ok(ErrorKind::Refused.exit_code());
+        return Err(CommandError::reported(ErrorKind::Refused));
     }
     for TrustCandidate { path, content } in &candidates {
         store.record(content, path)?;
         ui.status(&format!("trusted {}", path.display()))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn show(ui: &mut Ui, candidate: &TrustCandidate) -> Result<(), CommandError> {
+fn show(ui: &mut Ui, candidate: &TrustCandidate) -> Result {
     ui.status(&candidate.path.display().to_string())?;
     ui.status(&format!("  sha256 {}", ContentHash::of(&candidate.content)))?;
     match Review::of(&candidate.path, &candidate.content) {
@@ -166,26 +151,16 @@ fn show(ui: &mut Ui, candidate: &TrustCandidate) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn deny(
-    ui: &mut Ui,
-    session: &Session,
-    mut store: TrustStore<'_>,
-    files: &[PathBuf],
-) -> Result<ExitCode, CommandError> {
+fn deny(ui: &mut Ui, session: &Session, mut store: TrustStore<'_>, files: &[PathBuf]) -> Result {
     for TrustCandidate { path, content } in read_all(session, files)? {
         store.deny(&content, &path)?;
         ui.status(&format!("denied {}", path.display()))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Removes entries by content and by path, because a file may have changed or be gone.
-fn remove(
-    ui: &mut Ui,
-    session: &Session,
-    mut store: TrustStore<'_>,
-    files: &[PathBuf],
-) -> Result<ExitCode, CommandError> {
+fn remove(ui: &mut Ui, session: &Session, mut store: TrustStore<'_>, files: &[PathBuf]) -> Result {
     for file in files {
         let shown = file.display();
         let removed = match file.to_str().and_then(ContentHash::parse) {
@@ -211,7 +186,7 @@ fn remove(
         }
         ui.status(&format!("forgot {shown}"))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Returns the real path of a file that may no longer exist.
@@ -225,43 +200,20 @@ fn place(session: &Session, file: &Path) -> PathBuf {
     directory.map_or(path.clone(), |parent| parent.join(path.file_name().unwrap_or(OsStr::new(""))))
 }
 
-#[derive(Serialize)]
-struct TrustListing {
-    entries: Vec<TrustRow>,
-}
-
-#[derive(Serialize)]
-struct TrustRow {
-    subject: &'static str,
-    verdict: String,
-    sha256: String,
-    path: String,
-}
-
-fn list(
-    ui: &mut Ui,
-    session: &Session,
-    store: &TrustStore<'_>,
-    json: bool,
-) -> Result<ExitCode, CommandError> {
+fn list(ui: &mut Ui, session: &Session, store: &TrustStore<'_>, json: bool) -> Result {
     if json {
-        let projects = store.projects().map(|entry| TrustRow {
-            subject: "project",
-            verdict: TrustVerdict::Trusted.to_string(),
-            sha256: entry.identity.to_string(),
-            path: entry.path.clone(),
-        });
-        let entries = store.entries().map(|entry| TrustRow {
-            subject: "content",
-            verdict: entry.verdict.to_string(),
-            sha256: entry.hash.to_string(),
-            path: entry.path.clone(),
-        });
-        let body = TrustListing { entries: entries.chain(projects).collect() };
+        let row = |subject: &str, verdict: TrustVerdict, hash: &ContentHash, path: &str| {
+            let (verdict, hash) = (verdict.to_string(), hash.to_string());
+            json!({ "subject": subject, "verdict": verdict, "sha256": hash, "path": path })
+        };
+        let trusted = TrustVerdict::Trusted;
+        let projects =
+            store.projects().map(|entry| row("project", trusted, &entry.identity, &entry.path));
+        let entries =
+            store.entries().map(|entry| row("content", entry.verdict, &entry.hash, &entry.path));
+        let body = json!({ "entries": entries.chain(projects).collect::<Vec<_>>() });
         let root = session.root()?;
-        let root = root.path();
-        ui.print_json(&Envelope { kind: "trust", root, diagnostics: &[], body })?;
-        return Ok(ExitCode::SUCCESS);
+        return ui.print_json("trust", root.path(), &[], body);
     }
     for entry in store.entries() {
         ui.print_line(format!("{:<7} {} {}", entry.verdict, entry.hash, entry.path))?;
@@ -272,7 +224,7 @@ fn list(
     if store.entries().len() + store.projects().len() == 0 {
         ui.status("nothing is recorded")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 impl From<TrustError> for CommandError {

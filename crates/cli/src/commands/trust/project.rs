@@ -1,13 +1,12 @@
 //! Trust in a whole project.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use brief_engine::tasks::{Author, Library, SearchOrigin, SearchRoot};
 use brief_runtime::review::{Part, Review};
 use brief_runtime::{Standing, TrustError, TrustProject, TrustStore, project_root};
 
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -20,14 +19,13 @@ pub(super) fn trust(
     session: &Session,
     mut store: TrustStore<'_>,
     directory: &Path,
-) -> Result<ExitCode, CommandError> {
+) -> Result {
     let system = session.system();
     let root = find(session, directory)?;
     let project = TrustProject::identify(system, &root)?;
     let path = root.display();
     if store.standing(&project) == Standing::Trusted {
-        ui.status(&format!("{path} is trusted already"))?;
-        return Ok(ExitCode::SUCCESS);
+        return ui.status(&format!("{path} is trusted already"));
     }
     ui.status(&format!("the project {path}"))?;
     show(ui, session, &root)?;
@@ -37,11 +35,10 @@ pub(super) fn trust(
     )?;
     if !ui.confirm("Trust this project?")? {
         ui.status("nothing is recorded")?;
-        return Ok(ErrorKind::Refused.exit_code());
+        return Err(CommandError::reported(ErrorKind::Refused));
     }
     store.record_project(&project)?;
-    ui.status(&format!("trusted {path}"))?;
-    Ok(ExitCode::SUCCESS)
+    ui.status(&format!("trusted {path}"))
 }
 
 /// Removes the record of a project, with any content at its path.
@@ -57,14 +54,14 @@ pub(super) fn remove(
     store.remove_projects(|entry| entry.was_at(&root) || entry.was_at(&place))
 }
 
-fn find(session: &Session, directory: &Path) -> Result<PathBuf, CommandError> {
+fn find(session: &Session, directory: &Path) -> Result<PathBuf> {
     project_root(session.system(), &session.directory().join(directory)).map_err(|error| {
         CommandError::refused(format!("`{}` cannot be opened: {error}", directory.display()))
     })
 }
 
 /// Shows the commands of the texts at the root of the project.
-fn show(ui: &mut Ui, session: &Session, root: &Path) -> Result<(), CommandError> {
+fn show(ui: &mut Ui, session: &Session, root: &Path) -> Result {
     let search = SearchRoot {
         path: root.to_owned(),
         origin: SearchOrigin::Project,

@@ -12,7 +12,7 @@ use brief_runtime::AssembledPrompt;
 use brief_runtime::assembly::RulesFile;
 
 use crate::assembly::{self, assemble, mention, write_rules};
-use crate::error::{CommandError, ErrorKind};
+use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -41,14 +41,13 @@ Options:
 pub(crate) fn run(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> ExitCode {
     let outcome = CodingContextArguments::parse(args)
         .map_err(CodingContextFailure::Misuse)
-        .and_then(|arguments| print(ui, system, &arguments).map_err(CodingContextFailure::Run));
-    let outcome = outcome.and_then(|code| {
-        ui.flush().map_err(|error| CodingContextFailure::Run(error.into()))?;
-        Ok(code)
-    });
+        .and_then(|arguments| {
+            let printed = print(ui, system, &arguments).and_then(|()| ui.flush());
+            printed.map_err(CodingContextFailure::Run)
+        });
     // If standard error is closed, only the exit code is left.
     match outcome {
-        Ok(code) => code,
+        Ok(()) => ExitCode::SUCCESS,
         Err(CodingContextFailure::Run(error)) => error.report(ui),
         Err(CodingContextFailure::Misuse(Misuse::Help)) => {
             let _ = ui.warn_raw(USAGE);
@@ -69,11 +68,7 @@ enum CodingContextFailure {
     Run(CommandError),
 }
 
-fn print(
-    ui: &mut Ui,
-    system: Arc<dyn System>,
-    arguments: &CodingContextArguments,
-) -> Result<ExitCode, CommandError> {
+fn print(ui: &mut Ui, system: Arc<dyn System>, arguments: &CodingContextArguments) -> Result {
     let session = Session::start(system, arguments.directory.as_deref())?;
     let assembled = assemble(ui, &session, &arguments.options)?;
     let AssembledPrompt { prompt, root, .. } = &assembled;
@@ -89,6 +84,5 @@ fn print(
     let text = prompt.render(layout);
     let tokens = estimate_tokens(&String::from_utf8_lossy(&text));
     ui.status(&format!("Total estimated tokens: {tokens}"))?;
-    ui.print_text(&text)?;
-    Ok(ExitCode::SUCCESS)
+    ui.print_text(&text)
 }

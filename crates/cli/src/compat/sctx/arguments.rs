@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use brief_engine::{Action, Briefing, Project, Strangers, Timing, structured};
 
-use super::{SctxFailure, warn, warn_if_nothing_found};
+use super::{warn, warn_if_nothing_found};
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -26,7 +27,7 @@ pub(super) enum Filters {
 }
 
 impl SctxArguments {
-    pub(super) fn parse(args: &[OsString], filters: Filters) -> Result<SctxArguments, SctxFailure> {
+    pub(super) fn parse(args: &[OsString], filters: Filters) -> Result<SctxArguments> {
         let mut parsed = SctxArguments::default();
         let mut args = args.iter();
         let mut is_path = false;
@@ -37,40 +38,40 @@ impl SctxArguments {
                 "--all" if !is_path => parsed.all = true,
                 "--json" if !is_path => parsed.json = true,
                 "--on" if !is_path && filters == Filters::Accepted => {
-                    let value =
-                        args.next().ok_or_else(|| SctxFailure::new("--on requires a value"))?;
+                    let value = args
+                        .next()
+                        .ok_or_else(|| CommandError::refused("--on requires a value"))?;
                     parsed.action = action(&value.to_string_lossy())?;
                 }
                 "--when" if !is_path && filters == Filters::Accepted => {
-                    let value =
-                        args.next().ok_or_else(|| SctxFailure::new("--when requires a value"))?;
+                    let value = args
+                        .next()
+                        .ok_or_else(|| CommandError::refused("--when requires a value"))?;
                     parsed.timing = timing(&value.to_string_lossy())?;
                 }
                 flag if !is_path && flag.starts_with("--") => {
-                    return Err(SctxFailure::new(format!("unknown flag: {flag}")));
+                    return Err(CommandError::refused(format!("unknown flag: {flag}")));
                 }
                 "" => {}
                 _ if parsed.path.is_some() => {
-                    return Err(SctxFailure::new("only one <path> is allowed"));
+                    return Err(CommandError::refused("only one <path> is allowed"));
                 }
                 _ => parsed.path = Some(PathBuf::from(arg)),
             }
         }
         match (&parsed.path, parsed.all) {
-            (Some(_), true) => Err(SctxFailure::new("--all and <path> are mutually exclusive")),
-            (None, false) => Err(SctxFailure::new("missing required <path> argument")),
+            (Some(_), true) => {
+                Err(CommandError::refused("--all and <path> are mutually exclusive"))
+            }
+            (None, false) => Err(CommandError::refused("missing required <path> argument")),
             _ => Ok(parsed),
         }
     }
 
     /// Asks, and warns of problems in what was read. `None` when the path lies outside the root.
-    pub(super) fn ask(
-        &self,
-        ui: &mut Ui,
-        session: &Session,
-    ) -> Result<Option<Briefing>, SctxFailure> {
+    pub(super) fn ask(&self, ui: &mut Ui, session: &Session) -> Result<Option<Briefing>> {
         let project = Project::open_directory(session.system(), session.directory())
-            .map_err(|_| SctxFailure::new("the current directory cannot be read"))?;
+            .map_err(|_| CommandError::refused("the current directory cannot be read"))?;
         let request = match &self.path {
             Some(path) => project.briefing(path),
             None => project.everything().with_ignored(),
@@ -90,18 +91,18 @@ impl SctxArguments {
     }
 }
 
-fn action(value: &str) -> Result<Option<Action>, SctxFailure> {
+fn action(value: &str) -> Result<Option<Action>> {
     match Action::from_name(value) {
-        None if value != "all" => Err(SctxFailure::new(format!(
+        None if value != "all" => Err(CommandError::refused(format!(
             "invalid --on value \"{value}\" (must be read, edit, create, or all)"
         ))),
         action => Ok(action),
     }
 }
 
-fn timing(value: &str) -> Result<Option<Timing>, SctxFailure> {
+fn timing(value: &str) -> Result<Option<Timing>> {
     match Timing::from_name(value) {
-        None if value != "all" => Err(SctxFailure::new(format!(
+        None if value != "all" => Err(CommandError::refused(format!(
             "invalid --when value \"{value}\" (must be before, after, or all)"
         ))),
         timing => Ok(timing),

@@ -1,13 +1,12 @@
 //! `sctx claude`
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use brief_clients::client_file::{ClientFile, ClientFileError, FileEdit};
 use brief_clients::hook::install::{HookContent, HookFile};
 use brief_clients::hook::settings::{Hook, HookTable};
 
-use super::{Outcome, SctxFailure};
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -27,21 +26,22 @@ fn file() -> HookFile {
     HookFile { path: NAME.to_owned(), content }
 }
 
-pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
     let action = args.first().map(|action| action.to_string_lossy());
     let (is_enable, done, nothing) = match action.as_deref() {
         Some("enable") => (true, "enabled", "are already enabled"),
         Some("disable") => (false, "disabled", "are not enabled"),
-        _ => return Err(SctxFailure::new("usage: sctx claude <enable|disable>")),
+        _ => return Err(CommandError::refused("usage: sctx claude <enable|disable>")),
     };
-    let root =
-        session.root().map_err(|_| SctxFailure::new("the current directory cannot be read"))?;
+    let root = session
+        .root()
+        .map_err(|_| CommandError::refused("the current directory cannot be read"))?;
     if session.system().resolve(&root.path().join(DIRECTORY)).is_err() {
-        return Err(SctxFailure::new(
+        return Err(CommandError::refused(
             ".claude/ directory not found — run this from a Claude Code project",
         ));
     }
-    let failed = |error: ClientFileError| SctxFailure::new(format!("{NAME} {error}"));
+    let failed = |error: ClientFileError| CommandError::refused(format!("{NAME} {error}"));
     let file = file();
     let on_disk = ClientFile::open(session.system(), root.path(), NAME).map_err(failed)?;
     let text = if is_enable {
@@ -49,11 +49,10 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
     } else {
         on_disk.text().map_or(Ok(None), |text| file.uninstall(text))
     };
-    let text = text.map_err(|error| SctxFailure::new(format!("{NAME} {error}")))?;
+    let text = text.map_err(|error| CommandError::refused(format!("{NAME} {error}")))?;
     let outcome = match on_disk.put(text.as_deref(), false).map_err(failed)? {
         FileEdit::Changed => done,
         FileEdit::Unchanged => nothing,
     };
-    ui.print_line(format!("sctx hooks {outcome} in {NAME}"))?;
-    Ok(ExitCode::SUCCESS)
+    ui.print_line(format!("sctx hooks {outcome} in {NAME}"))
 }

@@ -1,13 +1,13 @@
 //! `sctx context`
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use brief_engine::{BriefedItem, Briefing};
 use serde::Serialize;
 
 use super::arguments::{Filters, SctxArguments};
-use super::{Outcome, slashed};
+use super::slashed;
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -26,7 +26,7 @@ struct SctxContextEntry<'e> {
     source_file: String,
 }
 
-pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
     let arguments = SctxArguments::parse(args, Filters::Accepted)?;
     let asked = arguments.ask(ui, session)?;
     let items = asked.as_ref().map(|briefing| briefing.active.as_slice()).unwrap_or_default();
@@ -67,5 +67,5 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
             }
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -1,13 +1,13 @@
 //! `sctx decisions`
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use brief_engine::{Briefing, structured};
 use serde::Serialize;
 
 use super::arguments::{Filters, SctxArguments};
-use super::{Outcome, slashed};
+use super::slashed;
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -44,7 +44,7 @@ struct SctxAlternative<'d> {
     reason_rejected: &'d str,
 }
 
-pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
     let arguments = SctxArguments::parse(args, Filters::Unknown)?;
     let asked = arguments.ask(ui, session)?;
     let bound = asked.as_ref().map(|briefing| briefing.decisions.as_slice()).unwrap_or_default();
@@ -86,10 +86,10 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
             }
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-fn print(ui: &mut Ui, decision: &structured::Decision) -> std::io::Result<()> {
+fn print(ui: &mut Ui, decision: &structured::Decision) -> Result {
     ui.print_line(format!("  - {}", decision.decision))?;
     ui.print_line(format!("    Rationale: {}", decision.rationale))?;
     for alternative in &decision.alternatives {

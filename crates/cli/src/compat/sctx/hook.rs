@@ -1,15 +1,14 @@
 //! `sctx hook`
 
-use std::process::ExitCode;
-
 use brief_serve::hook::{Guidance, HookOptions, Repeat};
 
-use super::{Outcome, SctxFailure, warn, warn_if_nothing_found};
+use super::{warn, warn_if_nothing_found};
 use crate::commands::hook;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-pub(super) fn run(ui: &mut Ui, session: &Session) -> Outcome {
+pub(super) fn run(ui: &mut Ui, session: &Session) -> Result {
     // The hooks of `sctx claude enable` do not report the compaction of a conversation, so nothing
     // may be left out as already known.
     let options = HookOptions {
@@ -18,12 +17,12 @@ pub(super) fn run(ui: &mut Ui, session: &Session) -> Outcome {
         guidance: Guidance::Structured,
         ..HookOptions::new("claude")
     };
-    let outcome =
-        hook::answer(ui, session, options).map_err(|error| SctxFailure::new(error.to_string()))?;
+    let outcome = hook::answer(ui, session, options)
+        .map_err(|error| CommandError::refused(error.to_string()))?;
     warn(ui, &outcome.diagnostics)?;
     warn_if_nothing_found(ui, outcome.found_nothing)?;
     if let Some(answer) = outcome.answer {
         ui.print_data(&answer)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -10,7 +10,6 @@ mod pi;
 mod validate;
 
 use std::ffi::OsString;
-use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,7 +17,7 @@ use std::sync::Arc;
 use brief_engine::System;
 use brief_syntax::{Diagnostic, Severity, rules};
 
-use crate::error::CommandError;
+use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -41,62 +40,31 @@ Commands:
   help                                  Show this help
 ";
 
-/// The error of a command: the text after `error: `.
-enum SctxFailure {
-    Message(String),
-    Output(io::Error),
-}
-
-impl SctxFailure {
-    fn new(message: impl Into<String>) -> SctxFailure {
-        SctxFailure::Message(message.into())
-    }
-}
-
-impl From<io::Error> for SctxFailure {
-    fn from(error: io::Error) -> Self {
-        SctxFailure::Output(error)
-    }
-}
-
-type Outcome = Result<ExitCode, SctxFailure>;
-
-/// Runs `sctx` with the arguments after its name.
+/// Runs `sctx` with the arguments after its name. An error is a message after `error: `, and exit code 1.
 pub(crate) fn run(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> ExitCode {
-    let outcome = dispatch(args, ui, system).and_then(|code| {
-        ui.flush()?;
-        Ok(code)
-    });
-    match outcome {
-        Ok(code) => code,
-        Err(SctxFailure::Message(message)) => {
-            // If standard error is closed, only the exit code is left.
-            let _ = ui.error(&message);
-            ExitCode::FAILURE
-        }
-        Err(SctxFailure::Output(error)) => CommandError::from(error).report(ui),
+    match dispatch(args, ui, system).and_then(|()| ui.flush()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error.report(ui),
     }
 }
 
-fn dispatch(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Outcome {
+fn dispatch(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Result {
     let Some(command) = args.first() else {
         ui.warn_raw(USAGE)?;
-        return Ok(ExitCode::FAILURE);
+        return refuse_if(true);
     };
     let rest = &args[1..];
     match command.to_string_lossy().as_ref() {
         "help" | "--help" | "-h" => {
-            ui.print_raw(USAGE)?;
-            return Ok(ExitCode::SUCCESS);
+            return ui.print_raw(USAGE);
         }
         "version" => {
-            ui.print_line(format!("sctx {}", env!("CARGO_PKG_VERSION")))?;
-            return Ok(ExitCode::SUCCESS);
+            return ui.print_line(format!("sctx {}", env!("CARGO_PKG_VERSION")));
         }
         _ => {}
     }
     let session = Session::start(system, None)
-        .map_err(|_| SctxFailure::new("the current directory cannot be read"))?;
+        .map_err(|_| CommandError::refused("the current directory cannot be read"))?;
     match command.to_string_lossy().as_ref() {
         "hook" => hook::run(ui, &session),
         "context" => context::run(ui, &session, rest),
@@ -111,13 +79,13 @@ fn dispatch(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Outcome 
                 brief_syntax::text::visible_line(other)
             ))?;
             ui.warn_raw(USAGE)?;
-            Ok(ExitCode::FAILURE)
+            refuse_if(true)
         }
     }
 }
 
 /// Warns of files and entries that are not delivered, in the words of `sctx`.
-fn warn(ui: &mut Ui, diagnostics: &[Diagnostic]) -> io::Result<()> {
+fn warn(ui: &mut Ui, diagnostics: &[Diagnostic]) -> Result {
     for diagnostic in diagnostics.iter().filter(|found| found.severity == Severity::Error) {
         let path = diagnostic.path().display();
         let line = diagnostic.position().line;
@@ -133,7 +101,7 @@ fn warn(ui: &mut Ui, diagnostics: &[Diagnostic]) -> io::Result<()> {
     Ok(())
 }
 
-fn warn_if_nothing_found(ui: &mut Ui, found_nothing: bool) -> io::Result<()> {
+fn warn_if_nothing_found(ui: &mut Ui, found_nothing: bool) -> Result {
     if found_nothing { ui.warning("no AGENTS.yaml files found") } else { Ok(()) }
 }
 

@@ -2,11 +2,10 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::process::ExitCode;
 
 use brief_syntax::limits;
 
-use super::{Outcome, SctxFailure};
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -21,27 +20,28 @@ fn is_ours(content: &[u8]) -> bool {
     content == EXTENSION || content.contains("sctx") && content.contains("hook")
 }
 
-pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
     let action = args.first().map(|action| action.to_string_lossy());
     let is_enable = match action.as_deref() {
         Some("enable") => true,
         Some("disable") => false,
-        _ => return Err(SctxFailure::new("usage: sctx pi <enable|disable>")),
+        _ => return Err(CommandError::refused("usage: sctx pi <enable|disable>")),
     };
-    let root =
-        session.root().map_err(|_| SctxFailure::new("the current directory cannot be read"))?;
+    let root = session
+        .root()
+        .map_err(|_| CommandError::refused("the current directory cannot be read"))?;
     let system = session.system();
     if system.resolve(&root.path().join(DIRECTORY)).is_err() {
-        return Err(SctxFailure::new(".pi/ directory not found — run this from a pi project"));
+        return Err(CommandError::refused(".pi/ directory not found — run this from a pi project"));
     }
     // A link may lead to another place in the project, but not out of it.
     for name in [DIRECTORY, EXTENSIONS, NAME] {
         let resolved = system.resolve(&root.path().join(name));
         if resolved.is_ok_and(|resolved| !resolved.path.starts_with(root.path())) {
-            return Err(SctxFailure::new(format!("{name} leads out of the project")));
+            return Err(CommandError::refused(format!("{name} leads out of the project")));
         }
     }
-    let cannot = |error: io::Error| SctxFailure::new(format!("{NAME}: {error}"));
+    let cannot = |error: io::Error| CommandError::refused(format!("{NAME}: {error}"));
     let path = root.path().join(NAME);
     if is_enable {
         system.create_dir(&root.path().join(EXTENSIONS)).map_err(cannot)?;
@@ -50,7 +50,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let found = system.read(&path, limits::FILE_BYTES);
                 if !found.is_ok_and(|found| is_ours(&found)) {
-                    return Err(SctxFailure::new(format!(
+                    return Err(CommandError::refused(format!(
                         "{NAME} is a file that is not sctx's and is in the way; move it, then run this again"
                     )));
                 }
@@ -71,5 +71,5 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
             Err(error) => return Err(cannot(error)),
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

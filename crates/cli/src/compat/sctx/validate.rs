@@ -2,22 +2,23 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::ExitCode;
 
 use brief_engine::{Catalog, CatalogScope, Dialects, Root, Strangers, structured};
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Severity, rules};
 
-use super::{Outcome, SctxFailure, warn_if_nothing_found, yaml_error};
+use super::{warn_if_nothing_found, yaml_error};
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
     // After two dashes everything is a path.
     let args = args.strip_prefix(&[OsString::from("--")]).unwrap_or(args);
     let named = args.first().map_or(Path::new("."), Path::new);
     let path = session.directory().join(named);
-    let cannot = |error: std::io::Error| SctxFailure::new(format!("{}: {error}", named.display()));
+    let cannot =
+        |error: std::io::Error| CommandError::refused(format!("{}: {error}", named.display()));
     let resolved = session.system().resolve(&path).map_err(cannot)?.path;
     // The path may be a context file; its directory is then the root.
     let (root, only) = match Root::open(session.system(), &resolved) {
@@ -53,10 +54,10 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Outcome 
         ui.print_line(format!("{}: {place}: {message}", diagnostic.severity))?;
     }
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
-        return Err(SctxFailure::new("validation failed"));
+        return Err(CommandError::refused("validation failed"));
     }
     if diagnostics.is_empty() {
         ui.print_line("All context files are valid.")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
