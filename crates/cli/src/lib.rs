@@ -43,7 +43,7 @@ pub use ui::Ui;
 #[command(subcommand_required = true, arg_required_else_help = true)]
 struct GlobalOptions {
     /// Work as if started in DIR
-    #[arg(short = 'C', value_name = "DIR", global = true)]
+    #[arg(short = 'C', value_name = "DIR", global = true, help_heading = "Global options")]
     directory: Option<std::path::PathBuf>,
 
     #[command(flatten)]

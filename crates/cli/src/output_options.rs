@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 
 /// The flags that every command takes besides its own.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct OutputOptions {
     /// The use of colours
     #[arg(
