@@ -78,17 +78,25 @@ impl FrontMatter {
                 FrontMatter { header: None, body_start: bom(source.text()), diagnostics }
             }
             Opening::Header(parts) => {
-                let yaml = if is_too_long(source, parts.header, &mut diagnostics) {
-                    Yaml::parse("")
-                } else {
-                    parse(source, parts.header, &mut diagnostics)
-                };
-                report_yaml_problems(source, &yaml, &mut diagnostics);
-                let HeaderParts { header, body_start, leading_blank } = parts;
-                let header = Header { yaml, span: header, leading_blank };
-                FrontMatter { header: Some(header), body_start, diagnostics }
+                FrontMatter::of_header(source, parts, diagnostics, |diagnostics| {
+                    parse(source, parts.header, diagnostics)
+                })
             }
         }
+    }
+
+    /// Reads a header with `parse`, unless it is beyond the limit.
+    fn of_header(
+        source: &Arc<Source>,
+        parts: HeaderParts,
+        mut diagnostics: Vec<Diagnostic>,
+        parse: impl FnOnce(&mut Vec<Diagnostic>) -> Yaml,
+    ) -> FrontMatter {
+        let HeaderParts { header: span, body_start, leading_blank } = parts;
+        let is_too_long = is_too_long(source, span, &mut diagnostics);
+        let yaml = if is_too_long { Yaml::parse("") } else { parse(&mut diagnostics) };
+        let header = Header { yaml, span, leading_blank };
+        FrontMatter { header: Some(header), body_start, diagnostics }
     }
 
     /// Reads a file that is YAML from first to last line: all header, and no body.
@@ -96,7 +104,6 @@ impl FrontMatter {
         let mut diagnostics = encoding_problem(source);
         let span = Span::new(bom(source.text()), source.text().len());
         let yaml = parse(source, span, &mut diagnostics);
-        report_yaml_problems(source, &yaml, &mut diagnostics);
         let header = Header { yaml, span, leading_blank: false };
         FrontMatter { header: Some(header), body_start: span.end, diagnostics }
     }
@@ -211,43 +218,49 @@ fn parse(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnostic>) 
         strict
     } else {
         let repair = HeaderRepair::of(text);
-        for edit in &repair.edits {
-            let span = Span::new(header.start + edit.span.start, header.start + edit.span.end);
-            let edit = Edit::replace(span, edit.replacement.clone());
-            // Only the replacement of a tab consists of blanks.
-            let is_tab = edit.replacement.trim().is_empty();
-            let (message, help, fix) = if is_tab {
-                let message = "a tab cannot indent YAML; it was read as spaces";
-                (message, "replace the tab with spaces".to_owned(), "replace the tab")
-            } else {
-                let message = "this is not valid YAML; it was read as if the value were quoted";
-                (message, format!("write `{}`", edit.replacement.trim()), "quote the value")
-            };
-            diagnostics.push(
-                Diagnostic::new(rules::FRONTMATTER_REPAIRED, source, span, message)
-                    .with_help(help)
-                    .with_fix(Fix::safe(fix, vec![edit])),
-            );
-        }
-        for (span, problem) in &repair.skipped {
-            let span = Span::new(header.start + span.start, header.start + span.end);
-            diagnostics.push(
-                Diagnostic::new(
-                    rules::FRONTMATTER_INVALID,
-                    source,
-                    span,
-                    format!("this field is not valid YAML and was skipped: {problem}"),
-                )
-                .with_help("quote the value, or write it as a block with `|`"),
-            );
-        }
-        keep_a_few(diagnostics);
+        report_repair(source, header, &repair, diagnostics);
         let mut yaml = Yaml::parse(&repair.text);
         yaml.map_spans(|offset| repair.original(offset));
         yaml
     };
     yaml.map_spans(|offset| header.start + offset);
+    report_yaml_problems(source, &yaml, diagnostics);
     yaml
+}
+
+/// Reports each edit with its fix, and each block that was skipped.
+fn report_repair(
+    source: &Arc<Source>,
+    header: Span,
+    repair: &HeaderRepair,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for edit in &repair.edits {
+        let edit = Edit::replace(edit.span.shifted(header.start), edit.replacement.clone());
+        // Only the replacement of a tab consists of blanks.
+        let is_tab = edit.replacement.trim().is_empty();
+        let (message, help, fix) = if is_tab {
+            let message = "a tab cannot indent YAML; it was read as spaces";
+            (message, "replace the tab with spaces".to_owned(), "replace the tab")
+        } else {
+            let message = "this is not valid YAML; it was read as if the value were quoted";
+            (message, format!("write `{}`", edit.replacement.trim()), "quote the value")
+        };
+        diagnostics.push(
+            Diagnostic::new(rules::FRONTMATTER_REPAIRED, source, edit.span, message)
+                .with_help(help)
+                .with_fix(Fix::safe(fix, vec![edit])),
+        );
+    }
+    for (span, problem) in &repair.skipped {
+        let message = format!("this field is not valid YAML and was skipped: {problem}");
+        let span = span.shifted(header.start);
+        diagnostics.push(
+            Diagnostic::new(rules::FRONTMATTER_INVALID, source, span, message)
+                .with_help("quote the value, or write it as a block with `|`"),
+        );
+    }
+    keep_a_few(diagnostics);
 }
 
 /// Returns whether the YAML is what its author meant. The parser accepts an unknown alias and a tag

@@ -23,7 +23,8 @@ impl Hasher {
     }
 }
 
-fn hexadecimal(bytes: impl IntoIterator<Item = u8>) -> String {
+/// Returns bytes in lower-case hexadecimal digits.
+pub(crate) fn hexadecimal(bytes: impl IntoIterator<Item = u8>) -> String {
     let mut text = String::with_capacity(64);
     for byte in bytes {
         for half in [byte >> 4, byte & 15] {

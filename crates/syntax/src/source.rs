@@ -27,6 +27,11 @@ impl Span {
         Span { start: offset, end: offset }
     }
 
+    /// Returns the span `by` bytes further on: that of a part, in the whole text.
+    pub(crate) fn shifted(self, by: usize) -> Self {
+        Span { start: self.start + by, end: self.end + by }
+    }
+
     /// Returns the span as a range, for slicing.
     pub fn range(self) -> Range<usize> {
         self.start..self.end
@@ -138,7 +143,7 @@ impl Source {
 
     /// Returns the line and column of a byte offset. An offset past the end means the end.
     pub fn position(&self, offset: usize) -> Position {
-        let offset = floor_char_boundary(&self.text, offset);
+        let offset = self.text.floor_char_boundary(offset);
         let (line, start) = self.line_around(offset);
         Position { line, column: self.text[start..offset].chars().count() + 1 }
     }
@@ -193,14 +198,6 @@ impl PartialEq for Source {
 }
 
 impl Eq for Source {}
-
-fn floor_char_boundary(text: &str, offset: usize) -> usize {
-    let mut offset = offset.min(text.len());
-    while !text.is_char_boundary(offset) {
-        offset -= 1;
-    }
-    offset
-}
 
 #[cfg(test)]
 mod tests {

@@ -71,8 +71,7 @@ impl Visit<'_> {
 
     /// Looks at a name in this directory without opening it.
     pub fn look(&self, name: &str) -> Below {
-        let is_listed = |entries: &[DirEntry]| entries.iter().any(|entry| entry.name == name);
-        if self.entries.is_some_and(|entries| !is_listed(entries)) {
+        if self.is_unlisted(name) {
             return Below::Missing;
         }
         self.handle.look_below(Path::new(name))
@@ -91,13 +90,17 @@ impl Visit<'_> {
 
     /// Reads a file in this directory; a missing one costs nothing after a listing.
     pub fn read(&self, name: &str) -> Result<Vec<u8>, ReadError> {
-        let listed = |entries: &[DirEntry]| {
-            entries.binary_search_by(|entry| entry.name.as_os_str().cmp(OsStr::new(name))).is_ok()
-        };
-        if self.entries.is_some_and(|entries| !listed(entries)) {
+        if self.is_unlisted(name) {
             return Err(ReadError::Missing);
         }
         self.root.read_in(self.system, self.handle, self.path, name)
+    }
+
+    /// Returns whether a listing lacks the name.
+    fn is_unlisted(&self, name: &str) -> bool {
+        self.entries.is_some_and(|entries| {
+            entries.binary_search_by(|entry| entry.name.as_os_str().cmp(OsStr::new(name))).is_err()
+        })
     }
 }
 
@@ -357,14 +360,8 @@ impl WholeWalk<'_> {
         }
         let absolute = self.root.path().join(path).join(&entry.name);
         // The innermost file with a matching rule decides.
-        for rules in self.rules.iter().rev() {
-            match rules.matched(&absolute, is_directory) {
-                Match::Ignore(_) => return true,
-                Match::Whitelist(_) => return false,
-                Match::None => {}
-            }
-        }
-        false
+        let mut rules = self.rules.iter().rev();
+        rules.find_map(|rules| verdict(rules, &absolute, is_directory)).unwrap_or(false)
     }
 }
 
@@ -392,14 +389,8 @@ impl<'s> IgnoreFiles<'s> {
             path.push(name);
             let is_directory = names.peek().is_some();
             let decided = above.iter().rev().find_map(|rules| {
-                let first = rules.matched(&path, is_directory);
                 // The last name may be that of either.
-                let matched = if first.is_none() { rules.matched(&path, true) } else { first };
-                match matched {
-                    Match::Ignore(_) => Some(true),
-                    Match::Whitelist(_) => Some(false),
-                    Match::None => None,
-                }
+                verdict(rules, &path, is_directory).or_else(|| verdict(rules, &path, true))
             });
             if decided == Some(true) {
                 return true;
@@ -416,6 +407,15 @@ impl<'s> IgnoreFiles<'s> {
         let rules = bytes.and_then(|bytes| parse_rules(directory, &bytes)).map(Rc::new);
         self.rules.borrow_mut().insert(directory.to_owned(), rules.clone());
         rules
+    }
+}
+
+/// Returns whether a file of rules ignores a path; `None` if no rule of it matches.
+fn verdict(rules: &Gitignore, path: &Path, is_directory: bool) -> Option<bool> {
+    match rules.matched(path, is_directory) {
+        Match::Ignore(_) => Some(true),
+        Match::Whitelist(_) => Some(false),
+        Match::None => None,
     }
 }
 

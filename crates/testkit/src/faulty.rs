@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use brief_syntax::system::{
-    Access, Below, Call, Dir, DirEntry, Ending, FileContent, FileLock, Files, Machine, Permission,
-    Place, Processes, ReadError, Resolved, STAGED, StagedFile, Status, Stream, TemporaryDir,
+    Access, Below, Call, Dir, DirEntry, DirPlace, Ending, FileContent, FileLock, Files, Machine,
+    Permission, Processes, ReadError, Resolved, STAGED, StagedFile, Status, Stream, TemporaryDir,
 };
 
 use crate::RealSystem;
@@ -210,7 +210,7 @@ impl Log {
 #[cfg(unix)]
 fn number(directory: &dyn Dir) -> Option<u64> {
     match directory.place()? {
-        Place::Descriptor(descriptor) => Some(rustix::fs::fstat(descriptor).ok()?.st_ino),
+        DirPlace::Descriptor(descriptor) => Some(rustix::fs::fstat(descriptor).ok()?.st_ino),
         _ => None,
     }
 }
@@ -391,7 +391,7 @@ impl Dir for FaultyDir {
         self.log.whole("share_permissions", model, || self.real.share_permissions(to, name, model))
     }
 
-    fn place(&self) -> Option<Place<'_>> {
+    fn place(&self) -> Option<DirPlace<'_>> {
         self.real.place()
     }
 

@@ -18,7 +18,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::system::{ListedKind, Listing, TreeSystem};
+use brief_syntax::system::{Listing, TreeFileKind, TreeSystem};
 use brief_syntax::{System, limits};
 
 pub(crate) use caller::Caller;
@@ -260,7 +260,7 @@ fn discover(git: &Caller, args: &[&str]) -> Result<Vec<u8>, HistoryError> {
     }
 }
 
-type ListedRange = (std::ops::Range<usize>, std::ops::Range<usize>, ListedKind);
+type ListedRange = (std::ops::Range<usize>, std::ops::Range<usize>, TreeFileKind);
 
 /// Finds the files in the output of `ls-tree -z`: `100644 blob 1a2b…\tpath`.
 fn places(text: &[u8]) -> Result<Vec<ListedRange>, HistoryError> {
@@ -280,11 +280,11 @@ fn places(text: &[u8]) -> Result<Vec<ListedRange>, HistoryError> {
             return Err(puzzled());
         };
         let kind = match mode {
-            "120000" => ListedKind::Link,
+            "120000" => TreeFileKind::Link,
             // A submodule is another repository.
             "160000" => continue,
-            mode if mode.ends_with("755") => ListedKind::Program,
-            _ => ListedKind::File,
+            mode if mode.ends_with("755") => TreeFileKind::Program,
+            _ => TreeFileKind::File,
         };
         if !is_commit(object) {
             return Err(puzzled());
@@ -329,9 +329,9 @@ mod tests {
         assert_eq!(
             shown,
             [
-                ("a b\tc", id, ListedKind::File),
-                ("x", id, ListedKind::Program),
-                ("l", id, ListedKind::Link)
+                ("a b\tc", id, TreeFileKind::File),
+                ("x", id, TreeFileKind::Program),
+                ("l", id, TreeFileKind::Link)
             ]
         );
         for strange in ["no tab", "100644 blob\tx", "100644 blob xyz\tx", "\tx"] {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use brief_syntax::limits;
-use brief_syntax::system::{Companion, Contents, Listed, ReadError};
+use brief_syntax::system::{Companion, ReadError, TreeContents, TreeFile};
 
 use super::caller::Caller;
 use crate::extract::path_from;
@@ -160,12 +160,12 @@ fn strange() -> ReadError {
 /// The contents of the files of a commit.
 pub(super) struct Committed(pub(super) Arc<Objects>);
 
-impl Contents for Committed {
-    fn read(&self, file: &Listed<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
+impl TreeContents for Committed {
+    fn read(&self, file: &TreeFile<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
         self.0.read(file.object, limit).map(|content| content.to_vec())
     }
 
-    fn target(&self, link: &Listed<'_>) -> io::Result<PathBuf> {
+    fn target(&self, link: &TreeFile<'_>) -> io::Result<PathBuf> {
         let target = self.0.read(link.object, LINK_BYTES).map_err(io::Error::other)?;
         path_from(&target)
             .filter(|target| target != Path::new(""))

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use brief_syntax::System;
 use brief_syntax::system::{
-    Contents, Dir, DirEntry, FileKind, Listed, ListedKind, Listing, Permission, ReadError,
+    Dir, DirEntry, FileKind, Listing, Permission, ReadError, TreeContents, TreeFile, TreeFileKind,
 };
 
 use super::objects::Committed;
@@ -43,8 +43,8 @@ pub(super) fn listing(system: &dyn System, top: &Path, names: Vec<u8>) -> io::Re
         let Some(line) = IndexLine::parse(text) else { continue };
         let path = begin + text.len() - line.path.len()..begin + text.len();
         let kind = match levels.kind(line.path) {
-            Some(FileKind::File) => ListedKind::File,
-            Some(FileKind::Link) => ListedKind::Link,
+            Some(FileKind::File) => TreeFileKind::File,
+            Some(FileKind::Link) => TreeFileKind::Link,
             None if line.is_sparse => {
                 let (object, kind) = (line.object, line.kind);
                 found.push((path, begin + object.start..begin + object.end, kind));
@@ -66,14 +66,14 @@ struct IndexLine<'t> {
     /// True for a tracked file that need not be on disk.
     is_sparse: bool,
     object: Range<usize>,
-    kind: ListedKind,
+    kind: TreeFileKind,
 }
 
 impl<'t> IndexLine<'t> {
     fn parse(text: &'t [u8]) -> Option<IndexLine<'t>> {
         let (tag, rest) = text.split_at_checked(2)?;
         let nothing =
-            IndexLine { path: rest, is_sparse: false, object: 0..0, kind: ListedKind::File };
+            IndexLine { path: rest, is_sparse: false, object: 0..0, kind: TreeFileKind::File };
         if tag == b"? " {
             return Some(nothing);
         }
@@ -81,9 +81,9 @@ impl<'t> IndexLine<'t> {
         let mode = text.get(2..8)?;
         let object = 9..9 + text.get(9..)?.iter().position(|&byte| byte == b' ')?;
         let kind = match mode {
-            b"120000" => ListedKind::Link,
-            b"100755" => ListedKind::Program,
-            _ => ListedKind::File,
+            b"120000" => TreeFileKind::Link,
+            b"100755" => TreeFileKind::Program,
+            _ => TreeFileKind::File,
         };
         let is_sparse = tag == b"S " && mode != b"160000";
         Some(IndexLine { path: &text[tab + 1..], is_sparse, object, kind })
@@ -155,14 +155,14 @@ pub(super) struct OnDisk {
 }
 
 impl OnDisk {
-    fn path(&self, listed: &Listed<'_>) -> io::Result<PathBuf> {
+    fn path(&self, listed: &TreeFile<'_>) -> io::Result<PathBuf> {
         let below = path_from(listed.path).ok_or(io::ErrorKind::InvalidInput)?;
         Ok(self.top.join(below))
     }
 }
 
-impl Contents for OnDisk {
-    fn read(&self, file: &Listed<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
+impl TreeContents for OnDisk {
+    fn read(&self, file: &TreeFile<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
         if !file.object.is_empty() {
             return self.committed.read(file, limit);
         }
@@ -176,14 +176,14 @@ impl Contents for OnDisk {
         handle.read(name, limit)
     }
 
-    fn target(&self, link: &Listed<'_>) -> io::Result<PathBuf> {
+    fn target(&self, link: &TreeFile<'_>) -> io::Result<PathBuf> {
         if !link.object.is_empty() {
             return self.committed.target(link);
         }
         Ok(self.system.resolve(&self.path(link)?)?.path)
     }
 
-    fn permission(&self, file: &Listed<'_>) -> Permission {
+    fn permission(&self, file: &TreeFile<'_>) -> Permission {
         if !file.object.is_empty() {
             return self.committed.permission(file);
         }

@@ -7,6 +7,7 @@ use crate::source::Span;
 use crate::yaml::Yaml;
 
 /// A repaired header.
+#[derive(Default)]
 pub(super) struct HeaderRepair {
     pub(super) text: String,
     /// The edits, with spans in the original text.
@@ -19,12 +20,7 @@ pub(super) struct HeaderRepair {
 
 impl HeaderRepair {
     pub(super) fn of(original: &str) -> HeaderRepair {
-        let mut repair = HeaderRepair {
-            text: String::new(),
-            edits: Vec::new(),
-            skipped: Vec::new(),
-            ends: Vec::new(),
-        };
+        let mut repair = HeaderRepair::default();
         for block in blocks(original) {
             let text = &original[block.range()];
             if needs_no_repair(&Yaml::parse(text)) {
@@ -43,10 +39,8 @@ impl HeaderRepair {
                 repair.adopt(original, block, vec![edit]);
             } else {
                 let problem = yaml.problems().first().map_or("not a field", |p| &p.message);
-                repair.skipped.push((
-                    Span::new(block.start, block.start + text.trim_end().len()),
-                    problem.to_owned(),
-                ));
+                let span = Span::new(block.start, block.start + text.trim_end().len());
+                repair.skipped.push((span, problem.to_owned()));
                 // Blanks of the same length keep the offsets after it.
                 repair.text.extend(text.chars().flat_map(|character| {
                     let blank = if character == '\n' { '\n' } else { ' ' };
@@ -60,7 +54,7 @@ impl HeaderRepair {
     pub(super) fn adopt(&mut self, original: &str, block: Span, edits: Vec<Edit>) {
         let mut copied = block.start;
         for edit in edits {
-            let span = Span::new(block.start + edit.span.start, block.start + edit.span.end);
+            let span = edit.span.shifted(block.start);
             self.text.push_str(&original[copied..span.start]);
             self.text.push_str(&edit.replacement);
             copied = span.end;
@@ -123,11 +117,9 @@ fn repaired_lines(block: &str) -> Vec<Edit> {
                 continue;
             }
         };
-        let value = line[value_at..].trim();
-        let start =
-            span.start + value_at + (line[value_at..].len() - line[value_at..].trim_start().len());
+        let (start, value) = value_from(line, value_at);
         if !value.is_empty() && !stands_alone(value) {
-            edits.push(Edit::replace(Span::new(start, start + value.len()), quoted(value)));
+            edits.push(quoting(span.start + start, value));
         }
     }
     edits
@@ -137,15 +129,24 @@ fn repaired_lines(block: &str) -> Vec<Edit> {
 /// examples below it.
 fn one_text(block: &str) -> Option<Edit> {
     let (_, first) = lines_from(block, 0).next()?;
-    let after = field_of(first)?;
-    let value = block[after..].trim();
-    let start = after + (block[after..].len() - block[after..].trim_start().len());
+    let (start, value) = value_from(block, field_of(first)?);
     let is_text =
         start < first.len() && !value.starts_with(['"', '\'', '|', '>', '[', '{', '&', '*', '!']);
     let goes_on = value.lines().skip(1);
     let is_indented = |line: &str| line.trim().is_empty() || line.starts_with(' ');
     (is_text && goes_on.clone().count() > 0 && goes_on.clone().all(is_indented))
-        .then(|| Edit::replace(Span::new(start, start + value.len()), quoted(value)))
+        .then(|| quoting(start, value))
+}
+
+/// Returns the text from an offset on without the blanks around it, and where it begins.
+pub(super) fn value_from(text: &str, offset: usize) -> (usize, &str) {
+    let rest = text[offset..].trim_start();
+    (text.len() - rest.len(), rest.trim_end())
+}
+
+/// Returns the edit that quotes a value.
+pub(super) fn quoting(start: usize, value: &str) -> Edit {
+    Edit::replace(Span::new(start, start + value.len()), quoted(value))
 }
 
 /// Returns the offset of the value in a line `key: value`.
@@ -186,7 +187,7 @@ pub(super) fn stands_alone(value: &str) -> bool {
     needs_no_repair(&yaml)
 }
 
-pub(super) fn quoted(value: &str) -> String {
+fn quoted(value: &str) -> String {
     if value.contains('\'') || crate::hidden::characters(value).next().is_some() {
         let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
         format!("\"{escaped}\"")

@@ -7,12 +7,11 @@
 use std::sync::Arc;
 
 use super::{
-    FrontMatter, Header, HeaderParts, Opening, bom, encoding_problem, find, has_swallowed_value,
-    is_too_long, keep_a_few, lines_from,
-    repair::{HeaderRepair, field_of, quoted, stands_alone},
-    report_yaml_problems,
+    FrontMatter, Opening, bom, encoding_problem, find, has_swallowed_value, lines_from,
+    repair::{HeaderRepair, field_of, quoting, stands_alone, value_from},
+    report_repair, report_yaml_problems,
 };
-use crate::diagnostic::{Diagnostic, Edit, Fix};
+use crate::diagnostic::Diagnostic;
 use crate::rules;
 use crate::source::{Source, Span};
 use crate::yaml::Yaml;
@@ -28,14 +27,10 @@ impl FrontMatter {
         let text = source.text();
         let mut diagnostics = encoding_problem(source);
         match find(text) {
-            Opening::Header(HeaderParts { header: span, body_start, leading_blank }) => {
-                let yaml = if is_too_long(source, span, &mut diagnostics) {
-                    Yaml::parse("")
-                } else {
-                    parse(source, span, quotable, &mut diagnostics)
-                };
-                let header = Header { yaml, span, leading_blank };
-                FrontMatter { header: Some(header), body_start, diagnostics }
+            Opening::Header(parts) => {
+                FrontMatter::of_header(source, parts, diagnostics, |diagnostics| {
+                    parse(source, parts.header, quotable, diagnostics)
+                })
             }
             Opening::None | Opening::Unclosed(_) => {
                 let start = bom(text);
@@ -65,17 +60,7 @@ fn parse(
         let repair = quoted_fields(text, quotable);
         let repaired = Yaml::parse(&repair.text);
         if !repair.edits.is_empty() && repaired.syntax_error().is_none() {
-            for edit in &repair.edits {
-                let span = Span::new(header.start + edit.span.start, header.start + edit.span.end);
-                let fix = Edit::replace(span, edit.replacement.clone());
-                let message = "this is not valid YAML; it was read as if the value were quoted";
-                diagnostics.push(
-                    Diagnostic::new(rules::FRONTMATTER_REPAIRED, source, span, message)
-                        .with_help(format!("write `{}`", edit.replacement.trim()))
-                        .with_fix(Fix::safe("quote the value", vec![fix])),
-                );
-            }
-            keep_a_few(diagnostics);
+            report_repair(source, header, &repair, diagnostics);
             yaml = repaired;
             yaml.map_spans(|offset| repair.original(offset));
         }
@@ -108,22 +93,15 @@ fn quoted_fields(original: &str, quotable: &[&str]) -> HeaderRepair {
             continue;
         };
         let value_at = item + colon;
-        let value = line[value_at..].trim();
+        let (start, value) = value_from(line, value_at);
         block = value.starts_with(['|', '>']).then_some(indent);
         let name = line[item..value_at - 1].trim();
         let is_quotable = quotable.iter().any(|known| known.eq_ignore_ascii_case(name));
         if is_quotable && !value.is_empty() && !stands_alone(value) {
-            let start = span.start + value_at + line[value_at..].len()
-                - line[value_at..].trim_start().len();
-            edits.push(Edit::replace(Span::new(start, start + value.len()), quoted(value)));
+            edits.push(quoting(span.start + start, value));
         }
     }
-    let mut repair = HeaderRepair {
-        text: String::new(),
-        edits: Vec::new(),
-        skipped: Vec::new(),
-        ends: Vec::new(),
-    };
+    let mut repair = HeaderRepair::default();
     repair.adopt(original, Span::new(0, original.len()), edits);
     repair
 }

@@ -1,6 +1,7 @@
 //! The decoder of text in hidden characters.
 
 use super::{HiddenCharacter, HiddenClass};
+use crate::hash::hexadecimal;
 use crate::text::{fold, visible_line};
 
 /// The limit of decoded hidden characters.
@@ -55,7 +56,8 @@ impl Decoder {
         let spelled = if self.tags.len() > 1 {
             Some(self.tags)
         } else if self.bytes.len() > 1 {
-            printable(&self.bytes).or_else(|| Some(hexadecimal(&self.bytes)))
+            let digits = || hexadecimal(self.bytes.iter().copied().take(SHOWN));
+            Some(printable(&self.bytes).unwrap_or_else(digits))
         } else {
             bits(&self.symbols)
         };
@@ -73,11 +75,6 @@ fn printable(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
     let is_shown = |character: char| !character.is_control() || character.is_whitespace();
     text.chars().all(is_shown).then(|| text.to_owned())
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
-    bytes.iter().take(SHOWN).flat_map(|&byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// Decodes a series of two different characters as bits, eight or seven to a letter, with either as

@@ -5,7 +5,7 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
-use super::{HeadingStyle, OPTIONS, first_line, heading_style, number};
+use super::{HeadingStyle, OPTIONS, first_line, heading_style};
 use crate::source::Span;
 
 /// One block and its content.
@@ -95,7 +95,7 @@ impl BlockReader<'_> {
         if self.depth == 0 {
             self.current = Some(match tag {
                 Tag::Heading { level, .. } => {
-                    let (level, style) = (number(*level), heading_style(self.text, span));
+                    let (level, style) = (*level as u8, heading_style(self.text, span));
                     let kind = BlockKind::Heading { level, text: String::new(), style };
                     Block { kind, ..other(span) }
                 }

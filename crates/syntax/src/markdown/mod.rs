@@ -12,7 +12,7 @@ mod plain;
 mod prose;
 mod tree;
 
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use crate::source::Span;
 
@@ -67,6 +67,20 @@ pub struct CodeBlock {
 }
 
 impl CodeBlock {
+    /// Returns a block of which no code has been read.
+    fn begin(text: &str, kind: CodeBlockKind<'_>, span: Span) -> CodeBlock {
+        let (info, fence) = match kind {
+            CodeBlockKind::Fenced(info) => (info.into_string(), Some(first_line(text, span))),
+            CodeBlockKind::Indented => (String::new(), None),
+        };
+        CodeBlock { info, span, content: Span::at(span.end), fence }
+    }
+
+    /// Adds the next piece of code.
+    fn add(&mut self, span: Span) {
+        self.content = Span::new(self.content.start.min(span.start), span.end);
+    }
+
     /// Returns whether the opening fence has an info string.
     pub fn has_info(&self) -> bool {
         !self.info.trim().is_empty()
@@ -94,26 +108,18 @@ impl Outline {
             let span = Span::new(range.start, range.end);
             match event {
                 Event::Start(Tag::Heading { level, .. }) => {
-                    let style = heading_style(text, span);
-                    let level = number(level);
+                    let (level, style) = (level as u8, heading_style(text, span));
                     heading = Some(Heading { level, text: String::new(), span, style });
                 }
                 Event::End(TagEnd::Heading(_)) => outline.headings.extend(heading.take()),
                 Event::Start(Tag::CodeBlock(kind)) => {
-                    let (info, fence) = match kind {
-                        CodeBlockKind::Fenced(info) => {
-                            (info.into_string(), Some(first_line(text, span)))
-                        }
-                        CodeBlockKind::Indented => (String::new(), None),
-                    };
-                    code = Some(CodeBlock { info, span, content: Span::at(span.end), fence });
+                    code = Some(CodeBlock::begin(text, kind, span));
                     outline.opaque.push(span);
                 }
                 Event::End(TagEnd::CodeBlock) => outline.code_blocks.extend(code.take()),
                 Event::Text(content) => {
                     if let Some(block) = &mut code {
-                        block.content.start = block.content.start.min(span.start);
-                        block.content.end = span.end;
+                        block.add(span);
                     } else if let Some(heading) = &mut heading {
                         heading.text.push_str(&content);
                     }
@@ -157,17 +163,6 @@ fn first_line(text: &str, span: Span) -> Span {
     let block = text.get(span.range()).unwrap_or_default();
     let line = block.split(['\n', '\r']).next().unwrap_or_default();
     Span::new(span.start, span.start + line.trim_end().len())
-}
-
-fn number(level: HeadingLevel) -> u8 {
-    match level {
-        HeadingLevel::H1 => 1,
-        HeadingLevel::H2 => 2,
-        HeadingLevel::H3 => 3,
-        HeadingLevel::H4 => 4,
-        HeadingLevel::H5 => 5,
-        HeadingLevel::H6 => 6,
-    }
 }
 
 #[cfg(test)]

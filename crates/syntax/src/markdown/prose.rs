@@ -3,9 +3,9 @@
 //! Checks of what a text says need its words without markup, the headings above them, and the code
 //! beside them. A passage is one paragraph, one item of a list or one cell of a table.
 
-use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use super::{CodeBlock, OPTIONS, first_line};
+use super::{CodeBlock, OPTIONS};
 use crate::source::Span;
 
 /// The words and the code of a Markdown text.
@@ -146,7 +146,7 @@ impl ProseReader {
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
                 self.close();
-                let level = super::number(level);
+                let level = level as u8;
                 let before = self.headings.len();
                 self.headings.retain(|(above, _)| *above < level);
                 self.is_begun &= self.headings.len() == before;
@@ -181,13 +181,7 @@ impl ProseReader {
             Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph) => self.close(),
             Event::Start(Tag::CodeBlock(kind)) => {
                 self.close();
-                let (info, fence) = match kind {
-                    CodeBlockKind::Fenced(info) => {
-                        (info.into_string(), Some(first_line(text, span)))
-                    }
-                    CodeBlockKind::Indented => (String::new(), None),
-                };
-                self.code = Some(CodeBlock { info, span, content: Span::at(span.end), fence });
+                self.code = Some(CodeBlock::begin(text, kind, span));
             }
             Event::End(TagEnd::CodeBlock) => {
                 if let Some(block) = self.code.take() {
@@ -195,10 +189,7 @@ impl ProseReader {
                 }
             }
             Event::Text(said) => match &mut self.code {
-                Some(block) => {
-                    block.content.start = block.content.start.min(span.start);
-                    block.content.end = span.end;
-                }
+                Some(block) => block.add(span),
                 None => self.open().push(&said, span.start),
             },
             Event::Code(said) => {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::rules::RulePage;
 use crate::text::percent_encoded;
 
@@ -44,11 +44,7 @@ fn result(diagnostic: &Diagnostic, root: &Path) -> Value {
     });
     let mut result = json!({
         "ruleId": diagnostic.code(),
-        "level": match diagnostic.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-        },
+        "level": diagnostic.severity.to_string(),
         "message": {"text": text},
         "locations": [location],
     });

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::{
-    Below, Dir, DirEntry, FileContent, FileKind, Files, Machine, Permission, Processes, ReadError,
-    Resolved, System,
+    Below, Dir, DirEntry, FileContent, FileKind, Files, Machine, Processes, ReadError, Resolved,
+    System,
 };
 
 /// A system with texts in front.
@@ -82,34 +82,13 @@ impl Dir for OverlaidDir {
     }
 
     fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
-        match (self.texts.get(&self.path.join(name)), &self.directory) {
-            (Some(text), _) => limited(text, limit).map(|text| text.bytes.clone()),
-            (None, Some(directory)) => directory.read(name, limit),
-            (None, None) => Err(ReadError::Missing),
-        }
+        self.read_file(name, limit).map(|content| content.bytes)
     }
 
     fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
         match (self.texts.get(&self.path.join(name)), &self.directory) {
             (Some(text), _) => limited(text, limit).cloned(),
             (None, Some(directory)) => directory.read_file(name, limit),
-            (None, None) => Err(ReadError::Missing),
-        }
-    }
-
-    fn read_pieces(
-        &self,
-        name: &OsStr,
-        limit: u64,
-        piece: &mut dyn FnMut(&[u8]) -> io::Result<()>,
-    ) -> Result<Permission, ReadError> {
-        match (self.texts.get(&self.path.join(name)), &self.directory) {
-            (Some(text), _) => {
-                let text = limited(text, limit)?;
-                piece(&text.bytes).map_err(ReadError::Io)?;
-                Ok(text.permission)
-            }
-            (None, Some(directory)) => directory.read_pieces(name, limit, piece),
             (None, None) => Err(ReadError::Missing),
         }
     }
@@ -196,7 +175,7 @@ impl Machine for Buffers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::MemorySystem;
+    use crate::system::{MemorySystem, Permission};
 
     fn buffers() -> Buffers {
         let system = MemorySystem::new("/p").with_file("a/old", "disk").with_file("a/both", "disk");

@@ -95,7 +95,6 @@ impl<'s> FileWatch<'s> {
 
     /// Waits until something has changed, and then for a pause; at most until the interruption.
     pub fn wait_for_change(&mut self, ended: &Interruption) {
-        let start = |pause: Duration, now: Duration| now + pause;
         let mut due: Option<(Duration, Duration)> = None;
         while !ended.is_raised() {
             let now = self.system.elapsed();
@@ -110,41 +109,41 @@ impl<'s> FileWatch<'s> {
             let found = self.look(patience);
             let now = self.system.elapsed();
             due = match (found, due) {
-                (Found::Nothing, due) => due,
-                (Found::Everything, _) => return,
-                (Found::Guidance, due) => {
-                    let latest = start(LONGEST_PAUSE, now);
+                (ChangeKind::Nothing, due) => due,
+                (ChangeKind::Everything, _) => return,
+                (ChangeKind::Guidance, due) => {
+                    let latest = now + LONGEST_PAUSE;
                     let latest = due.map_or(latest, |(_, earlier)| latest.min(earlier));
-                    Some((start(PAUSE, now), latest))
+                    Some((now + PAUSE, latest))
                 }
-                (Found::Other, Some(due)) => Some(due),
-                (Found::Other, None) => Some((start(LONG_PAUSE, now), start(LONG_PAUSE, now))),
+                (ChangeKind::Other, Some(due)) => Some(due),
+                (ChangeKind::Other, None) => Some((now + LONG_PAUSE, now + LONG_PAUSE)),
             };
         }
     }
 
     /// Looks for changes, and waits for them at most so long.
-    fn look(&mut self, patience: Duration) -> Found {
+    fn look(&mut self, patience: Duration) -> ChangeKind {
         let mut found = match &mut self.watcher {
             None => {
                 std::thread::sleep(patience.min(LOOK));
-                Found::Nothing
+                ChangeKind::Nothing
             }
             Some(watcher) => match watcher.wait(patience) {
-                Ok(WatchReport::Quiet) => Found::Nothing,
-                Ok(WatchReport::Overflowed) => Found::Everything,
+                Ok(WatchReport::Quiet) => ChangeKind::Nothing,
+                Ok(WatchReport::Overflowed) => ChangeKind::Everything,
                 Ok(WatchReport::Changed(mut changes)) => {
                     changes.retain(|change| !(self.ignored)(&change.path));
                     if changes.is_empty() {
-                        return Found::Nothing;
+                        return ChangeKind::Nothing;
                     }
                     let counts = changes.iter().any(|change| self.counts(change));
-                    if counts { Found::Guidance } else { Found::Other }
+                    if counts { ChangeKind::Guidance } else { ChangeKind::Other }
                 }
                 Err(_) => {
                     // From now on, the files are looked at from time to time.
                     self.watcher = None;
-                    Found::Everything
+                    ChangeKind::Everything
                 }
             },
         };
@@ -156,7 +155,7 @@ impl<'s> FileWatch<'s> {
                 && *known != time
             {
                 *known = time;
-                found = Found::Guidance;
+                found = ChangeKind::Guidance;
             }
         }
         found
@@ -179,9 +178,9 @@ fn is_guidance_name(path: &Path) -> bool {
     }
 }
 
-/// The result of a look.
+/// The most important change that a look has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum ChangeKind {
     Nothing,
     /// A change of a file that is hardly guidance.
     Other,

@@ -6,18 +6,18 @@ use super::STAGED;
 
 /// A file of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Listed<'t> {
+pub struct TreeFile<'t> {
     /// The path below the top, with `/` between names.
     pub path: &'t [u8],
     /// Its key in the contents; empty when that is the path.
     pub object: &'t [u8],
     /// Its kind.
-    pub kind: ListedKind,
+    pub kind: TreeFileKind,
 }
 
 /// The kind of a file in a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ListedKind {
+pub enum TreeFileKind {
     /// A regular file.
     File,
     /// A regular file that may be started.
@@ -33,7 +33,7 @@ type Piece = Range<u32>;
 struct Entry {
     path: Piece,
     object: Piece,
-    kind: ListedKind,
+    kind: TreeFileKind,
 }
 
 /// The files of a tree, as places in one text.
@@ -56,7 +56,7 @@ impl Listing {
 
     /// Adds a file. What has no name that a file can have is passed by, and so is what stands beyond
     /// the text or 4 GiB, and what a killed writer has left.
-    pub fn add(&mut self, path: Range<usize>, object: Range<usize>, kind: ListedKind) {
+    pub fn add(&mut self, path: Range<usize>, object: Range<usize>, kind: TreeFileKind) {
         let is_name = |name: &[u8]| !matches!(name, b"" | b"." | b"..") && !name.contains(&0);
         let is_path = |path: &[u8]| {
             path.split(|&byte| byte == b'/').all(is_name)
@@ -79,7 +79,7 @@ impl Listing {
         self.entries.len()
     }
 
-    pub(super) fn kind(&self, index: usize) -> ListedKind {
+    pub(super) fn kind(&self, index: usize) -> TreeFileKind {
         self.entries[index].kind
     }
 
@@ -91,9 +91,9 @@ impl Listing {
         self.piece(&self.entries[index].path)
     }
 
-    pub(super) fn listed(&self, index: usize) -> Listed<'_> {
+    pub(super) fn listed(&self, index: usize) -> TreeFile<'_> {
         let Entry { path, object, kind } = &self.entries[index];
-        Listed { path: self.piece(path), object: self.piece(object), kind: *kind }
+        TreeFile { path: self.piece(path), object: self.piece(object), kind: *kind }
     }
 
     /// Brings the files into order, each once.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::{
-    Access, Dir, DirEntry, FileContent, FileKind, Files, Machine, NodeStamp, Permission, Place,
+    Access, Dir, DirEntry, DirPlace, FileContent, FileKind, Files, Machine, NodeStamp, Permission,
     Processes, ReadError, Resolved, STAGED, StagedFile, Stamp,
 };
 use crate::paths::names;
@@ -18,7 +18,7 @@ use crate::paths::names;
 const LINKS: usize = 40;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Node {
+enum MemoryNode {
     File(Vec<u8>),
     Directory,
     Link(PathBuf),
@@ -27,7 +27,7 @@ enum Node {
 
 #[derive(Debug, Default)]
 struct State {
-    nodes: BTreeMap<PathBuf, Node>,
+    nodes: BTreeMap<PathBuf, MemoryNode>,
     /// The files that may be executed.
     programs: BTreeSet<PathBuf>,
     env: BTreeMap<String, OsString>,
@@ -46,48 +46,42 @@ pub struct MemorySystem {
 impl MemorySystem {
     /// Returns an empty system whose current directory is `current_dir`.
     pub fn new(current_dir: &str) -> Self {
-        let system = MemorySystem::default();
-        {
-            let mut state = system.state();
-            state.current_dir = PathBuf::from(current_dir);
-            state.make_directories(Path::new(current_dir));
-        }
-        system
+        let mut state = State { current_dir: PathBuf::from(current_dir), ..State::default() };
+        state.make_directories(Path::new(current_dir));
+        MemorySystem { state: Arc::new(Mutex::new(state)) }
     }
 
     /// Adds a file, and the directories above it.
     #[must_use]
     pub fn with_file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
-        self.put(path, Node::File(content.as_ref().to_vec()))
+        self.put(path, MemoryNode::File(content.as_ref().to_vec()))
     }
 
     /// Adds a file that may be executed.
     #[must_use]
     pub fn with_program(self, path: &str, content: impl AsRef<[u8]>) -> Self {
-        {
-            let mut state = self.state();
-            let path = state.current_dir.join(path);
-            state.programs.insert(path);
-        }
+        let (mut state, absolute) = self.at(Path::new(path));
+        state.programs.insert(absolute);
+        drop(state);
         self.with_file(path, content)
     }
 
     /// Adds a directory.
     #[must_use]
     pub fn with_dir(self, path: &str) -> Self {
-        self.put(path, Node::Directory)
+        self.put(path, MemoryNode::Directory)
     }
 
     /// Adds a symbolic link.
     #[must_use]
     pub fn with_link(self, path: &str, target: &str) -> Self {
-        self.put(path, Node::Link(PathBuf::from(target)))
+        self.put(path, MemoryNode::Link(PathBuf::from(target)))
     }
 
     /// Adds a FIFO.
     #[must_use]
     pub fn with_fifo(self, path: &str) -> Self {
-        self.put(path, Node::Fifo)
+        self.put(path, MemoryNode::Fifo)
     }
 
     /// Sets an environment variable.
@@ -109,40 +103,45 @@ impl MemorySystem {
         self.state().now += by;
     }
 
-    fn put(self, path: &str, node: Node) -> Self {
-        {
-            let mut state = self.state();
-            let path = state.current_dir.join(path);
-            if let Some(parent) = path.parent() {
-                state.make_directories(parent);
-            }
-            state.nodes.insert(path, node);
+    fn put(self, path: &str, node: MemoryNode) -> Self {
+        let (mut state, path) = self.at(Path::new(path));
+        if let Some(parent) = path.parent() {
+            state.make_directories(parent);
         }
+        state.nodes.insert(path, node);
+        drop(state);
         self
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Returns the state, and the absolute form of a path.
+    fn at(&self, path: &Path) -> (MutexGuard<'_, State>, PathBuf) {
+        let state = self.state();
+        let path = state.current_dir.join(path);
+        (state, path)
+    }
 }
 
 impl State {
     fn make_directories(&mut self, path: &Path) {
         for directory in path.ancestors() {
-            self.nodes.entry(directory.to_owned()).or_insert(Node::Directory);
+            self.nodes.entry(directory.to_owned()).or_insert(MemoryNode::Directory);
         }
     }
 
-    fn node(&self, path: &Path) -> io::Result<&Node> {
+    fn node(&self, path: &Path) -> io::Result<&MemoryNode> {
         self.nodes.get(path).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
         Ok(match self.node(path)? {
-            Node::File(_) => FileKind::File,
-            Node::Directory => FileKind::Directory,
-            Node::Link(_) => FileKind::Link,
-            Node::Fifo => FileKind::Other,
+            MemoryNode::File(_) => FileKind::File,
+            MemoryNode::Directory => FileKind::Directory,
+            MemoryNode::Link(_) => FileKind::Link,
+            MemoryNode::Fifo => FileKind::Other,
         })
     }
 
@@ -158,7 +157,7 @@ impl State {
             }
             let next = resolved.join(&name);
             match self.node(&next)? {
-                Node::Link(target) => {
+                MemoryNode::Link(target) => {
                     links += 1;
                     if links > LINKS {
                         return Err(io::Error::other("too many links"));
@@ -168,7 +167,7 @@ impl State {
                     }
                     pending.extend(names(target).into_iter().rev());
                 }
-                Node::Directory => resolved = next,
+                MemoryNode::Directory => resolved = next,
                 _ if pending.is_empty() => resolved = next,
                 _ => return Err(io::ErrorKind::NotADirectory.into()),
             }
@@ -180,20 +179,20 @@ impl State {
     fn stamp(&self, path: &Path) -> io::Result<NodeStamp> {
         let mut hasher = DefaultHasher::new();
         let (mode, size) = match self.node(path)? {
-            Node::File(content) => {
+            MemoryNode::File(content) => {
                 content.hash(&mut hasher);
                 (u32::from(self.programs.contains(path)), content.len())
             }
-            Node::Directory => {
+            MemoryNode::Directory => {
                 let names = self.nodes.keys().filter(|below| below.parent() == Some(path));
                 names.for_each(|below| below.hash(&mut hasher));
                 (2, 0)
             }
-            Node::Link(target) => {
+            MemoryNode::Link(target) => {
                 target.hash(&mut hasher);
                 (3, 0)
             }
-            Node::Fifo => (4, 0),
+            MemoryNode::Fifo => (4, 0),
         };
         let (number, size) = ((0, hasher.finish()), size as u64);
         Ok(NodeStamp { mode, owner: (0, 0), number, size, changed: Duration::ZERO })
@@ -201,25 +200,27 @@ impl State {
 
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         match self.node(path)? {
-            Node::File(bytes) if bytes.len() as u64 > limit => Err(ReadError::TooLarge { limit }),
-            Node::File(bytes) => Ok(bytes.clone()),
+            MemoryNode::File(bytes) if bytes.len() as u64 > limit => {
+                Err(ReadError::TooLarge { limit })
+            }
+            MemoryNode::File(bytes) => Ok(bytes.clone()),
             _ => Err(ReadError::NotAFile(self.kind(path)?)),
         }
     }
 }
 
-struct Handle {
+struct MemoryDir {
     system: MemorySystem,
     path: PathBuf,
 }
 
 /// A file that is not in its place yet.
-struct Staged {
+struct MemoryStaged {
     system: MemorySystem,
     path: PathBuf,
 }
 
-impl io::Write for Staged {
+impl io::Write for MemoryStaged {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.system.append(&self.path, bytes).map(|()| bytes.len())
     }
@@ -229,17 +230,17 @@ impl io::Write for Staged {
     }
 }
 
-impl StagedFile for Staged {
+impl StagedFile for MemoryStaged {
     fn settle(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-impl Dir for Handle {
+impl Dir for MemoryDir {
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
         let path = self.path.join(name);
         match self.system.state().kind(&path)? {
-            FileKind::Directory => Ok(Box::new(Handle { system: self.system.clone(), path })),
+            FileKind::Directory => Ok(Box::new(MemoryDir { system: self.system.clone(), path })),
             _ => Err(io::ErrorKind::NotADirectory.into()),
         }
     }
@@ -258,7 +259,7 @@ impl Dir for Handle {
 
     fn make_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
         let path = self.path.join(name);
-        self.system.state().nodes.entry(path).or_insert(Node::Directory);
+        self.system.state().nodes.entry(path).or_insert(MemoryNode::Directory);
         self.open_dir(name)
     }
 
@@ -270,16 +271,16 @@ impl Dir for Handle {
                 Access::Program => state.programs.insert(path.clone()),
                 Access::Data | Access::Private => state.programs.remove(&path),
             };
-            state.nodes.insert(path.clone(), Node::File(Vec::new()));
+            state.nodes.insert(path.clone(), MemoryNode::File(Vec::new()));
         }
-        Ok(Box::new(Staged { system, path }))
+        Ok(Box::new(MemoryStaged { system, path }))
     }
 
     fn take_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
-        let Some(Place::Path(from)) = from.place() else { return super::read_only() };
+        let Some(DirPlace::Path(from)) = from.place() else { return super::read_only() };
         let (from, to) = (from.join(name), self.path.join(target));
         let mut state = self.system.state();
-        if matches!(state.nodes.get(&to), Some(Node::Directory)) {
+        if matches!(state.nodes.get(&to), Some(MemoryNode::Directory)) {
             return Err(io::ErrorKind::IsADirectory.into());
         }
         let node = state.nodes.remove(&from).ok_or(io::ErrorKind::NotFound)?;
@@ -299,8 +300,8 @@ impl Dir for Handle {
         self.take_file(from, name, target)
     }
 
-    fn place(&self) -> Option<Place<'_>> {
-        Some(Place::Path(&self.path))
+    fn place(&self) -> Option<DirPlace<'_>> {
+        Some(DirPlace::Path(&self.path))
     }
 
     fn remove_file(&self, name: &OsStr) -> io::Result<()> {
@@ -333,7 +334,7 @@ impl Files for MemorySystem {
     fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
         let Resolved { path, kind } = self.resolve(path)?;
         match kind {
-            FileKind::Directory => Ok(Box::new(Handle { system: self.clone(), path })),
+            FileKind::Directory => Ok(Box::new(MemoryDir { system: self.clone(), path })),
             _ => Err(io::ErrorKind::NotADirectory.into()),
         }
     }
@@ -358,7 +359,7 @@ impl Files for MemorySystem {
             (Some(parent), Some(name)) => state.resolve(parent)?.join(name),
             _ => state.resolve(path)?,
         };
-        let is_link = matches!(state.node(&own)?, Node::Link(_));
+        let is_link = matches!(state.node(&own)?, MemoryNode::Link(_));
         let target = if is_link { state.resolve(path).ok() } else { None };
         let target = target.map(|target| state.stamp(&target)).transpose()?;
         Ok(Stamp { own: state.stamp(&own)?, target })
@@ -369,21 +370,19 @@ impl Files for MemorySystem {
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        let mut state = self.state();
-        let path = state.current_dir.join(path);
+        let (mut state, path) = self.at(path);
         state.make_directories(&path);
         Ok(())
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut state = self.state();
-        let path = state.current_dir.join(path);
+        let (mut state, path) = self.at(path);
         // As on disk, a file needs its directory.
         if path.parent().is_some_and(|directory| !state.nodes.contains_key(directory)) {
             return Err(io::ErrorKind::NotFound.into());
         }
-        match state.nodes.entry(path).or_insert_with(|| Node::File(Vec::new())) {
-            Node::File(content) => {
+        match state.nodes.entry(path).or_insert_with(|| MemoryNode::File(Vec::new())) {
+            MemoryNode::File(content) => {
                 content.extend_from_slice(bytes);
                 Ok(())
             }
@@ -392,24 +391,21 @@ impl Files for MemorySystem {
     }
 
     fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut state = self.state();
-        let path = state.current_dir.join(path);
+        let (mut state, path) = self.at(path);
         if state.nodes.contains_key(&path) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        state.nodes.insert(path, Node::File(bytes.to_vec()));
+        state.nodes.insert(path, MemoryNode::File(bytes.to_vec()));
         Ok(())
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
-        let mut state = self.state();
-        let path = state.current_dir.join(path);
+        let (mut state, path) = self.at(path);
         state.nodes.remove(&path).map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
-        let mut state = self.state();
-        let path = state.current_dir.join(path);
+        let (mut state, path) = self.at(path);
         if state.nodes.keys().any(|other| other.parent() == Some(&path)) {
             return Err(io::ErrorKind::DirectoryNotEmpty.into());
         }

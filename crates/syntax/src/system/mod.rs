@@ -32,7 +32,7 @@ pub use deadline::Deadline;
 pub use files::Files;
 pub use follow::FileWatch;
 pub use interruption::Interruption;
-pub use listing::{Listed, ListedKind, Listing};
+pub use listing::{Listing, TreeFile, TreeFileKind};
 pub use machine::{
     Machine, cache_directory, config_directory, home_directory, resolved_home, state_directory,
 };
@@ -43,7 +43,7 @@ pub use private::{FileLock, FileOwner, Identity, Ownership, TemporaryDir, Writer
 pub use process::{Call, Companion, Ending, Environment, OverLimit, Processes, Stream};
 pub use recorded::{NodeStamp, ReadRecord, Recorded, Stamp};
 pub use remembered::Remembered;
-pub use tree::{Contents, SeenFile, TreeSystem};
+pub use tree::{SeenFile, TreeContents, TreeSystem};
 pub use watch::{WatchReport, WatchedChange, Watcher};
 pub use writing::Over;
 
@@ -161,7 +161,7 @@ pub enum Permission {
 /// The identity of a held directory.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub enum Place<'p> {
+pub enum DirPlace<'p> {
     /// An open descriptor.
     #[cfg(unix)]
     Descriptor(std::os::fd::BorrowedFd<'p>),
@@ -333,7 +333,7 @@ pub trait Dir: Send {
     }
 
     /// Returns what the system knows this directory by, for calls that take two of them.
-    fn place(&self) -> Option<Place<'_>> {
+    fn place(&self) -> Option<DirPlace<'_>> {
         None
     }
 

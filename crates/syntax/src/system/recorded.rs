@@ -45,7 +45,7 @@ pub struct NodeStamp {
 
 /// The part of a path's state that an answer depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
+enum StampPart {
     /// The kind of file, who may read it, and where a link leads.
     Kind,
     /// The content of a file or the names in a directory, too.
@@ -54,15 +54,15 @@ enum Part {
 
 /// The state of a path before it was read; the kind of the error where nothing could be seen.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
-    part: Part,
+struct SeenPath {
+    part: StampPart,
     stamp: Result<Stamp, io::ErrorKind>,
 }
 
-impl Seen {
+impl SeenPath {
     fn agrees_with(&self, now: &Result<Stamp, io::ErrorKind>) -> bool {
         match (self.part, &self.stamp, now) {
-            (Part::Kind, Ok(before), Ok(now)) => before.has_kind_of(now),
+            (StampPart::Kind, Ok(before), Ok(now)) => before.has_kind_of(now),
             (_, before, now) => before == now,
         }
     }
@@ -72,14 +72,14 @@ impl Seen {
         let Ok(Stamp { own, target }) = &self.stamp else { return true };
         let is_old = |node: &NodeStamp| node.changed + COARSEST_CLOCK < now;
         match self.part {
-            Part::Kind => target.is_none() || is_old(own),
-            Part::Content => is_old(own) && target.iter().all(is_old),
+            StampPart::Kind => target.is_none() || is_old(own),
+            StampPart::Content => is_old(own) && target.iter().all(is_old),
         }
     }
 }
 
 impl Stamp {
-    /// Returns whether the answer to [`Part::Kind`] is the same. A link is followed, and so it counts whole.
+    /// Returns whether the answer to [`StampPart::Kind`] is the same. A link is followed, and so it counts whole.
     fn has_kind_of(&self, other: &Stamp) -> bool {
         let kind = |node: &NodeStamp| (node.mode, node.owner);
         match (&self.target, &other.target) {
@@ -95,24 +95,23 @@ impl Stamp {
 }
 
 #[derive(Debug, Default)]
-struct Record {
-    seen: BTreeMap<PathBuf, Seen>,
+struct SeenPaths {
+    seen: BTreeMap<PathBuf, SeenPath>,
     /// True if the answer depends on more than paths.
     is_open: bool,
 }
 
-type SharedRecord = Arc<Mutex<Record>>;
-
-/// A system that records what is read through it. Nothing can be written or started.
+/// A system that records what is read through it. Nothing can be written or started. All clones have one record.
+#[derive(Clone)]
 pub struct Recorded {
     system: Arc<dyn System>,
-    record: SharedRecord,
+    record: Arc<Mutex<SeenPaths>>,
 }
 
 /// The paths that an answer was read from, each with its state.
 #[derive(Debug)]
 pub struct ReadRecord {
-    seen: Vec<(PathBuf, Seen)>,
+    seen: Vec<(PathBuf, SeenPath)>,
 }
 
 impl ReadRecord {
@@ -129,51 +128,50 @@ fn stamp(files: &dyn Files, path: &Path) -> Result<Stamp, io::ErrorKind> {
 impl Recorded {
     /// Starts with an empty record.
     pub fn new(system: Arc<dyn System>) -> Recorded {
-        Recorded { system, record: SharedRecord::default() }
+        Recorded { system, record: Arc::default() }
     }
 
     /// Returns the record, or `None` where a change might go unseen: the answer also depends on the time, the
     /// file system does not tell, or a path has just been changed.
     pub fn finish(self) -> Option<ReadRecord> {
-        let Record { seen, is_open } = std::mem::take(&mut *locked(&self.record));
+        let SeenPaths { seen, is_open } = std::mem::take(&mut *self.record());
         let now = self.system.now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
-        let tells = |seen: &Seen| seen.stamp != Err(io::ErrorKind::Unsupported);
+        let tells = |seen: &SeenPath| seen.stamp != Err(io::ErrorKind::Unsupported);
         let is_sure = !is_open && seen.values().all(|seen| tells(seen) && seen.is_settled(now));
         is_sure.then(|| ReadRecord { seen: seen.into_iter().collect() })
     }
 
+    fn record(&self) -> MutexGuard<'_, SeenPaths> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records the state of a path. This comes before the reading: a change in between is seen by the next check.
+    fn note(&self, path: &Path, part: StampPart) {
+        let mut record = self.record();
+        match record.seen.get_mut(path) {
+            Some(seen) => seen.part = seen.part.max(part),
+            None => {
+                let stamp = stamp(self.system.as_ref(), path);
+                record.seen.insert(path.to_owned(), SeenPath { part, stamp });
+            }
+        }
+    }
+
     /// Records a path and the directories above it, any of which may be a link.
-    fn follow(&self, path: &Path, part: Part) -> PathBuf {
+    fn follow(&self, path: &Path, part: StampPart) -> PathBuf {
         let path = match self.system.current_dir() {
             Ok(current) if path.is_relative() => current.join(path),
             _ => path.to_owned(),
         };
         for above in path.ancestors().skip(1) {
-            note(&self.system, &self.record, above, Part::Kind);
+            self.note(above, StampPart::Kind);
         }
-        note(&self.system, &self.record, &path, part);
+        self.note(&path, part);
         path
     }
 
     fn holding(&self, directory: Box<dyn Dir>, path: PathBuf) -> Box<dyn Dir> {
-        let (system, record) = (Arc::clone(&self.system), Arc::clone(&self.record));
-        Box::new(RecordedDir { directory, path, system, record })
-    }
-}
-
-fn locked(record: &SharedRecord) -> MutexGuard<'_, Record> {
-    record.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Records the state of a path. This comes before the reading: a change in between is seen by the next check.
-fn note(system: &Arc<dyn System>, record: &SharedRecord, path: &Path, part: Part) {
-    let mut record = locked(record);
-    match record.seen.get_mut(path) {
-        Some(seen) => seen.part = seen.part.max(part),
-        None => {
-            let stamp = stamp(system.as_ref(), path);
-            record.seen.insert(path.to_owned(), Seen { part, stamp });
-        }
+        Box::new(RecordedDir { directory, path, system: self.clone() })
     }
 }
 
@@ -181,56 +179,44 @@ fn note(system: &Arc<dyn System>, record: &SharedRecord, path: &Path, part: Part
 struct RecordedDir {
     directory: Box<dyn Dir>,
     path: PathBuf,
-    system: Arc<dyn System>,
-    record: SharedRecord,
+    system: Recorded,
 }
 
 impl RecordedDir {
     /// Records a path below this directory and what lies in between.
-    fn note(&self, below: impl AsRef<Path>, part: Part) -> PathBuf {
+    fn note(&self, below: impl AsRef<Path>, part: StampPart) -> PathBuf {
         let below = below.as_ref();
         for above in below.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {
-            note(&self.system, &self.record, &self.path.join(above), Part::Kind);
+            self.system.note(&self.path.join(above), StampPart::Kind);
         }
         let path = self.path.join(below);
-        note(&self.system, &self.record, &path, part);
+        self.system.note(&path, part);
         path
-    }
-
-    fn holding(&self, directory: Box<dyn Dir>, path: PathBuf) -> Box<dyn Dir> {
-        let (system, record) = (Arc::clone(&self.system), Arc::clone(&self.record));
-        Box::new(RecordedDir { directory, path, system, record })
     }
 }
 
 impl Dir for RecordedDir {
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
-        let path = self.note(name, Part::Kind);
-        Ok(self.holding(self.directory.open_dir(name)?, path))
+        let path = self.note(name, StampPart::Kind);
+        Ok(self.system.holding(self.directory.open_dir(name)?, path))
     }
 
     fn open_dir_below(&self, below: &Path) -> io::Result<Box<dyn Dir>> {
-        let path = self.note(below, Part::Kind);
-        Ok(self.holding(self.directory.open_dir_below(below)?, path))
+        let path = self.note(below, StampPart::Kind);
+        Ok(self.system.holding(self.directory.open_dir_below(below)?, path))
     }
 
     fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
-        self.note(name, Part::Content);
-        self.directory.read(name, limit)
+        self.read_file(name, limit).map(|content| content.bytes)
     }
 
     fn read_below(&self, below: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-        self.note(below, Part::Content);
+        self.note(below, StampPart::Content);
         self.directory.read_below(below, limit)
     }
 
-    fn read_listed(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
-        self.note(name, Part::Content);
-        self.directory.read_listed(name, limit)
-    }
-
     fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
-        self.note(name, Part::Content);
+        self.note(name, StampPart::Content);
         self.directory.read_file(name, limit)
     }
 
@@ -240,74 +226,74 @@ impl Dir for RecordedDir {
         limit: u64,
         piece: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<Permission, ReadError> {
-        self.note(name, Part::Content);
+        self.note(name, StampPart::Content);
         self.directory.read_pieces(name, limit, piece)
     }
 
     fn status(&self, name: &OsStr) -> io::Result<Status> {
-        self.note(name, Part::Content);
+        self.note(name, StampPart::Content);
         self.directory.status(name)
     }
 
     fn look_below(&self, below: &Path) -> Below {
-        self.note(below, Part::Kind);
+        self.note(below, StampPart::Kind);
         self.directory.look_below(below)
     }
 
     fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
-        note(&self.system, &self.record, &self.path, Part::Content);
+        self.system.note(&self.path, StampPart::Content);
         self.directory.first_entries(limit)
     }
 }
 
 impl Files for Recorded {
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
-        self.follow(path, Part::Kind);
+        self.follow(path, StampPart::Kind);
         self.system.resolve(path)
     }
 
     fn resolve_dir(&self, path: &Path) -> io::Result<PathBuf> {
-        self.follow(path, Part::Kind);
+        self.follow(path, StampPart::Kind);
         self.system.resolve_dir(path)
     }
 
     fn look(&self, path: &Path) -> Below {
-        self.follow(path, Part::Kind);
+        self.follow(path, StampPart::Kind);
         self.system.look(path)
     }
 
     fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
-        let followed = self.follow(path, Part::Kind);
+        let followed = self.follow(path, StampPart::Kind);
         Ok(self.holding(self.system.open_dir(path)?, followed))
     }
 
     fn open_dir_below(&self, base: &Path, below: &Path) -> io::Result<Box<dyn Dir>> {
-        let followed = self.follow(&base.join(below), Part::Kind);
+        let followed = self.follow(&base.join(below), StampPart::Kind);
         Ok(self.holding(self.system.open_dir_below(base, below)?, followed))
     }
 
     fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-        self.follow(path, Part::Content);
+        self.follow(path, StampPart::Content);
         self.system.read(path, limit)
     }
 
     fn is_executable(&self, path: &Path) -> io::Result<bool> {
-        self.follow(path, Part::Kind);
+        self.follow(path, StampPart::Kind);
         self.system.is_executable(path)
     }
 
     fn ownership(&self, path: &Path) -> io::Result<Ownership> {
-        self.follow(path, Part::Kind);
+        self.follow(path, StampPart::Kind);
         self.system.ownership(path)
     }
 
     fn identity(&self, path: &Path) -> io::Result<Identity> {
-        self.follow(path, Part::Content);
+        self.follow(path, StampPart::Content);
         self.system.identity(path)
     }
 
     fn modified(&self, path: &Path) -> io::Result<SystemTime> {
-        self.follow(path, Part::Content);
+        self.follow(path, StampPart::Content);
         self.system.modified(path)
     }
 }
@@ -328,12 +314,12 @@ impl Machine for Recorded {
     }
 
     fn now(&self) -> SystemTime {
-        locked(&self.record).is_open = true;
+        self.record().is_open = true;
         self.system.now()
     }
 
     fn elapsed(&self) -> Duration {
-        locked(&self.record).is_open = true;
+        self.record().is_open = true;
         self.system.elapsed()
     }
 }

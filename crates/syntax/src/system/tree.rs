@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use super::listing::{Listed, ListedKind, Listing};
+use super::listing::{Listing, TreeFile, TreeFileKind};
 use super::{
     Dir, DirEntry, FileContent, FileKind, Files, Machine, Permission, Processes, ReadError,
     Resolved,
@@ -25,45 +25,45 @@ use crate::paths::names;
 const LINKS: usize = 40;
 
 /// The contents of a tree.
-pub trait Contents: Send + Sync {
+pub trait TreeContents: Send + Sync {
     /// Reads a file, at most `limit` bytes of it.
-    fn read(&self, file: &Listed<'_>, limit: u64) -> Result<Vec<u8>, ReadError>;
+    fn read(&self, file: &TreeFile<'_>, limit: u64) -> Result<Vec<u8>, ReadError>;
 
     /// Returns where a link leads: relative to its directory, or absolute.
-    fn target(&self, link: &Listed<'_>) -> io::Result<PathBuf>;
+    fn target(&self, link: &TreeFile<'_>) -> io::Result<PathBuf>;
 
     /// Returns whether a file may be started.
-    fn permission(&self, file: &Listed<'_>) -> Permission {
+    fn permission(&self, file: &TreeFile<'_>) -> Permission {
         match file.kind {
-            ListedKind::Program => Permission::Program,
-            ListedKind::File | ListedKind::Link => Permission::Data,
+            TreeFileKind::Program => Permission::Program,
+            TreeFileKind::File | TreeFileKind::Link => Permission::Data,
         }
     }
 }
 
 /// The contents of a tree without files.
-struct Nothing;
+struct NoContents;
 
-impl Contents for Nothing {
-    fn read(&self, _: &Listed<'_>, _: u64) -> Result<Vec<u8>, ReadError> {
+impl TreeContents for NoContents {
+    fn read(&self, _: &TreeFile<'_>, _: u64) -> Result<Vec<u8>, ReadError> {
         Err(ReadError::Missing)
     }
 
-    fn target(&self, _: &Listed<'_>) -> io::Result<PathBuf> {
+    fn target(&self, _: &TreeFile<'_>) -> io::Result<PathBuf> {
         Err(io::ErrorKind::NotFound.into())
     }
 }
 
 /// The target of a name in a tree.
 #[derive(Debug, Clone)]
-enum Node {
+enum TreeNode {
     File(usize),
-    Directory(Directory),
+    Directory(TreeRange),
 }
 
 /// A directory: the files whose paths agree in the first `prefix` bytes.
 #[derive(Debug, Clone)]
-struct Directory {
+struct TreeRange {
     range: Range<usize>,
     prefix: usize,
 }
@@ -80,23 +80,23 @@ pub struct SeenFile {
 }
 
 #[derive(Debug, Default)]
-struct Record {
+struct TreeReads {
     digests: BTreeMap<usize, Option<String>>,
     /// The files that links have led to.
     linked: Vec<Range<usize>>,
 }
 
-struct Shared {
+struct SharedTree {
     mount: PathBuf,
     listing: Listing,
-    contents: Box<dyn Contents>,
+    contents: Box<dyn TreeContents>,
     env: BTreeMap<String, OsString>,
-    record: Mutex<Record>,
+    record: Mutex<TreeReads>,
 }
 
 /// A system whose only files are those of one tree.
 pub struct TreeSystem {
-    shared: Arc<Shared>,
+    shared: Arc<SharedTree>,
 }
 
 impl TreeSystem {
@@ -104,17 +104,17 @@ impl TreeSystem {
     pub fn new(
         mount: impl Into<PathBuf>,
         listing: Listing,
-        contents: Box<dyn Contents>,
+        contents: Box<dyn TreeContents>,
         env: BTreeMap<String, OsString>,
     ) -> TreeSystem {
         let (mount, listing) = (mount.into(), listing.settle());
         let record = Mutex::default();
-        TreeSystem { shared: Arc::new(Shared { mount, listing, contents, env, record }) }
+        TreeSystem { shared: Arc::new(SharedTree { mount, listing, contents, env, record }) }
     }
 
     /// Puts an empty tree at `mount`.
     pub fn empty(mount: impl Into<PathBuf>) -> TreeSystem {
-        TreeSystem::new(mount, Listing::default(), Box::new(Nothing), BTreeMap::new())
+        TreeSystem::new(mount, Listing::default(), Box::new(NoContents), BTreeMap::new())
     }
 
     /// Returns how many files there are.
@@ -135,42 +135,42 @@ impl TreeSystem {
     }
 }
 
-impl Shared {
-    fn record(&self) -> MutexGuard<'_, Record> {
+impl SharedTree {
+    fn record(&self) -> MutexGuard<'_, TreeReads> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn top(&self) -> Directory {
-        Directory { range: 0..self.listing.len(), prefix: 0 }
+    fn top(&self) -> TreeRange {
+        TreeRange { range: 0..self.listing.len(), prefix: 0 }
     }
 
-    fn child(&self, directory: &Directory, name: &OsStr) -> Option<Node> {
-        let (name, Directory { range, prefix }) = (name.as_encoded_bytes(), directory);
+    fn child(&self, directory: &TreeRange, name: &OsStr) -> Option<TreeNode> {
+        let (name, TreeRange { range, prefix }) = (name.as_encoded_bytes(), directory);
         if let Some(index) = self.listing.exactly(range, *prefix, name) {
-            return Some(Node::File(index));
+            return Some(TreeNode::File(index));
         }
         let range = self.listing.below(range, *prefix, name);
         let prefix = prefix + name.len() + 1;
-        (!range.is_empty()).then_some(Node::Directory(Directory { range, prefix }))
+        (!range.is_empty()).then_some(TreeNode::Directory(TreeRange { range, prefix }))
     }
 
     fn kind(&self, index: usize) -> FileKind {
         match self.listing.kind(index) {
-            ListedKind::File | ListedKind::Program => FileKind::File,
-            ListedKind::Link => FileKind::Link,
+            TreeFileKind::File | TreeFileKind::Program => FileKind::File,
+            TreeFileKind::Link => FileKind::Link,
         }
     }
 
     /// Returns what is at an absolute path without links; what lies above the tree is a directory
     /// with nothing else in it.
-    fn node(&self, path: &Path) -> io::Result<Option<Node>> {
+    fn node(&self, path: &Path) -> io::Result<Option<TreeNode>> {
         if path != self.mount && self.mount.starts_with(path) {
             return Ok(None);
         }
         let below = path.strip_prefix(&self.mount).map_err(|_| io::ErrorKind::NotFound)?;
-        let mut node = Node::Directory(self.top());
+        let mut node = TreeNode::Directory(self.top());
         for name in below {
-            let Node::Directory(directory) = &node else {
+            let TreeNode::Directory(directory) = &node else {
                 return Err(io::ErrorKind::NotADirectory.into());
             };
             node = self.child(directory, name).ok_or(io::ErrorKind::NotFound)?;
@@ -178,7 +178,7 @@ impl Shared {
         Ok(Some(node))
     }
 
-    fn resolve(&self, path: &Path) -> io::Result<(PathBuf, Option<Node>)> {
+    fn resolve(&self, path: &Path) -> io::Result<(PathBuf, Option<TreeNode>)> {
         let mut links = Vec::new();
         let found = self.follow(path, &mut links);
         if !links.is_empty() {
@@ -192,7 +192,7 @@ impl Shared {
         &self,
         path: &Path,
         links: &mut Vec<(usize, PathBuf)>,
-    ) -> io::Result<(PathBuf, Option<Node>)> {
+    ) -> io::Result<(PathBuf, Option<TreeNode>)> {
         let mut pending = names(&self.mount.join(path));
         pending.reverse();
         let mut resolved = PathBuf::from("/");
@@ -205,17 +205,17 @@ impl Shared {
             }
             let next = resolved.join(&name);
             let found = match &node {
-                Some(Node::Directory(directory)) => {
+                Some(TreeNode::Directory(directory)) => {
                     Some(self.child(directory, &name).ok_or(io::ErrorKind::NotFound)?)
                 }
-                Some(Node::File(_)) => return Err(io::ErrorKind::NotADirectory.into()),
+                Some(TreeNode::File(_)) => return Err(io::ErrorKind::NotADirectory.into()),
                 None if links.is_empty() => self.node(&next)?,
                 // A tree does not tell what lies beside it.
                 None => self.node(&next).map_err(|_| {
                     io::Error::other("it is a symbolic link that leaves the repository")
                 })?,
             };
-            if let Some(Node::File(index)) = found
+            if let Some(TreeNode::File(index)) = found
                 && self.kind(index) == FileKind::Link
             {
                 if links.len() == LINKS {
@@ -235,7 +235,11 @@ impl Shared {
         Ok((resolved, node))
     }
 
-    fn remember_links(&self, links: &[(usize, PathBuf)], found: Option<&(PathBuf, Option<Node>)>) {
+    fn remember_links(
+        &self,
+        links: &[(usize, PathBuf)],
+        found: Option<&(PathBuf, Option<TreeNode>)>,
+    ) {
         let mut record = self.record();
         for (link, target) in links {
             // Where it leads in the end is the same however it was written.
@@ -244,8 +248,8 @@ impl Shared {
             record.digests.insert(*link, Some(digest));
         }
         let linked = match found {
-            Some((_, Some(Node::File(index)))) => *index..index + 1,
-            Some((_, Some(Node::Directory(directory)))) => directory.range.clone(),
+            Some((_, Some(TreeNode::File(index)))) => *index..index + 1,
+            Some((_, Some(TreeNode::Directory(directory)))) => directory.range.clone(),
             _ => return,
         };
         if !record.linked.contains(&linked) {
@@ -253,10 +257,10 @@ impl Shared {
         }
     }
 
-    fn read(&self, node: &Node, limit: u64) -> Result<Vec<u8>, ReadError> {
+    fn read(&self, node: &TreeNode, limit: u64) -> Result<Vec<u8>, ReadError> {
         let index = match *node {
-            Node::Directory(_) => return Err(ReadError::NotAFile(FileKind::Directory)),
-            Node::File(index) => index,
+            TreeNode::Directory(_) => return Err(ReadError::NotAFile(FileKind::Directory)),
+            TreeNode::File(index) => index,
         };
         if self.kind(index) == FileKind::Link {
             return Err(ReadError::NotAFile(FileKind::Link));
@@ -287,24 +291,24 @@ fn name_from(bytes: &[u8]) -> Cow<'_, OsStr> {
     }
 }
 
-struct Handle {
-    shared: Arc<Shared>,
-    directory: Directory,
+struct TreeDir {
+    shared: Arc<SharedTree>,
+    directory: TreeRange,
 }
 
-impl Handle {
-    fn find(&self, name: &OsStr) -> io::Result<Node> {
+impl TreeDir {
+    fn find(&self, name: &OsStr) -> io::Result<TreeNode> {
         self.shared.child(&self.directory, name).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
 
-impl Dir for Handle {
+impl Dir for TreeDir {
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
         match self.find(name)? {
-            Node::Directory(directory) => {
-                Ok(Box::new(Handle { shared: Arc::clone(&self.shared), directory }))
+            TreeNode::Directory(directory) => {
+                Ok(Box::new(TreeDir { shared: Arc::clone(&self.shared), directory }))
             }
-            Node::File(_) => Err(io::ErrorKind::NotADirectory.into()),
+            TreeNode::File(_) => Err(io::ErrorKind::NotADirectory.into()),
         }
     }
 
@@ -316,14 +320,14 @@ impl Dir for Handle {
         let node = self.find(name)?;
         let bytes = self.shared.read(&node, limit)?;
         let permission = match node {
-            Node::File(index) => self.shared.permission(index),
-            Node::Directory(_) => Permission::Data,
+            TreeNode::File(index) => self.shared.permission(index),
+            TreeNode::Directory(_) => Permission::Data,
         };
         Ok(FileContent { bytes, permission })
     }
 
     fn first_entries(&self, limit: usize) -> io::Result<Vec<DirEntry>> {
-        let (listing, Directory { range, prefix }) = (&self.shared.listing, &self.directory);
+        let (listing, TreeRange { range, prefix }) = (&self.shared.listing, &self.directory);
         let mut entries = Vec::new();
         let mut index = range.start;
         while index < range.end && entries.len() < limit {
@@ -353,18 +357,18 @@ impl Files for TreeSystem {
     fn resolve(&self, path: &Path) -> io::Result<Resolved> {
         let (path, node) = self.shared.resolve(path)?;
         let kind = match node {
-            Some(Node::File(index)) => self.shared.kind(index),
-            Some(Node::Directory(_)) | None => FileKind::Directory,
+            Some(TreeNode::File(index)) => self.shared.kind(index),
+            Some(TreeNode::Directory(_)) | None => FileKind::Directory,
         };
         Ok(Resolved { path, kind })
     }
 
     fn open_dir(&self, path: &Path) -> io::Result<Box<dyn Dir>> {
         match self.shared.resolve(path)?.1 {
-            Some(Node::Directory(directory)) => {
-                Ok(Box::new(Handle { shared: Arc::clone(&self.shared), directory }))
+            Some(TreeNode::Directory(directory)) => {
+                Ok(Box::new(TreeDir { shared: Arc::clone(&self.shared), directory }))
             }
-            Some(Node::File(_)) => Err(io::ErrorKind::NotADirectory.into()),
+            Some(TreeNode::File(_)) => Err(io::ErrorKind::NotADirectory.into()),
             None => Err(io::ErrorKind::PermissionDenied.into()),
         }
     }
@@ -376,7 +380,7 @@ impl Files for TreeSystem {
 
     fn is_executable(&self, path: &Path) -> io::Result<bool> {
         Ok(match self.shared.resolve(path)?.1 {
-            Some(Node::File(index)) => self.shared.permission(index) == Permission::Program,
+            Some(TreeNode::File(index)) => self.shared.permission(index) == Permission::Program,
             _ => false,
         })
     }
@@ -402,18 +406,18 @@ impl Machine for TreeSystem {
 mod tests {
     use super::*;
 
-    /// Contents are their own objects.
+    /// TreeContents are their own objects.
     struct Own;
 
-    impl Contents for Own {
-        fn read(&self, file: &Listed<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
+    impl TreeContents for Own {
+        fn read(&self, file: &TreeFile<'_>, limit: u64) -> Result<Vec<u8>, ReadError> {
             if file.object.len() as u64 > limit {
                 return Err(ReadError::TooLarge { limit });
             }
             Ok(file.object.to_vec())
         }
 
-        fn target(&self, link: &Listed<'_>) -> io::Result<PathBuf> {
+        fn target(&self, link: &TreeFile<'_>) -> io::Result<PathBuf> {
             Ok(PathBuf::from(String::from_utf8_lossy(link.object).as_ref()))
         }
     }
@@ -431,7 +435,7 @@ mod tests {
         let mut listing = Listing::new(text);
         for ((path, object), (_, content)) in places.into_iter().zip(files) {
             let is_link = content.starts_with("../") || content.starts_with("/m/");
-            let kind = if is_link { ListedKind::Link } else { ListedKind::File };
+            let kind = if is_link { TreeFileKind::Link } else { TreeFileKind::File };
             listing.add(path, object, kind);
         }
         TreeSystem::new("/m/tree", listing, Box::new(Own), BTreeMap::new())

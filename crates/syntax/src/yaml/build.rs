@@ -7,7 +7,7 @@ use granit_parser::{Event, Parser, ScalarStyle};
 use crate::limits;
 use crate::source::Span;
 
-use super::{NodeData, NodeShape, Problem, ProblemKind, ScalarText, Yaml};
+use super::{Children, NodeData, NodeShape, Problem, ProblemKind, ScalarText, Yaml};
 
 /// A collection whose end has not been seen.
 struct OpenCollection {
@@ -30,15 +30,8 @@ pub(super) struct YamlBuilder {
     shift: usize,
     /// The weight of the whole document so far.
     total: usize,
-    /// The problems beyond [`limits::PROBLEMS_PER_FILE`].
-    more: Option<More>,
-}
-
-/// Problems that are counted instead of listed.
-struct More {
-    kind: ProblemKind,
-    span: Span,
-    count: usize,
+    /// The first problem beyond [`limits::PROBLEMS_PER_FILE`], and the number of them.
+    more: Option<(ProblemKind, Span, usize)>,
 }
 
 impl YamlBuilder {
@@ -106,12 +99,8 @@ impl YamlBuilder {
                         ScalarStyle::Literal | ScalarStyle::Folded => self.trimmed(span, input),
                         _ => span,
                     };
-                    let shape = NodeShape::Scalar {
-                        text: ScalarText::Decoded(text.as_ref().into()),
-                        plain,
-                        tagged,
-                    };
-                    let node = self.add(shape, span, 1);
+                    let text = ScalarText::Decoded(text.as_ref().into());
+                    let node = self.add(NodeShape::Scalar { text, plain, tagged }, span, 1);
                     self.set_anchor(anchor, node);
                 }
                 Event::SequenceStart(_, anchor, _) => self.start(anchor, span, false),
@@ -130,7 +119,7 @@ impl YamlBuilder {
 
     /// Returns the tree.
     pub(super) fn finish(mut self) -> Yaml {
-        if let Some(More { kind, span, count }) = self.more {
+        if let Some((kind, span, count)) = self.more {
             let message = format!("and {count} more like this one");
             self.yaml.problems.push(Problem { kind, span, message });
         }
@@ -157,7 +146,7 @@ impl YamlBuilder {
     fn problem(&mut self, kind: ProblemKind, span: Span, message: String) {
         let repeats = matches!(kind, ProblemKind::UnknownAlias | ProblemKind::DuplicateKey);
         if repeats && self.yaml.problems.len() >= limits::PROBLEMS_PER_FILE {
-            self.more.get_or_insert(More { kind, span, count: 0 }).count += 1;
+            self.more.get_or_insert((kind, span, 0)).2 += 1;
         } else {
             self.yaml.problems.push(Problem { kind, span, message });
         }
@@ -179,13 +168,8 @@ impl YamlBuilder {
     pub(super) fn start(&mut self, anchor: usize, span: Span, is_mapping: bool) {
         // An alias to an open collection would refer to its own container.
         let node = self.push_node(NodeShape::Broken(ProblemKind::UnknownAlias), span, 1);
-        self.open.push(OpenCollection {
-            node,
-            anchor,
-            is_mapping,
-            first: self.pending.len(),
-            weight: 1,
-        });
+        let first = self.pending.len();
+        self.open.push(OpenCollection { node, anchor, is_mapping, first, weight: 1 });
     }
 
     /// Closes the innermost collection. `span` is its closing bracket; block collections have none,
@@ -196,10 +180,10 @@ impl YamlBuilder {
             self.report_duplicates(open.first);
         }
         let first = index_of(self.yaml.children.len());
-        let count = index_of(self.pending.len() - open.first);
+        let children = Children { first, count: index_of(self.pending.len() - open.first) };
         let start = self.yaml.data(open.node).span.start;
-        let children = &self.pending[open.first..];
-        let place = match (children.first(), children.last()) {
+        let nodes = &self.pending[open.first..];
+        let place = match (nodes.first(), nodes.last()) {
             (Some(&first), Some(&last)) if span.start == span.end => {
                 Span::new(self.yaml.data(first).span.start, self.yaml.data(last).span.end)
             }
@@ -209,11 +193,8 @@ impl YamlBuilder {
         let node = &mut self.yaml.nodes[open.node as usize];
         node.span = place;
         node.weight = open.weight;
-        node.shape = if open.is_mapping {
-            NodeShape::Mapping { first, count }
-        } else {
-            NodeShape::Sequence { first, count }
-        };
+        let shape = if open.is_mapping { NodeShape::Mapping } else { NodeShape::Sequence };
+        node.shape = shape(children);
         self.set_anchor(open.anchor, open.node);
         self.adopt(open.node, open.weight);
     }

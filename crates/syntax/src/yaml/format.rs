@@ -71,12 +71,6 @@ fn same(one: &Yaml, two: &Yaml) -> bool {
 
 /// Compares two nodes. The parser limits the nesting, and so the recursion.
 fn same_node(one: &Yaml, first: u32, two: &Yaml, second: u32) -> bool {
-    let children = |pair: [(u32, u32); 2]| {
-        let [(first, count), (other, other_count)] = pair;
-        let (left, right) = (one.slice(first, count), two.slice(other, other_count));
-        left.len() == right.len()
-            && left.iter().zip(right).all(|(&left, &right)| same_node(one, left, two, right))
-    };
     match (&one.data(first).shape, &two.data(second).shape) {
         (
             NodeShape::Scalar { text, plain, tagged },
@@ -86,20 +80,15 @@ fn same_node(one: &Yaml, first: u32, two: &Yaml, second: u32) -> bool {
                 && plain == other_plain
                 && tagged == other_tagged
         }
-        (
-            &NodeShape::Sequence { first, count },
-            &NodeShape::Sequence { first: other, count: other_count },
-        )
-        | (
-            &NodeShape::Mapping { first, count },
-            &NodeShape::Mapping { first: other, count: other_count },
-        ) => children([(first, count), (other, other_count)]),
+        (&NodeShape::Sequence(left), &NodeShape::Sequence(right))
+        | (&NodeShape::Mapping(left), &NodeShape::Mapping(right)) => {
+            let (left, right) = (one.slice(left), two.slice(right));
+            left.len() == right.len()
+                && left.iter().zip(right).all(|(&left, &right)| same_node(one, left, two, right))
+        }
         (NodeShape::Alias(_), NodeShape::Alias(_)) => {
-            let name = |yaml: &Yaml, index| {
-                let span: Span = yaml.data(index).span;
-                yaml.input.get(span.range()).map(str::to_owned)
-            };
-            name(one, first) == name(two, second)
+            one.input.get(one.data(first).span.range())
+                == two.input.get(two.data(second).span.range())
         }
         (NodeShape::Broken(kind), NodeShape::Broken(other)) => kind == other,
         _ => false,
@@ -168,19 +157,19 @@ impl<'y> HeaderNotes<'y> {
                 self.keep(data.span, stands_alone);
             }
             NodeShape::Alias(_) | NodeShape::Broken(_) => self.keep(data.span, false),
-            NodeShape::Sequence { first, count } | NodeShape::Mapping { first, count }
-                if self.is_flow(data.span, yaml.slice(first, count)) =>
+            NodeShape::Sequence(children) | NodeShape::Mapping(children)
+                if self.is_flow(data.span, yaml.slice(children)) =>
             {
                 self.keep(data.span, false);
             }
-            NodeShape::Sequence { first, count } => {
-                for &item in yaml.slice(first, count) {
+            NodeShape::Sequence(items) => {
+                for &item in yaml.slice(items) {
                     self.space_before(item);
                     self.visit(item);
                 }
             }
-            NodeShape::Mapping { first, count } => {
-                for pair in yaml.slice(first, count).chunks_exact(2) {
+            NodeShape::Mapping(fields) => {
+                for pair in yaml.slice(fields).chunks_exact(2) {
                     let (key, value) = (yaml.data(pair[0]).span, pair[1]);
                     self.space_after(key);
                     self.visit(pair[0]);
@@ -216,7 +205,7 @@ impl<'y> HeaderNotes<'y> {
         let span = self.yaml.data(item).span;
         let before = self.before(span.start);
         let dash = before.trim_end_matches([' ', '\t']);
-        let is_scalar = !matches!(self.yaml.data(item).shape, NodeShape::Mapping { .. });
+        let is_scalar = !matches!(self.yaml.data(item).shape, NodeShape::Mapping(_));
         if is_scalar && dash.ends_with('-') && dash.len() < before.len() {
             let gap = Span::new(span.start - (before.len() - dash.len()), span.start);
             // Nested values would have to move with the item.
@@ -253,8 +242,8 @@ impl<'y> HeaderNotes<'y> {
 
     fn note_list(&mut self, key: Span, value: u32) {
         let data = self.yaml.data(value);
-        let NodeShape::Sequence { first, count } = data.shape else { return };
-        if self.is_flow(data.span, self.yaml.slice(first, count)) {
+        let NodeShape::Sequence(items) = data.shape else { return };
+        if self.is_flow(data.span, self.yaml.slice(items)) {
             return;
         }
         let before = self.before(data.span.start);

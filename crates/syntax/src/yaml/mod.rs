@@ -77,17 +77,18 @@ enum NodeShape {
         plain: bool,
         tagged: bool,
     },
-    Sequence {
-        first: u32,
-        count: u32,
-    },
+    Sequence(Children),
     /// Keys and values alternate.
-    Mapping {
-        first: u32,
-        count: u32,
-    },
+    Mapping(Children),
     Alias(u32),
     Broken(ProblemKind),
+}
+
+/// A part of [`Yaml::children`].
+#[derive(Debug, Clone, Copy)]
+struct Children {
+    first: u32,
+    count: u32,
 }
 
 /// The text of a scalar: a slice of the input, or decoded.
@@ -181,7 +182,7 @@ impl Yaml {
         &self.nodes[index as usize]
     }
 
-    fn slice(&self, first: u32, count: u32) -> &[u32] {
+    fn slice(&self, Children { first, count }: Children) -> &[u32] {
         &self.children[first as usize..(first + count) as usize]
     }
 }
@@ -200,11 +201,11 @@ impl<'y> Node<'y> {
                 text if *plain && !tagged && is_null(text) => Value::Null,
                 text => Value::Scalar(text),
             },
-            &NodeShape::Sequence { first, count } => {
-                Value::Sequence(Sequence { yaml, items: yaml.slice(first, count) })
+            &NodeShape::Sequence(items) => {
+                Value::Sequence(Sequence { yaml, items: yaml.slice(items) })
             }
-            &NodeShape::Mapping { first, count } => {
-                Value::Mapping(Mapping { yaml, items: yaml.slice(first, count) })
+            &NodeShape::Mapping(items) => {
+                Value::Mapping(Mapping { yaml, items: yaml.slice(items) })
             }
             // An alias refers to a node that was complete before it, so the recursion ends.
             &NodeShape::Alias(target) => Node { yaml, index: target }.value(),

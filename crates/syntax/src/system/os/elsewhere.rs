@@ -1,16 +1,16 @@
 //! Directory handles where the system has none: by path, checking for links first.
 
 use super::{
-    Access, Dir, DirEntry, File, FileContent, FileKind, OsStr, Path, PathBuf, Permission, Place,
+    Access, Dir, DirEntry, DirPlace, File, FileContent, FileKind, OsStr, Path, PathBuf, Permission,
     ReadError, Resolved, StagedFile, Status, fs, io, kind_of, read_by_pieces, read_open,
 };
 use crate::system::STAGED;
 
-struct Handle(PathBuf);
+struct PathDir(PathBuf);
 
 pub(super) fn open_dir(path: &Path) -> io::Result<Box<dyn Dir>> {
     if fs::metadata(path)?.is_dir() {
-        Ok(Box::new(Handle(path.to_owned())))
+        Ok(Box::new(PathDir(path.to_owned())))
     } else {
         Err(io::ErrorKind::NotADirectory.into())
     }
@@ -30,11 +30,11 @@ impl StagedFile for File {
     }
 }
 
-impl Dir for Handle {
+impl Dir for PathDir {
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
         let path = self.0.join(name);
         if fs::symlink_metadata(&path)?.is_dir() {
-            Ok(Box::new(Handle(path)))
+            Ok(Box::new(PathDir(path)))
         } else {
             Err(io::ErrorKind::NotADirectory.into())
         }
@@ -99,7 +99,7 @@ impl Dir for Handle {
     }
 
     fn take_file(&self, from: &dyn Dir, name: &OsStr, target: &OsStr) -> io::Result<()> {
-        let Some(Place::Path(from)) = from.place() else {
+        let Some(DirPlace::Path(from)) = from.place() else {
             return Err(io::ErrorKind::Unsupported.into());
         };
         fs::rename(from.join(name), self.0.join(target))
@@ -112,8 +112,8 @@ impl Dir for Handle {
         }
     }
 
-    fn place(&self) -> Option<Place<'_>> {
-        Some(Place::Path(&self.0))
+    fn place(&self) -> Option<DirPlace<'_>> {
+        Some(DirPlace::Path(&self.0))
     }
 
     fn status(&self, name: &OsStr) -> io::Result<Status> {

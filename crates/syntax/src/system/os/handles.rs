@@ -16,22 +16,22 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::fs::{CWD, ResolveFlags};
 
 use super::{
-    Access, Dir, DirEntry, File, FileContent, FileKind, OsStr, Path, Permission, Place, ReadError,
-    Resolved, StagedFile, Status, fs, io, kind_of, read_by_pieces, read_open, write,
+    Access, Dir, DirEntry, DirPlace, File, FileContent, FileKind, OsStr, Path, Permission,
+    ReadError, Resolved, StagedFile, Status, fs, io, kind_of, read_by_pieces, read_open, write,
 };
 #[cfg(target_os = "linux")]
 use crate::system::Below;
 use crate::system::STAGED;
 
-struct Handle {
+struct OsDir {
     descriptor: OwnedFd,
     /// True if the directory was listed before, so that the next listing must go back.
     listed: Cell<bool>,
 }
 
-impl Handle {
+impl OsDir {
     fn hold(descriptor: OwnedFd) -> Box<dyn Dir> {
-        Box::new(Handle { descriptor, listed: Cell::new(false) })
+        Box::new(OsDir { descriptor, listed: Cell::new(false) })
     }
 
     fn open_file(&self, name: &OsStr) -> Result<OwnedFd, ReadError> {
@@ -57,7 +57,7 @@ const DIRECTORY: OFlags =
 const LISTED_BYTES: usize = 16 * 1024;
 
 pub(super) fn open_dir(path: &Path) -> io::Result<Box<dyn Dir>> {
-    Ok(Handle::hold(rustix::fs::open(path, DIRECTORY, Mode::empty())?))
+    Ok(OsDir::hold(rustix::fs::open(path, DIRECTORY, Mode::empty())?))
 }
 
 #[cfg(target_os = "linux")]
@@ -87,7 +87,7 @@ pub(super) fn open_root(path: &Path) -> io::Result<(Box<dyn Dir>, PathBuf)> {
         Some(path) => path,
         None => fs::canonicalize(path)?,
     };
-    Ok((Handle::hold(descriptor), path))
+    Ok((OsDir::hold(descriptor), path))
 }
 
 pub(super) fn open_dir_below(base: &Path, below: &Path) -> io::Result<Box<dyn Dir>> {
@@ -95,7 +95,7 @@ pub(super) fn open_dir_below(base: &Path, below: &Path) -> io::Result<Box<dyn Di
     if below.components().count() == 1 {
         let path = base.join(below);
         let flags = DIRECTORY | OFlags::NOFOLLOW;
-        return Ok(Handle::hold(rustix::fs::open(path, flags, Mode::empty())?));
+        return Ok(OsDir::hold(rustix::fs::open(path, flags, Mode::empty())?));
     }
     open_dir(base)?.open_dir_below(below)
 }
@@ -131,15 +131,15 @@ fn size_of(descriptor: &OwnedFd) -> Result<(u64, Permission), ReadError> {
 
 fn descriptor_of(directory: &dyn Dir) -> io::Result<BorrowedFd<'_>> {
     match directory.place() {
-        Some(Place::Descriptor(descriptor)) => Ok(descriptor),
+        Some(DirPlace::Descriptor(descriptor)) => Ok(descriptor),
         _ => Err(io::ErrorKind::Unsupported.into()),
     }
 }
 
-impl Dir for Handle {
+impl Dir for OsDir {
     fn open_dir(&self, name: &OsStr) -> io::Result<Box<dyn Dir>> {
         let flags = DIRECTORY | OFlags::NOFOLLOW;
-        Ok(Handle::hold(rustix::fs::openat(&self.descriptor, name, flags, Mode::empty())?))
+        Ok(OsDir::hold(rustix::fs::openat(&self.descriptor, name, flags, Mode::empty())?))
     }
 
     /// One call whatever the depth, where the kernel can promise what we need.
@@ -149,7 +149,7 @@ impl Dir for Handle {
 
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         match rustix::fs::openat2(&self.descriptor, path, DIRECTORY, Mode::empty(), resolve) {
-            Ok(descriptor) => Ok(Handle::hold(descriptor)),
+            Ok(descriptor) => Ok(OsDir::hold(descriptor)),
             // Older kernels and some sandboxes do not have the call; a rename nearby or a
             // path longer than one call takes ends it early.
             Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN | Errno::NAMETOOLONG) => {
@@ -211,8 +211,8 @@ impl Dir for Handle {
         write::share_permissions((self.descriptor.as_fd(), model), (descriptor_of(to)?, name))
     }
 
-    fn place(&self) -> Option<Place<'_>> {
-        Some(Place::Descriptor(self.descriptor.as_fd()))
+    fn place(&self) -> Option<DirPlace<'_>> {
+        Some(DirPlace::Descriptor(self.descriptor.as_fd()))
     }
 
     fn status(&self, name: &OsStr) -> io::Result<Status> {

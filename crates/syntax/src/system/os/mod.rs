@@ -24,18 +24,24 @@ mod watch;
 mod write;
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+#[cfg(unix)]
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::time::Duration;
 use std::time::SystemTime;
 
 use self::read::{read_by_pieces, read_open};
 #[cfg(target_os = "linux")]
 use super::Below;
 use super::{
-    Access, Dir, DirEntry, FileContent, FileKind, FileLock, Files, Identity, Ownership, Permission,
-    Place, ReadError, Resolved, StagedFile, Status, TemporaryDir, private,
+    Access, Dir, DirEntry, DirPlace, FileContent, FileKind, FileLock, Files, Identity, Ownership,
+    Permission, ReadError, Resolved, StagedFile, Status, TemporaryDir, unsupported,
 };
+#[cfg(unix)]
+use super::{FileOwner, NodeStamp, Stamp, Writers};
 
 /// The operating system that the program runs on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -79,20 +85,48 @@ impl Files for OsSystem {
     }
 
     fn ownership(&self, path: &Path) -> io::Result<Ownership> {
-        private::ownership(path)
+        ownership(path)
     }
 
     fn identity(&self, path: &Path) -> io::Result<Identity> {
-        private::identity(path)
+        let metadata = fs::metadata(path)?;
+        let born = metadata.created()?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        if born.is_zero() {
+            // Some file systems know the field and leave it empty.
+            return unsupported("its file system does not say when it was created");
+        }
+        #[cfg(unix)]
+        let number = metadata.ino();
+        #[cfg(not(unix))]
+        let number = 0;
+        Ok(Identity { number, born })
     }
 
     #[cfg(unix)]
-    fn stamp(&self, path: &Path) -> io::Result<super::Stamp> {
-        private::stamp(path)
+    fn stamp(&self, path: &Path) -> io::Result<Stamp> {
+        let own = fs::symlink_metadata(path)?;
+        let target = if own.is_symlink() { fs::metadata(path).ok() } else { None };
+        Ok(Stamp { own: node_stamp(&own), target: target.as_ref().map(node_stamp) })
     }
 
     fn lock(&self, path: &Path) -> io::Result<FileLock> {
-        private::lock(path)
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        #[cfg(unix)]
+        {
+            // A link could make a file anywhere.
+            let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+            options.mode(0o600).custom_flags(flags.bits().cast_signed());
+        }
+        // A FIFO would be waited for, and a project may come with one.
+        let opened = options.open(path);
+        if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            let name = path.file_name().unwrap_or_default().display();
+            return Err(io::Error::other(format!("`{name}` is in the way; remove it")));
+        }
+        let file = opened?;
+        file.lock()?;
+        Ok(FileLock::holding(file))
     }
 
     #[cfg(target_os = "linux")]
@@ -109,7 +143,11 @@ impl Files for OsSystem {
     }
 
     fn create_private_dir(&self, path: &Path) -> io::Result<()> {
-        private::create_dir(path)
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(path)
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
@@ -117,11 +155,19 @@ impl Files for OsSystem {
     }
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        private::append(path, bytes)
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        #[cfg(unix)]
+        options.mode(0o600);
+        options.open(path)?.write_all(bytes)
     }
 
     fn create_program(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        private::create_program(path, bytes)
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        options.mode(0o700);
+        options.open(path)?.write_all(bytes)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
@@ -141,11 +187,13 @@ impl Files for OsSystem {
     }
 
     fn create_staged_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        tree::create_staged_file(path, bytes)
+        File::create_new(path)?.write_all(bytes)
     }
 
+    /// Elsewhere a link needs to know what it leads to, and mostly a privilege.
+    #[cfg(unix)]
     fn create_link(&self, path: &Path, target: &Path) -> io::Result<()> {
-        tree::create_link(path, target)
+        std::os::unix::fs::symlink(target, path)
     }
 
     fn rename_dir(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -162,6 +210,43 @@ impl Files for OsSystem {
     }
 }
 
+#[cfg(unix)]
+fn ownership(path: &Path) -> io::Result<Ownership> {
+    const ADMINISTRATOR: u32 = 0;
+    let metadata = fs::metadata(path)?;
+    let mode = metadata.mode();
+    let owner = match metadata.uid() {
+        user if user == rustix::process::geteuid().as_raw() => FileOwner::User,
+        ADMINISTRATOR => FileOwner::Administrator,
+        _ => FileOwner::Other,
+    };
+    let keeps_names_apart = metadata.is_dir() && mode & 0o1000 != 0;
+    let writers = match mode & 0o022 {
+        _ if keeps_names_apart => Writers::Owner,
+        0 => Writers::Owner,
+        0o020 => Writers::Group,
+        _ => Writers::Everybody,
+    };
+    Ok(Ownership { owner, writers, sets_identity: metadata.is_file() && mode & 0o6000 != 0 })
+}
+
+#[cfg(not(unix))]
+fn ownership(path: &Path) -> io::Result<Ownership> {
+    fs::metadata(path).map(|_| Ownership::PRIVATE)
+}
+
+#[cfg(unix)]
+fn node_stamp(metadata: &fs::Metadata) -> NodeStamp {
+    let seconds = metadata.ctime().try_into().unwrap_or_default();
+    NodeStamp {
+        mode: metadata.mode(),
+        owner: (metadata.uid(), metadata.gid()),
+        number: (metadata.dev(), metadata.ino()),
+        size: metadata.size(),
+        changed: Duration::new(seconds, metadata.ctime_nsec().try_into().unwrap_or_default()),
+    }
+}
+
 fn kind_of(file_type: fs::FileType) -> FileKind {
     if file_type.is_file() {
         FileKind::File
@@ -171,5 +256,67 @@ fn kind_of(file_type: fs::FileType) -> FileKind {
         FileKind::Link
     } else {
         FileKind::Other
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn with_mode(path: &Path, mode: u32) -> Ownership {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        ownership(path).unwrap()
+    }
+
+    #[test]
+    fn a_mode_says_who_may_write() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        fs::write(&file, "").unwrap();
+        for (mode, writers) in [
+            (0o600, Writers::Owner),
+            (0o644, Writers::Owner),
+            (0o664, Writers::Group),
+            (0o646, Writers::Everybody),
+            (0o1646, Writers::Everybody),
+        ] {
+            let expected = Ownership { writers, ..Ownership::PRIVATE };
+            assert_eq!(with_mode(&file, mode), expected, "{mode:o}");
+        }
+        assert!(with_mode(&file, 0o4700).sets_identity);
+        assert_eq!(with_mode(directory.path(), 0o777).writers, Writers::Everybody);
+        assert_eq!(with_mode(directory.path(), 0o1777).writers, Writers::Owner);
+        assert!(ownership(&directory.path().join("missing")).is_err());
+    }
+
+    /// ext4 gives the number of a removed directory to the next one that is made.
+    #[test]
+    fn what_is_made_again_is_something_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("project");
+        fs::create_dir(&path).unwrap();
+        let first = OsSystem.identity(&path).unwrap();
+        fs::write(path.join("file"), "").unwrap();
+        assert_eq!(OsSystem.identity(&path).unwrap(), first);
+        let moved = directory.path().join("moved");
+        fs::rename(&path, &moved).unwrap();
+        assert_eq!(OsSystem.identity(&moved).unwrap(), first);
+        fs::remove_dir_all(&moved).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert_ne!(OsSystem.identity(&path).unwrap(), first);
+    }
+
+    #[test]
+    fn a_lock_is_held_until_it_is_dropped() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let held = OsSystem.lock(&path).unwrap();
+        let other = File::open(&path).unwrap();
+        assert!(other.try_lock().is_err());
+        drop(held);
+        assert!(other.try_lock().is_ok());
     }
 }

@@ -4,12 +4,12 @@
     reason = "this is the seam that everything else goes through"
 )]
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::system::private::ownership;
-use crate::system::{FileLock, FileOwner, TemporaryDir};
+use super::OsSystem;
+use crate::system::{FileLock, FileOwner, Files, TemporaryDir};
 
 /// The beginning of the names of staged directories.
 const STAGED: &str = ".brief-";
@@ -42,28 +42,13 @@ pub(super) fn temporary_dir(parent: &Path) -> io::Result<TemporaryDir> {
     for entry in fs::read_dir(parent)?.flatten() {
         let is_ours = entry.file_name().as_encoded_bytes().starts_with(STAGED.as_bytes())
             && entry.file_type().is_ok_and(|kind| kind.is_dir())
-            && ownership(&entry.path()).is_ok_and(|of| of.owner == FileOwner::User);
+            && OsSystem.ownership(&entry.path()).is_ok_and(|of| of.owner == FileOwner::User);
         if is_ours && is_abandoned(&entry.path()) {
             // Another run may have removed it already.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
     create_staging_dir(parent).map(TemporaryDir::staged)
-}
-
-pub(super) fn create_staged_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes)
-}
-
-#[cfg(unix)]
-pub(super) fn create_link(path: &Path, target: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, path)
-}
-
-/// Elsewhere a link needs to know what it leads to, and mostly a privilege.
-#[cfg(not(unix))]
-pub(super) fn create_link(_path: &Path, _target: &Path) -> io::Result<()> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "no link can be created here"))
 }
 
 pub(super) fn rename_dir(from: &Path, to: &Path) -> io::Result<()> {
@@ -90,7 +75,7 @@ mod tests {
             assert!(!is_abandoned(&staged));
             drop(lock);
             assert!(is_abandoned(&staged));
-            create_staged_file(&staged.join("file"), text.as_bytes()).unwrap();
+            OsSystem.create_staged_file(&staged.join("file"), text.as_bytes()).unwrap();
             staged
         };
         let (first, second) = (stage("first"), stage("second"));
@@ -99,7 +84,7 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read_to_string(target.join("file")).unwrap(), "first");
         assert_eq!(fs::read_to_string(second.join("file")).unwrap(), "second");
-        let again = create_staged_file(&target.join("file"), b"").unwrap_err();
+        let again = OsSystem.create_staged_file(&target.join("file"), b"").unwrap_err();
         assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
     }
 
@@ -132,14 +117,12 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn removing_a_tree_spares_what_its_links_lead_to() {
-        use super::super::{Files, OsSystem};
-
         let place = tempfile::tempdir().unwrap();
         let (kept, tree) = (place.path().join("kept"), place.path().join("tree"));
         fs::create_dir(&kept).unwrap();
         fs::write(kept.join("file"), "").unwrap();
         fs::create_dir(&tree).unwrap();
-        create_link(&tree.join("link"), &kept).unwrap();
+        OsSystem.create_link(&tree.join("link"), &kept).unwrap();
         OsSystem.remove_tree(&tree).unwrap();
         assert!(!tree.exists() && kept.join("file").exists());
     }
