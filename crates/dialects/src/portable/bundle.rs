@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use brief_syntax::{Diagnostic, Source, Span, rules};
+use brief_syntax::{Source, Span, rules};
 
 use super::model::{Bundle, ItemId, RequiredBundle};
 use super::registry::Registry;
+use super::{file_problem, problem};
 
 /// The closure of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -112,14 +113,13 @@ pub fn resolve_among(
             WalkStep::Edge { from, required, to: Ok(to) } => {
                 errors.extend(version_problem(from, required, to));
             }
-            WalkStep::Edge { from, required, to: Err(0) } => errors.push(BundleError::Missing {
-                bundle: from.name().to_owned(),
-                name: required.name.clone(),
-            }),
-            WalkStep::Edge { from, required, to: Err(_) } => errors.push(BundleError::Ambiguous {
-                bundle: from.name().to_owned(),
-                what: format!("bundle `{}`", required.name),
-            }),
+            WalkStep::Edge { from, required, to: Err(candidates) } => {
+                let (bundle, name) = (from.name().to_owned(), required.name.clone());
+                errors.push(match candidates {
+                    0 => BundleError::Missing { bundle, name },
+                    _ => BundleError::Ambiguous { bundle, what: format!("bundle `{name}`") },
+                });
+            }
             WalkStep::Back { .. } => {
                 let chain = walk.circle().into_iter().map(str::to_owned).collect();
                 errors.push(BundleError::Circle { chain });
@@ -127,20 +127,17 @@ pub fn resolve_among(
             WalkStep::Done(registry, bundle) => {
                 let name = bundle.name().to_owned();
                 for id in bundle.items() {
-                    let found = among(registries, registry, |registry| registry.item(id));
-                    match found {
+                    let bundle = name.clone();
+                    match among(registries, registry, |registry| registry.item(id)) {
                         Ok((place, _)) => {
-                            let by = closure.items.entry((id.clone(), place)).or_default();
-                            by.insert(name.clone());
+                            closure.items.entry((id.clone(), place)).or_default().insert(bundle);
                         }
-                        Err(0) => errors.push(BundleError::Unresolved {
-                            bundle: name.clone(),
-                            item: id.clone(),
-                        }),
-                        Err(_) => errors.push(BundleError::Ambiguous {
-                            bundle: name.clone(),
-                            what: id.to_string(),
-                        }),
+                        Err(0) => {
+                            errors.push(BundleError::Unresolved { bundle, item: id.clone() });
+                        }
+                        Err(_) => {
+                            errors.push(BundleError::Ambiguous { bundle, what: id.to_string() });
+                        }
                     }
                 }
                 closure.bundles.push((registry, name));
@@ -198,28 +195,19 @@ fn among<'r, T>(
     }
 }
 
-/// A cycle of bundles, reported at the bundle that closes it.
-pub(super) struct Circle {
-    /// The index of this bundle in the registry.
-    pub(super) bundle: usize,
-    /// The place at which it requires the first bundle of the cycle.
-    pub(super) span: Span,
-    /// The bundles of the cycle; of a long one the first and the last.
-    pub(super) message: String,
-}
-
 /// The number of names of a cycle in a message.
 const SHOWN: usize = 16;
 
-/// Returns the cycles among all bundles, at most one for each bundle that closes one.
-pub(super) fn circles(registry: &Registry) -> Vec<Circle> {
-    let mut circles: Vec<Circle> = Vec::new();
+/// Returns the cycles among all bundles, at most one for each bundle that closes one: the index of this bundle, the
+/// place at which it requires the first one, and the message.
+fn circles(registry: &Registry) -> Vec<(usize, Span, String)> {
+    let mut circles: Vec<(usize, Span, String)> = Vec::new();
     let registries = [registry];
     let mut walk = RequiresWalk::new(&registries);
     for start in 0..registry.bundles.len() {
         while let Some(step) = walk.next((0, start)) {
             let WalkStep::Back { from: (_, from), required } = step else { continue };
-            if circles.last().is_some_and(|last| last.bundle == from) {
+            if circles.last().is_some_and(|(last, ..)| *last == from) {
                 continue;
             }
             let mut names = walk.circle();
@@ -229,7 +217,7 @@ pub(super) fn circles(registry: &Registry) -> Vec<Circle> {
             }
             let chain = names.into_iter().map(str::to_owned).collect();
             let message = BundleError::Circle { chain }.to_string();
-            circles.push(Circle { bundle: from, span: required.span, message });
+            circles.push((from, required.span, message));
         }
     }
     circles
@@ -361,19 +349,21 @@ pub(super) fn check(registry: &mut Registry) {
             registry.bundles[..index].iter().find(|other| other.name == bundle.name)
         {
             let message = format!("the bundle `{}` is also in {}", bundle.name, first.slashed);
-            found.push(
-                Diagnostic::new(rules::portable::DUPLICATE_ITEM, source, Span::default(), message)
-                    .with_help("give one of them another name"),
-            );
+            let help = "give one of them another name";
+            found.push(file_problem(rules::portable::DUPLICATE_ITEM, source, message, help));
         }
         for (id, span) in &bundle.items {
             if registry.item(id).is_none() {
                 let message =
                     format!("the bundle `{}` lists the {id}, which does not exist", bundle.name);
-                found.push(
-                    Diagnostic::new(rules::portable::BUNDLE_UNRESOLVED, source, *span, message)
-                        .with_help("correct the name, or add the item"),
-                );
+                let help = "correct the name, or add the item";
+                found.push(problem(
+                    rules::portable::BUNDLE_UNRESOLVED,
+                    source,
+                    *span,
+                    message,
+                    help,
+                ));
             }
         }
         for required in &bundle.requires {
@@ -385,19 +375,17 @@ pub(super) fn check(registry: &mut Registry) {
                 }
             };
             found.extend(message.map(|message| {
-                Diagnostic::new(rules::portable::BUNDLE_REQUIRES, source, required.span, message)
-                    .with_help("correct the name or the version")
+                let (rule, help) =
+                    (rules::portable::BUNDLE_REQUIRES, "correct the name or the version");
+                problem(rule, source, required.span, message, help)
             }));
         }
         all.push(found);
     }
-    for circle in circles(registry) {
-        let bundle = &registry.bundles[circle.bundle];
-        let source = &bundle.document.source;
-        all[circle.bundle].push(
-            Diagnostic::new(rules::portable::BUNDLE_CIRCLE, source, circle.span, circle.message)
-                .with_help("remove one of them from `requires`"),
-        );
+    for (index, span, message) in circles(registry) {
+        let source = &registry.bundles[index].document.source;
+        let help = "remove one of them from `requires`";
+        all[index].push(problem(rules::portable::BUNDLE_CIRCLE, source, span, message, help));
     }
     for (bundle, mut found) in registry.bundles.iter_mut().zip(all) {
         bundle.diagnostics.append(&mut found);

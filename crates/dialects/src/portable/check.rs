@@ -19,7 +19,8 @@ use super::imported;
 use super::links::{self, LinkTarget};
 use super::model::{ItemId, ItemKind, PortableItem};
 use super::parse;
-use super::registry::{Registry, is_foreign, is_in_shared, kind_of_place};
+use super::registry::{Registry, is_in_shared, kind_of_place};
+use super::{file_problem, problem};
 
 /// The limit of findings in one item.
 const REPORTED_PER_ITEM: usize = 1_000;
@@ -27,10 +28,10 @@ const REPORTED_PER_ITEM: usize = 1_000;
 /// Checks a registry and adds the diagnostics to its items and bundles.
 pub fn check(registry: &mut Registry, clients: &[&str]) {
     let mut seen: BTreeMap<ItemId, (String, bool)> = BTreeMap::new();
-    let has_own = registry.items.iter().any(|item| !is_foreign(item));
+    let has_own = registry.items.iter().any(|item| !item.is_foreign());
     for item in &mut registry.items {
         let mut found = std::mem::take(&mut item.diagnostics);
-        if is_foreign(item) {
+        if item.is_foreign() {
             found.extend(foreign(item));
             // A collection of foreign skills alone may have any layout.
             found.extend(place(item).into_iter().filter(|_| has_own));
@@ -43,17 +44,16 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
         found.extend(file_names(item));
         // Collections hold translations and variants; the open standard requires unique names only
         // within a directory.
-        let first = seen.get(&item.id).filter(|(_, was_foreign)| !was_foreign || !is_foreign(item));
+        let first =
+            seen.get(&item.id).filter(|(_, was_foreign)| !was_foreign || !item.is_foreign());
         if let Some((first, _)) = first {
             let message = format!("the {} is also in {first}", item.id);
             let source = &item.document.source;
-            found.push(
-                Diagnostic::new(rules::portable::DUPLICATE_ITEM, source, Span::default(), message)
-                    .with_help("give one of them another name"),
-            );
+            let help = "give one of them another name";
+            found.push(file_problem(rules::portable::DUPLICATE_ITEM, source, message, help));
         } else {
-            let is_foreign = is_foreign(item);
-            seen.entry(item.id.clone()).or_insert_with(|| (item.slashed.clone(), is_foreign));
+            seen.entry(item.id.clone())
+                .or_insert_with(|| (item.slashed.clone(), item.is_foreign()));
         }
         item.diagnostics = limited(found, &item.document.source);
     }
@@ -69,10 +69,8 @@ fn limited(mut found: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> 
         found.sort_by_key(|diagnostic| diagnostic.severity != Severity::Error);
         found.truncate(REPORTED_PER_ITEM);
         let message = format!("only the first {REPORTED_PER_ITEM} problems of this item are shown");
-        found.push(
-            Diagnostic::new(rules::portable::TOO_MANY_PROBLEMS, source, Span::default(), message)
-                .with_help("correct those first"),
-        );
+        let help = "correct those first";
+        found.push(file_problem(rules::portable::TOO_MANY_PROBLEMS, source, message, help));
     }
     found
 }
@@ -83,7 +81,7 @@ const STANDARD_FIELDS: [&str; 6] =
 
 /// R19: notes once for the whole registry that skills of the open standard are taken as they are.
 fn note_foreign(registry: &Registry) -> Option<Diagnostic> {
-    let is_skill = |item: &&PortableItem| is_foreign(item) && item.written_for().is_none();
+    let is_skill = |item: &&PortableItem| item.is_foreign() && item.written_for().is_none();
     let mut foreign = registry.items.iter().filter(is_skill);
     let first = foreign.next()?;
     let message = match 1 + foreign.count() {
@@ -91,10 +89,8 @@ fn note_foreign(registry: &Registry) -> Option<Diagnostic> {
         count => format!("{count} skills have no `schema`; they are taken as they are"),
     };
     let source = &first.document.source;
-    Some(
-        Diagnostic::new(rules::portable::FOREIGN_SKILL, source, Span::default(), message)
-            .with_help("`schema: 1` has a skill checked and compiled for every client"),
-    )
+    let help = "`schema: 1` has a skill checked and compiled for every client";
+    Some(file_problem(rules::portable::FOREIGN_SKILL, source, message, help))
 }
 
 /// R19: checks the requirements of the open standard.
@@ -104,20 +100,16 @@ fn foreign(item: &PortableItem) -> Vec<Diagnostic> {
     // Rules and commands for one client need none.
     if item.written_for().is_none() && item.description().trim().is_empty() {
         let message = "the field `description` is missing";
-        found.push(
-            Diagnostic::new(rules::portable::MISSING_FIELD, source, Span::default(), message)
-                .with_help("say what it does and when to use it"),
-        );
+        let help = "say what it does and when to use it";
+        found.push(file_problem(rules::portable::MISSING_FIELD, source, message, help));
     }
     if item.written_for().is_none() {
         found.extend(slips(item));
     }
     if let Some(problem) = super::fields::name_problem(&item.id.name) {
         let message = format!("`{}` is not a valid name: {problem}", item.id.name);
-        found.push(
-            Diagnostic::new(rules::portable::INVALID_NAME, source, Span::default(), message)
-                .with_help("use a-z, 0-9 and hyphens between them, 64 at most"),
-        );
+        let help = "use a-z, 0-9 and hyphens between them, 64 at most";
+        found.push(file_problem(rules::portable::INVALID_NAME, source, message, help));
     }
     found
 }
@@ -133,9 +125,8 @@ fn slips(item: &PortableItem) -> Vec<Diagnostic> {
         let meant = nearest(name, &missing).filter(|_| name.len() > 3)?;
         let message = format!("no client reads `{name}` here");
         let help = format!("did you mean `{meant}`?");
-        let span = field.key.span();
-        let rule = rules::native::UNKNOWN_FIELD;
-        Some(Diagnostic::new(rule, &document.source, span, message).with_help(help))
+        let (rule, span) = (rules::native::UNKNOWN_FIELD, field.key.span());
+        Some(problem(rule, &document.source, span, message, help))
     });
     slips.collect()
 }
@@ -147,17 +138,12 @@ fn place(item: &PortableItem) -> Vec<Diagnostic> {
     if let Some(kind) = kind_of_place(item).filter(|kind| *kind != item.kind()) {
         let message = format!("a {} lies in a directory of {}", item.kind(), kind.folder());
         let help = format!("move it to `{}/{}`", item.kind().folder(), item.name());
-        found.push(
-            Diagnostic::new(rules::portable::KIND_MISMATCH, source, Span::default(), message)
-                .with_help(help),
-        );
+        found.push(file_problem(rules::portable::KIND_MISMATCH, source, message, help));
     }
     if is_in_shared(item) {
         let message = "`.agents` is where items are written for clients, not where they come from";
-        found.push(
-            Diagnostic::new(rules::portable::ITEM_ROOT_AGENTS, source, Span::default(), message)
-                .with_help("move the items to another directory, such as `content`"),
-        );
+        let help = "move the items to another directory, such as `content`";
+        found.push(file_problem(rules::portable::ITEM_ROOT_AGENTS, source, message, help));
     }
     found
 }
@@ -177,10 +163,14 @@ pub(super) fn overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic
             let span = document.front.header.as_ref().map_or(Span::default(), |header| header.span);
             let message =
                 "a file for one client has no front matter: all fields are in the entrypoint";
-            found.push(
-                Diagnostic::new(rules::portable::OVERRIDE_FRONT_MATTER, &own.source, span, message)
-                    .with_help("remove the front matter, and keep the body"),
-            );
+            let help = "remove the front matter, and keep the body";
+            found.push(problem(
+                rules::portable::OVERRIDE_FRONT_MATTER,
+                &own.source,
+                span,
+                message,
+                help,
+            ));
             continue;
         }
         let whole = own.source.text();
@@ -280,24 +270,16 @@ fn file_links(
         let span = Span::new(start + link.span.start, start + link.span.end);
         match link.target {
             LinkTarget::Inside(path) if links::exists(item, &path) => {}
-            LinkTarget::Inside(path) => found.push(
-                Diagnostic::new(
-                    rules::portable::MISSING_FILE,
-                    source,
-                    span,
-                    format!("there is no file `{path}` in the item's directory"),
-                )
-                .with_help("correct the link, or add the file"),
-            ),
-            LinkTarget::Outside => found.push(
-                Diagnostic::new(
-                    rules::portable::LINK_OUTSIDE,
-                    source,
-                    span,
-                    "the link leads out of the item's directory, and only that travels",
-                )
-                .with_help("copy the file into the item's directory"),
-            ),
+            LinkTarget::Inside(path) => {
+                let message = format!("there is no file `{path}` in the item's directory");
+                let help = "correct the link, or add the file";
+                found.push(problem(rules::portable::MISSING_FILE, source, span, message, help));
+            }
+            LinkTarget::Outside => {
+                let message = "the link leads out of the item's directory, and only that travels";
+                let help = "copy the file into the item's directory";
+                found.push(problem(rules::portable::LINK_OUTSIDE, source, span, message, help));
+            }
         }
     }
     found
@@ -318,25 +300,24 @@ fn client_construct(
     let span = Span::new(start + construct.span.start, start + construct.span.end);
     let Construct { what, client, weight, .. } = construct;
     let others = others.join(", ");
-    Some(match weight {
-        Weight::Forbidden => {
-            let message = format!("{what} that only {client} understands would reach {others}");
-            let help =
-                format!("put it between `<!-- @client:{client} -->` and `<!-- @endclient -->`");
-            Diagnostic::new(rules::portable::CLIENT_CONSTRUCT, source, span, message)
-                .with_help(help)
-        }
-        Weight::ToolName => {
-            let message = format!("{what} would reach {others}");
-            Diagnostic::new(rules::portable::CLIENT_TOOL_NAME, source, span, message)
-                .with_help("say what is to be done, not with which tool")
-        }
-        Weight::McpName => {
-            let message = format!("{what} would reach {others}");
-            Diagnostic::new(rules::portable::MCP_INTERNAL_NAME, source, span, message)
-                .with_help("write it as `ServerName:tool_name`")
-        }
-    })
+    let (rule, message, help) = match weight {
+        Weight::Forbidden => (
+            rules::portable::CLIENT_CONSTRUCT,
+            format!("{what} that only {client} understands would reach {others}"),
+            format!("put it between `<!-- @client:{client} -->` and `<!-- @endclient -->`"),
+        ),
+        Weight::ToolName => (
+            rules::portable::CLIENT_TOOL_NAME,
+            format!("{what} would reach {others}"),
+            "say what is to be done, not with which tool".to_owned(),
+        ),
+        Weight::McpName => (
+            rules::portable::MCP_INTERNAL_NAME,
+            format!("{what} would reach {others}"),
+            "write it as `ServerName:tool_name`".to_owned(),
+        ),
+    };
+    Some(problem(rule, source, span, message, help))
 }
 
 fn directive_problems(
@@ -346,48 +327,42 @@ fn directive_problems(
 ) -> Vec<Diagnostic> {
     let document = &item.document;
     let start = document.body_start();
-    let problem = |problem: &directives::DirectiveProblem| {
-        let span = Span::new(start + problem.span.start, start + problem.span.end);
-        let error = |rule, message: String, help: &str| {
-            Diagnostic::new(rule, &document.source, span, message).with_help(help)
-        };
-        let closing = "end the block with a line `<!-- @endclient -->`";
-        match &problem.kind {
-            DirectiveProblemKind::NotClosed => {
-                let message = "the block is not closed".to_owned();
-                error(rules::portable::DIRECTIVE_UNBALANCED, message, closing)
+    let closing = "end the block with a line `<!-- @endclient -->`";
+    let diagnostic = |found: &directives::DirectiveProblem| {
+        let span = Span::new(start + found.span.start, start + found.span.end);
+        let (rule, message, help) = match &found.kind {
+            DirectiveProblemKind::UnknownClient(name) => {
+                return unknown_client(document, name, span, clients);
             }
-            DirectiveProblemKind::NotOpened => {
-                let message = "there is no open block here".to_owned();
-                let help = "open one with a line `<!-- @client:… -->`, or remove this line";
-                error(rules::portable::DIRECTIVE_UNBALANCED, message, help)
-            }
+            DirectiveProblemKind::NotClosed => (
+                rules::portable::DIRECTIVE_UNBALANCED,
+                "the block is not closed".to_owned(),
+                closing,
+            ),
+            DirectiveProblemKind::NotOpened => (
+                rules::portable::DIRECTIVE_UNBALANCED,
+                "there is no open block here".to_owned(),
+                "open one with a line `<!-- @client:… -->`, or remove this line",
+            ),
             DirectiveProblemKind::Nested { outer } => {
                 let line = document.source.line(start + outer);
                 let message = format!("the block of line {line} is still open");
-                error(rules::portable::DIRECTIVE_NESTED, message, closing)
+                (rules::portable::DIRECTIVE_NESTED, message, closing)
             }
-            DirectiveProblemKind::UnknownClient(name) => {
-                unknown_client(document, name, span, clients)
-            }
-            DirectiveProblemKind::List(problem) => {
-                let help = "write `claude,copilot`, or `!opencode` for all others";
-                error(
-                    rules::portable::DIRECTIVE_MALFORMED,
-                    format!("the list is wrong: {problem}"),
-                    help,
-                )
-            }
-            DirectiveProblemKind::Malformed => {
-                let message =
-                    "this looks like a directive, but would reach every client".to_owned();
-                let help =
-                    "write `<!-- @client:claude -->` or `<!-- @endclient -->` on a line of its own";
-                error(rules::portable::DIRECTIVE_MALFORMED, message, help)
-            }
-        }
+            DirectiveProblemKind::List(reason) => (
+                rules::portable::DIRECTIVE_MALFORMED,
+                format!("the list is wrong: {reason}"),
+                "write `claude,copilot`, or `!opencode` for all others",
+            ),
+            DirectiveProblemKind::Malformed => (
+                rules::portable::DIRECTIVE_MALFORMED,
+                "this looks like a directive, but would reach every client".to_owned(),
+                "write `<!-- @client:claude -->` or `<!-- @endclient -->` on a line of its own",
+            ),
+        };
+        problem(rule, &document.source, span, message, help)
     };
-    directives.problems.iter().map(problem).collect()
+    directives.problems.iter().map(diagnostic).collect()
 }
 
 /// §5.1 for each client's body after its blocks are chosen (ruling P3); a finding in several bodies
@@ -447,26 +422,20 @@ fn headings(
         let span = trimmed(source, place(heading));
         if heading.level == 1 {
             let message = "a body has no heading of the first level: it is made from the name";
-            let mut diagnostic =
-                Diagnostic::new(rules::portable::FIRST_LEVEL_HEADING, source, span, message)
-                    .with_help("begin with `##`");
+            let rule = rules::portable::FIRST_LEVEL_HEADING;
+            let diagnostic = problem(rule, source, span, message, "begin with `##`");
             // One fix shifts all headings.
-            diagnostic.fix = shift.take();
-            found.push(diagnostic);
+            found.push(Diagnostic { fix: shift.take(), ..diagnostic });
         } else if previous.is_none() && heading.level > 2 {
             let message = format!("the first heading is of level {}", heading.level);
-            found.push(
-                Diagnostic::new(rules::portable::FIRST_HEADING, source, span, message)
-                    .with_help("begin with `##`"),
-            );
+            let help = "begin with `##`";
+            found.push(problem(rules::portable::FIRST_HEADING, source, span, message, help));
         } else if let Some(previous) =
             previous.filter(|previous| heading.level > previous.level + 1)
         {
             let message = format!("level {} follows level {}", heading.level, previous.level);
-            found.push(
-                Diagnostic::new(rules::portable::HEADING_SKIP, source, span, message)
-                    .with_help(format!("use level {}", previous.level + 1)),
-            );
+            let help = format!("use level {}", previous.level + 1);
+            found.push(problem(rules::portable::HEADING_SKIP, source, span, message, help));
         }
         previous = Some(heading);
     }
@@ -497,11 +466,9 @@ fn fences(source: &Arc<Source>, start: usize, outline: &Outline) -> Vec<Diagnost
         let span = Span::new(start + fence.start, start + fence.end);
         let edit = Edit::replace(Span::at(span.end), "text");
         let message = "the code block does not say which language it holds";
-        found.push(
-            Diagnostic::new(rules::portable::FENCE_LANGUAGE, source, span, message)
-                .with_help("name the language after the fence, or `text`")
-                .with_fix(Fix::safe("call it text", vec![edit])),
-        );
+        let help = "name the language after the fence, or `text`";
+        let diagnostic = problem(rules::portable::FENCE_LANGUAGE, source, span, message, help);
+        found.push(diagnostic.with_fix(Fix::safe("call it text", vec![edit])));
     }
     found
 }
@@ -511,10 +478,7 @@ fn file_names(item: &PortableItem) -> Vec<Diagnostic> {
     let source = &item.document.source;
     let mut found = Vec::new();
     let mut error = |rule, message: String| {
-        found.push(
-            Diagnostic::new(rule, source, Span::default(), message)
-                .with_help("give the file another name"),
-        );
+        found.push(file_problem(rule, source, message, "give the file another name"));
     };
     let entrypoint = item.kind().entrypoint();
     let mut seen = BTreeMap::from([(entrypoint.to_lowercase(), entrypoint)]);
@@ -549,22 +513,17 @@ fn file_names(item: &PortableItem) -> Vec<Diagnostic> {
 fn preloaded_skills(registry: &mut Registry) {
     let skills = names_of(registry, ItemKind::Skill);
     for item in registry.items.iter_mut().filter(|item| item.kind() == ItemKind::Agent) {
-        let mut found = Vec::new();
-        let Some(Value::Sequence(list)) = item.document.field("preload-skills").map(Node::value)
-        else {
-            continue;
-        };
+        let list = item.document.field("preload-skills").map(Node::value);
+        let Some(Value::Sequence(list)) = list else { continue };
         for (name, span) in list.iter().filter_map(|node| Some((node.as_str()?, node.span()))) {
             if !skills.contains(name) {
                 let message = format!("there is no skill `{name}` here");
                 let source = &item.document.source;
-                found.push(
-                    Diagnostic::new(rules::portable::UNKNOWN_SKILL, source, span, message)
-                        .with_help("correct the name, unless the skill comes from elsewhere"),
-                );
+                let help = "correct the name, unless the skill comes from elsewhere";
+                let found = problem(rules::portable::UNKNOWN_SKILL, source, span, message, help);
+                item.diagnostics.push(found);
             }
         }
-        item.diagnostics.append(&mut found);
     }
 }
 
@@ -573,15 +532,12 @@ fn hidden_commands(registry: &mut Registry) {
     let skills: BTreeSet<String> = names_of(registry, ItemKind::Skill);
     for item in registry.items.iter_mut().filter(|item| item.kind() == ItemKind::Command) {
         if skills.contains(item.name()) {
-            let message = format!(
-                "a skill is called `{}`, too: clients would take it for the command",
-                item.name()
-            );
-            let source = &item.document.source;
-            let finding =
-                Diagnostic::new(rules::portable::COMMAND_HIDDEN, source, Span::default(), message)
-                    .with_help("give one of them another name");
-            item.diagnostics.push(finding);
+            let name = item.name();
+            let message =
+                format!("a skill is called `{name}`, too: clients would take it for the command");
+            let help = "give one of them another name";
+            let (rule, source) = (rules::portable::COMMAND_HIDDEN, &item.document.source);
+            item.diagnostics.push(file_problem(rule, source, message, help));
         }
     }
 }

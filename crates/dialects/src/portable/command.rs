@@ -4,12 +4,11 @@ use brief_syntax::{Span, rules};
 
 use super::arguments::{self, Argument, MOST_ARGUMENTS};
 use super::fields::ItemFields;
-use super::parse::is_null;
 
 impl ItemFields<'_> {
     /// Our own kind: `arguments` names what the user writes after the command.
     pub(super) fn command(&mut self) {
-        if let Some(node) = self.document.field("arguments").filter(|node| !is_null(*node)) {
+        if let Some(node) = self.field("arguments") {
             let names = self.texts("arguments", node);
             for (index, (name, node)) in names.iter().enumerate() {
                 self.check_name(name, node.span());
@@ -37,9 +36,7 @@ impl ItemFields<'_> {
                 }
             }
         }
-        if let Some(node) = self.document.field("argument-hint").filter(|node| !is_null(*node))
-            && node.as_str().is_none()
-        {
+        if let Some(node) = self.field("argument-hint").filter(|node| node.as_str().is_none()) {
             self.wrong_type("argument-hint", node, "a text");
         }
         self.agent_model();

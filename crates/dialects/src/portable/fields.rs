@@ -9,6 +9,7 @@ use super::model::{
     ToolCapability, list_of,
 };
 use super::parse::is_null;
+use super::problem;
 
 /// The longest description, and the longest that a client reads at every choice, in characters.
 const DESCRIPTION_LENGTH: usize = 1024;
@@ -52,7 +53,7 @@ const NEUTRAL: [(&str, &str); 6] = [
     ("globs", "scope"),
 ];
 
-impl ItemFields<'_> {
+impl<'f> ItemFields<'f> {
     pub(super) fn report(
         &mut self,
         rule: Rule,
@@ -60,8 +61,7 @@ impl ItemFields<'_> {
         message: impl Into<String>,
         help: &str,
     ) {
-        let diagnostic = Diagnostic::new(rule, &self.document.source, span, message);
-        self.diagnostics.push(diagnostic.with_help(help));
+        self.diagnostics.push(problem(rule, &self.document.source, span, message, help));
     }
 
     pub(super) fn missing(&mut self, name: &str, help: &str) {
@@ -88,21 +88,31 @@ impl ItemFields<'_> {
         false
     }
 
-    fn required(&mut self, name: &'static str, help: &str) -> Option<Node<'_>> {
-        let is_there = self.document.field(name).is_some_and(|node| !is_null(node));
-        if !is_there {
+    /// Returns a field that has a value.
+    pub(super) fn field(&self, name: &str) -> Option<Node<'f>> {
+        self.document.field(name).filter(|node| !is_null(*node))
+    }
+
+    fn required(&mut self, name: &str, help: &str) -> Option<Node<'f>> {
+        let node = self.field(name);
+        if node.is_none() {
             self.missing(name, help);
         }
-        self.document.field(name).filter(|node| !is_null(*node))
+        node
+    }
+
+    /// Returns a required field that is a text, with its place.
+    fn required_text(&mut self, name: &str, help: &str) -> Option<(&'f str, Span)> {
+        let node = self.required(name, help)?;
+        if node.as_str().is_none() {
+            self.wrong_type(name, node, "a text");
+        }
+        Some((node.as_str()?, node.span()))
     }
 
     /// §8.1: refuses a newer schema and one that was never published.
     pub(super) fn schema(&mut self) {
-        let help = "add `schema: 1`";
-        if self.required("schema", help).is_none() {
-            return;
-        }
-        let Some(node) = self.document.field("schema") else { return };
+        let Some(node) = self.required("schema", "add `schema: 1`") else { return };
         let plain = node.as_str().filter(|_| node.is_plain());
         let digits = plain.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         // A number that overflows is newer than any schema.
@@ -122,12 +132,8 @@ impl ItemFields<'_> {
             _ => {
                 let shown = node.as_str().unwrap_or(node.value().noun());
                 let message = format!("`{shown}` is not a version of the format");
-                self.report(
-                    rules::portable::INVALID_SCHEMA,
-                    node.span(),
-                    message,
-                    "write `schema: 1`",
-                );
+                let help = "write `schema: 1`";
+                self.report(rules::portable::INVALID_SCHEMA, node.span(), message, help);
             }
         }
     }
@@ -135,15 +141,9 @@ impl ItemFields<'_> {
     /// §2.1 and §2.2: a name has letters, digits and hyphens, and equals that of the directory or
     /// file.
     pub(super) fn name(&mut self, expected: &str, named: NameHolder) {
-        if self.required("name", "every item has a name").is_none() {
-            return;
-        }
-        let Some(node) = self.document.field("name") else { return };
-        let Some(name) = node.as_str() else {
-            self.wrong_type("name", node, "a text");
-            return;
-        };
-        self.check_name(name, node.span());
+        let named_text = self.required_text("name", "every item has a name");
+        let Some((name, span)) = named_text else { return };
+        self.check_name(name, span);
         if name != expected {
             let (place, shown) = match named {
                 NameHolder::Directory => ("directory", expected.to_owned()),
@@ -151,7 +151,7 @@ impl ItemFields<'_> {
             };
             let message = format!("the name is `{name}`, but the {place} is called `{shown}`");
             let help = format!("give the {place} and the field one name");
-            self.report(rules::portable::NAME_MISMATCH, node.span(), message, &help);
+            self.report(rules::portable::NAME_MISMATCH, span, message, &help);
         }
     }
 
@@ -167,29 +167,23 @@ impl ItemFields<'_> {
 
     /// §3.1 and §3.3. The length counts characters after YAML is decoded.
     pub(super) fn description(&mut self, kind: ItemKind) {
-        if self.required("description", "say what it does and when to use it").is_none() {
-            return;
-        }
-        let Some(node) = self.document.field("description") else { return };
-        let Some(text) = node.as_str() else {
-            self.wrong_type("description", node, "a text");
-            return;
-        };
+        let help = "say what it does and when to use it";
+        let Some((text, span)) = self.required_text("description", help) else { return };
         let length = text.chars().count();
         if text.trim().is_empty() {
-            self.missing("description", "say what it does and when to use it");
+            self.missing("description", help);
         } else if length > DESCRIPTION_LENGTH {
             let message =
                 format!("the description has {length} characters, {DESCRIPTION_LENGTH} at most");
             let help = "say it shorter, and move the rest to the body";
-            self.report(rules::portable::DESCRIPTION_TOO_LONG, node.span(), message, help);
+            self.report(rules::portable::DESCRIPTION_TOO_LONG, span, message, help);
         } else if kind == ItemKind::Skill && length > SKILL_DESCRIPTION_LENGTH {
             let message = format!(
                 "the description has {length} characters; clients read it at every choice, so about \
                  {SKILL_DESCRIPTION_LENGTH} are enough"
             );
             let help = "begin with when to use it, and move the rest to the body";
-            self.report(rules::portable::LONG_SKILL_DESCRIPTION, node.span(), message, help);
+            self.report(rules::portable::LONG_SKILL_DESCRIPTION, span, message, help);
         }
     }
 
@@ -208,37 +202,27 @@ impl ItemFields<'_> {
         }
         self.audience();
         self.blocks();
-        let Some(node) = self.document.field("metadata").filter(|node| !is_null(*node)) else {
-            return;
-        };
+        let Some(node) = self.field("metadata") else { return };
         let Value::Mapping(metadata) = node.value() else {
-            self.wrong_type("metadata", node, "a mapping");
-            return;
+            return self.wrong_type("metadata", node, "a mapping");
         };
-        let Some(version) = metadata.get("version").filter(|node| !is_null(*node)) else { return };
-        self.version(version);
+        if let Some(version) = metadata.get("version").filter(|node| !is_null(*node)) {
+            self.version(version);
+        }
     }
 
     fn version(&mut self, node: Node<'_>) {
         let Some(text) = node.as_str() else {
-            self.wrong_type("version", node, "a text such as `\"1.0.0\"`");
-            return;
+            return self.wrong_type("version", node, "a text such as `\"1.0.0\"`");
         };
         if node.is_plain() && text.parse::<f64>().is_ok() {
             let quoted = format!("\"{text}\"");
             let message = format!("`version: {text}` is a number to YAML, not a version");
-            let diagnostic = Diagnostic::new(
-                rules::portable::UNQUOTED_VERSION,
-                &self.document.source,
-                node.span(),
-                message,
-            );
-            let edit = Edit::replace(node.span(), quoted.clone());
-            self.diagnostics.push(
-                diagnostic
-                    .with_help(format!("write `{quoted}`"))
-                    .with_fix(Fix::safe("quote the version", vec![edit])),
-            );
+            let (rule, source) = (rules::portable::UNQUOTED_VERSION, &self.document.source);
+            let help = format!("write `{quoted}`");
+            let diagnostic = problem(rule, source, node.span(), message, help);
+            let fix = Fix::safe("quote the version", vec![Edit::replace(node.span(), quoted)]);
+            self.diagnostics.push(diagnostic.with_fix(fix));
         } else if semver::Version::parse(text).is_err() {
             let message = format!("`{text}` is not a semantic version");
             let help = "write three numbers, as in `\"1.0.0\"`";
@@ -279,28 +263,19 @@ impl ItemFields<'_> {
                         ),
                     ),
                 };
-                self.report(
-                    rules::portable::PASSTHROUGH_CONFLICT,
-                    field.key.span(),
-                    message,
-                    &help,
-                );
+                let (rule, span) = (rules::portable::PASSTHROUGH_CONFLICT, field.key.span());
+                self.report(rule, span, message, &help);
             }
         }
     }
 
     /// §3.1: a list of known clients, at least one.
     fn audience(&mut self) {
-        let Some(node) = self.document.field("audience").filter(|node| !is_null(*node)) else {
-            return;
-        };
         // Bundles have no audience.
-        if self.clients.is_empty() {
-            return;
-        }
+        let node = self.field("audience").filter(|_| !self.clients.is_empty());
+        let Some(node) = node else { return };
         let Value::Sequence(list) = node.value() else {
-            self.wrong_type("audience", node, "a list of clients");
-            return;
+            return self.wrong_type("audience", node, "a list of clients");
         };
         if list.is_empty() {
             let message = "the audience is empty, so the item is for no client";
@@ -310,54 +285,49 @@ impl ItemFields<'_> {
         for entry in list.iter() {
             match entry.as_str() {
                 Some(name) if self.clients.contains(&name) => {}
-                Some(name) => self.unknown_client(name, entry.span()),
+                Some(name) => {
+                    let unknown = unknown_client(self.document, name, entry.span(), self.clients);
+                    self.diagnostics.push(unknown);
+                }
                 None => self.wrong_type("audience", entry, "a list of clients"),
             }
         }
     }
 
-    fn unknown_client(&mut self, name: &str, span: Span) {
-        let diagnostic = unknown_client(self.document, name, span, self.clients);
-        self.diagnostics.push(diagnostic);
-    }
-
     /// §3.2.
     pub(super) fn rule(&mut self) {
-        let Some(node) = self.document.field("scope").filter(|node| !is_null(*node)) else {
-            return;
-        };
+        let Some(node) = self.field("scope") else { return };
         let Value::Mapping(scope) = node.value() else {
-            self.wrong_type("scope", node, "a mapping with `paths`");
-            return;
+            return self.wrong_type("scope", node, "a mapping with `paths`");
         };
         let Some(paths) = scope.get("paths").filter(|node| !is_null(*node)) else { return };
         for (pattern, node) in self.texts("scope.paths", paths) {
-            if has_comma(pattern, CommaPlace::Outside) {
+            let Some(place) = comma_place(pattern) else { continue };
+            let message = format!("`{pattern}` has a comma, by which some clients split patterns");
+            let (rule, source) = (rules::portable::COMMA_IN_PATTERN, &self.document.source);
+            self.diagnostics.push(match place {
                 // A client that joins patterns with commas would read two of them, possibly `**`.
-                let message = format!(
-                    "`{pattern}` has a comma, by which some clients split patterns: it would be for other files"
-                );
-                let help = "write one pattern for each path; `?` stands for a comma in a name";
-                self.report(rules::portable::COMMA_IN_PATTERN, node.span(), message, help);
-            } else if has_comma(pattern, CommaPlace::Inside) {
-                let message =
-                    format!("`{pattern}` has a comma, by which some clients split patterns");
-                let rule = rules::portable::COMMA_IN_PATTERN;
-                let warning = Diagnostic::new(rule, &self.document.source, node.span(), message)
-                    .with_severity(Severity::Warning)
-                    .with_help("write one pattern for each alternative");
-                self.diagnostics.push(warning);
-            }
+                CommaPlace::Outside => {
+                    let message = format!("{message}: it would be for other files");
+                    let help = "write one pattern for each path; `?` stands for a comma in a name";
+                    problem(rule, source, node.span(), message, help)
+                }
+                CommaPlace::Inside => {
+                    let help = "write one pattern for each alternative";
+                    problem(rule, source, node.span(), message, help)
+                        .with_severity(Severity::Warning)
+                }
+            });
         }
     }
 
     /// Returns the strings of a list, and reports other values.
     pub(super) fn texts<'n>(&mut self, name: &str, node: Node<'n>) -> Vec<(&'n str, Node<'n>)> {
+        let mut texts = Vec::new();
         let Value::Sequence(list) = node.value() else {
             self.wrong_type(name, node, "a list of texts");
-            return Vec::new();
+            return texts;
         };
-        let mut texts = Vec::new();
         for node in list.iter() {
             match node.as_str() {
                 Some(text) => texts.push((text, node)),
@@ -381,29 +351,25 @@ impl ItemFields<'_> {
     pub(super) fn agent(&mut self) {
         self.agent_mode();
         self.agent_model();
-        if let Some(node) = self.document.field("tools").filter(|node| !is_null(*node)) {
+        if let Some(node) = self.field("tools") {
             for (tool, node) in self.texts("tools", node) {
                 self.tool(tool, node);
             }
         }
-        if let Some(node) = self.document.field("preload-skills").filter(|node| !is_null(*node)) {
+        if let Some(node) = self.field("preload-skills") {
             self.texts("preload-skills", node);
         }
     }
 
     fn agent_mode(&mut self) {
-        let Some(node) = self.document.field("mode").filter(|node| !is_null(*node)) else {
-            return;
-        };
+        let Some(node) = self.field("mode") else { return };
         let names = AgentMode::ALL.map(AgentMode::as_str);
         match node.as_str().map(|text| (text, AgentMode::from_name(text))) {
             None => self.wrong_type("mode", node, "a text"),
             Some((text, None)) => {
                 let message = format!("`{text}` is not a mode");
-                let help = match near_miss::nearest(text, &names) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("modes are {}", names.join(", ")),
-                };
+                let help = near_miss::suggestion(text, &names);
+                let help = help.unwrap_or_else(|| format!("modes are {}", names.join(", ")));
                 self.report(rules::portable::INVALID_MODE, node.span(), message, &help);
             }
             Some((text, Some(AgentMode::Primary | AgentMode::All)))
@@ -419,16 +385,12 @@ impl ItemFields<'_> {
 
     /// Returns whether other clients get the item, too.
     fn reaches_beyond(&self, client: &str) -> bool {
-        match self.document.list("audience") {
-            None => true,
-            Some(audience) => audience.iter().any(|name| *name != client),
-        }
+        let audience = self.document.list("audience");
+        audience.is_none_or(|audience| audience.iter().any(|name| *name != client))
     }
 
     pub(super) fn agent_model(&mut self) {
-        let Some(node) = self.document.field("model").filter(|node| !is_null(*node)) else {
-            return;
-        };
+        let Some(node) = self.field("model") else { return };
         match node.as_str() {
             None => self.wrong_type("model", node, "a text"),
             // Full model names belong to a client and are passed on.
@@ -474,8 +436,7 @@ pub(super) fn unknown_client(
         Some(near) => format!("did you mean `{near}`? known clients: {}", clients.join(", ")),
         None => format!("known clients: {}", clients.join(", ")),
     };
-    Diagnostic::new(rules::portable::UNKNOWN_CLIENT, &document.source, span, message)
-        .with_help(help)
+    problem(rules::portable::UNKNOWN_CLIENT, &document.source, span, message, help)
 }
 
 /// Returns the reason why a name is invalid.
@@ -497,24 +458,26 @@ pub fn name_problem(name: &str) -> Option<&'static str> {
 }
 
 /// The position of a comma in a pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CommaPlace {
     Inside,
     Outside,
 }
 
-/// Returns whether a pattern has a comma inside or outside braces. A client that splits at commas
-/// reads `{a,b}` as two patterns.
-fn has_comma(pattern: &str, place: CommaPlace) -> bool {
+/// Returns where a pattern has commas: outside braces, or only inside. A client that splits at commas reads `{a,b}`
+/// as two patterns.
+fn comma_place(pattern: &str) -> Option<CommaPlace> {
     let mut depth = 0_usize;
-    pattern.chars().any(|character| {
+    let mut place = None;
+    for character in pattern.chars() {
         match character {
             '{' => depth += 1,
             '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => return Some(CommaPlace::Outside),
+            ',' => place = Some(CommaPlace::Inside),
             _ => {}
         }
-        character == ',' && (depth > 0) == (place == CommaPlace::Inside)
-    })
+    }
+    place
 }
 
 #[cfg(test)]

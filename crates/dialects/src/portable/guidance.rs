@@ -7,7 +7,7 @@ use std::sync::Arc;
 use brief_profiles::{COMPILED, OwnClients};
 use brief_syntax::system::{ReadError, System, config_directory, home_directory};
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, Source, Span, limits, rules};
+use brief_syntax::{Diagnostic, Source, limits, rules};
 
 use crate::answer::{Applied, Level, Name, Reason, Resolution, State};
 use crate::moment::Moment;
@@ -15,7 +15,7 @@ use crate::{Dialect, DialectGuidance, GuidanceText, LevelCount, Reader};
 
 use super::installed::{Installed, LOCK_NAME};
 use super::registry::{Registry, RegistryCollector};
-use super::{NAME, config};
+use super::{NAME, config, file_problem};
 
 /// The dialect of portable rules, skills, agents and bundles.
 #[derive(Debug, Clone, Copy)]
@@ -86,10 +86,8 @@ impl Locks {
             let source = Arc::new(Source::unread(lock));
             let help =
                 "upgrade `brief` if a newer one wrote it; else `brief sync` says what is wrong";
-            self.diagnostics.push(
-                Diagnostic::new(rules::project::UNREADABLE_LOCK, &source, Span::default(), message)
-                    .with_help(help),
-            );
+            let rule = rules::project::UNREADABLE_LOCK;
+            self.diagnostics.push(file_problem(rule, &source, message, help));
         }
     }
 }
@@ -142,12 +140,9 @@ struct RegistryFiles {
 
 impl Reader for RegistryFiles {
     fn visit(&mut self, visit: &Visit<'_>) {
-        if visit.slashed().is_empty()
-            && let Ok(bytes) = visit.read(config::FILE_NAME)
-        {
-            self.clients.extend(config::client_names(&bytes));
-        }
         if visit.slashed().is_empty() {
+            let configuration = visit.read(config::FILE_NAME).unwrap_or_default();
+            self.clients.extend(config::client_names(&configuration));
             let own = OwnClients::read(visit.top(), visit.root());
             self.clients.extend(own.clients.iter().map(|client| client.id.to_string()));
         }
@@ -170,7 +165,7 @@ impl Reader for RegistryFiles {
 pub const SCOPE: &str = "registry";
 
 /// Returns whether a path is below a directory, both with `/`.
-fn is_in(directory: &str, path: &str) -> bool {
+pub(super) fn is_in(directory: &str, path: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

@@ -3,6 +3,7 @@
 use brief_syntax::Span;
 use brief_syntax::markdown::{Link, decoded_destination, links};
 
+use super::guidance::is_in;
 use super::model::PortableItem;
 
 /// A link to a file of the item.
@@ -52,11 +53,8 @@ fn target(path: &str) -> LinkTarget {
     for name in path.split('/') {
         match name {
             "" | "." => {}
-            ".." => {
-                if names.pop().is_none() {
-                    return LinkTarget::Outside;
-                }
-            }
+            ".." if names.pop().is_none() => return LinkTarget::Outside,
+            ".." => {}
             name => names.push(name),
         }
     }
@@ -67,10 +65,7 @@ fn target(path: &str) -> LinkTarget {
 pub(super) fn exists(item: &PortableItem, path: &str) -> bool {
     path.is_empty()
         || path == item.kind().entrypoint()
-        || item.files().iter().any(|file| {
-            file.path == path
-                || file.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
-        })
+        || item.files().iter().any(|file| is_in(path, &file.path))
 }
 
 #[cfg(test)]

@@ -116,10 +116,14 @@ impl DependencyText {
 fn chosen(text: &str) -> Result<Vec<LockedDependency>, LockProblem> {
     let chosen = read_lock::<ChosenText>(text)?.dependency.into_iter().map(DependencyText::check);
     let chosen: Result<_, _> = chosen.collect();
-    chosen.map_err(|(mark, problem): (String, String)| {
-        let line = text.lines().position(|line| line.contains(&mark)).unwrap_or(0) + 1;
-        LockProblem::Invalid { line, problem }
+    chosen.map_err(|(mark, problem): (String, String)| LockProblem::Invalid {
+        line: line_with(text, &mark),
+        problem,
     })
+}
+
+fn line_with(text: &str, mark: &str) -> usize {
+    text.lines().position(|line| line.contains(mark)).unwrap_or(0) + 1
 }
 
 /// Reads the form that `brief sync` writes; `None` for any other form, valid or not.
@@ -144,17 +148,16 @@ fn by_lines(text: &str) -> Option<Vec<LockedFiles>> {
             _ if line.starts_with('#') => {}
             _ => {
                 let (key, value) = line.split_once(" = ")?;
-                match value {
-                    "[" => listed(&mut lines, |_| {})?,
-                    _ => {
-                        let value = plain(value)?;
-                        match key {
-                            "kind" if is_item => kind = Some(ItemKind::from_name(value)?),
-                            "name" if is_item => name = Some(value.to_owned()),
-                            "clients" | "files" => return None,
-                            _ => {}
-                        }
-                    }
+                if value == "[" {
+                    listed(&mut lines, |_| {})?;
+                    continue;
+                }
+                let value = plain(value)?;
+                match key {
+                    "kind" if is_item => kind = Some(ItemKind::from_name(value)?),
+                    "name" if is_item => name = Some(value.to_owned()),
+                    "clients" | "files" => return None,
+                    _ => {}
                 }
             }
         }
@@ -236,11 +239,8 @@ fn by_parser(text: &str) -> Result<Vec<LockedFiles>, LockProblem> {
     let mut items = Vec::new();
     for ItemText { kind, name, clients, files } in read_lock::<LockText>(text)?.item {
         let Some(kind) = ItemKind::from_name(&kind) else {
-            let line = text.lines().position(|line| line.contains(&kind)).unwrap_or(0) + 1;
-            return Err(LockProblem::Invalid {
-                line,
-                problem: format!("there is no kind `{kind}`"),
-            });
+            let (line, problem) = (line_with(text, &kind), format!("there is no kind `{kind}`"));
+            return Err(LockProblem::Invalid { line, problem });
         };
         let files: Vec<String> = files.iter().map(|entry| path_of(entry).to_owned()).collect();
         if !files.is_empty() {

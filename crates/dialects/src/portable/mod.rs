@@ -29,6 +29,10 @@ mod registry;
 pub mod scaffold;
 pub mod toml;
 
+use std::sync::Arc;
+
+use brief_syntax::{Diagnostic, Rule, Source, Span};
+
 pub use blocks::capability_of;
 pub use brief_profiles::USUAL as CLIENTS;
 pub use check::check;
@@ -49,3 +53,24 @@ pub use registry::{ClientDirectories, Registry, is_file_name, read, read_except,
 
 /// The name of the dialect.
 pub const NAME: &str = "portable";
+
+/// Returns a problem of a place in a file, with the advice.
+fn problem(
+    rule: Rule,
+    source: &Arc<Source>,
+    span: Span,
+    message: impl Into<String>,
+    help: impl Into<String>,
+) -> Diagnostic {
+    Diagnostic::new(rule, source, span, message).with_help(help)
+}
+
+/// Returns a problem of a whole file, with the advice.
+fn file_problem(
+    rule: Rule,
+    source: &Arc<Source>,
+    message: impl Into<String>,
+    help: impl Into<String>,
+) -> Diagnostic {
+    problem(rule, source, Span::default(), message, help)
+}

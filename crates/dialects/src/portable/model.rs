@@ -183,10 +183,7 @@ impl ItemDocument {
 
     /// Returns the fields of the front matter.
     pub fn fields(&self) -> Option<Mapping<'_>> {
-        match self.front.header.as_ref()?.yaml.root()?.value() {
-            Value::Mapping(mapping) => Some(mapping),
-            _ => None,
-        }
+        mapping_of(self.front.header.as_ref()?.yaml.root()?)
     }
 
     /// Returns a field.
@@ -206,19 +203,12 @@ impl ItemDocument {
 
     /// Returns the version in the metadata, as written.
     pub fn version(&self) -> Option<&str> {
-        match self.field("metadata")?.value() {
-            Value::Mapping(metadata) => metadata.get("version")?.as_str(),
-            _ => None,
-        }
+        mapping_of(self.field("metadata")?)?.get("version")?.as_str()
     }
 
-    /// Returns what an import recorded.
+    /// Returns what an import recorded about the original, in `metadata.imported`: an extension of ours.
     pub(super) fn imported(&self) -> Option<Mapping<'_>> {
-        let Value::Mapping(metadata) = self.field("metadata")?.value() else { return None };
-        match metadata.get("imported")?.value() {
-            Value::Mapping(imported) => Some(imported),
-            _ => None,
-        }
+        mapping_of(mapping_of(self.field("metadata")?)?.get("imported")?)
     }
 
     /// Returns the body.
@@ -234,6 +224,13 @@ impl ItemDocument {
     /// Returns the text of the front matter between the dashes.
     pub fn header(&self) -> Option<&str> {
         self.front.header.as_ref().map(|header| self.source.slice(header.span))
+    }
+}
+
+fn mapping_of(node: Node<'_>) -> Option<Mapping<'_>> {
+    match node.value() {
+        Value::Mapping(mapping) => Some(mapping),
+        _ => None,
     }
 }
 
@@ -392,36 +389,26 @@ impl PortableItem {
 
     /// Returns the path patterns of a rule; without any it always applies.
     pub fn scope_paths(&self) -> Vec<&str> {
-        let Some(Value::Mapping(scope)) = self.document.field("scope").map(Node::value) else {
-            return Vec::new();
-        };
-        scope.get("paths").and_then(list_of).unwrap_or_default()
-    }
-
-    /// Returns what an import recorded about the original, in `metadata.imported`: an extension of ours.
-    fn imported(&self) -> Option<Mapping<'_>> {
-        self.document.imported()
+        let scope = self.document.field("scope").and_then(mapping_of);
+        scope.and_then(|scope| list_of(scope.get("paths")?)).unwrap_or_default()
     }
 
     /// Returns whether bodies are written as they stand, as those of an imported file are.
     pub fn is_verbatim(&self) -> bool {
-        let body = self.imported().and_then(|imported| imported.get("body")).and_then(Node::as_str);
-        body == Some("verbatim")
+        let imported = self.document.imported();
+        imported.and_then(|imported| imported.get("body")?.as_str()) == Some("verbatim")
     }
 
     /// Returns whether a field that the format requires was not in the original, so that no client gets it.
     pub fn is_unsaid(&self, field: &str) -> bool {
-        let fields = self.imported().and_then(|imported| imported.get("unsaid")).and_then(list_of);
+        let imported = self.document.imported();
+        let fields = imported.and_then(|imported| list_of(imported.get("unsaid")?));
         fields.is_some_and(|fields| fields.contains(&field))
     }
 
     /// Returns the fields of a client as the original has them. They count as long as they mean what the item says.
     pub fn written(&self, client: &str) -> Option<Mapping<'_>> {
-        let Value::Mapping(clients) = self.imported()?.get("written")?.value() else { return None };
-        match clients.get(client)?.value() {
-            Value::Mapping(fields) => Some(fields),
-            _ => None,
-        }
+        mapping_of(mapping_of(self.document.imported()?.get("written")?)?.get(client)?)
     }
 
     /// Returns the mode of an agent.

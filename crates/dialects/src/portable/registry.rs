@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use brief_syntax::system::{FileKind, ReadError, System};
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
-use brief_syntax::{Diagnostic, Root, Rule, Source, Span, Target, TargetKind, rules};
+use brief_syntax::{Diagnostic, Root, Rule, Source, Target, TargetKind, rules};
 
-use super::foreign::{ForeignCollector, OutsidePlugin, PassedOver};
-use super::model::{Bundle, ItemId, ItemKind, ItemOrigin, Override, PortableItem, SupportFile};
-use super::{check, fields, parse};
+use super::foreign::{ForeignCollector, OutsidePlugin, PassedOver, join};
+use super::model::{Bundle, ItemId, ItemKind, Override, PortableItem, SupportFile};
+use super::{check, fields, file_problem, parse};
 
 /// Directories that clients read, which hold only generated files.
 const GENERATED: [&str; 3] = [".claude", ".github", ".opencode"];
@@ -140,7 +140,7 @@ pub fn read_source(
     let gaps = walk::whole_except(system, root, &top, ignored, &is_vendored, &mut visitor);
     let (collector, foreign) = state.into_inner();
     let mut registry = Registry { root: root.path().to_owned(), ..collector.collected() };
-    registry.items.retain(|item| !is_foreign(item) || !foreign.is_output(&item.slashed));
+    registry.items.retain(|item| !item.is_foreign() || !foreign.is_output(&item.slashed));
     foreign.finish(system, root, &mut registry);
     sort_and_check(&mut registry, clients);
     registry.diagnostics.extend(gaps.iter().map(unvisited));
@@ -161,8 +161,8 @@ fn unvisited(gap: &Gap) -> Diagnostic {
         GapReason::TooMany { limit } => format!("there are more than {limit} files"),
     };
     let message = format!("the directory cannot be read: {why}");
-    Diagnostic::new(rules::portable::UNREADABLE, &source, Span::default(), message)
-        .with_help("give yourself the permission, or ignore the directory in `.gitignore`")
+    let help = "give yourself the permission, or ignore the directory in `.gitignore`";
+    file_problem(rules::portable::UNREADABLE, &source, message, help)
 }
 
 /// Collects the files of a registry during a walk.
@@ -189,8 +189,7 @@ impl ItemDirectory {
     /// Reports a problem of the whole directory.
     fn refuse(&mut self, rule: Rule, message: String, help: &str) {
         if let Some((_, source)) = self.entrypoints.first() {
-            let diagnostic = Diagnostic::new(rule, source, Span::default(), message);
-            self.diagnostics.push(diagnostic.with_help(help));
+            self.diagnostics.push(file_problem(rule, source, message, help));
         }
     }
 }
@@ -226,11 +225,8 @@ impl RegistryCollector {
             for entry in entries.iter().filter(|entry| entry.name.to_str().is_none()) {
                 let name = entry.name.to_string_lossy();
                 let message = format!("`{name}` cannot be written on every system");
-                directory.refuse(
-                    rules::portable::UNPORTABLE_FILE_NAME,
-                    message,
-                    "give the file another name",
-                );
+                let help = "give the file another name";
+                directory.refuse(rules::portable::UNPORTABLE_FILE_NAME, message, help);
             }
         }
     }
@@ -332,11 +328,8 @@ impl RegistryCollector {
                 FileKind::Directory => {}
                 FileKind::Link | FileKind::Other => {
                     let message = format!("`{path}` is {}, which does not travel", kind.noun());
-                    directory.refuse(
-                        rules::portable::NOT_A_FILE,
-                        message,
-                        "put the file itself there",
-                    );
+                    let help = "put the file itself there";
+                    directory.refuse(rules::portable::NOT_A_FILE, message, help);
                 }
             }
         }
@@ -346,11 +339,8 @@ impl RegistryCollector {
         let path = visit.path_of(name);
         match visit.read(name) {
             Ok(bytes) => {
-                let slashed = match visit.slashed() {
-                    "" => name.to_owned(),
-                    directory => format!("{directory}/{name}"),
-                };
-                self.bundles.push((Arc::new(Source::from_bytes(path, bytes)), slashed));
+                let source = Arc::new(Source::from_bytes(path, bytes));
+                self.bundles.push((source, join(visit.slashed(), name)));
             }
             Err(error) => self.diagnostics.push(unreadable(&path, &error)),
         }
@@ -374,9 +364,8 @@ impl RegistryCollector {
             }
             registry.diagnostics.append(&mut directory.diagnostics);
         }
-        for (source, slashed) in self.bundles {
-            registry.bundles.push(bundle(&source, slashed));
-        }
+        let bundles = self.bundles.into_iter();
+        registry.bundles.extend(bundles.map(|(source, slashed)| bundle(&source, slashed)));
         registry
     }
 }
@@ -395,7 +384,7 @@ fn sort_and_check(registry: &mut Registry, clients: &[&str]) {
 /// keeps the directory's or the file's name if that one is invalid or if another item has it.
 pub(super) fn name_as_people_do(items: &mut [PortableItem]) {
     let own_name = |item: &PortableItem| {
-        let name = item.document.text("name").filter(|_| is_foreign(item))?;
+        let name = item.document.text("name").filter(|_| item.is_foreign())?;
         fields::name_problem(name).is_none().then(|| name.to_owned())
     };
     let mut wanted: BTreeMap<ItemId, usize> = BTreeMap::new();
@@ -453,7 +442,7 @@ fn item(
 }
 
 fn bundle(source: &Arc<Source>, slashed: String) -> Bundle {
-    let name = slashed.rsplit('/').next().unwrap_or_default().to_owned();
+    let name = last_name(&slashed).to_owned();
     let (stem, parsed) = match name.strip_suffix(YAML_BUNDLE_SUFFIX) {
         Some(stem) => (stem, parse::yaml_document(source)),
         None => (name.strip_suffix(BUNDLE_SUFFIX).unwrap_or(&name), parse::document(source)),
@@ -525,14 +514,14 @@ fn standing(slashed: &str, kind: ItemKind, source: &Source, takes_clients: bool)
 
 fn misplaced(kind: ItemKind, source: &Arc<Source>) -> Diagnostic {
     let message = format!("the {kind} has no directory of its own");
-    Diagnostic::new(rules::portable::MISPLACED_ITEM, source, Span::default(), message)
-        .with_help(format!("move it to `{}/<name>/{}`", kind.folder(), kind.entrypoint()))
+    let help = format!("move it to `{}/<name>/{}`", kind.folder(), kind.entrypoint());
+    file_problem(rules::portable::MISPLACED_ITEM, source, message, help)
 }
 
 fn without_entrypoint(kind: ItemKind, source: &Arc<Source>) -> Diagnostic {
     let message = format!("there is no `{}` that this file could belong to", kind.entrypoint());
-    Diagnostic::new(rules::portable::MISSING_ENTRYPOINT, source, Span::default(), message)
-        .with_help("add the entrypoint, or correct the name of this file")
+    let help = "add the entrypoint, or correct the name of this file";
+    file_problem(rules::portable::MISSING_ENTRYPOINT, source, message, help)
 }
 
 /// Returns whether an item is in a directory for generated files.
@@ -546,14 +535,9 @@ pub(super) fn kind_of_place(item: &PortableItem) -> Option<ItemKind> {
     kind.filter(|kind| kind.is_of_document())
 }
 
-/// Returns whether an item was written for another format.
-pub(super) fn is_foreign(item: &PortableItem) -> bool {
-    item.origin != ItemOrigin::Portable
-}
-
 fn unreadable(path: &Path, error: &ReadError) -> Diagnostic {
     let source = Arc::new(Source::unread(path));
     let message = format!("the file cannot be read: {error}");
-    Diagnostic::new(rules::portable::UNREADABLE, &source, Span::default(), message)
-        .with_help("an item is made of regular files of at most 1 MiB of text")
+    let help = "an item is made of regular files of at most 1 MiB of text";
+    file_problem(rules::portable::UNREADABLE, &source, message, help)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::suggestion;
 use brief_syntax::{Diagnostic, Source, Span, rules};
 use toml_edit::{Document, Item, TableLike};
 
@@ -37,20 +37,16 @@ pub struct TomlEntry<'t> {
 
 /// Parses a file; invalid TOML is a diagnostic.
 pub fn parse(source: &Arc<Source>, diagnostics: &mut Vec<Diagnostic>) -> Option<Document<String>> {
-    match Document::parse(source.text().trim_start_matches('\u{feff}').to_owned()) {
+    let text = source.text().trim_start_matches('\u{feff}');
+    match Document::parse(text.to_owned()) {
         Ok(document) => Some(document),
         Err(error) => {
-            let skipped = source.text().len() - source.text().trim_start_matches('\u{feff}').len();
+            let skipped = source.text().len() - text.len();
             let span = error.span().unwrap_or_default();
             let span = Span::new(span.start + skipped, span.end + skipped);
-            let message = format!("the file is not TOML: {}", error.message());
-            let message = message.replace('\n', ", ");
-            diagnostics.push(Diagnostic::new(
-                rules::portable::INVALID_CONFIG,
-                source,
-                span,
-                message,
-            ));
+            let message = format!("the file is not TOML: {}", error.message().replace('\n', ", "));
+            let rule = rules::portable::INVALID_CONFIG;
+            diagnostics.push(Diagnostic::new(rule, source, span, message));
             None
         }
     }
@@ -84,10 +80,8 @@ impl<'t> TomlEntry<'t> {
     /// Returns the diagnostic for an unknown key.
     pub fn unknown(&self, known: &[&str]) -> TomlProblem {
         let message = format!("`{}`: there is no such key", self.path);
-        let help = match nearest(self.key, known) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("keys are {}", known.join(", ")),
-        };
+        let help = suggestion(self.key, known);
+        let help = help.unwrap_or_else(|| format!("keys are {}", known.join(", ")));
         let diagnostic =
             Diagnostic::new(rules::portable::INVALID_CONFIG, self.source, self.span, message);
         Box::new(diagnostic.with_help(help))
@@ -104,10 +98,8 @@ impl<'t> TomlEntry<'t> {
         let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
         found.ok_or_else(|| {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            let help = match nearest(text, &known) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("use one of {}", known.join(", ")),
-            };
+            let help = suggestion(text, &known);
+            let help = help.unwrap_or_else(|| format!("use one of {}", known.join(", ")));
             self.wrong(&format!("`{text}` means nothing here"), &help)
         })
     }

@@ -13,10 +13,21 @@ use crate::agents::{AgentFormat, format_of};
 use super::super::model::{ItemDocument, ItemKind};
 
 /// Names of directories whose files are items of one kind.
-const RULES: [&str; 3] = ["rules", "instructions", "steering"];
-const SKILLS: [&str; 2] = ["skills", "skill"];
-const AGENTS: [&str; 5] = ["agents", "agent", "subagents", "chatmodes", "droids"];
-const COMMANDS: [&str; 4] = ["commands", "command", "prompts", "workflows"];
+const FOLDERS: [(ItemKind, &[&str]); 4] = [
+    (ItemKind::Rule, &["rules", "instructions", "steering"]),
+    (ItemKind::Skill, &["skills", "skill"]),
+    (ItemKind::Agent, &["agents", "agent", "subagents", "chatmodes", "droids"]),
+    (ItemKind::Command, &["commands", "command", "prompts", "workflows"]),
+];
+
+/// Endings that belong to one client, with the kind of the items.
+const ENDINGS: [(&str, ItemKind, &str); 5] = [
+    (".mdc", ItemKind::Rule, "cursor"),
+    (".instructions.md", ItemKind::Rule, "copilot"),
+    (".chatmode.md", ItemKind::Agent, "copilot"),
+    (".agent.md", ItemKind::Agent, "copilot"),
+    (".prompt.md", ItemKind::Command, "copilot-vscode"),
+];
 
 /// Names of directories whose Markdown files are pages, tests or templates.
 const DOCUMENTS: [&str; 14] = [
@@ -69,7 +80,7 @@ const TOPICS: [&str; 11] = [
     "skill",
 ];
 
-/// Fields of pages that a generator of web sites reads.
+/// FieldNames of pages that a generator of web sites reads.
 const PAGE_FIELDS: [&str; 14] = [
     "layout",
     "sidebar_position",
@@ -87,7 +98,7 @@ const PAGE_FIELDS: [&str; 14] = [
     "has_children",
 ];
 
-/// Fields that only agents have, beside a name and a description.
+/// FieldNames that only agents have, beside a name and a description.
 const AGENT_FIELDS: [&str; 12] = [
     "tools",
     "model",
@@ -103,7 +114,7 @@ const AGENT_FIELDS: [&str; 12] = [
     "temperature",
 ];
 
-/// Fields that only commands have.
+/// FieldNames that only commands have.
 const COMMAND_FIELDS: [&str; 6] = [
     "argument-hint",
     "allowed-tools",
@@ -126,7 +137,7 @@ const OTHER: &str = "its front matter has no field that a client reads in rules"
 
 /// A file that is an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Judgement {
+pub(super) struct ItemEvidence {
     pub(super) kind: ItemKind,
     /// The client that it was written for.
     pub(super) client: &'static str,
@@ -134,53 +145,33 @@ pub(super) struct Judgement {
     pub(super) is_certain: bool,
 }
 
-/// The kind that a directory is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Folder {
-    Rules,
-    Skills,
-    Agents,
-    Commands,
-}
-
-impl Folder {
-    fn of(name: &str) -> Option<Folder> {
-        [
-            (&RULES[..], Folder::Rules),
-            (&SKILLS, Folder::Skills),
-            (&AGENTS, Folder::Agents),
-            (&COMMANDS, Folder::Commands),
-        ]
-        .into_iter()
-        .find_map(|(names, folder)| names.contains(&name).then_some(folder))
-    }
+/// Returns the kind that a directory of a name is for.
+fn kind_of_folder(name: &str) -> Option<ItemKind> {
+    FOLDERS.iter().find(|(_, names)| names.contains(&name)).map(|(kind, _)| *kind)
 }
 
 /// The directory of a file: the client and the kind that it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ItemPlace {
     client: Option<&'static str>,
-    folder: Option<Folder>,
+    folder: Option<ItemKind>,
     /// True below a directory of pages, tests or templates.
     is_documents: bool,
     /// True in a directory of recipes.
     is_recipes: bool,
 }
 
-impl Place {
-    pub(super) fn of(directory: &str) -> Place {
+impl ItemPlace {
+    pub(super) fn of(directory: &str) -> ItemPlace {
         let is_recipes = directory.split('/').any(|name| name == "recipes");
-        let mut place = Place { client: None, folder: None, is_documents: false, is_recipes };
+        let mut place = ItemPlace { client: None, folder: None, is_documents: false, is_recipes };
         for name in directory.split('/').filter(|name| !name.is_empty()) {
             if let Some(client) = client_of(name) {
                 // A template of a project has the real files of a client in it.
-                place =
-                    Place { client: Some(client), folder: None, is_documents: false, is_recipes };
-                if name == ".clinerules" {
-                    place.folder = Some(Folder::Rules);
-                }
-            } else if let Some(folder) = Folder::of(name) {
-                place.folder = Some(folder);
+                let folder = (name == ".clinerules").then_some(ItemKind::Rule);
+                place = ItemPlace { client: Some(client), folder, is_documents: false, is_recipes };
+            } else if let Some(kind) = kind_of_folder(name) {
+                place.folder = Some(kind);
             } else {
                 let name = name.to_ascii_lowercase();
                 let is_category = place.folder.is_some() && !NEVER_ITEMS.contains(&name.as_str());
@@ -200,11 +191,10 @@ impl Place {
     /// Returns whether a file without a header may be an item here.
     pub(super) fn is_for_items(&self, name: &str) -> bool {
         match ending(name) {
-            "toml" => return self.folder == Some(Folder::Commands),
-            "yaml" => return self.is_recipes,
-            _ => {}
+            "toml" => self.folder == Some(ItemKind::Command),
+            "yaml" => self.is_recipes,
+            _ => has_own_ending(name) || self.folder.is_some_and(|kind| kind != ItemKind::Skill),
         }
-        has_own_ending(name) || self.folder.is_some_and(|folder| folder != Folder::Skills)
     }
 }
 
@@ -234,7 +224,7 @@ pub(in crate::portable) fn is_in_client_directory(slashed: &str) -> bool {
 pub(super) fn kind_folder(slashed: &str) -> Option<&str> {
     let mut above = slashed;
     while let Some((directory, _)) = above.rsplit_once('/') {
-        if Folder::of(directory.rsplit('/').next().unwrap_or_default()).is_some() {
+        if kind_of_folder(directory.rsplit('/').next().unwrap_or_default()).is_some() {
             return Some(directory);
         }
         above = directory;
@@ -244,9 +234,7 @@ pub(super) fn kind_folder(slashed: &str) -> Option<&str> {
 
 /// Returns whether the ending of a name belongs to one client.
 fn has_own_ending(name: &str) -> bool {
-    [".mdc", ".instructions.md", ".agent.md", ".chatmode.md", ".prompt.md"]
-        .iter()
-        .any(|ending| name.ends_with(ending))
+    ENDINGS.iter().any(|(ending, ..)| name.ends_with(ending))
 }
 
 /// Returns the part of a name after its last point.
@@ -260,17 +248,14 @@ pub fn is_candidate_name(name: &str) -> bool {
 }
 
 /// Returns whether a file may be an item in its directory, by its ending.
-pub(super) fn is_worth_reading(place: &Place, name: &str) -> bool {
+pub(super) fn is_worth_reading(place: &ItemPlace, name: &str) -> bool {
     ending(name) != "yaml" || place.is_recipes
 }
 
 /// Returns whether a file is a page about its directory.
-pub(super) fn is_page(place: &Place, name: &str) -> bool {
-    let stem = name
-        .strip_suffix(".md")
-        .or_else(|| name.strip_suffix(".mdc"))
-        .unwrap_or(name)
-        .to_ascii_lowercase();
+pub(super) fn is_page(place: &ItemPlace, name: &str) -> bool {
+    let stem = name.strip_suffix(".md").or_else(|| name.strip_suffix(".mdc")).unwrap_or(name);
+    let stem = stem.to_ascii_lowercase();
     // `README.zh-CN.md` is a translation.
     let first = stem.split('.').next().unwrap_or_default();
     let is_topic = place.folder.is_some() && !place.is_documents && name.starts_with(first);
@@ -279,8 +264,8 @@ pub(super) fn is_page(place: &Place, name: &str) -> bool {
 }
 
 /// Judges a file. The error is the reason why a file in a directory of items is none, if it has one.
-pub(super) fn judge(place: &Place, name: &str, document: &ItemDocument) -> Verdict {
-    let fields = Fields::of(document);
+pub(super) fn judge(place: &ItemPlace, name: &str, document: &ItemDocument) -> Verdict {
+    let fields = FieldNames::of(document);
     if fields.has(&["schema"]) {
         return Err(None);
     }
@@ -295,8 +280,8 @@ pub(super) fn judge(place: &Place, name: &str, document: &ItemDocument) -> Verdi
         "yaml" => return recipe(place, document),
         _ => {}
     }
-    if let Some((kind, client)) = by_ending(place, name, document)? {
-        return Ok(certain(kind, client));
+    if let Some(item) = by_ending(place, name, document)? {
+        return Ok(item);
     }
     // rulesync has rules, agents and commands with fields of its own.
     if fields.has(&["targets"]) && place.client.is_none() && place.folder.is_some() {
@@ -306,55 +291,45 @@ pub(super) fn judge(place: &Place, name: &str, document: &ItemDocument) -> Verdi
         return Err(place.folder.filter(|_| !place.is_documents).map(|_| PAGE));
     }
     match place.folder {
-        Some(Folder::Rules) => rule(place, &fields, document),
-        Some(Folder::Agents) => agent(place, &fields, document),
-        Some(Folder::Commands) => command(place, &fields, document),
-        Some(Folder::Skills) => Err(None),
+        Some(ItemKind::Rule) => rule(place, &fields, document),
+        Some(ItemKind::Agent) => agent(place, &fields, document),
+        Some(ItemKind::Command) => command(place, &fields, document),
+        Some(ItemKind::Skill) => Err(None),
         None => anywhere(place, &fields),
     }
 }
 
 /// An item, or the reason why a file in a directory of items is none, if it has one.
-type Verdict = Result<Judgement, Option<&'static str>>;
+type Verdict = Result<ItemEvidence, Option<&'static str>>;
 
-fn certain(kind: ItemKind, client: &'static str) -> Judgement {
-    Judgement { kind, client, is_certain: true }
+fn certain(kind: ItemKind, client: &'static str) -> ItemEvidence {
+    ItemEvidence { kind, client, is_certain: true }
 }
-
-type Found = Option<(ItemKind, &'static str)>;
 
 /// Judges by an ending that belongs to one client.
 fn by_ending(
-    place: &Place,
+    place: &ItemPlace,
     name: &str,
     document: &ItemDocument,
-) -> Result<Found, Option<&'static str>> {
-    let own = |client| place.client.unwrap_or(client);
-    let found = if ending(name) == "mdc" {
-        (ItemKind::Rule, place.client.filter(|client| *client == "trae").unwrap_or("cursor"))
-    } else if name.ends_with(".instructions.md") {
-        (ItemKind::Rule, "copilot")
-    } else if name.ends_with(".chatmode.md") {
-        (ItemKind::Agent, "copilot")
-    } else if name.ends_with(".agent.md") {
-        match format_of(&document.source) {
-            AgentFormat::AgentFile if !is_in(place, "copilot") => return Err(Some(AGENT_FILE)),
-            _ => (ItemKind::Agent, own("copilot")),
+) -> Result<Option<ItemEvidence>, Option<&'static str>> {
+    let known = ENDINGS.iter().find(|(ending, ..)| name.ends_with(ending));
+    let Some(&(ending, kind, usual)) = known else { return Ok(None) };
+    let client = match (ending, place.client) {
+        (".mdc", Some("trae")) => "trae",
+        (".agent.md", client) => {
+            let is_agent_file = format_of(&document.source) == AgentFormat::AgentFile;
+            if is_agent_file && client != Some("copilot") {
+                return Err(Some(AGENT_FILE));
+            }
+            client.unwrap_or(usual)
         }
-    } else if name.ends_with(".prompt.md") {
-        (ItemKind::Command, "copilot-vscode")
-    } else {
-        return Ok(None);
+        _ => usual,
     };
-    Ok(Some(found))
-}
-
-fn is_in(place: &Place, client: &str) -> bool {
-    place.client == Some(client)
+    Ok(Some(certain(kind, client)))
 }
 
 /// The client whose fields a rule has.
-fn rule_client(fields: &Fields) -> Option<&'static str> {
+fn rule_client(fields: &FieldNames) -> Option<&'static str> {
     [
         ("alwaysapply", "cursor"),
         ("globs", "cursor"),
@@ -367,16 +342,16 @@ fn rule_client(fields: &Fields) -> Option<&'static str> {
     .find_map(|(field, client)| fields.has(&[field]).then_some(client))
 }
 
-fn rule(place: &Place, fields: &Fields, document: &ItemDocument) -> Verdict {
+fn rule(place: &ItemPlace, fields: &FieldNames, document: &ItemDocument) -> Verdict {
     // Claude Code takes a rule without fields for all files; nearly any text could be one.
     let is_plain =
-        document.header().is_none() || fields.count > 0 && fields.are(&["name", "description"]);
+        document.header().is_none() || !fields.0.is_empty() && fields.are(&["name", "description"]);
     match (place.client, rule_client(fields)) {
         (Some(client), _) if reads_rules(client) => Ok(certain(ItemKind::Rule, client)),
         (_, Some(client)) if !place.is_documents => Ok(certain(ItemKind::Rule, client)),
         _ if place.is_documents => Err(None),
         (None, _) if is_plain => {
-            Ok(Judgement { kind: ItemKind::Rule, client: "claude", is_certain: false })
+            Ok(ItemEvidence { kind: ItemKind::Rule, client: "claude", is_certain: false })
         }
         _ => Err(Some(OTHER)),
     }
@@ -398,7 +373,7 @@ fn reads_rules(client: &str) -> bool {
     })
 }
 
-fn agent(place: &Place, fields: &Fields, document: &ItemDocument) -> Verdict {
+fn agent(place: &ItemPlace, fields: &FieldNames, document: &ItemDocument) -> Verdict {
     if document.header().is_none() {
         return Err((!place.is_documents).then_some(NO_HEADER));
     }
@@ -408,28 +383,22 @@ fn agent(place: &Place, fields: &Fields, document: &ItemDocument) -> Verdict {
     if place.is_documents && !fields.has(&AGENT_FIELDS) {
         return Err(None);
     }
-    Ok(certain(
-        ItemKind::Agent,
-        place.client.filter(|_| !is_in(place, "codex")).unwrap_or(agent_client(fields)),
-    ))
+    let client = place.client.filter(|client| *client != "codex");
+    Ok(certain(ItemKind::Agent, client.unwrap_or(agent_client(fields))))
 }
 
 /// The client whose fields an agent has.
-fn agent_client(fields: &Fields) -> &'static str {
-    match () {
-        () if fields.has(&["mode", "permission", "temperature", "steps"])
-            && !fields.has(&["name"]) =>
-        {
-            "opencode"
-        }
-        () if fields.has(&["handoffs", "mcp-servers", "target", "infer", "argument-hint"]) => {
-            "copilot"
-        }
-        () => "claude",
+fn agent_client(fields: &FieldNames) -> &'static str {
+    if fields.has(&["mode", "permission", "temperature", "steps"]) && !fields.has(&["name"]) {
+        "opencode"
+    } else if fields.has(&["handoffs", "mcp-servers", "target", "infer", "argument-hint"]) {
+        "copilot"
+    } else {
+        "claude"
     }
 }
 
-fn command(place: &Place, fields: &Fields, document: &ItemDocument) -> Verdict {
+fn command(place: &ItemPlace, fields: &FieldNames, document: &ItemDocument) -> Verdict {
     let client = match place.client {
         None | Some("codex") => "claude",
         Some("copilot") => "copilot-vscode",
@@ -438,34 +407,32 @@ fn command(place: &Place, fields: &Fields, document: &ItemDocument) -> Verdict {
     let body = document.body();
     let takes_arguments =
         ["$ARGUMENTS", "${input:", "{{args}}", "$1"].iter().any(|mark| body.contains(mark));
-    let is_described = fields.has(&["description"]);
     if fields.has(&COMMAND_FIELDS) || takes_arguments || place.client.is_some() {
         return Ok(certain(ItemKind::Command, client));
     }
     if place.is_documents {
         return Err(None);
     }
-    Ok(Judgement { kind: ItemKind::Command, client, is_certain: is_described })
+    let is_certain = fields.has(&["description"]);
+    Ok(ItemEvidence { kind: ItemKind::Command, client, is_certain })
 }
 
 /// Judges a command of Gemini CLI or Qwen Code, which is TOML with a prompt.
-fn toml_command(place: &Place, document: &ItemDocument) -> Verdict {
+fn toml_command(place: &ItemPlace, document: &ItemDocument) -> Verdict {
     let client = match place.client {
         Some(client @ ("gemini" | "qwen")) => client,
         Some(_) => return Err(None),
         None => "gemini",
     };
-    let is_command = document.source.text().parse::<toml_edit::DocumentMut>().is_ok_and(|table| {
-        table
-            .get("prompt")
-            .and_then(toml_edit::Item::as_str)
-            .is_some_and(|prompt| !prompt.trim().is_empty())
+    let is_command = toml_edit::Document::parse(document.source.text()).is_ok_and(|table| {
+        let prompt = table.get("prompt").and_then(toml_edit::Item::as_str);
+        prompt.is_some_and(|prompt| !prompt.trim().is_empty())
     });
     if is_command { Ok(certain(ItemKind::Command, client)) } else { Err(None) }
 }
 
 /// Judges a recipe of Goose, which is YAML with a title, a description and a prompt.
-fn recipe(place: &Place, document: &ItemDocument) -> Verdict {
+fn recipe(place: &ItemPlace, document: &ItemDocument) -> Verdict {
     let whole = FrontMatter::whole(&document.source);
     let root = whole.header.as_ref().and_then(|header| header.yaml.root());
     let Some(Value::Mapping(fields)) = root.map(Node::value) else { return Err(None) };
@@ -484,7 +451,7 @@ fn recipe(place: &Place, document: &ItemDocument) -> Verdict {
 }
 
 /// Judges a file in a directory of no kind, such as `categories/NAME`.
-fn anywhere(place: &Place, fields: &Fields) -> Verdict {
+fn anywhere(place: &ItemPlace, fields: &FieldNames) -> Verdict {
     if place.is_documents {
         return Err(None);
     }
@@ -493,9 +460,9 @@ fn anywhere(place: &Place, fields: &Fields) -> Verdict {
         // Skills have `allowed-tools` and no tools or colour; their entry files have names of their own.
         let is_certain =
             fields.has(&["tools", "model", "color", "permissionmode", "disallowedtools"]);
-        let may_be = is_certain || fields.count == 2;
+        let may_be = is_certain || fields.0.len() == 2;
         return if may_be && !fields.has(&["allowed-tools", "metadata", "license"]) {
-            Ok(Judgement { kind: ItemKind::Agent, client, is_certain })
+            Ok(ItemEvidence { kind: ItemKind::Agent, client, is_certain })
         } else {
             Err(None)
         };
@@ -513,30 +480,26 @@ fn anywhere(place: &Place, fields: &Fields) -> Verdict {
 }
 
 /// The names of the fields of a header, in lower case.
-struct Fields {
-    names: Vec<String>,
-    count: usize,
-}
+struct FieldNames(Vec<String>);
 
-impl Fields {
-    fn of(document: &ItemDocument) -> Fields {
-        let names: Vec<String> = match document.fields() {
+impl FieldNames {
+    fn of(document: &ItemDocument) -> FieldNames {
+        FieldNames(match document.fields() {
             Some(fields) => {
                 fields.fields().map(|field| field.name().to_ascii_lowercase()).collect()
             }
             // A header that no parser takes still shows what the file is.
             None => document.header().unwrap_or_default().lines().filter_map(key).collect(),
-        };
-        Fields { count: names.len(), names }
+        })
     }
 
     /// Returns whether there are no others than these.
     fn are(&self, wanted: &[&str]) -> bool {
-        self.names.iter().all(|name| wanted.contains(&name.as_str()))
+        self.0.iter().all(|name| wanted.contains(&name.as_str()))
     }
 
     fn has(&self, wanted: &[&str]) -> bool {
-        self.names.iter().any(|name| wanted.contains(&name.as_str()))
+        self.0.iter().any(|name| wanted.contains(&name.as_str()))
     }
 }
 
@@ -550,9 +513,6 @@ fn has_placeholder_name(document: &ItemDocument) -> bool {
 /// Returns the key of a line such as `name: value`.
 fn key(line: &str) -> Option<String> {
     let (key, _) = line.split_once(':')?;
-    let is_key = |key: &str| {
-        !key.is_empty()
-            && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
-    };
-    is_key(key).then(|| key.to_ascii_lowercase())
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    (!key.is_empty() && key.bytes().all(is_part)).then(|| key.to_ascii_lowercase())
 }

@@ -5,6 +5,8 @@
 
 use serde_json::{Map, Value};
 
+use super::join;
+
 /// The client that a manifest is for, and whether it lists plugins or is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ManifestRole {
@@ -16,34 +18,27 @@ pub(super) enum ManifestRole {
 
 /// Returns the role of a file, and the directory that its paths begin at.
 pub(super) fn role(directory: &str, name: &str) -> Option<(ManifestRole, String)> {
-    let above = |path: &str, steps: usize| {
-        let mut path = path;
-        for _ in 0..steps {
-            path = path.rsplit_once('/').map_or("", |(above, _)| above);
-        }
-        path.to_owned()
+    // The directory around one that ends in these names.
+    let above = |ending: &&str| {
+        let above = directory.strip_suffix(*ending)?;
+        above.strip_suffix('/').or(above.is_empty().then_some(""))
     };
-    let ends = |ending: &str| directory == ending || directory.ends_with(&format!("/{ending}"));
-    let is_own =
-        [".claude-plugin", ".cursor-plugin", ".codex-plugin", ".factory-plugin", ".plugin"];
-    match name {
-        "plugin.json" if is_own.iter().any(|own| ends(own)) => {
-            Some((ManifestRole::Plugin, above(directory, 1)))
-        }
-        "plugin.json" if ends(".github/plugin") => {
-            Some((ManifestRole::Plugin, above(directory, 2)))
-        }
-        "plugin.json" | "gemini-extension.json" => {
-            Some((ManifestRole::Plugin, directory.to_owned()))
-        }
-        "marketplace.json" if is_own.iter().any(|own| ends(own)) => {
-            Some((ManifestRole::Marketplace, above(directory, 1)))
-        }
-        "marketplace.json" if ends(".github/plugin") || ends(".agents/plugins") => {
-            Some((ManifestRole::Marketplace, above(directory, 2)))
-        }
-        _ => None,
-    }
+    let own = [
+        ".claude-plugin",
+        ".cursor-plugin",
+        ".codex-plugin",
+        ".factory-plugin",
+        ".plugin",
+        ".github/plugin",
+    ];
+    let own = own.iter().find_map(above);
+    let (role, base) = match name {
+        "plugin.json" => (ManifestRole::Plugin, own.unwrap_or(directory)),
+        "gemini-extension.json" => (ManifestRole::Plugin, directory),
+        "marketplace.json" => (ManifestRole::Marketplace, own.or(above(&".agents/plugins"))?),
+        _ => return None,
+    };
+    Some((role, base.to_owned()))
 }
 
 /// A plugin, as a manifest describes it.
@@ -131,16 +126,12 @@ fn texts(value: Option<&Value>, list: &mut Vec<String>) {
     match value {
         Some(Value::String(text)) => list.push(text.clone()),
         Some(Value::Array(values)) => {
-            let values = values.iter();
-            let path = |value: &Value| match value {
-                Value::String(text) => Some(text.clone()),
-                Value::Object(fields) => {
-                    let path = fields.get("path").or_else(|| fields.get("source"))?;
-                    path.as_str().map(str::to_owned)
-                }
-                _ => None,
+            let path = |value: &Value| {
+                let own = value.as_str();
+                let path = own.or_else(|| value.get("path").or(value.get("source"))?.as_str())?;
+                Some(path.to_owned())
             };
-            list.extend(values.filter_map(path));
+            list.extend(values.iter().filter_map(path));
         }
         _ => {}
     }
@@ -183,11 +174,8 @@ fn of_object(base: &str, source: &Map<String, Value>) -> PluginPlace {
             PluginPlace::Outside { place: repository.to_owned(), address: Some(address) }
         }
         None => {
-            let package = text("package").unwrap_or_default();
-            PluginPlace::Outside {
-                place: format!("{kind} {package}").trim().to_owned(),
-                address: None,
-            }
+            let place = format!("{kind} {}", text("package").unwrap_or_default());
+            PluginPlace::Outside { place: place.trim().to_owned(), address: None }
         }
     }
 }
@@ -202,27 +190,15 @@ pub(super) fn below(base: &str, path: &str) -> Option<String> {
         return None;
     }
     let mut names: Vec<&str> = Vec::new();
-    // Steps upwards never lead out of the directory that the manifest is in.
-    let mut own = 0_usize;
     for name in path.split(['/', '\\']) {
         match name {
             "" | "." => {}
-            ".." => {
-                own = own.checked_sub(1)?;
-                names.pop();
-            }
-            name => {
-                own += 1;
-                names.push(name);
-            }
+            // Steps upwards never lead out of the directory that the manifest is in.
+            ".." => _ = names.pop()?,
+            name => names.push(name),
         }
     }
-    let path = names.join("/");
-    Some(match (base.is_empty(), path.is_empty()) {
-        (true, _) => path,
-        (false, true) => base.to_owned(),
-        (false, false) => format!("{base}/{path}"),
-    })
+    Some(if names.is_empty() { base.to_owned() } else { join(base, &names.join("/")) })
 }
 
 #[cfg(test)]

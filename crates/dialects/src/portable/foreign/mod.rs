@@ -23,7 +23,7 @@ use super::model::{ItemDocument, ItemId, ItemKind, ItemOrigin, PortableItem};
 use super::parse;
 use super::registry::Registry;
 
-use evidence::{Judgement, Place};
+use evidence::{ItemEvidence, ItemPlace};
 use plugins::PluginFiles;
 
 pub use evidence::is_candidate_name;
@@ -44,9 +44,9 @@ pub struct PassedOver {
 /// Collects the files of a source that were written for one client.
 #[derive(Debug, Default)]
 pub(super) struct ForeignCollector {
-    found: Vec<FoundFile>,
+    found: Vec<ForeignFile>,
     /// Files that count if others beside them do.
-    doubtful: Vec<FoundFile>,
+    doubtful: Vec<ForeignFile>,
     left_out: Vec<PassedOver>,
     plugins: PluginFiles,
     /// The files that `brief` has written there, by the lock of the source.
@@ -55,8 +55,8 @@ pub(super) struct ForeignCollector {
 
 /// A file that is an item.
 #[derive(Debug)]
-struct FoundFile {
-    judgement: Judgement,
+struct ForeignFile {
+    judgement: ItemEvidence,
     slashed: String,
     document: ItemDocument,
     diagnostics: Vec<Diagnostic>,
@@ -92,12 +92,9 @@ impl ForeignCollector {
         if self.outputs.contains(&slashed) {
             return;
         }
-        let place = Place::of(visit.slashed());
+        let place = ItemPlace::of(visit.slashed());
         // A repository may have thousands of files in YAML.
-        if !evidence::is_worth_reading(&place, name) {
-            return;
-        }
-        if evidence::is_page(&place, name) {
+        if !evidence::is_worth_reading(&place, name) || evidence::is_page(&place, name) {
             return;
         }
         let bytes = match visit.read(name) {
@@ -122,17 +119,15 @@ impl ForeignCollector {
         }
         let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
         let (document, diagnostics) = parse::document(&source);
-        let judgement = evidence::judge(&place, name, &document);
-        let (list, judgement) = match judgement {
-            Ok(judgement) if judgement.is_certain => (&mut self.found, judgement),
-            Ok(judgement) => (&mut self.doubtful, judgement),
-            Err(Some(reason)) => {
-                self.left_out.push(PassedOver { path: slashed, reason });
-                return;
+        match evidence::judge(&place, name, &document) {
+            Ok(judgement) => {
+                let is_certain = judgement.is_certain;
+                let list = if is_certain { &mut self.found } else { &mut self.doubtful };
+                list.push(ForeignFile { judgement, slashed, document, diagnostics });
             }
-            Err(None) => return,
-        };
-        list.push(FoundFile { judgement, slashed, document, diagnostics });
+            Err(Some(reason)) => self.left_out.push(PassedOver { path: slashed, reason }),
+            Err(None) => {}
+        }
     }
 
     /// Returns whether `brief` has written a skill of this directory there.
@@ -143,7 +138,7 @@ impl ForeignCollector {
     /// Adds what was found to the items and bundles of a registry, which is not sorted or checked yet.
     pub(super) fn finish(mut self, system: &dyn System, root: &Root, registry: &mut Registry) {
         self.believe_neighbours();
-        registry.items.extend(self.found.into_iter().map(FoundFile::into_item));
+        registry.items.extend(self.found.into_iter().map(ForeignFile::into_item));
         registry.left_out.append(&mut self.left_out);
         // §2: a registry of the portable format says itself where its sources are.
         if registry.items.iter().any(|item| item.origin == ItemOrigin::Portable) {
@@ -191,14 +186,14 @@ impl ForeignCollector {
 }
 
 /// Returns the directory whose files are of one kind: the folder of the kind, or that of the file.
-fn folder_of(file: &FoundFile) -> Option<&str> {
+fn folder_of(file: &ForeignFile) -> Option<&str> {
     evidence::kind_folder(&file.slashed)
         .or_else(|| file.slashed.rsplit_once('/').map(|(directory, _)| directory))
 }
 
-impl FoundFile {
+impl ForeignFile {
     fn into_item(self) -> PortableItem {
-        let FoundFile { judgement, slashed, document, mut diagnostics } = self;
+        let ForeignFile { judgement, slashed, document, mut diagnostics } = self;
         // Its own client reads the file as it is, with whatever its header says.
         for diagnostic in &mut diagnostics {
             if diagnostic.severity == Severity::Error {
@@ -236,11 +231,11 @@ fn has_same_content(
     if left.files != right.files || text(left) != text(right) {
         return false;
     }
-    let open =
-        |item: &PortableItem| system.open_dir_below(root.path(), Path::new(&item.slashed)).ok();
     if left.files.is_empty() {
         return true;
     }
+    let open =
+        |item: &PortableItem| system.open_dir_below(root.path(), Path::new(&item.slashed)).ok();
     let (Some(left_directory), Some(right_directory)) = (open(left), open(right)) else {
         return false;
     };

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::fields::name_problem;
-use super::super::model::{ItemId, ItemOrigin, NAME_LENGTH, PortableItem};
+use super::super::model::{ItemId, NAME_LENGTH, PortableItem};
 use super::evidence;
 
 /// Names of directories that tell nothing about the items in them.
@@ -70,11 +70,9 @@ pub(in crate::portable) fn stem(name: &str) -> &str {
     ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
 }
 
-fn valid(name: &str) -> Option<String> {
-    if name_problem(name).is_none() {
-        return Some(name.to_owned());
-    }
-    Some(slug(name)).filter(|name| name_problem(name).is_none())
+/// Returns a name itself, or its slug, if that is valid.
+pub(super) fn valid(name: &str) -> Option<String> {
+    [name.to_owned(), slug(name)].into_iter().find(|name| name_problem(name).is_none())
 }
 
 /// Returns a name for a file whose own has no letter that a name may have.
@@ -89,13 +87,14 @@ pub(super) fn settle(
     items: &mut Vec<PortableItem>,
     is_same: &dyn Fn(&PortableItem, &PortableItem) -> bool,
 ) -> BTreeMap<String, String> {
-    for item in items.iter_mut().filter(|item| is_foreign(item)) {
+    for item in items.iter_mut().filter(|item| item.is_foreign()) {
         if name_problem(&item.id.name).is_some() {
             item.id.name = of_file(&item.slashed);
         }
     }
     // Items that keep their names come first: those of the portable format, then by how near to the top they are.
-    items.sort_by(|left, right| rank(left).cmp(&rank(right)));
+    let rank = |item: &PortableItem| (name_claim(item), item.slashed.clone());
+    items.sort_by_cached_key(rank);
     let copies = drop_copies(items, is_same);
     let mut groups: BTreeMap<ItemId, Vec<usize>> = BTreeMap::new();
     for (number, item) in items.iter().enumerate() {
@@ -104,12 +103,11 @@ pub(super) fn settle(
     let mut taken: BTreeSet<ItemId> = groups.keys().cloned().collect();
     for numbers in groups.into_values().filter(|numbers| numbers.len() > 1) {
         let [first, second, ..] = numbers.as_slice() else { continue };
-        let (first_rank, second_rank) = (rank(&items[*first]), rank(&items[*second]));
         // The author's own place and name decide: of several at the same depth, none is the one that is meant.
-        let keeps = first_rank.without_path() != second_rank.without_path();
+        let keeps = name_claim(&items[*first]) != name_claim(&items[*second]);
         for &number in numbers.iter().skip(usize::from(keeps)) {
             let item = &mut items[number];
-            if is_foreign(item) {
+            if item.is_foreign() {
                 item.id.name = qualified(item, &taken);
                 taken.insert(item.id.clone());
             }
@@ -118,37 +116,13 @@ pub(super) fn settle(
     copies
 }
 
-fn is_foreign(item: &PortableItem) -> bool {
-    item.origin != ItemOrigin::Portable
-}
-
-/// The claim of an item on its name; the least has the best one.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct NameClaim<'c> {
-    is_foreign: bool,
-    is_for_client: bool,
-    depth: usize,
-    /// True if its file has another name.
-    is_made: bool,
-    path: &'c str,
-}
-
-impl NameClaim<'_> {
-    fn without_path(&self) -> (bool, bool, usize, bool) {
-        (self.is_foreign, self.is_for_client, self.depth, self.is_made)
-    }
-}
-
-fn rank(item: &PortableItem) -> NameClaim<'_> {
+/// Returns the claim of an item on its name; the least has the best one.
+fn name_claim(item: &PortableItem) -> (bool, bool, usize, bool) {
     let path = item.slashed.as_str();
     let file = path.rsplit('/').next().unwrap_or_default();
-    NameClaim {
-        is_foreign: is_foreign(item),
-        is_for_client: evidence::is_in_client_directory(path),
-        depth: path.matches('/').count(),
-        is_made: stem(file) != item.id.name,
-        path,
-    }
+    let is_for_client = evidence::is_in_client_directory(path);
+    let has_other_name = stem(file) != item.id.name;
+    (item.is_foreign(), is_for_client, path.matches('/').count(), has_other_name)
 }
 
 fn drop_copies(
@@ -161,7 +135,7 @@ fn drop_copies(
     for item in items.drain(..) {
         let known = named.entry(item.id.clone()).or_default();
         let twin = known.iter().map(|&number| &kept[number]).find(|other| {
-            is_foreign(&item) && item.origin == other.origin && is_same(other, &item)
+            item.is_foreign() && item.origin == other.origin && is_same(other, &item)
         });
         match twin {
             Some(twin) => {

@@ -14,6 +14,8 @@ use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 use serde_json::{Map, Value};
 
 use super::super::fields::name_problem;
+use super::super::file_problem;
+use super::super::guidance::is_in;
 use super::super::model::{Bundle, ItemId};
 use super::super::parse;
 use super::super::registry::Registry;
@@ -110,34 +112,27 @@ impl PluginFiles {
                     }
                     ManifestRole::Plugin => {}
                     ManifestRole::Marketplace => {
-                        self.diagnostics.extend(marketplace(
-                            &manifest,
-                            base,
-                            (slashed, source),
-                            &mut plugins,
-                            registry,
-                        ));
+                        let file = (slashed.as_str(), source);
+                        let problems = marketplace(&manifest, base, file, &mut plugins, registry);
+                        self.diagnostics.extend(problems);
                     }
                 },
-                Ok(_) => {
-                    self.diagnostics
-                        .push(wrong(source, "the manifest is not an object".to_owned()));
-                }
+                Ok(_) => self.diagnostics.push(wrong(source, "the manifest is not an object")),
                 Err(error) => {
-                    let message = format!("the manifest is not JSON: {error}");
-                    self.diagnostics.push(wrong(source, message));
+                    self.diagnostics
+                        .push(wrong(source, format!("the manifest is not JSON: {error}")));
                 }
             }
         }
-        let mut outside = std::mem::take(&mut registry.outside);
-        outside.sort_unstable();
-        outside.dedup_by(|left, right| left.name == right.name && left.place == right.place);
-        registry.outside = outside;
+        let is_same = |left: &mut OutsidePlugin, right: &mut OutsidePlugin| {
+            left.name == right.name && left.place == right.place
+        };
+        registry.outside.sort_unstable();
+        registry.outside.dedup_by(is_same);
         let finder = Finder { copies, registry };
-        let mut bundles: Vec<Bundle> = Vec::new();
-        for plugin in united(plugins) {
-            bundles.push(plugin.bundle(&finder, &self.settings));
-        }
+        let bundles = united(plugins).into_iter();
+        let mut bundles: Vec<Bundle> =
+            bundles.map(|plugin| plugin.bundle(&finder, &self.settings)).collect();
         name_apart(&mut bundles, registry);
         registry.bundles.append(&mut bundles);
         registry.diagnostics.append(&mut self.diagnostics);
@@ -148,9 +143,9 @@ fn is_settings(name: &str) -> bool {
     matches!(name, ".mcp.json" | "mcp.json" | "hooks.json")
 }
 
-fn wrong(source: &Arc<Source>, message: String) -> Diagnostic {
-    Diagnostic::new(rules::portable::INVALID_PLUGIN, source, Span::default(), message)
-        .with_help("its items are found all the same; ask the author to correct it")
+fn wrong(source: &Arc<Source>, message: impl Into<String>) -> Diagnostic {
+    let help = "its items are found all the same; ask the author to correct it";
+    file_problem(rules::portable::INVALID_PLUGIN, source, message, help)
 }
 
 /// Reads the plugins of a marketplace. Returns its problems.
@@ -163,19 +158,15 @@ fn marketplace(
 ) -> Vec<Diagnostic> {
     let metadata = manifest.get("metadata").and_then(Value::as_object);
     let root = metadata.and_then(|metadata| metadata.get("pluginRoot")).and_then(Value::as_str);
-    let mut problems = Vec::new();
     let base = match root.map(|root| manifests::below(base, root)) {
         None => base.to_owned(),
         Some(Some(root)) => root,
-        Some(None) => {
-            problems.push(wrong(source, "`pluginRoot` leads out of the source".to_owned()));
-            return problems;
-        }
+        Some(None) => return vec![wrong(source, "`pluginRoot` leads out of the source")],
     };
     let Some(Value::Array(entries)) = manifest.get("plugins") else {
-        problems.push(wrong(source, "the list `plugins` is missing".to_owned()));
-        return problems;
+        return vec![wrong(source, "the list `plugins` is missing")];
     };
+    let mut problems = Vec::new();
     for (number, entry) in entries.iter().take(limits::ENTRIES_PER_FILE).enumerate() {
         let Some((fields, plugin)) =
             entry.as_object().and_then(|fields| Some((fields, manifests::entry(fields)?)))
@@ -229,23 +220,21 @@ impl FoundPlugin {
     fn bundle(self, finder: &Finder<'_>, settings: &BTreeMap<String, Arc<Source>>) -> Bundle {
         let FoundPlugin { entry, directory, slashed, source, has_manifest } = self;
         let mut diagnostics = Vec::new();
+        let mut lists = |path: &str, problem: &str| {
+            let message = format!("the plugin `{}` lists `{path}`, {problem}", entry.name);
+            diagnostics.push(wrong(&source, message));
+        };
         let mut items: BTreeSet<ItemId> = BTreeSet::new();
         if has_manifest || entry.listed.is_empty() {
             items.extend(finder.in_directories(&directory));
         }
         for path in &entry.listed {
             match manifests::below(&directory, path) {
-                None => diagnostics.push(wrong(
-                    &source,
-                    format!("the plugin `{}` lists `{path}`, which leads out of it", entry.name),
-                )),
+                None => lists(path, "which leads out of it"),
                 Some(listed) => {
                     let found = finder.listed(&listed, path);
                     if found.is_empty() && !DIRECTORIES.contains(&path.trim_matches(['.', '/'])) {
-                        diagnostics.push(wrong(
-                            &source,
-                            format!("the plugin `{}` lists `{path}`, where no item is", entry.name),
-                        ));
+                        lists(path, "where no item is");
                     }
                     items.extend(found);
                 }
@@ -253,25 +242,15 @@ impl FoundPlugin {
         }
         let capabilities = capabilities(&entry, &directory, &source, settings);
         let (document, _) = parse::document(&source);
-        let name = if name_problem(&entry.name).is_none() {
-            entry.name.clone()
-        } else {
-            slug(&entry.name)
-        };
-        let plugin = Plugin {
-            directory,
-            description: entry.description,
-            version: entry.version,
-            capabilities,
-        };
+        let PluginEntry { description, version, .. } = entry;
         Bundle {
-            name: if name_problem(&name).is_none() { name } else { names::of_file(&slashed) },
+            name: names::valid(&entry.name).unwrap_or_else(|| names::of_file(&slashed)),
             slashed,
             document,
             items: items.into_iter().map(|id| (id, Span::default())).collect(),
             requires: Vec::new(),
             diagnostics,
-            plugin: Some(plugin),
+            plugin: Some(Plugin { directory, description, version, capabilities }),
         }
     }
 }
@@ -310,8 +289,7 @@ fn name_apart(bundles: &mut [Bundle], registry: &Registry) {
     let mut taken: BTreeSet<String> =
         registry.bundles.iter().map(|bundle| bundle.name.clone()).collect();
     for bundle in bundles {
-        let directory =
-            bundle.plugin.as_ref().map(|plugin| plugin.directory.clone()).unwrap_or_default();
+        let directory = bundle.plugin.as_ref().map_or("", |plugin| &plugin.directory);
         let mut above = directory.rsplit('/').skip(1).map(slug).filter(|name| !name.is_empty());
         let mut number = 1;
         while taken.contains(&bundle.name) || name_problem(&bundle.name).is_some() {
@@ -320,12 +298,8 @@ fn name_apart(bundles: &mut [Bundle], registry: &Registry) {
                 None => {
                     number += 1;
                     let base: String = bundle.name.chars().take(50).collect();
-                    format!(
-                        "{}-{number}",
-                        base.trim_end_matches([
-                            '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'
-                        ])
-                    )
+                    let is_number = |letter: char| letter == '-' || letter.is_ascii_digit();
+                    format!("{}-{number}", base.trim_end_matches(is_number))
                 }
             };
         }
@@ -342,27 +316,12 @@ struct Finder<'f> {
 impl Finder<'_> {
     /// Returns the items at and below a path.
     fn below(&self, path: &str) -> Vec<ItemId> {
-        let is_below = |slashed: &str| {
-            path.is_empty()
-                || slashed
-                    .strip_prefix(path)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        let own = self
-            .registry
-            .items
-            .iter()
-            .filter(|item| is_below(&item.slashed))
-            .map(|item| item.id.clone());
-        let gone =
-            self.copies.iter().filter(|(slashed, _)| is_below(slashed)).filter_map(|(_, other)| {
-                self.registry
-                    .items
-                    .iter()
-                    .find(|item| item.slashed == *other)
-                    .map(|item| item.id.clone())
-            });
-        own.chain(gone).collect()
+        let is_below = |slashed: &str| path.is_empty() || is_in(path, slashed);
+        let items = &self.registry.items;
+        let own = items.iter().filter(|item| is_below(&item.slashed));
+        let gone = self.copies.iter().filter(|(slashed, _)| is_below(slashed));
+        let gone = gone.filter_map(|(_, other)| items.iter().find(|item| item.slashed == *other));
+        own.chain(gone).map(|item| item.id.clone()).collect()
     }
 
     /// Returns the items in the usual directories of a plugin.
@@ -425,12 +384,8 @@ fn capabilities(
         }
     }
     if let Some(inline) = &entry.inline {
-        inventory.read(
-            "plugin.json",
-            source.path(),
-            inline.to_string().into_bytes(),
-            Permission::Data,
-        );
+        let content = inline.to_string().into_bytes();
+        inventory.read("plugin.json", source.path(), content, Permission::Data);
     }
     let wanted =
         [Capability::Hooks, Capability::McpServers, Capability::Commands, Capability::Permissions];
