@@ -13,7 +13,7 @@ use brief_profiles::{OwnClients, UnknownClient};
 use brief_syntax::hash::sha256;
 use brief_syntax::{Diagnostic, Source};
 
-use crate::mcp::{self, Declared};
+use crate::mcp::{self, DeclaredServer};
 use crate::permissions::{self, ProjectPermissions};
 use crate::profile::{Profile, ProfileScope, ProfileSettings, Profiles, Section, Sharing};
 use crate::shared;
@@ -25,7 +25,7 @@ use super::compile_for;
 pub struct Clients {
     pub(super) profiles: Profiles,
     pub(super) settings: ProfileSettings,
-    pub(super) servers: Vec<Declared>,
+    pub(super) servers: Vec<DeclaredServer>,
     pub(super) permissions: ProjectPermissions,
     fingerprint: String,
 }
@@ -78,7 +78,7 @@ impl Clients {
     }
 
     /// Returns the servers that the project declares.
-    pub fn servers(&self) -> &[Declared] {
+    pub fn servers(&self) -> &[DeclaredServer] {
         &self.servers
     }
 

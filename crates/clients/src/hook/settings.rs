@@ -7,6 +7,7 @@ use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::Ranged;
 
 use crate::json_text::{Container, JsonText, quoted};
+use crate::shared::split_mark;
 
 /// A hook for the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,11 +143,6 @@ pub fn uninstall(
         NEW_FILE.clone_into(&mut text);
     }
     Ok(is_changed.then(|| format!("{mark}{text}")))
-}
-
-/// Splits a byte order mark off.
-fn split_mark(text: &str) -> (&str, &str) {
-    text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }
 
 /// Removes the handlers of ours under an event, and the parents that become empty. Returns the text, and whether it

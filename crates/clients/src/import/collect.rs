@@ -15,7 +15,7 @@ use brief_syntax::walk::{self, GapReason, Ignored, Visit};
 use brief_syntax::{Root, Source, Target, TargetKind, limits};
 
 use crate::compile::yaml::{self, YamlValue, text_of};
-use crate::mcp::Declared;
+use crate::mcp::DeclaredServer;
 use crate::profile::Profiles;
 
 use super::apart::ProjectFiles;
@@ -499,7 +499,7 @@ const SMALL: usize = 2_000;
 
 impl Collection {
     /// Leaves out the servers that the project declares already.
-    pub fn leave_declared(&mut self, declared: &[Declared]) {
+    pub fn leave_declared(&mut self, declared: &[DeclaredServer]) {
         let servers = std::mem::take(&mut self.servers);
         let mut beside = Beside { servers, named: std::mem::take(&mut self.skipped) };
         beside.leave_declared(declared);
