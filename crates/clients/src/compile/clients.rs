@@ -42,7 +42,7 @@ impl Clients {
         let none = Arc::new(Source::new("brief.toml", ""));
         let source = configuration.unwrap_or(&none);
         let profiles = Profiles::with_overrides(source, own, section)?;
-        let settings = ProfileSettings::read_section(section, source, &profiles);
+        let settings = ProfileSettings::read(section, source, &profiles);
         let servers = mcp::read(source, &profiles.ids());
         let permissions = permissions::read(source);
         let (mut settings, servers, permissions) = match (settings, servers, permissions) {

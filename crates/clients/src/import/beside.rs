@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::mcp::{self, DeclaredServer, FoundServer, Server, ServerFile, Transport};
 use crate::profile::{ProfileScope, Profiles};
 
+use super::header::field;
 use super::{ImportLoss, SkippedFile, peers};
 
 /// A server of one or several clients.
@@ -37,10 +38,8 @@ pub(super) struct Beside {
     pub(super) named: Vec<SkippedFile>,
 }
 
-/// A record of another tool, and the reader of its sources.
-type Record = (&'static str, fn(&str) -> Vec<String>);
-
-const RECORDS: [Record; 4] = [
+/// The records of other tools, and the readers of their sources.
+const RECORDS: [(&str, fn(&str) -> Vec<String>); 4] = [
     ("skills-lock.json", of_skills),
     ("rulesync.lock", of_rulesync),
     ("apm.lock.yaml", of_apm_lock),
@@ -341,13 +340,6 @@ fn of_apm(text: &str) -> Vec<String> {
         named.push("it has servers of apm; write them into `[mcp]` of brief.toml".to_owned());
     }
     named
-}
-
-fn field<'y>(node: Node<'y>, name: &str) -> Option<Node<'y>> {
-    match node.value() {
-        YamlNode::Mapping(fields) => fields.get(name),
-        _ => None,
-    }
 }
 
 fn list(node: Option<Node<'_>>) -> Vec<Node<'_>> {

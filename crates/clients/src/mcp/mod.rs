@@ -11,7 +11,7 @@ pub(crate) use found::PEER_FILES;
 pub use found::{FoundServer, ServerFile, find, names, server_files};
 pub use install::{ServerChange, ServerEdit, ServerFileError, plan_server};
 pub use read::{DeclaredServer, declaration, is_name, read};
-pub use write::{Written, entry_json, write};
+pub use write::{WrittenServers, entry_json, write};
 
 use brief_profiles::{BUILTIN, ServerProfile, Text};
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use brief_dialects::portable::toml::{self, Table, TableReader, TomlEntry, TomlProblem};
-use brief_syntax::near_miss::nearest;
 use brief_syntax::{Diagnostic, Source};
 
 use super::{Protocol, Server, Transport};
+use crate::profile::known_clients;
 
 /// A server, and who is to have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,32 +65,25 @@ pub fn declaration(server: &Server, clients: &[String]) -> String {
         let pairs = pairs.iter().map(|(name, text)| (name.as_str(), text.as_str()));
         toml_edit::value(pairs.collect::<toml_edit::InlineTable>())
     };
+    let mut add = |key: &str, value: toml_edit::Item, is_said: bool| {
+        if is_said {
+            table.insert(key, value);
+        }
+    };
     match &server.transport {
         Transport::Stdio { command, args, env } => {
-            table.insert("command", toml_edit::value(command));
-            if !args.is_empty() {
-                table.insert("args", list(args));
-            }
-            if !env.is_empty() {
-                table.insert("env", pairs(env));
-            }
+            add("command", toml_edit::value(command), true);
+            add("args", list(args), !args.is_empty());
+            add("env", pairs(env), !env.is_empty());
         }
         Transport::Remote { protocol, url, headers } => {
-            table.insert("url", toml_edit::value(url));
-            if *protocol == Protocol::Sse {
-                table.insert("type", toml_edit::value("sse"));
-            }
-            if !headers.is_empty() {
-                table.insert("headers", pairs(headers));
-            }
+            add("url", toml_edit::value(url), true);
+            add("type", toml_edit::value("sse"), *protocol == Protocol::Sse);
+            add("headers", pairs(headers), !headers.is_empty());
         }
     }
-    if server.disabled {
-        table.insert("disabled", toml_edit::value(true));
-    }
-    if !clients.is_empty() {
-        table.insert("clients", list(clients));
-    }
+    add("disabled", toml_edit::value(true), server.disabled);
+    add("clients", list(clients), !clients.is_empty());
     table.to_string()
 }
 
@@ -113,7 +106,7 @@ fn declared(
     let protocols = [("http", Protocol::Http), ("sse", Protocol::Sse)];
     let protocol = keys.get("type", |entry| entry.word(&protocols)).unwrap_or(Protocol::Http);
     let disabled = keys.get("disabled", TomlEntry::flag).unwrap_or_default();
-    let clients = keys.get("clients", |entry| clients(entry, known));
+    let clients = keys.get("clients", |entry| known_clients(entry, entry.texts()?, known));
     diagnostics.extend(keys.problems().map(|problem| *problem));
     let refuse_mixed = |others: [&str; 2], own: &str| {
         let mixed = table.entries().find(|entry| others.contains(&entry.key));
@@ -143,18 +136,6 @@ fn word(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
         "" => Err(entry.wrong("it is empty", "")),
         text => Ok(text.to_owned()),
     }
-}
-
-fn clients(entry: &TomlEntry<'_>, known: &[&str]) -> Result<Vec<String>, TomlProblem> {
-    let clients = entry.texts()?;
-    if let Some(client) = clients.iter().find(|client| !known.contains(&client.as_str())) {
-        let help = match nearest(client, known) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known clients: {}", known.join(", ")),
-        };
-        return Err(entry.wrong(&format!("unknown client `{client}`"), &help));
-    }
-    Ok(clients)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::shared::toml::table;
 
 /// A client's text, and what could not be said in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenServers {
     /// The content of the client's file.
     pub text: String,
     /// Servers that the client cannot have, with the reason.
@@ -16,7 +16,7 @@ pub struct Written {
 }
 
 /// Writes servers as the client wants them, in the order given.
-pub fn write(profile: &ServerProfile, servers: &[Server]) -> Written {
+pub fn write(profile: &ServerProfile, servers: &[Server]) -> WrittenServers {
     let mut entries = Map::new();
     let mut left_out = Vec::new();
     for server in servers {
@@ -33,7 +33,7 @@ pub fn write(profile: &ServerProfile, servers: &[Server]) -> Written {
             tables.collect::<Vec<String>>().join("\n")
         }
     };
-    Written { text, left_out }
+    WrittenServers { text, left_out }
 }
 
 /// Writes one server as the client wants it, as JSON on one line; the error says why it cannot have it.
@@ -151,7 +151,7 @@ mod tests {
         ]
     }
 
-    fn written(client: &str) -> Written {
+    fn written(client: &str) -> WrittenServers {
         write(profile(client).unwrap(), &servers())
     }
 

@@ -22,6 +22,7 @@ use brief_syntax::{Diagnostic, Source};
 
 pub use arguments::ArgumentForms;
 pub use path::Template;
+pub(crate) use settings::known_clients;
 pub use settings::{
     AgentSkills, FirstHeading, License, ProfileOptions, ProfileScope, ProfileSettings, Section,
     Sharing,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use brief_dialects::portable::toml::{self, Table, TableReader, TomlEntry, TomlProblem};
-use brief_syntax::near_miss::nearest;
+use brief_profiles::UnknownClient;
 use brief_syntax::{Diagnostic, Source};
 
 use super::Profiles;
@@ -122,17 +122,9 @@ pub(super) const KEYS: [&str; 8] =
     ["out", "accept", "clients", "h1", "license", "agent-skills", "layout", "profile"];
 
 impl ProfileSettings {
-    /// Reads `[build]` of a project's `brief.toml`.
-    pub fn read(
-        configuration: &Arc<Source>,
-        profiles: &Profiles,
-    ) -> Result<ProfileSettings, Vec<Diagnostic>> {
-        ProfileSettings::read_section(Section::Build, configuration, profiles)
-    }
-
     /// Reads a section of a project's `brief.toml`. A project that installs for some clients is built for them,
     /// unless `[build]` names others.
-    pub fn read_section(
+    pub fn read(
         section: Section,
         configuration: &Arc<Source>,
         profiles: &Profiles,
@@ -232,18 +224,25 @@ fn out(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
 
 fn clients(entry: &TomlEntry<'_>, profiles: &Profiles) -> Result<Vec<String>, TomlProblem> {
     let clients = entry.texts()?;
-    let known = profiles.ids();
     if clients.is_empty() {
         return Err(
             entry.wrong("the list is empty", "name a client, or remove the key to mean all")
         );
     }
-    if let Some(client) = clients.iter().find(|client| profiles.get(client).is_none()) {
-        let help = match nearest(client, &known) {
-            Some(near) => format!("did you mean `{near}`? known clients: {}", known.join(", ")),
-            None => format!("known clients: {}", known.join(", ")),
-        };
-        return Err(entry.wrong(&format!("unknown client `{client}`"), &help));
+    known_clients(entry, clients, &profiles.ids())
+}
+
+/// Refuses a list with an unknown client.
+pub(crate) fn known_clients(
+    entry: &TomlEntry<'_>,
+    clients: Vec<String>,
+    known: &[&str],
+) -> Result<Vec<String>, TomlProblem> {
+    match clients.iter().find(|client| !known.contains(&client.as_str())) {
+        Some(client) => {
+            let unknown = UnknownClient::new(client, known);
+            Err(entry.wrong(&unknown.to_string(), &unknown.hint()))
+        }
+        None => Ok(clients),
     }
-    Ok(clients)
 }
