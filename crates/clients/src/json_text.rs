@@ -9,6 +9,7 @@ use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
+use serde_json::Value as Json;
 
 /// The options for files that people edit: comments and trailing commas are allowed.
 const OPTIONS: ParseOptions = json_options(true, true);
@@ -377,31 +378,24 @@ pub(crate) fn property<'o, 't>(
 
 /// Formats a string as JSON.
 pub(crate) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    Json::from(text).to_string()
 }
 
-/// Returns whether two values are equal. The order of a table's keys does not count.
-pub(crate) fn same(left: &Value<'_>, right: &Value<'_>) -> bool {
-    match (left, right) {
-        (Value::StringLit(left), Value::StringLit(right)) => left.value == right.value,
-        (Value::NumberLit(left), Value::NumberLit(right)) => {
-            let number = |text: &str| text.parse::<f64>().ok();
-            left.value == right.value
-                || number(left.value).is_some_and(|left| Some(left) == number(right.value))
+/// Returns a value without its place and layout.
+pub(crate) fn to_json(value: &Value<'_>) -> Json {
+    match value {
+        Value::StringLit(text) => Json::from(&*text.value),
+        Value::NumberLit(number) => {
+            // A formatter may write `1` as `1.0`.
+            let short = number.value.strip_suffix(".0").unwrap_or(number.value);
+            serde_json::from_str(short).unwrap_or_else(|_| Json::from(number.value))
         }
-        (Value::BooleanLit(left), Value::BooleanLit(right)) => left.value == right.value,
-        (Value::NullKeyword(_), Value::NullKeyword(_)) => true,
-        (Value::Array(left), Value::Array(right)) => {
-            left.elements.len() == right.elements.len()
-                && left.elements.iter().zip(&right.elements).all(|(left, right)| same(left, right))
+        Value::BooleanLit(flag) => Json::Bool(flag.value),
+        Value::NullKeyword(_) => Json::Null,
+        Value::Array(list) => list.elements.iter().map(to_json).collect(),
+        Value::Object(table) => {
+            let fields = table.properties.iter();
+            fields.map(|field| (field.name.as_str().to_owned(), to_json(&field.value))).collect()
         }
-        (Value::Object(left), Value::Object(right)) => {
-            left.properties.len() == right.properties.len()
-                && left.properties.iter().all(|property| {
-                    let other = right.get(property.name.as_str());
-                    other.is_some_and(|other| same(&property.value, &other.value))
-                })
-        }
-        _ => false,
     }
 }

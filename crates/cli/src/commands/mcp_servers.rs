@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_clients::mcp::{self, FoundServer, Protocol, Server, ServerFile, ServerScope, Transport};
+use brief_clients::mcp::{self, FoundServer, Protocol, Server, ServerFile, Transport};
+use brief_clients::profile::ProfileScope;
 use brief_engine::hosted::CONFIG_NAME;
 use brief_engine::mcp::{Connection, McpServer, ServerKind};
 use brief_engine::{McpServersReport, hosted};
@@ -88,7 +89,7 @@ fn of_clients(
 ) -> Result<Vec<(ServerFile, FoundServer)>> {
     let mut servers = Vec::new();
     let home = home_directory(session.system());
-    let bases = [(Some(root.to_owned()), ServerScope::Project), (home, ServerScope::User)];
+    let bases = [(Some(root.to_owned()), ProfileScope::Project), (home, ProfileScope::Home)];
     for (base, scope) in bases {
         let top = base.map(|base| session.system().open_dir(&base));
         let Some(Ok(top)) = top else { continue };

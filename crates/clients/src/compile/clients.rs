@@ -13,7 +13,7 @@ use brief_profiles::{OwnClients, UnknownClient};
 use brief_syntax::hash::sha256;
 use brief_syntax::{Diagnostic, Source};
 
-use crate::mcp::{self, Declared};
+use crate::mcp::{self, DeclaredServer};
 use crate::permissions::{self, ProjectPermissions};
 use crate::profile::{Profile, ProfileScope, ProfileSettings, Profiles, Section, Sharing};
 use crate::shared;
@@ -25,7 +25,7 @@ use super::compile_for;
 pub struct Clients {
     pub(super) profiles: Profiles,
     pub(super) settings: ProfileSettings,
-    pub(super) servers: Vec<Declared>,
+    pub(super) servers: Vec<DeclaredServer>,
     pub(super) permissions: ProjectPermissions,
     fingerprint: String,
 }
@@ -42,7 +42,7 @@ impl Clients {
         let none = Arc::new(Source::new("brief.toml", ""));
         let source = configuration.unwrap_or(&none);
         let profiles = Profiles::with_overrides(source, own, section)?;
-        let settings = ProfileSettings::read_section(section, source, &profiles);
+        let settings = ProfileSettings::read(section, source, &profiles);
         let servers = mcp::read(source, &profiles.ids());
         let permissions = permissions::read(source);
         let (mut settings, servers, permissions) = match (settings, servers, permissions) {
@@ -78,7 +78,7 @@ impl Clients {
     }
 
     /// Returns the servers that the project declares.
-    pub fn servers(&self) -> &[Declared] {
+    pub fn servers(&self) -> &[DeclaredServer] {
         &self.servers
     }
 

@@ -320,9 +320,7 @@ pub(super) fn shaped(parts: &[&str], shape: Shape) -> YamlValue {
             let text = parts.join(",");
             if stays_bare(&text) { YamlValue::Bare(text) } else { YamlValue::text(text) }
         }
-        Shape::List | Shape::Parameters => {
-            YamlValue::List(parts.iter().map(|&part| YamlValue::text(part)).collect())
-        }
+        Shape::List | Shape::Parameters => YamlValue::texts(parts.iter().copied()),
         Shape::AllowMap | Shape::OnlyMap => {
             let allow = |part: &&str| (YamlValue::text(*part), YamlValue::text("allow"));
             let others =

@@ -212,10 +212,8 @@ impl Clients {
         &self,
         known: &'static ServerProfile,
     ) -> Option<(&'static str, &'static [Text])> {
-        match self.scope() {
-            ProfileScope::Project => Some((known.file.as_deref()?, &known.or)),
-            ProfileScope::Home => Some((known.home_file.as_deref()?, &known.home_or)),
-        }
+        let (usual, others) = mcp::files_in(known, self.scope());
+        Some((usual?, others))
     }
 
     pub(super) fn files_of<'l>(&self, listing: &'l ListEntry) -> Option<&'l SharedFiles> {

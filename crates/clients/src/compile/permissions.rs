@@ -43,18 +43,17 @@ impl Clients {
 
     /// Returns a sentence for each client that cannot get some of the rules.
     pub fn unsaid_by_client(&self, clients: &[&str]) -> Vec<String> {
-        let mut by_client: Vec<(String, Vec<UnsaidRule>)> = Vec::new();
-        for unsaid in self.unsaid_rules(clients) {
-            match by_client.iter_mut().find(|(client, _)| *client == unsaid.client) {
-                Some((_, rules)) => rules.push(unsaid),
-                None => by_client.push((unsaid.client.clone(), vec![unsaid])),
-            }
-        }
-        let sentence = |(client, mut rules): (String, Vec<UnsaidRule>)| {
+        let sentence = |rules: &[UnsaidRule]| {
+            let client = &rules[0].client;
             let wider = rules.iter().any(|rule| rule.is_wider);
             // What it may do and should not comes first.
-            rules.sort_by_key(|rule| !rule.is_wider);
-            let shown = rules.iter().take(SHOWN).map(|rule| format!("`{}`", rule.rule));
+            let (more_than_wanted, others): (Vec<_>, Vec<_>) =
+                rules.iter().partition(|rule| rule.is_wider);
+            let shown = more_than_wanted
+                .into_iter()
+                .chain(others)
+                .take(SHOWN)
+                .map(|rule| format!("`{}`", rule.rule));
             let shown = shown.collect::<Vec<_>>().join(", ");
             let more = match rules.len().saturating_sub(SHOWN) {
                 0 => String::new(),
@@ -63,7 +62,8 @@ impl Clients {
             let wider = if wider { "; it may do more than the project wants" } else { "" };
             format!("{client} does not get {shown}{more}{wider} (`brief doctor` says why)")
         };
-        by_client.into_iter().map(sentence).collect()
+        let unsaid = self.unsaid_rules(clients);
+        unsaid.chunk_by(|left, right| left.client == right.client).map(sentence).collect()
     }
 
     pub(super) fn add_permissions(

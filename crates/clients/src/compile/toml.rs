@@ -1,6 +1,6 @@
 //! An output in TOML: one key for each field, and the body as one more.
 
-use toml_edit::{Array, DocumentMut, InlineTable, Item, Value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Key, Value};
 
 use super::yaml::{Map, YamlValue};
 
@@ -14,18 +14,14 @@ pub(super) fn write(fields: &Map, key: &str, body: &str) -> String {
         }
     }
     let head = document.to_string();
-    let mut own = DocumentMut::new();
     let is_plain = |letter: char| !letter.is_control() || matches!(letter, '\n' | '\t');
-    // The key was read from a profile, and may need quotation marks.
-    own.insert(key, Item::Value(Value::from(1)));
-    let name = own.to_string();
-    let name = name.split('=').next().unwrap_or_default().trim_end();
     if body.contains("'''") || !body.chars().all(is_plain) {
         let mut own = DocumentMut::new();
         own.insert(key, Item::Value(Value::from(body)));
         return format!("{head}{own}");
     }
-    format!("{head}{name} = '''\n{body}'''\n")
+    // The key was read from a profile, and may need quotation marks.
+    format!("{head}{} = '''\n{body}'''\n", Key::new(key).display_repr())
 }
 
 fn value_of(value: &YamlValue) -> Value {

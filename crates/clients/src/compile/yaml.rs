@@ -27,6 +27,10 @@ impl YamlValue {
         YamlValue::Text(text.into())
     }
 
+    pub(crate) fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> YamlValue {
+        YamlValue::List(texts.into_iter().map(YamlValue::text).collect())
+    }
+
     pub(crate) fn null() -> YamlValue {
         YamlValue::Bare("null".to_owned())
     }

@@ -205,21 +205,20 @@ impl Serialize for HookAnswer<'_> {
         if let Some((key, text)) = self.notice {
             map.serialize_entry(key, text)?;
         }
-        let (mut fields, text) = self.context.unwrap_or_default();
-        let object =
-            |field: &AnswerField| field.key.split_once('.').map(|(object, _)| object.to_owned());
-        while let Some(first) = fields.first() {
-            let Some(name) = object(first) else {
-                map.serialize_entry(&*first.key, self.value(first, text))?;
-                fields = &fields[1..];
-                continue;
-            };
-            let count = fields.iter().take_while(|field| object(field).as_deref() == Some(&name));
-            let (inner, rest) = fields.split_at(count.count());
-            let inner =
-                inner.iter().map(|field| (&field.key[name.len() + 1..], self.value(field, text)));
-            map.serialize_entry(&name, &InnerFields(inner.collect()))?;
-            fields = rest;
+        let (fields, text) = self.context.unwrap_or_default();
+        let is_one_object = |left: &AnswerField, right: &AnswerField| {
+            parts(left).zip(parts(right)).is_some_and(|(left, right)| left.0 == right.0)
+        };
+        for fields in fields.chunk_by(is_one_object) {
+            match parts(&fields[0]) {
+                Some((object, _)) => {
+                    let inner = fields
+                        .iter()
+                        .filter_map(|field| Some((parts(field)?.1, self.value(field, text))));
+                    map.serialize_entry(object, &InnerFields(inner.collect()))?;
+                }
+                None => map.serialize_entry(&*fields[0].key, self.value(&fields[0], text))?,
+            }
         }
         map.end()
     }
@@ -234,6 +233,11 @@ impl<'a> HookAnswer<'a> {
             AnswerValue::Block => "block",
         }
     }
+}
+
+/// Returns the object of a field and the key in it; `None` for a key at the top.
+fn parts(field: &AnswerField) -> Option<(&str, &str)> {
+    field.key.split_once('.')
 }
 
 /// The fields of an object in an answer.

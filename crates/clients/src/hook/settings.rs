@@ -7,6 +7,7 @@ use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::Ranged;
 
 use crate::json_text::{Container, JsonText, quoted};
+use crate::shared::split_mark;
 
 /// A hook for the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +86,13 @@ pub enum SettingsError {
     },
 }
 
+/// The message of a [`JsonText`].
+impl From<String> for SettingsError {
+    fn from(message: String) -> SettingsError {
+        SettingsError::Syntax(message)
+    }
+}
+
 /// The text of a new file. It ends in an empty line, which no empty table of a user has: a file with exactly this
 /// text is ours, and may be removed.
 pub const NEW_FILE: &str = "{\n}\n\n";
@@ -100,21 +108,21 @@ pub fn install(
 ) -> Result<Option<String>, SettingsError> {
     let (mark, before) = split_mark(text.unwrap_or("{\n}\n"));
     let mut text = before.to_owned();
-    let json = parse(&text)?;
+    let json = JsonText::parse(&text)?;
     check_shape(top(&json)?, table)?;
     let is_new = top(&json)?.properties.is_empty();
     if let (true, HookTable::List { version: Some(version) }) = (is_new, table) {
-        text = changed(json.insert(&[], Some("version"), &version.to_string()))?;
+        text = json.insert(&[], Some("version"), &version.to_string())?;
     }
     let mut is_changed = false;
     for hook in hooks {
-        if has_only(top(&parse(&text)?)?, hook, table) {
+        if has_only(top(&JsonText::parse(&text)?)?, hook, table) {
             continue;
         }
         is_changed = true;
         text = without(text, hook, table)?.0;
         let new = if table.is_list() { handler(hook) } else { group(hook) };
-        text = changed(parse(&text)?.insert(&table.path(&hook.event), None, &new))?;
+        text = JsonText::parse(&text)?.insert(&table.path(&hook.event), None, &new)?;
     }
     Ok(is_changed.then(|| format!("{mark}{text}")))
 }
@@ -128,7 +136,7 @@ pub fn uninstall(
 ) -> Result<Option<String>, SettingsError> {
     let (mark, before) = split_mark(text);
     let mut text = before.to_owned();
-    check_shape(top(&parse(&text)?)?, table)?;
+    check_shape(top(&JsonText::parse(&text)?)?, table)?;
     let mut is_changed = false;
     for hook in hooks {
         let (left, is_removed) = without(text, hook, table)?;
@@ -144,11 +152,6 @@ pub fn uninstall(
     Ok(is_changed.then(|| format!("{mark}{text}")))
 }
 
-/// Splits a byte order mark off.
-fn split_mark(text: &str) -> (&str, &str) {
-    text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
-}
-
 /// Removes the handlers of ours under an event, and the parents that become empty. Returns the text, and whether it
 /// changed.
 fn without(
@@ -158,7 +161,7 @@ fn without(
 ) -> Result<(String, bool), SettingsError> {
     let mut is_changed = false;
     loop {
-        let json = parse(&text)?;
+        let json = JsonText::parse(&text)?;
         let left = table.list(top(&json)?, &hook.event).and_then(|list| {
             let (list, handler) = first_of_ours(list, hook, table)?;
             Some(json.remove(&Container::list(list), handler.range()))
@@ -169,7 +172,7 @@ fn without(
     }
     let mut path = table.path(&hook.event);
     while is_changed && !path.is_empty() {
-        if let Some(left) = changed(parse(&text)?.without_empty(&path))? {
+        if let Some(left) = JsonText::parse(&text)?.without_empty(&path)? {
             text = left;
         }
         path.pop();
@@ -215,15 +218,6 @@ fn has_only(top: &Object<'_>, hook: &Hook, table: HookTable) -> bool {
         }),
         _ => false,
     }
-}
-
-fn parse(text: &str) -> Result<JsonText<'_>, SettingsError> {
-    changed(JsonText::parse(text))
-}
-
-/// Turns the message of an edit into the error of a settings file.
-fn changed<T>(edit: Result<T, String>) -> Result<T, SettingsError> {
-    edit.map_err(SettingsError::Syntax)
 }
 
 fn top<'j, 't>(json: &'j JsonText<'t>) -> Result<&'j Object<'t>, SettingsError> {

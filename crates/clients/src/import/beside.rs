@@ -13,9 +13,10 @@ use jsonc_parser::ast::Value as Setting;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-use crate::mcp::{self, Declared, FoundServer, Server, ServerFile, ServerScope, Transport};
-use crate::profile::Profiles;
+use crate::mcp::{self, DeclaredServer, FoundServer, Server, ServerFile, Transport};
+use crate::profile::{ProfileScope, Profiles};
 
+use super::header::field;
 use super::{ImportLoss, SkippedFile, peers};
 
 /// A server of one or several clients.
@@ -37,10 +38,8 @@ pub(super) struct Beside {
     pub(super) named: Vec<SkippedFile>,
 }
 
-/// A record of another tool, and the reader of its sources.
-type Record = (&'static str, fn(&str) -> Vec<String>);
-
-const RECORDS: [Record; 4] = [
+/// The records of other tools, and the readers of their sources.
+const RECORDS: [(&str, fn(&str) -> Vec<String>); 4] = [
     ("skills-lock.json", of_skills),
     ("rulesync.lock", of_rulesync),
     ("apm.lock.yaml", of_apm_lock),
@@ -69,7 +68,7 @@ pub(super) fn is_one(path: &str) -> bool {
 }
 
 fn server_files() -> impl Iterator<Item = ServerFile> {
-    mcp::server_files(ServerScope::Project).chain(mcp::PEER_FILES)
+    mcp::server_files(ProfileScope::Project).chain(mcp::PEER_FILES)
 }
 
 /// Returns whether a file may have hooks of a client.
@@ -142,14 +141,10 @@ impl Beside {
         let Ok(Some(Setting::Object(settings))) = parsed.map(|parsed| parsed.value) else {
             return;
         };
-        let says = |key: &str| {
-            let mut properties = settings.properties.iter();
-            let found = properties.find(|property| property.name.as_str() == key);
-            found.is_some_and(|property| match &property.value {
-                Setting::Object(fields) => !fields.properties.is_empty(),
-                Setting::Array(list) => !list.elements.is_empty(),
-                _ => false,
-            })
+        let says = |key: &str| match settings.get(key).map(|property| &property.value) {
+            Some(Setting::Object(fields)) => !fields.properties.is_empty(),
+            Some(Setting::Array(list)) => !list.elements.is_empty(),
+            _ => false,
         };
         if says("hooks") {
             let reason = "it has hooks, which start programs and are not imported; they stay there";
@@ -234,7 +229,7 @@ impl Beside {
     }
 
     /// Leaves out the servers that the project declares already. Another one of the same name is named.
-    pub(super) fn leave_declared(&mut self, declared: &[Declared]) {
+    pub(super) fn leave_declared(&mut self, declared: &[DeclaredServer]) {
         for collected in std::mem::take(&mut self.servers) {
             let name = &collected.server.name;
             match declared.iter().find(|own| own.server.name == *name) {
@@ -345,13 +340,6 @@ fn of_apm(text: &str) -> Vec<String> {
         named.push("it has servers of apm; write them into `[mcp]` of brief.toml".to_owned());
     }
     named
-}
-
-fn field<'y>(node: Node<'y>, name: &str) -> Option<Node<'y>> {
-    match node.value() {
-        YamlNode::Mapping(fields) => fields.get(name),
-        _ => None,
-    }
 }
 
 fn list(node: Option<Node<'_>>) -> Vec<Node<'_>> {
@@ -476,8 +464,8 @@ mod tests {
         }
         assert_eq!(named.len(), 6, "{named:#?}");
         let declared =
-            |own: &CollectedServer| Declared { server: own.server.clone(), clients: None };
-        let mut declared: Vec<Declared> = beside.servers.iter().map(declared).collect();
+            |own: &CollectedServer| DeclaredServer { server: own.server.clone(), clients: None };
+        let mut declared: Vec<DeclaredServer> = beside.servers.iter().map(declared).collect();
         declared[1].server.disabled = true;
         beside.leave_declared(&declared);
         assert!(beside.servers.is_empty());

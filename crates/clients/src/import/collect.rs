@@ -16,12 +16,12 @@ use brief_syntax::{Root, Source, Target, TargetKind, limits};
 use serde::Serialize;
 
 use crate::compile::yaml::{self, YamlValue, text_of};
-use crate::mcp::Declared;
+use crate::mcp::DeclaredServer;
 use crate::profile::Profiles;
 
 use super::apart::ProjectFiles;
 use super::beside::{self, Beside, CollectedServer};
-use super::found::{FoundFile, Looking, tell};
+use super::found::{ImportCandidate, ImportSearch, tell};
 use super::header::Header;
 use super::item::ImportedItem;
 use super::unite::unite;
@@ -93,12 +93,12 @@ pub enum ImportLoss {
     Nothing,
 }
 
-/// The files of a project, read.
+/// The files of a project that were read so far.
 #[derive(Default)]
-struct Reading {
-    entries: Vec<(String, FoundFile, Arc<Source>)>,
+struct Collector {
+    entries: Vec<(String, ImportCandidate, Arc<Source>)>,
     /// Skills by their directory.
-    skills: BTreeMap<String, Skill>,
+    skills: BTreeMap<String, SkillFiles>,
     skipped: Vec<SkippedFile>,
     /// Directories that we have written.
     outputs: Vec<String>,
@@ -107,8 +107,8 @@ struct Reading {
     files: usize,
 }
 
-struct Skill {
-    found: FoundFile,
+struct SkillFiles {
+    found: ImportCandidate,
     files: Vec<(String, FileContent)>,
 }
 
@@ -118,15 +118,15 @@ pub fn collect(
     system: &dyn System,
     root: &Root,
     profiles: &Profiles,
-    looking: Looking,
+    search: ImportSearch,
     is_wanted: &dyn Fn(&str) -> bool,
     ours: &BTreeMap<String, String>,
 ) -> Collection {
-    let mut reading = Reading::default();
+    let mut collector = Collector::default();
     let top = Target::from_slashed("", TargetKind::Directory);
-    let mut visitor = |visit: &Visit<'_>| reading.visit(visit, profiles, looking, is_wanted, ours);
+    let mut visitor = |visit: &Visit<'_>| collector.visit(visit, profiles, search, is_wanted, ours);
     // A package is imported when it is named.
-    let is_skipped = |path: &str| looking == Looking::AtPlaces && is_in_dependency(path);
+    let is_skipped = |path: &str| search == ImportSearch::AtPlaces && is_in_dependency(path);
     let gaps = walk::whole_except(system, root, &top, Ignored::Skip, &is_skipped, &mut visitor);
     for gap in gaps {
         let path =
@@ -136,7 +136,7 @@ pub fn collect(
             GapReason::TooDeep { limit } => format!("it is nested deeper than {limit} directories"),
             GapReason::TooMany { limit } => format!("there are more than {limit} files"),
         };
-        reading.skip(&path, reason);
+        collector.skip(&path, reason);
     }
     let list = || {
         let mut files = Vec::new();
@@ -150,7 +150,7 @@ pub fn collect(
         walk::whole_except(system, root, &top, Ignored::Skip, &is_skipped, &mut visitor);
         files
     };
-    reading.finish(profiles, ProjectFiles::new(&list))
+    collector.finish(profiles, ProjectFiles::new(&list))
 }
 
 fn joined(directory: &str, name: &str) -> String {
@@ -163,7 +163,7 @@ fn ignoring(path: &str) -> Option<&'static str> {
     BUILTIN.clients.iter().find(is_it).map(|client| &*client.name)
 }
 
-impl Reading {
+impl Collector {
     fn skip(&mut self, path: &str, reason: impl Into<String>) {
         self.skip_losing(ImportLoss::Text, path, reason);
     }
@@ -176,7 +176,7 @@ impl Reading {
         &mut self,
         visit: &Visit<'_>,
         profiles: &Profiles,
-        looking: Looking,
+        search: ImportSearch,
         is_wanted: &dyn Fn(&str) -> bool,
         ours: &BTreeMap<String, String>,
     ) {
@@ -211,7 +211,7 @@ impl Reading {
             {
                 self.beside.push((path.clone(), bytes));
             }
-            let Some(found) = tell(&path, profiles, looking) else {
+            let Some(found) = tell(&path, profiles, search) else {
                 if let Some(client) = ignoring(&path) {
                     let reason = format!("it names files for {client} to leave alone; it stays");
                     self.skip_losing(ImportLoss::NoPortableForm, &path, reason);
@@ -236,7 +236,7 @@ impl Reading {
                         let key = found.directory.clone().unwrap_or_default();
                         let content = FileContent { bytes, permission: Permission::Data };
                         let files = vec![(name.to_owned(), content)];
-                        self.skills.insert(key.clone(), Skill { found, files });
+                        self.skills.insert(key.clone(), SkillFiles { found, files });
                         own_skill = Some(key);
                     }
                     Ok(bytes) => {
@@ -419,7 +419,7 @@ impl Reading {
             let mut notes = Vec::new();
             if name != stem {
                 let message = format!("another skill is called `{stem}`");
-                notes.push(ImportNote { field: Some("name".to_owned()), message });
+                notes.push(ImportNote::new(Some("name"), message));
             }
             taken.push(CollectedItem {
                 kind: ItemKind::Skill,
@@ -501,7 +501,7 @@ const SMALL: usize = 2_000;
 
 impl Collection {
     /// Leaves out the servers that the project declares already.
-    pub fn leave_declared(&mut self, declared: &[Declared]) {
+    pub fn leave_declared(&mut self, declared: &[DeclaredServer]) {
         let servers = std::mem::take(&mut self.servers);
         let mut beside = Beside { servers, named: std::mem::take(&mut self.skipped) };
         beside.leave_declared(declared);

@@ -24,7 +24,7 @@ impl CollectedItem {
         let mut converted = ConvertedItem { notes: self.notes.clone(), ..ConvertedItem::default() };
         let Some(layout) = to.layout(self.kind) else {
             let message = format!("{} has no {}", to.name(), self.kind.folder());
-            converted.notes.push(ImportNote { field: None, message });
+            converted.notes.push(ImportNote::new(None, message));
             return converted;
         };
         let Some(item) = &self.item else {
@@ -41,13 +41,13 @@ impl CollectedItem {
         };
         if let Some(file) = layout.listed_in() {
             let message = format!("{} finds it only when `{file}` names it", to.name());
-            converted.notes.push(ImportNote { field: None, message });
+            converted.notes.push(ImportNote::new(None, message));
         }
         let mut item = item.clone();
         for (client, block) in item.blocks.iter().filter(|(client, _)| client != to.id()) {
             for field in block.said() {
                 let message = format!("it is a field of {client} alone, and stays behind");
-                converted.notes.push(ImportNote { field: Some(field.to_owned()), message });
+                converted.notes.push(ImportNote::new(Some(field), message));
             }
         }
         item.clients = vec![to.id().to_owned()];
@@ -61,7 +61,7 @@ impl CollectedItem {
             }
         }
         let lost = compiled.diagnostics.into_iter();
-        converted.notes.extend(lost.map(|lost| ImportNote { field: None, message: lost.message }));
+        converted.notes.extend(lost.map(|lost| ImportNote::new(None, lost.message)));
         converted
     }
 }

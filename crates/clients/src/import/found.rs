@@ -11,7 +11,7 @@ use super::peers;
 
 /// A file that could be imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundFile {
+pub struct ImportCandidate {
     /// The client that it is for; `None` for one that several read.
     pub client: Option<String>,
     /// The kind of item.
@@ -28,9 +28,16 @@ pub struct FoundFile {
     pub peer: Option<&'static str>,
 }
 
+impl ImportCandidate {
+    fn new(client: Option<String>, kind: ItemKind, form: Form, stem: &str) -> ImportCandidate {
+        let (about, stem) = (String::new(), stem.to_owned());
+        ImportCandidate { client, kind, form, about, stem, directory: None, peer: None }
+    }
+}
+
 /// The files to look for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Looking {
+pub enum ImportSearch {
     /// Those at the places of clients and of other tools.
     AtPlaces,
     /// Those, and others whose names tell: `x.mdc`, `agents/x.md`, `x.instructions.md`.
@@ -38,7 +45,7 @@ pub enum Looking {
 }
 
 /// Recognises a file by its path, with `/`; `None` for a file that belongs to no client.
-pub fn tell(path: &str, profiles: &Profiles, looking: Looking) -> Option<FoundFile> {
+pub fn tell(path: &str, profiles: &Profiles, search: ImportSearch) -> Option<ImportCandidate> {
     let starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
     for start in starts {
         let (about, rest) = (path[..start].trim_end_matches('/'), &path[start..]);
@@ -56,7 +63,7 @@ pub fn tell(path: &str, profiles: &Profiles, looking: Looking) -> Option<FoundFi
             return Some(found);
         }
     }
-    if looking == Looking::Anywhere { by_name(path, profiles) } else { None }
+    if search == ImportSearch::Anywhere { by_name(path, profiles) } else { None }
 }
 
 /// Returns whether a file is an item of a registry, such as `agents/reviewer/AGENT.md`: portable already, although clients
@@ -75,17 +82,11 @@ fn is_start_of_output(first: &str, profiles: &Profiles) -> bool {
         })
 }
 
-fn at_place(about: &str, rest: &str, profiles: &Profiles) -> Option<FoundFile> {
-    let found =
-        |client: Option<String>, kind, form, stem: &str, directory: Option<String>| FoundFile {
-            client,
-            kind,
-            form,
-            about: about.to_owned(),
-            stem: stem.to_owned(),
-            directory,
-            peer: None,
-        };
+fn at_place(about: &str, rest: &str, profiles: &Profiles) -> Option<ImportCandidate> {
+    let found = |client, kind, form, stem: &str| ImportCandidate {
+        about: about.to_owned(),
+        ..ImportCandidate::new(client, kind, form, stem)
+    };
     // The longest place counts: `.clinerules/skills` before `.clinerules`.
     let places = BUILTIN.project.iter().filter_map(|place| Some((place, inside(place, rest)?)));
     let place = places.max_by_key(|(place, _)| place.path.len());
@@ -96,13 +97,15 @@ fn at_place(about: &str, rest: &str, profiles: &Profiles) -> Option<FoundFile> {
                 let (above, file) = inside.rsplit_once('/')?;
                 let stem = above.rsplit('/').next()?;
                 let directory = format!("{}{}/{above}", prefix(about), place.path);
-                return (file == ItemKind::Skill.entrypoint())
-                    .then(|| found(owner, ItemKind::Skill, Form::Skill, stem, Some(directory)));
+                return (file == ItemKind::Skill.entrypoint()).then(|| ImportCandidate {
+                    directory: Some(directory),
+                    ..found(owner, ItemKind::Skill, Form::Skill, stem)
+                });
             }
             (_, form) => {
                 let kind = if form == Form::Agent { ItemKind::Agent } else { ItemKind::Rule };
                 let file = rest.rsplit('/').next().unwrap_or(rest);
-                return Some(found(owner, kind, form, stem(file), None));
+                return Some(found(owner, kind, form, stem(file)));
             }
         }
     }
@@ -112,7 +115,7 @@ fn at_place(about: &str, rest: &str, profiles: &Profiles) -> Option<FoundFile> {
             let templates = std::iter::once(&layout.path).chain(&layout.also_read);
             if let Some(stem) = templates.into_iter().find_map(|template| template.stem_in(rest)) {
                 let form = layout.pattern_form().unwrap_or(Form::Plain);
-                return Some(found(Some(profile.id().to_owned()), kind, form, stem, None));
+                return Some(found(Some(profile.id().to_owned()), kind, form, stem));
             }
         }
     }
@@ -159,28 +162,15 @@ fn owner(place: &ClientPlace, profiles: &Profiles) -> Option<String> {
 }
 
 /// Tells a file by its ending, or by the directory above it.
-fn by_name(path: &str, profiles: &Profiles) -> Option<FoundFile> {
+fn by_name(path: &str, profiles: &Profiles) -> Option<ImportCandidate> {
     let (above, file) = path.rsplit_once('/').unwrap_or(("", path));
-    let found = |profile: &Profile, kind, form: Form, stem: &str| FoundFile {
-        client: Some(profile.id().to_owned()),
-        kind,
-        form,
-        about: String::new(),
-        stem: stem.to_owned(),
-        directory: None,
-        peer: None,
+    let found = |profile: &Profile, kind, form: Form, stem: &str| {
+        ImportCandidate::new(Some(profile.id().to_owned()), kind, form, stem)
     };
     if file == ItemKind::Skill.entrypoint() {
         let stem = above.rsplit('/').next().filter(|stem| !stem.is_empty())?;
-        return Some(FoundFile {
-            client: None,
-            kind: ItemKind::Skill,
-            form: Form::Skill,
-            about: String::new(),
-            stem: stem.to_owned(),
-            directory: Some(above.to_owned()),
-            peer: None,
-        });
+        let skill = ImportCandidate::new(None, ItemKind::Skill, Form::Skill, stem);
+        return Some(ImportCandidate { directory: Some(above.to_owned()), ..skill });
     }
     // An item of a registry is portable already.
     if ItemKind::ALL.into_iter().any(|kind| kind.entrypoint() == file) {

@@ -2,7 +2,7 @@
 
 use brief_syntax::Source;
 use brief_syntax::front_matter::FrontMatter;
-use brief_syntax::yaml::{Value, Yaml};
+use brief_syntax::yaml::{Node, Value, Yaml};
 
 use toml_edit::{Item, Value as TomlValue};
 
@@ -21,12 +21,8 @@ pub(super) struct Header {
 impl Header {
     pub(super) fn read(front: &FrontMatter, source: &Source) -> Header {
         let Some(header) = &front.header else { return Header::default() };
-        let root = header.yaml.root();
-        let fields = match root.map(|root| (root, root.value())) {
-            Some((root, Value::Mapping(_))) => match yaml::of_node(root) {
-                YamlValue::Map(fields) => fields,
-                _ => Map::new(),
-            },
+        let fields = match header.yaml.root().map(yaml::of_node) {
+            Some(YamlValue::Map(fields)) => fields,
             _ => Map::new(),
         };
         let text = source.slice(header.span);
@@ -100,6 +96,14 @@ fn lines(text: &str, fields: &Map) -> Vec<(String, String)> {
 pub(super) fn get<'m>(fields: &'m Map, key: &str) -> Option<&'m YamlValue> {
     let field = fields.iter().find(|(own, _)| matches!(own, YamlValue::Text(own) if own == key));
     field.map(|(_, value)| value).filter(|value| !says_nothing(value))
+}
+
+/// Returns a field of a mapping in YAML.
+pub(super) fn field<'y>(node: Node<'y>, name: &str) -> Option<Node<'y>> {
+    match node.value() {
+        Value::Mapping(fields) => fields.get(name),
+        _ => None,
+    }
 }
 
 /// Returns the name of a field.

@@ -105,7 +105,7 @@ impl ImportedItem {
     }
 
     pub(super) fn note(&mut self, field: Option<&str>, message: impl Into<String>) {
-        self.notes.push(ImportNote { field: field.map(str::to_owned), message: message.into() });
+        self.notes.push(ImportNote::new(field, message));
     }
 
     /// Sets the description, as long as the format allows it.
@@ -264,8 +264,7 @@ impl ImportedItem {
     fn arguments_of(&mut self, layout: &Layout) {
         let (body, names) = arguments::portable(&self.body, &layout.arguments);
         if !names.is_empty() {
-            let names = names.into_iter().map(YamlValue::Text).collect();
-            self.set("arguments", YamlValue::List(names));
+            self.set("arguments", YamlValue::texts(names));
         }
         self.body = body;
     }
@@ -278,14 +277,13 @@ impl ImportedItem {
             OutputContent::Copy(_) => None,
         });
         let form = profile.layout(self.kind).map(|layout| &layout.form);
-        let is_same = |text: &String| match form {
-            Some(OutputForm::Toml { body }) => {
-                Header::of_toml(text, body).is_some_and(|(_, again)| again == original)
-            }
-            Some(OutputForm::Yaml { body }) => {
-                Header::of_yaml(text, body).is_some_and(|(_, again)| again == original)
-            }
-            Some(OutputForm::Markdown) | None => text.ends_with(original),
+        let is_same = |text: &String| {
+            let parsed = match form {
+                Some(OutputForm::Toml { body }) => Header::of_toml(text, body),
+                Some(OutputForm::Yaml { body }) => Header::of_yaml(text, body),
+                Some(OutputForm::Markdown) | None => return text.ends_with(original),
+            };
+            parsed.is_some_and(|(_, again)| again == original)
         };
         if text.is_some_and(is_same) {
             return;
@@ -296,8 +294,6 @@ impl ImportedItem {
 
     /// Sets a field of the format from a client's, if the format can say it.
     fn take(&mut self, from: From, value: &YamlValue, shape: Shape, profile: &Profile) {
-        let texts =
-            |parts: Vec<&str>| YamlValue::List(parts.into_iter().map(YamlValue::text).collect());
         let found = match from {
             // Names of arguments are found in the body.
             From::Name | From::Description | From::ScopePaths | From::Arguments => None,
@@ -313,11 +309,10 @@ impl ImportedItem {
                     );
                     self.note(Some("tools"), message);
                 }
-                texts(capabilities)
+                YamlValue::texts(capabilities)
             }),
             From::ArgumentHint => text_of(value).map(YamlValue::text),
-            From::PreloadSkills => parts_of(value)
-                .map(|parts| YamlValue::List(parts.into_iter().map(YamlValue::Text).collect())),
+            From::PreloadSkills => parts_of(value).map(YamlValue::texts),
         };
         if let Some(value) = found {
             self.set(from.as_str(), value);
@@ -461,10 +456,9 @@ impl ImportedItem {
 
     /// Returns the rule as an entry of `AGENTS.yaml`.
     pub(super) fn entry(&self) -> YamlValue {
-        let texts = self.scope.iter().map(YamlValue::text).collect();
         YamlValue::Map(vec![
             (YamlValue::text("content"), YamlValue::text(self.body.trim())),
-            (YamlValue::text("match"), YamlValue::List(texts)),
+            (YamlValue::text("match"), YamlValue::texts(&self.scope)),
         ])
     }
 
@@ -477,7 +471,6 @@ impl ImportedItem {
 
     /// Returns the front matter of its entry file.
     fn head(&self) -> String {
-        let texts = |list: &[String]| YamlValue::List(list.iter().map(YamlValue::text).collect());
         let field = |key: &str, value: YamlValue| (YamlValue::text(key), value);
         let mut fields: Map = vec![
             field("schema", YamlValue::Bare("1".to_owned())),
@@ -485,10 +478,11 @@ impl ImportedItem {
             field("description", YamlValue::text(&self.description)),
         ];
         if !self.clients.is_empty() {
-            fields.push(field("audience", texts(&self.clients)));
+            fields.push(field("audience", YamlValue::texts(&self.clients)));
         }
         if !self.scope.is_empty() {
-            fields.push(field("scope", YamlValue::Map(vec![field("paths", texts(&self.scope))])));
+            let paths = field("paths", YamlValue::texts(&self.scope));
+            fields.push(field("scope", YamlValue::Map(vec![paths])));
         }
         fields.extend(self.fields.iter().cloned());
         for (client, block) in &self.blocks {
@@ -499,8 +493,7 @@ impl ImportedItem {
             imported.push(field("body", YamlValue::text("verbatim")));
         }
         if !self.unsaid.is_empty() {
-            let unsaid = self.unsaid.iter().map(|name| YamlValue::text(*name)).collect();
-            imported.push(field("unsaid", YamlValue::List(unsaid)));
+            imported.push(field("unsaid", YamlValue::texts(self.unsaid.iter().copied())));
         }
         if !self.written.is_empty() {
             let each =
@@ -541,7 +534,7 @@ impl ImportedItem {
 }
 
 fn is_scope(rule: Option<&FieldRule>) -> bool {
-    rule.is_some_and(|rule| matches!(rule.value, FieldValue::Item { from: From::ScopePaths, .. }))
+    from(rule) == Some(From::ScopePaths)
 }
 
 fn is_conditional(rule: &FieldRule) -> bool {

@@ -40,7 +40,7 @@ use header::Header;
 pub use beside::CollectedServer;
 pub use collect::{CollectedItem, Collection, ImportLoss, ItemFile, SkippedFile, collect};
 pub use convert::ConvertedItem;
-pub use found::{FoundFile, Looking, tell};
+pub use found::{ImportCandidate, ImportSearch, tell};
 pub use item::{ClientBlock, ImportedItem, Member};
 pub use name::slug;
 pub use unite::{is_same_text, paragraphs, shared_percent};
@@ -71,6 +71,12 @@ pub struct ImportNote {
     pub field: Option<String>,
     /// The treatment that it got.
     pub message: String,
+}
+
+impl ImportNote {
+    fn new(field: Option<&str>, message: impl Into<String>) -> ImportNote {
+        ImportNote { field: field.map(str::to_owned), message: message.into() }
+    }
 }
 
 impl fmt::Display for ImportNote {
@@ -171,7 +177,7 @@ impl Parts {
         let front = FrontMatter::read(source);
         let scope = rule_scope(file.form, source);
         let mut notes = Vec::new();
-        let mut note = |message: String| notes.push(ImportNote { field: None, message });
+        let mut note = |message: String| notes.push(ImportNote::new(None, message));
         if source.text().starts_with('\u{feff}') {
             note("the byte order mark at its start is not kept".to_owned());
         }
@@ -192,8 +198,7 @@ impl Parts {
         let (header, body) = found?;
         let mut notes = Vec::new();
         if header.has_comments {
-            let message = "comments in it are not kept".to_owned();
-            notes.push(ImportNote { field: None, message });
+            notes.push(ImportNote::new(None, "comments in it are not kept"));
         }
         Some(Parts { header, body, scope: None, notes })
     }

@@ -11,7 +11,7 @@ use brief_syntax::yaml::{Node, Value, Yaml};
 
 use crate::compile::yaml::YamlValue;
 
-use super::header::Header;
+use super::header::{Header, field};
 use super::item::{ImportedItem, Member};
 use super::slug;
 
@@ -130,19 +130,11 @@ impl ImportedItem {
             }
         }
         if known < GROUPS.len() {
-            let tools = tools.into_iter().map(YamlValue::text).collect();
-            self.set("tools", YamlValue::List(tools));
+            self.set("tools", YamlValue::texts(tools));
             let message =
                 "Roo Code gets all groups when it is built; a mode there cannot name single tools";
             self.note(Some("groups"), message);
         }
-    }
-}
-
-fn field<'y>(node: Node<'y>, name: &str) -> Option<Node<'y>> {
-    match node.value() {
-        Value::Mapping(fields) => fields.get(name),
-        _ => None,
     }
 }
 

@@ -8,7 +8,7 @@ use brief_profiles::Form;
 
 use crate::compile::yaml::{Map, YamlValue, parts_of};
 
-use super::found::FoundFile;
+use super::found::ImportCandidate;
 use super::header::key_of;
 
 /// A directory of a tool: the tool, the directory, the ending, the kind, the form, and the client whose fields its files
@@ -55,13 +55,13 @@ const NAMES: [(&str, &str); 11] = [
 ];
 
 /// Tells a file of another tool.
-pub(super) fn tell(about: &str, rest: &str) -> Option<FoundFile> {
-    let (peer, _, _, kind, form, client, inside) =
+pub(super) fn tell(about: &str, rest: &str) -> Option<ImportCandidate> {
+    let (peer, kind, form, client, inside) =
         PLACES.iter().find_map(|&(peer, directory, ending, kind, form, client)| {
             let inside = rest.strip_prefix(directory)?.strip_suffix(ending)?;
             let is_one = !inside.is_empty()
                 && (peer != "ruler" || kind != ItemKind::Rule || !inside.starts_with("skills/"));
-            is_one.then_some((peer, directory, ending, kind, form, client, inside))
+            is_one.then_some((peer, kind, form, client, inside))
         })?;
     let stem = inside.rsplit('/').next().unwrap_or(inside).to_owned();
     let above = |path: &str| path.rsplit_once('/').map_or("", |(above, _)| above).to_owned();
@@ -69,16 +69,8 @@ pub(super) fn tell(about: &str, rest: &str) -> Option<FoundFile> {
         "" => above(rest),
         about => format!("{about}/{}", above(rest)),
     });
-    let about = about.to_owned();
-    Some(FoundFile {
-        client: client.map(str::to_owned),
-        kind,
-        form,
-        about,
-        stem,
-        directory,
-        peer: Some(peer),
-    })
+    let (client, about) = (client.map(str::to_owned), about.to_owned());
+    Some(ImportCandidate { client, kind, form, about, stem, directory, peer: Some(peer) })
 }
 
 /// The clients and blocks that the fields of rulesync name.

@@ -250,7 +250,7 @@ fn unnamed<'c>(members: &[Member], clients: &[&'c str]) -> &'c str {
 
 /// A part of a text that clients have or have not: a paragraph, or a point of a list.
 #[derive(Debug, Clone)]
-struct Part {
+struct TextPart {
     text: String,
     /// True if the next part follows without a blank line.
     is_tight: bool,
@@ -259,9 +259,9 @@ struct Part {
 }
 
 /// Splits a text into its parts.
-fn parts(text: &str) -> Vec<Part> {
+fn parts(text: &str) -> Vec<TextPart> {
     let text = trimmed(text);
-    let part = |(text, is_tight): (&str, bool)| Part {
+    let part = |(text, is_tight): (&str, bool)| TextPart {
         text: text.to_owned(),
         is_tight,
         of: BTreeSet::new(),
@@ -291,7 +291,7 @@ fn pieces(text: &str) -> Vec<(&str, bool)> {
 
 /// Returns a body with directives, from which each member gets its own; `None` when no list of clients says it.
 fn variants(members: &[Member]) -> Option<String> {
-    let mut merged: Vec<Part> = Vec::new();
+    let mut merged: Vec<TextPart> = Vec::new();
     for (number, member) in members.iter().enumerate() {
         let mut own = parts(&member.body);
         for part in &mut own {
@@ -367,7 +367,7 @@ fn readers(members: &[Member], of: &BTreeSet<usize>) -> Option<String> {
 }
 
 /// Returns the longest common subsequence of paragraphs, as pairs of places.
-fn common(merged: &[Part], own: &[Part]) -> Vec<(usize, usize)> {
+fn common(merged: &[TextPart], own: &[TextPart]) -> Vec<(usize, usize)> {
     let (rows, columns) = (merged.len(), own.len());
     let mut lengths = vec![0_u32; (rows + 1) * (columns + 1)];
     let at = |row: usize, column: usize| row * (columns + 1) + column;

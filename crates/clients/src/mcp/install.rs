@@ -6,18 +6,10 @@ use brief_dialects::portable::output::{Foreign, Merge, SharedEntry};
 use brief_profiles::ServerProfile;
 use brief_syntax::system::System;
 
-use super::{Server, entry_json};
+use super::{Server, entry_json, files_in};
 use crate::client_file::{ClientFile, ClientFileError};
+use crate::profile::ProfileScope;
 use crate::shared::merge;
-
-/// The owner of the file: the project, or the user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ServerScope {
-    /// A file of the project.
-    Project,
-    /// A file of the user, for all projects.
-    User,
-}
 
 /// The planned change of a file.
 pub struct ServerEdit<'s> {
@@ -64,14 +56,11 @@ pub enum ServerFileError {
 pub fn plan_server<'s>(
     system: &'s dyn System,
     base: &Path,
-    (profile, scope): (&ServerProfile, ServerScope),
+    (profile, scope): (&ServerProfile, ProfileScope),
     wanted: Option<&Server>,
     before: &[Server],
 ) -> Result<ServerEdit<'s>, ServerFileError> {
-    let (usual, others) = match scope {
-        ServerScope::Project => (profile.file.as_ref(), &profile.or),
-        ServerScope::User => (profile.home_file.as_ref(), &profile.home_or),
-    };
+    let (usual, others) = files_in(profile, scope);
     let usual = usual.ok_or(ServerFileError::NoUserFile)?;
     let is_there = |path: &&brief_profiles::Text| system.resolve(&base.join(&***path)).is_ok();
     let shown = std::iter::once(usual).chain(others).find(is_there).unwrap_or(usual);
@@ -153,7 +142,7 @@ mod tests {
     }
 
     fn planned<'s>(system: &'s MemorySystem, client: &str, is_wanted: bool) -> ServerEdit<'s> {
-        let servers = (profile(client).unwrap(), ServerScope::Project);
+        let servers = (profile(client).unwrap(), ProfileScope::Project);
         let (ours, base) = (server(client), Path::new("/p"));
         let wanted = is_wanted.then_some(&ours);
         plan_server(system, base, servers, wanted, std::slice::from_ref(&ours)).unwrap()
@@ -213,7 +202,7 @@ mod tests {
             let path = profile(client).unwrap().file.as_ref().unwrap().to_string();
             let system = MemorySystem::new("/p").with_file(&path, text);
             let (servers, ours) =
-                ((profile(client).unwrap(), ServerScope::Project), server(client));
+                ((profile(client).unwrap(), ProfileScope::Project), server(client));
             let edit = plan_server(&system, Path::new("/p"), servers, Some(&ours), &[]);
             assert!(matches!(edit, Err(ServerFileError::Invalid(..))), "{text}");
         }
@@ -221,10 +210,10 @@ mod tests {
             .with_file("/q/x.json", "{}")
             .with_link(".mcp.json", "/q/x.json");
         let (servers, ours) =
-            ((profile("claude").unwrap(), ServerScope::Project), server("claude"));
+            ((profile("claude").unwrap(), ProfileScope::Project), server("claude"));
         let edit = plan_server(&outside, Path::new("/p"), servers, Some(&ours), &[]);
         assert!(matches!(edit, Err(ServerFileError::File(_, ClientFileError::Outside))));
-        let user = (profile("claude").unwrap(), ServerScope::User);
+        let user = (profile("claude").unwrap(), ProfileScope::Home);
         let edit = plan_server(&outside, Path::new("/p"), user, Some(&ours), &[]);
         assert!(matches!(edit, Err(ServerFileError::NoUserFile)));
     }

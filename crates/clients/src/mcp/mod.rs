@@ -9,11 +9,13 @@ mod write;
 
 pub(crate) use found::PEER_FILES;
 pub use found::{FoundServer, ServerFile, find, names, server_files};
-pub use install::{ServerChange, ServerEdit, ServerFileError, ServerScope, plan_server};
-pub use read::{Declared, declaration, is_name, read};
-pub use write::{Written, entry_json, write};
+pub use install::{ServerChange, ServerEdit, ServerFileError, plan_server};
+pub use read::{DeclaredServer, declaration, is_name, read};
+pub use write::{WrittenServers, entry_json, write};
 
-use brief_profiles::{BUILTIN, ServerProfile};
+use brief_profiles::{BUILTIN, ServerProfile, Text};
+
+use crate::profile::ProfileScope;
 
 /// A server, as any dialect declares it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,4 +73,12 @@ pub fn clients() -> impl Iterator<Item = (&'static str, &'static ServerProfile)>
 /// Returns how servers are written for the client of that name.
 pub fn profile(client: &str) -> Option<&'static ServerProfile> {
     clients().find(|(known, _)| *known == client).map(|(_, servers)| servers)
+}
+
+/// Returns the file that servers are written to, if there is one, and others that the client reads.
+pub(crate) fn files_in(profile: &ServerProfile, scope: ProfileScope) -> (Option<&Text>, &[Text]) {
+    match scope {
+        ProfileScope::Project => (profile.file.as_ref(), &profile.or),
+        ProfileScope::Home => (profile.home_file.as_ref(), &profile.home_or),
+    }
 }

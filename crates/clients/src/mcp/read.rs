@@ -2,32 +2,33 @@
 
 use std::sync::Arc;
 
-use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
-use brief_syntax::near_miss::nearest;
+use brief_dialects::portable::toml::{self, Table, TableReader, TomlEntry, TomlProblem};
 use brief_syntax::{Diagnostic, Source};
 
 use super::{Protocol, Server, Transport};
+use crate::profile::known_clients;
 
 /// A server, and who is to have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Declared {
+pub struct DeclaredServer {
     /// The server.
     pub server: Server,
     /// The clients that it is for; `None` for all.
     pub clients: Option<Vec<String>>,
 }
 
-impl Declared {
+impl DeclaredServer {
     /// Returns whether the server is for a client.
     pub fn is_for(&self, client: &str) -> bool {
         self.clients.as_ref().is_none_or(|clients| clients.iter().any(|own| own == client))
     }
 }
 
-const KEYS: [&str; 8] = ["command", "args", "env", "url", "headers", "type", "disabled", "clients"];
-
 /// Reads the servers of a project's `brief.toml`, in order. `known` are the clients that exist.
-pub fn read(configuration: &Arc<Source>, known: &[&str]) -> Result<Vec<Declared>, Vec<Diagnostic>> {
+pub fn read(
+    configuration: &Arc<Source>,
+    known: &[&str],
+) -> Result<Vec<DeclaredServer>, Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     let mut servers = Vec::new();
     let Some(document) = toml::parse(configuration, &mut diagnostics) else {
@@ -64,114 +65,70 @@ pub fn declaration(server: &Server, clients: &[String]) -> String {
         let pairs = pairs.iter().map(|(name, text)| (name.as_str(), text.as_str()));
         toml_edit::value(pairs.collect::<toml_edit::InlineTable>())
     };
+    let mut add = |key: &str, value: toml_edit::Item, is_said: bool| {
+        if is_said {
+            table.insert(key, value);
+        }
+    };
     match &server.transport {
         Transport::Stdio { command, args, env } => {
-            table.insert("command", toml_edit::value(command));
-            if !args.is_empty() {
-                table.insert("args", list(args));
-            }
-            if !env.is_empty() {
-                table.insert("env", pairs(env));
-            }
+            add("command", toml_edit::value(command), true);
+            add("args", list(args), !args.is_empty());
+            add("env", pairs(env), !env.is_empty());
         }
         Transport::Remote { protocol, url, headers } => {
-            table.insert("url", toml_edit::value(url));
-            if *protocol == Protocol::Sse {
-                table.insert("type", toml_edit::value("sse"));
-            }
-            if !headers.is_empty() {
-                table.insert("headers", pairs(headers));
-            }
+            add("url", toml_edit::value(url), true);
+            add("type", toml_edit::value("sse"), *protocol == Protocol::Sse);
+            add("headers", pairs(headers), !headers.is_empty());
         }
     }
-    if server.disabled {
-        table.insert("disabled", toml_edit::value(true));
-    }
-    if !clients.is_empty() {
-        table.insert("clients", list(clients));
-    }
+    add("disabled", toml_edit::value(true), server.disabled);
+    add("clients", list(clients), !clients.is_empty());
     table.to_string()
-}
-
-/// A server before everything about it was read.
-#[derive(Default)]
-struct Draft {
-    command: Option<String>,
-    args: Vec<String>,
-    env: Vec<(String, String)>,
-    url: Option<String>,
-    headers: Vec<(String, String)>,
-    protocol: Option<Protocol>,
-    disabled: bool,
-    clients: Option<Vec<String>>,
 }
 
 fn declared(
     entry: &TomlEntry<'_>,
     known: &[&str],
     diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Declared, TomlProblem> {
+) -> Result<DeclaredServer, TomlProblem> {
     if !is_name(entry.key) {
         return Err(entry.wrong("this names no server", "use letters, digits, `_` and `-`"));
     }
     let table = entry.table()?;
-    let mut draft = Draft::default();
-    // The first key of the other transport, to say where the two were mixed.
-    let (mut local, mut remote) = (None, None);
-    for entry in table.entries() {
-        let outcome = draft.set(&entry, known);
-        diagnostics.extend(outcome.err().map(|problem| *problem));
-        match entry.key {
-            "args" | "env" => local = local.or(Some(entry)),
-            "headers" | "type" => remote = remote.or(Some(entry)),
-            _ => {}
-        }
-    }
-    let mixed = |entry: Option<TomlEntry<'_>>, other: &str| match entry {
-        Some(entry) => Err(entry.wrong(&format!("a server with `{other}` has no such key"), "")),
-        None => Ok(()),
+    let mut keys = TableReader::new(table.entries());
+    let command = keys.get("command", word);
+    let args = keys.get("args", TomlEntry::texts).unwrap_or_default();
+    // Values that look like variables stay as they are: clients fill them in.
+    let env = keys.get("env", TomlEntry::pairs).unwrap_or_default();
+    let url = keys.get("url", word);
+    let headers = keys.get("headers", TomlEntry::pairs).unwrap_or_default();
+    let protocols = [("http", Protocol::Http), ("sse", Protocol::Sse)];
+    let protocol = keys.get("type", |entry| entry.word(&protocols)).unwrap_or(Protocol::Http);
+    let disabled = keys.get("disabled", TomlEntry::flag).unwrap_or_default();
+    let clients = keys.get("clients", |entry| known_clients(entry, entry.texts()?, known));
+    diagnostics.extend(keys.problems().map(|problem| *problem));
+    let refuse_mixed = |others: [&str; 2], own: &str| {
+        let mixed = table.entries().find(|entry| others.contains(&entry.key));
+        let problem = format!("a server with `{own}` has no such key");
+        mixed.map_or(Ok(()), |entry| Err(entry.wrong(&problem, "")))
     };
-    let transport = match (draft.command, draft.url) {
+    let transport = match (command, url) {
         (Some(command), None) => {
-            mixed(remote, "command")?;
-            Transport::Stdio { command, args: draft.args, env: draft.env }
+            refuse_mixed(["headers", "type"], "command")?;
+            Transport::Stdio { command, args, env }
         }
         (None, Some(url)) => {
-            mixed(local, "url")?;
-            let protocol = draft.protocol.unwrap_or(Protocol::Http);
-            Transport::Remote { protocol, url, headers: draft.headers }
+            refuse_mixed(["args", "env"], "url")?;
+            Transport::Remote { protocol, url, headers }
         }
         _ => {
             let help = "write a program to start, or the address of a server that runs";
             return Err(entry.wrong("a server has either `command` or `url`", help));
         }
     };
-    let (name, disabled) = (entry.key.to_owned(), draft.disabled);
-    let server = Server { name, transport, disabled, custom: Vec::new() };
-    Ok(Declared { server, clients: draft.clients })
-}
-
-impl Draft {
-    fn set(&mut self, entry: &TomlEntry<'_>, known: &[&str]) -> Result<(), TomlProblem> {
-        match entry.key {
-            "command" => self.command = Some(word(entry)?),
-            "args" => self.args = entry.texts()?,
-            "env" => self.env = pairs(entry)?,
-            "url" => self.url = Some(word(entry)?),
-            "headers" => self.headers = pairs(entry)?,
-            "type" => {
-                let words = [("http", Protocol::Http), ("sse", Protocol::Sse)];
-                self.protocol = Some(entry.word(&words)?);
-            }
-            "disabled" => {
-                let problem = || entry.wrong("this is neither `true` nor `false`", "");
-                self.disabled = entry.item.as_bool().ok_or_else(problem)?;
-            }
-            "clients" => self.clients = Some(clients(entry, known)?),
-            _ => return Err(entry.unknown(&KEYS)),
-        }
-        Ok(())
-    }
+    let server = Server { name: entry.key.to_owned(), transport, disabled, custom: Vec::new() };
+    Ok(DeclaredServer { server, clients })
 }
 
 fn word(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
@@ -181,29 +138,11 @@ fn word(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     }
 }
 
-/// Texts by name. What looks like a variable stays as it is: clients fill it in.
-fn pairs(entry: &TomlEntry<'_>) -> Result<Vec<(String, String)>, TomlProblem> {
-    let pair = |entry: TomlEntry<'_>| Ok((entry.key.to_owned(), entry.text()?.to_owned()));
-    entry.table()?.entries().map(pair).collect()
-}
-
-fn clients(entry: &TomlEntry<'_>, known: &[&str]) -> Result<Vec<String>, TomlProblem> {
-    let clients = entry.texts()?;
-    if let Some(client) = clients.iter().find(|client| !known.contains(&client.as_str())) {
-        let help = match nearest(client, known) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known clients: {}", known.join(", ")),
-        };
-        return Err(entry.wrong(&format!("unknown client `{client}`"), &help));
-    }
-    Ok(clients)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Vec<Declared>, Vec<Diagnostic>> {
+    fn parse(text: &str) -> Result<Vec<DeclaredServer>, Vec<Diagnostic>> {
         read(&Arc::new(Source::new("brief.toml", text)), &["claude", "opencode"])
     }
 
@@ -248,10 +187,14 @@ mod tests {
                     [mcp.docs]\nurl = \"https://x.test\"\ntype = \"sse\"\ndisabled = true\nheaders = { X-Key = \"k\" }\n\
                     [mcp.bare]\ncommand = \"c\"\n";
         let clients = vec!["claude".to_owned()];
-        for Declared { server, .. } in parse(text).unwrap() {
+        for DeclaredServer { server, .. } in parse(text).unwrap() {
             let table = declaration(&server, &clients);
             let again = parse(&format!("[mcp.{}]\n{table}", server.name)).unwrap();
-            assert_eq!(again, [Declared { server, clients: Some(clients.clone()) }], "{table}");
+            assert_eq!(
+                again,
+                [DeclaredServer { server, clients: Some(clients.clone()) }],
+                "{table}"
+            );
         }
     }
 

@@ -1,13 +1,14 @@
 //! From servers to a client's text.
 
 use brief_profiles::{ServerFormat, ServerProfile, ServerValue};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value as Json};
 
 use super::{Protocol, Server, Transport};
+use crate::shared::toml::table;
 
 /// A client's text, and what could not be said in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenServers {
     /// The content of the client's file.
     pub text: String,
     /// Servers that the client cannot have, with the reason.
@@ -15,74 +16,32 @@ pub struct Written {
 }
 
 /// Writes servers as the client wants them, in the order given.
-pub fn write(profile: &ServerProfile, servers: &[Server]) -> Written {
-    let mut entries = Vec::new();
+pub fn write(profile: &ServerProfile, servers: &[Server]) -> WrittenServers {
+    let mut entries = Map::new();
     let mut left_out = Vec::new();
     for server in servers {
         match entry(profile, server) {
-            Ok(entry) => entries.push((server.name.clone(), entry)),
+            Ok(entry) => drop(entries.insert(server.name.clone(), entry)),
             Err(reason) => left_out.push((server.name.clone(), reason)),
         }
     }
+    let key = &*profile.key;
     let text = match profile.format {
-        ServerFormat::Json => json(&profile.key, entries),
-        ServerFormat::Toml => toml(&profile.key, &entries),
+        ServerFormat::Json => format!("{:#}\n", serde_json::json!({ key: entries })),
+        ServerFormat::Toml => {
+            let tables = entries.iter().map(|(name, fields)| table(key, name, fields));
+            tables.collect::<Vec<String>>().join("\n")
+        }
     };
-    Written { text, left_out }
+    WrittenServers { text, left_out }
 }
 
 /// Writes one server as the client wants it, as JSON on one line; the error says why it cannot have it.
 pub fn entry_json(profile: &ServerProfile, server: &Server) -> Result<String, &'static str> {
-    let entry = entry(profile, server)?;
-    serde_json::to_string(&entry).map_err(|_| "it cannot be written as JSON")
+    entry(profile, server).map(|entry| entry.to_string())
 }
 
-/// A value in a settings file. Maps keep their order, because people read these files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Setting {
-    Flag(bool),
-    Text(String),
-    List(Vec<String>),
-    Map(Vec<(String, Setting)>),
-    /// Whatever an author has added.
-    Custom(serde_json::Value),
-}
-
-impl Setting {
-    /// Returns whether any text in it, names included, holds `part`.
-    fn holds(&self, part: &str) -> bool {
-        match self {
-            Setting::Flag(_) => false,
-            Setting::Text(text) => text.contains(part),
-            Setting::List(list) => list.iter().any(|text| text.contains(part)),
-            // No escape of JSON hides what no escape is needed for.
-            Setting::Custom(value) => value.to_string().contains(part),
-            Setting::Map(fields) => {
-                fields.iter().any(|(key, value)| key.contains(part) || value.holds(part))
-            }
-        }
-    }
-}
-
-impl Serialize for Setting {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Setting::Flag(flag) => serializer.serialize_bool(*flag),
-            Setting::Text(text) => serializer.serialize_str(text),
-            Setting::List(list) => list.serialize(serializer),
-            Setting::Custom(value) => value.serialize(serializer),
-            Setting::Map(fields) => {
-                let mut map = serializer.serialize_map(Some(fields.len()))?;
-                for (key, value) in fields {
-                    map.serialize_entry(key, value)?;
-                }
-                map.end()
-            }
-        }
-    }
-}
-
-fn entry(profile: &ServerProfile, server: &Server) -> Result<Setting, &'static str> {
+fn entry(profile: &ServerProfile, server: &Server) -> Result<Json, &'static str> {
     let fields = match &server.transport {
         Transport::Stdio { .. } => &profile.stdio,
         Transport::Remote { protocol: Protocol::Http, .. } => &profile.http,
@@ -91,58 +50,56 @@ fn entry(profile: &ServerProfile, server: &Server) -> Result<Setting, &'static s
         }
         Transport::Remote { protocol: Protocol::Sse, .. } => &profile.sse,
     };
-    let mut settings: Vec<(String, Setting)> = fields
+    let mut settings: Map<String, Json> = fields
         .iter()
         .filter_map(|field| Some((field.key.to_string(), setting(&field.from, &server.transport)?)))
         .collect();
     if server.disabled {
         match &profile.disabled_by {
-            Some(key) => settings.push((key.to_string(), Setting::Flag(false))),
+            Some(key) => settings.insert(key.to_string(), Json::Bool(false)),
             None => return Err("it is disabled, which the client cannot say"),
-        }
+        };
     }
     for (key, value) in &server.custom {
-        if settings.iter().all(|(known, _)| known != key) {
-            settings.push((key.clone(), Setting::Custom(value.clone())));
-        }
+        settings.entry(key.as_str()).or_insert_with(|| value.clone());
     }
-    let entry = Setting::Map(settings);
-    // X12: a text of ours must not become more than it says.
+    let entry = Json::Object(settings);
+    // X12: a text of ours must not become more than it says. JSON escapes nothing of an opening.
     if let Some(opening) = &profile.inserts_files
-        && (server.name.contains(&**opening) || entry.holds(opening))
+        && (server.name.contains(&**opening) || entry.to_string().contains(&**opening))
     {
         return Err("the client would put a file in place of `{file:…}`");
     }
     Ok(entry)
 }
 
-fn setting(field: &ServerValue, transport: &Transport) -> Option<Setting> {
-    let map = |pairs: &[(String, String)]| {
-        let fields = pairs.iter().map(|(key, value)| (key.clone(), Setting::Text(value.clone())));
-        (!pairs.is_empty()).then(|| Setting::Map(fields.collect()))
+fn setting(field: &ServerValue, transport: &Transport) -> Option<Json> {
+    let map = |pairs: &mut dyn Iterator<Item = &(String, String)>| {
+        let fields: Map<String, Json> =
+            pairs.map(|(key, value)| (key.clone(), Json::from(value.as_str()))).collect();
+        (!fields.is_empty()).then_some(Json::Object(fields))
     };
     match (field, transport) {
-        (ServerValue::Constant(text), _) => Some(Setting::Text(text.to_string())),
-        (ServerValue::ConstantList(text), _) => Some(Setting::List(vec![text.to_string()])),
+        (ServerValue::Constant(text), _) => Some(Json::from(&**text)),
+        (ServerValue::ConstantList(text), _) => Some(Json::from_iter([&**text])),
         (ServerValue::Command, Transport::Stdio { command, .. }) => {
-            Some(Setting::Text(command.clone()))
+            Some(Json::from(command.as_str()))
         }
         (ServerValue::CommandLine, Transport::Stdio { command, args, .. }) => {
-            Some(Setting::List(std::iter::once(command).chain(args).cloned().collect()))
+            Some(std::iter::once(command).chain(args).cloned().collect())
         }
-        (ServerValue::Args, Transport::Stdio { args, .. }) => Some(Setting::List(args.clone())),
-        (ServerValue::Env, Transport::Stdio { env, .. }) => map(env),
+        (ServerValue::Args, Transport::Stdio { args, .. }) => Some(args.iter().cloned().collect()),
+        (ServerValue::Env, Transport::Stdio { env, .. }) => map(&mut env.iter()),
         (ServerValue::HandedOn, Transport::Stdio { env, .. }) => {
             let names = env.iter().filter(|pair| is_handed_on(pair));
-            let names: Vec<String> = names.map(|(name, _)| name.clone()).collect();
-            (!names.is_empty()).then_some(Setting::List(names))
+            let names: Vec<Json> = names.map(|(name, _)| Json::from(name.as_str())).collect();
+            (!names.is_empty()).then_some(Json::Array(names))
         }
         (ServerValue::FixedEnv, Transport::Stdio { env, .. }) => {
-            let fixed: Vec<_> = env.iter().filter(|pair| !is_handed_on(pair)).cloned().collect();
-            map(&fixed)
+            map(&mut env.iter().filter(|pair| !is_handed_on(pair)))
         }
-        (ServerValue::Url, Transport::Remote { url, .. }) => Some(Setting::Text(url.clone())),
-        (ServerValue::Headers, Transport::Remote { headers, .. }) => map(headers),
+        (ServerValue::Url, Transport::Remote { url, .. }) => Some(Json::from(url.as_str())),
+        (ServerValue::Headers, Transport::Remote { headers, .. }) => map(&mut headers.iter()),
         _ => None,
     }
 }
@@ -151,21 +108,6 @@ fn setting(field: &ServerValue, transport: &Transport) -> Option<Setting> {
 fn is_handed_on((name, value): &(String, String)) -> bool {
     let inner = value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
     inner == Some(name.as_str())
-}
-
-fn json(key: &str, entries: Vec<(String, Setting)>) -> String {
-    let file = Setting::Map(vec![(key.to_owned(), Setting::Map(entries))]);
-    let mut text = serde_json::to_string_pretty(&file).expect("texts, lists and maps are JSON");
-    text.push('\n');
-    text
-}
-
-fn toml(key: &str, entries: &[(String, Setting)]) -> String {
-    let table = |(name, entry): &(String, Setting)| {
-        let fields = serde_json::to_value(entry).expect("texts, lists and maps are JSON");
-        crate::shared::toml::table(key, name, &fields)
-    };
-    entries.iter().map(table).collect::<Vec<String>>().join("\n")
 }
 
 #[cfg(test)]
@@ -209,7 +151,7 @@ mod tests {
         ]
     }
 
-    fn written(client: &str) -> Written {
+    fn written(client: &str) -> WrittenServers {
         write(profile(client).unwrap(), &servers())
     }
 

@@ -23,16 +23,9 @@ pub enum RuleDecision {
 }
 
 impl RuleDecision {
-    /// All decisions, in the order in which they are written.
-    const ALL: [RuleDecision; 3] = [RuleDecision::Allow, RuleDecision::Ask, RuleDecision::Deny];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            RuleDecision::Allow => "allow",
-            RuleDecision::Ask => "ask",
-            RuleDecision::Deny => "deny",
-        }
-    }
+    /// The keys of all decisions, in the order in which they are declared and written.
+    const KEYS: [(&'static str, RuleDecision); 3] =
+        [("allow", RuleDecision::Allow), ("ask", RuleDecision::Ask), ("deny", RuleDecision::Deny)];
 }
 
 /// The thing that a rule is about.
@@ -51,23 +44,14 @@ pub enum RuleSubject {
 }
 
 impl RuleSubject {
-    const ALL: [RuleSubject; 5] = [
-        RuleSubject::Shell,
-        RuleSubject::Read,
-        RuleSubject::Edit,
-        RuleSubject::Web,
-        RuleSubject::Mcp,
+    /// The keys of all subjects, in the order in which they are declared.
+    const KEYS: [(&'static str, RuleSubject); 5] = [
+        ("shell", RuleSubject::Shell),
+        ("read", RuleSubject::Read),
+        ("edit", RuleSubject::Edit),
+        ("web", RuleSubject::Web),
+        ("mcp", RuleSubject::Mcp),
     ];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            RuleSubject::Shell => "shell",
-            RuleSubject::Read => "read",
-            RuleSubject::Edit => "edit",
-            RuleSubject::Web => "web",
-            RuleSubject::Mcp => "mcp",
-        }
-    }
 
     fn words(self, profile: &PermissionProfile) -> Option<&PermissionWords> {
         match self {
@@ -94,7 +78,9 @@ pub struct PermissionRule {
 impl fmt::Display for PermissionRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let argument = self.argument.as_deref().unwrap_or("*");
-        write!(formatter, "{} {} {argument}", self.decision.as_str(), self.subject.as_str())
+        let (decision, _) = RuleDecision::KEYS[self.decision as usize];
+        let (subject, _) = RuleSubject::KEYS[self.subject as usize];
+        write!(formatter, "{decision} {subject} {argument}")
     }
 }
 
@@ -140,17 +126,9 @@ pub fn read(configuration: &Arc<Source>) -> Result<ProjectPermissions, Vec<Diagn
 impl ProjectPermissions {
     fn read_permissions(&mut self, entry: &TomlEntry<'_>) -> Result<(), TomlProblem> {
         for of_decision in entry.table()?.entries() {
-            let decision =
-                RuleDecision::ALL.into_iter().find(|own| own.as_str() == of_decision.key);
-            let Some(decision) = decision else {
-                return Err(of_decision.unknown(&RuleDecision::ALL.map(RuleDecision::as_str)));
-            };
+            let decision = by_key(&of_decision, RuleDecision::KEYS)?;
             for of_subject in of_decision.table()?.entries() {
-                let subject =
-                    RuleSubject::ALL.into_iter().find(|own| own.as_str() == of_subject.key);
-                let Some(subject) = subject else {
-                    return Err(of_subject.unknown(&RuleSubject::ALL.map(RuleSubject::as_str)));
-                };
+                let subject = by_key(&of_subject, RuleSubject::KEYS)?;
                 for argument in of_subject.texts()? {
                     if let Some((problem, help)) = problem(subject, &argument) {
                         return Err(of_subject.wrong(&format!("`{argument}` {problem}"), help));
@@ -179,6 +157,15 @@ impl ProjectPermissions {
         }
         Ok(())
     }
+}
+
+/// Returns the value that the key of an entry stands for.
+fn by_key<T: Copy, const N: usize>(
+    entry: &TomlEntry<'_>,
+    keys: [(&str, T); N],
+) -> Result<T, TomlProblem> {
+    let found = keys.iter().find(|(key, _)| *key == entry.key).map(|(_, value)| *value);
+    found.ok_or_else(|| entry.unknown(&keys.map(|(key, _)| key)))
 }
 
 /// Returns the reason why a rule cannot be about an argument, and the help.

@@ -10,7 +10,7 @@ use brief_dialects::portable::{ItemId, ItemKind};
 
 use crate::profile::{Profile, ProfileScope};
 
-pub use unread::{Unread, directories, unread};
+pub use unread::{UnreadFile, directories, unread};
 
 /// The place where a client would find an item.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use brief_profiles::{BUILTIN, ClientDirectory, List, Text};
 
 /// A file that no client reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unread {
+pub struct UnreadFile {
     /// The path, with `/`.
     pub path: String,
     /// The reason why it is not read.
@@ -40,7 +40,7 @@ pub fn directories() -> Vec<&'static str> {
 
 /// Returns the files among some that no client reads, sorted by path. Paths are below the project, with
 /// `/`; files beside them count, so that a skill without a `SKILL.md` can be told.
-pub fn unread<'f>(paths: impl Iterator<Item = &'f str>) -> Vec<Unread> {
+pub fn unread<'f>(paths: impl Iterator<Item = &'f str>) -> Vec<UnreadFile> {
     let mut below: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for path in paths {
         let directory = known().find_map(|directory| {
@@ -56,7 +56,7 @@ pub fn unread<'f>(paths: impl Iterator<Item = &'f str>) -> Vec<Unread> {
         let Some(files) = below.get(&*directory.path) else { continue };
         let mut report = |file: &str, why: &str, help: &'static str| {
             let path = format!("{}/{file}", directory.path);
-            found.push(Unread { path, why: why.to_owned(), help });
+            found.push(UnreadFile { path, why: why.to_owned(), help });
         };
         if directory.skills {
             for (file, (why, help)) in no_skills(files) {

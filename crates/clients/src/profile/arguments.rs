@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use brief_dialects::portable::toml::{TomlEntry, TomlProblem};
+use brief_dialects::portable::toml::{TableReader, TomlEntry, TomlProblem};
 
 /// The client's words for arguments. What it has no words for is a problem of the build.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -54,29 +54,21 @@ impl ArgumentForms {
     }
 }
 
-const KEYS: [&str; 5] = ["all", "one", "first", "dollar", "literal"];
-
 /// Reads the table `arguments` of a command.
 pub(super) fn forms(entry: &TomlEntry<'_>) -> Result<ArgumentForms, TomlProblem> {
-    let mut forms = ArgumentForms { first: 1, ..ArgumentForms::default() };
-    for entry in entry.table()?.entries() {
-        match entry.key {
-            "all" => forms.all = Some(entry.text()?.to_owned()),
-            "one" => forms.one = Some(entry.text()?.to_owned()),
-            "dollar" => forms.dollar = Some(entry.text()?.to_owned()),
-            "literal" => {
-                for text in entry.table()?.entries() {
-                    forms.literal.push((text.key.to_owned(), text.text()?.to_owned()));
-                }
-            }
-            "first" => {
-                let problem = || entry.wrong("an argument cannot have this number", "write 0 or 1");
-                let number =
-                    entry.item.as_integer().and_then(|number| usize::try_from(number).ok());
-                forms.first = number.filter(|number| *number < 2).ok_or_else(problem)?;
-            }
-            _ => return Err(entry.unknown(&KEYS)),
-        }
-    }
-    Ok(forms)
+    let mut keys = TableReader::new(entry.table()?.entries());
+    let forms = ArgumentForms {
+        all: keys.get("all", TomlEntry::owned_text),
+        one: keys.get("one", TomlEntry::owned_text),
+        first: keys.get("first", first).unwrap_or(1),
+        dollar: keys.get("dollar", TomlEntry::owned_text),
+        literal: keys.get("literal", TomlEntry::pairs).unwrap_or_default(),
+    };
+    keys.finish().map(|()| forms)
+}
+
+fn first(entry: &TomlEntry<'_>) -> Result<usize, TomlProblem> {
+    let number = entry.item.as_integer().and_then(|number| usize::try_from(number).ok());
+    let problem = || entry.wrong("an argument cannot have this number", "write 0 or 1");
+    number.filter(|number| *number < 2).ok_or_else(problem)
 }

@@ -22,6 +22,7 @@ use brief_syntax::{Diagnostic, Source};
 
 pub use arguments::ArgumentForms;
 pub use path::Template;
+pub(crate) use settings::known_clients;
 pub use settings::{
     AgentSkills, FirstHeading, License, ProfileOptions, ProfileScope, ProfileSettings, Section,
     Sharing,
@@ -29,7 +30,7 @@ pub use settings::{
 pub use shared::{Bridge, ListEntry, Mention, SharedFiles};
 
 /// The files of one client.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Profile {
     pub(crate) id: String,
     pub(crate) name: String,
@@ -119,7 +120,7 @@ impl Profile {
 }
 
 /// The output for one kind of item.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout {
     /// The path of the file.
     pub path: Template,
@@ -297,32 +298,22 @@ pub enum From {
 }
 
 impl From {
-    /// All fields, in the order of the document.
-    pub const ALL: [From; 9] = [
-        From::Name,
-        From::Description,
-        From::ScopePaths,
-        From::Mode,
-        From::Model,
-        From::Tools,
-        From::PreloadSkills,
-        From::ArgumentHint,
-        From::Arguments,
+    /// All fields with their names, in the order of the document and of the declaration.
+    pub(crate) const WORDS: [(&'static str, From); 9] = [
+        ("name", From::Name),
+        ("description", From::Description),
+        ("scope.paths", From::ScopePaths),
+        ("mode", From::Mode),
+        ("model", From::Model),
+        ("tools", From::Tools),
+        ("preload-skills", From::PreloadSkills),
+        ("argument-hint", From::ArgumentHint),
+        ("arguments", From::Arguments),
     ];
 
     /// Returns the name of the field.
     pub fn as_str(self) -> &'static str {
-        match self {
-            From::Name => "name",
-            From::Description => "description",
-            From::ScopePaths => "scope.paths",
-            From::Mode => "mode",
-            From::Model => "model",
-            From::Tools => "tools",
-            From::PreloadSkills => "preload-skills",
-            From::ArgumentHint => "argument-hint",
-            From::Arguments => "arguments",
-        }
+        From::WORDS[self as usize].0
     }
 
     /// Returns the kinds that have the field.
@@ -363,28 +354,19 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// All shapes.
-    pub const ALL: [Shape; 7] = [
-        Shape::Text,
-        Shape::List,
-        Shape::Comma,
-        Shape::Bare,
-        Shape::AllowMap,
-        Shape::OnlyMap,
-        Shape::Parameters,
+    /// All shapes with the words for them, in the order of the declaration.
+    const WORDS: [(&'static str, Shape); 7] = [
+        ("text", Shape::Text),
+        ("list", Shape::List),
+        ("comma", Shape::Comma),
+        ("bare", Shape::Bare),
+        ("allow-map", Shape::AllowMap),
+        ("only-map", Shape::OnlyMap),
+        ("parameters", Shape::Parameters),
     ];
 
-    /// Returns the word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Shape::Text => "text",
-            Shape::List => "list",
-            Shape::Comma => "comma",
-            Shape::Bare => "bare",
-            Shape::AllowMap => "allow-map",
-            Shape::OnlyMap => "only-map",
-            Shape::Parameters => "parameters",
-        }
+    fn as_str(self) -> &'static str {
+        Shape::WORDS[self as usize].0
     }
 }
 

@@ -24,8 +24,9 @@ pub(super) fn problem(text: &str) -> Option<&'static str> {
         .then_some("it leads into a directory of version control or of brief itself")
 }
 
-/// A path below the output directory with the item's name in it, such as `.claude/rules/{name}.md`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A path below the output directory with the item's name in it, such as `.claude/rules/{name}.md`. The default is no
+/// path, for a layout that is still read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Template(String);
 
 impl Template {

@@ -3,39 +3,29 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use brief_dialects::portable::toml::{self, Table, TableReader, TomlEntry, TomlProblem};
 use brief_dialects::portable::{CAPABILITIES, ItemKind, is_taken_field};
 use brief_profiles::{BUILTIN, Client};
 use brief_syntax::{Diagnostic, Source, Span, rules};
-use toml_edit::{Document, Item};
+use toml_edit::{Document, Item, TableLike, Value};
 
 use super::{
-    ArgumentForms, Bridge, Constant, FieldCondition, FieldRule, FieldValue, From, Home, Layout,
-    ListEntry, Mention, OutputForm, Profile, Shape, Template, UnknownFields, UnnamedFields,
-    Variant, arguments, shared,
+    Constant, FieldCondition, FieldRule, FieldValue, From, Layout, OutputForm, Profile, Shape,
+    Template, UnknownFields, UnnamedFields, Variant, arguments, shared,
 };
-use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
 
 /// A client before everything about it was read.
-#[derive(Debug)]
 pub(super) struct Draft {
-    id: String,
-    name: Option<String>,
+    /// The client without its layouts.
+    profile: Profile,
     layouts: [Option<LayoutDraft>; ItemKind::ALL.len()],
-    signs: Vec<String>,
-    home_signs: Vec<String>,
-    bridge: Option<Bridge>,
-    tools: BTreeMap<String, String>,
-    models: BTreeMap<String, String>,
-    unnamed: UnnamedFields,
-    /// True if the project's configuration names it.
-    is_named: bool,
-    /// The last place that names the client, for messages about missing keys.
+    /// The place that names the client, for messages about missing keys.
     source: Arc<Source>,
     span: Span,
 }
 
 /// The word for the form of an output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Default)]
 enum FormWord {
     #[default]
     Markdown,
@@ -43,47 +33,18 @@ enum FormWord {
     Yaml,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct LayoutDraft {
     path: Option<Template>,
-    files: Option<ProfileFiles>,
     fields: Option<Vec<FieldRule>>,
-    unknown: UnknownFields,
-    most_characters: Option<usize>,
-    also_read: Vec<Template>,
-    home: Home,
-    listing: Option<ListEntry>,
-    mention: Option<Mention>,
     form: FormWord,
     body: Option<String>,
-    arguments: ArgumentForms,
-}
-
-#[derive(Debug)]
-enum ProfileFiles {
-    Beside,
-    In(Template),
+    /// The keys that a layout may lack.
+    rest: Layout,
 }
 
 /// The word for what a client does, and the one for what the document says about it.
 const VARIANTS: [(&str, Variant); 2] = [("client", Variant::Client), ("format", Variant::Format)];
-const LAYOUT_KEYS: [&str; 14] = [
-    "path",
-    "files",
-    "fields",
-    "unknown-fields",
-    "most-characters",
-    "also-read",
-    "home",
-    "home-files",
-    "home-also-read",
-    "shared",
-    "mention",
-    "form",
-    "body",
-    "arguments",
-];
-const FIELD_KEYS: [&str; 6] = ["key", "from", "as", "default", "value", "when"];
 
 /// Reads the compiler's keys of a client's file; `variant` tells which values a client gets, by its name.
 pub(super) fn client_file(
@@ -91,34 +52,22 @@ pub(super) fn client_file(
     variant: &dyn Fn(&str) -> Variant,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Draft {
-    let mut draft = Draft::new(String::new(), source, Span::default());
-    if let Some(document) = toml::parse(source, diagnostics) {
-        let top = Table { source, content: document.as_table(), prefix: "" };
-        for entry in top.entries() {
-            match entry.key {
-                "id" => match entry.text() {
-                    Ok(id) => id.clone_into(&mut draft.id),
-                    Err(problem) => diagnostics.push(*problem),
-                },
-                // It stands last in the file, so it changes what was said before.
-                "format" if variant(&draft.id) == Variant::Client => {}
-                "format" => match entry.table() {
-                    Ok(table) => table.entries().for_each(|entry| draft.set(&entry, diagnostics)),
-                    Err(problem) => diagnostics.push(*problem),
-                },
-                key if Client::COMPILED_KEYS.contains(&key) => draft.set(&entry, diagnostics),
-                // The model of `brief_profiles` knows the other keys.
-                _ => {}
-            }
+    let mut draft = Draft::new("", source, Span::default());
+    let Some(document) = toml::parse(source, diagnostics) else { return draft };
+    let top = Table { source, content: document.as_table(), prefix: "" };
+    // The model of `brief_profiles` knows the other keys.
+    let is_compiled = |entry: &TomlEntry<'_>| Client::COMPILED_KEYS.contains(&entry.key);
+    let mut keys = TableReader::new(top.entries().filter(is_compiled));
+    keys.set("id", &mut draft.profile.id, TomlEntry::owned_text);
+    let format = keys.get("format", |entry| Ok(entry.clone()));
+    draft.read(keys, diagnostics);
+    if let Some(format) = format.filter(|_| variant(&draft.profile.id) == Variant::Format) {
+        match format.table() {
+            Ok(table) => draft.read(TableReader::new(table.entries()), diagnostics),
+            Err(problem) => diagnostics.push(*problem),
         }
     }
     draft
-}
-
-/// Returns the keys that a project can set for a client: all but the name and the words of the document.
-fn overridable_keys() -> &'static [&'static str] {
-    let [_, keys @ .., _] = &Client::COMPILED_KEYS;
-    keys
 }
 
 /// Reads a configuration, whose problems are reported elsewhere.
@@ -164,26 +113,21 @@ pub(super) fn with_overrides(
 ) -> Vec<Draft> {
     let Some(document) = toml::parse(source, diagnostics) else { return drafts };
     let top = Table { source, content: document.as_table(), prefix: "" };
-    for clients in top.entries().filter(|entry| entry.key == "clients") {
-        let table = match clients.table() {
-            Ok(table) => table,
-            Err(problem) => {
-                diagnostics.push(*problem);
-                continue;
-            }
-        };
-        for client in table.entries() {
-            match client.table() {
-                Ok(table) => {
-                    let draft = draft_of(&mut drafts, &client, diagnostics);
-                    draft.is_named = true;
-                    for entry in table.entries() {
-                        draft.set(&entry, diagnostics);
+    let Some(clients) = top.entries().find(|entry| entry.key == "clients") else { return drafts };
+    match clients.table() {
+        Ok(table) => {
+            for client in table.entries() {
+                match client.table() {
+                    Ok(table) => {
+                        let draft = draft_of(&mut drafts, &client, diagnostics);
+                        draft.profile.is_usual = true;
+                        draft.read(TableReader::new(table.entries()), diagnostics);
                     }
+                    Err(problem) => diagnostics.push(*problem),
                 }
-                Err(problem) => diagnostics.push(*problem),
             }
         }
+        Err(problem) => diagnostics.push(*problem),
     }
     drafts
 }
@@ -194,7 +138,7 @@ fn draft_of<'d>(
     client: &TomlEntry<'_>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> &'d mut Draft {
-    let index = drafts.iter().position(|draft| draft.id == client.key);
+    let index = drafts.iter().position(|draft| draft.profile.id == client.key);
     let index = index.unwrap_or_else(|| {
         let is_word = !client.key.is_empty()
             && client.key.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'));
@@ -204,139 +148,46 @@ fn draft_of<'d>(
             let problem = "this is a field of the format, and cannot name a client too";
             diagnostics.push(*client.wrong(problem, "use another name"));
         }
-        drafts.push(Draft::new(client.key.to_owned(), client.source, client.span));
+        drafts.push(Draft::new(client.key, client.source, client.span));
         drafts.len() - 1
     });
     &mut drafts[index]
 }
 
 impl Draft {
-    fn new(id: String, source: &Arc<Source>, span: Span) -> Draft {
-        let (tools, models) = (BTreeMap::new(), BTreeMap::new());
-        let layouts = Default::default();
-        let (signs, home_signs) = (Vec::new(), Vec::new());
-        let source = Arc::clone(source);
-        Draft {
-            id,
-            name: None,
-            layouts,
-            signs,
-            home_signs,
-            bridge: None,
-            tools,
-            models,
-            unnamed: UnnamedFields::default(),
-            is_named: false,
-            source,
-            span,
-        }
+    fn new(id: &str, source: &Arc<Source>, span: Span) -> Draft {
+        let (id, name) = (id.to_owned(), id.to_owned());
+        let profile = Profile { id, name, ..Profile::default() };
+        Draft { profile, layouts: Default::default(), source: Arc::clone(source), span }
     }
 
-    fn set(&mut self, entry: &TomlEntry<'_>, diagnostics: &mut Vec<Diagnostic>) {
-        let outcome = match entry.key {
-            "name" => entry.text().map(|name| self.name = Some(name.to_owned())),
-            // It was looked at before everything else.
-            "profile" => variant(entry).map(|_| ()),
-            "unnamed" => {
-                let words = [("omit", UnnamedFields::Omit), ("default", UnnamedFields::Default)];
-                entry.word(&words).map(|unnamed| self.unnamed = unnamed)
-            }
-            "tools" => {
-                let known = CAPABILITIES.map(|capability| capability.0);
-                set_names(&mut self.tools, entry, Some(&known), diagnostics)
-            }
-            // `false` takes away what we know.
-            "bridge" if entry.item.as_bool() == Some(false) => {
-                self.bridge = None;
-                Ok(())
-            }
-            "bridge" => shared::bridge(entry).map(|bridge| self.bridge = Some(bridge)),
-            "signs" => shared::files(entry).map(|signs| self.signs = signs),
-            "home-signs" => shared::files(entry).map(|signs| self.home_signs = signs),
-            "models" => set_names(&mut self.models, entry, None, diagnostics),
-            _ => match ItemKind::from_name(entry.key) {
-                Some(kind) => self.set_layout(kind, entry, diagnostics),
-                None => Err(entry.unknown(overridable_keys())),
-            },
-        };
-        diagnostics.extend(outcome.err().map(|problem| *problem));
-    }
-
-    fn set_layout(
-        &mut self,
-        kind: ItemKind,
-        entry: &TomlEntry<'_>,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<(), TomlProblem> {
-        // `false` takes away what we know.
-        if entry.item.as_bool() == Some(false) {
-            self.layouts[kind as usize] = None;
-            return Ok(());
+    /// Reads the keys that a project can set for a client, too.
+    fn read(&mut self, mut keys: TableReader<'_>, diagnostics: &mut Vec<Diagnostic>) {
+        let profile = &mut self.profile;
+        keys.set("name", &mut profile.name, TomlEntry::owned_text);
+        // It was looked at before everything else.
+        keys.get("profile", variant);
+        for (kind, layout) in ItemKind::ALL.into_iter().zip(&mut self.layouts) {
+            keys.get(kind.as_str(), |entry| read_layout(layout, kind, entry, diagnostics));
         }
-        let table = entry.table()?;
-        let layout = self.layouts[kind as usize].get_or_insert_default();
-        for entry in table.entries() {
-            let outcome = match entry.key {
-                "path" => template(&entry).map(|path| layout.path = Some(path)),
-                "files" => files(&entry).map(|files| layout.files = Some(files)),
-                "fields" => fields(kind, &entry).map(|fields| layout.fields = Some(fields)),
-                "unknown-fields" => {
-                    let words = [("keep", UnknownFields::Keep), ("drop", UnknownFields::Drop)];
-                    entry.word(&words).map(|unknown| layout.unknown = unknown)
-                }
-                "most-characters" => {
-                    let count =
-                        entry.item.as_integer().and_then(|count| usize::try_from(count).ok());
-                    let problem = || entry.wrong("this is no number of characters", "");
-                    count.ok_or_else(problem).map(|count| layout.most_characters = Some(count))
-                }
-                "also-read" => templates(&entry).map(|places| layout.also_read = places),
-                "home" if entry.item.as_bool() == Some(false) => {
-                    layout.home.is_missing = true;
-                    Ok(())
-                }
-                "home" => template(&entry).map(|path| layout.home.path = Some(path)),
-                "home-files" => directory(&entry).map(|files| layout.home.files = Some(files)),
-                "home-also-read" => {
-                    templates(&entry).map(|places| layout.home.also_read = Some(places))
-                }
-                "shared" if entry.item.as_bool() == Some(false) => {
-                    layout.listing = None;
-                    Ok(())
-                }
-                "shared" => shared::listing(&entry).map(|listing| layout.listing = Some(listing)),
-                "mention" if entry.item.as_bool() == Some(false) => {
-                    layout.mention = None;
-                    Ok(())
-                }
-                "mention" => shared::mention(&entry).map(|mention| layout.mention = Some(mention)),
-                "form" => {
-                    let words = [
-                        ("markdown", FormWord::Markdown),
-                        ("toml", FormWord::Toml),
-                        ("yaml", FormWord::Yaml),
-                    ];
-                    entry.word(&words).map(|form| layout.form = form)
-                }
-                "body" => entry.text().map(|key| layout.body = Some(key.to_owned())),
-                "arguments" if kind == ItemKind::Command => {
-                    arguments::forms(&entry).map(|forms| layout.arguments = forms)
-                }
-                _ => Err(entry.unknown(&LAYOUT_KEYS)),
-            };
-            diagnostics.extend(outcome.err().map(|problem| *problem));
-        }
-        Ok(())
+        keys.set_or_remove("bridge", &mut profile.bridge, shared::bridge);
+        let known = CAPABILITIES.map(|capability| capability.0);
+        let tools = &mut profile.tools;
+        keys.get("tools", |entry| read_names(tools, entry, Some(&known), diagnostics));
+        keys.get("models", |entry| read_names(&mut profile.models, entry, None, diagnostics));
+        let unnamed = [("omit", UnnamedFields::Omit), ("default", UnnamedFields::Default)];
+        keys.set("unnamed", &mut profile.unnamed, |entry| entry.word(&unnamed));
+        keys.set("signs", &mut profile.signs, shared::files);
+        keys.set("home-signs", &mut profile.home_signs, shared::files);
+        diagnostics.extend(keys.problems().map(|problem| *problem));
     }
 
     /// Ends the reading: what a client must have is there, or reported.
     pub(super) fn finish(self, diagnostics: &mut Vec<Diagnostic>) -> Option<Profile> {
-        let Draft { id, name, layouts, signs, home_signs, bridge, tools, models, unnamed, .. } =
-            self;
-        let (source, span) = (self.source, self.span);
+        let Draft { mut profile, layouts, source, span } = self;
         let before = diagnostics.len();
         let mut missing = |what: String, help: &str| {
-            let message = format!("the client `{id}` lacks {what}");
+            let message = format!("the client `{}` lacks {what}", profile.id);
             diagnostics.push(
                 Diagnostic::new(rules::portable::INVALID_CONFIG, &source, span, message)
                     .with_help(help),
@@ -348,39 +199,71 @@ impl Draft {
                 "say what it reads, and where",
             );
         }
-        let mut finished: [Option<Layout>; ItemKind::ALL.len()] = Default::default();
         for (kind, layout) in ItemKind::ALL.into_iter().zip(layouts) {
-            let Some(layout) = layout else { continue };
-            match layout.finish(kind) {
-                Ok(layout) => finished[kind as usize] = Some(layout),
+            match layout.map(|layout| layout.finish(kind)).transpose() {
+                Ok(layout) => profile.layouts[kind as usize] = layout,
                 Err((what, help)) => missing(what, help),
             }
         }
-        if diagnostics.len() > before {
-            return None;
-        }
-        let name = name.unwrap_or_else(|| id.clone());
-        let is_usual = self.is_named || BUILTIN.find(&id).is_none_or(Client::is_usual);
-        Some(Profile {
-            id,
-            name,
-            layouts: finished,
-            signs,
-            home_signs,
-            bridge,
-            tools,
-            models,
-            unnamed,
-            is_usual,
-        })
+        profile.is_usual |= BUILTIN.find(&profile.id).is_none_or(Client::is_usual);
+        (diagnostics.len() == before).then_some(profile)
     }
+}
+
+/// Reads the table of a kind; `false` takes away what we know.
+fn read_layout(
+    layout: &mut Option<LayoutDraft>,
+    kind: ItemKind,
+    entry: &TomlEntry<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<(), TomlProblem> {
+    if entry.item.as_bool() == Some(false) {
+        *layout = None;
+        return Ok(());
+    }
+    let mut keys = TableReader::new(entry.table()?.entries());
+    let draft = layout.get_or_insert_default();
+    let rest = &mut draft.rest;
+    keys.set("path", &mut draft.path, |entry| template(entry).map(Some));
+    keys.set("files", &mut rest.files, |entry| match entry.text()? {
+        "beside" => Ok(None),
+        _ => directory(entry).map(Some),
+    });
+    keys.set("fields", &mut draft.fields, |entry| fields(kind, entry).map(Some));
+    let unknown = [("keep", UnknownFields::Keep), ("drop", UnknownFields::Drop)];
+    keys.set("unknown-fields", &mut rest.unknown, |entry| entry.word(&unknown));
+    keys.set("most-characters", &mut rest.most_characters, |entry| {
+        let count = entry.item.as_integer().and_then(|count| usize::try_from(count).ok());
+        count.map(Some).ok_or_else(|| entry.wrong("this is no number of characters", ""))
+    });
+    keys.set("also-read", &mut rest.also_read, templates);
+    keys.get("home", |entry| {
+        match entry.item.as_bool() {
+            Some(false) => rest.home.is_missing = true,
+            _ => rest.home.path = Some(template(entry)?),
+        }
+        Ok(())
+    });
+    keys.set("home-files", &mut rest.home.files, |entry| directory(entry).map(Some));
+    keys.set("home-also-read", &mut rest.home.also_read, |entry| templates(entry).map(Some));
+    keys.set_or_remove("shared", &mut rest.listing, shared::listing);
+    keys.set_or_remove("mention", &mut rest.mention, shared::mention);
+    let forms =
+        [("markdown", FormWord::Markdown), ("toml", FormWord::Toml), ("yaml", FormWord::Yaml)];
+    keys.set("form", &mut draft.form, |entry| entry.word(&forms));
+    keys.set("body", &mut draft.body, |entry| entry.owned_text().map(Some));
+    if kind == ItemKind::Command {
+        keys.set("arguments", &mut rest.arguments, arguments::forms);
+    }
+    diagnostics.extend(keys.problems().map(|problem| *problem));
+    Ok(())
 }
 
 impl LayoutDraft {
     /// Ends the reading of a kind; the error says what is missing, and what to do.
     fn finish(self, kind: ItemKind) -> Result<Layout, (String, &'static str)> {
-        let LayoutDraft { files, unknown, most_characters, also_read, home, listing, .. } = self;
-        let form = match (self.form, self.body) {
+        let LayoutDraft { path, fields, form, body, rest } = self;
+        let form = match (form, body) {
             (FormWord::Markdown, None) => OutputForm::Markdown,
             (FormWord::Toml, Some(body)) => OutputForm::Toml { body },
             (FormWord::Yaml, Some(body)) => OutputForm::Yaml { body },
@@ -391,36 +274,24 @@ impl LayoutDraft {
                 ));
             }
         };
-        let (arguments, mention) = (self.arguments, self.mention);
-        let (Some(path), Some(fields)) = (self.path, self.fields) else {
+        let (Some(path), Some(fields)) = (path, fields) else {
             let what = format!("`{kind}.path` or `{kind}.fields`");
             return Err((what, "an output needs a path and fields"));
         };
-        let help = "its outputs share a directory, so other files need one of their own";
-        let lacks =
-            |key: &str| (format!("`{kind}.{key}`, a directory for what lies beside an item"), help);
-        let files = match files {
-            Some(ProfileFiles::In(files)) => Some(files),
-            Some(ProfileFiles::Beside) | None if path.has_own_directory() => None,
-            _ => return Err(lacks("files")),
+        let lacks = |key: &str| {
+            let what = format!("`{kind}.{key}`, a directory for what lies beside an item");
+            (what, "its outputs share a directory, so other files need one of their own")
         };
-        let is_apart = home.path.as_ref().is_none_or(Template::has_own_directory);
-        if !is_apart && files.is_none() && home.files.is_none() {
-            return Err(lacks("home-files"));
+        if rest.files.is_none() {
+            if !path.has_own_directory() {
+                return Err(lacks("files"));
+            }
+            let home = rest.home.path.as_ref();
+            if rest.home.files.is_none() && home.is_some_and(|home| !home.has_own_directory()) {
+                return Err(lacks("home-files"));
+            }
         }
-        Ok(Layout {
-            path,
-            files,
-            fields,
-            unknown,
-            most_characters,
-            also_read,
-            home,
-            listing,
-            mention,
-            form,
-            arguments,
-        })
+        Ok(Layout { path, fields, form, ..rest })
     }
 }
 
@@ -436,13 +307,6 @@ fn templates(entry: &TomlEntry<'_>) -> Result<Vec<Template>, TomlProblem> {
     places.collect::<Result<_, _>>().map_err(|problem| entry.wrong(problem, help))
 }
 
-fn files(entry: &TomlEntry<'_>) -> Result<ProfileFiles, TomlProblem> {
-    if entry.text()? == "beside" {
-        return Ok(ProfileFiles::Beside);
-    }
-    directory(entry).map(ProfileFiles::In)
-}
-
 fn directory(entry: &TomlEntry<'_>) -> Result<Template, TomlProblem> {
     let help = "write a directory like `.agents/rules/{name}`";
     match Template::new(entry.text()?) {
@@ -452,8 +316,8 @@ fn directory(entry: &TomlEntry<'_>) -> Result<Template, TomlProblem> {
     }
 }
 
-/// Sets names for tools or models; `false` takes one away.
-fn set_names(
+/// Reads names for tools or models; `false` takes one away.
+fn read_names(
     names: &mut BTreeMap<String, String>,
     entry: &TomlEntry<'_>,
     known: Option<&[&str]>,
@@ -484,16 +348,14 @@ fn fields(kind: ItemKind, entry: &TomlEntry<'_>) -> Result<Vec<FieldRule>, TomlP
     let problem = || entry.wrong("this is no list of fields", "write `[{ key = …, from = … }]`");
     let mut rules: Vec<FieldRule> = Vec::new();
     // Both spellings of a list of tables: inline, and `[[…]]`.
-    let inline = entry
-        .item
-        .as_array()
-        .map(|list| list.iter().map(|value| Item::Value(value.clone())).collect::<Vec<Item>>());
-    let tables = entry
-        .item
-        .as_array_of_tables()
-        .map(|list| list.iter().map(|table| Item::Table(table.clone())).collect::<Vec<Item>>());
-    for (index, item) in inline.or(tables).ok_or_else(problem)?.iter().enumerate() {
-        let content = item.as_table_like().ok_or_else(problem)?;
+    let tables: Option<Vec<&dyn TableLike>> = match entry.item {
+        Item::Value(Value::Array(list)) => {
+            list.iter().map(|value| value.as_inline_table().map(|table| table as _)).collect()
+        }
+        Item::ArrayOfTables(list) => Some(list.iter().map(|table| table as _).collect()),
+        _ => None,
+    };
+    for (index, content) in tables.ok_or_else(problem)?.into_iter().enumerate() {
         let prefix = format!("{}[{index}]", entry.path);
         let table = Table { source: entry.source, content, prefix: &prefix };
         let rule = field(kind, table, entry)?;
@@ -514,35 +376,27 @@ fn field(
     table: Table<'_>,
     whole: &TomlEntry<'_>,
 ) -> Result<FieldRule, TomlProblem> {
-    let (mut key, mut from, mut shape, mut default, mut constant) = (None, None, None, None, None);
-    let mut when = FieldCondition::Always;
-    let mut last = whole.clone();
-    for entry in table.entries() {
-        match entry.key {
-            "key" => key = Some(entry.text()?.to_owned()),
-            "from" => {
-                let found: From = entry.word(&From::ALL.map(|from| (from.as_str(), from)))?;
-                let kinds = found.kinds();
-                if !kinds.contains(&kind) {
-                    let problem = format!("a {kind} has no `{}`", found.as_str());
-                    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.folder()).collect();
-                    let help = format!("it is a field of {}", kinds.join(" and "));
-                    return Err(entry.wrong(&problem, &help));
-                }
-                from = Some(found);
-            }
-            "as" => shape = Some(entry.word(&Shape::ALL.map(|shape| (shape.as_str(), shape)))?),
-            "default" => default = Some(entry.text()?.to_owned()),
-            "value" => constant = Some(self::constant(&entry)?),
-            "when" => {
-                let words =
-                    [("scoped", FieldCondition::Scoped), ("unscoped", FieldCondition::Unscoped)];
-                when = entry.word(&words)?;
-            }
-            _ => return Err(entry.unknown(&FIELD_KEYS)),
+    let mut keys = TableReader::new(table.entries());
+    let key = keys.get("key", TomlEntry::owned_text);
+    let from = keys.get("from", |entry| {
+        let from = entry.word(&From::WORDS)?;
+        if from.kinds().contains(&kind) {
+            return Ok(from);
         }
-        last = TomlEntry { path: table.prefix.to_owned(), ..entry };
-    }
+        let kinds: Vec<&str> = from.kinds().iter().map(|kind| kind.folder()).collect();
+        let help = format!("it is a field of {}", kinds.join(" and "));
+        Err(entry.wrong(&format!("a {kind} has no `{}`", from.as_str()), &help))
+    });
+    let shape = keys.get("as", |entry| entry.word(&Shape::WORDS));
+    let default = keys.get("default", TomlEntry::owned_text);
+    let constant = keys.get("value", constant);
+    let conditions = [("scoped", FieldCondition::Scoped), ("unscoped", FieldCondition::Unscoped)];
+    let when = keys.get("when", |entry| entry.word(&conditions)).unwrap_or_default();
+    keys.finish()?;
+    // A problem of the whole field is shown at its last key.
+    let path = table.prefix.to_owned();
+    let last = table.entries().last().map(|entry| TomlEntry { path, ..entry });
+    let last = last.unwrap_or_else(|| whole.clone());
     let key = key.filter(|key| !key.is_empty());
     let key = key.ok_or_else(|| last.wrong("the field has no `key`", "name the field"))?;
     let value = match (from, constant) {

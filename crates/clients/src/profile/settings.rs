@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use brief_syntax::near_miss::nearest;
+use brief_dialects::portable::toml::{self, Table, TableReader, TomlEntry, TomlProblem};
+use brief_profiles::UnknownClient;
 use brief_syntax::{Diagnostic, Source};
 
 use super::Profiles;
-use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
 
 /// The options of compiling for every client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -122,17 +122,9 @@ pub(super) const KEYS: [&str; 8] =
     ["out", "accept", "clients", "h1", "license", "agent-skills", "layout", "profile"];
 
 impl ProfileSettings {
-    /// Reads `[build]` of a project's `brief.toml`.
-    pub fn read(
-        configuration: &Arc<Source>,
-        profiles: &Profiles,
-    ) -> Result<ProfileSettings, Vec<Diagnostic>> {
-        ProfileSettings::read_section(Section::Build, configuration, profiles)
-    }
-
     /// Reads a section of a project's `brief.toml`. A project that installs for some clients is built for them,
     /// unless `[build]` names others.
-    pub fn read_section(
+    pub fn read(
         section: Section,
         configuration: &Arc<Source>,
         profiles: &Profiles,
@@ -143,103 +135,77 @@ impl ProfileSettings {
             return Err(diagnostics);
         };
         let top = Table { source: configuration, content: document.as_table(), prefix: "" };
-        let mut installed = None;
-        for entry in top.entries() {
-            let is_own = entry.key == section.as_str();
-            if !is_own && entry.key != Section::Install.as_str() {
-                continue;
-            }
+        let table_of = |section: Section| top.entries().find(|own| own.key == section.as_str());
+        if let Some(entry) = table_of(section) {
             match entry.table() {
                 Ok(table) => {
-                    for entry in table.entries() {
-                        if is_own {
-                            let outcome = settings.set(section, &entry, profiles);
-                            diagnostics.extend(outcome.err().map(|problem| *problem));
-                        } else if entry.key == "clients" {
-                            // A mistake in it is for the commands that install.
-                            installed = clients(&entry, profiles).ok();
-                        }
-                    }
+                    let mut keys = TableReader::new(table.entries());
+                    settings.read_keys(section, &mut keys, profiles);
+                    diagnostics.extend(keys.problems().map(|problem| *problem));
                 }
-                Err(problem) if is_own => diagnostics.push(*problem),
-                Err(_) => {}
+                Err(problem) => diagnostics.push(*problem),
             }
         }
-        settings.clients = settings.clients.or(installed);
+        if let (None, Some(install)) = (&settings.clients, table_of(Section::Install))
+            && let Ok(table) = install.table()
+        {
+            // A mistake in it is for the commands that install.
+            let named = table.entries().find(|entry| entry.key == "clients");
+            settings.clients = named.and_then(|entry| clients(&entry, profiles).ok());
+        }
         settings.options.sharing = settings.layout.unwrap_or(section.layout());
         if diagnostics.is_empty() { Ok(settings) } else { Err(diagnostics) }
     }
 
-    fn set(
+    fn read_keys<'t>(
         &mut self,
         section: Section,
-        entry: &TomlEntry<'_>,
-        profiles: &Profiles,
-    ) -> Result<(), TomlProblem> {
-        match entry.key {
-            "out" if section == Section::Build => self.out = Some(out(entry)?),
-            "clients" => self.clients = Some(clients(entry, profiles)?),
+        keys: &mut TableReader<'t>,
+        profiles: &'t Profiles,
+    ) {
+        match section {
+            Section::Build => self.out = keys.get("out", out),
             // What is accepted is for those who install.
-            "accept" if section == Section::Install => drop(entry.texts()?),
-            // It is in the profiles already.
-            "profile" => drop(super::read::variant(entry)?),
-            "h1" => {
-                let words = [("name", FirstHeading::Name), ("never", FirstHeading::Never)];
-                self.options.first_heading = entry.word(&words)?;
-            }
-            "license" => {
-                let words = [("strip", License::Strip), ("keep", License::Keep)];
-                self.options.license = entry.word(&words)?;
-            }
-            "agent-skills" => {
-                let words = [("extended", AgentSkills::Extended), ("strict", AgentSkills::Strict)];
-                self.options.agent_skills = entry.word(&words)?;
-            }
-            "layout" => {
-                let words = [("separate", Sharing::Separate), ("shared", Sharing::Shared)];
-                self.layout = Some(entry.word(&words)?);
-            }
-            _ => return self.set_shared(section, entry, profiles),
+            Section::Install => drop(keys.get("accept", TomlEntry::texts)),
         }
-        Ok(())
-    }
-
-    /// Reads what becomes of a file of the user; which settings there are is for the profiles to say.
-    fn set_shared(
-        &mut self,
-        section: Section,
-        entry: &TomlEntry<'_>,
-        profiles: &Profiles,
-    ) -> Result<(), TomlProblem> {
-        let settings = if section == Section::Install { shared_settings(profiles) } else { vec![] };
-        let Some((_, word)) = settings.iter().find(|(key, _)| *key == entry.key) else {
-            let is_here = |key: &&str| match *key {
-                "out" => section == Section::Build,
-                "accept" => section == Section::Install,
-                _ => true,
-            };
-            let own = settings.iter().map(|(key, _)| *key);
-            let known: Vec<&str> = KEYS.into_iter().filter(is_here).chain(own).collect();
-            return Err(entry.unknown(&known));
-        };
-        if entry.word(&[(word, false), ("leave", true)])? {
-            self.left.insert(entry.key.to_owned());
+        self.clients = keys.get("clients", |entry| clients(entry, profiles));
+        let options = &mut self.options;
+        let headings = [("name", FirstHeading::Name), ("never", FirstHeading::Never)];
+        keys.set("h1", &mut options.first_heading, |entry| entry.word(&headings));
+        let licenses = [("strip", License::Strip), ("keep", License::Keep)];
+        keys.set("license", &mut options.license, |entry| entry.word(&licenses));
+        let skills = [("extended", AgentSkills::Extended), ("strict", AgentSkills::Strict)];
+        keys.set("agent-skills", &mut options.agent_skills, |entry| entry.word(&skills));
+        let layouts = [("separate", Sharing::Separate), ("shared", Sharing::Shared)];
+        self.layout = keys.get("layout", |entry| entry.word(&layouts));
+        // It is in the profiles already.
+        keys.get("profile", super::read::variant);
+        if section == Section::Install {
+            for (key, word) in shared_settings(profiles) {
+                let words = [(word, false), ("leave", true)];
+                if keys.get(key, |entry| entry.word(&words)) == Some(true) {
+                    self.left.insert(key.to_owned());
+                }
+            }
         }
-        Ok(())
     }
 }
 
-/// The keys for files of the user, with the word for what is done to them.
-fn shared_settings(profiles: &Profiles) -> Vec<(&str, &'static str)> {
-    let mut settings = Vec::new();
+/// Returns the keys for files of the user, with the word for what is done to them.
+fn shared_settings<'p>(profiles: &'p Profiles) -> Vec<(&'p str, &'static str)> {
+    let mut settings: Vec<(&'p str, &'static str)> = Vec::new();
+    let mut add = |setting: Option<&'p Option<String>>, word| {
+        if let Some(Some(key)) = setting
+            && !settings.iter().any(|(own, _)| own == key)
+        {
+            settings.push((key, word));
+        }
+    };
     for profile in profiles.iter() {
-        let bridge = profile.bridge().and_then(|bridge| bridge.setting.as_deref());
-        settings.extend(bridge.map(|key| (key, "bridge")));
+        add(profile.bridge().map(|bridge| &bridge.setting), "bridge");
         for (_, layout) in profile.layouts() {
-            let listing = layout.listing.as_ref().and_then(|listing| listing.setting.as_deref());
-            settings.extend(listing.map(|key| (key, "merge")));
-            let mention = layout.mention.as_ref().and_then(|mention| mention.setting.as_deref());
-            settings.extend(mention.map(|key| (key, "mention")));
+            add(layout.listing.as_ref().map(|listing| &listing.setting), "merge");
+            add(layout.mention.as_ref().map(|mention| &mention.setting), "mention");
         }
     }
     settings
@@ -258,18 +224,25 @@ fn out(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
 
 fn clients(entry: &TomlEntry<'_>, profiles: &Profiles) -> Result<Vec<String>, TomlProblem> {
     let clients = entry.texts()?;
-    let known = profiles.ids();
     if clients.is_empty() {
         return Err(
             entry.wrong("the list is empty", "name a client, or remove the key to mean all")
         );
     }
-    if let Some(client) = clients.iter().find(|client| profiles.get(client).is_none()) {
-        let help = match nearest(client, &known) {
-            Some(near) => format!("did you mean `{near}`? known clients: {}", known.join(", ")),
-            None => format!("known clients: {}", known.join(", ")),
-        };
-        return Err(entry.wrong(&format!("unknown client `{client}`"), &help));
+    known_clients(entry, clients, &profiles.ids())
+}
+
+/// Refuses a list with an unknown client.
+pub(crate) fn known_clients(
+    entry: &TomlEntry<'_>,
+    clients: Vec<String>,
+    known: &[&str],
+) -> Result<Vec<String>, TomlProblem> {
+    match clients.iter().find(|client| !known.contains(&client.as_str())) {
+        Some(client) => {
+            let unknown = UnknownClient::new(client, known);
+            Err(entry.wrong(&unknown.to_string(), &unknown.hint()))
+        }
+        None => Ok(clients),
     }
-    Ok(clients)
 }

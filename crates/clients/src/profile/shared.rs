@@ -3,7 +3,7 @@
 //! Some clients find what was written only when a file of the user names it. Which file, and what to put
 //! there, is data of the profile like everything else.
 
-use brief_dialects::portable::toml::{TomlEntry, TomlProblem};
+use brief_dialects::portable::toml::{TableReader, TomlEntry, TomlProblem};
 
 use super::path;
 
@@ -73,30 +73,19 @@ impl SharedFiles {
     }
 }
 
-const LISTING_KEYS: [&str; 9] =
-    ["file", "or", "list", "value", "home-file", "home-or", "home-value", "schema", "setting"];
-const MENTION_KEYS: [&str; 6] = ["file", "unless", "intro", "line", "loaded", "setting"];
-const BRIDGE_KEYS: [&str; 5] = ["from", "file", "or", "text", "setting"];
-
 /// Reads the table `shared` of a kind.
 pub(super) fn listing(entry: &TomlEntry<'_>) -> Result<ListEntry, TomlProblem> {
-    let (mut usual, mut others, mut home, mut home_others) = (None, Vec::new(), None, Vec::new());
-    let (mut list, mut value, mut home_value) = (None, None, None);
-    let (mut schema, mut setting) = (None, None);
-    for entry in entry.table()?.entries() {
-        match entry.key {
-            "file" => usual = Some(file(&entry)?),
-            "or" => others = files(&entry)?,
-            "list" => list = Some(entry.text()?.to_owned()),
-            "value" => value = Some(entry.text()?.to_owned()),
-            "home-file" => home = Some(file(&entry)?),
-            "home-or" => home_others = files(&entry)?,
-            "home-value" => home_value = Some(entry.text()?.to_owned()),
-            "schema" => schema = Some(entry.text()?.to_owned()),
-            "setting" => setting = Some(self::setting(&entry)?),
-            _ => return Err(entry.unknown(&LISTING_KEYS)),
-        }
-    }
+    let mut keys = TableReader::new(entry.table()?.entries());
+    let usual = keys.get("file", file);
+    let others = keys.get("or", files).unwrap_or_default();
+    let list = keys.get("list", TomlEntry::owned_text);
+    let value = keys.get("value", TomlEntry::owned_text);
+    let home = keys.get("home-file", file);
+    let home_others = keys.get("home-or", files).unwrap_or_default();
+    let home_value = keys.get("home-value", TomlEntry::owned_text);
+    let schema = keys.get("schema", TomlEntry::owned_text);
+    let setting = keys.get("setting", setting);
+    keys.finish()?;
     let (Some(usual), Some(list), Some(value)) = (usual, list, value) else {
         let help = "name the file, the list in it, and what has to stand there";
         return Err(entry.wrong("it lacks `file`, `list` or `value`", help));
@@ -109,23 +98,15 @@ pub(super) fn listing(entry: &TomlEntry<'_>) -> Result<ListEntry, TomlProblem> {
 
 /// Reads the table `mention` of a kind.
 pub(super) fn mention(entry: &TomlEntry<'_>) -> Result<Mention, TomlProblem> {
-    let (mut usual, mut unless, mut intro, mut line) = (None, Vec::new(), None, None);
-    let (mut is_loaded, mut setting) = (true, None);
-    for entry in entry.table()?.entries() {
-        match entry.key {
-            "file" => usual = Some(file(&entry)?),
-            "loaded" => {
-                let problem = || entry.wrong("this is not `true` or `false`", "");
-                is_loaded = entry.item.as_bool().ok_or_else(problem)?;
-            }
-            "unless" => unless = files(&entry)?,
-            "intro" => intro = Some(self::line(&entry)?),
-            "line" => line = Some(self::line(&entry)?),
-            "setting" => setting = Some(self::setting(&entry)?),
-            _ => return Err(entry.unknown(&MENTION_KEYS)),
-        }
-    }
-    let (Some(file), Some(line)) = (usual, line) else {
+    let mut keys = TableReader::new(entry.table()?.entries());
+    let file = keys.get("file", file);
+    let unless = keys.get("unless", files).unwrap_or_default();
+    let intro = keys.get("intro", line);
+    let line = keys.get("line", line);
+    let is_loaded = keys.get("loaded", TomlEntry::flag).unwrap_or(true);
+    let setting = keys.get("setting", setting);
+    keys.finish()?;
+    let (Some(file), Some(line)) = (file, line) else {
         let help = "name the file, and the line for each output, with `{path}`";
         return Err(entry.wrong("it lacks `file` or `line`", help));
     };
@@ -134,18 +115,12 @@ pub(super) fn mention(entry: &TomlEntry<'_>) -> Result<Mention, TomlProblem> {
 
 /// Reads the table `bridge`.
 pub(super) fn bridge(entry: &TomlEntry<'_>) -> Result<Bridge, TomlProblem> {
-    let (mut from, mut usual, mut others, mut text) = (None, None, Vec::new(), None);
-    let mut setting = None;
-    for entry in entry.table()?.entries() {
-        match entry.key {
-            "from" => from = Some(file(&entry)?),
-            "file" => usual = Some(file(&entry)?),
-            "or" => others = files(&entry)?,
-            "text" => text = Some(line(&entry)?),
-            "setting" => setting = Some(self::setting(&entry)?),
-            _ => return Err(entry.unknown(&BRIDGE_KEYS)),
-        }
-    }
+    let mut keys = TableReader::new(entry.table()?.entries());
+    let (from, usual) = (keys.get("from", file), keys.get("file", file));
+    let others = keys.get("or", files).unwrap_or_default();
+    let text = keys.get("text", line);
+    let setting = keys.get("setting", setting);
+    keys.finish()?;
     let (Some(from), Some(usual), Some(text)) = (from, usual, text) else {
         let help = "name the file to be read, the file that is read, and what has to stand there";
         return Err(entry.wrong("it lacks `from`, `file` or `text`", help));

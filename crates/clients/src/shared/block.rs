@@ -4,10 +4,10 @@
 //! one file. A line break precedes the block in any case and is removed with it: so the text before it is
 //! unchanged once the block is gone.
 
-use brief_dialects::portable::output::{Merge, MergedOutput, SharedEntry};
+use brief_dialects::portable::output::{MergedOutput, SharedEntry};
 use brief_syntax::markdown::Outline;
 
-use super::{EDITED, FOREIGN, may_replace};
+use super::{EDITED, FOREIGN, Merger};
 
 /// The lines around a block.
 #[derive(Clone, Copy)]
@@ -49,10 +49,10 @@ fn double_key<'b>(text: &str, wanted: &'b str, block: Option<&ImportBlock>) -> O
     wanted.lines().filter_map(keys).find(is_there)
 }
 
-pub(super) fn merge(request: &Merge<'_>) -> Result<MergedOutput, String> {
+pub(super) fn merge(merger: &mut Merger<'_>) -> Result<(), String> {
+    let request = merger.request;
     let text = request.text.unwrap_or_default();
-    let unchanged =
-        MergedOutput { text: request.text.map(str::to_owned), ..MergedOutput::default() };
+    merger.merged.text = request.text.map(str::to_owned);
     let wanted = match request.wanted {
         [] => None,
         [SharedEntry::Block { text }] => Some(text.as_str()),
@@ -81,35 +81,34 @@ pub(super) fn merge(request: &Merge<'_>) -> Result<MergedOutput, String> {
         return Err(format!("`{key}` is the user's own; add {} to it", lines.join(", ")));
     }
     let Some(block) = found else {
-        return Ok(match wanted {
-            Some(wanted) if !stands(text, wanted, None) => added(text, wanted, markers),
-            _ => unchanged,
-        });
+        if let Some(wanted) = wanted.filter(|wanted| !stands(text, wanted, None)) {
+            merger.merged = added(text, wanted, markers);
+        }
+        return Ok(());
     };
     let inside = block.content(text);
     // If the user's text already has these lines, our block is not needed.
     let wanted = wanted.filter(|wanted| !stands(text, wanted, Some(&block)));
     let entry = |text: &str| SharedEntry::Block { text: text.to_owned() };
-    let mut merged = unchanged;
     match (wanted, before.first().copied()) {
         // The block is not ours, so it stays.
         (None, None) => {}
-        (Some(wanted), _) if inside == wanted => merged.entries.push(entry(wanted)),
+        (Some(wanted), _) if inside == wanted => merger.merged.entries.push(entry(wanted)),
         _ if before.contains(&inside.as_str()) => {
-            merged = replaced(text, &block, wanted, markers);
+            merger.merged = replaced(text, &block, wanted, markers);
         }
         (_, first) => {
             let name = entry(wanted.or(first).unwrap_or_default());
             let reason = if first.is_some() { EDITED } else { FOREIGN };
-            if may_replace(request, &name, reason, &mut merged) {
-                merged = replaced(text, &block, wanted, markers);
+            if merger.may_replace(&name, reason) {
+                merger.merged = replaced(text, &block, wanted, markers);
             } else if wanted.is_some() {
                 // It may become ours again.
-                merged.entries.extend(first.map(entry));
+                merger.merged.entries.extend(first.map(entry));
             }
         }
     }
-    Ok(merged)
+    Ok(())
 }
 
 /// A block of ours, with its markers and the line break after it.

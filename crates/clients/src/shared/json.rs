@@ -1,53 +1,18 @@
 //! Entries of lists and tables in a JSON file.
 
-use brief_dialects::portable::output::{Merge, MergedOutput, SharedEntry};
+use brief_dialects::portable::output::SharedEntry;
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
-use super::{EDITED, may_replace, takes_over};
-use crate::json_text::{Container, JsonText, property, quoted, same};
+use super::{EDITED, Merger};
+use crate::json_text::{Container, JsonText, property, quoted, to_json};
 
-pub(super) fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<MergedOutput, String> {
-    let mut merged = MergedOutput::default();
-    let skeleton = skeleton(schema);
-    let (mark, text) = match request.text {
-        Some(text) => match text.strip_prefix('\u{feff}') {
-            Some(rest) => ("\u{feff}", rest),
-            None => ("", text),
-        },
-        None if request.wanted.is_empty() => return Ok(merged),
-        None => ("", skeleton.as_str()),
+pub(super) fn merge(merger: &mut Merger<'_>, schema: Option<&str>) -> Result<(), String> {
+    let check = |text: &str| {
+        let json = JsonText::parse(text).map_err(|problem| format!("it is not JSON: {problem}"))?;
+        json.top().map(drop)
     };
-    let mut text = text.to_owned();
-    JsonText::parse(&text).map_err(|problem| format!("it is not JSON: {problem}"))?.top()?;
-    for entry in request.wanted {
-        let change = match entry {
-            SharedEntry::Listed { key, value } => list(&text, key, value, request, &mut merged)?,
-            SharedEntry::Keyed { key, name, json } => {
-                set(&text, (key, name, json), entry, request, &mut merged)?
-            }
-            SharedEntry::Block { .. } => None,
-        };
-        text = change.unwrap_or(text);
-    }
-    // Removals come last, so that a list with a new entry stays where it is.
-    let mut removed = false;
-    let mut seen: Vec<String> = request.wanted.iter().map(SharedEntry::name).collect();
-    for entry in request.before {
-        if seen.contains(&entry.name()) {
-            continue;
-        }
-        seen.push(entry.name());
-        if let Some(change) = remove(&text, entry, request, &mut merged)? {
-            text = change;
-            removed = true;
-        }
-    }
-    // The result must be valid for other readers.
-    JsonText::parse(&text)?.top()?;
-    let is_nothing = removed && merged.entries.is_empty() && text == skeleton;
-    merged.text = (!is_nothing).then(|| format!("{mark}{text}"));
-    Ok(merged)
+    merger.run(&skeleton(schema), check, (set, remove))
 }
 
 /// Returns the text of a new file without entries.
@@ -59,94 +24,79 @@ fn skeleton(schema: Option<&str>) -> String {
     }
 }
 
-/// Adds a text to a list, unless it is there.
-fn list(
-    text: &str,
-    key: &str,
-    value: &str,
-    request: &Merge<'_>,
-    merged: &mut MergedOutput,
-) -> Result<Option<String>, String> {
+/// Adds an entry, unless the user has one in its place.
+fn set(merger: &mut Merger<'_>, text: &str, entry: &SharedEntry) -> Result<Option<String>, String> {
     let json = JsonText::parse(text)?;
-    let top = json.top()?;
-    let ours = SharedEntry::Listed { key: key.to_owned(), value: value.to_owned() };
-    let keys: Vec<&str> = key.split('/').collect();
-    if let Some(property) = at(top, &keys)? {
-        let list = property.value.as_array().ok_or_else(|| format!("`{key}` is not a list"))?;
-        if list.elements.iter().any(|element| is_text(element, value)) {
-            // An entry that we did not add belongs to the user, and serves as well.
-            merged.entries.extend(request.before.contains(&ours).then_some(ours));
-            return Ok(None);
+    match entry {
+        SharedEntry::Listed { key, value } => {
+            let keys: Vec<&str> = key.split('/').collect();
+            if let Some(property) = at(json.top()?, &keys)? {
+                let list = property.value.as_array();
+                let list = list.ok_or_else(|| format!("`{key}` is not a list"))?;
+                if list.elements.iter().any(|element| is_text(element, value)) {
+                    // An entry that we did not add belongs to the user, and serves as well.
+                    let is_ours = merger.request.before.contains(entry);
+                    merger.merged.entries.extend(is_ours.then(|| entry.clone()));
+                    return Ok(None);
+                }
+            }
+            merger.merged.entries.push(entry.clone());
+            json.insert(&keys, None, &quoted(value)).map(Some)
         }
-    }
-    merged.entries.push(ours);
-    json.insert(&keys, None, &quoted(value)).map(Some)
-}
-
-/// Sets a key of a table, unless the user has set it.
-fn set(
-    text: &str,
-    (key, name, value): (&str, &str, &str),
-    entry: &SharedEntry,
-    request: &Merge<'_>,
-    merged: &mut MergedOutput,
-) -> Result<Option<String>, String> {
-    let json = JsonText::parse(text)?;
-    let top = json.top()?;
-    let new = JsonText::parse(value)?;
-    let keys: Vec<&str> = key.split('/').collect();
-    let table = match at(top, &keys)? {
-        Some(table) => {
-            Some(table.value.as_object().ok_or_else(|| format!("`{key}` is not a table"))?)
+        SharedEntry::Keyed { key, name, json: value } => {
+            let new = JsonText::parse(value)?;
+            let keys: Vec<&str> = key.split('/').collect();
+            let table = at(json.top()?, &keys)?.map(|table| table.value.as_object());
+            let found = match table {
+                Some(table) => {
+                    property(table.ok_or_else(|| format!("`{key}` is not a table"))?, name)
+                }
+                None => Ok(None),
+            };
+            let Some(found) = found.map_err(|problem| format!("in `{key}`, {problem}"))? else {
+                merger.merged.entries.push(entry.clone());
+                return json.insert(&keys, Some(name), value).map(Some);
+            };
+            let is_same = to_json(&found.value) == to_json(&new.value);
+            let is_as_before = was_ours(merger, &found.value, entry);
+            let is_taken = merger.takes_over(entry, is_same, is_as_before);
+            let replaced = || json.replace(found.value.range(), |layout| layout.value(&new.value));
+            Ok(is_taken.then(replaced))
         }
-        None => None,
-    };
-    let found = table.map_or(Ok(None), |table| property(table, name));
-    let Some(found) = found.map_err(|problem| format!("in `{key}`, {problem}"))? else {
-        merged.entries.push(entry.clone());
-        return json.insert(&keys, Some(name), value).map(Some);
-    };
-    let is_same = same(&found.value, &new.value);
-    let is_as_before = was_ours(&found.value, entry, request);
-    if takes_over(request, entry, is_same, is_as_before, merged) {
-        return Ok(Some(json.replace(found.value.range(), |layout| layout.value(&new.value))));
+        SharedEntry::Block { .. } => Ok(None),
     }
-    Ok(None)
 }
 
 /// Removes an entry of ours, if it is still there.
 fn remove(
+    merger: &mut Merger<'_>,
     text: &str,
     entry: &SharedEntry,
-    request: &Merge<'_>,
-    merged: &mut MergedOutput,
 ) -> Result<Option<String>, String> {
     let json = JsonText::parse(text)?;
-    let top = json.top()?;
-    let (keys, range): (Vec<&str>, _) = match entry {
-        SharedEntry::Listed { key, value } => {
-            let keys: Vec<&str> = key.split('/').collect();
-            let list = at(top, &keys)?.and_then(|property| property.value.as_array());
-            let mut elements = list.into_iter().flat_map(|list| &list.elements);
-            (keys, elements.rfind(|element| is_text(element, value)).map(Ranged::range))
-        }
-        SharedEntry::Keyed { key, name, .. } => {
-            let keys: Vec<&str> = key.split('/').collect();
-            let table = at(top, &keys)?.and_then(|property| property.value.as_object());
-            let found = match table {
-                Some(table) => property(table, name)?,
-                None => None,
-            };
-            let found = found.filter(|found| {
-                was_ours(&found.value, entry, request)
-                    || may_replace(request, entry, EDITED, merged)
-            });
-            (keys, found.map(|found| found.range))
-        }
-        SharedEntry::Block { .. } => return Ok(None),
+    let (SharedEntry::Listed { key, .. } | SharedEntry::Keyed { key, .. }) = entry else {
+        return Ok(None);
     };
-    let container = at(top, &keys)?.and_then(|property| Container::of(&property.value));
-    let (Some(range), Some(container)) = (range, container) else { return Ok(None) };
+    let keys: Vec<&str> = key.split('/').collect();
+    let Some(holder) = at(json.top()?, &keys)? else { return Ok(None) };
+    let range = match entry {
+        SharedEntry::Listed { value, .. } => {
+            let mut elements = holder.value.as_array().into_iter().flat_map(|list| &list.elements);
+            elements.rfind(|element| is_text(element, value)).map(Ranged::range)
+        }
+        SharedEntry::Keyed { name, .. } => {
+            let table = holder.value.as_object();
+            let found = table.map_or(Ok(None), |table| property(table, name))?;
+            let found = found.filter(|found| {
+                was_ours(merger, &found.value, entry) || merger.may_replace(entry, EDITED)
+            });
+            found.map(|found| found.range)
+        }
+        SharedEntry::Block { .. } => None,
+    };
+    let (Some(range), Some(container)) = (range, Container::of(&holder.value)) else {
+        return Ok(None);
+    };
     let mut text = json.remove(&container, range);
     for count in (1..=keys.len()).rev() {
         text = JsonText::parse(&text)?.without_empty(&keys[..count])?.unwrap_or(text);
@@ -170,12 +120,11 @@ fn is_text(value: &Value<'_>, text: &str) -> bool {
 }
 
 /// Returns whether a value is the one that we have written under the name of an entry.
-fn was_ours(value: &Value<'_>, entry: &SharedEntry, request: &Merge<'_>) -> bool {
-    let mut before = request.before.iter().filter(|before| before.name() == entry.name());
-    before.any(|before| is_value(value, before))
-}
-
-fn is_value(value: &Value<'_>, entry: &SharedEntry) -> bool {
-    let SharedEntry::Keyed { json, .. } = entry else { return false };
-    JsonText::parse(json).is_ok_and(|json| same(value, &json.value))
+fn was_ours(merger: &Merger<'_>, value: &Value<'_>, entry: &SharedEntry) -> bool {
+    merger.earlier(entry).any(|before| match before {
+        SharedEntry::Keyed { json, .. } => {
+            JsonText::parse(json).is_ok_and(|json| to_json(&json.value) == to_json(value))
+        }
+        _ => false,
+    })
 }

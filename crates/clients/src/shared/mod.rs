@@ -29,50 +29,99 @@ pub fn merge(request: &Merge<'_>, schema: Option<&str>) -> Result<MergedOutput, 
     if (is_json || is_toml) && all().any(|entry| is_block(&entry)) {
         return Err("a JSON or TOML file cannot hold lines between markers".to_owned());
     }
-    if is_toml {
-        return toml::merge(request);
-    }
-    if !is_json && !all().all(|entry| is_block(&entry)) {
+    if !is_json && !is_toml && !all().all(|entry| is_block(&entry)) {
         return Err("only JSON files have lists, and JSON and TOML files tables".to_owned());
     }
-    if is_json { json::merge(request, schema) } else { block::merge(request) }
+    let mut merger = Merger { request, merged: MergedOutput::default() };
+    if is_json {
+        json::merge(&mut merger, schema)?;
+    } else if is_toml {
+        toml::merge(&mut merger)?;
+    } else {
+        block::merge(&mut merger)?;
+    }
+    Ok(merger.merged)
 }
 
-/// Decides about an entry that is there already: returns whether it is to be replaced, and notes whose it is then.
-fn takes_over(
-    request: &Merge<'_>,
-    entry: &SharedEntry,
-    is_same: bool,
-    is_as_before: bool,
-    merged: &mut MergedOutput,
-) -> bool {
-    let before = request.before.iter().find(|before| before.name() == entry.name());
-    if is_same {
-        merged.entries.extend(before.map(|_| entry.clone()));
-        return false;
-    }
-    let reason = if before.is_some() { EDITED } else { FOREIGN };
-    if is_as_before || may_replace(request, entry, reason, merged) {
-        merged.entries.push(entry.clone());
-        return true;
-    }
-    // It may become ours again.
-    merged.entries.extend(before.cloned());
-    false
+/// A merge under way.
+struct Merger<'m> {
+    request: &'m Merge<'m>,
+    merged: MergedOutput,
 }
 
-/// Returns whether an entry of the user may be replaced. One that may not is reported.
-fn may_replace(
-    request: &Merge<'_>,
-    entry: &SharedEntry,
-    reason: &'static str,
-    merged: &mut MergedOutput,
-) -> bool {
-    match request.foreign {
-        Foreign::Replace => true,
-        Foreign::Keep => {
-            merged.kept.push((entry.name(), reason));
-            false
+/// An edit of a text for one entry: the new text, or `None` if nothing changes.
+type EntryEdit = fn(&mut Merger<'_>, &str, &SharedEntry) -> Result<Option<String>, String>;
+
+impl<'m> Merger<'m> {
+    /// Sets the wanted entries and removes the others. `empty` is the text of a file without any.
+    fn run(
+        &mut self,
+        empty: &str,
+        check: fn(&str) -> Result<(), String>,
+        (set, remove): (EntryEdit, EntryEdit),
+    ) -> Result<(), String> {
+        let Merge { text, wanted, before, .. } = *self.request;
+        if text.is_none() && wanted.is_empty() {
+            return Ok(());
         }
+        let (mark, text) = split_mark(text.unwrap_or(empty));
+        let mut text = text.to_owned();
+        check(&text)?;
+        for entry in wanted {
+            text = set(self, &text, entry)?.unwrap_or(text);
+        }
+        // Removals come last, so that a list with a new entry stays where it is.
+        let mut is_shorter = false;
+        let mut seen: Vec<String> = wanted.iter().map(SharedEntry::name).collect();
+        for entry in before {
+            if seen.contains(&entry.name()) {
+                continue;
+            }
+            seen.push(entry.name());
+            if let Some(shorter) = remove(self, &text, entry)? {
+                text = shorter;
+                is_shorter = true;
+            }
+        }
+        // The result must be valid for other readers.
+        check(&text)?;
+        let is_nothing = is_shorter && self.merged.entries.is_empty() && text == empty;
+        self.merged.text = (!is_nothing).then(|| format!("{mark}{text}"));
+        Ok(())
     }
+
+    /// Decides about an entry that is there already: returns whether it is to be replaced, and notes whose it is then.
+    fn takes_over(&mut self, entry: &SharedEntry, is_same: bool, is_as_before: bool) -> bool {
+        let before = self.request.before.iter().find(|before| before.name() == entry.name());
+        if is_same {
+            self.merged.entries.extend(before.map(|_| entry.clone()));
+            return false;
+        }
+        let reason = if before.is_some() { EDITED } else { FOREIGN };
+        if is_as_before || self.may_replace(entry, reason) {
+            self.merged.entries.push(entry.clone());
+            return true;
+        }
+        // It may become ours again.
+        self.merged.entries.extend(before.cloned());
+        false
+    }
+
+    /// Returns the earlier forms of an entry.
+    fn earlier(&self, entry: &SharedEntry) -> impl Iterator<Item = &'m SharedEntry> + use<'m> {
+        let name = entry.name();
+        self.request.before.iter().filter(move |before| before.name() == name)
+    }
+
+    /// Returns whether an entry of the user may be replaced. One that may not is reported.
+    fn may_replace(&mut self, entry: &SharedEntry, reason: &'static str) -> bool {
+        let is_kept = self.request.foreign == Foreign::Keep;
+        self.merged.kept.extend(is_kept.then(|| (entry.name(), reason)));
+        !is_kept
+    }
+}
+
+/// Splits a byte order mark off.
+pub(crate) fn split_mark(text: &str) -> (&str, &str) {
+    text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }

@@ -5,11 +5,13 @@
 
 use std::fmt::Write as _;
 
-use brief_dialects::portable::output::{Merge, MergedOutput, SharedEntry};
+use brief_dialects::portable::output::SharedEntry;
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
 use serde_json::Value as Json;
-use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
+use toml_edit::{DocumentMut, Item, Table};
 
-use super::{EDITED, may_replace, takes_over};
+use super::{EDITED, Merger};
 
 /// Writes a table: its header, and a line for each field.
 pub(crate) fn table(key: &str, name: &str, fields: &Json) -> String {
@@ -22,83 +24,45 @@ pub(crate) fn table(key: &str, name: &str, fields: &Json) -> String {
     text
 }
 
-pub(super) fn merge(request: &Merge<'_>) -> Result<MergedOutput, String> {
-    let mut merged = MergedOutput::default();
-    if request.text.is_none() && request.wanted.is_empty() {
-        return Ok(merged);
-    }
-    let all = request.text.unwrap_or_default();
-    let (mark, text) = match all.strip_prefix('\u{feff}') {
-        Some(rest) => ("\u{feff}", rest),
-        None => ("", all),
-    };
-    let mut text = text.to_owned();
-    parse(&text)?;
-    for entry in request.wanted {
-        text = set(&text, entry, request, &mut merged)?.unwrap_or(text);
-    }
-    let mut removed = false;
-    let mut seen: Vec<String> = request.wanted.iter().map(SharedEntry::name).collect();
-    for entry in request.before {
-        if seen.contains(&entry.name()) {
-            continue;
-        }
-        seen.push(entry.name());
-        if let Some(shorter) = remove(&text, entry, request, &mut merged)? {
-            text = shorter;
-            removed = true;
-        }
-    }
-    // The result must be valid for other readers.
-    parse(&text)?;
-    let is_nothing = removed && merged.entries.is_empty() && text.is_empty();
-    merged.text = (!is_nothing).then(|| format!("{mark}{text}"));
-    Ok(merged)
+pub(super) fn merge(merger: &mut Merger<'_>) -> Result<(), String> {
+    merger.run("", |text| parse(text).map(drop), (set, remove))
 }
 
 /// Sets a table, unless the user has set it.
-fn set(
-    text: &str,
-    entry: &SharedEntry,
-    request: &Merge<'_>,
-    merged: &mut MergedOutput,
-) -> Result<Option<String>, String> {
+fn set(merger: &mut Merger<'_>, text: &str, entry: &SharedEntry) -> Result<Option<String>, String> {
     let ours = OwnTable::of(entry)?;
     let Some(present) = ours.present(text)? else {
-        merged.entries.push(entry.clone());
+        merger.merged.entries.push(entry.clone());
         return ours.added(text).map(Some);
     };
     let is_same = present == ours.value()?;
-    let old = earlier(&present, entry, request)?;
-    if takes_over(request, entry, is_same, old.is_some(), merged) {
-        return ours.put(text, old.as_ref()).map(Some);
-    }
-    Ok(None)
+    let old = earlier(merger, &present, entry)?;
+    let is_taken = merger.takes_over(entry, is_same, old.is_some());
+    is_taken.then(|| ours.put(text, old.as_ref())).transpose()
 }
 
 /// Removes a table of ours, if it is still there.
 fn remove(
+    merger: &mut Merger<'_>,
     text: &str,
     entry: &SharedEntry,
-    request: &Merge<'_>,
-    merged: &mut MergedOutput,
 ) -> Result<Option<String>, String> {
     let ours = OwnTable::of(entry)?;
     let Some(present) = ours.present(text)? else { return Ok(None) };
-    match earlier(&present, entry, request)? {
+    match earlier(merger, &present, entry)? {
         Some(old) => ours.taken_out(text, &old).map(Some),
-        None if may_replace(request, entry, EDITED, merged) => ours.rewritten(text, None).map(Some),
+        None if merger.may_replace(entry, EDITED) => ours.rewritten(text, None).map(Some),
         None => Ok(None),
     }
 }
 
 /// Returns the earlier form of an entry that a value is.
-fn earlier<'r>(
+fn earlier<'e>(
+    merger: &Merger<'e>,
     present: &Json,
     entry: &SharedEntry,
-    request: &'r Merge<'_>,
-) -> Result<Option<OwnTable<'r>>, String> {
-    for before in request.before.iter().filter(|before| before.name() == entry.name()) {
+) -> Result<Option<OwnTable<'e>>, String> {
+    for before in merger.earlier(entry) {
         let table = OwnTable::of(before)?;
         if table.value()? == *present {
             return Ok(Some(table));
@@ -128,7 +92,7 @@ impl<'e> OwnTable<'e> {
         let document = parse(text)?;
         let Some(tables) = document.get(self.key) else { return Ok(None) };
         let tables = tables.as_table_like().ok_or_else(|| self.not_a_table())?;
-        Ok(tables.get(self.name).map(json_of))
+        Ok(tables.get(self.name).map(to_json))
     }
 
     fn value(&self) -> Result<Json, String> {
@@ -232,30 +196,10 @@ fn parse(text: &str) -> Result<DocumentMut, String> {
     })
 }
 
-/// Returns a value without its layout, for comparison.
-fn json_of(item: &Item) -> Json {
-    match (item.as_value(), item.as_table_like(), item.as_array_of_tables()) {
-        (_, Some(table), _) => json_of_table(table),
-        (Some(value), ..) => json_of_value(value),
-        (.., Some(tables)) => tables.iter().map(|table| json_of_table(table)).collect(),
-        _ => Json::Null,
-    }
-}
-
-fn json_of_table(table: &dyn TableLike) -> Json {
-    Json::Object(table.iter().map(|(key, item)| (key.to_owned(), json_of(item))).collect())
-}
-
-fn json_of_value(value: &Value) -> Json {
-    match value {
-        Value::String(text) => Json::from(text.value().as_str()),
-        Value::Integer(number) => Json::from(*number.value()),
-        Value::Float(number) => Json::from(*number.value()),
-        Value::Boolean(flag) => Json::from(*flag.value()),
-        Value::Datetime(time) => Json::from(time.value().to_string()),
-        Value::Array(values) => values.iter().map(json_of_value).collect(),
-        Value::InlineTable(table) => json_of_table(table),
-    }
+/// Returns a value without its place and layout.
+pub(crate) fn to_json(item: &Item) -> Json {
+    let value = item.clone().into_value().ok();
+    value.and_then(|value| Json::deserialize(value.into_deserializer()).ok()).unwrap_or_default()
 }
 
 fn key_text(key: &str) -> String {

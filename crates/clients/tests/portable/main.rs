@@ -38,7 +38,7 @@ impl Shop {
         let source = Arc::new(Source::new("/r/brief.toml", configuration));
         let profiles =
             Profiles::with_overrides(&source, &OwnClients::default(), Section::Build).unwrap();
-        let options = ProfileSettings::read(&source, &profiles).unwrap().options;
+        let options = ProfileSettings::read(Section::Build, &source, &profiles).unwrap().options;
         let mut system = MemorySystem::new("/r");
         for (path, content) in files {
             system = system.with_file(path, content);

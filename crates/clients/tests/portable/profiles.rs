@@ -155,8 +155,9 @@ fn a_wrong_profile_is_an_error_with_a_place() {
 #[test]
 fn build_options_are_read_and_checked() {
     let profiles = Profiles::builtin();
-    let read =
-        |text: &str| ProfileSettings::read(&Arc::new(Source::new("brief.toml", text)), profiles);
+    let read = |text: &str| {
+        ProfileSettings::read(Section::Build, &Arc::new(Source::new("brief.toml", text)), profiles)
+    };
     let settings = read("[build]\nout = \"a/b\"\nclients = [\"opencode\"]\n").unwrap();
     assert_eq!(settings.out.as_deref(), Some("a/b"));
     assert_eq!(settings.clients, Some(vec!["opencode".to_owned()]));

@@ -92,6 +92,18 @@ impl<'t> TomlEntry<'t> {
         self.item.as_str().ok_or_else(|| self.wrong("this is not a string", "write it in quotes"))
     }
 
+    /// Returns the value as a string of its own.
+    pub fn owned_text(&self) -> Result<String, TomlProblem> {
+        self.text().map(str::to_owned)
+    }
+
+    /// Returns the value as a boolean.
+    pub fn flag(&self) -> Result<bool, TomlProblem> {
+        let problem =
+            || self.wrong("this is neither `true` nor `false`", "write it without quotes");
+        self.item.as_bool().ok_or_else(problem)
+    }
+
     /// Returns the value as one of the given words.
     pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, TomlProblem> {
         let text = self.text()?;
@@ -111,10 +123,82 @@ impl<'t> TomlEntry<'t> {
         list.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(problem)).collect()
     }
 
+    /// Returns the value as a table of strings, in order.
+    pub fn pairs(&self) -> Result<Vec<(String, String)>, TomlProblem> {
+        let entries = self.table()?.entries();
+        entries.map(|entry| Ok((entry.key.to_owned(), entry.owned_text()?))).collect()
+    }
+
     /// Returns the value as a table.
     pub fn table(&self) -> Result<Table<'_>, TomlProblem> {
         let content = self.item.as_table_like();
         let content = content.ok_or_else(|| self.wrong("this is not a table", ""))?;
         Ok(Table { source: self.source, content, prefix: &self.path })
+    }
+}
+
+/// Reads a table key by key. The keys that are asked for are the known ones; problems wait until the end.
+pub struct TableReader<'t> {
+    entries: Vec<TomlEntry<'t>>,
+    known: Vec<&'t str>,
+    /// Each with the number of its entry, for the order of the file.
+    problems: Vec<(usize, TomlProblem)>,
+}
+
+impl<'t> TableReader<'t> {
+    /// Reads these entries of a table.
+    pub fn new(entries: impl Iterator<Item = TomlEntry<'t>>) -> TableReader<'t> {
+        TableReader { entries: entries.collect(), known: Vec::new(), problems: Vec::new() }
+    }
+
+    /// Returns the value of a key; `None` if it is missing or wrong.
+    pub fn get<T>(
+        &mut self,
+        key: &'t str,
+        read: impl FnOnce(&TomlEntry<'t>) -> Result<T, TomlProblem>,
+    ) -> Option<T> {
+        self.known.push(key);
+        let number = self.entries.iter().position(|entry| entry.key == key)?;
+        let value = read(&self.entries[number]);
+        value.map_err(|problem| self.problems.push((number, problem))).ok()
+    }
+
+    /// Changes a value if its key is there.
+    pub fn set<T>(
+        &mut self,
+        key: &'t str,
+        value: &mut T,
+        read: impl FnOnce(&TomlEntry<'t>) -> Result<T, TomlProblem>,
+    ) {
+        if let Some(new) = self.get(key, read) {
+            *value = new;
+        }
+    }
+
+    /// Changes a value if its key is there; `false` takes it away.
+    pub fn set_or_remove<T>(
+        &mut self,
+        key: &'t str,
+        value: &mut Option<T>,
+        read: impl FnOnce(&TomlEntry<'t>) -> Result<T, TomlProblem>,
+    ) {
+        self.set(key, value, |entry| match entry.item.as_bool() {
+            Some(false) => Ok(None),
+            _ => read(entry).map(Some),
+        });
+    }
+
+    /// Returns what is wrong, in the order of the file: wrong values, and keys that nothing has asked for.
+    pub fn problems(mut self) -> impl Iterator<Item = TomlProblem> {
+        let entries = self.entries.iter().enumerate();
+        let unknown = entries.filter(|(_, entry)| !self.known.contains(&entry.key));
+        self.problems.extend(unknown.map(|(number, entry)| (number, entry.unknown(&self.known))));
+        self.problems.sort_by_key(|(number, _)| *number);
+        self.problems.into_iter().map(|(_, problem)| problem)
+    }
+
+    /// Ends the reading of a table that is taken whole or not at all: the first problem is the error.
+    pub fn finish(self) -> Result<(), TomlProblem> {
+        self.problems().next().map_or(Ok(()), Err)
     }
 }

@@ -4,7 +4,7 @@ use super::constant::{List, Text, text};
 use super::{Client, ClientRead, Form, PlaceFacts};
 
 /// The clients that are known.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KnownClients {
     /// By name.
     pub clients: List<Client>,
@@ -60,13 +60,7 @@ const PLUGIN: &str = "PLUGIN/";
 impl KnownClients {
     /// Collects the places that clients read. The error says what two of them say differently.
     pub fn of(clients: Vec<Client>) -> Result<KnownClients, String> {
-        let none = KnownClients {
-            clients: List::default(),
-            project: List::default(),
-            home: List::default(),
-            first_bytes: 0,
-        };
-        none.with(clients)
+        KnownClients::default().with(clients)
     }
 
     /// Adds clients, and the places that only they read.

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use brief_agent::mcp_client::{
     RemoteProtocol, RemoteServer, ServerAddress, ServerProgram, ToolDecisions,
 };
-use brief_clients::mcp::{Protocol, ServerScope, Transport, find, server_files};
+use brief_clients::mcp::{Protocol, Transport, find, server_files};
+use brief_clients::profile::ProfileScope;
 use brief_dialects::hosted;
 use brief_dialects::mcp::{Connection, McpServer, ServerKind};
 use brief_dialects::policy::PolicyError;
@@ -249,7 +250,7 @@ fn candidates(
         }
     });
     let mut all: Vec<Candidate> = hosted.collect();
-    let mut of_clients = |base: &Path, scope: ServerScope| {
+    let mut of_clients = |base: &Path, scope: ProfileScope| {
         let Ok(top) = project.system().open_dir(base) else { return Vec::new() };
         let files = server_files(scope).filter(|file| search.without != Some(file.owner));
         let found = files.flat_map(|file| {
@@ -275,9 +276,9 @@ fn candidates(
         });
         candidates.collect()
     };
-    all.extend(of_clients(root, ServerScope::Project));
+    all.extend(of_clients(root, ProfileScope::Project));
     let home = home_directory(project.system());
-    let at_home = home.map(|home| of_clients(&home, ServerScope::User)).unwrap_or_default();
+    let at_home = home.map(|home| of_clients(&home, ProfileScope::Home)).unwrap_or_default();
     all.extend(documents(project.system(), directory).into_iter().filter_map(|document| {
         let (server, line) = document.mcp_server()?;
         Some(Candidate {

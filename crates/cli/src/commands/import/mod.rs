@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use brief_clients::import::{
-    self, CollectedItem, CollectedServer, Collection, ImportLoss, Looking, SkippedFile,
+    self, CollectedItem, CollectedServer, Collection, ImportLoss, ImportSearch, SkippedFile,
 };
 use brief_clients::mcp;
 use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
@@ -189,7 +189,7 @@ pub(super) fn collect(
         }
         wanted.insert(slashed(below));
     }
-    let looking = if paths.is_empty() { Looking::AtPlaces } else { Looking::Anywhere };
+    let looking = if paths.is_empty() { ImportSearch::AtPlaces } else { ImportSearch::Anywhere };
     let is_wanted = |path: &str| {
         wanted.is_empty()
             || wanted.iter().any(|own| {

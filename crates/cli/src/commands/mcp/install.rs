@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use brief_clients::mcp::{
-    self, Server, ServerChange, ServerEdit, ServerFileError, ServerScope, Transport, plan_server,
+    self, Server, ServerChange, ServerEdit, ServerFileError, Transport, plan_server,
 };
+use brief_clients::profile::ProfileScope;
 use brief_dialects::capability::Capability;
 use brief_syntax::system::resolved_home;
 use clap::Args;
@@ -48,13 +49,13 @@ impl InstallPlace {
         let profile = mcp::profile(&self.client).ok_or_else(|| {
             CommandError::usage(format!("`{}` has no file of MCP servers", self.client))
         })?;
-        let (base, scope): (PathBuf, ServerScope) = if self.global {
+        let (base, scope): (PathBuf, ProfileScope) = if self.global {
             let home = resolved_home(session.system()).ok_or_else(|| {
                 CommandError::refused("there is no home directory").with_hint("set `HOME`")
             })?;
-            (home, ServerScope::User)
+            (home, ProfileScope::Home)
         } else {
-            (session.repository()?.path().to_owned(), ServerScope::Project)
+            (session.repository()?.path().to_owned(), ProfileScope::Project)
         };
         let ours = self.server();
         let before = std::slice::from_ref(&ours);
