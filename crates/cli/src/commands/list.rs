@@ -5,10 +5,9 @@ use std::process::ExitCode;
 
 use brief_dialects::dependencies::LockedDependency;
 use brief_dialects::portable::output::SharedEntry;
-use brief_dialects::portable::{ItemId, PortableItem};
+use brief_dialects::portable::{ItemId, OutsidePlugin, PortableItem};
 use brief_registry::install::{
-    InstallError, ListedBundle, ListedFile, ListedItem, ListedPlugin, SourceInventory,
-    SourceListing, list_source,
+    InstallError, ListedBundle, ListedFile, ListedItem, SourceInventory, SourceListing, list_source,
 };
 use brief_registry::lock::{Lock, LockedItem};
 use brief_registry::manifest::{Manifest, ManifestPlace};
@@ -83,7 +82,7 @@ struct JsonAvailable<'l> {
     commit: Option<&'l str>,
     items: &'l [ListedItem],
     bundles: &'l [ListedBundle],
-    outside: &'l [ListedPlugin],
+    outside: &'l [OutsidePlugin],
     left_out: &'l [ListedFile],
 }
 
@@ -323,7 +322,7 @@ fn available(
         if is_empty {
             ui.status(&format!("there are no items in `{}`", source.typed()))?;
         }
-        if let Some(hint) = elsewhere(&source, &listing.elsewhere(), &[]) {
+        if let Some(hint) = elsewhere(&source, &listing.elsewhere, &[]) {
             ui.hint(&hint)?;
         } else if is_empty {
             ui.hint(ITEMS)?;
@@ -367,7 +366,7 @@ fn more_than_items(bundle: &ListedBundle) -> String {
 fn tell_rest(ui: &mut Ui, listing: &SourceListing) -> Result<(), CommandError> {
     if let Some(first) = listing.outside.first() {
         let count = listing.outside.len();
-        let ListedPlugin { name, place, .. } = first;
+        let OutsidePlugin { name, place, .. } = first;
         let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
         ui.status(&format!(
             "not in this source: the plugin `{name}` at `{place}`{more}; `--json` lists them"
