@@ -86,11 +86,8 @@ impl Address {
             return Ok(());
         };
         if scheme == "ssh" {
-            return if is_user(credentials) {
-                Ok(())
-            } else {
-                Err("ssh takes a user's name and no password; keys are the way")
-            };
+            let problem = "ssh takes a user's name and no password; keys are the way";
+            return is_user(credentials).then_some(()).ok_or(problem);
         }
         match percent_decoded(credentials) {
             Some(decoded) if !decoded.chars().any(char::is_control) => Ok(()),
@@ -102,11 +99,9 @@ impl Address {
     pub(crate) fn bare(&self) -> String {
         match self {
             Address::Remote(text) => text.clone(),
-            // For ssh the user is part of the address.
-            Address::Url { scheme, credentials: Some(user), host, path } if scheme == "ssh" => {
-                format!("ssh://{user}@{host}{path}")
+            Address::Url { scheme, credentials, host, path } => {
+                bare_url(scheme, credentials.as_deref(), host, path)
             }
-            Address::Url { scheme, host, path, .. } => format!("{scheme}://{host}{path}"),
         }
     }
 
@@ -144,12 +139,7 @@ impl Address {
                     _ => ":22",
                 };
                 let host = host.strip_suffix(port).unwrap_or(&host);
-                match credentials {
-                    Some(user) if scheme == "ssh" => {
-                        format!("ssh://{user}@{host}{}", trimmed(path))
-                    }
-                    _ => format!("{scheme}://{host}{}", trimmed(path)),
-                }
+                bare_url(scheme, credentials.as_deref(), host, &trimmed(path))
             }
         }
     }
@@ -178,6 +168,20 @@ impl Address {
         }
         slug.trim_end_matches(['-', '.']).to_owned()
     }
+}
+
+/// Returns a URL without credentials. For ssh the user is part of the address.
+fn bare_url(scheme: &str, credentials: Option<&str>, host: &str, path: &str) -> String {
+    match credentials {
+        Some(user) if scheme == "ssh" => format!("ssh://{user}@{host}{path}"),
+        _ => format!("{scheme}://{host}{path}"),
+    }
+}
+
+/// Returns the text after a prefix, in capitals or not.
+pub(crate) fn after_prefix<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
+    let (start, rest) = text.split_at_checked(prefix.len())?;
+    start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
 /// Splits `scheme://rest`.

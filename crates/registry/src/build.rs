@@ -12,16 +12,16 @@ use brief_dialects::portable::{self, ItemKind, Registry};
 use brief_syntax::paths::{relative_path, slashed};
 use brief_syntax::project::resolve_existing;
 use brief_syntax::system::{Permission, System};
-use brief_syntax::{Diagnostic, Root, Severity};
+use brief_syntax::{Diagnostic, Root};
 
-use crate::outputs::disk::Disk;
+use crate::outputs::disk::{Disk, DiskState};
 use crate::outputs::item::{self, ItemFiles};
-use crate::outputs::plan::{self, Advice, Chosen, ConflictPolicy, ItemToWrite, Plan};
+use crate::outputs::plan::{Advice, Chosen, ConflictPolicy, ItemToWrite, Plan};
 use crate::outputs::record::{self, OutputRecord};
 use crate::outputs::stage::{
     self, CommitError, Disks, PermissionSource, Planned, RecoverError, Stage, WriteRoot,
 };
-use crate::outputs::{Change, ChangeKind, Durability};
+use crate::outputs::{Change, ChangeKind, Durability, errors};
 
 /// The record of what was built.
 const RECORD: &str = "build.json";
@@ -103,7 +103,7 @@ impl BuildOutcome {
 
     /// Returns whether an item could not be built.
     pub fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+        errors(&self.diagnostics).next().is_some()
     }
 }
 
@@ -256,11 +256,8 @@ impl Work<'_> {
             })?;
         }
         let before = self.record(disks)?;
-        let stage = if is_write {
-            Some(Stage::begin(&disks.own, Durability::Lasting).map_err(failed)?)
-        } else {
-            None
-        };
+        let begin = || Stage::begin(&disks.own, Durability::Lasting).map_err(failed);
+        let stage = is_write.then(begin).transpose()?;
         let edited = match self.request.edited {
             Edited::Keep => Chosen::None,
             Edited::Overwrite => Chosen::All,
@@ -277,15 +274,14 @@ impl Work<'_> {
             }
             let text = plan.after.to_bytes().map_err(failed)?;
             if plan.after != before {
-                let sha256 = brief_syntax::hash::sha256(&text);
                 let permission = Permission::Data;
                 let before = match disks.own.look(RECORD) {
-                    crate::outputs::disk::DiskState::File(found) => Some(found.sha256),
+                    DiskState::File(found) => Some(found.sha256),
                     _ => None,
                 };
                 let (at, mode) = (WriteRoot::Own, PermissionSource::Own);
-                let file = Planned { at, path: RECORD, mode, permission, sha256, before };
-                stage.put(file, &mut |target| target.write_all(&text)).map_err(failed)?;
+                let file = Planned { at, path: RECORD, mode, permission, before };
+                stage.put_bytes(file, &text).map_err(failed)?;
             }
             stage.commit(self.system, disks).map_err(|error| match error {
                 CommitError::Nothing(error) | CommitError::Half(error) => failed(error),
@@ -326,10 +322,8 @@ impl Work<'_> {
     ) -> io::Result<()> {
         let context = self.compiler.fingerprint();
         for item in &registry.items {
-            let key = plan::key(item.id());
-            let errors =
-                item.diagnostics().iter().filter(|found| found.severity == Severity::Error);
-            plan.diagnostics.extend(errors.cloned());
+            let key = item.id().full_name();
+            plan.diagnostics.extend(errors(item.diagnostics()).cloned());
             if !item.is_valid() {
                 plan.fail(&key);
                 continue;
@@ -352,15 +346,13 @@ impl Work<'_> {
             }
         }
         // An unreadable file may be an item, whose outputs would look stale.
-        let mut unread = registry.diagnostics.clone();
-        unread.retain(|found| found.severity == Severity::Error);
-        if unread.is_empty() {
-            plan.remove_stale(&mut disks.outputs, &disks.own)
-        } else {
-            plan.diagnostics.append(&mut unread);
-            plan.leave_all();
-            Ok(())
+        let before = plan.diagnostics.len();
+        plan.diagnostics.extend(errors(&registry.diagnostics).cloned());
+        if plan.diagnostics.len() == before {
+            return plan.remove_stale(&mut disks.outputs, &disks.own);
         }
+        plan.leave_all();
+        Ok(())
     }
 
     fn report(&self, registry: &Registry, plan: Plan<'_>) -> BuildOutcome {

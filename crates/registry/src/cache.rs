@@ -26,9 +26,10 @@ use crate::oci::Provenance;
 use crate::source::{GitSource, SourceError};
 
 /// The permission to fetch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Network {
     /// Branches are looked up, and missing commits are fetched.
+    #[default]
     Online,
     /// Only the cache is read.
     Offline,
@@ -109,23 +110,21 @@ impl<'s> Cache<'s> {
     /// says so.
     pub fn checkout(&self, source: &GitSource, network: Network) -> Result<Checkout, FetchError> {
         let address = source.check()?;
-        let place = CacheSlot::of(self, source, &address);
-        let named = source.reference.as_deref().map(str::to_ascii_lowercase);
-        if let Some(commit) = named.filter(|reference| is_commit(reference)) {
-            return place.checkout_commit(&commit, network);
+        let slot = CacheSlot::of(self, source, &address);
+        if let Some(commit) = slot.named_commit() {
+            return slot.checkout_commit(&commit, network);
         }
         if network == Network::Offline {
-            return place.earlier()?.into_checkout(&place.shown);
+            return slot.earlier()?.into_checkout(&slot.shown);
         }
-        place.prepare()?;
-        match place.checkout_reference() {
-            Err(error) if error.is_about_reach() => match place.earlier()? {
+        slot.prepare()?;
+        match slot.checkout_reference() {
+            Err(error) if error.is_about_reach() => match slot.earlier()? {
                 CachedCommit::Files(mut checkout) => {
                     let commit = checkout.commit.get(..12).unwrap_or_default();
-                    checkout.notes.insert(
-                        0,
-                        format!("{error}; commit {commit} of an earlier run is used instead"),
-                    );
+                    let note =
+                        format!("{error}; commit {commit} of an earlier run is used instead");
+                    checkout.notes.insert(0, note);
                     Ok(checkout)
                 }
                 CachedCommit::Damaged(_) | CachedCommit::Nothing => Err(error),
@@ -166,8 +165,8 @@ impl<'s> Cache<'s> {
     /// A full commit never moves, so for such a source only the tags are news.
     pub fn latest(&self, source: &GitSource) -> Result<Latest, FetchError> {
         let address = source.check()?;
-        let place = CacheSlot::of(self, source, &address);
-        place.prepare()?;
-        place.latest()
+        let slot = CacheSlot::of(self, source, &address);
+        slot.prepare()?;
+        slot.latest()
     }
 }

@@ -16,7 +16,7 @@ use crate::git::{CHATTER, Git, GitOutcome, GitRequest};
 use crate::latest::{self, Latest};
 use crate::oci::Provenance;
 use crate::source::GitSource;
-use crate::staged::{StagedDir, clear_abandoned, fingerprint, io_error};
+use crate::staged::{RepositoryDir, StagedDir, fingerprint, io_error};
 
 /// The reference that git writes for a fetched commit.
 const FETCHED: &str = "refs/brief/fetched";
@@ -39,14 +39,11 @@ const TAGS_BYTES: usize = 16 * 1024 * 1024;
 
 /// The cache slot of one source.
 pub(crate) struct CacheSlot<'a> {
-    system: &'a dyn System,
-    /// The directory of the repository in the cache.
-    directory: PathBuf,
+    directory: RepositoryDir<'a>,
     source: &'a GitSource,
     /// The address that git gets, without credentials.
     address: String,
     access: GitAccess,
-    observer: Option<&'a dyn Fn(Event<'_>)>,
     /// The redacted address of the source.
     pub(crate) shown: String,
 }
@@ -83,40 +80,35 @@ struct RemoteRef {
 impl<'a> CacheSlot<'a> {
     pub(crate) fn of(cache: &'a Cache<'_>, source: &'a GitSource, address: &Address) -> Self {
         let bare = address.bare();
-        let name = format!("{}-{}", address.slug(), &fingerprint(&bare)[..12]);
         CacheSlot {
-            system: cache.system,
-            directory: cache.directory.join(name.trim_start_matches('-')),
+            directory: RepositoryDir::new(cache, &cache.directory, &address.slug(), &bare),
             source,
             address: bare,
             access: GitAccess::to(address),
-            observer: cache.observer,
             shown: source.to_string(),
         }
     }
 
+    fn system(&self) -> &dyn System {
+        self.directory.system
+    }
+
     fn git(&self) -> Git<'_> {
-        Git { system: self.system, directory: &self.directory, repository: &self.shown }
+        Git { system: self.system(), directory: &self.directory.path, repository: &self.shown }
     }
 
-    fn tell(&self, event: Event<'_>) {
-        if let Some(observer) = self.observer {
-            observer(event);
-        }
+    fn reference(&self) -> &str {
+        self.source.reference.as_deref().unwrap_or("HEAD")
     }
 
-    fn refs(&self) -> PathBuf {
-        self.directory.join("refs")
-    }
-
-    /// Returns the file with the last known commit of the source's reference.
-    fn record(&self) -> PathBuf {
-        let reference = self.source.reference.as_deref().unwrap_or("HEAD");
-        self.refs().join(&fingerprint(reference)[..24])
+    /// Returns the commit that the source names with all its digits, if it does.
+    pub(crate) fn named_commit(&self) -> Option<String> {
+        let reference = self.source.reference.as_deref().map(str::to_ascii_lowercase);
+        reference.filter(|reference| is_commit(reference))
     }
 
     fn repository(&self, commit: &str) -> PathBuf {
-        self.directory.join("commits").join(commit)
+        self.directory.path.join("commits").join(commit)
     }
 
     fn tree(&self, commit: &str) -> PathBuf {
@@ -124,16 +116,11 @@ impl<'a> CacheSlot<'a> {
             Some(subpath) => format!("{commit}-{}", &fingerprint(subpath)[..12]),
             None => commit.to_owned(),
         };
-        self.directory.join("trees").join(name)
+        self.directory.path.join("trees").join(name)
     }
 
-    /// Creates the directories, and removes leftovers of killed runs.
     pub(crate) fn prepare(&self) -> Result<(), FetchError> {
-        for directory in ["refs", "commits", "trees"] {
-            let path = self.directory.join(directory);
-            self.system.create_private_dir(&path).map_err(|error| io_error(&path, error))?;
-        }
-        clear_abandoned(self.system, &self.directory)
+        self.directory.prepare(&["refs", "commits", "trees"])
     }
 
     /// Refuses an unencrypted address that the user's git settings rewrite to another machine.
@@ -167,9 +154,8 @@ impl<'a> CacheSlot<'a> {
     /// Returns the repository of the reference's commit. Fetches it if it is not in the cache.
     pub(crate) fn bare_repository(&self) -> Result<(PathBuf, String), FetchError> {
         self.prepare()?;
-        let has = |commit: &str| self.system.open_dir(&self.repository(commit)).is_ok();
-        let named = self.source.reference.as_deref().map(str::to_ascii_lowercase);
-        let commit = if let Some(commit) = named.filter(|reference| is_commit(reference)) {
+        let has = |commit: &str| self.system().open_dir(&self.repository(commit)).is_ok();
+        let commit = if let Some(commit) = self.named_commit() {
             if !has(&commit) {
                 self.fetch_commit(&commit, &CachedCommit::Nothing)?;
             }
@@ -198,7 +184,7 @@ impl<'a> CacheSlot<'a> {
                 self.extract(&commit)?
             }
         };
-        self.remember(&checkout.commit)?;
+        self.directory.remember(self.reference(), &checkout.commit)?;
         Ok(checkout)
     }
 
@@ -209,7 +195,7 @@ impl<'a> CacheSlot<'a> {
             return Ok(None);
         }
         self.stay_here()?;
-        self.tell(Event::Asking { repository: &self.shown });
+        self.directory.tell(Event::Asking { repository: &self.shown });
         let staged = self.new_repository(NO_COMMIT)?;
         let fetched =
             self.git().expect(self.fetch(&staged.path, &[&format!("+HEAD:{FETCHED}")], true));
@@ -221,13 +207,9 @@ impl<'a> CacheSlot<'a> {
             }
             Err(error) => return Err(error),
         }
-        let commit = self.system.read(&staged.path.join(FETCHED), limits::FILE_BYTES);
-        let commit = commit.ok().and_then(|bytes| String::from_utf8(bytes).ok());
-        let Some(commit) = commit.as_deref().map(str::trim_end).filter(|name| is_commit(name))
-        else {
-            return Ok(None);
-        };
-        self.tell(Event::Fetching { repository: &self.shown, commit });
+        let Some(commit) = self.fetched(&staged.path) else { return Ok(None) };
+        let commit = commit.as_str();
+        self.directory.tell(Event::Fetching { repository: &self.shown, commit });
         let checkout = match self.kept(commit)? {
             CachedCommit::Files(checkout) => checkout,
             kept => {
@@ -235,7 +217,7 @@ impl<'a> CacheSlot<'a> {
                 self.extract(commit)?
             }
         };
-        self.remember(&checkout.commit)?;
+        self.directory.remember(self.reference(), &checkout.commit)?;
         Ok(Some(checkout))
     }
 
@@ -244,7 +226,7 @@ impl<'a> CacheSlot<'a> {
         if let Some(checkout) = self.extracted(commit)? {
             return Ok(CachedCommit::Files(checkout));
         }
-        if self.system.open_dir(&self.repository(commit)).is_err() {
+        if self.system().open_dir(&self.repository(commit)).is_err() {
             return Ok(CachedCommit::Nothing);
         }
         match self.extract(commit) {
@@ -257,25 +239,10 @@ impl<'a> CacheSlot<'a> {
 
     /// Returns the files of the commit that an earlier run resolved.
     pub(crate) fn earlier(&self) -> Result<CachedCommit, FetchError> {
-        let Ok(bytes) = self.system.read(&self.record(), limits::FILE_BYTES) else {
-            return Ok(CachedCommit::Nothing);
-        };
-        let text = String::from_utf8_lossy(&bytes);
-        match text.lines().next() {
-            Some(commit) if is_commit(commit) => self.kept(commit),
+        match self.directory.remembered(self.reference()) {
+            Some(commit) if is_commit(&commit) => self.kept(&commit),
             _ => Ok(CachedCommit::Nothing),
         }
-    }
-
-    fn remember(&self, commit: &str) -> Result<(), FetchError> {
-        // The second line is for people who look into the cache.
-        let reference = self.source.reference.as_deref().unwrap_or("HEAD");
-        let text = format!("{commit}\n{reference}\n");
-        let path = self.record();
-        if self.system.read(&path, limits::FILE_BYTES).is_ok_and(|old| old == text.as_bytes()) {
-            return Ok(());
-        }
-        self.system.replace_file(&path, text.as_bytes()).map_err(|error| io_error(&path, error))
     }
 
     /// Asks the server for the commit of the reference.
@@ -286,8 +253,7 @@ impl<'a> CacheSlot<'a> {
 
     /// Asks the server for the commit of the reference and for all tags.
     pub(crate) fn latest(&self) -> Result<Latest, FetchError> {
-        let fixed = self.source.reference.as_deref().map(str::to_ascii_lowercase);
-        let fixed = fixed.filter(|reference| is_commit(reference));
+        let fixed = self.named_commit();
         let mut names = if fixed.is_some() { Vec::new() } else { self.names() };
         names.push("refs/tags/*".to_owned());
         let answer = self.ask(&names, TAGS_BYTES)?;
@@ -301,7 +267,7 @@ impl<'a> CacheSlot<'a> {
     /// Returns the full names that the reference can mean. A tag precedes a branch of the same name, as in
     /// gitrevisions(7).
     fn names(&self) -> Vec<String> {
-        let reference = self.source.reference.as_deref().unwrap_or("HEAD");
+        let reference = self.reference();
         if reference == "HEAD" || reference.starts_with("refs/") {
             return vec![reference.to_owned()];
         }
@@ -312,7 +278,7 @@ impl<'a> CacheSlot<'a> {
     /// Returns the server's answer for some names: lines of an object, a tab and a full name.
     fn ask(&self, names: &[String], bytes: usize) -> Result<String, FetchError> {
         self.stay_here()?;
-        self.tell(Event::Asking { repository: &self.shown });
+        self.directory.tell(Event::Asking { repository: &self.shown });
         let mut request = GitRequest::new("ls-remote")
             .args(["--quiet", "--", &self.address])
             .args(names.iter().map(String::as_str))
@@ -369,7 +335,7 @@ impl<'a> CacheSlot<'a> {
         found: &RemoteRef,
         kept: &CachedCommit,
     ) -> Result<String, FetchError> {
-        self.tell(Event::Fetching { repository: &self.shown, commit: &found.commit });
+        self.directory.tell(Event::Fetching { repository: &self.shown, commit: &found.commit });
         let staged = self.new_repository(&found.commit)?;
         self.git().expect(self.fetch(
             &staged.path,
@@ -379,9 +345,8 @@ impl<'a> CacheSlot<'a> {
         let commit = if self.is_fetched(&staged.path, found) {
             found.commit.clone()
         } else {
-            let reference = self.source.reference.as_deref().unwrap_or("HEAD");
             let commit = self.commit_at(&staged.path, FETCHED)?;
-            commit.ok_or_else(|| self.missing(reference))?
+            commit.ok_or_else(|| self.missing(self.reference()))?
         };
         self.keep(staged, &commit, kept)?;
         Ok(commit)
@@ -391,18 +356,20 @@ impl<'a> CacheSlot<'a> {
     /// check: branches lead to commits only, and listing the files fails for anything else.
     fn is_fetched(&self, repository: &Path, found: &RemoteRef) -> bool {
         let is_branch = found.name == "HEAD" || found.name.starts_with("refs/heads/");
-        let path = repository.join(FETCHED);
-        is_branch
-            && self
-                .system
-                .read(&path, limits::FILE_BYTES)
-                .is_ok_and(|bytes| bytes.trim_ascii_end() == found.commit.as_bytes())
+        is_branch && self.fetched(repository).as_ref() == Some(&found.commit)
+    }
+
+    /// Returns the object that git wrote for the fetched reference, as its full name.
+    fn fetched(&self, repository: &Path) -> Option<String> {
+        let bytes = self.system().read(&repository.join(FETCHED), limits::FILE_BYTES).ok()?;
+        let name = String::from_utf8(bytes).ok()?.trim_end().to_owned();
+        is_commit(&name).then_some(name)
     }
 
     /// Fetches a commit by its full name.
     fn fetch_commit(&self, commit: &str, kept: &CachedCommit) -> Result<(), FetchError> {
         self.stay_here()?;
-        self.tell(Event::Fetching { repository: &self.shown, commit });
+        self.directory.tell(Event::Fetching { repository: &self.shown, commit });
         let staged = self.new_repository(commit)?;
         let refspec = format!("+{commit}:{FETCHED}");
         match self.git().run(self.fetch(&staged.path, &[&refspec], true))? {
@@ -429,7 +396,7 @@ impl<'a> CacheSlot<'a> {
     ) -> Result<(), FetchError> {
         let target = self.repository(commit);
         if matches!(kept, CachedCommit::Damaged(_)) {
-            self.system.remove_tree(&target).map_err(|error| io_error(&target, error))?;
+            self.system().remove_tree(&target).map_err(io_error(&target))?;
         }
         staged.put(&target)
     }
@@ -449,18 +416,12 @@ impl<'a> CacheSlot<'a> {
     /// Creates an empty repository with the object format of the commit. Writes the files of `git init
     /// --bare` itself: that process would take as long as unpacking a small fetch.
     fn new_repository(&self, commit: &str) -> Result<StagedDir<'_>, FetchError> {
-        let staged = StagedDir::new(self.system, &self.directory)?;
-        for name in ["objects", "refs"] {
-            let path = staged.path.join(name);
-            self.system.create_dir(&path).map_err(|error| io_error(&path, error))?;
-        }
+        let staged = self.directory.stage()?;
+        staged.create_dir("objects")?;
+        staged.create_dir("refs")?;
         let config = if commit.len() == 64 { LONG_CONFIG } else { CONFIG };
-        for (name, text) in [("HEAD", "ref: refs/heads/main\n"), ("config", config)] {
-            let path = staged.path.join(name);
-            self.system
-                .create_staged_file(&path, text.as_bytes())
-                .map_err(|error| io_error(&path, error))?;
-        }
+        staged.write("HEAD", b"ref: refs/heads/main\n")?;
+        staged.write("config", config.as_bytes())?;
         Ok(staged)
     }
 
@@ -481,14 +442,11 @@ impl<'a> CacheSlot<'a> {
     /// Returns the files of a commit if the cache has them.
     fn extracted(&self, commit: &str) -> Result<Option<Checkout>, FetchError> {
         let tree = self.tree(commit);
-        if self.system.open_dir(&tree).is_err() {
+        if self.system().open_dir(&tree).is_err() {
             return Ok(None);
         }
-        let path = tree.join("notes");
-        let notes = match self.system.read(&path, limits::FILE_BYTES) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect(),
-            Err(error) => return Err(io_error(&path, io::Error::other(error))),
-        };
+        let notes = self.directory.read(&tree.join("notes"), limits::FILE_BYTES)?;
+        let notes = String::from_utf8_lossy(&notes).lines().map(str::to_owned).collect();
         let mut directory = tree.join("tree");
         directory.extend(self.source.subpath.iter().flat_map(|subpath| subpath.split('/')));
         let provenance = Provenance::default();
@@ -500,7 +458,7 @@ impl<'a> CacheSlot<'a> {
         if let Some(checkout) = self.extracted(commit)? {
             return Ok(checkout);
         }
-        let staged = StagedDir::new(self.system, &self.directory)?;
+        let staged = self.directory.stage()?;
         let mut root = staged.path.join("tree");
         root.extend(self.source.subpath.iter().flat_map(|subpath| subpath.split('/')));
         let extraction = Extraction {
@@ -510,13 +468,9 @@ impl<'a> CacheSlot<'a> {
             subpath: self.source.subpath.as_deref(),
             root: &root,
         };
-        let notes = extraction.write()?.join("\n");
-        let path = staged.path.join("notes");
-        self.system
-            .create_staged_file(&path, notes.as_bytes())
-            .map_err(|error| io_error(&path, error))?;
+        staged.write("notes", extraction.write()?.join("\n").as_bytes())?;
         staged.put(&self.tree(commit))?;
         let checkout = self.extracted(commit)?;
-        checkout.ok_or_else(|| io_error(&self.tree(commit), io::ErrorKind::NotFound.into()))
+        checkout.ok_or_else(|| io_error(&self.tree(commit))(io::ErrorKind::NotFound.into()))
     }
 }

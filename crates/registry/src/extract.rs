@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use brief_syntax::hidden::is_hidden;
 use brief_syntax::limits;
+use brief_syntax::system::ListedKind;
 use brief_syntax::text::grouped;
 
 use crate::address::one_line;
@@ -43,17 +44,10 @@ pub(crate) struct Extraction<'a> {
     pub(crate) root: &'a Path,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BlobKind {
-    File,
-    Program,
-    Link,
-}
-
 /// A file in the tree.
 #[derive(Debug, PartialEq, Eq)]
 struct TreeEntry {
-    kind: BlobKind,
+    kind: ListedKind,
     object: String,
     size: u64,
     /// The path from the root of the tree.
@@ -94,16 +88,16 @@ impl Extraction<'_> {
         let mut notes = OmittedFiles::default();
         let entries = self.list(&mut notes)?;
         let (links, files): (Vec<TreeEntry>, Vec<TreeEntry>) =
-            entries.into_iter().partition(|entry| entry.kind == BlobKind::Link);
+            entries.into_iter().partition(|entry| entry.kind == ListedKind::Link);
 
         let mut directories = BTreeSet::new();
-        self.create_dir(self.root, &mut directories).map_err(|error| io_error(self.root, error))?;
+        self.create_dir(self.root, &mut directories).map_err(io_error(self.root))?;
         self.read_all(&files, |entry, bytes| {
             let path = self.root.join(&entry.path);
             match self.write_file(&path, entry.kind, bytes, &mut directories) {
                 // Some file systems ignore case, and a hostile tree can hold one name twice.
                 Err(error) if is_taken(&error) => notes.add(&entry.path, "its name is taken"),
-                other => other.map_err(|error| io_error(&path, error))?,
+                other => other.map_err(io_error(&path))?,
             }
             Ok(())
         })?;
@@ -119,7 +113,7 @@ impl Extraction<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                     notes.add(&entry.path, "it is a link, which this system does not have");
                 }
-                other => other.map_err(|error| io_error(&path, error))?,
+                other => other.map_err(io_error(&path))?,
             }
             Ok(())
         })?;
@@ -176,24 +170,19 @@ impl Extraction<'_> {
         let mut entries = Vec::new();
         for line in output.split(|&byte| byte == 0).filter(|line| !line.is_empty()) {
             let line = TreeLine::parse(line).ok_or_else(|| self.puzzled("ls-tree"))?;
-            let path = line.safe_path().ok_or_else(|| FetchError::HostileName {
+            let path = safe_path(line.name).ok_or_else(|| FetchError::HostileName {
                 repository: self.git.repository.to_owned(),
                 name: one_line(&String::from_utf8_lossy(line.name)),
             })?;
-            let kind = match line.mode {
-                "120000" => BlobKind::Link,
-                "160000" => {
-                    notes.add(&path, "submodules are not fetched");
-                    continue;
-                }
-                mode if line.is_blob && mode.starts_with("100") => {
-                    // As in git, the user's bit decides.
-                    if mode.ends_with("755") { BlobKind::Program } else { BlobKind::File }
-                }
-                _ => return Err(self.puzzled("ls-tree")),
+            if line.mode == "160000" {
+                notes.add(&path, "submodules are not fetched");
+                continue;
+            }
+            let (Some(kind), Some(size)) = (line.kind(), line.size) else {
+                return Err(self.puzzled("ls-tree"));
             };
-            let size = line.size.ok_or_else(|| self.puzzled("ls-tree"))?;
-            let limit = if kind == BlobKind::Link { LINK_BYTES } else { limits::REMOTE_FILE_BYTES };
+            let is_link = kind == ListedKind::Link;
+            let limit = if is_link { LINK_BYTES } else { limits::REMOTE_FILE_BYTES };
             if size > limit {
                 notes.add(&path, &format!("it is larger than {limit} bytes"));
                 continue;
@@ -275,13 +264,13 @@ impl Extraction<'_> {
     fn write_file(
         &self,
         path: &Path,
-        kind: BlobKind,
+        kind: ListedKind,
         bytes: &[u8],
         directories: &mut BTreeSet<PathBuf>,
     ) -> io::Result<()> {
         self.create_dir(path.parent().unwrap_or(self.root), directories)?;
         match kind {
-            BlobKind::Program => self.git.system.create_program(path, bytes),
+            ListedKind::Program => self.git.system.create_program(path, bytes),
             _ => self.git.system.create_staged_file(path, bytes),
         }
     }
@@ -311,32 +300,34 @@ impl Extraction<'_> {
     }
 }
 
-/// A line of `ls-tree -l -z`: `100644 blob 1a2b…      12\tpath`.
-struct TreeLine<'t> {
+/// A line of `ls-tree -z`: `100644 blob 1a2b…\tpath`. With `-l` the size follows the object.
+pub(crate) struct TreeLine<'t> {
     mode: &'t str,
-    is_blob: bool,
-    object: &'t str,
-    size: Option<u64>,
-    name: &'t [u8],
+    pub(crate) object: &'t str,
+    pub(crate) size: Option<u64>,
+    pub(crate) name: &'t [u8],
 }
 
 impl<'t> TreeLine<'t> {
-    fn parse(line: &'t [u8]) -> Option<Self> {
+    pub(crate) fn parse(line: &'t [u8]) -> Option<Self> {
         let tab = line.iter().position(|&byte| byte == b'\t')?;
         let mut words = std::str::from_utf8(&line[..tab]).ok()?.split_ascii_whitespace();
-        let (mode, kind, object) = (words.next()?, words.next()?, words.next()?);
-        let size = words.next()?.parse().ok();
-        is_commit(object).then_some(TreeLine {
-            mode,
-            is_blob: kind == "blob",
-            object,
-            size,
-            name: &line[tab + 1..],
-        })
+        let (mode, _, object) = (words.next()?, words.next()?, words.next()?);
+        let size = words.next().and_then(|size| size.parse().ok());
+        is_commit(object).then_some(TreeLine { mode, object, size, name: &line[tab + 1..] })
     }
 
-    fn safe_path(&self) -> Option<PathBuf> {
-        safe_path(self.name)
+    pub(crate) fn kind(&self) -> Option<ListedKind> {
+        listed_kind(self.mode)
+    }
+}
+
+/// Returns the kind of a file with a mode of git; `None` for a submodule. As in git, the user's bit decides.
+pub(crate) fn listed_kind(mode: &str) -> Option<ListedKind> {
+    match mode {
+        "120000" => Some(ListedKind::Link),
+        mode if mode.starts_with("100") && mode.ends_with("755") => Some(ListedKind::Program),
+        mode => mode.starts_with("100").then_some(ListedKind::File),
     }
 }
 
@@ -474,7 +465,7 @@ mod tests {
         ] {
             let line = format!("100644 blob {object}       3\t{name}");
             let line = TreeLine::parse(line.as_bytes()).unwrap();
-            assert_eq!(line.safe_path().is_some(), safe, "{name}");
+            assert_eq!(safe_path(line.name).is_some(), safe, "{name}");
         }
     }
 }

@@ -26,6 +26,7 @@ pub mod lock;
 pub mod manifest;
 pub mod oci;
 mod outputs;
+mod parallel;
 mod remote;
 mod shorthand;
 mod sigstore;

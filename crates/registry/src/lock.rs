@@ -15,8 +15,8 @@ use brief_dialects::portable::{
 use serde::Deserialize;
 
 use crate::manifest::ManifestPlace;
-use crate::outputs::plan::key;
-use crate::outputs::record::{FileRecord, ItemRecord, OutputRecord, is_output_path, is_plain_path};
+pub use crate::outputs::record::FileRecord;
+use crate::outputs::record::{ItemRecord, OutputRecord, is_output_path, is_plain_path};
 
 /// The name of the file.
 pub const FILE_NAME: &str = "brief.lock";
@@ -74,16 +74,7 @@ pub struct LockedItem {
     /// The capabilities, sorted, one fact each (`hosts api.example.com`).
     pub capabilities: Vec<String>,
     /// The written files by path.
-    pub files: BTreeMap<String, LockedFile>,
-}
-
-/// A written file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LockedFile {
-    /// The SHA-256 of the content.
-    pub sha256: String,
-    /// True for an executable file.
-    pub program: bool,
+    pub files: BTreeMap<String, FileRecord>,
 }
 
 /// An invalid lock.
@@ -206,17 +197,8 @@ impl Lock {
         for (name, source) in &self.sources {
             text.push_str("\n[[source]]\n");
             field(&mut text, "name", name);
-            match &source.place {
-                ManifestPlace::Git { git, reference, subpath } => {
-                    field(&mut text, "git", git);
-                    optional(&mut text, "ref", reference.as_deref());
-                    optional(&mut text, "subpath", subpath.as_deref());
-                }
-                ManifestPlace::Oci { oci, reference } => {
-                    field(&mut text, "oci", oci);
-                    optional(&mut text, "ref", reference.as_deref());
-                }
-                ManifestPlace::Directory(path) => field(&mut text, "directory", path),
+            for key in ManifestPlace::KEYS {
+                optional(&mut text, key, source.place.field(key));
             }
             let is_oci = matches!(source.place, ManifestPlace::Oci { .. });
             let key = if is_oci { "digest" } else { "commit" };
@@ -261,17 +243,9 @@ impl Lock {
         let mut record = OutputRecord::new(String::new());
         record.shared = self.shared.clone();
         for (id, item) in &self.items {
-            let file = |file: &LockedFile| FileRecord {
-                sha256: file.sha256.clone(),
-                program: file.program,
-            };
-            let files = item.files.iter().map(|(path, one)| (path.clone(), file(one)));
-            let one = ItemRecord {
-                source: item.source.clone(),
-                fingerprint: String::new(),
-                files: files.collect(),
-            };
-            record.items.insert(key(id), one);
+            let (source, files) = (item.source.clone(), item.files.clone());
+            let item = ItemRecord { source, fingerprint: String::new(), files };
+            record.items.insert(id.full_name(), item);
         }
         record
     }
@@ -398,7 +372,7 @@ impl RawItem {
             if !is_output_path(path) {
                 return Err((text.clone(), format!("`{path}` is not the path of an output")));
             }
-            files.insert(path.to_owned(), LockedFile { sha256: sha256.to_owned(), program });
+            files.insert(path.to_owned(), FileRecord { sha256: sha256.to_owned(), program });
         }
         let item = LockedItem {
             source: self.source,

@@ -3,6 +3,8 @@
 //! Installing asks both the same questions, and the answers have the same form: a directory of the cache, with
 //! the commit or digest that it stands for.
 
+use std::path::Path;
+
 use crate::cache::{Cache, Checkout, Network};
 use crate::error::FetchError;
 use crate::latest::Latest;
@@ -17,12 +19,12 @@ pub(crate) enum RemoteSource<'s> {
 }
 
 impl<'s> RemoteSource<'s> {
-    /// Returns the source, unless it is a directory, which is read as it is.
-    pub(crate) fn of(source: &'s SourceAddress) -> Option<RemoteSource<'s>> {
+    /// Returns the source. The error is the path of a directory, which has no versions.
+    pub(crate) fn of(source: &'s SourceAddress) -> Result<RemoteSource<'s>, &'s Path> {
         match source {
-            SourceAddress::Directory(_) => None,
-            SourceAddress::Git(git) => Some(RemoteSource::Git(git)),
-            SourceAddress::Oci(oci) => Some(RemoteSource::Oci(oci)),
+            SourceAddress::Directory(path) => Err(path),
+            SourceAddress::Git(git) => Ok(RemoteSource::Git(git)),
+            SourceAddress::Oci(oci) => Ok(RemoteSource::Oci(oci)),
         }
     }
 

@@ -510,8 +510,11 @@ pub(crate) fn is_archive(location: &str) -> bool {
 }
 
 pub(crate) fn is_repository(path: &Path, system: &dyn System) -> bool {
-    system.resolve(&path.join(".git")).is_ok()
-        || ["HEAD", "objects", "refs"].iter().all(|name| system.resolve(&path.join(name)).is_ok())
+    system.resolve(&path.join(".git")).is_ok() || is_bare_repository(path, system)
+}
+
+pub(crate) fn is_bare_repository(path: &Path, system: &dyn System) -> bool {
+    ["HEAD", "objects", "refs"].iter().all(|name| system.resolve(&path.join(name)).is_ok())
 }
 
 /// Validates the reference and the directory of a repository.

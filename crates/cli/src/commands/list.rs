@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use brief_dialects::dependencies::LockedDependency;
-use brief_dialects::portable::PortableItem;
+use brief_dialects::portable::{OutsidePlugin, PortableItem};
 use brief_dialects::portable::output::SharedEntry;
 use brief_registry::install::{
-    InstallError, ListedBundle, ListedFile, ListedPlugin, SourceInventory, SourceListing,
-    list_source,
+    InstallError, ListedBundle, ListedFile, SourceInventory, SourceListing, list_source,
 };
 use brief_registry::lock::{Lock, LockedItem};
 use brief_registry::manifest::{Manifest, ManifestPlace};
@@ -288,7 +287,7 @@ fn available(
         if is_empty {
             ui.status(&format!("there are no items in `{}`", source.typed()))?;
         }
-        if let Some(hint) = elsewhere(&source, &listing.elsewhere(), &[]) {
+        if let Some(hint) = elsewhere(&source, &listing.elsewhere, &[]) {
             ui.hint(&hint)?;
         } else if is_empty {
             ui.hint(ITEMS)?;
@@ -329,7 +328,7 @@ fn more_than_items(bundle: &ListedBundle) -> String {
 fn tell_rest(ui: &mut Ui, listing: &SourceListing) -> Result {
     if let Some(first) = listing.outside.first() {
         let count = listing.outside.len();
-        let ListedPlugin { name, place, .. } = first;
+        let OutsidePlugin { name, place, .. } = first;
         let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
         ui.status(&format!(
             "not in this source: the plugin `{name}` at `{place}`{more}; `--json` lists them"

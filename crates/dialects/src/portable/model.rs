@@ -108,6 +108,13 @@ pub struct ItemId {
     pub name: String,
 }
 
+impl ItemId {
+    /// Returns the name with its kind: `rule/money`.
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.kind, self.name)
+    }
+}
+
 impl fmt::Display for ItemId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} `{}`", self.kind, self.name)

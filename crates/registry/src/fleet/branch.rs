@@ -4,7 +4,6 @@
 //! or no such line, so their work is never replaced.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use brief_syntax::text::visible_line;
 
@@ -17,7 +16,7 @@ use crate::cache_slot::{CONFIG, LONG_CONFIG};
 use crate::error::FetchError;
 use crate::extract::is_commit;
 use crate::git::{CHATTER, Git, GitRequest};
-use crate::history::{Caller, HistoryError, Repository};
+use crate::history::{Caller, HistoryError};
 use crate::install::InstallReport;
 use crate::source::{GitSource, SourceAddress, check_reference};
 
@@ -82,19 +81,14 @@ impl UpdateBranch {
     ) -> Result<BranchState, WorkshopError> {
         let git = workshop.caller(ObjectStore::Repository)?;
         let known = known_commit(&git, &self.reference())?;
-        if let Some(known) = &known
-            && !known.is_ours
-        {
+        if known.as_ref().is_some_and(|known| !known.is_ours) {
             return Err(self.taken("the repository"));
         }
         self.refuse_if_checked_out(workshop, &git)?;
         let Some(tree) = workshop.write_tree(report, ObjectStore::Repository)? else {
             return Ok(BranchState::Nothing);
         };
-        if let Some(known) = &known
-            && known.tree == tree
-            && known.parents == [workshop.commit.as_str()]
-        {
+        if let Some(known) = known.as_ref().filter(|known| known.has(&tree, &workshop.commit)) {
             return Ok(BranchState::Current(known.id.clone()));
         }
         let commit = self.commit_tree(workshop, &git, &tree)?;
@@ -165,12 +159,9 @@ impl UpdateBranch {
         let there = GitSource { reference: Some(self.reference()), ..source.clone() };
         let known = match cache.repository(&there) {
             Ok((git_dir, commit)) => {
-                let git = Repository::at(Arc::clone(&workshop.system), &git_dir);
-                let known = known_commit(&git.into_caller(), &commit)?;
-                known
-                    .filter(|known| known.is_ours)
-                    .ok_or_else(|| self.taken("the server"))
-                    .map(Some)?
+                let known = known_commit(&Caller::at(&workshop.system, &git_dir), &commit)?;
+                let known = known.filter(|known| known.is_ours);
+                Some(known.ok_or_else(|| self.taken("the server"))?)
             }
             Err(FetchError::ReferenceMissing { .. }) => None,
             Err(error) => return Err(error.into()),
@@ -183,9 +174,7 @@ impl UpdateBranch {
                     return Ok(BranchState::Nothing);
                 };
                 match &known {
-                    Some(known)
-                        if known.tree == tree && known.parents == [workshop.commit.as_str()] =>
-                    {
+                    Some(known) if known.has(&tree, &workshop.commit) => {
                         return Ok(BranchState::Current(known.id.clone()));
                     }
                     _ => self.commit_tree(workshop, &git, &tree)?,
@@ -236,11 +225,8 @@ fn target(workshop: &UpdateWorkshop, place: &FleetPlace) -> Result<GitSource, Wo
         SourceAddress::Git(source) => Ok(GitSource { reference: None, ..source }),
         SourceAddress::Directory(directory) => {
             let directory = workshop.system.resolve_dir(&path.join(directory))?;
-            Ok(GitSource {
-                url: format!("file://{}", directory.display()),
-                reference: None,
-                subpath: None,
-            })
+            let url = format!("file://{}", directory.display());
+            Ok(GitSource { url, reference: None, subpath: None })
         }
         SourceAddress::Oci(source) => Err(WorkshopError::Branch(format!(
             "`{}` is not a git repository",
@@ -284,11 +270,16 @@ struct KnownCommit {
     is_ours: bool,
 }
 
+impl KnownCommit {
+    /// Returns whether the commit has this tree and this parent alone.
+    fn has(&self, tree: &str, parent: &str) -> bool {
+        self.tree == tree && self.parents == [parent]
+    }
+}
+
 /// Reads the commit of a branch; `None` if there is none.
 fn known_commit(git: &Caller, name: &str) -> Result<Option<KnownCommit>, WorkshopError> {
-    let mut call = git.call(&["cat-file", "--batch"], COMMIT_BYTES);
-    call.input = format!("{name}\n").into_bytes();
-    let output = git.expect(&call)?;
+    let output = git.output(&["cat-file", "--batch"], format!("{name}\n"), COMMIT_BYTES)?;
     let output = String::from_utf8_lossy(&output);
     let Some((header, body)) = output.split_once('\n') else {
         return Err(HistoryError::Puzzled("cat-file").into());

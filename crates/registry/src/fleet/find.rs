@@ -1,6 +1,6 @@
 //! The repositories that a user names: paths, directories of them, lists, addresses.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,8 @@ use brief_syntax::limits;
 use brief_syntax::system::{FileKind, System};
 use brief_syntax::text::visible;
 
-use crate::source::{GitSource, SourceAddress};
+use crate::address::redact;
+use crate::source::{GitSource, SourceAddress, is_bare_repository};
 
 /// The limit for the bytes of a list of repositories.
 const LIST_BYTES: u64 = 16 * 1024 * 1024;
@@ -90,10 +91,10 @@ pub fn find(
     base: &Path,
     sources: &[PathBuf],
 ) -> Result<Vec<FleetPlace>, FleetError> {
-    let mut found = Found::default();
+    let mut found = FleetPlaces::default();
     for source in sources {
         let path = base.join(source);
-        let before = found.count();
+        let before = found.met;
         match system.resolve(&path) {
             Ok(target) if target.kind == FileKind::Directory => {
                 add(system, &path, &mut found).map_err(|problem| unreadable(&path, problem))?;
@@ -115,10 +116,10 @@ pub fn find(
                 _ => return Err(unreadable(&path, error.to_string())),
             },
         }
-        if found.count() == before {
+        if found.met == before {
             return Err(FleetError::Empty(path));
         }
-        if found.count() > MOST {
+        if found.met > MOST {
             return Err(FleetError::TooMany);
         }
     }
@@ -127,18 +128,14 @@ pub fn find(
 
 /// The repositories so far, by name.
 #[derive(Default)]
-struct Found {
-    places: std::collections::BTreeMap<String, FleetPlace>,
+struct FleetPlaces {
+    places: BTreeMap<String, FleetPlace>,
     /// Every name that was met, so that one that is named twice is no empty source.
     met: usize,
     paths: BTreeSet<PathBuf>,
 }
 
-impl Found {
-    fn count(&self) -> usize {
-        self.met
-    }
-
+impl FleetPlaces {
     fn add(&mut self, place: FleetPlace) {
         self.met += 1;
         if let FleetPlace::Path(path) = &place
@@ -157,27 +154,22 @@ impl Found {
 
 /// Reads a line of a list: an address by its form, otherwise a path.
 fn place(system: &dyn System, directory: &Path, line: &str) -> FleetPlace {
-    let wrong = |line: String, problem: String| FleetPlace::Wrong { line, problem };
+    let wrong = |line: &dyn fmt::Display, problem: &str| FleetPlace::Wrong {
+        line: line.to_string(),
+        problem: problem.to_owned(),
+    };
     let path = directory.join(line);
     if system.resolve(&path).is_ok() {
         return FleetPlace::Path(path);
     }
     match SourceAddress::parse(line, directory, system) {
-        Ok(SourceAddress::Git(GitSource { url, reference, subpath: None })) => {
-            FleetPlace::Address(GitSource { url, reference, subpath: None })
+        Ok(SourceAddress::Git(source)) if source.subpath.is_none() => FleetPlace::Address(source),
+        Ok(SourceAddress::Git(source)) => {
+            wrong(&source, "a fleet takes whole repositories, not a directory in one")
         }
-        Ok(SourceAddress::Git(source)) => wrong(
-            source.to_string(),
-            "a fleet takes whole repositories, not a directory in one".to_owned(),
-        ),
-        Ok(SourceAddress::Oci(source)) => {
-            wrong(source.to_string(), "an artefact is not a git repository".to_owned())
-        }
+        Ok(SourceAddress::Oci(source)) => wrong(&source, "an artefact is not a git repository"),
         Ok(SourceAddress::Directory(_)) => FleetPlace::Path(path),
-        Err(error) => {
-            let problem = error.to_string();
-            wrong(visible(&crate::address::redact(line)).into_owned(), problem)
-        }
+        Err(error) => wrong(&visible(&redact(line)), &error.to_string()),
     }
 }
 
@@ -186,7 +178,7 @@ fn unreadable(path: &Path, problem: String) -> FleetError {
 }
 
 /// Adds a repository, or those directly below a directory.
-fn add(system: &dyn System, path: &Path, found: &mut Found) -> Result<(), String> {
+fn add(system: &dyn System, path: &Path, found: &mut FleetPlaces) -> Result<(), String> {
     if git_dir(system, path).is_some() {
         found.add(FleetPlace::Path(path.to_owned()));
         return Ok(());
@@ -212,11 +204,6 @@ pub(super) fn git_dir(system: &dyn System, path: &Path) -> Option<PathBuf> {
             let text = String::from_utf8(text).ok()?;
             Some(path.join(text.strip_prefix("gitdir:")?.trim()))
         }
-        Err(_) => {
-            let is_bare = ["HEAD", "objects", "refs"]
-                .iter()
-                .all(|name| system.resolve(&path.join(name)).is_ok());
-            is_bare.then(|| path.to_owned())
-        }
+        Err(_) => is_bare_repository(path, system).then(|| path.to_owned()),
     }
 }

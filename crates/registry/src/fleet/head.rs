@@ -17,7 +17,7 @@ const PACKED_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The commit that `HEAD` names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Head {
+pub(super) enum HeadState {
     /// A commit.
     Commit(String),
     /// A branch without commits.
@@ -27,32 +27,32 @@ pub(super) enum Head {
 }
 
 /// Reads `HEAD` of a repository.
-pub(super) fn head(system: &dyn System, git_dir: &Path) -> Head {
-    let Some(text) = line(system, &git_dir.join("HEAD")) else { return Head::Unclear };
+pub(super) fn head(system: &dyn System, git_dir: &Path) -> HeadState {
+    let Some(text) = line(system, &git_dir.join("HEAD")) else { return HeadState::Unclear };
     if is_commit(&text) {
-        return Head::Commit(text);
+        return HeadState::Commit(text);
     }
     let Some(name) = text.strip_prefix("ref: ").map(str::trim).filter(|name| is_plain(name)) else {
-        return Head::Unclear;
+        return HeadState::Unclear;
     };
     let common = common_dir(system, git_dir);
     // Other formats keep this file to turn older programs away.
     if system.resolve(&common.join("reftable")).is_ok() {
-        return Head::Unclear;
+        return HeadState::Unclear;
     }
     match line(system, &common.join(name)) {
-        Some(commit) if is_commit(&commit) => return Head::Commit(commit),
-        Some(_) => return Head::Unclear,
+        Some(commit) if is_commit(&commit) => return HeadState::Commit(commit),
+        Some(_) => return HeadState::Unclear,
         None => {}
     }
     match system.read(&common.join("packed-refs"), PACKED_BYTES) {
         Ok(bytes) => match packed(&bytes, name) {
-            Some(commit) if is_commit(&commit) => Head::Commit(commit),
-            Some(_) => Head::Unclear,
-            None => Head::Unborn,
+            Some(commit) if is_commit(&commit) => HeadState::Commit(commit),
+            Some(_) => HeadState::Unclear,
+            None => HeadState::Unborn,
         },
-        Err(brief_syntax::system::ReadError::Missing) => Head::Unborn,
-        Err(_) => Head::Unclear,
+        Err(brief_syntax::system::ReadError::Missing) => HeadState::Unborn,
+        Err(_) => HeadState::Unclear,
     }
 }
 
@@ -93,7 +93,7 @@ mod tests {
     const ONE: &str = "0123456789abcdef0123456789abcdef01234567";
     const TWO: &str = "1123456789abcdef0123456789abcdef01234567";
 
-    fn of(files: &[(&str, &str)]) -> Head {
+    fn of(files: &[(&str, &str)]) -> HeadState {
         let mut system = MemorySystem::new("/");
         for (path, text) in files {
             system = system.with_file(path, text);
@@ -107,26 +107,26 @@ mod tests {
         let packed = format!(
             "# pack-refs with: peeled\n{TWO} refs/heads/other/main\n{ONE} refs/heads/main\n^{TWO}\n"
         );
-        assert_eq!(of(&[("/r/HEAD", &format!("{ONE}\n"))]), Head::Commit(ONE.to_owned()));
+        assert_eq!(of(&[("/r/HEAD", &format!("{ONE}\n"))]), HeadState::Commit(ONE.to_owned()));
         assert_eq!(
             of(&[branch, ("/r/refs/heads/main", TWO), ("/r/packed-refs", &packed)]),
-            Head::Commit(TWO.to_owned())
+            HeadState::Commit(TWO.to_owned())
         );
-        assert_eq!(of(&[branch, ("/r/packed-refs", &packed)]), Head::Commit(ONE.to_owned()));
-        assert_eq!(of(&[branch]), Head::Unborn);
-        assert_eq!(of(&[branch, ("/r/packed-refs", "")]), Head::Unborn);
+        assert_eq!(of(&[branch, ("/r/packed-refs", &packed)]), HeadState::Commit(ONE.to_owned()));
+        assert_eq!(of(&[branch]), HeadState::Unborn);
+        assert_eq!(of(&[branch, ("/r/packed-refs", "")]), HeadState::Unborn);
         // A working tree of its own: its branches lie in the common directory.
         assert_eq!(
             of(&[branch, ("/r/commondir", "../common\n"), ("/common/refs/heads/main", ONE)]),
-            Head::Commit(ONE.to_owned())
+            HeadState::Commit(ONE.to_owned())
         );
         // Only git knows.
-        assert_eq!(of(&[]), Head::Unclear);
-        assert_eq!(of(&[("/r/HEAD", "ref: refs/../../x\n"), ("/x", ONE)]), Head::Unclear);
-        assert_eq!(of(&[branch, ("/r/refs/heads/main", "ref: refs/heads/x")]), Head::Unclear);
+        assert_eq!(of(&[]), HeadState::Unclear);
+        assert_eq!(of(&[("/r/HEAD", "ref: refs/../../x\n"), ("/x", ONE)]), HeadState::Unclear);
+        assert_eq!(of(&[branch, ("/r/refs/heads/main", "ref: refs/heads/x")]), HeadState::Unclear);
         assert_eq!(
             of(&[("/r/HEAD", "ref: refs/heads/.invalid\n"), ("/r/reftable/tables.list", "")]),
-            Head::Unclear
+            HeadState::Unclear
         );
     }
 }

@@ -28,18 +28,12 @@ pub struct KnownMembers {
     lines: usize,
 }
 
-#[derive(Deserialize)]
-struct KnownMember {
-    place: String,
-    commit: String,
-    facts: FleetFacts,
-}
-
-#[derive(Serialize)]
-struct KnownLine<'l> {
-    place: &'l str,
-    commit: &'l str,
-    facts: &'l FleetFacts,
+/// A line of the record: with references where it is written, with values where it is read.
+#[derive(Serialize, Deserialize)]
+struct KnownMember<T, F> {
+    place: T,
+    commit: T,
+    facts: F,
 }
 
 fn key(place: &str, commit: &str) -> String {
@@ -66,7 +60,7 @@ impl KnownMembers {
         let mut lines = 0;
         for line in bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
             lines += 1;
-            if let Ok(member) = serde_json::from_slice::<KnownMember>(line) {
+            if let Ok(member) = serde_json::from_slice::<KnownMember<String, _>>(line) {
                 members.insert(key(&member.place, &member.commit), member.facts);
             }
         }
@@ -88,7 +82,7 @@ impl KnownMembers {
         facts: &FleetFacts,
     ) {
         let Some(file) = &self.file else { return };
-        let Ok(line) = serde_json::to_string(&KnownLine { place, commit, facts }) else { return };
+        let Ok(line) = serde_json::to_string(&KnownMember { place, commit, facts }) else { return };
         if let Some(directory) = file.parent() {
             let _ = system.create_private_dir(directory);
         }
@@ -106,8 +100,8 @@ impl KnownMembers {
             let is_wrong = matches!(member.place, FleetPlace::Wrong { .. });
             let Some(commit) = member.commit.as_deref().filter(|_| !is_wrong) else { continue };
             if member.problem.is_none() {
-                let place = &member.place.to_string();
-                let line = KnownLine { place, commit, facts: &member.facts };
+                let place: &str = &member.place.to_string();
+                let line = KnownMember { place, commit, facts: &member.facts };
                 text.push_str(&serde_json::to_string(&line).unwrap_or_default());
                 text.push('\n');
             }

@@ -9,7 +9,6 @@ mod head;
 mod judge;
 mod known;
 mod newest;
-mod parallel;
 mod read;
 mod workshop;
 
@@ -21,13 +20,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::lock::{Lock, LockedSource};
 use crate::manifest::ManifestPlace;
+pub use crate::parallel::in_parallel;
 
 pub use branch::{BranchState, UpdateBranch};
 pub use find::{FleetError, FleetPlace, find};
 pub use judge::{FleetState, Judgement, judge};
 pub use known::KnownMembers;
 pub use newest::{NewestByPlace, PlaceKey, newest_of};
-pub use parallel::in_parallel;
 pub use read::{FleetReading, Measure, read};
 pub use workshop::{UpdateWorkshop, WorkshopError};
 
@@ -108,26 +107,21 @@ pub enum FleetSourceForm {
 
 impl FleetSource {
     fn of(name: &str, source: &LockedSource) -> FleetSource {
-        let (form, address, reference, subpath) = match &source.place {
-            ManifestPlace::Git { git, reference, subpath } => {
-                (FleetSourceForm::Git, git, reference.clone(), subpath.clone())
-            }
-            ManifestPlace::Oci { oci, reference } => {
-                (FleetSourceForm::Oci, oci, reference.clone(), None)
-            }
-            ManifestPlace::Directory(path) => (FleetSourceForm::Directory, path, None, None),
+        let (form, address) = match &source.place {
+            ManifestPlace::Git { git, .. } => (FleetSourceForm::Git, git),
+            ManifestPlace::Oci { oci, .. } => (FleetSourceForm::Oci, oci),
+            ManifestPlace::Directory(path) => (FleetSourceForm::Directory, path),
         };
-        let bundles = source.bundles.iter().map(|(name, version)| (name.clone(), version.clone()));
         FleetSource {
             name: name.to_owned(),
             form,
             address: address.clone(),
-            reference,
-            subpath,
+            reference: source.place.field("ref").map(str::to_owned),
+            subpath: source.place.field("subpath").map(str::to_owned),
             commit: source.commit.clone(),
             signer: source.signer.clone(),
             created: source.created.clone(),
-            bundles: bundles.collect(),
+            bundles: source.bundles.clone().into_iter().collect(),
         }
     }
 
@@ -169,10 +163,7 @@ pub struct FleetItem {
 impl FleetItem {
     /// Returns whether a typed name means this item: its name, alone or after its kind.
     pub fn is_called(&self, name: &str) -> bool {
-        self.name == name
-            || name
-                .strip_prefix(&self.kind)
-                .is_some_and(|rest| rest.strip_prefix('/').is_some_and(|rest| rest == self.name))
+        name == self.name || name.split_once('/') == Some((&self.kind, &self.name))
     }
 }
 
@@ -227,7 +218,7 @@ pub(crate) fn fuzz(bytes: &[u8]) {
         .with_file("/p/list", bytes);
     for name in ["/p/r", "/p/s"] {
         let head = head::head(&system, Path::new(name));
-        if let head::Head::Commit(commit) = head {
+        if let head::HeadState::Commit(commit) = head {
             assert!(crate::extract::is_commit(&commit), "{commit}");
         }
     }
@@ -244,5 +235,5 @@ pub(crate) fn fuzz(bytes: &[u8]) {
         let facts = FleetFacts::of_lock(&lock);
         assert_eq!(facts.items.len(), lock.items.len());
     }
-    let _ = workshop::listed(bytes);
+    let _ = workshop::tree_files(bytes);
 }

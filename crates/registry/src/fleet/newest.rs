@@ -42,31 +42,25 @@ pub fn newest_of(
             match SourceAddress::parse_added(git, base, system) {
                 Ok(SourceAddress::Git(source)) => {
                     let reference = reference.clone().or(source.reference);
-                    SourceAddress::Git(GitSource { reference, ..source })
+                    Ok(SourceAddress::Git(GitSource { reference, ..source }))
                 }
                 Ok(_) => return None,
-                Err(error) => return Some(Err(error.to_string())),
+                Err(error) => Err(error),
             }
         }
         ManifestPlace::Oci { oci, reference } => {
-            let source = OciSource::parse(oci, base).and_then(|source| match reference {
-                Some(reference) => source.at(reference),
-                None => Ok(source),
-            });
-            match source {
-                Ok(source) => SourceAddress::Oci(source),
-                Err(error) => return Some(Err(error.to_string())),
-            }
+            OciSource::parse_at(oci, reference.as_deref(), base).map(SourceAddress::Oci)
         }
     };
-    let policy = match Policy::load(system) {
-        Ok(policy) => policy,
-        Err(error) => return Some(Err(error.to_string())),
+    let newest = || {
+        let source = source.map_err(|error| error.to_string())?;
+        let policy = Policy::load(system).map_err(|error| error.to_string())?;
+        if let Some(decision) = source.forbidden_by(&policy, system, base) {
+            return Err(decision.to_string());
+        }
+        let cache = Cache::of_user(system).map(|cache| cache.observed(observer));
+        let (Ok(remote), Some(cache)) = (RemoteSource::of(&source), cache) else { return Ok(None) };
+        remote.newest(&cache).map(Some).map_err(|error| error.to_string())
     };
-    if let Some(decision) = source.forbidden_by(&policy, system, base) {
-        return Some(Err(decision.to_string()));
-    }
-    let remote = RemoteSource::of(&source)?;
-    let cache = Cache::of_user(system)?.observed(observer);
-    Some(remote.newest(&cache).map_err(|error| error.to_string()))
+    newest().transpose()
 }

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use brief_dialects::portable::LOCK_VERSION;
 use brief_dialects::structured;
@@ -12,14 +11,15 @@ use brief_syntax::system::System;
 use brief_syntax::text;
 
 use super::find::git_dir;
-use super::head::{Head, head};
+use super::head::{HeadState, head};
 use super::known::KnownMembers;
-use super::parallel::in_parallel;
 use super::{FleetError, FleetFacts, FleetMember, FleetPlace};
 use crate::cache::Cache;
+use crate::error::FetchError;
 use crate::history::{Commit, HistoryError, Repository, exists, peek};
 use crate::lock::{self, Lock};
 use crate::outputs::record::is_plain_path;
+use crate::parallel::{threads, try_in_parallel};
 use crate::source::{GitSource, check_reference};
 
 /// The limit for the bytes of a lock.
@@ -56,47 +56,42 @@ pub fn read(
             reason,
         })?;
     }
-    let is_stopped = AtomicBool::new(false);
-    let reader = Reader { system, revision: reading.revision, measure: reading.measure };
-    let members = in_parallel(places, reading.observer, |place| {
-        if is_stopped.load(Ordering::Relaxed) {
-            return Err(Interrupted);
-        }
-        let member = reader.read(place, reading.known);
-        is_stopped.fetch_or(member.is_err(), Ordering::Relaxed);
-        member
-    });
-    members.into_iter().collect::<Result<_, _>>().map_err(|Interrupted| FleetError::Interrupted)
+    let reader = MemberReader { system, revision: reading.revision, measure: reading.measure };
+    try_in_parallel(threads(), places, reading.observer, |place| reader.read(place, reading.known))
 }
 
-struct Interrupted;
-
 /// The reason why one repository has no facts.
-enum Unread {
+enum MemberError {
     Problem(String),
     Interrupted,
 }
 
-impl From<HistoryError> for Unread {
-    fn from(error: HistoryError) -> Unread {
+impl MemberError {
+    fn problem(problem: &str) -> MemberError {
+        MemberError::Problem(text::visible_line(problem).into_owned())
+    }
+}
+
+impl From<HistoryError> for MemberError {
+    fn from(error: HistoryError) -> MemberError {
         match error {
-            HistoryError::Interrupted => Unread::Interrupted,
+            HistoryError::Interrupted => MemberError::Interrupted,
             HistoryError::TooLarge => {
-                Unread::Problem("its files are larger than a fleet reads".to_owned())
+                MemberError::problem("its files are larger than a fleet reads")
             }
-            error => Unread::Problem(text::visible_line(&error.to_string()).into_owned()),
+            error => MemberError::problem(&error.to_string()),
         }
     }
 }
 
-struct Reader<'r> {
+struct MemberReader<'r> {
     system: &'r Arc<dyn System>,
     revision: Option<&'r str>,
     measure: Option<Measure<'r>>,
 }
 
-impl Reader<'_> {
-    fn read(&self, place: &FleetPlace, known: &KnownMembers) -> Result<FleetMember, Interrupted> {
+impl MemberReader<'_> {
+    fn read(&self, place: &FleetPlace, known: &KnownMembers) -> Result<FleetMember, FleetError> {
         let mut member = FleetMember {
             place: place.clone(),
             git_dir: None,
@@ -106,13 +101,13 @@ impl Reader<'_> {
         };
         match self.fill(&mut member, known) {
             Ok(()) => {}
-            Err(Unread::Problem(problem)) => member.problem = Some(problem),
-            Err(Unread::Interrupted) => return Err(Interrupted),
+            Err(MemberError::Problem(problem)) => member.problem = Some(problem),
+            Err(MemberError::Interrupted) => return Err(FleetError::Interrupted),
         }
         Ok(member)
     }
 
-    fn fill(&self, member: &mut FleetMember, known: &KnownMembers) -> Result<(), Unread> {
+    fn fill(&self, member: &mut FleetMember, known: &KnownMembers) -> Result<(), MemberError> {
         let (git_dir, commit) = self.locate(&member.place)?;
         member.git_dir = Some(git_dir.clone());
         let Some(commit) = commit else { return Ok(()) };
@@ -127,7 +122,7 @@ impl Reader<'_> {
             None => self.facts(&git_dir, &commit)?,
         };
         if let Some(measure) = self.measure {
-            let repository = Repository::at(Arc::clone(self.system), &git_dir);
+            let repository = Repository::at(self.system, &git_dir);
             let of = Commit { revision: commit.clone(), id: commit.clone() };
             let tokens = measure(&repository, &of)?;
             facts.tokens = Some(tokens);
@@ -140,10 +135,10 @@ impl Reader<'_> {
     }
 
     /// Finds the git directory of a repository and the commit to read; an address is fetched.
-    fn locate(&self, place: &FleetPlace) -> Result<(PathBuf, Option<String>), Unread> {
+    fn locate(&self, place: &FleetPlace) -> Result<(PathBuf, Option<String>), MemberError> {
         let system = self.system.as_ref();
         match place {
-            FleetPlace::Wrong { problem, .. } => Err(Unread::Problem(problem.clone())),
+            FleetPlace::Wrong { problem, .. } => Err(MemberError::Problem(problem.clone())),
             FleetPlace::Address(source) => {
                 let reference = source.reference.clone();
                 let reference = reference.or_else(|| self.revision.map(str::to_owned));
@@ -152,12 +147,12 @@ impl Reader<'_> {
             }
             FleetPlace::Path(path) => {
                 let git_dir = git_dir(system, path)
-                    .ok_or_else(|| Unread::Problem("there is no git repository".to_owned()))?;
+                    .ok_or_else(|| MemberError::problem("there is no git repository"))?;
                 let commit = match (self.revision, head(system, &git_dir)) {
-                    (None, Head::Commit(commit)) => Some(commit),
-                    (None, Head::Unborn) => None,
+                    (None, HeadState::Commit(commit)) => Some(commit),
+                    (None, HeadState::Unborn) => None,
                     (revision, _) => {
-                        let repository = Repository::at(Arc::clone(self.system), &git_dir);
+                        let repository = Repository::at(self.system, &git_dir);
                         match repository.commit(revision.unwrap_or("HEAD")) {
                             Ok(commit) => Some(commit.id),
                             Err(HistoryError::NoCommits) => None,
@@ -170,7 +165,7 @@ impl Reader<'_> {
         }
     }
 
-    fn facts(&self, git_dir: &Path, commit: &str) -> Result<FleetFacts, Unread> {
+    fn facts(&self, git_dir: &Path, commit: &str) -> Result<FleetFacts, MemberError> {
         let mut found = peek(self.system, git_dir, commit, &[lock::FILE_NAME], LOCK_BYTES)?;
         let Some(Some(bytes)) = found.pop() else {
             let guidance = guidance();
@@ -179,9 +174,8 @@ impl Reader<'_> {
             return Ok(FleetFacts { has_guidance, ..FleetFacts::default() });
         };
         let text = String::from_utf8_lossy(&bytes);
-        let lock = Lock::parse(&text).map_err(|error| {
-            Unread::Problem(text::visible_line(&format!("`brief.lock`, {error}")).into_owned())
-        })?;
+        let lock = Lock::parse(&text)
+            .map_err(|error| MemberError::problem(&format!("`brief.lock`, {error}")))?;
         let mut facts = FleetFacts::of_lock(&lock);
         facts.drifted = self.drifted(git_dir, commit, &lock)?;
         for (item, locked) in facts.items.iter_mut().zip(lock.items.values()) {
@@ -193,7 +187,12 @@ impl Reader<'_> {
 
     /// Returns the outputs whose committed content is not the locked one. A repository that has none of them keeps its
     /// outputs out of version control.
-    fn drifted(&self, git_dir: &Path, commit: &str, lock: &Lock) -> Result<Vec<String>, Unread> {
+    fn drifted(
+        &self,
+        git_dir: &Path,
+        commit: &str,
+        lock: &Lock,
+    ) -> Result<Vec<String>, MemberError> {
         let files = lock.items.values().flat_map(|item| &item.files);
         let files: Vec<(&str, &str)> = files
             .map(|(path, file)| (path.as_str(), file.sha256.as_str()))
@@ -220,12 +219,12 @@ impl Reader<'_> {
 }
 
 /// Fetches the repository of an address into the user's cache, without its files.
-fn fetch(system: &dyn System, source: &GitSource) -> Result<(PathBuf, String), Unread> {
+fn fetch(system: &dyn System, source: &GitSource) -> Result<(PathBuf, String), MemberError> {
     let cache = Cache::of_user(system)
-        .ok_or_else(|| Unread::Problem("there is no directory for a cache".to_owned()))?;
+        .ok_or_else(|| MemberError::problem("there is no directory for a cache"))?;
     cache.repository(source).map_err(|error| match error {
-        crate::FetchError::Interrupted { .. } => Unread::Interrupted,
-        error => Unread::Problem(text::visible_line(&error.to_string()).into_owned()),
+        FetchError::Interrupted { .. } => MemberError::Interrupted,
+        error => MemberError::problem(&error.to_string()),
     })
 }
 

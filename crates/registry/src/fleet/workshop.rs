@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use brief_profiles::BUILTIN;
 use brief_syntax::limits;
-use brief_syntax::system::{FileKind, ReadError, System, TemporaryDir};
+use brief_syntax::system::{FileKind, ListedKind, ReadError, System, TemporaryDir};
 
 use super::head::common_dir;
 use super::{FleetMember, FleetSource, FleetSourceForm};
 use crate::address::Address;
-use crate::extract::is_commit;
+use crate::extract::{TreeLine, is_commit};
 use crate::git::CHATTER;
 use crate::history::{Caller, HistoryError, Repository, peek};
 use crate::install::{InstallReport, ProjectPaths};
@@ -69,8 +69,9 @@ pub(super) enum ObjectStore {
 }
 
 /// A file of the commit.
-pub(super) struct Listed {
-    mode: String,
+pub(super) struct TreeFile {
+    /// The kind; `None` for a submodule.
+    kind: Option<ListedKind>,
     size: u64,
 }
 
@@ -81,7 +82,7 @@ pub struct UpdateWorkshop {
     pub(super) git_dir: PathBuf,
     /// The commit that the update starts from.
     pub(super) commit: String,
-    listed: BTreeMap<String, Listed>,
+    files: BTreeMap<String, TreeFile>,
     /// True if the written files are in version control.
     keeps_outputs: bool,
 }
@@ -99,15 +100,14 @@ impl UpdateWorkshop {
         if let Some(source) = sources.find(|source| is_local(system.as_ref(), source)) {
             return Err(WorkshopError::Local(source.name.clone()));
         }
-        let git = Repository::at(Arc::clone(system), git_dir).into_caller();
         let args = ["ls-tree", "-r", "-l", "-z", "--full-tree", commit];
-        let text = git.expect(&git.call(&args, limits::TREE_LISTING_BYTES))?;
+        let text = Caller::at(system, git_dir).output(&args, "", limits::TREE_LISTING_BYTES)?;
         let mut workshop = UpdateWorkshop {
             system: Arc::clone(system),
             directory: system.temporary_dir()?,
             git_dir: git_dir.clone(),
             commit: commit.clone(),
-            listed: listed(&text),
+            files: tree_files(&text),
             keeps_outputs: true,
         };
         workshop.fill()?;
@@ -137,22 +137,21 @@ impl UpdateWorkshop {
         let outputs: BTreeSet<&str> =
             lock.items.values().flat_map(|item| item.files.keys().map(String::as_str)).collect();
         self.keeps_outputs =
-            outputs.is_empty() || outputs.iter().any(|path| self.listed.contains_key(*path));
+            outputs.is_empty() || outputs.iter().any(|path| self.files.contains_key(*path));
         let first = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
         let mut tops: BTreeSet<String> =
             BUILTIN.project.iter().map(|place| first(&place.path)).collect();
         tops.extend(outputs.iter().map(|path| first(path)));
         tops.extend(lock.shared.keys().map(|path| first(path)));
         tops.insert(record::DIRECTORY.to_owned());
-        let is_wanted = |path: &String, listed: &Listed| {
+        let is_wanted = |path: &String, file: &TreeFile| {
             let is_near = !path.contains('/') || tops.contains(&first(path));
-            is_near && listed.size <= limits::FILE_BYTES && listed.mode.starts_with("100")
+            let is_file = matches!(file.kind, Some(ListedKind::File | ListedKind::Program));
+            is_near && is_file && file.size <= limits::FILE_BYTES && is_safe(path)
         };
-        let wanted: Vec<(&str, bool)> = self
-            .listed
-            .iter()
-            .filter(|(path, listed)| is_wanted(path, listed) && is_safe(path))
-            .map(|(path, listed)| (path.as_str(), listed.mode == "100755"))
+        let wanted = self.files.iter().filter(|(path, file)| is_wanted(path, file));
+        let wanted: Vec<(&str, bool)> = wanted
+            .map(|(path, file)| (path.as_str(), file.kind == Some(ListedKind::Program)))
             .collect();
         let paths: Vec<&str> = wanted.iter().map(|(path, _)| *path).collect();
         let contents = peek(&self.system, &self.git_dir, &self.commit, &paths, MOST_BYTES)?;
@@ -182,7 +181,7 @@ impl UpdateWorkshop {
         let mut paths: BTreeSet<&str> = BTreeSet::from([lock::FILE_NAME, "brief.toml"]);
         if self.keeps_outputs {
             for change in &report.changes {
-                if change.kind == ChangeKind::Created && self.listed.contains_key(&change.path) {
+                if change.kind == ChangeKind::Created && self.files.contains_key(&change.path) {
                     return Err(WorkshopError::Taken(change.path.clone()));
                 }
                 paths.insert(&change.path);
@@ -198,7 +197,7 @@ impl UpdateWorkshop {
                     let is_program = self.system.is_executable(&place).unwrap_or(false);
                     there.push((path, if is_program { "100755" } else { "100644" }));
                 }
-                _ if self.listed.contains_key(path) => gone.push(path),
+                _ if self.files.contains_key(path) => gone.push(path),
                 _ => {}
             }
         }
@@ -257,7 +256,7 @@ impl UpdateWorkshop {
 
     /// Returns git for the repository, with the place for new objects.
     pub(super) fn caller(&self, store: ObjectStore) -> Result<Caller, WorkshopError> {
-        let git = Repository::at(Arc::clone(&self.system), &self.git_dir).into_caller();
+        let git = Caller::at(&self.system, &self.git_dir);
         if store == ObjectStore::Repository {
             return Ok(git);
         }
@@ -309,16 +308,11 @@ fn is_safe(path: &str) -> bool {
     is_plain_path(plain) && !path.contains(['\n', '"']) && Path::new(path).is_relative()
 }
 
-/// Reads the output of `ls-tree -l -z`: `100644 blob 1a2b…      12\tpath`. Names that are not text are left out.
-pub(super) fn listed(text: &[u8]) -> BTreeMap<String, Listed> {
-    let mut all = BTreeMap::new();
-    for line in text.split(|&byte| byte == 0) {
-        let Ok(line) = std::str::from_utf8(line) else { continue };
-        let Some((facts, path)) = line.split_once('\t') else { continue };
-        let mut facts = facts.split_whitespace();
-        let mode = facts.next().unwrap_or_default().to_owned();
-        let size = facts.nth(2).and_then(|size| size.parse().ok()).unwrap_or(u64::MAX);
-        all.insert(path.to_owned(), Listed { mode, size });
-    }
-    all
+/// Reads the output of `ls-tree -l -z`. Names that are not text are left out.
+pub(super) fn tree_files(text: &[u8]) -> BTreeMap<String, TreeFile> {
+    let file = |line: TreeLine<'_>| {
+        let file = TreeFile { kind: line.kind(), size: line.size.unwrap_or(u64::MAX) };
+        Some((std::str::from_utf8(line.name).ok()?.to_owned(), file))
+    };
+    text.split(|&byte| byte == 0).filter_map(TreeLine::parse).filter_map(file).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::System;
@@ -24,6 +24,16 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
+    /// Takes a git directory, whose working tree does not count.
+    pub(crate) fn at(system: &Arc<dyn System>, git_dir: &Path) -> Caller {
+        Caller {
+            system: Arc::clone(system),
+            directory: git_dir.to_owned(),
+            git_dir: Some(git_dir.to_owned()),
+            objects: None,
+        }
+    }
+
     pub(crate) fn call(&self, args: &[&str], output: usize) -> Call {
         // The user started the program in it, and the commands that we use ignore its configuration.
         let mut all: Vec<OsString> = vec!["-c".into(), "safe.bareRepository=all".into()];
@@ -51,7 +61,19 @@ impl Caller {
         })
     }
 
-    /// Runs a command that fails only because of the repository.
+    /// Runs a command with an input, and returns its output of at most `limit` bytes. The command fails only because of the
+    /// repository.
+    pub(crate) fn output(
+        &self,
+        args: &[&str],
+        input: impl Into<Vec<u8>>,
+        limit: usize,
+    ) -> Result<Vec<u8>, HistoryError> {
+        let mut call = self.call(args, limit);
+        call.input = input.into();
+        self.expect(&call)
+    }
+
     pub(crate) fn expect(&self, call: &Call) -> Result<Vec<u8>, HistoryError> {
         match self.make(call)? {
             GitOutcome::Done(output) => Ok(output),

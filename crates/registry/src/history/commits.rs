@@ -1,8 +1,7 @@
 //! The commits that changed a file.
 
-use super::removals::{FORM, QUIET, RemovingCommit};
+use super::removals::RemovingCommit;
 use super::{HistoryError, Repository};
-use crate::git::CHATTER;
 
 /// A commit that changed a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,9 +18,7 @@ impl Repository {
     /// Returns the newest commits that changed a file below the top, at most `most`, newest first.
     pub fn commits_of(&self, file: &str, most: usize) -> Result<Vec<FileCommit>, HistoryError> {
         let count = format!("--max-count={most}");
-        let mut args: Vec<&str> = QUIET.to_vec();
-        args.extend(["--literal-pathspecs", "log", &count, FORM, "HEAD", "--", file]);
-        let output = self.git.expect(&self.git.call(&args, CHATTER.max(most * 4_096)))?;
+        let output = self.log(None, &[&count], &[file])?;
         let lines = output.split(|&byte| byte == b'\n');
         let commits = lines.filter_map(|line| {
             let RemovingCommit { id, date, subject, .. } =

@@ -31,7 +31,7 @@ pub use removals::RemovingCommit;
 use working::OnDisk;
 
 use crate::address::one_line;
-use crate::extract::{is_commit, path_from};
+use crate::extract::{TreeLine, is_commit, path_from};
 use crate::git::{CHATTER, GitOutcome};
 
 /// Advice for a missing revision.
@@ -115,20 +115,14 @@ impl Repository {
     }
 
     /// Takes a git directory, whose working tree does not count.
-    pub fn at(system: Arc<dyn System>, git_dir: &Path) -> Repository {
-        let (directory, git_dir) = (git_dir.to_owned(), Some(git_dir.to_owned()));
-        Repository::of_caller(Caller { system, directory, git_dir, objects: None })
+    pub fn at(system: &Arc<dyn System>, git_dir: &Path) -> Repository {
+        Repository::of_caller(Caller::at(system, git_dir))
     }
 
     /// Takes a prepared git, whose working tree does not count.
     pub(crate) fn of_caller(git: Caller) -> Repository {
         let objects = Arc::new(Objects::new(git.clone()));
         Repository { git, top: None, objects }
-    }
-
-    /// Returns the git of the repository.
-    pub(crate) fn into_caller(self) -> Caller {
-        self.git
     }
 
     /// Returns the top of the working tree, if the program was started in one.
@@ -147,9 +141,8 @@ impl Repository {
             return Err(HistoryError::NotARevision(one_line(revision)));
         }
         // Standard input cannot be mistaken for an option.
-        let mut call = self.git.call(&["cat-file", "--batch-check"], CHATTER);
-        call.input = format!("{revision}^{{commit}}\n").into_bytes();
-        let output = self.git.expect(&call)?;
+        let input = format!("{revision}^{{commit}}\n");
+        let output = self.git.output(&["cat-file", "--batch-check"], input, CHATTER)?;
         let output = String::from_utf8_lossy(&output);
         match output.trim_end().rsplit_once(" commit ") {
             Some((id, _)) if is_commit(id) => {
@@ -162,27 +155,23 @@ impl Repository {
 
     /// Returns `HEAD` and the names of branches and tags, shortened by git.
     pub fn names(&self) -> Result<Vec<String>, HistoryError> {
-        let places = ["refs/heads", "refs/tags", "refs/remotes"];
-        let call = [&["for-each-ref", "--format=%(refname:short)"][..], &places].concat();
-        let output = self.git.expect(&self.git.call(&call, CHATTER))?;
+        let format = "--format=%(refname:short)";
+        let args = ["for-each-ref", format, "refs/heads", "refs/tags", "refs/remotes"];
+        let output = self.git.output(&args, "", CHATTER)?;
         let output = String::from_utf8_lossy(&output);
         Ok(std::iter::once("HEAD").chain(output.lines()).map(str::to_owned).collect())
     }
 
     fn is_empty(&self) -> Result<bool, HistoryError> {
-        let references =
-            self.git.expect(&self.git.call(&["for-each-ref", "--count=1"], CHATTER))?;
-        let mut head = self.git.call(&["cat-file", "--batch-check"], CHATTER);
-        head.input = b"HEAD^{commit}\n".to_vec();
-        let head = self.git.expect(&head)?;
+        let references = self.git.output(&["for-each-ref", "--count=1"], "", CHATTER)?;
+        let head = self.git.output(&["cat-file", "--batch-check"], "HEAD^{commit}\n", CHATTER)?;
         Ok(references.is_empty() && head.trim_ascii_end().ends_with(b" missing"))
     }
 
     /// Returns the advice for a missing part of the history.
     fn help(&self) -> Result<&'static str, HistoryError> {
-        let call = self.git.call(&["rev-parse", "--is-shallow-repository"], CHATTER);
-        let is_shallow = self.git.expect(&call)?.starts_with(b"true");
-        Ok(if is_shallow { SHALLOW } else { TYPED })
+        let shallow = self.git.output(&["rev-parse", "--is-shallow-repository"], "", CHATTER)?;
+        Ok(if shallow.starts_with(b"true") { SHALLOW } else { TYPED })
     }
 
     /// Finds the merge base of two commits.
@@ -218,7 +207,7 @@ impl Repository {
 
     fn listing(&self, commit: &str) -> Result<Listing, HistoryError> {
         let args = ["ls-tree", "-r", "-z", "--full-tree", commit];
-        let text = self.git.expect(&self.git.call(&args, limits::TREE_LISTING_BYTES))?;
+        let text = self.git.output(&args, "", limits::TREE_LISTING_BYTES)?;
         let mut listing = Listing::new(text);
         for (path, object, kind) in places(listing.text())? {
             listing.add(path, object, kind);
@@ -235,7 +224,7 @@ impl Repository {
         let top = self.top.clone().ok_or(HistoryError::NoWorkingTree)?;
         // git finds the working tree of a repository only from inside.
         let git = Caller { git_dir: None, ..self.git.clone() };
-        let names = git.expect(&git.call(&working::ARGS, limits::TREE_LISTING_BYTES))?;
+        let names = git.output(&working::ARGS, "", limits::TREE_LISTING_BYTES)?;
         let listing = working::listing(git.system.as_ref(), &top, names);
         let listing = listing.map_err(|error| HistoryError::Git(error.to_string()))?;
         let committed = Committed(Arc::clone(&self.objects));
@@ -264,7 +253,6 @@ type ListedRange = (std::ops::Range<usize>, std::ops::Range<usize>, TreeFileKind
 
 /// Finds the files in the output of `ls-tree -z`: `100644 blob 1a2b…\tpath`.
 fn places(text: &[u8]) -> Result<Vec<ListedRange>, HistoryError> {
-    let puzzled = || HistoryError::Puzzled("ls-tree");
     let mut places = Vec::new();
     let mut start = 0;
     for line in text.split(|&byte| byte == 0) {
@@ -273,24 +261,12 @@ fn places(text: &[u8]) -> Result<Vec<ListedRange>, HistoryError> {
         if line.is_empty() {
             continue;
         }
-        let tab = line.iter().position(|&byte| byte == b'\t').ok_or_else(puzzled)?;
-        let words = std::str::from_utf8(&line[..tab]).map_err(|_| puzzled())?;
-        let mut words = words.split(' ');
-        let (Some(mode), Some(_), Some(object)) = (words.next(), words.next(), words.next()) else {
-            return Err(puzzled());
-        };
-        let kind = match mode {
-            "120000" => TreeFileKind::Link,
-            // A submodule is another repository.
-            "160000" => continue,
-            mode if mode.ends_with("755") => TreeFileKind::Program,
-            _ => TreeFileKind::File,
-        };
-        if !is_commit(object) {
-            return Err(puzzled());
-        }
-        let object = begin + tab - object.len()..begin + tab;
-        places.push((begin + tab + 1..begin + line.len(), object, kind));
+        let file = TreeLine::parse(line).ok_or(HistoryError::Puzzled("ls-tree"))?;
+        // A submodule is another repository.
+        let Some(kind) = file.kind() else { continue };
+        let end = begin + line.len();
+        let path = end - file.name.len()..end;
+        places.push((path.clone(), path.start - 1 - file.object.len()..path.start - 1, kind));
     }
     Ok(places)
 }

@@ -85,26 +85,25 @@ impl Objects {
         git.send(&[object, b"\n"].concat(), PATIENCE)?;
         let mut answer = Vec::new();
         let mut buffer = [0; 16 * 1024];
-        let mut wanted = None;
-        loop {
-            let header = match wanted {
-                Some(end) if answer.len() >= end => return Ok(content(answer, end)),
-                Some(_) => None,
-                None => answer.iter().position(|&byte| byte == b'\n'),
-            };
-            if let Some(end) = header {
-                let size = size(&answer[..end], object, limit)?;
-                wanted = Some(end + 1 + size + 1);
-                continue;
+        let mut receive = |answer: &mut Vec<u8>| match git.receive(&mut buffer, PATIENCE)? {
+            0 => Err(strange()),
+            count => {
+                answer.extend_from_slice(&buffer[..count]);
+                Ok(())
             }
-            if wanted.is_none() && answer.len() > HEADER {
-                return Err(strange());
+        };
+        let header = loop {
+            match answer.iter().position(|&byte| byte == b'\n') {
+                Some(end) => break end,
+                None if answer.len() > HEADER => return Err(strange()),
+                None => receive(&mut answer)?,
             }
-            match git.receive(&mut buffer, PATIENCE)? {
-                0 => return Err(strange()),
-                count => answer.extend_from_slice(&buffer[..count]),
-            }
+        };
+        let size = size(&answer[..header], object, limit)?;
+        while answer.len() < header + 1 + size + 1 {
+            receive(&mut answer)?;
         }
+        Ok(answer[header + 1..][..size].to_vec())
     }
 
     /// Starts one process per object, on systems without a companion process.
@@ -116,22 +115,14 @@ impl Objects {
             Ok(GitOutcome::Done(answer)) => {
                 let end = answer.iter().position(|&byte| byte == b'\n').ok_or_else(strange)?;
                 let size = size(&answer[..end], object, limit)?;
-                let end = end + 1 + size + 1;
-                if answer.len() == end { Ok(content(answer, end)) } else { Err(strange()) }
+                let is_whole = answer.len() == end + 1 + size + 1;
+                if is_whole { Ok(answer[end + 1..][..size].to_vec()) } else { Err(strange()) }
             }
             Ok(GitOutcome::TooMuch) => Err(ReadError::TooLarge { limit }),
             Ok(GitOutcome::Failed(said)) => Err(ReadError::Io(io::Error::other(said))),
             Err(error) => Err(ReadError::Io(io::Error::other(error))),
         }
     }
-}
-
-/// Removes the header before a content and the line break after it.
-fn content(mut answer: Vec<u8>, end: usize) -> Vec<u8> {
-    answer.truncate(end - 1);
-    let start = answer.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    answer.drain(..start);
-    answer
 }
 
 /// Parses the size from a header such as `1a2b… blob 12`.

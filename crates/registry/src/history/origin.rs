@@ -47,8 +47,7 @@ impl Repository {
     }
 
     fn time_of(&self, commit: &Commit) -> Result<SystemTime, HistoryError> {
-        let output =
-            self.git.expect(&self.git.call(&["cat-file", "commit", &commit.id], CHATTER))?;
+        let output = self.git.output(&["cat-file", "commit", &commit.id], "", CHATTER)?;
         let text = String::from_utf8_lossy(&output);
         let line = text.lines().take_while(|line| !line.is_empty());
         let line = line.into_iter().find_map(|line| line.strip_prefix("committer "));

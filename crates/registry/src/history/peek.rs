@@ -18,26 +18,24 @@ pub(crate) fn peek(
     paths: &[&str],
     limit: usize,
 ) -> Result<Vec<Option<Vec<u8>>>, HistoryError> {
-    let git = caller(system, git_dir);
-    let mut call = git.call(&["cat-file", "--batch"], limit);
     // Without the commit and its tree every file would look missing.
-    call.input = format!("{commit}\n{commit}^{{tree}}\n").into_bytes();
-    for path in paths {
-        call.input.extend_from_slice(format!("{commit}:{path}\n").as_bytes());
-    }
-    let output = git.expect(&call)?;
+    let input = format!("{commit}\n{commit}^{{tree}}\n{}", names(commit, paths));
+    let output = Caller::at(system, git_dir).output(&["cat-file", "--batch"], input, limit)?;
     let mut rest = output.as_slice();
     for kind in ["commit", "tree"] {
-        if object(&mut rest)?.is_none_or(|(_, found, _)| found != kind) {
+        if object(&mut rest)?.is_none_or(|(found, _)| found != kind) {
             return Err(HistoryError::Git(format!("the {kind} of {commit} is missing")));
         }
     }
-    let mut files = Vec::with_capacity(paths.len());
-    for _ in paths {
-        let found = object(&mut rest)?;
-        files.push(found.filter(|(_, kind, _)| kind == "blob").map(|(_, _, bytes)| bytes));
-    }
-    Ok(files)
+    let mut file = |_| {
+        let found = object(&mut rest)?.filter(|(kind, _)| kind == "blob");
+        Ok(found.map(|(_, bytes)| bytes.to_vec()))
+    };
+    paths.iter().map(&mut file).collect()
+}
+
+fn names(commit: &str, paths: &[&str]) -> String {
+    paths.iter().map(|path| format!("{commit}:{path}\n")).collect()
 }
 
 /// Tells which paths a commit has, as files or directories.
@@ -47,30 +45,14 @@ pub(crate) fn exists(
     commit: &str,
     paths: &[&str],
 ) -> Result<Vec<bool>, HistoryError> {
-    let git = caller(system, git_dir);
-    let mut call = git.call(&["cat-file", "--batch-check"], CHATTER);
-    for path in paths {
-        call.input.extend_from_slice(format!("{commit}:{path}\n").as_bytes());
-    }
-    let output = git.expect(&call)?;
+    let args = ["cat-file", "--batch-check"];
+    let output = Caller::at(system, git_dir).output(&args, names(commit, paths), CHATTER)?;
     let is_there = |line: &[u8]| line.windows(6).any(|kind| kind == b" blob " || kind == b" tree ");
     Ok(output.split(|&byte| byte == b'\n').take(paths.len()).map(is_there).collect())
 }
 
-fn caller(system: &Arc<dyn System>, git_dir: &Path) -> Caller {
-    Caller {
-        system: Arc::clone(system),
-        directory: git_dir.to_owned(),
-        git_dir: Some(git_dir.to_owned()),
-        objects: None,
-    }
-}
-
-/// A name, a kind and a content.
-type Object = (String, String, Vec<u8>);
-
-/// Takes the next object from the output; `None` is a missing one.
-fn object(rest: &mut &[u8]) -> Result<Option<Object>, HistoryError> {
+/// Takes the kind and the content of the next object from the output; `None` is a missing one.
+fn object<'o>(rest: &mut &'o [u8]) -> Result<Option<(String, &'o [u8])>, HistoryError> {
     let puzzled = || HistoryError::Puzzled("cat-file");
     let end = rest.iter().position(|&byte| byte == b'\n').ok_or_else(puzzled)?;
     let line = String::from_utf8_lossy(&rest[..end]).into_owned();
@@ -82,10 +64,10 @@ fn object(rest: &mut &[u8]) -> Result<Option<Object>, HistoryError> {
     }
     let mut words = line.rsplitn(3, ' ');
     let size = words.next().and_then(|size| size.parse().ok());
-    let (Some(size), Some(kind), Some(name)) = (size, words.next(), words.next()) else {
+    let (Some(size), Some(kind), Some(_)) = (size, words.next(), words.next()) else {
         return Err(puzzled());
     };
     let (content, after) = after.split_at_checked(size).ok_or_else(puzzled)?;
     *rest = after.strip_prefix(b"\n").ok_or_else(puzzled)?;
-    Ok(Some((name.to_owned(), kind.to_owned(), content.to_vec())))
+    Ok(Some((kind.to_owned(), content)))
 }

@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{HistoryError, Repository};
 use crate::git::CHATTER;
+use crate::outputs::with_parents;
 
 /// The settings with which a repository could run something, or change what is printed.
-pub(super) const QUIET: [&str; 6] =
+const QUIET: [&str; 6] =
     ["-c", "log.showSignature=false", "-c", "log.follow=false", "-c", "diff.renameLimit=1000"];
 
 /// The form of a commit in the output: a byte that no path begins with, then its fields.
-pub(super) const FORM: &str = "--format=%x01%H%x02%cs%x02%s";
+const FORM: &str = "--format=%x01%H%x02%cs%x02%s";
 
 /// The limit for the output of one walk.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
@@ -22,7 +23,7 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 const MOST_PATHS: usize = 2_000;
 
 /// A commit that removed something.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RemovingCommit {
     /// The full commit; `None` for the working tree.
     pub id: Option<String>,
@@ -59,20 +60,8 @@ impl Repository {
         if rest.is_empty() {
             return Ok(found);
         }
-        let range = since.map_or("HEAD".to_owned(), |since| format!("{since}..HEAD"));
-        let mut args: Vec<&str> = QUIET.to_vec();
-        args.extend([
-            "--literal-pathspecs",
-            "log",
-            "--no-renames",
-            "--diff-filter=D",
-            "--name-only",
-            "-z",
-            FORM,
-        ]);
-        args.extend([range.as_str(), "--"]);
-        args.extend(rest.iter().copied());
-        let output = self.git.expect(&self.git.call(&args, MOST_BYTES))?;
+        let form = ["--no-renames", "--diff-filter=D", "--name-only", "-z"];
+        let output = self.log(since, &form, &rest)?;
         let mut commit: Option<RemovingCommit> = None;
         for part in output.split(|&byte| byte == 0) {
             let part = part.strip_prefix(b"\n").unwrap_or(part);
@@ -82,13 +71,25 @@ impl Repository {
             }
             let (Some(commit), Ok(path)) = (&commit, std::str::from_utf8(part)) else { continue };
             // The path, and the directories above it that were asked about: the newest commit comes first.
-            let above = std::iter::successors(Some(path), |path| Some(path.rsplit_once('/')?.0));
-            for path in above.filter(|path| !path.is_empty() && asked.contains(path)) {
+            for path in with_parents(path).filter(|path| !path.is_empty() && asked.contains(path)) {
                 found.entry(path.to_owned()).or_insert_with(|| commit.clone());
             }
         }
         self.follow(&mut found);
         Ok(found)
+    }
+
+    /// Runs `git log` for some paths, with options for the form of its output.
+    pub(super) fn log(
+        &self,
+        since: Option<&str>,
+        options: &[&str],
+        paths: &[&str],
+    ) -> Result<Vec<u8>, HistoryError> {
+        let range = since.map_or("HEAD".to_owned(), |since| format!("{since}..HEAD"));
+        let command = ["--literal-pathspecs", "log", FORM, &range];
+        let args = [&QUIET[..], &command, options, &["--"], paths].concat();
+        self.git.output(&args, "", MOST_BYTES)
     }
 
     /// Returns the paths that the newest commit has; the working tree has removed them.
@@ -97,21 +98,14 @@ impl Repository {
         paths: &BTreeSet<&str>,
     ) -> Result<BTreeMap<String, RemovingCommit>, HistoryError> {
         let paths: Vec<&&str> = paths.iter().filter(|path| !path.contains('\n')).collect();
-        let mut call =
-            self.git.call(&["cat-file", "--batch-check"], CHATTER.max(paths.len() * 4_096));
-        call.input = paths.iter().flat_map(|path| format!("HEAD:{path}\n").into_bytes()).collect();
-        let output = self.git.expect(&call)?;
+        let input: String = paths.iter().map(|path| format!("HEAD:{path}\n")).collect();
+        let limit = CHATTER.max(paths.len() * 4_096);
+        let output = self.git.output(&["cat-file", "--batch-check"], input, limit)?;
         let output = String::from_utf8_lossy(&output);
         let there = paths.iter().zip(output.lines()).filter(|(_, line)| {
             line.split(' ').nth(1).is_some_and(|kind| ["blob", "tree"].contains(&kind))
         });
-        let commit = || RemovingCommit {
-            id: None,
-            date: String::new(),
-            subject: String::new(),
-            renamed: None,
-        };
-        Ok(there.map(|(path, _)| ((**path).to_owned(), commit())).collect())
+        Ok(there.map(|(path, _)| ((**path).to_owned(), RemovingCommit::default())).collect())
     }
 
     /// Finds the new names of files that were renamed when they were removed.
@@ -119,19 +113,9 @@ impl Repository {
         let commits: BTreeSet<String> =
             found.values().filter_map(|commit| commit.id.clone()).collect();
         for id in commits {
-            let mut args: Vec<&str> = QUIET.to_vec();
-            args.extend([
-                "diff-tree",
-                "--root",
-                "-r",
-                "-M",
-                "--diff-filter=R",
-                "--name-status",
-                "-z",
-                "--no-commit-id",
-                &id,
-            ]);
-            let Ok(output) = self.git.expect(&self.git.call(&args, MOST_BYTES)) else { continue };
+            let form = ["--root", "-r", "-M", "--diff-filter=R", "--name-status", "-z"];
+            let args = [&QUIET[..], &["diff-tree"], &form, &["--no-commit-id", &id]].concat();
+            let Ok(output) = self.git.output(&args, "", MOST_BYTES) else { continue };
             let parts: Vec<&[u8]> = output.split(|&byte| byte == 0).collect();
             for renamed in parts.chunks_exact(3) {
                 let (Ok(old), Ok(new)) =
@@ -154,20 +138,8 @@ impl Repository {
         file: &str,
         since: Option<&str>,
     ) -> Result<Vec<(RemovingCommit, String)>, HistoryError> {
-        let range = since.map_or("HEAD".to_owned(), |since| format!("{since}..HEAD"));
-        let mut args: Vec<&str> = QUIET.to_vec();
-        args.extend([
-            "--literal-pathspecs",
-            "log",
-            "-p",
-            "-U0",
-            "--no-color",
-            "--no-ext-diff",
-            "--no-textconv",
-            FORM,
-        ]);
-        args.extend([range.as_str(), "--", file]);
-        let output = self.git.expect(&self.git.call(&args, MOST_BYTES))?;
+        let form = ["-p", "-U0", "--no-color", "--no-ext-diff", "--no-textconv"];
+        let output = self.log(since, &form, &[file])?;
         let mut commit: Option<RemovingCommit> = None;
         let mut found = Vec::new();
         for line in output.split(|&byte| byte == b'\n') {

@@ -15,7 +15,7 @@ use brief_syntax::system::{
 };
 
 use super::objects::Committed;
-use crate::extract::path_from;
+use crate::extract::{listed_kind, path_from};
 
 /// The arguments of `git ls-files`. The output is `H 100644 1a2b… 0\tpath`, or `? path` for an untracked
 /// file.
@@ -80,11 +80,7 @@ impl<'t> IndexLine<'t> {
         let tab = text.iter().position(|&byte| byte == b'\t')?;
         let mode = text.get(2..8)?;
         let object = 9..9 + text.get(9..)?.iter().position(|&byte| byte == b' ')?;
-        let kind = match mode {
-            b"120000" => TreeFileKind::Link,
-            b"100755" => TreeFileKind::Program,
-            _ => TreeFileKind::File,
-        };
+        let kind = listed_kind(std::str::from_utf8(mode).ok()?).unwrap_or(TreeFileKind::File);
         let is_sparse = tag == b"S " && mode != b"160000";
         Some(IndexLine { path: &text[tab + 1..], is_sparse, object, kind })
     }

@@ -71,7 +71,7 @@ impl TypedSource<'_> {
             (Some(known), Some(name)) if name != known.name => {
                 return Err(AddError::Known(known.name.clone()));
             }
-            (Some(known), _) => (known.name.clone(), known.place.at_version_of(place)),
+            (Some(known), _) => (known.name.clone(), known.place.at_version_of(&place)),
             (None, Some(name)) if manifest.source(name).is_some() => {
                 return Err(AddError::NameTaken(name.to_owned()));
             }
@@ -80,14 +80,11 @@ impl TypedSource<'_> {
                 (free_name(&identity, &place, |name| manifest.source(name).is_none()), place)
             }
         };
-        let source = match (source, &place) {
-            (SourceAddress::Git(source), ManifestPlace::Git { reference, .. }) => {
-                SourceAddress::Git(GitSource { reference: reference.clone(), ..source })
-            }
-            (SourceAddress::Oci(source), ManifestPlace::Oci { reference, .. }) => {
-                SourceAddress::Oci(OciSource { reference: reference.clone(), ..source })
-            }
-            (source, _) => source,
+        let reference = place.field("ref").map(str::to_owned);
+        let source = match source {
+            SourceAddress::Git(source) => SourceAddress::Git(GitSource { reference, ..source }),
+            SourceAddress::Oci(source) => SourceAddress::Oci(OciSource { reference, ..source }),
+            SourceAddress::Directory(_) => source,
         };
         Ok(Addition { source, name, place })
     }
@@ -155,25 +152,8 @@ impl ManifestPlace {
     }
 
     /// Returns this entry as it is written, at the version of another one that names a version.
-    fn at_version_of(&self, other: ManifestPlace) -> ManifestPlace {
-        match (self, other) {
-            (
-                ManifestPlace::Git { git, reference, subpath },
-                ManifestPlace::Git { reference: wanted, .. },
-            ) => ManifestPlace::Git {
-                git: git.clone(),
-                reference: wanted.or_else(|| reference.clone()),
-                subpath: subpath.clone(),
-            },
-            (
-                ManifestPlace::Oci { oci, reference },
-                ManifestPlace::Oci { reference: wanted, .. },
-            ) => ManifestPlace::Oci {
-                oci: oci.clone(),
-                reference: wanted.or_else(|| reference.clone()),
-            },
-            (own, _) => own.clone(),
-        }
+    fn at_version_of(&self, other: &ManifestPlace) -> ManifestPlace {
+        other.field("ref").map_or_else(|| self.clone(), |reference| self.at(reference))
     }
 }
 
@@ -250,11 +230,8 @@ fn free_name(identity: &str, place: &ManifestPlace, is_free: impl Fn(&str) -> bo
     if is_free(&longer) {
         return longer;
     }
-    let mut number = 2;
-    while !is_free(&format!("{longer}-{number}")) {
-        number += 1;
-    }
-    format!("{longer}-{number}")
+    let mut numbered = (2..).map(|number| format!("{longer}-{number}"));
+    numbered.find(|name| is_free(name)).unwrap_or(longer)
 }
 
 /// Returns a text with only the characters of a name.

@@ -127,9 +127,7 @@ pub(super) fn stage_new(
             }
             NewFileState::Free => {
                 let (at, mode) = (WriteRoot::Outputs, PermissionSource::Own);
-                let planned =
-                    Planned { at, path, mode, permission, sha256: sha256(bytes), before: None };
-                stage.put(planned, &mut |target| target.write_all(bytes))?;
+                stage.put_bytes(Planned { at, path, mode, permission, before: None }, bytes)?;
             }
         }
     }

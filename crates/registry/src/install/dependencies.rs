@@ -13,7 +13,7 @@ use brief_dialects::dependencies::{
 use brief_dialects::policy::Policy;
 use brief_syntax::project::repository_around;
 use brief_syntax::system::System;
-use brief_syntax::{Diagnostic, Rule, Severity, Source, paths, rules};
+use brief_syntax::{Diagnostic, Severity, Source, paths, rules};
 use serde::Serialize;
 
 use super::state::ProjectState;
@@ -40,15 +40,15 @@ pub struct DependencyReport {
     pub capabilities: ItemCapabilities,
 }
 
-/// The chosen packages of a run.
-pub(super) struct Wanted<'w> {
+/// Chooses the packages of a run.
+pub(super) struct PackageSelector<'w> {
     pub(super) system: &'w dyn System,
     pub(super) project: &'w ProjectPaths,
     pub(super) old: &'w ProjectState,
     pub(super) policy: &'w Policy,
 }
 
-impl Wanted<'_> {
+impl PackageSelector<'_> {
     /// Looks at the packages that the manifest names, and returns what the lock is to record. A package that
     /// is not installed here, or is refused, keeps its old record.
     pub(super) fn choose(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<LockedDependency> {
@@ -60,25 +60,24 @@ impl Wanted<'_> {
         let source = Arc::new(Source::new(path, self.old.manifest_text.as_str()));
         let mut locked: Vec<LockedDependency> = Vec::new();
         for wanted in &manifest.dependencies {
-            let mut report = |rule: Rule, severity, message: String, help: &str| {
-                let mut found =
-                    Diagnostic::new(rule, &source, wanted.span, message).with_help(help);
-                found.severity = severity;
-                diagnostics.push(found);
+            let mut report = |severity, message: String, help: &str| {
+                let rule = rules::project::DEPENDENCY_MISSING;
+                let found = Diagnostic::new(rule, &source, wanted.span, message).with_help(help);
+                diagnostics.push(found.with_severity(severity));
             };
             if self.project.outputs != self.project.config {
                 let help = "move `[dependencies]` to the brief.toml of a project";
                 let message = "a user has no packages, only projects do".to_owned();
-                report(rules::project::DEPENDENCY_MISSING, Severity::Error, message, help);
+                report(Severity::Error, message, help);
                 continue;
             }
             let found = self.find(wanted, &mut report);
             let known = self.old.lock.dependencies.iter();
             let known = known.filter(|known| wanted.name.matches(&known.id));
             let new = match found {
-                Looked::Found(package) => self.accept(&package, diagnostics),
-                Looked::Empty => continue,
-                Looked::Unknown => None,
+                PackageSearch::Found(package) => self.accept(&package, diagnostics),
+                PackageSearch::Empty => continue,
+                PackageSearch::Unknown => None,
             };
             match new {
                 Some(new) => locked.push(new),
@@ -93,15 +92,14 @@ impl Wanted<'_> {
     fn find(
         &self,
         wanted: &WantedDependency,
-        report: &mut dyn FnMut(Rule, Severity, String, &str),
-    ) -> Looked {
+        report: &mut dyn FnMut(Severity, String, &str),
+    ) -> PackageSearch {
         let directory = &self.project.outputs;
         let root = repository_around(self.system, directory).unwrap_or(directory);
         let found = dependencies::find(self.system, root, directory, &wanted.name);
         let name = &wanted.name;
-        let missing = rules::project::DEPENDENCY_MISSING;
-        for note in &found.notes {
-            report(missing, Severity::Warning, note.clone(), "");
+        for note in found.notes {
+            report(Severity::Warning, note, "");
         }
         let ecosystems: BTreeSet<_> =
             found.packages.iter().map(|package| package.id.ecosystem).collect();
@@ -115,28 +113,27 @@ impl Wanted<'_> {
                 .collect();
             let message = format!("several packages are called `{name}`");
             let help = format!("write {}", named.join(" or "));
-            report(missing, Severity::Error, message, &help);
-            return Looked::Unknown;
+            report(Severity::Error, message, &help);
+            return PackageSearch::Unknown;
         }
         let Some(package) = found.packages.into_iter().next() else {
             let message = format!("no package `{name}` is installed");
-            report(missing, Severity::Warning, message, "install it, then run `brief sync` again");
-            return Looked::Unknown;
+            report(Severity::Warning, message, "install it, then run `brief sync` again");
+            return PackageSearch::Unknown;
         };
         if let Some(declared) = &package.declared {
             let place =
                 package.directory.strip_prefix(root).unwrap_or(&package.directory).display();
             let message = format!("the package in {place} calls itself `{declared}`");
             let help = "it is known by its place; make sure that it is the one that you mean";
-            report(missing, Severity::Warning, message, help);
+            report(Severity::Warning, message, help);
         }
         if package.files.is_empty() {
             let message = format!("{} ships no guidance", package.id);
-            let help = "`brief deps` lists the packages that do";
-            report(missing, Severity::Warning, message, help);
-            return Looked::Empty;
+            report(Severity::Warning, message, "`brief deps` lists the packages that do");
+            return PackageSearch::Empty;
         }
-        Looked::Found(Box::new(package))
+        PackageSearch::Found(Box::new(package))
     }
 
     /// Reads what a package ships; `None` if it is refused.
@@ -170,8 +167,7 @@ impl Wanted<'_> {
     }
 }
 
-/// The result of a look for a package.
-enum Looked {
+enum PackageSearch {
     Found(Box<Package>),
     /// It is installed, and ships nothing.
     Empty,
@@ -179,9 +175,7 @@ enum Looked {
     Unknown,
 }
 
-type Key<'k> = (&'static str, &'k str, &'k str);
-
-fn key(locked: &LockedDependency) -> Key<'_> {
+fn key(locked: &LockedDependency) -> (&str, &str, &str) {
     (locked.id.ecosystem.as_str(), &locked.id.name, &locked.from)
 }
 
@@ -193,14 +187,13 @@ pub(super) fn told(before: &Lock, after: &Lock) -> Vec<DependencyReport> {
         if known == Some(locked) {
             continue;
         }
-        let has = |fact: &&String| known.is_some_and(|known| known.capabilities.contains(fact));
-        let added = locked.capabilities.iter().filter(|fact| !has(fact)).cloned().collect();
+        let facts = known.map(|known| known.capabilities.as_slice());
         told.push(DependencyReport {
             id: locked.id.clone(),
             before: known.map(|known| known.id.version.clone()),
             change: if known.is_some() { ChangeKind::Updated } else { ChangeKind::Created },
             files: locked.files.len(),
-            capabilities: ItemCapabilities { all: locked.capabilities.clone(), added },
+            capabilities: ItemCapabilities::new(&locked.capabilities, facts),
         });
     }
     let is_gone = |known: &&LockedDependency| {
@@ -211,7 +204,7 @@ pub(super) fn told(before: &Lock, after: &Lock) -> Vec<DependencyReport> {
         before: Some(known.id.version.clone()),
         change: ChangeKind::Removed,
         files: known.files.len(),
-        capabilities: ItemCapabilities { all: Vec::new(), added: Vec::new() },
+        capabilities: ItemCapabilities::new(&[], None),
     }));
     told
 }

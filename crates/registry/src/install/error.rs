@@ -170,6 +170,14 @@ pub enum InstallError {
     HalfWritten(io::Error),
 }
 
+impl InstallError {
+    /// Returns a function that adds the name of a source to the error of fetching it.
+    pub(super) fn fetch(name: &str) -> impl FnOnce(FetchError) -> InstallError + use<> {
+        let name = name.to_owned();
+        |error| InstallError::Fetch { name, error: Box::new(error) }
+    }
+}
+
 /// A wanted item or bundle that cannot be resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -253,8 +261,8 @@ impl Unresolved {
                 Some("add the source that has it, or ask the authors of the bundle".to_owned())
             }
             Unresolved::Conflict { item, .. } => Some(format!(
-                "take it from the list of one of them, or leave it out of all that it has: `exclude = [\"{}/{}\"]`",
-                item.kind, item.name
+                "take it from the list of one of them, or leave it out of all that it has: `exclude = [\"{}\"]`",
+                item.full_name()
             )),
             Unresolved::Client { known, .. } => {
                 Some(format!("known clients: {}", known.join(", ")))

@@ -24,6 +24,15 @@ pub struct ItemCapabilities {
     pub added: Vec<String>,
 }
 
+impl ItemCapabilities {
+    /// Compares the capabilities with those before, if there were some.
+    pub(super) fn new(all: &[String], before: Option<&[String]>) -> ItemCapabilities {
+        let before = before.unwrap_or_default();
+        let added = all.iter().filter(|fact| !before.contains(fact)).cloned().collect();
+        ItemCapabilities { all: all.to_vec(), added }
+    }
+}
+
 /// Derives the capabilities of an item from all of its files.
 pub(super) fn inventory(item: &PortableItem, item_files: &ItemFiles) -> Vec<CapabilityFinding> {
     let mut inventory = Inventory::of(item.kind().as_str());
@@ -55,22 +64,16 @@ pub(super) fn refused(
     }
     let blocking = findings.iter().filter(|found| found.capability.blocks());
     let help = format!("look at it; `--accept {sha256}` installs exactly this content");
-    blocking
-        .map(|found| {
-            let mut diagnostic = found.diagnostic().with_help(&help);
-            diagnostic.severity = Severity::Error;
-            diagnostic
-        })
-        .collect()
+    let error = |found: &CapabilityFinding| found.diagnostic().with_severity(Severity::Error);
+    blocking.map(|found| error(found).with_help(&help)).collect()
 }
 
 /// Returns the capabilities of an item that a policy forbids. The user cannot accept those.
 pub(super) fn forbidden(findings: &[CapabilityFinding], policy: &Policy) -> Vec<Diagnostic> {
     let forbidden = findings.iter().filter_map(|found| {
         let decision = policy.capability(found.capability)?;
-        let mut diagnostic = found.diagnostic().with_help(decision.to_string());
-        diagnostic.severity = Severity::Error;
-        Some(diagnostic)
+        let error = found.diagnostic().with_severity(Severity::Error);
+        Some(error.with_help(decision.to_string()))
     });
     forbidden.collect()
 }
@@ -94,22 +97,15 @@ pub(super) fn pass(
 
 /// Returns the capabilities of new and changed items.
 pub(super) fn told(before: &Lock, after: &Lock) -> BTreeMap<ItemId, ItemCapabilities> {
-    let mut told = BTreeMap::new();
-    for (id, item) in &after.items {
+    let changed = after.items.iter().filter_map(|(id, item)| {
         let known = before.items.get(id);
-        if known.is_some_and(|known| known.sha256 == item.sha256 && known.source == item.source) {
-            continue;
-        }
-        let all = item.capabilities.clone();
-        let added = new_facts(known, item);
-        told.insert(id.clone(), ItemCapabilities { all, added });
-    }
-    told
-}
-
-fn new_facts(known: Option<&LockedItem>, item: &LockedItem) -> Vec<String> {
-    let known = known.map(|known| known.capabilities.as_slice()).unwrap_or_default();
-    item.capabilities.iter().filter(|fact| !known.contains(fact)).cloned().collect()
+        let is_same =
+            |known: &LockedItem| known.sha256 == item.sha256 && known.source == item.source;
+        let facts = known.map(|known| known.capabilities.as_slice());
+        let told = || ItemCapabilities::new(&item.capabilities, facts);
+        (!known.is_some_and(is_same)).then(|| (id.clone(), told()))
+    });
+    changed.collect()
 }
 
 /// Returns a sentence for each item whose list in the lock was forged: the content is the same, and the list

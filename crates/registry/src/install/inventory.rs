@@ -10,7 +10,7 @@ use super::ProjectPaths;
 use super::open::{read_items, source_of};
 use crate::cache::{Cache, Network};
 use crate::lock::Lock;
-use crate::manifest::{Manifest, ManifestPlace, WantedSource};
+use crate::manifest::{Manifest, WantedSource};
 use crate::remote::RemoteSource;
 
 /// The sources of a project, read without the network.
@@ -49,13 +49,11 @@ fn read_one(
     lock: &Lock,
     clients: &[&str],
 ) -> Result<Registry, String> {
-    let mut is_repository = false;
     let address = source_of(system, project, source).map_err(|error| error.to_string())?;
-    let directory = match (RemoteSource::of(&address), &source.place) {
-        (None, ManifestPlace::Directory(path)) => project.config.join(path),
-        (None, _) => return Err("it is not a repository".to_owned()),
-        (Some(remote), _) => {
-            is_repository = true;
+    let remote = RemoteSource::of(&address);
+    let directory = match remote {
+        Err(path) => project.config.join(path),
+        Ok(remote) => {
             let cache = Cache::of_user(system).ok_or("there is no home directory")?;
             let locked = lock.sources.get(&source.name).filter(|one| one.place == source.place);
             let commit = locked.and_then(|locked| locked.commit.as_deref());
@@ -67,5 +65,5 @@ fn read_one(
     let root = Root::open(system, &directory).map_err(|error| {
         format!("`{}` cannot be opened: {}", directory.display(), words(&error))
     })?;
-    Ok(read_items(system, &root, clients, is_repository, &project.outputs))
+    Ok(read_items(system, &root, clients, remote.is_ok(), &project.outputs))
 }

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_dialects::portable::{Bundle, ItemId, PassedOver, PortableItem, Registry};
+use brief_dialects::portable::{Bundle, ItemId, OutsidePlugin, PassedOver, PortableItem, Registry};
 use brief_syntax::hash::sha256;
 use brief_syntax::system::{System, cache_directory};
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
@@ -18,7 +18,7 @@ use crate::cache::{Event, Network};
 use crate::source::SourceAddress;
 
 /// The version of kept lists: a change of what is found is a new one.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The items and bundles of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -28,12 +28,13 @@ pub struct SourceListing {
     /// The bundles, sorted by name.
     pub bundles: Vec<ListedBundle>,
     /// Plugins of its marketplaces that are somewhere else.
-    pub outside: Vec<ListedPlugin>,
+    pub outside: Vec<OutsidePlugin>,
     /// Files that lie where items lie and are none.
     pub left_out: Vec<ListedFile>,
     /// The problems of its manifests: the file below the source, and the message.
     problems: Vec<(String, String)>,
-    elsewhere: Vec<(String, Vec<String>)>,
+    /// Skills in directories of clients that are not its items.
+    pub elsewhere: Vec<Elsewhere>,
 }
 
 /// An item of a source.
@@ -74,17 +75,6 @@ pub struct ListedBundle {
     pub capabilities: Vec<String>,
 }
 
-/// A plugin that is not in the source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ListedPlugin {
-    /// Its name.
-    pub name: String,
-    /// Its place, as the marketplace gives it.
-    pub place: String,
-    /// The address that `brief add` takes, if it has one.
-    pub address: Option<String>,
-}
-
 /// A file that was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedFile {
@@ -104,20 +94,13 @@ impl SourceListing {
             let path = path.strip_prefix(&registry.root).unwrap_or(path);
             (path.to_string_lossy().into_owned(), found.message.clone())
         });
-        let outside = registry.outside.iter().cloned();
         SourceListing {
             items: registry.items.iter().map(item).collect(),
             bundles: registry.bundles.iter().map(bundle).collect(),
-            outside: outside
-                .map(|plugin| ListedPlugin {
-                    name: plugin.name,
-                    place: plugin.place,
-                    address: plugin.address,
-                })
-                .collect(),
+            outside: registry.outside.clone(),
             left_out: registry.left_out.iter().map(file).collect(),
             problems: problems.collect(),
-            elsewhere: elsewhere.into_iter().map(|found| (found.directory, found.skills)).collect(),
+            elsewhere,
         }
     }
 
@@ -131,16 +114,6 @@ impl SourceListing {
         });
         problems.collect()
     }
-
-    /// Returns the skills in directories of clients that are not its items.
-    pub fn elsewhere(&self) -> Vec<Elsewhere> {
-        let found = self.elsewhere.iter().cloned();
-        found.map(|(directory, skills)| Elsewhere { directory, skills }).collect()
-    }
-}
-
-fn full_name(id: &ItemId) -> String {
-    format!("{}/{}", id.kind, id.name)
 }
 
 fn item(item: &PortableItem) -> ListedItem {
@@ -161,7 +134,7 @@ fn bundle(bundle: &Bundle) -> ListedBundle {
         name: bundle.name().to_owned(),
         description: bundle.description().map(str::to_owned),
         version: bundle.version().map(str::to_owned),
-        items: bundle.items().map(full_name).collect(),
+        items: bundle.items().map(ItemId::full_name).collect(),
         requires: bundle.requires().iter().map(|other| other.name.clone()).collect(),
         plugin: plugin.map(|plugin| plugin.directory.clone()),
         capabilities: plugin.map(|plugin| plugin.capabilities.clone()).unwrap_or_default(),

@@ -40,7 +40,7 @@ use brief_syntax::{Diagnostic, Severity, Source};
 use crate::cache::Network;
 use crate::manifest::{ManifestEdit, ManifestPlace};
 use crate::outputs::record;
-use crate::outputs::{Change, ChangeKind, Difference, Durability};
+use crate::outputs::{Change, ChangeKind, Difference, Durability, errors};
 
 pub use addition::{AddError, Addition, TypedSource};
 pub use create::{NewFile, NewFileState, NewSource, create, look};
@@ -49,9 +49,7 @@ pub use error::{InstallError, Unresolved};
 pub use finish::{Finished, finish};
 pub use gate::ItemCapabilities;
 pub use inventory::SourceInventory;
-pub use listing::{
-    ListedBundle, ListedFile, ListedItem, ListedPlugin, ListedSource, SourceListing, list_source,
-};
+pub use listing::{ListedBundle, ListedFile, ListedItem, ListedSource, SourceListing, list_source};
 pub use newest::{Newest, newest};
 pub(crate) use open::read_items;
 pub use open::{Elsewhere, Found, SourceRoot, look_into, open_source, source_of};
@@ -61,7 +59,7 @@ pub use select::{ChooseError, choose};
 pub use status::{Drift, InstallStatus, status};
 
 /// An installation to run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct InstallRequest<'r> {
     /// Edits of the manifest, which come first.
     pub edits: &'r [ManifestEdit],
@@ -100,24 +98,7 @@ pub struct InstallRequest<'r> {
 impl<'r> InstallRequest<'r> {
     /// Creates a request that installs what the manifest names, for these clients.
     pub fn new(clients: &'r [String]) -> InstallRequest<'r> {
-        InstallRequest {
-            edits: &[],
-            refresh: Refresh::None,
-            commits: BTreeMap::new(),
-            found: None,
-            new: None,
-            mode: InstallMode::Write,
-            durability: Durability::Lasting,
-            locking: Locking::Follow,
-            network: Network::Online,
-            clients,
-            adopt: BTreeSet::new(),
-            force: BTreeSet::new(),
-            accept: BTreeSet::new(),
-            accept_signers: BTreeSet::new(),
-            extent: Extent::Manifest,
-            new_clients: &[],
-        }
+        InstallRequest { clients, ..InstallRequest::default() }
     }
 }
 
@@ -144,9 +125,10 @@ impl Refresh {
 }
 
 /// The mode of an installation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum InstallMode {
     /// Brings the project up to date.
+    #[default]
     Write,
     /// Reports the changes and writes nothing.
     Check,
@@ -155,18 +137,20 @@ pub enum InstallMode {
 }
 
 /// The treatment of the lock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Locking {
     /// The lock follows the manifest.
+    #[default]
     Follow,
     /// The result has to equal the lock.
     Frozen,
 }
 
 /// The items to install.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Extent {
     /// The items that the manifest names.
+    #[default]
     Manifest,
     /// No items: all outputs are removed, and the lock stays.
     Nothing,
@@ -219,7 +203,7 @@ impl InstallReport {
 
     /// Returns whether a step failed.
     pub fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+        errors(&self.diagnostics).next().is_some()
     }
 
     /// Turns all errors into notes, for a run whose own task succeeded: the failures concern other items.

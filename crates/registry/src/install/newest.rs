@@ -48,23 +48,21 @@ pub fn newest(
     let mut all = Vec::new();
     for wanted in &manifest.sources {
         let source = source_of(system, project, wanted)?;
-        let Some(remote) = RemoteSource::of(&source) else { continue };
+        let Ok(remote) = RemoteSource::of(&source) else { continue };
         admit(system, &policy, &wanted.name, &source, &project.config)?;
         let locked = lock.sources.get(&wanted.name).and_then(|locked| locked.commit.clone());
         let name = wanted.name.clone();
         let reference = remote.reference().map(str::to_owned);
-        all.push(match remote.latest(&cache) {
-            Ok(latest) => {
-                let tag = reference.as_deref().and_then(|text| newer_tag(text, &latest.tags));
-                let newer_tag = tag.map(str::to_owned);
-                let commit = Some(latest.commit);
-                Newest { name, reference, locked, commit, newer_tag, error: None }
-            }
-            Err(error) => {
-                let error = Some(error.to_string());
-                Newest { name, reference, locked, commit: None, newer_tag: None, error }
-            }
-        });
+        let (latest, error) = match remote.latest(&cache) {
+            Ok(latest) => (Some(latest), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let newer_tag = latest
+            .as_ref()
+            .zip(reference.as_ref())
+            .and_then(|(latest, reference)| newer_tag(reference, &latest.tags).map(str::to_owned));
+        let commit = latest.map(|latest| latest.commit);
+        all.push(Newest { name, reference, locked, commit, newer_tag, error });
     }
     Ok(all)
 }

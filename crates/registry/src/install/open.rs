@@ -8,7 +8,9 @@ use brief_dialects::portable::{self, Bundle, ClientDirectories, ItemKind, Regist
 use brief_profiles::OwnClients;
 use brief_syntax::system::{Dir, FileKind, System};
 use brief_syntax::walk::Ignored;
-use brief_syntax::{Diagnostic, Root, Severity, Source as Text, limits};
+use brief_syntax::{Diagnostic, Root, Source as Text, limits};
+
+use serde::{Deserialize, Serialize};
 
 use super::vouch::{Pinned, Vouching};
 use super::{InstallError, InstallRequest, ProjectPaths};
@@ -16,6 +18,7 @@ use crate::cache::{Cache, Checkout, Event, Network};
 use crate::lock::{Lock, LockedSource};
 use crate::manifest::{ManifestPlace, Wanted, WantedSource};
 use crate::oci::OciSource;
+use crate::outputs::errors;
 use crate::remote::RemoteSource;
 use crate::source::{GitSource, SourceAddress, SourceError};
 
@@ -51,7 +54,7 @@ pub struct Found {
 }
 
 /// Skills in the directory of a client, such as `.claude/skills`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Elsewhere {
     /// The directory below the source, with `/`.
     pub directory: String,
@@ -62,9 +65,8 @@ pub struct Elsewhere {
 impl Found {
     /// Returns the errors that make items unusable. Files of a repository are shown under the name `name`.
     pub fn errors(&self, name: &str) -> Vec<Diagnostic> {
-        let errors = self.registry.all_diagnostics();
-        let errors = errors.filter(|found| found.severity == Severity::Error);
-        let mut errors: Vec<Diagnostic> = errors.cloned().collect();
+        let mut errors: Vec<Diagnostic> =
+            errors(self.registry.all_diagnostics()).cloned().collect();
         if self.commit.is_some() {
             name_places(name, self.root.path(), &mut errors);
         }
@@ -183,19 +185,15 @@ pub fn open_source(
 ) -> Result<SourceRoot, InstallError> {
     let name = source.to_string();
     admit(system, &Policy::load(system)?, &name, source, base)?;
-    let (directory, commit, notes) = match (source, RemoteSource::of(source)) {
-        (SourceAddress::Directory(path), _) => (base.join(path), None, Vec::new()),
-        (_, None) => unreachable!("only a directory has no versions"),
-        (_, Some(remote)) => {
+    let (directory, commit, notes) = match RemoteSource::of(source) {
+        Err(path) => (base.join(path), None, Vec::new()),
+        Ok(remote) => {
             let cache = cache(system)?.observed(observer);
             let checkout = match commit {
                 Some(commit) => remote.checkout_commit(&cache, commit, network),
                 None => remote.checkout(&cache, network),
             };
-            let checkout = checkout.map_err(|error| InstallError::Fetch {
-                name: name.clone(),
-                error: Box::new(error),
-            })?;
+            let checkout = checkout.map_err(InstallError::fetch(&name))?;
             (checkout.directory, Some(checkout.commit), checkout.notes)
         }
     };
@@ -297,15 +295,12 @@ impl Opener<'_> {
         let source = source_of(self.system, self.project, wanted)?;
         admit(self.system, self.policy, &wanted.name, &source, &self.project.config)?;
         let mut pinned = Pinned::default();
-        let (directory, commit, is_locked, notes) = match (&source, RemoteSource::of(&source)) {
-            (SourceAddress::Directory(path), _) => {
-                (self.project.config.join(path), None, false, Vec::new())
-            }
-            (_, None) => unreachable!("only a directory has no versions"),
-            (_, Some(remote)) => {
+        let (directory, commit, is_locked, notes) = match RemoteSource::of(&source) {
+            Err(path) => (self.project.config.join(path), None, false, Vec::new()),
+            Ok(remote) => {
                 let locked = self.lock.sources.get(&wanted.name);
                 let (mut checkout, is_locked) = self.checkout(wanted, &remote, locked)?;
-                if let SourceAddress::Oci(oci) = &source {
+                if let RemoteSource::Oci(oci) = remote {
                     let cache = cache(self.system)?.observed(self.observer);
                     let vouching = Vouching {
                         name: &wanted.name,
@@ -340,66 +335,19 @@ impl Opener<'_> {
     ) -> Result<(Checkout, bool), InstallError> {
         let cache = cache(self.system)?.observed(self.observer);
         let network = self.request.network;
-        let failed =
-            |error| InstallError::Fetch { name: wanted.name.clone(), error: Box::new(error) };
-        if let Some(commit) = self.request.commits.get(&wanted.name) {
-            let checkout = source.checkout_commit(&cache, commit, network).map_err(failed)?;
-            return Ok((checkout, false));
-        }
-        if self.request.refresh.has(&wanted.name) {
+        let locked = locked.filter(|locked| locked.place == wanted.place);
+        let locked = locked.and_then(|locked| locked.commit.as_deref());
+        let (checkout, is_locked) = match (self.request.commits.get(&wanted.name), locked) {
+            (Some(commit), _) => (source.checkout_commit(&cache, commit, network), false),
             // The commit in the cache may be older than the locked one.
-            let checkout = source.checkout_newest(&cache, network);
-            return Ok((checkout.map_err(failed)?, false));
-        }
-        let commit = locked.filter(|locked| locked.place == wanted.place);
-        match commit.and_then(|locked| locked.commit.as_deref()) {
-            Some(commit) => {
-                let checkout = source.checkout_commit(&cache, commit, network).map_err(failed)?;
-                Ok((checkout, true))
+            _ if self.request.refresh.has(&wanted.name) => {
+                (source.checkout_newest(&cache, network), false)
             }
-            None => Ok((source.checkout(&cache, network).map_err(failed)?, false)),
-        }
+            (None, Some(commit)) => (source.checkout_commit(&cache, commit, network), true),
+            (None, None) => (source.checkout(&cache, network), false),
+        };
+        Ok((checkout.map_err(InstallError::fetch(&wanted.name))?, is_locked))
     }
-}
-
-/// Parses the address of a repository from the manifest.
-fn git_source(
-    system: &dyn System,
-    project: &ProjectPaths,
-    wanted: &WantedSource,
-) -> Result<GitSource, InstallError> {
-    let ManifestPlace::Git { git, reference, subpath } = &wanted.place else {
-        unreachable!("only repositories come here")
-    };
-    let failed = |error| InstallError::Source { name: wanted.name.clone(), error };
-    let parse =
-        |text: &str| SourceAddress::parse_added(text, &project.config, system).map_err(failed);
-    let source = match parse(git)? {
-        SourceAddress::Git(source) => source,
-        SourceAddress::Oci(source) => {
-            let given = source.to_string();
-            let reason = "it is an artefact; write `oci` instead of `git`";
-            return Err(failed(SourceError::Oci { given, reason }));
-        }
-        // The manifest says that it is a repository, even if a directory of that name exists.
-        SourceAddress::Directory(_) => {
-            let is_path = git.starts_with(['.', '/', '~', '\\']);
-            let forced = if is_path { format!("git::{git}") } else { format!("github:{git}") };
-            match parse(&forced)? {
-                SourceAddress::Git(source) => source,
-                other => {
-                    let path = PathBuf::from(other.to_string());
-                    let error = std::io::ErrorKind::NotADirectory.into();
-                    return Err(InstallError::Directory { name: wanted.name.clone(), path, error });
-                }
-            }
-        }
-    };
-    Ok(GitSource {
-        url: source.url,
-        reference: reference.clone().or(source.reference),
-        subpath: subpath.clone().or(source.subpath),
-    })
 }
 
 /// Returns the source that an entry of the manifest names.
@@ -408,17 +356,31 @@ pub fn source_of(
     project: &ProjectPaths,
     wanted: &WantedSource,
 ) -> Result<SourceAddress, InstallError> {
-    match &wanted.place {
-        ManifestPlace::Directory(path) => Ok(SourceAddress::Directory(PathBuf::from(path))),
-        ManifestPlace::Git { .. } => git_source(system, project, wanted).map(SourceAddress::Git),
+    let failed = |error| InstallError::Source { name: wanted.name.clone(), error };
+    let parse =
+        |text: &str| SourceAddress::parse_added(text, &project.config, system).map_err(failed);
+    let (git, reference, subpath) = match &wanted.place {
+        ManifestPlace::Directory(path) => return Ok(SourceAddress::Directory(PathBuf::from(path))),
         ManifestPlace::Oci { oci, reference } => {
-            let failed = |error| InstallError::Source { name: wanted.name.clone(), error };
-            let source = OciSource::parse(oci, &project.config).map_err(failed)?;
-            let source = match reference {
-                Some(reference) => source.at(reference).map_err(failed)?,
-                None => source,
-            };
-            Ok(SourceAddress::Oci(source))
+            let source = OciSource::parse_at(oci, reference.as_deref(), &project.config);
+            return source.map(SourceAddress::Oci).map_err(failed);
         }
+        ManifestPlace::Git { git, reference, subpath } => (git, reference, subpath),
+    };
+    let mut source = parse(git)?;
+    // The manifest says that it is a repository, even if a directory of that name exists.
+    if let SourceAddress::Directory(_) = source {
+        let is_path = git.starts_with(['.', '/', '~', '\\']);
+        let forced = if is_path { format!("git::{git}") } else { format!("github:{git}") };
+        source = parse(&forced)?;
     }
+    let SourceAddress::Git(source) = source else {
+        let reason = "it is an artefact; write `oci` instead of `git`";
+        return Err(failed(SourceError::Oci { given: source.to_string(), reason }));
+    };
+    Ok(SourceAddress::Git(GitSource {
+        url: source.url,
+        reference: reference.clone().or(source.reference),
+        subpath: subpath.clone().or(source.subpath),
+    }))
 }

@@ -85,7 +85,6 @@ pub(super) fn put(
         DiskState::Missing => None,
         DiskState::InTheWay(what) => return Err(io::Error::other(format!("`{path}` {what}"))),
     };
-    let (mode, permission, sha256) = (PermissionSource::Kept, Permission::Data, sha256(bytes));
-    let file = Planned { at, path, mode, permission, sha256, before };
-    stage.put(file, &mut |target| target.write_all(bytes))
+    let (mode, permission) = (PermissionSource::Kept, Permission::Data);
+    stage.put_bytes(Planned { at, path, mode, permission, before }, bytes)
 }

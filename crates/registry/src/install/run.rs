@@ -4,15 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
 use brief_dialects::capability;
 use brief_dialects::policy;
 use brief_dialects::portable::output::Compiler;
-use brief_dialects::portable::{ItemId, PortableItem, has_own_copy};
+use brief_dialects::portable::{PortableItem, has_own_copy};
 use brief_syntax::limits;
 use brief_syntax::system::{Permission, ReadError, System};
-use brief_syntax::{Diagnostic, Rule, Severity, Source, Span};
 
 use super::create::stage_new;
 use super::finish::{failed, finish_in, lock, open_disks, open_own};
@@ -25,15 +23,15 @@ use super::{
     SourceReport, Unresolved, dependencies, derived, frozen, gate, shared,
 };
 use crate::cache::Event;
-use crate::lock::{Lock, LockedFile, LockedItem, LockedSource};
+use crate::lock::{Lock, LockedItem, LockedSource};
 use crate::manifest::ManifestEdit;
 use crate::outputs::backup;
 use crate::outputs::disk::Disk;
 use crate::outputs::item::{self, ItemFiles};
-use crate::outputs::plan::{self, Advice, Backup, Chosen, ConflictPolicy, ItemToWrite, Plan};
-use crate::outputs::record::{FileRecord, OutputRecord};
+use crate::outputs::plan::{Advice, Backup, Chosen, ConflictPolicy, ItemToWrite, Plan};
+use crate::outputs::record::OutputRecord;
 use crate::outputs::stage::{self, CommitError, Disks, Stage};
-use crate::outputs::{Change, ChangeKind};
+use crate::outputs::{Change, ChangeKind, errors};
 
 /// The record of the files that this machine has written.
 pub(super) const RECORD: &str = "installed.json";
@@ -252,13 +250,13 @@ impl Run<'_> {
         disks: &mut Disks<'_>,
     ) -> Result<Lock, InstallError> {
         let mut lock = Lock::default();
-        let wanted = dependencies::Wanted {
+        let packages = dependencies::PackageSelector {
             system: self.system,
             project: self.project,
             old,
             policy: self.forbidding,
         };
-        lock.dependencies = wanted.choose(&mut plan.diagnostics);
+        lock.dependencies = packages.choose(&mut plan.diagnostics);
         for (number, source) in sources.iter().enumerate() {
             let bundles = selection.bundles.iter().filter(|(place, _)| *place == number);
             let bundles = bundles.map(|(_, name)| {
@@ -287,11 +285,9 @@ impl Run<'_> {
         for (number, id) in &selection.refused {
             let source = &sources[*number];
             if let Some(item) = source.registry.item(id) {
-                let errors = item.diagnostics().iter();
-                let errors = errors.filter(|found| found.severity == Severity::Error);
-                plan.diagnostics.extend(errors.cloned());
+                plan.diagnostics.extend(errors(item.diagnostics()).cloned());
             }
-            plan.fail(&plan::key(id));
+            plan.fail(&id.full_name());
             lock.items.extend(old.lock.items.get(id).map(|known| (id.clone(), known.clone())));
         }
         let is_read = report_unread(sources, plan);
@@ -300,7 +296,7 @@ impl Run<'_> {
         } else {
             plan.leave_all();
             for (id, known) in &old.lock.items {
-                if plan.after.items.contains_key(&plan::key(id)) {
+                if plan.after.items.contains_key(&id.full_name()) {
                     lock.items.entry(id.clone()).or_insert_with(|| known.clone());
                 }
             }
@@ -308,12 +304,8 @@ impl Run<'_> {
             lock.items.retain(|_, item| lock.sources.contains_key(&item.source));
         }
         for (id, item) in &mut lock.items {
-            if let Some(files) = plan.made.get(&plan::key(id)) {
-                let file = |(path, file): (&String, &FileRecord)| {
-                    let (sha256, program) = (file.sha256.clone(), file.program);
-                    (path.clone(), LockedFile { sha256, program })
-                };
-                item.files = files.iter().map(file).collect();
+            if let Some(files) = plan.made.get(&id.full_name()) {
+                item.files.clone_from(files);
             }
             // If every client has its own copy, the paths are enough.
             let paths: Vec<&str> = item.files.keys().map(String::as_str).collect();
@@ -364,7 +356,7 @@ impl Run<'_> {
         plan: &mut Plan<'_>,
         disks: &mut Disks<'_>,
     ) -> Result<Option<LockedItem>, InstallError> {
-        let key = plan::key(item.id());
+        let key = item.id().full_name();
         let known = old.lock.items.get(item.id());
         let item_files = match ItemFiles::read(self.sources(), &source.root, item) {
             Ok(item_files) => item_files,
@@ -428,7 +420,7 @@ impl Run<'_> {
             bundles: selected.bundles.iter().cloned().collect(),
             clients: clients
                 .into_iter()
-                .filter(|client| item.is_for(client))
+                .filter(|name| item.is_for(name))
                 .map(str::to_owned)
                 .collect(),
             capabilities,
@@ -463,29 +455,20 @@ impl Run<'_> {
         if old.lock.is_old {
             let what = match self.request.mode {
                 InstallMode::Write => "it says now what every item can do",
-                InstallMode::Check | InstallMode::Diff => {
-                    "`brief sync` adds what every item can do"
-                }
+                _ => "`brief sync` adds what every item can do",
             };
             report.notes.push(format!("`brief.lock` is of an older version; {what}"));
         }
         report.notes.extend(gate::forged(&old.lock, lock));
         report.notes.extend(gate::unused(&self.request.accept, lock));
-        let mut tell = |id: &ItemId, kind| {
-            report.items.insert(id.clone(), kind);
-        };
-        for (id, item) in &lock.items {
-            match before.get(id) {
-                None => tell(id, ChangeKind::Created),
-                Some(known) if known.sha256 != item.sha256 || known.source != item.source => {
-                    tell(id, ChangeKind::Updated);
-                }
-                Some(_) => {}
-            }
-        }
-        for id in before.keys().filter(|id| !lock.items.contains_key(id)) {
-            tell(id, ChangeKind::Removed);
-        }
+        // Those are the new and changed items.
+        let changed = report.capabilities.keys().map(|id| match before.get(id) {
+            None => (id.clone(), ChangeKind::Created),
+            Some(_) => (id.clone(), ChangeKind::Updated),
+        });
+        report.items = changed.collect();
+        let removed = before.keys().filter(|id| !lock.items.contains_key(id));
+        report.items.extend(removed.map(|id| (id.clone(), ChangeKind::Removed)));
         report.count = selection.items.len() + selection.refused.len();
         // An empty file is removed, and never created.
         let change = |before: &Option<String>, after: Option<&str>| match (before, after) {
@@ -526,15 +509,7 @@ impl Run<'_> {
 fn report_unread(sources: &[OpenedSource<'_>], plan: &mut Plan<'_>) -> bool {
     let before = plan.diagnostics.len();
     for source in sources.iter().filter(|source| source.wanted.wanted.all) {
-        let unread = source.registry.diagnostics.iter();
-        let unread = unread.filter(|found| found.severity == Severity::Error);
-        plan.diagnostics.extend(unread.cloned());
+        plan.diagnostics.extend(errors(&source.registry.diagnostics).cloned());
     }
     plan.diagnostics.len() == before
-}
-
-/// Creates a warning about a file that belongs to no item.
-pub(super) fn warning(rule: Rule, path: &Path, message: String, help: &str) -> Diagnostic {
-    let source = Arc::new(Source::unread(path));
-    Diagnostic::new(rule, &source, Span::default(), message).with_help(help)
 }

@@ -7,11 +7,12 @@ use brief_dialects::portable::{
     Bundle, ItemId, ItemKind, OutsidePlugin, PortableItem, Registry, slug,
 };
 use brief_syntax::near_miss::{nearest, nearest_few};
-use brief_syntax::{Diagnostic, Rule, Severity, rules};
+use brief_syntax::{Diagnostic, Rule, rules};
 
 use super::Unresolved;
 use super::open::OpenedSource;
 use crate::manifest::Wanted;
+use crate::outputs::errors;
 
 /// The wanted items, resolved.
 #[derive(Default)]
@@ -92,17 +93,18 @@ impl Selector<'_> {
             self.problems.push(Unresolved::Bundle { source_name: source_name(), bundle, near });
             return;
         }
-        let closure = match bundle::resolve_among(registries, number, name) {
-            Ok(closure) => closure,
-            Err(errors) => {
-                let problems = errors
-                    .into_iter()
-                    .map(|error| Unresolved::Closure { source_name: source_name(), error });
-                let problems: Vec<_> = problems.collect();
-                self.problems.extend(problems);
-                return;
-            }
-        };
+        let closure =
+            match bundle::resolve_among(registries, number, name) {
+                Ok(closure) => closure,
+                Err(errors) => {
+                    let source_name = source_name();
+                    self.problems.extend(errors.into_iter().map(|error| Unresolved::Closure {
+                        source_name: source_name.clone(),
+                        error,
+                    }));
+                    return;
+                }
+            };
         for (place, bundle) in closure.bundles {
             if let Some(found) = registries[place].bundle(&bundle)
                 && let Some(problem) = first_error(found.diagnostics(), &RESOLVED)
@@ -169,15 +171,14 @@ const RESOLVED: [Rule; 3] = [
 ];
 
 fn first_error(diagnostics: &[Diagnostic], except: &[Rule]) -> Option<String> {
-    let mut errors = diagnostics.iter().filter(|found| found.severity == Severity::Error);
-    let error = errors.find(|found| !except.contains(&found.rule))?;
+    let error = errors(diagnostics).find(|found| !except.contains(&found.rule))?;
     let name = error.source.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
     Some(format!("{name}:{}: {}", error.position().line, error.message))
 }
 
 fn near_item(registry: &Registry, id: &ItemId) -> Option<String> {
     let same = registry.items.iter().filter(|item| item.answers_to(&id.name));
-    let same: Vec<String> = same.map(full_name).take(SUGGESTED).collect();
+    let same: Vec<String> = same.map(|item| item.id().full_name()).take(SUGGESTED).collect();
     if !same.is_empty() {
         return Some(same.join("` or `"));
     }
@@ -259,18 +260,12 @@ fn near_names(registry: &Registry, said: Option<&str>, name: &str) -> Vec<String
     }
     let fitting = all.iter().filter(|(kind, _)| said.is_none_or(|said| said == *kind));
     let names: Vec<&str> = fitting.map(|(_, own)| *own).collect();
-    let near = nearest_few(name, &names, SUGGESTED);
-    if !near.is_empty() {
-        return near.into_iter().map(str::to_owned).collect();
+    let mut near = nearest_few(name, &names, SUGGESTED);
+    if near.is_empty() {
+        // Authors' names have capitals and blanks.
+        near = nearest_few(&slug(name), &names, SUGGESTED);
     }
-    // Authors' names have capitals and blanks.
-    let near = nearest_few(&slug(name), &names, SUGGESTED);
     near.into_iter().map(str::to_owned).collect()
-}
-
-/// Returns the name of an item with its kind.
-fn full_name(item: &PortableItem) -> String {
-    format!("{}/{}", item.kind(), item.name())
 }
 
 /// The word for bundles beside the kinds of items.
@@ -319,19 +314,13 @@ fn choose_one(
     wanted: &mut Wanted,
 ) -> Result<(), ChooseError> {
     let is_kind = |said: &str| said == BUNDLE || ItemKind::from_name(said).is_some();
+    // A path, or a name with a slash in it, may be that of an item.
+    let is_path = registry.items.iter().any(|item| item.is_foreign() && item.slashed() == text);
     let (said, name) = match text.split_once('/') {
-        // A path, or a name with a slash in it, may be that of an item.
-        Some((said, _))
-            if !is_kind(said.trim_end_matches('s'))
-                || registry
-                    .items
-                    .iter()
-                    .any(|item| item.is_foreign() && item.slashed() == text) =>
-        {
-            (kind, text)
+        Some((said, name)) if is_kind(said.trim_end_matches('s')) && !is_path => {
+            (Some(said.trim_end_matches('s')), name)
         }
-        Some((said, name)) => (Some(said.trim_end_matches('s')), name),
-        None => (kind, text),
+        _ => (kind, text),
     };
     if let (Some(said), Some(kind)) = (said, kind)
         && said != kind
@@ -339,19 +328,15 @@ fn choose_one(
         return Err(ChooseError::Kind { name: text.to_owned(), kind: kind.to_owned() });
     }
     let mut found = Vec::new();
-    for kind in
-        ItemKind::ALL.into_iter().filter(|kind| said.is_none_or(|said| said == kind.as_str()))
-    {
-        let id = ItemId { kind, name: name.to_owned() };
-        match registry.item(&id) {
-            Some(item) => found.push(Some(item.id().clone())),
-            None => {
-                let several = registry.items_named(kind, name).into_iter();
-                found.extend(several.map(|item| Some(item.id().clone())));
-            }
-        }
+    let is_said = |kind: &str| said.is_none_or(|said| said == kind);
+    for kind in ItemKind::ALL.into_iter().filter(|kind| is_said(kind.as_str())) {
+        let items = match registry.item(&ItemId { kind, name: name.to_owned() }) {
+            Some(item) => vec![item],
+            None => registry.items_named(kind, name),
+        };
+        found.extend(items.into_iter().map(|item| Some(item.id().clone())));
     }
-    if said.is_none_or(|said| said == BUNDLE) && registry.bundle(name).is_some() {
+    if is_said(BUNDLE) && registry.bundle(name).is_some() {
         found.push(None);
     }
     match found.as_slice() {
@@ -361,29 +346,25 @@ fn choose_one(
                 return Err(ChooseError::Invalid { item: id.clone(), problem });
             }
             wanted.items.insert(id.clone());
-            Ok(())
         }
         [None] => {
             wanted.bundles.insert(name.to_owned());
-            Ok(())
         }
         [] => {
             if let Some(plugin) = registry.outside.iter().find(|plugin| plugin.name == name) {
                 let OutsidePlugin { name, place, address } = plugin.clone();
                 return Err(ChooseError::Outside { name, place, address });
             }
-            let what = match said {
-                Some(said) => format!("{said} `{name}`"),
-                None => format!("item or bundle `{name}`"),
-            };
-            Err(ChooseError::Missing { what, near: near_names(registry, said, name) })
+            let what = format!("{} `{name}`", said.unwrap_or("item or bundle"));
+            return Err(ChooseError::Missing { what, near: near_names(registry, said, name) });
         }
         several => {
-            let which = several.iter().map(|id| match id {
-                Some(id) => format!("{}/{}", id.kind, id.name),
-                None => format!("{BUNDLE}/{name}"),
-            });
-            Err(ChooseError::Several { name: name.to_owned(), which: which.collect() })
+            let full_name = |id: &Option<ItemId>| {
+                id.as_ref().map_or(format!("{BUNDLE}/{name}"), ItemId::full_name)
+            };
+            let which = several.iter().map(full_name).collect();
+            return Err(ChooseError::Several { name: name.to_owned(), which });
         }
     }
+    Ok(())
 }

@@ -9,7 +9,6 @@ use brief_syntax::hash::sha256;
 use brief_syntax::rules;
 use brief_syntax::system::{FileKind, Permission, ReadError};
 
-use super::run::warning;
 use crate::outputs::Difference;
 use crate::outputs::disk::DiskState;
 use crate::outputs::plan::Plan;
@@ -62,9 +61,7 @@ pub(super) fn plan(
             wanted.insert(path, Vec::new());
         } else {
             let message = "the lock names the file, but no client shares it; it stays as it is";
-            let (place, help) = (plan.path_of(&path), "take out by hand what came from a client");
-            let found = warning(rules::portable::SHARED_FILE, &place, message.to_owned(), help);
-            plan.diagnostics.push(found);
+            warn(plan, &path, message, "take out by hand what came from a client");
         }
     }
     let mut after = BTreeMap::new();
@@ -93,13 +90,7 @@ fn one(
         plan.kept += 1;
         let names: Vec<String> = wanted.iter().map(SharedEntry::name).collect();
         let message = format!("{problem}; it stays as it is, without {}", names.join(", "));
-        let help = "correct it, or write the entry yourself";
-        plan.diagnostics.push(warning(
-            rules::portable::SHARED_FILE,
-            &plan.path_of(path),
-            message,
-            help,
-        ));
+        warn(plan, path, &message, "correct it, or write the entry yourself");
         let mut entries = before.to_vec();
         entries.sort_unstable();
         entries.dedup_by_key(|entry| entry.name());
@@ -133,13 +124,7 @@ fn one(
     for (name, why) in &merged.kept {
         plan.kept += 1;
         let message = format!("`{name}`: {why}; it stays as it is");
-        let help = "remove it; `brief sync --force FILE` replaces it";
-        plan.diagnostics.push(warning(
-            rules::portable::SHARED_FILE,
-            &plan.path_of(path),
-            message,
-            help,
-        ));
+        warn(plan, path, &message, "remove it; `brief sync --force FILE` replaces it");
     }
     if merged.text == text {
         if text.is_some() && !merged.entries.is_empty() {
@@ -162,15 +147,9 @@ fn one(
     if let Some(stage) = &mut plan.stage {
         match (&merged.text, hash) {
             (Some(text), before) => {
-                let file = Planned {
-                    at: WriteRoot::Outputs,
-                    path,
-                    mode: PermissionSource::Kept,
-                    permission: Permission::Data,
-                    sha256: sha256(text.as_bytes()),
-                    before,
-                };
-                stage.put(file, &mut |target| target.write_all(text.as_bytes()))?;
+                let (at, mode) = (WriteRoot::Outputs, PermissionSource::Kept);
+                let file = Planned { at, path, mode, permission: Permission::Data, before };
+                stage.put_bytes(file, text.as_bytes())?;
             }
             (None, Some(hash)) => stage.remove(WriteRoot::Outputs, path, &hash),
             (None, None) => {}
@@ -178,6 +157,10 @@ fn one(
     }
     plan.changes.push(Change { path: path.to_owned(), kind });
     Ok(merged.entries)
+}
+
+fn warn(plan: &mut Plan<'_>, path: &str, message: &str, help: &str) {
+    plan.diagnostics.push(plan.problem(rules::portable::SHARED_FILE, path, message, help));
 }
 
 fn is_block(entry: &SharedEntry) -> bool {

@@ -57,12 +57,8 @@ impl ProjectState {
             Extent::Manifest => Manifest::read(&source).map_err(InstallError::Manifest)?,
             Extent::Nothing => Manifest::default(),
         };
-        let path = project.lock();
-        let lock_before = text(&mut disks.config, &path)?;
-        let lock = match &lock_before {
-            Some(text) => Lock::parse(text).map_err(|error| InstallError::Lock { path, error })?,
-            None => Lock::default(),
-        };
+        let (lock_before, lock) = read_lock(&mut disks.config, project)?.unzip();
+        let lock = lock.unwrap_or_default();
         let record = match disks.own.top() {
             Some(own) => OutputRecord::read(own, RECORD).map_err(|problem| {
                 InstallError::Unreadable { path: project.own.join(RECORD), problem }
@@ -94,20 +90,27 @@ impl ProjectState {
     }
 }
 
+/// Reads the lock, with its text; `None` when there is none. Links are not followed.
+pub(super) fn read_lock(
+    config: &mut Disk<'_>,
+    project: &ProjectPaths,
+) -> Result<Option<(String, Lock)>, InstallError> {
+    let path = project.lock();
+    let Some(text) = text(config, &path)? else { return Ok(None) };
+    let lock = Lock::parse(&text).map_err(|error| InstallError::Lock { path, error })?;
+    Ok(Some((text, lock)))
+}
+
 /// Reads a file of the project that a run may write; links are not followed.
 pub(super) fn text(disk: &mut Disk<'_>, path: &Path) -> Result<Option<String>, InstallError> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let unreadable = |problem| InstallError::Unreadable { path: path.to_owned(), problem };
     match disk.read(name) {
-        Ok(content) => {
-            String::from_utf8(content.bytes).map(Some).map_err(|_| InstallError::Unreadable {
-                path: path.to_owned(),
-                problem: "it is not UTF-8".to_owned(),
-            })
-        }
+        Ok(content) => String::from_utf8(content.bytes)
+            .map(Some)
+            .map_err(|_| unreadable("it is not UTF-8".to_owned())),
         Err(ReadError::Missing) => Ok(None),
-        Err(error) => {
-            Err(InstallError::Unreadable { path: path.to_owned(), problem: error.to_string() })
-        }
+        Err(error) => Err(unreadable(error.to_string())),
     }
 }
 

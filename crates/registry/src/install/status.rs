@@ -1,13 +1,14 @@
 //! The installed items according to the lock and the disk, without their sources.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use brief_syntax::system::{ReadError, System};
+use brief_syntax::system::System;
 
+use super::finish::{open_disks, open_own};
 use super::run::RECORD;
+use super::state::read_lock;
 use super::{InstallError, ProjectPaths};
-use crate::lock::{Lock, LockedFile};
+use crate::lock::{FileRecord, Lock};
 use crate::outputs::disk::{Disk, DiskState};
 use crate::outputs::record::OutputRecord;
 use crate::outputs::stage;
@@ -39,39 +40,23 @@ pub enum Drift {
 
 /// Compares the files on disk with the lock.
 pub fn status(system: &dyn System, project: &ProjectPaths) -> Result<InstallStatus, InstallError> {
-    let open = |path: &Path| {
-        Disk::open(system, path).map_err(|error| InstallError::Io { path: path.to_owned(), error })
-    };
-    let (mut outputs, mut config) = (open(&project.outputs)?, open(&project.config)?);
-    let own = Disk::open_own(system, &project.own)
-        .map_err(|error| InstallError::Io { path: project.own.clone(), error })?;
-    let path = project.lock();
-    let text = match config.read(crate::lock::FILE_NAME) {
-        Ok(content) => Some(String::from_utf8_lossy(&content.bytes).into_owned()),
-        Err(ReadError::Missing) => None,
-        Err(error) => {
-            return Err(InstallError::Unreadable { path, problem: error.to_string() });
-        }
-    };
-    let lock = match text {
-        Some(text) => Some(Lock::parse(&text).map_err(|error| InstallError::Lock { path, error })?),
-        None => None,
-    };
-    let record = own.top().and_then(|own| OutputRecord::read(own, RECORD).ok().flatten());
+    let mut disks = open_disks(system, project, open_own(system, project)?)?;
+    let lock = read_lock(&mut disks.config, project)?.map(|(_, lock)| lock);
+    let record = disks.own.top().and_then(|own| OutputRecord::read(own, RECORD).ok().flatten());
     let mut drift = BTreeMap::new();
     for item in lock.iter().flat_map(|lock| lock.items.values()) {
         for (path, file) in &item.files {
-            if let Some(found) = compare(path, file, record.as_ref(), &mut outputs) {
+            if let Some(found) = compare(path, file, record.as_ref(), &mut disks.outputs) {
                 drift.insert(path.clone(), found);
             }
         }
     }
-    Ok(InstallStatus { lock, drift, is_pending: stage::is_pending(&own) })
+    Ok(InstallStatus { lock, drift, is_pending: stage::is_pending(&disks.own) })
 }
 
 fn compare(
     path: &str,
-    file: &LockedFile,
+    file: &FileRecord,
     record: Option<&OutputRecord>,
     outputs: &mut Disk<'_>,
 ) -> Option<Drift> {

@@ -139,10 +139,7 @@ impl Vouching<'_> {
         // A signature may have come after the files.
         if !is_enough(&signatures) && self.request.network == Network::Online {
             let found = OciSlot::of(cache, self.source).evidence(&checkout.commit);
-            let found = found.map_err(|error| InstallError::Fetch {
-                name: self.name.to_owned(),
-                error: Box::new(error),
-            })?;
+            let found = found.map_err(InstallError::fetch(self.name))?;
             signatures =
                 Signatures::of(&[evidence.clone(), found].concat(), &manifest, &trust, now);
         }
@@ -162,17 +159,11 @@ impl Vouching<'_> {
         let accepted = pinned.find(|signer| self.request.accept_signers.contains(signer));
         let signer = match before {
             Some(before) if signatures.by(before) => Some(before.to_owned()),
-            Some(before) => match accepted {
-                Some(accepted) => Some(accepted),
-                None => {
-                    let (name, before) = (self.name.to_owned(), before.to_owned());
-                    return Err(InstallError::Signer {
-                        name,
-                        before,
-                        found: signatures.in_words(),
-                    });
-                }
-            },
+            Some(before) => Some(accepted.ok_or_else(|| InstallError::Signer {
+                name: self.name.to_owned(),
+                before: before.to_owned(),
+                found: signatures.in_words(),
+            })?),
             None => accepted.or_else(|| chosen.map(|one| one.signer.pinned().to_string())),
         };
         let created = checkout.provenance.created.clone();
@@ -226,10 +217,5 @@ impl Vouching<'_> {
 
 /// Returns whether two addresses name one repository, at any tag or digest.
 fn is_same_place(one: &ManifestPlace, other: &ManifestPlace) -> bool {
-    match (one, other) {
-        (ManifestPlace::Oci { oci: one, .. }, ManifestPlace::Oci { oci: other, .. }) => {
-            one == other
-        }
-        _ => false,
-    }
+    one.field("oci").is_some_and(|oci| other.field("oci") == Some(oci))
 }

@@ -24,7 +24,7 @@ fn sample() -> Lock {
         reference: Some("v1".to_owned()),
         subpath: None,
     };
-    let file = |letter, program| LockedFile { sha256: sha(letter), program };
+    let file = |letter, program| FileRecord { sha256: sha(letter), program };
     let item = LockedItem {
         source: "guidance".to_owned(),
         path: "skills/a".to_owned(),

@@ -97,24 +97,18 @@ impl ManifestEdit {
     /// Returns the full name of the removed thing: `source/NAME`, `bundle/NAME` or `KIND/NAME`.
     pub fn removed(&self) -> Option<String> {
         match self {
-            ManifestEdit::Want { .. }
-            | ManifestEdit::Accept { .. }
-            | ManifestEdit::Server { .. }
-            | ManifestEdit::FoundClients { .. }
-            | ManifestEdit::FirstClients { .. } => None,
             ManifestEdit::DropItem { item, .. } | ManifestEdit::Exclude { item, .. } => {
-                Some(format!("{}/{}", item.kind, item.name))
+                Some(item.full_name())
             }
             ManifestEdit::DropBundle { bundle, .. } => Some(format!("bundle/{bundle}")),
             ManifestEdit::DropSource { source } => Some(format!("source/{source}")),
+            _ => None,
         }
     }
 
     /// Applies edits to the text of a manifest, in order.
     pub fn apply(text: &str, edits: &[ManifestEdit]) -> Result<String, EditError> {
-        let mut document: DocumentMut = text
-            .parse()
-            .map_err(|error: toml_edit::TomlError| EditError::Syntax(one_line(error.message())))?;
+        let mut document = parse(text)?;
         // The comments of a file without entries go before the first entry.
         let beginning = if document.is_empty() { text.trim_end() } else { "" };
         if !beginning.is_empty() {
@@ -152,7 +146,7 @@ impl ManifestEdit {
             }
             ManifestEdit::Exclude { source, item } => {
                 let table = source_table(document, source)?;
-                add_to(table, "exclude", &format!("{}/{}", item.kind, item.name))?;
+                add_to(table, "exclude", &item.full_name())?;
             }
             ManifestEdit::DropBundle { source, bundle } => {
                 let Some(table) = existing(document, source) else { return Ok(()) };
@@ -160,27 +154,19 @@ impl ManifestEdit {
                 drop_if_empty(document, source);
             }
             ManifestEdit::DropSource { source } => drop_source(document, source),
-            ManifestEdit::Accept { sha256 } => add_to(install_table(document)?, "accept", sha256)?,
-            ManifestEdit::Server { name, declaration } => {
-                let table: DocumentMut =
-                    declaration.parse().map_err(|error: toml_edit::TomlError| {
-                        EditError::Syntax(one_line(error.message()))
-                    })?;
-                let servers = section(document, "mcp")?;
-                if servers.get(name).is_none() {
-                    servers.insert(name, Item::Table(table.as_table().clone()));
-                }
+            ManifestEdit::Accept { sha256 } => {
+                add_to(section(document, "install", Table::new())?, "accept", sha256)?;
             }
-            ManifestEdit::FoundClients { .. } | ManifestEdit::FirstClients { .. }
-                if document.contains_key("sources") =>
-            {
-                return Err(EditError::Outrun);
+            ManifestEdit::Server { name, declaration } => {
+                let declared = parse(declaration)?;
+                let servers = table_of_tables(document, "mcp")?;
+                servers.entry(name).or_insert_with(|| Item::Table(declared.as_table().clone()));
             }
             ManifestEdit::FoundClients { clients, signs } => {
-                found_clients(document, clients, &format!("{FOUND}{}", signs.join(", ")))?;
+                set_clients(document, clients, FOUND, signs)?;
             }
             ManifestEdit::FirstClients { clients, signs } => {
-                found_clients(document, clients, &format!("{FIRST}{}", signs.join(", ")))?;
+                set_clients(document, clients, FIRST, signs)?;
             }
         }
         Ok(())
@@ -193,7 +179,7 @@ fn source_table<'d>(
     name: &str,
 ) -> Result<&'d mut dyn TableLike, EditError> {
     let is_inline = document.get("sources").is_some_and(Item::is_inline_table);
-    let sources = section(document, "sources")?;
+    let sources = table_of_tables(document, "sources")?;
     let source = sources.entry(name).or_insert_with(|| {
         if is_inline {
             return value(toml_edit::InlineTable::new());
@@ -203,16 +189,23 @@ fn source_table<'d>(
     source.as_table_like_mut().ok_or_else(|| EditError::Shape(format!("sources.{name}")))
 }
 
-/// Returns a table of tables. Appends it to the file if there is none.
-fn section<'d>(
+/// Returns a table of tables, which has no header of its own. Appends it to the file if there is none.
+fn table_of_tables<'d>(
     document: &'d mut DocumentMut,
     name: &str,
 ) -> Result<&'d mut dyn TableLike, EditError> {
-    let section = document.entry(name).or_insert_with(|| {
-        let mut table = Table::new();
-        table.set_implicit(true);
-        Item::Table(table)
-    });
+    let mut table = Table::new();
+    table.set_implicit(true);
+    section(document, name, table)
+}
+
+/// Returns a section of the file. Appends `new` to the file if there is none.
+fn section<'d>(
+    document: &'d mut DocumentMut,
+    name: &str,
+    new: Table,
+) -> Result<&'d mut dyn TableLike, EditError> {
+    let section = document.entry(name).or_insert(Item::Table(new));
     section.as_table_like_mut().ok_or_else(|| EditError::Shape(name.to_owned()))
 }
 
@@ -226,21 +219,19 @@ const FOUND: &str = " # found: ";
 /// The comment after clients that a new project was set up for.
 const FIRST: &str = " # init found: ";
 
-fn install_table(document: &mut DocumentMut) -> Result<&mut dyn TableLike, EditError> {
-    let install = document.entry("install").or_insert_with(|| Item::Table(Table::new()));
-    let install = install.as_table_like_mut();
-    install.ok_or_else(|| EditError::Shape("install".to_owned()))
-}
-
-fn found_clients(
+fn set_clients(
     document: &mut DocumentMut,
     clients: &[String],
     comment: &str,
+    signs: &[String],
 ) -> Result<(), EditError> {
-    let install = install_table(document)?;
+    if document.contains_key("sources") {
+        return Err(EditError::Outrun);
+    }
+    let install = section(document, "install", Table::new())?;
     if install.get("clients").is_none() {
         let mut list = Value::from(clients.iter().collect::<Array>());
-        list.decor_mut().set_suffix(comment);
+        list.decor_mut().set_suffix(format!("{comment}{}", signs.join(", ")));
         install.insert("clients", Item::Value(list));
     }
     Ok(())
@@ -287,43 +278,20 @@ fn drop_if_empty(document: &mut DocumentMut, name: &str) {
 /// Returns whether a source has another address; another version is the same source.
 fn is_elsewhere(table: &dyn TableLike, place: &ManifestPlace) -> bool {
     let text = |key: &str| table.get(key).and_then(Item::as_str);
-    let wanted = match place {
-        ManifestPlace::Git { git, subpath, .. } => {
-            [Some(git.as_str()), subpath.as_deref(), None, None]
-        }
-        ManifestPlace::Oci { oci, .. } => [None, None, Some(oci.as_str()), None],
-        ManifestPlace::Directory(path) => [None, None, None, Some(path.as_str())],
-    };
-    let known = ["git", "subpath", "oci", "directory"].map(text);
     let is_new = ["git", "oci", "directory"].into_iter().all(|key| text(key).is_none());
-    !is_new && known != wanted
+    !is_new
+        && ["git", "oci", "directory", "subpath"].iter().any(|key| text(key) != place.field(key))
 }
 
 fn set_place(table: &mut dyn TableLike, place: &ManifestPlace) {
-    let (fields, others): (Vec<(&str, Option<&String>)>, _) = match place {
-        ManifestPlace::Git { git, reference, subpath } => (
-            vec![("git", Some(git)), ("ref", reference.as_ref()), ("subpath", subpath.as_ref())],
-            vec!["directory", "oci"],
-        ),
-        ManifestPlace::Oci { oci, reference } => (
-            vec![("oci", Some(oci)), ("ref", reference.as_ref())],
-            vec!["directory", "git", "subpath"],
-        ),
-        ManifestPlace::Directory(path) => {
-            (vec![("directory", Some(path))], vec!["git", "oci", "ref", "subpath"])
-        }
-    };
-    for (key, text) in fields {
-        match text {
+    for key in ManifestPlace::KEYS {
+        match place.field(key) {
             Some(text) if table.get(key).and_then(Item::as_str) == Some(text) => {}
             Some(text) => set(table, key, text),
             None => {
                 table.remove(key);
             }
         }
-    }
-    for key in others {
-        table.remove(key);
     }
 }
 
@@ -351,7 +319,7 @@ fn want(table: &mut dyn TableLike, wanted: &Wanted) -> Result<(), EditError> {
     let is_all = table.get("all").and_then(Item::as_bool) == Some(true);
     for item in &wanted.items {
         // An item that is asked for is no longer excluded.
-        drop_from(table, "exclude", &format!("{}/{}", item.kind, item.name));
+        drop_from(table, "exclude", &item.full_name());
         if !is_all {
             add_to(table, item.kind.folder(), &item.name)?;
         }
@@ -416,6 +384,8 @@ fn drop_from(table: &mut dyn TableLike, key: &str, text: &str) {
     }
 }
 
-fn one_line(text: &str) -> String {
-    text.replace('\n', ", ")
+fn parse(text: &str) -> Result<DocumentMut, EditError> {
+    text.parse().map_err(|error: toml_edit::TomlError| {
+        EditError::Syntax(error.message().replace('\n', ", "))
+    })
 }

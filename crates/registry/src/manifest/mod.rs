@@ -110,6 +110,25 @@ pub enum ManifestPlace {
     Directory(String),
 }
 
+impl ManifestPlace {
+    /// The keys of a place in the manifest and in the lock, in the order in which they are written.
+    pub(crate) const KEYS: [&'static str; 5] = ["git", "oci", "directory", "ref", "subpath"];
+
+    /// Returns the value of one of the [`ManifestPlace::KEYS`].
+    pub(crate) fn field(&self, key: &str) -> Option<&str> {
+        let (form, address, reference, subpath) = match self {
+            ManifestPlace::Git { git, reference, subpath } => ("git", git, reference, subpath),
+            ManifestPlace::Oci { oci, reference } => ("oci", oci, reference, &None),
+            ManifestPlace::Directory(path) => ("directory", path, &None, &None),
+        };
+        match key {
+            "ref" => reference.as_deref(),
+            "subpath" => subpath.as_deref(),
+            key => (key == form).then_some(address),
+        }
+    }
+}
+
 /// The items that a project wants from a source.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wanted {
@@ -140,28 +159,23 @@ impl Manifest {
         let top = Table { source: configuration, content: document.as_table(), prefix: "" };
         let mut manifest = Manifest::default();
         for entry in top.entries() {
-            if entry.key == "sources" {
-                match entry.table() {
-                    Ok(table) => manifest.read_sources(table, &mut diagnostics),
-                    Err(problem) => diagnostics.push(*problem),
+            let outcome: Result<(), TomlProblem> = (|| {
+                match entry.key {
+                    "sources" => manifest.read_sources(entry.table()?, &mut diagnostics),
+                    "dependencies" => manifest.read_dependencies(entry.table()?, &mut diagnostics),
+                    // The other keys of the section are for the compiler.
+                    "install" => {
+                        let mut keys = entry.table().into_iter().flat_map(Table::entries);
+                        if let Some(accept) = keys.find(|entry| entry.key == "accept") {
+                            manifest.accept = hashes(&accept)?;
+                        }
+                    }
+                    key if !SECTIONS.contains(&key) => return Err(entry.unknown(&SECTIONS)),
+                    _ => {}
                 }
-            } else if entry.key == "install" {
-                // The other keys of the section are for the compiler.
-                let accept = entry.table().ok().and_then(|table| {
-                    table.entries().find(|entry| entry.key == "accept").map(|entry| hashes(&entry))
-                });
-                match accept.transpose() {
-                    Ok(accept) => manifest.accept = accept.unwrap_or_default(),
-                    Err(problem) => diagnostics.push(*problem),
-                }
-            } else if entry.key == "dependencies" {
-                match entry.table() {
-                    Ok(table) => manifest.read_dependencies(table, &mut diagnostics),
-                    Err(problem) => diagnostics.push(*problem),
-                }
-            } else if !SECTIONS.contains(&entry.key) {
-                diagnostics.push(*entry.unknown(&SECTIONS));
-            }
+                Ok(())
+            })();
+            diagnostics.extend(outcome.err().map(|problem| *problem));
         }
         manifest.sources.sort_by(|left, right| left.name.cmp(&right.name));
         if diagnostics.is_empty() { Ok(manifest) } else { Err(diagnostics) }
@@ -184,11 +198,9 @@ impl Manifest {
 
     fn read_dependencies(&mut self, table: Table<'_>, diagnostics: &mut Vec<Diagnostic>) {
         for entry in table.entries() {
-            if entry.key != "offer" {
-                diagnostics.push(*entry.unknown(&["offer"]));
-                continue;
-            }
-            let names = match entry.texts() {
+            let is_known = entry.key == "offer";
+            let names = if is_known { entry.texts() } else { Err(entry.unknown(&["offer"])) };
+            let names = match names {
                 Ok(names) => names,
                 Err(problem) => {
                     diagnostics.push(*problem);
@@ -198,20 +210,20 @@ impl Manifest {
             let spans = entry.item.as_array().into_iter().flatten().map(toml_edit::Value::span);
             for (text, span) in names.iter().zip(spans) {
                 let span = span.map_or(entry.span, |span| Span::new(span.start, span.end));
-                match PackageName::parse(text) {
+                let problem = match PackageName::parse(text) {
                     Err(problem) => {
                         let help = "write the name of an installed package, such as `@acme/ui` or `pypi:acme`";
-                        let mut problem = entry.wrong(&problem, help);
-                        problem.span = span;
-                        diagnostics.push(*problem);
+                        entry.wrong(&problem, help)
                     }
                     Ok(name) if self.dependencies.iter().any(|known| known.name == name) => {
-                        let mut problem = entry.wrong(&format!("`{name}` is there twice"), "");
-                        problem.span = span;
-                        diagnostics.push(*problem);
+                        entry.wrong(&format!("`{name}` is there twice"), "")
                     }
-                    Ok(name) => self.dependencies.push(WantedDependency { name, span }),
-                }
+                    Ok(name) => {
+                        self.dependencies.push(WantedDependency { name, span });
+                        continue;
+                    }
+                };
+                diagnostics.push(Diagnostic { span, ..*problem });
             }
         }
     }

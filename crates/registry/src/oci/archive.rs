@@ -89,45 +89,38 @@ pub(crate) fn unpack(
     };
     // Headers and padding take space too: of each file a header and less than a block, and long names.
     let most = space.bytes.saturating_add(space.files as u64 * 8 * 1024);
-    let broken = |error: &io::Error| OciError::Shape {
-        repository: repository.to_owned(),
-        problem: format!("a layer is not a valid archive: {error}"),
+    let broken = |error: io::Error| {
+        OciError::shape(repository, format!("a layer is not a valid archive: {error}"))
     };
     let mut archive = tar::Archive::new(plain.take(most));
     let (mut files, mut skipped) = (Vec::new(), 0);
-    for entry in archive.entries().map_err(|error| broken(&error))? {
-        let mut entry = entry.map_err(|error| broken(&error))?;
+    for entry in archive.entries().map_err(broken)? {
+        let mut entry = entry.map_err(broken)?;
         let kind = entry.header().entry_type();
         if kind.is_dir() || kind.is_pax_global_extensions() {
             continue;
         }
         let name = entry.path_bytes().into_owned();
         let name = name.strip_prefix(b"./").unwrap_or(&name);
-        let shown = || one_line(&String::from_utf8_lossy(name));
         let path = safe_path(name).and_then(|path| path.to_str().map(str::to_owned));
         let Some(path) = path else {
-            return Err(OciError::HostileName { repository: repository.to_owned(), name: shown() });
+            let name = one_line(&String::from_utf8_lossy(name));
+            return Err(OciError::HostileName { repository: repository.to_owned(), name });
         };
         if !kind.is_file() {
             skipped += 1;
             continue;
         }
-        let size = entry.header().size().map_err(|error| broken(&error))?;
-        let size = size.max(entry.size());
+        let size = entry.header().size().map_err(broken)?.max(entry.size());
         if size > limits::REMOTE_FILE_BYTES {
-            return Err(OciError::TooLarge {
-                repository: repository.to_owned(),
-                what: "a file",
-                limit: limits::REMOTE_FILE_BYTES,
-                unit: "bytes",
-            });
+            return Err(OciError::too_large(repository, "a file", limits::REMOTE_FILE_BYTES));
         }
         space.take(repository, size)?;
         let program = entry.header().mode().is_ok_and(|mode| mode & 0o100 != 0);
         let mut content = Vec::new();
-        entry.read_to_end(&mut content).map_err(|error| broken(&error))?;
+        entry.read_to_end(&mut content).map_err(broken)?;
         if content.len() as u64 != entry.size() {
-            return Err(broken(&io::ErrorKind::UnexpectedEof.into()));
+            return Err(broken(io::ErrorKind::UnexpectedEof.into()));
         }
         files.push(PackedFile { path, bytes: content, program });
     }

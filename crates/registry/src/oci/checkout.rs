@@ -14,8 +14,6 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use brief_outgoing::CONNECTIONS;
 use brief_syntax::{System, limits};
@@ -35,7 +33,8 @@ use crate::cache::{Cache, Checkout, Event, Network};
 use crate::error::FetchError;
 use crate::extract::safe_path;
 use crate::latest::{Latest, is_version};
-use crate::staged::{StagedDir, clear_abandoned, fingerprint, io_error};
+use crate::parallel::try_in_parallel;
+use crate::staged::{RepositoryDir, io_error};
 
 /// The limit for the directories of earlier digests that are looked into.
 const MOST_TREES: usize = 100;
@@ -59,14 +58,12 @@ pub struct Provenance {
     pub origin: Option<String>,
 }
 
-/// The place of one repository in the cache.
+/// The cache slot of one artefact.
 pub(crate) struct OciSlot<'a> {
-    system: &'a dyn System,
-    directory: PathBuf,
+    directory: RepositoryDir<'a>,
     source: &'a OciSource,
-    observer: Option<&'a dyn Fn(Event<'_>)>,
     /// The address for messages.
-    pub(crate) shown: String,
+    shown: String,
     store: OnceCell<Box<dyn Store + 'a>>,
 }
 
@@ -80,57 +77,40 @@ struct Content {
 
 impl<'a> OciSlot<'a> {
     pub(crate) fn of(cache: &'a Cache<'_>, source: &'a OciSource) -> OciSlot<'a> {
-        let repository = source.repository();
         let name = match &source.place {
             OciPlace::Registry { host, path } => format!("{host}-{path}"),
             OciPlace::Layout(path) => {
                 path.file_name().unwrap_or_default().to_string_lossy().into_owned()
             }
         };
-        let slug: String = name
-            .chars()
-            .map(
-                |letter| if letter.is_ascii_alphanumeric() || letter == '.' { letter } else { '-' },
-            )
-            .take(60)
-            .collect();
+        let plain =
+            |sign: char| if sign.is_ascii_alphanumeric() || sign == '.' { sign } else { '-' };
+        let slug: String = name.chars().map(plain).take(60).collect();
         let slug = slug.trim_start_matches(['.', '-']);
-        let name = format!("{slug}-{}", &fingerprint(&repository)[..12]);
+        let parent = cache.directory.with_file_name("oci");
         OciSlot {
-            system: cache.system,
-            directory: cache.directory.with_file_name("oci").join(name.trim_start_matches('-')),
+            directory: RepositoryDir::new(cache, &parent, slug, &source.repository()),
             source,
-            observer: cache.observer,
             shown: source.to_string(),
             store: OnceCell::new(),
         }
     }
 
-    fn tell(&self, event: Event<'_>) {
-        if let Some(observer) = self.observer {
-            observer(event);
-        }
-    }
-
-    fn record(&self) -> PathBuf {
-        self.directory.join("refs").join(&fingerprint(self.source.wanted())[..24])
+    fn system(&self) -> &'a dyn System {
+        self.directory.system
     }
 
     fn tree(&self, digest: &str) -> PathBuf {
-        self.directory.join("trees").join(digest.trim_start_matches("sha256:"))
+        self.directory.path.join("trees").join(digest.trim_start_matches("sha256:"))
     }
 
     fn prepare(&self) -> Result<(), FetchError> {
-        for directory in ["refs", "trees"] {
-            let path = self.directory.join(directory);
-            self.system.create_private_dir(&path).map_err(|error| io_error(&path, error))?;
-        }
-        clear_abandoned(self.system, &self.directory)
+        self.directory.prepare(&["refs", "trees"])
     }
 
     /// Returns the one client for all requests, which keeps its connections and its token.
     fn store(&self) -> &dyn Store {
-        self.store.get_or_init(|| open(self.system, self.source, Purpose::Read)).as_ref()
+        self.store.get_or_init(|| open(self.system(), self.source, Purpose::Read)).as_ref()
     }
 
     /// Returns the files at the digest that the source's tag has now. If the registry does not answer, those of
@@ -145,15 +125,14 @@ impl<'a> OciSlot<'a> {
         let found = self.newest().and_then(|digest| self.checkout_digest(&digest, network));
         match found {
             Ok(checkout) => {
-                self.remember(&checkout.commit)?;
+                self.directory.remember(self.source.wanted(), &checkout.commit)?;
                 Ok(checkout)
             }
             Err(error) if error.is_about_reach() => match self.earlier()? {
                 Some(mut checkout) => {
                     let digest = checkout.commit.get(..19).unwrap_or_default();
-                    checkout
-                        .notes
-                        .insert(0, format!("{error}; {digest} of an earlier run is used instead"));
+                    let note = format!("{error}; {digest} of an earlier run is used instead");
+                    checkout.notes.insert(0, note);
                     Ok(checkout)
                 }
                 None => Err(error),
@@ -175,11 +154,11 @@ impl<'a> OciSlot<'a> {
             return Err(self.not_cached());
         }
         self.prepare()?;
-        self.tell(Event::Fetching { repository: &self.shown, commit: digest });
+        self.directory.tell(Event::Fetching { repository: &self.shown, commit: digest });
         let content = self.fetch(digest)?;
         self.keep(digest, &content)?;
         self.kept(digest)?
-            .ok_or_else(|| io_error(&self.tree(digest), io::ErrorKind::NotFound.into()))
+            .ok_or_else(|| io_error(&self.tree(digest))(io::ErrorKind::NotFound.into()))
     }
 
     /// Asks for the digest of the source's tag, with one request.
@@ -187,7 +166,7 @@ impl<'a> OciSlot<'a> {
         if let Some(digest) = self.source.digest() {
             return Ok(digest.to_owned());
         }
-        self.tell(Event::Asking { repository: &self.shown });
+        self.directory.tell(Event::Asking { repository: &self.shown });
         Ok(self.store().resolve(self.source.wanted())?)
     }
 
@@ -196,10 +175,7 @@ impl<'a> OciSlot<'a> {
         let commit = self.newest()?;
         let tags = match &self.source.reference {
             Some(tag) if is_version(tag) => {
-                let mut tags = self.store().tags()?;
-                tags.sort();
-                tags.dedup();
-                tags
+                Vec::from_iter(self.store().tags()?.into_iter().collect::<BTreeSet<_>>())
             }
             _ => Vec::new(),
         };
@@ -208,7 +184,7 @@ impl<'a> OciSlot<'a> {
 
     /// Asks for the bundles about a digest that is in the cache: a signature may have come later.
     pub(crate) fn evidence(&self, digest: &str) -> Result<Vec<Evidence>, FetchError> {
-        self.tell(Event::Asking { repository: &self.shown });
+        self.directory.tell(Event::Asking { repository: &self.shown });
         Ok(signature::evidence(self.store(), digest)?)
     }
 
@@ -218,90 +194,61 @@ impl<'a> OciSlot<'a> {
 
     /// Returns the files of the digest that an earlier run resolved.
     fn earlier(&self) -> Result<Option<Checkout>, FetchError> {
-        let Ok(bytes) = self.system.read(&self.record(), limits::FILE_BYTES) else {
-            return Ok(None);
-        };
-        let text = String::from_utf8_lossy(&bytes);
-        match text.lines().next().filter(|line| is_digest(line)) {
-            Some(digest) => self.kept(digest),
+        match self.directory.remembered(self.source.wanted()).filter(|line| is_digest(line)) {
+            Some(digest) => self.kept(&digest),
             None => Ok(None),
         }
-    }
-
-    fn remember(&self, digest: &str) -> Result<(), FetchError> {
-        // The second line is for people who look into the cache.
-        let text = format!("{digest}\n{}\n", self.source.wanted());
-        let path = self.record();
-        if self.system.read(&path, limits::FILE_BYTES).is_ok_and(|old| old == text.as_bytes()) {
-            return Ok(());
-        }
-        self.prepare()?;
-        self.system.replace_file(&path, text.as_bytes()).map_err(|error| io_error(&path, error))
     }
 
     /// Returns the files of a digest if the cache has them.
     fn kept(&self, digest: &str) -> Result<Option<Checkout>, FetchError> {
         let tree = self.tree(digest);
-        if self.system.open_dir(&tree).is_err() {
+        if self.system().open_dir(&tree).is_err() {
             return Ok(None);
         }
-        let read = |name: &str| {
-            let path = tree.join(name);
-            let bytes = self.system.read(&path, FACTS_BYTES);
-            bytes.map_err(|error| io_error(&path, io::Error::other(error)))
-        };
-        let notes = String::from_utf8_lossy(&read("notes")?).lines().map(str::to_owned).collect();
+        let notes = self.directory.read(&tree.join("notes"), FACTS_BYTES)?;
+        let notes = String::from_utf8_lossy(&notes).lines().map(str::to_owned).collect();
         let facts = tree.join("facts.json");
-        let provenance = serde_json::from_slice(&read("facts.json")?)
-            .map_err(|error| io_error(&facts, io::Error::other(error)))?;
+        let provenance = serde_json::from_slice(&self.directory.read(&facts, FACTS_BYTES)?)
+            .map_err(|error| io_error(&facts)(error.into()))?;
         let directory = tree.join("tree");
         Ok(Some(Checkout { directory, commit: digest.to_owned(), notes, provenance }))
     }
 
     /// Puts the files of a digest in place.
     fn keep(&self, digest: &str, content: &Content) -> Result<(), FetchError> {
-        let staged = StagedDir::new(self.system, &self.directory)?;
-        let (root, blobs) = (staged.path.join("tree"), staged.path.join("blobs"));
-        let mut directories = BTreeSet::new();
-        let mut create = |path: &Path| -> Result<(), FetchError> {
-            if directories.insert(path.to_owned()) {
-                self.system.create_dir(path).map_err(|error| io_error(path, error))?;
-            }
-            Ok(())
-        };
-        create(&root)?;
-        create(&blobs)?;
+        let staged = self.directory.stage()?;
+        let root = staged.create_dir("tree")?;
+        staged.create_dir("blobs")?;
+        let mut directories = BTreeSet::from([root.clone()]);
         for file in content.files.values() {
             let path = root.join(&file.path);
-            create(path.parent().unwrap_or(&root))?;
+            let parent = path.parent().unwrap_or(&root);
+            if directories.insert(parent.to_owned()) {
+                self.system().create_dir(parent).map_err(io_error(parent))?;
+            }
             let outcome = if file.program {
-                self.system.create_program(&path, &file.bytes)
+                self.system().create_program(&path, &file.bytes)
             } else {
-                self.system.create_staged_file(&path, &file.bytes)
+                self.system().create_staged_file(&path, &file.bytes)
             };
-            outcome.map_err(|error| io_error(&path, error))?;
+            outcome.map_err(io_error(&path))?;
         }
         for (digest, bytes) in &content.blobs {
-            let path = blobs.join(digest.trim_start_matches("sha256:"));
-            self.system.create_staged_file(&path, bytes).map_err(|error| io_error(&path, error))?;
+            staged.write(&format!("blobs/{}", digest.trim_start_matches("sha256:")), bytes)?;
         }
         let facts = serde_json::to_vec(&content.provenance).unwrap_or_default();
-        let notes = content.notes.join("\n").into_bytes();
-        for (name, bytes) in [("facts.json", facts), ("notes", notes)] {
-            let path = staged.path.join(name);
-            self.system
-                .create_staged_file(&path, &bytes)
-                .map_err(|error| io_error(&path, error))?;
-        }
+        staged.write("facts.json", &facts)?;
+        staged.write("notes", content.notes.join("\n").as_bytes())?;
         staged.put(&self.tree(digest))
     }
 
     /// Returns the files in the cache that earlier digests of the repository were made from, by digest. Each directory is
     /// listed once: looking for each of some thousand contents in each of a hundred directories would take longer than fetching them.
     fn earlier_blobs(&self) -> BTreeMap<String, PathBuf> {
-        let directory = self.directory.join("trees");
+        let directory = self.directory.path.join("trees");
         let names = |path: &Path| {
-            let handle = self.system.open_dir(path).ok()?;
+            let handle = self.system().open_dir(path).ok()?;
             let entries = handle.first_entries(limits::REMOTE_FILES).ok()?;
             Some(entries.into_iter().filter_map(|entry| entry.name.into_string().ok()))
         };
@@ -317,7 +264,7 @@ impl<'a> OciSlot<'a> {
     /// Fetches everything of a digest.
     fn fetch(&self, digest: &str) -> Result<Content, FetchError> {
         let store = self.store();
-        let (system, shown, earlier) = (self.system, self.shown.as_str(), self.earlier_blobs());
+        let (system, shown, earlier) = (self.system(), self.shown.as_str(), self.earlier_blobs());
         let known = |digest: &str, limit: u64| known(system, earlier.get(digest)?, digest, limit);
         let manifest = |digest: &String| match known(digest, MANIFEST_BYTES) {
             Some(bytes) => Fetched::new(shown, bytes),
@@ -325,23 +272,16 @@ impl<'a> OciSlot<'a> {
         };
         let top = manifest(&digest.to_owned())?;
         let parts = if top.document.is_index() {
-            let mut children: Vec<String> = top
-                .document
-                .manifests
-                .iter()
-                .flatten()
-                .map(|descriptor| descriptor.digest.clone())
-                .collect();
-            children.sort();
-            children.dedup();
-            in_parallel(&children, manifest)?
+            let children = top.document.manifests.iter().flatten();
+            let children: BTreeSet<String> = children.map(|child| child.digest.clone()).collect();
+            in_parallel(&Vec::from_iter(children), manifest)?
         } else {
             vec![top.clone()]
         };
         let mut layers: BTreeMap<String, Descriptor> = BTreeMap::new();
         for part in &parts {
             if part.document.is_index() {
-                return Err(self.shape("its index lists another index".to_owned()).into());
+                return Err(self.shape("its index lists another index").into());
             }
             self.check_kind(&part.document)?;
             for layer in part.document.layers.iter().flatten() {
@@ -350,9 +290,8 @@ impl<'a> OciSlot<'a> {
         }
         let size = layers.values().fold(0u64, |sum, layer| sum.saturating_add(layer.size));
         if size > limits::REMOTE_BYTES || layers.len() > MOST_PARTS {
-            let (repository, limit) = (self.shown.clone(), limits::REMOTE_BYTES);
-            let what = "the artefact";
-            return Err(OciError::TooLarge { repository, what, limit, unit: "bytes" }.into());
+            let limit = limits::REMOTE_BYTES;
+            return Err(OciError::too_large(&self.shown, "the artefact", limit).into());
         }
         let layers: Vec<Descriptor> = layers.into_values().collect();
         let contents =
@@ -384,19 +323,22 @@ impl<'a> OciSlot<'a> {
         if [ITEM, BUNDLE].contains(&kind) || SKILLS.contains(&kind) {
             return Ok(());
         }
-        Err(self.shape(match kind {
+        Err(match kind {
             "application/vnd.oci.image.config.v1+json"
             | "application/vnd.docker.container.image.v1+json" => {
-                "it is an image of a container, which has no guidance".to_owned()
+                self.shape("it is an image of a container, which has no guidance")
             }
-            "" => "it does not say what kind of artefact it is".to_owned(),
-            SOURCE => "it is the list of a source, and not an index".to_owned(),
-            kind => format!("artefacts of the kind `{}` are not known", one_line(kind)),
-        }))
+            "" => self.shape("it does not say what kind of artefact it is"),
+            SOURCE => self.shape("it is the list of a source, and not an index"),
+            kind => {
+                let kind = one_line(kind);
+                self.shape(&format!("artefacts of the kind `{kind}` are not known"))
+            }
+        })
     }
 
-    fn shape(&self, problem: String) -> OciError {
-        OciError::Shape { repository: self.shown.clone(), problem }
+    fn shape(&self, problem: &str) -> OciError {
+        OciError::shape(&self.shown, problem)
     }
 
     /// Unpacks all layers, each once.
@@ -431,9 +373,8 @@ impl<'a> OciSlot<'a> {
                     own.push(PackedFile { path, bytes, program: false });
                 } else {
                     let media_type = one_line(&layer.media_type);
-                    return Err(
-                        self.shape(format!("layers of the kind `{media_type}` are not known"))
-                    );
+                    let problem = format!("layers of the kind `{media_type}` are not known");
+                    return Err(self.shape(&problem));
                 }
             }
             if !is_ours {
@@ -444,9 +385,8 @@ impl<'a> OciSlot<'a> {
                     && files.get(&known.path) != Some(&known)
                 {
                     let path = one_line(&known.path);
-                    return Err(
-                        self.shape(format!("it has two files `{path}` with different content"))
-                    );
+                    let problem = format!("it has two files `{path}` with different content");
+                    return Err(self.shape(&problem));
                 }
             }
         }
@@ -455,7 +395,7 @@ impl<'a> OciSlot<'a> {
             let above = path.match_indices('/').map(|(end, _)| &path[..end]);
             if let Some(above) = above.into_iter().find(|above| files.contains_key(*above)) {
                 let above = one_line(above);
-                return Err(self.shape(format!("`{above}` is a file and a directory in it")));
+                return Err(self.shape(&format!("`{above}` is a file and a directory in it")));
             }
         }
         let notes = match links {
@@ -470,17 +410,11 @@ impl<'a> OciSlot<'a> {
         if files.iter().all(|file| file.path != "SKILL.md") {
             return;
         }
-        let name = document.annotation(TITLE).map_or_else(
-            || {
-                let repository = self.source.repository();
-                repository.rsplit('/').next().unwrap_or_default().to_owned()
-            },
-            str::to_owned,
-        );
-        let letters = name.to_ascii_lowercase();
-        let letters =
-            letters.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '-' });
-        let name: String = letters.take(64).collect();
+        let repository = self.source.repository();
+        let last = || repository.rsplit('/').next().unwrap_or_default();
+        let name = document.annotation(TITLE).unwrap_or_else(last).to_ascii_lowercase();
+        let plain = |sign: char| if sign.is_ascii_alphanumeric() { sign } else { '-' };
+        let name: String = name.chars().map(plain).take(64).collect();
         let name = match name.trim_matches('-') {
             "" => "skill",
             name => name,
@@ -514,35 +448,5 @@ pub(super) fn in_parallel<T: Sync, R: Send>(
     inputs: &[T],
     work: impl Fn(&T) -> Result<R, OciError> + Sync,
 ) -> Result<Vec<R>, OciError> {
-    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let outcome = Mutex::new((Vec::new(), None));
-    std::thread::scope(|scope| {
-        for _ in 0..CONNECTIONS.min(inputs.len()) {
-            scope.spawn(|| {
-                while !is_over.load(Ordering::Relaxed) {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(input) = inputs.get(index) else { break };
-                    let result = work(input);
-                    let mut outcome =
-                        outcome.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                    match result {
-                        Ok(result) => outcome.0.push((index, result)),
-                        Err(error) => {
-                            is_over.store(true, Ordering::Relaxed);
-                            outcome.1.get_or_insert(error);
-                        }
-                    }
-                }
-            });
-        }
-    });
-    let (mut results, error) =
-        outcome.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    match error {
-        Some(error) => Err(error),
-        None => {
-            results.sort_by_key(|(index, _)| *index);
-            Ok(results.into_iter().map(|(_, result)| result).collect())
-        }
-    }
+    try_in_parallel(CONNECTIONS, inputs, &|_| {}, work)
 }

@@ -18,7 +18,7 @@ use super::challenge::{Challenge, token_of};
 use super::credentials::{self, Credentials};
 use super::error::OciError;
 use super::model::{Descriptor, Document, INDEX, MANIFEST, MANIFEST_BYTES};
-use super::reference::is_digest;
+use super::reference::{check_tag, is_digest};
 use super::store::{Fetched, Purpose, Store, checked, fallback_tag};
 use super::wire::{Failure, answer, header, is_about_trust, next_page, pause, send};
 use crate::address::one_line;
@@ -61,6 +61,7 @@ struct Way {
 }
 
 /// A request, which may be sent several times.
+#[derive(Clone)]
 struct Message<'m> {
     method: Method,
     /// The path on the registry, or a whole address.
@@ -69,11 +70,8 @@ struct Message<'m> {
     body: Option<(&'m [u8], &'static str)>,
 }
 
-impl<'m> Message<'m> {
-    fn new(method: Method, target: String) -> Message<'m> {
-        Message { method, target, accept: "*/*", body: None }
-    }
-}
+/// The media types of everything but manifests.
+const ANYTHING: &str = "*/*";
 
 /// The media types of manifests that are understood.
 const MANIFESTS: &str =
@@ -194,9 +192,7 @@ impl<'s> RegistryClient<'s> {
                         }
                         300..=399 => match self.redirected(message, &response)? {
                             Some(target) => {
-                                let body = message.body;
-                                let (method, accept) = (message.method.clone(), message.accept);
-                                let message = Message { method, target, accept, body };
+                                let message = Message { target, ..message.clone() };
                                 return self.send(&message).map_err(|failure| match failure {
                                     Failure::Wire(error) => self.unreachable(error.to_string()),
                                     Failure::Own(error) => *error,
@@ -254,9 +250,7 @@ impl<'s> RegistryClient<'s> {
 
     /// Gets the header field that a refused request lacks.
     fn authorize(&self, response: &Response<ureq::Body>) -> Result<(), OciError> {
-        let account = self.account.get_or_init(|| {
-            credentials::find(self.system, &self.host).map_err(|error| error.to_string())
-        });
+        let account = self.account.get_or_init(|| credentials::find(self.system, &self.host));
         let account = account.as_ref().map_err(|problem| OciError::Account {
             host: self.host.clone(),
             problem: problem.clone(),
@@ -293,14 +287,39 @@ impl<'s> RegistryClient<'s> {
         format!("/v2/{}/{rest}", self.path)
     }
 
-    /// Returns the error for an answer that is not the expected one.
-    fn unexpected(&self, reference: &str, response: Response<ureq::Body>) -> OciError {
+    /// Asks for something of the repository, at a path below it.
+    fn get(
+        &self,
+        method: Method,
+        rest: &str,
+        accept: &'static str,
+    ) -> Result<Response<ureq::Body>, OciError> {
+        self.ask(&Message { method, target: self.target(rest), accept, body: None })
+    }
+
+    /// Sends content to a path on the registry.
+    fn send_content(
+        &self,
+        method: Method,
+        target: String,
+        body: (&[u8], &'static str),
+    ) -> Result<Response<ureq::Body>, OciError> {
+        self.ask(&Message { method, target, accept: ANYTHING, body: Some(body) })
+    }
+
+    /// Returns the answer, or the error that it stands for.
+    fn found(
+        &self,
+        reference: &str,
+        response: Response<ureq::Body>,
+    ) -> Result<Response<ureq::Body>, OciError> {
         match response.status().as_u16() {
-            404 => OciError::Missing {
+            200 => Ok(response),
+            404 => Err(OciError::Missing {
                 repository: self.shown.clone(),
                 reference: reference.to_owned(),
-            },
-            _ => self.unreachable(format!("it answers {}", answer(response))),
+            }),
+            _ => Err(self.unreachable(format!("it answers {}", answer(response)))),
         }
     }
 
@@ -316,8 +335,7 @@ impl<'s> RegistryClient<'s> {
             .read_to_end(&mut bytes)
             .map_err(|error| self.unreachable(format!("{ENDED} early: {error}")))?;
         if bytes.len() as u64 > limit {
-            let repository = self.shown.clone();
-            return Err(OciError::TooLarge { repository, what, limit, unit: "bytes" });
+            return Err(OciError::too_large(&self.shown, what, limit));
         }
         Ok(bytes)
     }
@@ -366,12 +384,8 @@ impl<'s> RegistryClient<'s> {
     }
 
     fn fetch_manifest(&self, reference: &str) -> Result<Fetched, OciError> {
-        let mut message = Message::new(Method::GET, self.target(&format!("manifests/{reference}")));
-        message.accept = MANIFESTS;
-        let response = self.ask(&message)?;
-        if response.status() != 200 {
-            return Err(self.unexpected(reference, response));
-        }
+        let response = self.get(Method::GET, &format!("manifests/{reference}"), MANIFESTS)?;
+        let response = self.found(reference, response)?;
         let said = header(&response, "docker-content-digest").map(str::to_owned);
         let bytes = self.body(response, "the manifest", MANIFEST_BYTES)?;
         let expected = if is_digest(reference) { Some(reference.to_owned()) } else { said };
@@ -384,11 +398,8 @@ impl<'s> RegistryClient<'s> {
 
     fn fetch_blob(&self, descriptor: &Descriptor, limit: u64) -> Result<Vec<u8>, OciError> {
         let digest = &descriptor.digest;
-        let message = Message::new(Method::GET, self.target(&format!("blobs/{digest}")));
-        let response = self.elsewhere(self.ask(&message)?)?;
-        if response.status() != 200 {
-            return Err(self.unexpected(digest, response));
-        }
+        let response = self.get(Method::GET, &format!("blobs/{digest}"), ANYTHING)?;
+        let response = self.found(digest, self.elsewhere(response)?)?;
         let bytes = self.body(response, "a layer", limit.min(descriptor.size))?;
         checked(&self.shown, digest, bytes)
     }
@@ -396,12 +407,8 @@ impl<'s> RegistryClient<'s> {
 
 impl Store for RegistryClient<'_> {
     fn resolve(&self, tag: &str) -> Result<String, OciError> {
-        let mut message = Message::new(Method::HEAD, self.target(&format!("manifests/{tag}")));
-        message.accept = MANIFESTS;
-        let response = self.ask(&message)?;
-        if response.status() != 200 {
-            return Err(self.unexpected(tag, response));
-        }
+        let response = self.get(Method::HEAD, &format!("manifests/{tag}"), MANIFESTS)?;
+        let response = self.found(tag, response)?;
         let digest = header(&response, "docker-content-digest").map(str::to_owned);
         match digest.filter(|digest| is_digest(digest)) {
             Some(digest) => Ok(digest),
@@ -416,8 +423,7 @@ impl Store for RegistryClient<'_> {
 
     fn blob(&self, descriptor: &Descriptor, limit: u64) -> Result<Vec<u8>, OciError> {
         if descriptor.size > limit {
-            let (repository, what) = (self.shown.clone(), "a layer");
-            return Err(OciError::TooLarge { repository, what, limit, unit: "bytes" });
+            return Err(OciError::too_large(&self.shown, "a layer", limit));
         }
         persistently(|| self.fetch_blob(descriptor, limit))
     }
@@ -426,19 +432,16 @@ impl Store for RegistryClient<'_> {
         let mut found = Vec::new();
         let mut target = self.target("tags/list?n=1000");
         for _ in 0..MOST_PAGES {
-            let response = self.ask(&Message::new(Method::GET, target))?;
-            if response.status() != 200 {
-                return Err(self.unexpected("tags", response));
-            }
+            let (method, accept) = (Method::GET, ANYTHING);
+            let response = self.ask(&Message { method, target, accept, body: None })?;
+            let response = self.found("tags", response)?;
             let next = header(&response, "link").and_then(next_page);
             let bytes = self.body(response, "the list of tags", MANIFEST_BYTES)?;
             let page: serde_json::Value = serde_json::from_slice(&bytes)
                 .map_err(|_| self.unreachable("its list of tags is not valid"))?;
             let tags = page["tags"].as_array().into_iter().flatten();
-            let tags = tags.filter_map(|tag| tag.as_str());
-            found.extend(
-                tags.filter(|tag| super::reference::check_tag(tag).is_ok()).map(str::to_owned),
-            );
+            let tags = tags.filter_map(|tag| tag.as_str()).filter(|tag| check_tag(tag).is_ok());
+            found.extend(tags.map(str::to_owned));
             match next {
                 Some(next) => target = next,
                 None => break,
@@ -448,27 +451,16 @@ impl Store for RegistryClient<'_> {
     }
 
     fn referrers(&self, digest: &str) -> Result<Vec<Descriptor>, OciError> {
-        let mut message = Message::new(Method::GET, self.target(&format!("referrers/{digest}")));
-        message.accept = INDEX;
-        let response = self.ask(&message)?;
-        let index = match response.status().as_u16() {
-            200 => {
-                let bytes = self.body(response, "the list of signatures", MANIFEST_BYTES)?;
-                Fetched::new(&self.shown, bytes)?.document
-            }
-            404 => match self.manifest(&fallback_tag(digest)) {
-                Ok(found) => found.document,
-                Err(OciError::Missing { .. }) => return Ok(Vec::new()),
-                Err(error) => return Err(error),
-            },
-            _ => return Err(self.unexpected(digest, response)),
+        let response = self.get(Method::GET, &format!("referrers/{digest}"), INDEX)?;
+        let Some(response) = OciError::if_present(self.found(digest, response))? else {
+            return self.listed_by_tag(digest);
         };
-        Ok(index.manifests.unwrap_or_default())
+        let bytes = self.body(response, "the list of signatures", MANIFEST_BYTES)?;
+        Ok(Fetched::new(&self.shown, bytes)?.document.manifests.unwrap_or_default())
     }
 
     fn put_blob(&self, digest: &str, bytes: &[u8]) -> Result<(), OciError> {
-        let known =
-            self.ask(&Message::new(Method::HEAD, self.target(&format!("blobs/{digest}"))))?;
+        let known = self.get(Method::HEAD, &format!("blobs/{digest}"), ANYTHING)?;
         if known.status() == 200 {
             return Ok(());
         }
@@ -477,29 +469,26 @@ impl Store for RegistryClient<'_> {
             what: "a layer",
             said: answer(response),
         };
-        let empty: &[u8] = &[];
-        let mut start = Message::new(Method::POST, self.target("blobs/uploads/"));
-        start.body = Some((empty, "application/octet-stream"));
-        let started = self.ask(&start)?;
+        let media_type = "application/octet-stream";
+        let uploads = self.target("blobs/uploads/");
+        let started = self.send_content(Method::POST, uploads, (&[], media_type))?;
         if started.status() != 202 {
             return Err(not_taken(started));
         }
         let place = header(&started, "location").unwrap_or_default().to_owned();
         let place = self.own_place(&place)?;
         let sign = if place.contains('?') { '&' } else { '?' };
-        let mut put = Message::new(Method::PUT, format!("{place}{sign}digest={digest}"));
-        put.body = Some((bytes, "application/octet-stream"));
-        let done = self.ask(&put)?;
+        let target = format!("{place}{sign}digest={digest}");
+        let done = self.send_content(Method::PUT, target, (bytes, media_type))?;
         if done.status() == 201 { Ok(()) } else { Err(not_taken(done)) }
     }
 
     fn put_manifest(&self, manifest: &Fetched, tag: Option<&str>) -> Result<(), OciError> {
         let document = &manifest.document;
         let reference = tag.unwrap_or(&manifest.digest);
-        let mut put = Message::new(Method::PUT, self.target(&format!("manifests/{reference}")));
+        let target = self.target(&format!("manifests/{reference}"));
         let media_type = if document.is_index() { INDEX } else { MANIFEST };
-        put.body = Some((&manifest.bytes, media_type));
-        let done = self.ask(&put)?;
+        let done = self.send_content(Method::PUT, target, (&manifest.bytes, media_type))?;
         if done.status() != 201 {
             let (repository, what) = (self.shown.clone(), "the manifest");
             return Err(OciError::NotTaken { repository, what, said: answer(done) });
@@ -513,20 +502,22 @@ impl Store for RegistryClient<'_> {
 }
 
 impl RegistryClient<'_> {
+    /// Returns the entries of the index that stands for a list of artefacts about another one.
+    fn listed_by_tag(&self, subject: &str) -> Result<Vec<Descriptor>, OciError> {
+        let index = OciError::if_present(self.manifest(&fallback_tag(subject)))?;
+        Ok(index.and_then(|index| index.document.manifests).unwrap_or_default())
+    }
+
     /// Adds an artefact about another one to the index that stands for a list of them.
     fn list_by_tag(&self, subject: &str, manifest: &Fetched) -> Result<(), OciError> {
-        let tag = fallback_tag(subject);
-        let mut entries = match self.manifest(&tag) {
-            Ok(found) => found.document.manifests.unwrap_or_default(),
-            Err(OciError::Missing { .. }) => Vec::new(),
-            Err(error) => return Err(error),
-        };
+        let mut entries = self.listed_by_tag(subject)?;
         let mut entry = manifest.descriptor();
         entry.annotations.clone_from(&manifest.document.annotations);
         if entries.iter().all(|known| known.digest != entry.digest) {
             entries.push(entry);
             entries.sort_by(|one, other| one.digest.cmp(&other.digest));
-            self.put_manifest(&Fetched::made(Document::index(None, entries)), Some(&tag))?;
+            let index = Fetched::made(Document::index(None, entries));
+            self.put_manifest(&index, Some(&fallback_tag(subject)))?;
         }
         Ok(())
     }

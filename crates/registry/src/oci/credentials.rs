@@ -12,8 +12,6 @@ use brief_syntax::system::{Call, Ending, ReadError, Stream, home_directory};
 use brief_syntax::{System, limits};
 use serde_json::Value;
 
-use super::error::OciError;
-
 /// The time limit of a helper, which may ask a key ring.
 const HELPER_TIME: Duration = Duration::from_secs(20);
 
@@ -44,19 +42,17 @@ impl Credentials {
     }
 }
 
-/// Returns the account for a host, if the user's configuration has one.
-pub(crate) fn find(system: &dyn System, host: &str) -> Result<Option<Credentials>, OciError> {
+/// Returns the account for a host, if the user's configuration has one. The error is a message.
+pub(crate) fn find(system: &dyn System, host: &str) -> Result<Option<Credentials>, String> {
     for path in files(system) {
         let bytes = match system.read(&path, limits::FILE_BYTES) {
             Ok(bytes) => bytes,
             Err(ReadError::Missing) => continue,
-            Err(error) => {
-                return Err(problem(host, &format!("`{}`: {error}", path.display())));
-            }
+            Err(error) => return Err(format!("`{}`: {error}", path.display())),
         };
         // The text holds passwords, so the message of the parser is not shown.
         let config: Value = serde_json::from_slice(&bytes)
-            .map_err(|_| problem(host, &format!("`{}` is not valid JSON", path.display())))?;
+            .map_err(|_| format!("`{}` is not valid JSON", path.display()))?;
         if let Some(found) = of_config(system, &config, host)? {
             return Ok(Some(found));
         }
@@ -89,12 +85,12 @@ fn of_config(
     system: &dyn System,
     config: &Value,
     host: &str,
-) -> Result<Option<Credentials>, OciError> {
+) -> Result<Option<Credentials>, String> {
     let is_hub = HUB.contains(&host) || host == "registry-1.docker.io";
     let keys: Vec<&str> = if is_hub { HUB.to_vec() } else { vec![host] };
     for key in &keys {
         if let Some(helper) = config["credHelpers"][key].as_str() {
-            return ask(system, helper, key, host);
+            return ask(system, helper, key);
         }
     }
     if let Some(auths) = config["auths"].as_object() {
@@ -104,7 +100,7 @@ fn of_config(
         }
     }
     match config["credsStore"].as_str() {
-        Some(helper) => ask(system, helper, keys[0], host),
+        Some(helper) => ask(system, helper, keys[0]),
         None => Ok(None),
     }
 }
@@ -127,18 +123,13 @@ fn of_entry(entry: &Value) -> Option<Credentials> {
 }
 
 /// Asks a helper of the user's.
-fn ask(
-    system: &dyn System,
-    helper: &str,
-    key: &str,
-    host: &str,
-) -> Result<Option<Credentials>, OciError> {
+fn ask(system: &dyn System, helper: &str, key: &str) -> Result<Option<Credentials>, String> {
     let is_name = |name: &str| {
         !name.is_empty()
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     };
     if !is_name(helper) {
-        return Err(problem(host, "the name of the credential helper is not valid"));
+        return Err("the name of the credential helper is not valid".to_owned());
     }
     let program = format!("docker-credential-{helper}");
     let mut call = Call::new(program.as_str(), "/", HELPER_TIME, HELPER_BYTES).arg("get");
@@ -153,26 +144,19 @@ fn ask(
         Ok(Ending::Exited(0)) => {}
         // A helper fails when it has nothing, and says so on standard output.
         Ok(Ending::Exited(_)) => {
-            return if String::from_utf8_lossy(&output).contains("credentials not found") {
-                Ok(None)
-            } else {
-                Err(problem(host, &format!("`{program}` failed")))
-            };
+            let is_missing = String::from_utf8_lossy(&output).contains("credentials not found");
+            return if is_missing { Ok(None) } else { Err(format!("`{program}` failed")) };
         }
-        Ok(_) => return Err(problem(host, &format!("`{program}` did not end by itself"))),
-        Err(error) => return Err(problem(host, &format!("`{program}`: {error}"))),
+        Ok(_) => return Err(format!("`{program}` did not end by itself")),
+        Err(error) => return Err(format!("`{program}`: {error}")),
     }
     let answer: Value = serde_json::from_slice(&output)
-        .map_err(|_| problem(host, &format!("`{program}` answered in an unknown way")))?;
+        .map_err(|_| format!("`{program}` answered in an unknown way"))?;
     let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
     Ok(Some(match text("Username").as_str() {
         "<token>" => Credentials::Identity(text("Secret")),
         user => Credentials::Basic { user: user.to_owned(), password: text("Secret") },
     }))
-}
-
-fn problem(host: &str, problem: &str) -> OciError {
-    OciError::Account { host: host.to_owned(), problem: problem.to_owned() }
 }
 
 #[cfg(test)]
@@ -215,6 +199,7 @@ mod tests {
     fn a_helper_is_a_name() {
         let config = serde_json::json!({"credHelpers": {"a.example": "../evil"}});
         let refused = of_config(&MemorySystem::default(), &config, "a.example");
-        assert!(matches!(refused, Err(OciError::Account { .. })));
+        let problem = "the name of the credential helper is not valid";
+        assert_eq!(refused.err().as_deref(), Some(problem));
     }
 }

@@ -109,6 +109,23 @@ pub enum OciError {
 }
 
 impl OciError {
+    pub(super) fn shape(repository: &str, problem: impl Into<String>) -> OciError {
+        OciError::Shape { repository: repository.to_owned(), problem: problem.into() }
+    }
+
+    /// Creates the error for a part of the artefact with more than `limit` bytes.
+    pub(super) fn too_large(repository: &str, what: &'static str, limit: u64) -> OciError {
+        OciError::TooLarge { repository: repository.to_owned(), what, limit, unit: "bytes" }
+    }
+
+    /// Turns the error for a missing tag or digest into `None`.
+    pub(super) fn if_present<T>(outcome: Result<T, OciError>) -> Result<Option<T>, OciError> {
+        match outcome {
+            Err(OciError::Missing { .. }) => Ok(None),
+            outcome => outcome.map(Some),
+        }
+    }
+
     /// Returns whether the network may be the cause, so that the result of an earlier run is a fair substitute.
     pub(crate) fn is_about_reach(&self) -> bool {
         matches!(self, OciError::Unreachable { .. } | OciError::Denied { .. })

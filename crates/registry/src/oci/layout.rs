@@ -44,12 +44,7 @@ impl<'s> Layout<'s> {
         match self.system.read(path, limit) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(ReadError::Missing) => Ok(None),
-            Err(ReadError::TooLarge { .. }) => Err(OciError::TooLarge {
-                repository: self.shown.clone(),
-                what,
-                limit,
-                unit: "bytes",
-            }),
+            Err(ReadError::TooLarge { .. }) => Err(OciError::too_large(&self.shown, what, limit)),
             Err(error) => Err(disk(path, &error)),
         }
     }
@@ -70,19 +65,13 @@ impl<'s> Layout<'s> {
         let Some(bytes) = self.read(&self.directory.join("index.json"), "the index", limit)? else {
             return Ok(None);
         };
-        let shape = |problem| OciError::Shape { repository: self.shown.clone(), problem };
-        Document::parse(&bytes).map(Some).map_err(shape)
+        Document::parse(&bytes).map(Some).map_err(|problem| OciError::shape(&self.shown, problem))
     }
 
     fn entries(&self) -> Result<Vec<Descriptor>, OciError> {
-        match self.index()? {
-            Some(index) => Ok(index.manifests.unwrap_or_default()),
-            None => Err(OciError::Shape {
-                repository: self.shown.clone(),
-                problem: "the directory has no `index.json`, so it is not an image layout"
-                    .to_owned(),
-            }),
-        }
+        let problem = "the directory has no `index.json`, so it is not an image layout";
+        let index = self.index()?.ok_or_else(|| OciError::shape(&self.shown, problem))?;
+        Ok(index.manifests.unwrap_or_default())
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), OciError> {

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use brief_syntax::hash::sha256;
 use serde::{Deserialize, Serialize};
 
+use super::reference::is_digest;
+use crate::address::one_line;
+
 pub(crate) const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 pub(crate) const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 pub(crate) const EMPTY: &str = "application/vnd.oci.empty.v1+json";
@@ -40,7 +43,7 @@ pub(crate) const MANIFEST_BYTES: u64 = 4 * 1024 * 1024;
 pub(crate) const MOST_PARTS: usize = 10_000;
 
 /// A reference to content by its digest.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Descriptor {
     pub(crate) media_type: String,
@@ -59,14 +62,13 @@ impl Descriptor {
             media_type: media_type.to_owned(),
             digest: digest_of(bytes),
             size: bytes.len() as u64,
-            artifact_type: None,
-            annotations: BTreeMap::new(),
+            ..Descriptor::default()
         }
     }
 }
 
 /// A manifest or an index: which one, its media type says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Document {
     pub(crate) schema_version: u32,
@@ -95,9 +97,7 @@ impl Document {
             artifact_type: Some(artifact_type.to_owned()),
             config: Some(Descriptor::of(EMPTY, EMPTY_BYTES)),
             layers: Some(layers),
-            manifests: None,
-            subject: None,
-            annotations: BTreeMap::new(),
+            ..Document::default()
         }
     }
 
@@ -107,11 +107,8 @@ impl Document {
             schema_version: 2,
             media_type: Some(INDEX.to_owned()),
             artifact_type: artifact_type.map(str::to_owned),
-            config: None,
-            layers: None,
             manifests: Some(manifests),
-            subject: None,
-            annotations: BTreeMap::new(),
+            ..Document::default()
         }
     }
 
@@ -129,11 +126,8 @@ impl Document {
         let mut count = 0;
         for part in parts.chain(&document.config).chain(&document.subject) {
             count += 1;
-            if !super::reference::is_digest(&part.digest) {
-                return Err(format!(
-                    "`{}` is not a SHA-256 digest",
-                    crate::address::one_line(&part.digest)
-                ));
+            if !is_digest(&part.digest) {
+                return Err(format!("`{}` is not a SHA-256 digest", one_line(&part.digest)));
             }
         }
         if count > MOST_PARTS {

@@ -24,17 +24,13 @@ pub fn promote(
     digest: &str,
     tag: &str,
 ) -> Result<Promotion, OciError> {
-    super::reference::check_tag(tag).map_err(|reason| OciError::Shape {
-        repository: source.repository(),
-        problem: format!("`{}` cannot be a tag: {reason}", crate::address::one_line(tag)),
+    super::reference::check_tag(tag).map_err(|reason| {
+        let problem = format!("`{}` cannot be a tag: {reason}", crate::address::one_line(tag));
+        OciError::shape(&source.repository(), problem)
     })?;
     let store = open(system, source, Purpose::Write);
     let artefact = store.manifest(digest)?;
-    let before = match store.resolve(tag) {
-        Ok(before) => Some(before),
-        Err(OciError::Missing { .. }) => None,
-        Err(error) => return Err(error),
-    };
+    let before = OciError::if_present(store.resolve(tag))?;
     let is_unchanged = before.as_deref() == Some(digest);
     if !is_unchanged {
         store.put_manifest(&artefact, Some(tag))?;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use brief_dialects::portable::{Bundle, PortableItem, Registry, bundle};
 use brief_profiles::OwnClients;
 use brief_syntax::system::Permission;
-use brief_syntax::{Diagnostic, Root, Severity, Source, System};
+use brief_syntax::{Diagnostic, Root, Source, System};
 use serde::Serialize;
 
 use super::archive::{PackedFile, pack};
@@ -27,6 +27,7 @@ use super::store::{Fetched, Purpose, Store, open};
 use crate::history::{HistoryError, Repository};
 use crate::install::{ChooseError, choose, read_items};
 use crate::latest::is_version;
+use crate::outputs::errors;
 use crate::outputs::item::ItemFiles;
 use crate::sigstore::check_subject;
 
@@ -283,35 +284,32 @@ impl Artefacts {
         let mut problems = Vec::new();
         let mut layer_of: BTreeMap<String, Descriptor> = BTreeMap::new();
         for item in &registry.items {
-            let errors = item.diagnostics().iter();
-            let errors: Vec<&Diagnostic> =
-                errors.filter(|found| found.severity == Severity::Error).collect();
             let is_chosen = items.iter().any(|one| one.id() == item.id());
-            match errors.is_empty() {
-                true => match ItemFiles::read(system, root, item) {
-                    Ok(files) => {
-                        let packed = item_files(root, item, &files)?;
-                        layer_of.insert(item.id().to_string(), self.layer(packed)?);
-                    }
-                    Err(problem) if is_chosen => problems.push(*problem),
-                    Err(_) => {}
-                },
-                false if is_chosen => problems.extend(errors.into_iter().cloned()),
-                false => {}
+            let found = if item.is_valid() {
+                ItemFiles::read(system, root, item).map_err(|problem| vec![*problem])
+            } else {
+                Err(errors(item.diagnostics()).cloned().collect())
+            };
+            match found {
+                Ok(files) => {
+                    let packed = item_files(root, item, &files)?;
+                    layer_of.insert(item.id().full_name(), self.layer(packed)?);
+                }
+                Err(found) if is_chosen => problems.extend(found),
+                Err(_) => {}
             }
         }
         for one in &bundles {
-            let errors = one.diagnostics().iter();
-            problems.extend(errors.filter(|found| found.severity == Severity::Error).cloned());
+            problems.extend(errors(one.diagnostics()).cloned());
         }
         if !problems.is_empty() {
             return Err(PublishError::Invalid(problems));
         }
         let mut used = BTreeSet::new();
         for item in items {
-            let Some(layer) = layer_of.get(&item.id().to_string()) else { continue };
+            let name = item.id().full_name();
+            let Some(layer) = layer_of.get(&name) else { continue };
             used.insert(layer.digest.clone());
-            let name = format!("{}/{}", item.kind(), item.name());
             self.add(ITEM, name, item.version(), vec![layer.clone()]);
         }
         for one in bundles {
@@ -353,7 +351,7 @@ impl Artefacts {
             layers.push(self.layer(vec![file])?);
         }
         for id in &closure.items {
-            let layer = layer_of.get(&id.to_string());
+            let layer = layer_of.get(&id.full_name());
             let layer = layer.ok_or_else(|| failed(format!("the {id} is missing or not valid")))?;
             layers.push(layer.clone());
         }
@@ -363,9 +361,8 @@ impl Artefacts {
     }
 
     fn layer(&mut self, mut files: Vec<PackedFile>) -> Result<Descriptor, OciError> {
-        let bytes = pack(&mut files).map_err(|error| OciError::Shape {
-            repository: "the source".to_owned(),
-            problem: format!("a path cannot be packed: {error}"),
+        let bytes = pack(&mut files).map_err(|error| {
+            OciError::shape("the source", format!("a path cannot be packed: {error}"))
         })?;
         let descriptor = Descriptor::of(LAYER, &bytes);
         self.files.insert(descriptor.digest.clone(), files);

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::address::one_line;
+use crate::address::{after_prefix, one_line};
 use crate::source::{SourceError, shown};
 
 /// The beginning of an address in a registry.
@@ -48,18 +48,15 @@ pub enum OciPlace {
 impl OciSource {
     /// Returns whether a text claims to be the address of an artefact.
     pub(crate) fn is_meant(text: &str) -> bool {
-        let starts = |with: &str| {
-            text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with))
-        };
-        starts(SCHEME) || starts(LAYOUT)
+        after_prefix(text, SCHEME).or_else(|| after_prefix(text, LAYOUT)).is_some()
     }
 
     /// Parses an address; `base` is the start of relative directories.
     pub fn parse(text: &str, base: &Path) -> Result<OciSource, SourceError> {
         let refused = |reason| SourceError::Oci { given: shown(text), reason };
-        let (is_registry, rest) = match text.get(SCHEME.len()..) {
-            Some(rest) if text[..SCHEME.len()].eq_ignore_ascii_case(SCHEME) => (true, rest),
-            _ => (false, text.get(LAYOUT.len()..).unwrap_or_default()),
+        let (is_registry, rest) = match after_prefix(text, SCHEME) {
+            Some(rest) => (true, rest),
+            None => (false, text.get(LAYOUT.len()..).unwrap_or_default()),
         };
         let (rest, digest) = match rest.rsplit_once('@') {
             Some((rest, digest)) if !digest.contains('/') => (rest, Some(digest)),
@@ -98,6 +95,16 @@ impl OciSource {
             OciPlace::Layout(brief_syntax::paths::cleaned(&base.join(rest)))
         };
         Ok(OciSource { place, reference })
+    }
+
+    /// Parses an address of a repository, at a tag or digest if there is one.
+    pub(crate) fn parse_at(
+        text: &str,
+        reference: Option<&str>,
+        base: &Path,
+    ) -> Result<OciSource, SourceError> {
+        let source = OciSource::parse(text, base)?;
+        reference.map_or_else(|| Ok(source.clone()), |reference| source.at(reference))
     }
 
     /// Returns the tag or digest that is meant.

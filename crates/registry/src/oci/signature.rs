@@ -114,9 +114,8 @@ pub(super) fn sign(
 ) -> Result<String, OciError> {
     let public = key.public();
     let bundle = signed_bundle(&subject.digest, &public, |text| key.sign(text));
-    let bundle = bundle.ok_or_else(|| OciError::Shape {
-        repository: repository.to_owned(),
-        problem: "the system has no random numbers for a signature".to_owned(),
+    let bundle = bundle.ok_or_else(|| {
+        OciError::shape(repository, "the system has no random numbers for a signature")
     })?;
     attach(store, subject, bundle.to_string().as_bytes(), Some(&public))
 }
@@ -162,16 +161,10 @@ pub(super) fn evidence(store: &dyn Store, digest: &str) -> Result<Vec<Evidence>,
             layer.size <= MOST_BUNDLE_BYTES && version_of(&layer.media_type).is_some()
         });
         for layer in bundles.take(MOST_SIGNATURES - found.len()) {
-            match store.blob(layer, MOST_BUNDLE_BYTES) {
-                Ok(bytes) => {
-                    let key = layer.annotations.get(KEY).cloned();
-                    found.extend(
-                        String::from_utf8(bytes).ok().map(|bundle| Evidence { bundle, key }),
-                    );
-                }
-                Err(OciError::Missing { .. }) => {}
-                Err(error) => return Err(error),
-            }
+            let bytes = OciError::if_present(store.blob(layer, MOST_BUNDLE_BYTES))?;
+            let bundle = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+            let key = layer.annotations.get(KEY).cloned();
+            found.extend(bundle.map(|bundle| Evidence { bundle, key }));
         }
     }
     Ok(found)

@@ -26,8 +26,8 @@ pub(crate) struct Fetched {
 impl Fetched {
     /// Parses bytes whose digest is known to be right.
     pub(crate) fn new(repository: &str, bytes: Vec<u8>) -> Result<Fetched, OciError> {
-        let document = Document::parse(&bytes)
-            .map_err(|problem| OciError::Shape { repository: repository.to_owned(), problem })?;
+        let document =
+            Document::parse(&bytes).map_err(|problem| OciError::shape(repository, problem))?;
         Ok(Fetched { digest: digest_of(&bytes), bytes, document })
     }
 

@@ -10,7 +10,7 @@ use brief_syntax::limits;
 use brief_syntax::system::{Access, Dir, FileContent, Over, Permission, ReadError, STAGED, System};
 
 use super::record::FileRecord;
-use super::split;
+use super::{if_found, split, with_parents};
 
 /// The limit for directories that are held open. The files of an item lie in directories of every client, and those
 /// of the next item in the same ones.
@@ -26,10 +26,8 @@ pub(crate) struct Disk<'d> {
     held: Vec<(String, Box<dyn Dir>)>,
     /// Directories that do not exist, so that each is looked up once.
     missing: BTreeSet<String>,
-    /// Directories that this run has created for files, in order.
-    made: Vec<String>,
-    /// The same as a set. They hold only files of this run.
-    is_made: BTreeSet<String>,
+    /// Directories that this run has created for files. They hold only files of this run.
+    made: BTreeSet<String>,
 }
 
 /// The state of a path.
@@ -64,15 +62,9 @@ impl<'d> Disk<'d> {
         path: &Path,
         opened: io::Result<Box<dyn Dir>>,
     ) -> io::Result<Disk<'d>> {
-        let top = match opened {
-            Ok(top) => Some(top),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
-        };
-        let (held, made) = (Vec::new(), Vec::new());
-        let (missing, is_made) = (BTreeSet::new(), BTreeSet::new());
-        let path = path.to_owned();
-        Ok(Disk { system, path, top, is_new: false, held, missing, made, is_made })
+        let (path, top) = (path.to_owned(), if_found(opened)?);
+        let (held, missing, made) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+        Ok(Disk { system, path, top, is_new: false, held, missing, made })
     }
 
     /// Creates the directory if it does not exist.
@@ -94,7 +86,6 @@ impl<'d> Disk<'d> {
         Ok(())
     }
 
-    /// Returns its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -107,11 +98,7 @@ impl<'d> Disk<'d> {
     /// Opens a directory in it; `None` when it does not exist.
     pub(crate) fn directory(&self, name: &str) -> io::Result<Option<Box<dyn Dir>>> {
         let Some(top) = &self.top else { return Ok(None) };
-        match top.open_dir(OsStr::new(name)) {
-            Ok(directory) => Ok(Some(directory)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        if_found(top.open_dir(OsStr::new(name)))
     }
 
     /// Opens a directory in it. Creates it if needed.
@@ -123,13 +110,11 @@ impl<'d> Disk<'d> {
     /// Opens a directory in it. Creates it for the user alone if needed.
     pub(crate) fn make_private_directory(&self, name: &str) -> io::Result<Box<dyn Dir>> {
         let top = self.top.as_deref().ok_or(io::ErrorKind::NotFound)?;
-        match top.open_dir(OsStr::new(name)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.system.create_private_dir(&self.path.join(name))?;
-                top.open_dir(OsStr::new(name))
-            }
-            outcome => outcome,
+        if let Some(found) = self.directory(name)? {
+            return Ok(found);
         }
+        self.system.create_private_dir(&self.path.join(name))?;
+        top.open_dir(OsStr::new(name))
     }
 
     /// Returns the state of a path.
@@ -137,46 +122,35 @@ impl<'d> Disk<'d> {
         if self.is_new {
             return DiskState::Missing;
         }
-        let (parent, name) = split(path);
-        match self.hold(parent) {
-            Ok(Some(directory)) => {
-                let mut hasher = Hasher::default();
-                let read = directory.read_pieces(
-                    OsStr::new(name),
-                    limits::SUPPORT_FILE_BYTES,
-                    &mut |piece| {
-                        hasher.update(piece);
-                        Ok(())
-                    },
-                );
-                match read {
-                    Ok(permission) => DiskState::File(FileRecord {
-                        sha256: hasher.finish(),
-                        program: permission == Permission::Program,
-                    }),
-                    Err(ReadError::Missing) => DiskState::Missing,
-                    // No output of ours is that large.
-                    Err(ReadError::TooLarge { .. }) => {
-                        DiskState::File(FileRecord { sha256: String::new(), program: false })
-                    }
-                    Err(ReadError::NotAFile(kind)) => {
-                        DiskState::InTheWay(format!("is {}", kind.noun()))
-                    }
-                    Err(error) => DiskState::InTheWay(format!("cannot be read: {error}")),
-                }
+        let (directory, name) = match self.parent_of(path) {
+            Ok(Some(found)) => found,
+            Ok(None) => return DiskState::Missing,
+            Err(_) => return DiskState::InTheWay("lies behind a link or a file".to_owned()),
+        };
+        let mut hasher = Hasher::default();
+        let read = directory.read_pieces(name, limits::SUPPORT_FILE_BYTES, &mut |piece| {
+            hasher.update(piece);
+            Ok(())
+        });
+        match read {
+            Ok(permission) => DiskState::File(FileRecord {
+                sha256: hasher.finish(),
+                program: permission == Permission::Program,
+            }),
+            Err(ReadError::Missing) => DiskState::Missing,
+            // No output of ours is that large.
+            Err(ReadError::TooLarge { .. }) => {
+                DiskState::File(FileRecord { sha256: String::new(), program: false })
             }
-            Ok(None) => DiskState::Missing,
-            Err(_) => DiskState::InTheWay("lies behind a link or a file".to_owned()),
+            Err(ReadError::NotAFile(kind)) => DiskState::InTheWay(format!("is {}", kind.noun())),
+            Err(error) => DiskState::InTheWay(format!("cannot be read: {error}")),
         }
     }
 
     /// Reads a whole file.
     pub(crate) fn read(&mut self, path: &str) -> Result<FileContent, ReadError> {
-        let (parent, name) = split(path);
-        match self.hold(parent)? {
-            Some(directory) => directory.read_file(OsStr::new(name), limits::SUPPORT_FILE_BYTES),
-            None => Err(ReadError::Missing),
-        }
+        let (directory, name) = self.parent_of(path)?.ok_or(ReadError::Missing)?;
+        directory.read_file(name, limits::SUPPORT_FILE_BYTES)
     }
 
     /// Puts a staged file in place. Creates the directories above it.
@@ -198,9 +172,8 @@ impl<'d> Disk<'d> {
 
     /// Exchanges a staged file and the one at a path.
     pub(crate) fn exchange(&mut self, stage: &dyn Dir, staged: &str, path: &str) -> io::Result<()> {
-        let (parent, name) = split(path);
-        let directory = self.hold(parent)?.ok_or(io::ErrorKind::NotFound)?;
-        directory.exchange_file(stage, OsStr::new(staged), OsStr::new(name))
+        let (directory, name) = self.parent_of(path)?.ok_or(io::ErrorKind::NotFound)?;
+        directory.exchange_file(stage, OsStr::new(staged), name)
     }
 
     /// Gives a staged file the permissions of the one that it will replace.
@@ -210,46 +183,36 @@ impl<'d> Disk<'d> {
         staged: &str,
         path: &str,
     ) -> io::Result<()> {
-        let (parent, name) = split(path);
-        match self.hold(parent)? {
-            Some(directory) => {
-                directory.share_permissions(stage, OsStr::new(staged), OsStr::new(name))
-            }
-            None => Ok(()),
-        }
+        let Some((directory, name)) = self.parent_of(path)? else { return Ok(()) };
+        directory.share_permissions(stage, OsStr::new(staged), name)
     }
 
     /// Moves a file to the staged ones.
     pub(crate) fn give(&mut self, stage: &dyn Dir, staged: &str, path: &str) -> io::Result<()> {
-        let (parent, name) = split(path);
-        let (staged, name) = (OsStr::new(staged), OsStr::new(name));
-        match self.hold(parent)? {
-            Some(directory) => match stage.take_file(directory, name, staged) {
-                Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                    put_bytes((directory, name), (stage, staged))?;
-                    directory.remove_file(name)
-                }
-                outcome => outcome,
-            },
-            None => Ok(()),
+        let Some((directory, name)) = self.parent_of(path)? else { return Ok(()) };
+        let staged = OsStr::new(staged);
+        match stage.take_file(directory, name, staged) {
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                put_bytes((directory, name), (stage, staged))?;
+                directory.remove_file(name)
+            }
+            outcome => outcome,
         }
     }
 
     /// Removes a directory and its parents as far as they are empty.
     pub(crate) fn tidy(&mut self, directory: &str) {
-        let mut directory = directory;
-        while !directory.is_empty() {
+        for directory in with_parents(directory).filter(|directory| !directory.is_empty()) {
             // A directory that is not empty stays, and so do its parents.
             if !self.remove_directory(directory) {
                 break;
             }
-            directory = split(directory).0;
         }
     }
 
     /// Removes the directories that this run has created for files, as far as they are empty.
     pub(crate) fn unmake(&mut self) {
-        self.is_made.clear();
+        // Deeper directories come first.
         for directory in std::mem::take(&mut self.made).iter().rev() {
             self.remove_directory(directory);
         }
@@ -258,16 +221,17 @@ impl<'d> Disk<'d> {
     /// Removes a directory if it is empty. Returns whether it is gone.
     fn remove_directory(&mut self, directory: &str) -> bool {
         self.held.clear();
-        self.is_made.remove(directory);
-        let (above, name) = split(directory);
-        match self.hold(above) {
-            Ok(Some(held)) => match held.remove_empty_dir(OsStr::new(name)) {
-                Ok(()) => true,
-                Err(error) => error.kind() == io::ErrorKind::NotFound,
-            },
-            Ok(None) => true,
-            Err(_) => false,
+        self.made.remove(directory);
+        match self.parent_of(directory) {
+            Ok(Some((parent, name))) => if_found(parent.remove_empty_dir(name)).is_ok(),
+            outcome => outcome.is_ok(),
         }
+    }
+
+    /// Returns the directory of a file, and the file's name; `None` when the directory does not exist.
+    fn parent_of<'n>(&mut self, path: &'n str) -> io::Result<Option<(&dyn Dir, &'n OsStr)>> {
+        let (parent, name) = split(path);
+        Ok(self.hold(parent)?.map(|directory| (directory, OsStr::new(name))))
     }
 
     /// Returns a directory below; `None` when it does not exist. A link in the path is an error.
@@ -277,18 +241,15 @@ impl<'d> Disk<'d> {
             return Ok(Some(top));
         }
         if !self.held.iter().any(|(name, _)| name == directory) {
-            if is_below_one(&self.missing, directory) {
+            if with_parents(directory).any(|above| self.missing.contains(above)) {
                 return Ok(None);
             }
-            match top.open_dir_below(Path::new(directory)) {
-                Ok(handle) => keep(&mut self.held, directory, handle),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    let first = first_missing(top, &mut self.held, directory);
-                    self.missing.insert(first.to_owned());
-                    return Ok(None);
-                }
-                Err(error) => return Err(error),
-            }
+            let Some(handle) = if_found(top.open_dir_below(Path::new(directory)))? else {
+                let first = first_missing(top, &mut self.held, directory);
+                self.missing.insert(first.to_owned());
+                return Ok(None);
+            };
+            keep(&mut self.held, directory, handle);
         }
         Ok(held(&self.held, directory))
     }
@@ -300,16 +261,14 @@ impl<'d> Disk<'d> {
         }
         if !self.held.iter().any(|(name, _)| name == directory) {
             let (above, name) = split(directory);
-            let is_new =
-                self.is_new || self.is_made.contains(above) && !self.is_made.contains(directory);
+            let is_new = self.is_new || self.made.contains(above) && !self.made.contains(directory);
             let is_there = !is_new && self.hold(directory)?.is_some();
             if !is_there {
                 let handle = self.make(above)?.make_dir(OsStr::new(name))?;
                 keep(&mut self.held, directory, handle);
                 // It exists from now on.
                 self.missing.remove(directory);
-                self.made.push(directory.to_owned());
-                self.is_made.insert(directory.to_owned());
+                self.made.insert(directory.to_owned());
             }
         }
         held(&self.held, directory).ok_or_else(|| io::ErrorKind::NotFound.into())
@@ -324,16 +283,16 @@ fn first_missing<'n>(
     directory: &'n str,
 ) -> &'n str {
     let mut first = directory;
-    while let Some((above, _)) = first.rsplit_once('/') {
+    for above in with_parents(directory).skip(1) {
         if held.iter().any(|(name, _)| name == above) {
             break;
         }
-        match top.open_dir_below(Path::new(above)) {
-            Ok(handle) => {
+        match if_found(top.open_dir_below(Path::new(above))) {
+            Ok(None) => first = above,
+            Ok(Some(handle)) => {
                 keep(held, above, handle);
                 break;
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => first = above,
             Err(_) => break,
         }
     }
@@ -343,7 +302,8 @@ fn first_missing<'n>(
 fn keep(all: &mut Vec<(String, Box<dyn Dir>)>, directory: &str, handle: Box<dyn Dir>) {
     if all.len() == HELD {
         // Parents of the directory stay open, because its neighbours need them next.
-        let oldest = all.iter().position(|(name, _)| !is_above(name, directory)).unwrap_or(0);
+        let is_above = |name: &String| with_parents(directory).any(|above| above == name);
+        let oldest = all.iter().position(|(name, _)| !is_above(name)).unwrap_or(0);
         all.remove(oldest);
     }
     all.push((directory.to_owned(), handle));
@@ -351,25 +311,6 @@ fn keep(all: &mut Vec<(String, Box<dyn Dir>)>, directory: &str, handle: Box<dyn 
 
 fn held<'h>(all: &'h [(String, Box<dyn Dir>)], directory: &str) -> Option<&'h dyn Dir> {
     all.iter().find(|(name, _)| name == directory).map(|(_, handle)| handle.as_ref())
-}
-
-/// Returns whether a directory is one of some, or lies below one.
-fn is_below_one(all: &BTreeSet<String>, directory: &str) -> bool {
-    let mut above = directory;
-    loop {
-        if all.contains(above) {
-            return true;
-        }
-        match above.rsplit_once('/') {
-            Some((parent, _)) => above = parent,
-            None => return false,
-        }
-    }
-}
-
-/// Returns whether a directory equals another one, or lies above it.
-fn is_above(above: &str, directory: &str) -> bool {
-    directory.strip_prefix(above).is_some_and(|below| below.is_empty() || below.starts_with('/'))
 }
 
 /// Copies a file from another file system into place, with its permissions.

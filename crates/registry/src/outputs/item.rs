@@ -76,11 +76,9 @@ impl ItemFiles {
     /// Reads every file: its path, content and permission.
     pub(crate) fn each(&self, mut read: impl FnMut(&str, io::Result<Vec<u8>>, Permission)) {
         for (path, file) in &self.files {
-            let permission =
-                if file.record.program { Permission::Program } else { Permission::Data };
             let mut content = Vec::new();
             let outcome = self.copy(path, &mut content);
-            read(path, outcome.map(|()| content), permission);
+            read(path, outcome.map(|()| content), file.record.permission());
         }
     }
 

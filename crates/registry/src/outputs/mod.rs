@@ -9,6 +9,9 @@ pub(crate) mod plan;
 pub(crate) mod record;
 pub(crate) mod stage;
 
+use std::io;
+
+use brief_syntax::{Diagnostic, Severity};
 use serde::Serialize;
 
 /// The time for which written files are needed.
@@ -56,4 +59,24 @@ pub struct Difference {
 /// Splits a path with `/` into the directory and the name.
 pub(crate) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// Returns a path with `/`, and then the directories above it, the nearest first.
+pub(crate) fn with_parents(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| Some(path.rsplit_once('/')?.0))
+}
+
+/// Returns the diagnostics that are errors.
+pub(crate) fn errors<'d>(
+    diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
+) -> impl Iterator<Item = &'d Diagnostic> {
+    diagnostics.into_iter().filter(|found| found.severity == Severity::Error)
+}
+
+/// Turns the error for a missing file or directory into `None`.
+fn if_found<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
+    match outcome {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        outcome => outcome.map(Some),
+    }
 }

@@ -5,20 +5,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use brief_dialects::portable::output::{Compiled, OutputContent, OutputFile};
 use brief_dialects::portable::{ItemId, PortableItem};
 use brief_syntax::hash::sha256;
-use brief_syntax::{Diagnostic, Source, Span, rules};
+use brief_syntax::{Diagnostic, Rule, Source, Span, rules};
 
-use super::backup::{back_up, read_backup};
+use super::backup::{BackupFile, back_up, read_backup};
 use super::disk::{Disk, DiskState};
 use super::item::ItemFiles;
 use super::record::{FileRecord, ItemRecord, OutputRecord, is_output_path};
 use super::stage::{PermissionSource, Planned, Stage, WriteRoot};
-use super::{Change, ChangeKind, Difference};
+use super::{Change, ChangeKind, Difference, with_parents};
 
 /// The treatment of edited outputs and of files of others.
 #[derive(Debug, Clone, Default)]
@@ -46,18 +46,7 @@ impl Chosen {
         match self {
             Chosen::None => false,
             Chosen::All => true,
-            Chosen::Paths(paths) => {
-                let mut above = path;
-                loop {
-                    if paths.contains(above) {
-                        return true;
-                    }
-                    match above.rsplit_once('/') {
-                        Some((parent, _)) => above = parent,
-                        None => return false,
-                    }
-                }
-            }
+            Chosen::Paths(paths) => with_parents(path).any(|above| paths.contains(above)),
         }
     }
 }
@@ -112,11 +101,6 @@ pub(crate) struct Plan<'p> {
     owners: BTreeMap<String, String>,
 }
 
-/// Returns the key of an item in a record.
-pub(crate) fn key(id: &ItemId) -> String {
-    format!("{}/{}", id.kind, id.name)
-}
-
 /// An item to write.
 pub(crate) struct ItemToWrite<'w> {
     pub(crate) item: &'w PortableItem,
@@ -131,12 +115,12 @@ struct OneWrite {
     path: String,
     content: OutputContent,
     record: FileRecord,
-    kind: ChangeKind,
+    /// The hash of the file that is in place now, if there is one.
     before: Option<String>,
-    /// The kind of the file that is in place now.
     replaces: Replaces,
 }
 
+/// The owner of the file that is in place now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Replaces {
     Ours,
@@ -236,9 +220,16 @@ impl<'p> Plan<'p> {
         }
     }
 
-    /// Returns the absolute path of an output.
-    pub(crate) fn path_of(&self, path: &str) -> PathBuf {
-        self.out.join(path)
+    /// Creates a diagnostic about the whole file at `path`.
+    pub(crate) fn problem(
+        &self,
+        rule: Rule,
+        path: &str,
+        message: impl Into<String>,
+        help: &str,
+    ) -> Diagnostic {
+        let source = Arc::new(Source::unread(self.out.join(path)));
+        Diagnostic::new(rule, &source, Span::default(), message).with_help(help)
     }
 
     /// Returns whether a file is to be replaced although it was edited.
@@ -264,13 +255,20 @@ impl<'p> Plan<'p> {
         self.policy.foreign.has(path) && self.recorded(path, &found.sha256).is_none()
     }
 
+    /// Returns the name of the backup of the user's file that our output has replaced.
+    fn adopted(&self, path: &str) -> Option<&'p String> {
+        self.records.iter().find_map(|record| record.adopted.get(path))
+    }
+
+    /// Reads the backup of the user's file that our output has replaced.
+    fn original(&self, path: &str, own: &Disk<'_>) -> io::Result<Option<BackupFile>> {
+        self.adopted(path).map_or(Ok(None), |copy| read_backup(own, copy))
+    }
+
     /// Returns whether a file equals the backup of the one that our output had replaced before.
-    fn is_adopted(&self, path: &str, sha256: &str, own: &Disk<'_>) -> io::Result<bool> {
-        let copy = self.records.iter().find_map(|record| record.adopted.get(path));
-        let Some(copy) = copy else { return Ok(false) };
-        let original = read_backup(own, copy)?;
-        Ok(original
-            .is_some_and(|original| brief_syntax::hash::sha256(&original.content.bytes) == sha256))
+    fn is_adopted(&self, path: &str, hash: &str, own: &Disk<'_>) -> io::Result<bool> {
+        let original = self.original(path, own)?;
+        Ok(original.is_some_and(|original| sha256(&original.content.bytes) == hash))
     }
 
     /// Records which files our removed outputs had replaced, so that they replace them again when they
@@ -284,8 +282,7 @@ impl<'p> Plan<'p> {
     }
 
     fn keep_adopted(&mut self, path: &str) {
-        let backup = self.records.iter().find_map(|record| record.adopted.get(path));
-        if let Some(backup) = backup {
+        if let Some(backup) = self.adopted(path) {
             self.after.adopted.insert(path.to_owned(), backup.clone());
         }
     }
@@ -322,7 +319,7 @@ impl<'p> Plan<'p> {
         own: &Disk<'_>,
     ) -> io::Result<()> {
         let ItemToWrite { item, source, fingerprint, item_files } = wanted;
-        let key = key(item.id());
+        let key = item.id().full_name();
         self.diagnostics.extend(compiled.diagnostics);
         let mut record = ItemRecord { source, fingerprint, files: BTreeMap::new() };
         let (mut writes, mut problems, mut edits) = (Vec::new(), Vec::new(), Vec::new());
@@ -341,45 +338,47 @@ impl<'p> Plan<'p> {
                 continue;
             }
             made.insert(path.clone(), known.clone());
-            let mut write = |kind, before: Option<&FileRecord>, replaces| {
+            let mut write = |before: Option<FileRecord>, replaces| {
                 writes.push(OneWrite {
                     path: path.clone(),
                     content: file.content.clone(),
                     record: known.clone(),
-                    kind,
-                    before: before.map(|found| found.sha256.clone()),
+                    before: before.map(|found| found.sha256),
                     replaces,
                 });
             };
-            let update = ChangeKind::Updated;
             match disk.look(&path) {
-                DiskState::Missing => write(ChangeKind::Created, None, Replaces::Ours),
+                DiskState::Missing => write(None, Replaces::Ours),
                 // What the user hands over comes back one day, even if it is the same now.
                 DiskState::File(found)
                     if found.sha256 == known.sha256 && self.is_handed_over(&path, &found) =>
                 {
-                    write(update, Some(&found), Replaces::Foreign);
+                    write(Some(found), Replaces::Foreign);
                 }
                 DiskState::File(found) if found == known => unchanged += 1,
                 // Replacing equal content loses nothing.
                 DiskState::File(found) if found.sha256 == known.sha256 => {
-                    write(update, Some(&found), Replaces::Ours);
+                    write(Some(found), Replaces::Ours);
                 }
                 DiskState::File(found) => match self.recorded(&path, &found.sha256) {
-                    Some(Recorded::Same) => write(update, Some(&found), Replaces::Ours),
+                    Some(Recorded::Same) => write(Some(found), Replaces::Ours),
                     _ if self.is_adopted(&path, &found.sha256, own)? => {
-                        write(update, Some(&found), Replaces::Foreign);
+                        write(Some(found), Replaces::Foreign);
                     }
                     Some(Recorded::Changed(_)) if self.policy.edited.has(&path) => {
-                        write(update, Some(&found), Replaces::Edited);
+                        write(Some(found), Replaces::Edited);
                     }
                     Some(Recorded::Changed(before)) => {
-                        edits.push(self.edit(&path));
+                        let message =
+                            "the file was changed since it was written; it stays as it is";
+                        let (rule, help) =
+                            (rules::portable::OUTPUT_EDITED, self.policy.advice.edited);
+                        edits.push(self.problem(rule, &path, message, help));
                         record.files.insert(path, before);
                         continue;
                     }
                     None if self.policy.foreign.has(&path) => {
-                        write(update, Some(&found), Replaces::Foreign);
+                        write(Some(found), Replaces::Foreign);
                     }
                     None => problems.push(self.in_the_way(item, &path, "is not ours")),
                 },
@@ -421,11 +420,12 @@ impl<'p> Plan<'p> {
         disk: &mut Disk<'_>,
         own: &Disk<'_>,
     ) -> io::Result<()> {
-        let OneWrite { path, content, record, kind, before, replaces } = write;
+        let OneWrite { path, content, record, before, replaces } = write;
+        let kind = if before.is_some() { ChangeKind::Updated } else { ChangeKind::Created };
         if let Some(differences) = &mut self.differences {
             let mut after = Vec::new();
             item_files.fill(&content, &mut after)?;
-            let before = if before.is_some() { content_of(disk, &path)? } else { None };
+            let before = before.as_ref().map(|_| content_of(disk, &path)).transpose()?;
             differences.push(Difference { path: path.clone(), before, after: Some(after) });
         }
         if let Some(stage) = &mut self.stage {
@@ -436,17 +436,11 @@ impl<'p> Plan<'p> {
                 }
                 self.backups.push((path.clone(), copy));
             }
+            let (at, mode) = (WriteRoot::Outputs, PermissionSource::Own);
             let permission = record.permission();
-            let sha256 = record.sha256;
-            let planned = Planned {
-                at: WriteRoot::Outputs,
-                path: &path,
-                mode: PermissionSource::Own,
-                permission,
-                sha256,
-                before,
-            };
-            stage.put(planned, &mut |target| item_files.fill(&content, target))?;
+            let planned = Planned { at, path: &path, mode, permission, before };
+            let fill = &mut |target: &mut dyn io::Write| item_files.fill(&content, target);
+            stage.put(planned, record.sha256, fill)?;
         }
         self.changes.push(Change { path, kind });
         Ok(())
@@ -469,13 +463,10 @@ impl<'p> Plan<'p> {
                 continue;
             }
             self.kept += 1;
-            let source = Arc::new(Source::unread(self.out.join(path)));
             let message =
                 "the file is no longer wanted, but was changed since it was written; it stays";
-            self.diagnostics.push(
-                Diagnostic::new(rules::portable::OUTPUT_STALE, &source, Span::default(), message)
-                    .with_help(self.policy.advice.stale),
-            );
+            let (rule, help) = (rules::portable::OUTPUT_STALE, self.policy.advice.stale);
+            self.diagnostics.push(self.problem(rule, path, message, help));
             let record = self.after.items.entry(item.to_owned()).or_default();
             record.files.insert(path.to_owned(), file.clone());
             // With its fingerprint the item would count as complete.
@@ -492,13 +483,9 @@ impl<'p> Plan<'p> {
         disk: &mut Disk<'_>,
         own: &Disk<'_>,
     ) -> io::Result<()> {
-        let adopted = self.records.iter().find_map(|record| record.adopted.get(path)).cloned();
-        let original = match &adopted {
-            Some(copy) => read_backup(own, copy)?,
-            None => None,
-        };
+        let original = self.original(path, own)?;
         if let Some(differences) = &mut self.differences {
-            let before = content_of(disk, path)?;
+            let before = Some(content_of(disk, path)?);
             let after = original.as_ref().map(|original| original.content.bytes.clone());
             differences.push(Difference { path: path.to_owned(), before, after });
         }
@@ -508,16 +495,11 @@ impl<'p> Plan<'p> {
             }
             match &original {
                 Some(original) => {
-                    let bytes = &original.content.bytes;
-                    let planned = Planned {
-                        at: WriteRoot::Outputs,
-                        path,
-                        mode: PermissionSource::Own,
-                        permission: original.content.permission,
-                        sha256: brief_syntax::hash::sha256(bytes),
-                        before: Some(sha256.to_owned()),
-                    };
-                    stage.put(planned, &mut |target| target.write_all(bytes))?;
+                    let (at, mode) = (WriteRoot::Outputs, PermissionSource::Own);
+                    let permission = original.content.permission;
+                    let before = Some(sha256.to_owned());
+                    let planned = Planned { at, path, mode, permission, before };
+                    stage.put_bytes(planned, &original.content.bytes)?;
                     let (files, last) = stage.last();
                     original.share_permissions(files, &last)?;
                 }
@@ -543,30 +525,18 @@ impl<'p> Plan<'p> {
     /// Returns the item that already has a path, or needs it for a directory.
     fn clash(&self, path: &str) -> Option<String> {
         let path = path.to_lowercase();
-        let mut above = path.as_str();
-        while let Some((parent, _)) = above.rsplit_once('/') {
-            if let Some(item) = self.owners.get(above) {
-                return Some(item.clone());
-            }
-            above = parent;
+        if let Some(item) = with_parents(&path).find_map(|above| self.owners.get(above)) {
+            return Some(item.clone());
         }
         let below = format!("{path}/");
         let next = self.owners.range(below.clone()..).next();
         next.filter(|(other, _)| other.starts_with(&below)).map(|(_, item)| item.clone())
     }
 
-    fn edit(&self, path: &str) -> Diagnostic {
-        let source = Arc::new(Source::unread(self.out.join(path)));
-        let message = "the file was changed since it was written; it stays as it is";
-        Diagnostic::new(rules::portable::OUTPUT_EDITED, &source, Span::default(), message)
-            .with_help(self.policy.advice.edited)
-    }
-
     fn in_the_way(&self, item: &PortableItem, path: &str, what: &str) -> Diagnostic {
-        let source = Arc::new(Source::unread(self.out.join(path)));
         let message = format!("the file {what}; nothing of the {} is written", item.id());
-        Diagnostic::new(rules::portable::OUTPUT_IN_THE_WAY, &source, Span::default(), message)
-            .with_help(self.policy.advice.foreign)
+        let help = self.policy.advice.foreign;
+        self.problem(rules::portable::OUTPUT_IN_THE_WAY, path, message, help)
     }
 }
 
@@ -578,8 +548,8 @@ enum Recorded {
     Changed(FileRecord),
 }
 
-fn content_of(disk: &mut Disk<'_>, path: &str) -> io::Result<Option<Vec<u8>>> {
-    Ok(Some(disk.read(path).map_err(io::Error::other)?.bytes))
+fn content_of(disk: &mut Disk<'_>, path: &str) -> io::Result<Vec<u8>> {
+    Ok(disk.read(path).map_err(io::Error::other)?.bytes)
 }
 
 /// Creates the error for a path that a record cannot hold.

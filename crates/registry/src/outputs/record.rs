@@ -21,7 +21,7 @@ pub(crate) const DIRECTORY: &str = ".brief";
 const VERSION: u32 = 1;
 
 /// A record of written files.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct OutputRecord {
     version: u32,
     /// The version of the program that wrote it.
@@ -53,19 +53,14 @@ pub(crate) struct ItemRecord {
     pub(crate) files: BTreeMap<String, FileRecord>,
 }
 
-/// A written file.
+/// A written file, as a record or the lock names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct FileRecord {
+pub struct FileRecord {
     /// The SHA-256 of the content.
-    pub(crate) sha256: String,
+    pub sha256: String,
     /// True for an executable file.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub(crate) program: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_false(value: &bool) -> bool {
-    !value
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub program: bool,
 }
 
 impl FileRecord {
@@ -77,15 +72,7 @@ impl FileRecord {
 impl OutputRecord {
     pub(crate) fn new(registry: String) -> OutputRecord {
         let tool = format!("brief {}", env!("CARGO_PKG_VERSION"));
-        OutputRecord {
-            version: VERSION,
-            tool,
-            registry,
-            items: BTreeMap::new(),
-            adopted: BTreeMap::new(),
-            shared: BTreeMap::new(),
-            capabilities: None,
-        }
+        OutputRecord { version: VERSION, tool, registry, ..OutputRecord::default() }
     }
 
     /// Reads a record from its directory; `None` when there is none. The error is a message.

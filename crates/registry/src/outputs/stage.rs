@@ -15,6 +15,7 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use brief_syntax::hash::sha256;
 use brief_syntax::limits;
 use brief_syntax::system::{self, Dir, Permission, ReadError, System};
 use serde::{Deserialize, Serialize};
@@ -22,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::disk::{Disk, DiskState};
 use super::mark;
 use super::record::is_plain_path;
-use super::{Durability, split};
+use super::{Durability, if_found, split};
 
 /// The directory of staged files.
 const STAGED: &str = "staged";
@@ -152,7 +153,7 @@ pub(crate) struct Planned<'p> {
     pub(crate) path: &'p str,
     pub(crate) mode: PermissionSource,
     pub(crate) permission: Permission,
-    pub(crate) sha256: String,
+    /// The hash of the file that is in place now.
     pub(crate) before: Option<String>,
 }
 
@@ -198,10 +199,16 @@ impl Stage {
         Ok(Stage { files, last: 0, journal, durability })
     }
 
-    /// Stages a file; `fill` writes its content.
+    /// Stages a file with this content.
+    pub(crate) fn put_bytes(&mut self, planned: Planned<'_>, bytes: &[u8]) -> io::Result<()> {
+        self.put(planned, sha256(bytes), &mut |target| target.write_all(bytes))
+    }
+
+    /// Stages a file; `fill` writes its content, which has the given hash.
     pub(crate) fn put(
         &mut self,
         planned: Planned<'_>,
+        sha256: String,
         fill: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
         self.last += 1;
@@ -209,7 +216,7 @@ impl Stage {
             self.files.create_file(OsStr::new(&name(self.last)), planned.permission)?;
         fill(target.as_mut())?;
         target.flush()?;
-        let Planned { at, path, mode, sha256, before, .. } = planned;
+        let Planned { at, path, mode, before, .. } = planned;
         let path = path.to_owned();
         self.journal.puts.push(Put { at, path, mode, staged: self.last, sha256, before });
         Ok(())
@@ -329,12 +336,9 @@ pub(crate) fn recover(
     let mut recovered = Recovered { removed: journal.asked.clone(), ..Recovered::default() };
     for removal in &journal.removals {
         let disk = disks.at(removal.at);
-        match disk.look(&removal.path) {
-            DiskState::File(found) if found.sha256 == removal.sha256 => {
-                remove(removal, files.as_ref(), disk)
-                    .map_err(|error| named(&removal.path, &error))?;
-            }
-            _ => {}
+        if matches!(disk.look(&removal.path), DiskState::File(found) if found.sha256 == removal.sha256)
+        {
+            remove(removal, files.as_ref(), disk)?;
         }
     }
     tidy(&journal, disks);
@@ -357,9 +361,7 @@ pub(crate) fn recover(
                 recovered.kept.push(put.path.clone());
             }
             DiskState::InTheWay(_) => recovered.kept.push(put.path.clone()),
-            _ => {
-                place(put, files.as_ref(), disk).map_err(|error| named(&put.path, &error))?;
-            }
+            _ => place(put, files.as_ref(), disk).map_err(|error| named(&put.path, &error))?,
         }
     }
     system.settle(disks.outputs.path())?;
@@ -389,8 +391,7 @@ fn carry_out(
     disks: &mut Disks<'_>,
 ) -> Result<(), (Done, io::Error)> {
     for (index, removal) in journal.removals.iter().enumerate() {
-        remove(removal, files, disks.at(removal.at))
-            .map_err(|error| ((index, 0), named(&removal.path, &error)))?;
+        remove(removal, files, disks.at(removal.at)).map_err(|error| ((index, 0), error))?;
     }
     tidy(journal, disks);
     for (index, put) in journal.puts.iter().enumerate() {
@@ -425,6 +426,7 @@ fn undo(
 
 fn remove(removal: &Removal, files: &dyn Dir, disk: &mut Disk<'_>) -> io::Result<()> {
     disk.give(files, &name(removal.staged), &removal.path)
+        .map_err(|error| named(&removal.path, &error))
 }
 
 /// Removes the directories that are empty now, even if the killed run had removed their files.
@@ -462,10 +464,7 @@ fn is_not_possible(error: &io::Error) -> bool {
 /// Removes the journal, then the staged files: without a journal nothing is left to do.
 fn finish(own: &Disk<'_>, files: &dyn Dir) -> io::Result<()> {
     let Some(top) = own.top() else { return Ok(()) };
-    match top.remove_file(OsStr::new(JOURNAL)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
+    if_found(top.remove_file(OsStr::new(JOURNAL)))?;
     clear(files)?;
     top.remove_empty_dir(OsStr::new(STAGED))
 }
@@ -475,10 +474,7 @@ fn clear(files: &dyn Dir) -> io::Result<()> {
         files.remove_file(&entry.name)?;
     }
     // The listing omits the file that a run was copying from another file system.
-    match files.remove_file(OsStr::new(system::STAGED)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    if_found(files.remove_file(OsStr::new(system::STAGED))).map(drop)
 }
 
 fn name(staged: u32) -> String {

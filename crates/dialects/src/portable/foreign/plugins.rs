@@ -11,6 +11,7 @@ use std::sync::Arc;
 use brief_syntax::system::Permission;
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::super::fields::name_problem;
@@ -44,7 +45,7 @@ pub struct Plugin {
 }
 
 /// A plugin of a marketplace that is not in the source.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OutsidePlugin {
     /// Its name.
     pub name: String,
