@@ -143,7 +143,7 @@ fn run(count: u64, seed: u64) -> ExitCode {
         };
         match worker.call("run", &json!({ "scripts": scripts }), &json!({})) {
             Ok(_) => ran += BATCH,
-            Err(CallError::Ended { message }) => {
+            Err(CallError::Ended(message)) => {
                 (ran, ended) = (ran + 1, ended + 1);
                 // A native function that cannot be stopped, or a full realm, are limits.
                 let is_limit = ["longer than", "cannot be called after", "too much memory"];

@@ -78,23 +78,41 @@ impl AbilityRefusal {
         }
     }
 
+    /// Returns the word for it in the audit log.
+    fn verdict(&self) -> &'static str {
+        match self {
+            AbilityRefusal::Denied(_) => "denied",
+            AbilityRefusal::Refused(_) => "refused",
+            AbilityRefusal::Failed(_) => "failed",
+        }
+    }
+
     /// Returns whether the ability was not granted at all.
     pub(crate) fn is_denial(&self) -> bool {
         matches!(self, AbilityRefusal::Denied(_))
     }
 }
 
+/// The outcome of a request.
+pub(crate) type AbilityResult<T = Value> = Result<T, AbilityRefusal>;
+
+/// Returns the error for a request that a rule forbids.
+fn refused(message: impl Into<String>) -> AbilityRefusal {
+    AbilityRefusal::Refused(message.into())
+}
+
+/// Returns the error for a request that could not be carried out.
+fn failed(message: impl Into<String>) -> AbilityRefusal {
+    AbilityRefusal::Failed(message.into())
+}
+
 /// A request of a tool.
 pub(crate) struct AbilityRequest<'a> {
-    /// The name of the tool.
     pub(crate) tool: &'a str,
-    /// The ability that the request needs.
     pub(crate) ability: &'a str,
-    /// The name of the call.
+    /// The name of the call, such as `readText` of `fs`.
     pub(crate) call: &'a str,
-    /// The arguments of the call.
     pub(crate) args: Vec<Value>,
-    /// The time left for it.
     pub(crate) time_left: Duration,
 }
 
@@ -199,43 +217,31 @@ impl Host {
         &mut self,
         asked: AbilityRequest<'_>,
         find_tool: FindTool<'_>,
-    ) -> Result<Value, AbilityRefusal> {
+    ) -> AbilityResult {
+        let unlogged =
+            |error: io::Error| failed(format!("the audit log cannot be written: {error}"));
         let granted = self.is_granted(&asked);
-        let verdict = granted.as_ref().copied().map_err(AbilityRefusal::is_denial);
-        let target = target(&asked);
-        let number =
-            self.audit.ask(asked.tool, (asked.ability, asked.call), &target, verdict).map_err(
-                |error| AbilityRefusal::Failed(format!("the audit log cannot be written: {error}")),
-            )?;
+        let number = self.audit.ask(&asked, &granted).map_err(unlogged)?;
         granted?;
         let outcome = self.fulfil(asked, find_tool);
-        let told = outcome.as_ref().map(|_| ()).map_err(|refusal| {
-            (matches!(refusal, AbilityRefusal::Refused(_)), refusal.to_string())
-        });
-        let connections = self.browsing.take_connections();
-        let logged = connections.iter().try_for_each(|one| self.audit.connection(number, one));
-        logged.and(self.audit.end(number, told)).map_err(|error| {
-            AbilityRefusal::Failed(format!("the audit log cannot be written: {error}"))
-        })?;
+        let mut connections = self.browsing.take_connections().into_iter();
+        let logged = connections.try_for_each(|one| self.audit.connection(number, &one));
+        logged.and(self.audit.end(number, &outcome)).map_err(unlogged)?;
         outcome
     }
 
-    fn is_granted(&self, asked: &AbilityRequest<'_>) -> Result<(), AbilityRefusal> {
+    fn is_granted(&self, asked: &AbilityRequest<'_>) -> AbilityResult<()> {
         let denied = |name: &str| Err(AbilityRefusal::Denied(name.to_owned()));
         match asked.ability {
             "sh" => {
                 let program = asked.args.first().and_then(Value::as_str).unwrap_or_default();
-                if !programs::is_bare(program) {
-                    if !self.grants.has_programs() {
-                        return denied("sh");
-                    }
-                    let message = format!("`{program}` is not the bare name of a program");
-                    return Err(AbilityRefusal::Refused(message));
-                }
-                if self.grants.has_program(program) {
-                    Ok(())
+                if programs::is_bare(program) {
+                    let is_granted = self.grants.has_program(program);
+                    if is_granted { Ok(()) } else { denied(&format!("sh:{program}")) }
+                } else if self.grants.has_programs() {
+                    Err(refused(format!("`{program}` is not the bare name of a program")))
                 } else {
-                    denied(&format!("sh:{program}"))
+                    denied("sh")
                 }
             }
             name if self.grants.has(name) => Ok(()),
@@ -243,17 +249,11 @@ impl Host {
         }
     }
 
-    fn fulfil(
-        &mut self,
-        asked: AbilityRequest<'_>,
-        find_tool: FindTool<'_>,
-    ) -> Result<Value, AbilityRefusal> {
+    fn fulfil(&mut self, asked: AbilityRequest<'_>, find_tool: FindTool<'_>) -> AbilityResult {
         let AbilityRequest { ability, call, args, time_left, .. } = asked;
+        let none = json!({});
         match (ability, call) {
-            ("fs", call) => {
-                let files = self.files.as_ref().ok_or_else(no_project)?;
-                files.answer(call, &args)
-            }
+            ("fs", call) => self.files.as_ref().ok_or_else(no_project)?.answer(call, &args),
             ("network", "fetch") => {
                 let request = network::HttpRequest::read(&args)?;
                 let (system, policy) = (Arc::clone(&self.system), self.network.clone());
@@ -275,17 +275,16 @@ impl Host {
             ("mcp", "call") => {
                 let server = text(&args, 0, "a server")?;
                 let tool = text(&args, 1, "a tool")?;
-                let servers = self.mcp.as_mut().ok_or_else(|| {
-                    AbilityRefusal::Failed("no MCP server is configured for this run".to_owned())
-                })?;
-                let null = json!({});
-                let args = args.get(2).unwrap_or(&null);
+                let servers = self
+                    .mcp
+                    .as_mut()
+                    .ok_or_else(|| failed("no MCP server is configured for this run"))?;
+                let args = args.get(2).unwrap_or(&none);
                 servers.call(server, tool, args, time_left).map_err(AbilityRefusal::Failed)
             }
             ("tool", "call") => {
                 let name = text(&args, 0, "a tool")?;
-                let null = json!({});
-                let place = find_tool(name, args.get(1).unwrap_or(&null));
+                let place = find_tool(name, args.get(1).unwrap_or(&none));
                 place.map(|place| json!(place)).map_err(AbilityRefusal::Failed)
             }
             ("browser", call) => {
@@ -298,20 +297,18 @@ impl Host {
                 };
                 self.browsing.answer(&context, call, &args, time_left)
             }
-            _ => Err(AbilityRefusal::Refused(format!("there is no `{call}` in '{ability}'"))),
+            _ => Err(refused(format!("there is no `{call}` in '{ability}'"))),
         }
     }
 
-    fn variable(&mut self, args: &[Value]) -> Result<Value, AbilityRefusal> {
+    fn variable(&mut self, args: &[Value]) -> AbilityResult {
         let name = text(args, 0, "a variable")?;
         if !self.env.iter().any(|known| known == name) {
-            let message = format!("`{name}` is not in `required.env` of the agent");
-            return Err(AbilityRefusal::Refused(message));
+            return Err(refused(format!("`{name}` is not in `required.env` of the agent")));
         }
         let Some(value) = self.system.env(name) else { return Ok(Value::Null) };
-        let value = value
-            .into_string()
-            .map_err(|_| AbilityRefusal::Failed(format!("`{name}` is not Unicode text")))?;
+        let value =
+            value.into_string().map_err(|_| failed(format!("`{name}` is not Unicode text")))?;
         // From now on the tool can write it anywhere.
         self.audit.hide(&value);
         Ok(Value::String(value))
@@ -331,33 +328,33 @@ impl Drop for Host {
 /// Runs a function on its own thread. Returns early when an interruption is requested.
 fn until_stopped(
     stop: &Interruption,
-    work: impl FnOnce() -> Result<Value, AbilityRefusal> + Send + 'static,
-) -> Result<Value, AbilityRefusal> {
+    work: impl FnOnce() -> AbilityResult + Send + 'static,
+) -> AbilityResult {
     let (sender, receiver) = mpsc::channel();
     let thread = thread::Builder::new().spawn(move || drop(sender.send(work())));
-    thread.map_err(|error| AbilityRefusal::Failed(format!("no thread can be started: {error}")))?;
+    thread.map_err(|error| failed(format!("no thread can be started: {error}")))?;
     loop {
         match receiver.recv_timeout(TICK) {
             Ok(outcome) => return outcome,
             Err(RecvTimeoutError::Timeout) if !stop.is_raised() => {}
             Err(RecvTimeoutError::Timeout) => {
-                return Err(AbilityRefusal::Failed("it was interrupted".to_owned()));
+                return Err(failed("it was interrupted"));
             }
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(AbilityRefusal::Failed("it ended without a result".to_owned()));
+                return Err(failed("it ended without a result"));
             }
         }
     }
 }
 
 fn no_project() -> AbilityRefusal {
-    AbilityRefusal::Failed("there is no project to work in".to_owned())
+    failed("there is no project to work in")
 }
 
 /// Returns an argument that must be a string.
-fn text<'a>(args: &'a [Value], place: usize, what: &str) -> Result<&'a str, AbilityRefusal> {
+fn text<'a>(args: &'a [Value], place: usize, what: &str) -> AbilityResult<&'a str> {
     let text = args.get(place).and_then(Value::as_str);
-    text.ok_or_else(|| AbilityRefusal::Refused(format!("argument {} must name {what}", place + 1)))
+    text.ok_or_else(|| refused(format!("argument {} must name {what}", place + 1)))
 }
 
 /// Returns the subject of a request for the log: never a content, a header or a body.

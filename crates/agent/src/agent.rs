@@ -37,39 +37,31 @@ impl AgentCode {
             let (schemes, diagnostics) = check_tools(agent, &[]);
             return AgentCode { schemes, diagnostics, evaluation: None };
         };
-        let program = match WorkerProgram::own(system.as_ref()) {
-            Ok(program) => program.with_missing_fence(missing_fence),
-            Err(error) => {
-                let problem = ToolsError::Worker(format!("the worker cannot be started: {error}"));
-                return AgentCode::failed(agent, &problem);
-            }
-        };
-        match Evaluation::run(system, &program, &tools.code, limits) {
+        let evaluation = own_worker(system.as_ref(), missing_fence)
+            .and_then(|program| Evaluation::run(system, &program, &tools.code, limits));
+        match evaluation {
             Ok(evaluation) => {
                 let (schemes, mut diagnostics) = check_tools(agent, evaluation.returned());
-                diagnostics.extend(schemes.iter().flat_map(|scheme| judged(agent, scheme)));
+                let span = tools.heading;
+                diagnostics.extend(schemes.iter().flat_map(|scheme| check(agent, span, scheme)));
                 AgentCode { schemes, diagnostics, evaluation: Some(evaluation) }
             }
-            Err(error) => AgentCode::failed(agent, &error),
-        }
-    }
-
-    fn failed(agent: &Agent, error: &ToolsError) -> AgentCode {
-        // A place in the code is a place in the file.
-        let place = error.place().zip(agent.tools.as_ref());
-        let (span, message) = match (place, &agent.tools) {
-            (Some(((line, column), tools)), _) => {
-                (tools.place(line as usize, column as usize), error.without_place())
+            Err(error) => {
+                // A place in the code is a place in the file.
+                let (span, message) = match error.place() {
+                    Some((line, column)) => {
+                        (tools.place(line as usize, column as usize), error.without_place())
+                    }
+                    None => (tools.heading, error.to_string()),
+                };
+                let mut problem =
+                    Diagnostic::new(rules::agents::TOOLS_CODE, &agent.source, span, message);
+                if let Some(help) = error.help() {
+                    problem = problem.with_help(help);
+                }
+                AgentCode { diagnostics: vec![problem], ..AgentCode::default() }
             }
-            (None, Some(tools)) => (tools.heading, error.to_string()),
-            (None, None) => (Span::at(0), error.to_string()),
-        };
-        let problem = Diagnostic::new(rules::agents::TOOLS_CODE, &agent.source, span, message);
-        let problem = match error.help() {
-            Some(help) => problem.with_help(help),
-            None => problem,
-        };
-        AgentCode { diagnostics: vec![problem], ..AgentCode::default() }
+        }
     }
 
     /// Returns whether the agent may run.
@@ -97,8 +89,7 @@ impl AgentCode {
 }
 
 /// Returns the problems of a tool's argument schema, and the parts of it that are not checked.
-fn judged(agent: &Agent, scheme: &Scheme) -> Vec<Diagnostic> {
-    let span = agent.tools.as_ref().map_or(Span::at(0), |tools| tools.heading);
+fn check(agent: &Agent, span: Span, scheme: &Scheme) -> Vec<Diagnostic> {
     let name = &scheme.name;
     let parameters = match Schema::for_arguments(&scheme.parameters) {
         Ok(parameters) => parameters,
@@ -116,11 +107,18 @@ fn judged(agent: &Agent, scheme: &Scheme) -> Vec<Diagnostic> {
     parameters.unchecked().iter().map(warning).collect()
 }
 
+fn own_worker(
+    system: &dyn System,
+    missing_fence: MissingFence,
+) -> Result<WorkerProgram, ToolsError> {
+    let program = WorkerProgram::own(system)
+        .map_err(|error| ToolsError::Worker(format!("the worker cannot be started: {error}")))?;
+    Ok(WorkerProgram { missing_fence, ..program })
+}
+
 /// Starts a worker and returns the kernel's fences that it has on this system.
 pub fn fences_here(system: Arc<dyn System>) -> Result<Fences, ToolsError> {
-    let program = WorkerProgram::own(system.as_ref())
-        .map_err(|error| ToolsError::Worker(format!("the worker cannot be started: {error}")))?
-        .with_missing_fence(MissingFence::Accept);
+    let program = own_worker(system.as_ref(), MissingFence::Accept)?;
     let evaluation = Evaluation::run(system, &program, "return {};", Limits::default())?;
     Ok(evaluation.fences())
 }

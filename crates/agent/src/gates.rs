@@ -11,11 +11,8 @@ use crate::tools::{CallError, ToolBox};
 #[non_exhaustive]
 pub enum GateError {
     /// The agent has no such tool (A40).
-    #[error("there is no startup tool `{name}`")]
-    Missing {
-        /// The configured name.
-        name: String,
-    },
+    #[error("there is no startup tool `{0}`")]
+    Missing(String),
     /// The tool requires arguments, but a startup tool is called without any (Y33).
     #[error("the startup tool `{tool}` requires `{argument}`, but is called without arguments")]
     NeedsArguments {
@@ -52,7 +49,7 @@ pub enum GateError {
 
 /// Checks that the startup tool exists and can be called without arguments (A40, Y33).
 pub fn check_startup(tools: &ToolBox, name: &str) -> Result<(), GateError> {
-    let tool = tools.find(name).ok_or_else(|| GateError::Missing { name: name.to_owned() })?;
+    let tool = tools.find(name).ok_or_else(|| GateError::Missing(name.to_owned()))?;
     let required = tool.scheme.parameters.get("required").and_then(Value::as_array);
     match required.and_then(|names| names.first()?.as_str()) {
         None => Ok(()),

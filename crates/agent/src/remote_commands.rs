@@ -49,7 +49,7 @@ pub enum RemoteAccess {
 /// Finds the contents of an agent's remote commands.
 pub fn resolve(system: &dyn System, agent: &Agent, access: RemoteAccess) -> RemoteCommands {
     let mut commands = RemoteCommands::default();
-    let mut contents = match Contents::open(system) {
+    let mut contents = match CommandStore::open(system) {
         Ok(contents) => contents,
         Err(problem) => {
             if access == RemoteAccess::Fetch {
@@ -106,18 +106,18 @@ fn is_folder(url: &str) -> bool {
     url.split(['?', '#']).next().is_some_and(|address| address.ends_with('/'))
 }
 
-/// The recorded and kept contents.
-struct Contents<'s> {
+/// The contents that are recorded in the state directory and kept in the cache.
+struct CommandStore<'s> {
     system: &'s dyn System,
     record: PinRecord,
     kept: Option<PathBuf>,
 }
 
-impl<'s> Contents<'s> {
-    fn open(system: &'s dyn System) -> Result<Contents<'s>, String> {
+impl<'s> CommandStore<'s> {
+    fn open(system: &'s dyn System) -> Result<CommandStore<'s>, String> {
         let record = PinRecord::read(system)?;
         let kept = cache_directory(system).map(|directory| directory.join(KEPT));
-        Ok(Contents { system, record, kept })
+        Ok(CommandStore { system, record, kept })
     }
 
     /// Fetches an entry: a file, or a folder with its files. The error is the reason why nothing of it counts.

@@ -5,7 +5,6 @@
 
 mod schema;
 
-use std::fmt;
 use std::sync::Arc;
 
 use brief_dialects::agents::{Evaluated, Scheme, ToolProblem, check_returned};
@@ -13,9 +12,9 @@ use brief_syntax::system::Interruption;
 use brief_syntax::{Severity, System, limits, near_miss};
 use serde_json::Value;
 
-use crate::abilities::{AbilityRequest, Host};
-use crate::sandbox::client::{self, Answers, LoadFailure, RefusedRequest, ToolQuestion, Worker};
-use crate::sandbox::{Fences, Limits, LogLine, Returned, WorkerProgram};
+use crate::abilities::{AbilityRefusal, AbilityRequest, Host};
+use crate::sandbox::client::Worker;
+use crate::sandbox::{Fences, Limits, LogLine, WorkerProgram};
 
 pub use schema::{Schema, SchemaError, Unchecked};
 
@@ -30,7 +29,7 @@ pub enum ToolsError {
     #[error("{0}")]
     Worker(String),
     /// The code is not valid JavaScript.
-    #[error("the code is not valid JavaScript: {message}{}", CodePlace(*.place))]
+    #[error("the code is not valid JavaScript: {message}{}", code_place(*.place))]
     Syntax {
         /// The engine's message.
         message: String,
@@ -40,7 +39,7 @@ pub enum ToolsError {
         help: Option<&'static str>,
     },
     /// The code threw, or exceeded a limit.
-    #[error("the code failed: {message}{}", CodePlace(*.place))]
+    #[error("the code failed: {message}{}", code_place(*.place))]
     Failed {
         /// The thrown message, or the limit.
         message: String,
@@ -48,22 +47,14 @@ pub enum ToolsError {
         place: Option<(u32, u32)>,
     },
     /// The code returned nothing, or a value that is not an object.
-    #[error("the code returns {what}, not an object of tools")]
-    NotAnObject {
-        /// The kind of the returned value.
-        what: String,
-    },
+    #[error("the code returns {0}, not an object of tools")]
+    NotAnObject(String),
     /// The code returned more than [`limits::TOOLS`] tools.
     #[error("the code returns more than {most} tools", most = limits::TOOLS)]
     TooMany,
     /// The system lacks a fence for the worker, and the operator has not accepted that.
-    #[error(
-        "this system has no {missing}, which confines the code of tools, so the code was not run"
-    )]
-    MissingFence {
-        /// The usual names of the missing fences.
-        missing: String,
-    },
+    #[error("this system has no {0}, which confines the code of tools, so the code was not run")]
+    MissingFence(String),
     /// A tool is not `{ fn, scheme }`, its scheme is not valid, or two tools have the same name.
     #[error("{problem}")]
     Shape {
@@ -97,10 +88,10 @@ impl ToolsError {
         match self {
             ToolsError::Syntax { help, .. } => *help,
             ToolsError::Shape { help, .. } => help.as_deref(),
-            ToolsError::MissingFence { .. } => Some(
+            ToolsError::MissingFence(_) => Some(
                 "`--accept-missing-fence` runs it behind the fences that are there; do so for code that you trust",
             ),
-            ToolsError::NotAnObject { .. } => Some("end the code with `return { … };`"),
+            ToolsError::NotAnObject(_) => Some("end the code with `return { … };`"),
             _ => None,
         }
     }
@@ -111,7 +102,7 @@ impl ToolsError {
 #[non_exhaustive]
 pub enum CallError {
     /// The agent has no such tool.
-    #[error("there is no tool `{name}`{}", DidYouMean(.nearest.as_deref()))]
+    #[error("there is no tool `{name}`{}", did_you_mean(.nearest.as_deref()))]
     Unknown {
         /// The requested name.
         name: String,
@@ -127,11 +118,8 @@ pub enum CallError {
         problems: Vec<String>,
     },
     /// The tool threw, or its promise was rejected.
-    #[error("{message}")]
-    Threw {
-        /// The message of the thrown value.
-        message: String,
-    },
+    #[error("{0}")]
+    Threw(String),
     /// The tool exceeded a limit, or its result is not JSON.
     #[error("tool `{tool}`: {message}")]
     Refused {
@@ -141,11 +129,8 @@ pub enum CallError {
         message: String,
     },
     /// The worker was ended, in this call or before. No tool can be called any more.
-    #[error("the tools have ended: {message}")]
-    Ended {
-        /// The reason.
-        message: String,
-    },
+    #[error("the tools have ended: {0}")]
+    Ended(String),
 }
 
 /// A callable tool.
@@ -161,6 +146,13 @@ impl Tool {
     /// Returns the mismatches of arguments; an empty list when they fit (Y31).
     pub fn check(&self, args: &Value) -> Vec<String> {
         self.checker.check(args)
+    }
+
+    fn fit(&self, args: &Value) -> Result<(), CallError> {
+        match self.check(args) {
+            problems if problems.is_empty() => Ok(()),
+            problems => Err(CallError::Arguments { tool: self.scheme.name.clone(), problems }),
+        }
     }
 }
 
@@ -193,32 +185,8 @@ impl Evaluation {
         if code.len() > limits::TOOL_CODE_BYTES {
             return Err(ToolsError::TooLarge(code.len()));
         }
-        match Worker::start(system, program, code, limits) {
-            Ok((worker, returned, fences)) => {
-                let returned = returned.into_iter().map(evaluated).collect();
-                Ok(Evaluation { worker, returned, fences })
-            }
-            Err(LoadFailure::MissingFence { missing }) => Err(ToolsError::MissingFence { missing }),
-            Err(LoadFailure::Worker(message)) => Err(ToolsError::Worker(message)),
-            Err(LoadFailure::Syntax { message, place }) => {
-                let help = code.contains("export default").then_some(
-                    "the code is the body of a function: write `return { … };` instead of `export default`",
-                );
-                Err(ToolsError::Syntax { message, place, help })
-            }
-            Err(LoadFailure::Failed { message, place }) => {
-                Err(ToolsError::Failed { message, place })
-            }
-            Err(LoadFailure::NotAnObject { what }) => {
-                let what = match what.as_str() {
-                    "undefined" => "nothing".to_owned(),
-                    "array" | "int" | "object" => format!("an {what}"),
-                    _ => format!("a {what}"),
-                };
-                Err(ToolsError::NotAnObject { what })
-            }
-            Err(LoadFailure::TooMany) => Err(ToolsError::TooMany),
-        }
+        let (worker, returned, fences) = Worker::start(system, program, code, limits)?;
+        Ok(Evaluation { worker, returned, fences })
     }
 
     /// Returns the kernel's fences round the worker.
@@ -267,11 +235,6 @@ impl Evaluation {
         }
         Ok(ToolBox { worker, tools, warnings, host, fences, report: CallReport::default() })
     }
-}
-
-fn evaluated(found: Returned) -> Evaluated {
-    let Returned { key, has_function, scheme, fields } = found;
-    Evaluated { key, has_function, scheme, fields }
 }
 
 /// The tools of one agent, with the worker that calls them.
@@ -344,27 +307,25 @@ impl ToolBox {
     /// After [`CallError::Ended`] every call fails, unless the worker was interrupted or could not begin the
     /// call: then the next call starts another worker. After any other error the tools stay callable.
     pub fn call(&mut self, name: &str, args: &Value, ctx: &Value) -> Result<Value, CallError> {
-        self.report = CallReport::default();
-        let tool = find(&self.tools, name)?;
-        let problems = tool.check(args);
-        if !problems.is_empty() {
-            return Err(CallError::Arguments { tool: tool.scheme.name.clone(), problems });
-        }
-        self.worker.renew().map_err(|message| CallError::Ended { message })?;
-        let mut desk = CallAnswers {
-            tools: &self.tools,
-            host: &mut self.host,
-            tool: &tool.scheme.name,
-            denied: &mut self.report.denied,
+        let ToolBox { worker, tools, host, report, .. } = self;
+        *report = CallReport::default();
+        let tool = find(tools, name)?;
+        tool.fit(args)?;
+        worker.renew().map_err(CallError::Ended)?;
+        let mut answer = |asked: AbilityRequest<'_>| {
+            let ability = asked.ability.to_owned();
+            let answer = host.answer(asked, &mut |name, args| {
+                let tool = find(tools, name).and_then(|tool| tool.fit(args).map(|()| tool));
+                tool.map(|tool| tool.place).map_err(|error| error.to_string())
+            });
+            if answer.as_ref().is_err_and(AbilityRefusal::is_denial) {
+                report.denied.push(ability);
+            }
+            answer
         };
-        let outcome = self.worker.call(tool.place, args, ctx, &mut desk);
-        self.report.log = self.worker.take_log();
-        let tool = tool.scheme.name.clone();
-        outcome.map_err(|failure| match failure {
-            client::CallFailure::Threw { message } => CallError::Threw { message },
-            client::CallFailure::Refused { message } => CallError::Refused { tool, message },
-            client::CallFailure::Ended { message } => CallError::Ended { message },
-        })
+        let outcome = worker.call((tool.place, &tool.scheme.name), args, ctx, &mut answer);
+        report.log = worker.take_log();
+        outcome
     }
 
     /// Returns the record of the last call.
@@ -381,61 +342,10 @@ fn find<'t>(tools: &'t [Tool], name: &str) -> Result<&'t Tool, CallError> {
     })
 }
 
-/// Answers the tool's requests during one call.
-struct CallAnswers<'b> {
-    tools: &'b [Tool],
-    host: &'b mut Host,
-    tool: &'b str,
-    denied: &'b mut Vec<String>,
+fn code_place(place: Option<(u32, u32)>) -> String {
+    place.map(|(line, column)| format!(" (line {line}, column {column})")).unwrap_or_default()
 }
 
-impl Answers for CallAnswers<'_> {
-    fn answer(&mut self, question: ToolQuestion<'_>) -> Result<Value, RefusedRequest> {
-        let asked = AbilityRequest {
-            tool: self.tool,
-            ability: question.ability,
-            call: question.call,
-            args: question.args,
-            time_left: question.time_left,
-        };
-        let tools = self.tools;
-        let answer = self.host.answer(asked, &mut |name, args| {
-            let tool = find(tools, name).map_err(|error| error.to_string())?;
-            let problems = tool.check(args);
-            if problems.is_empty() {
-                Ok(tool.place)
-            } else {
-                let tool = tool.scheme.name.clone();
-                Err(CallError::Arguments { tool, problems }.to_string())
-            }
-        });
-        answer.map_err(|refusal| {
-            if refusal.is_denial() {
-                self.denied.push(question.ability.to_owned());
-            }
-            RefusedRequest { name: refusal.name(), message: refusal.to_string() }
-        })
-    }
-}
-
-struct CodePlace(Option<(u32, u32)>);
-
-impl fmt::Display for CodePlace {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some((line, column)) => write!(formatter, " (line {line}, column {column})"),
-            None => Ok(()),
-        }
-    }
-}
-
-struct DidYouMean<'n>(Option<&'n str>);
-
-impl fmt::Display for DidYouMean<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(name) => write!(formatter, "; did you mean `{name}`?"),
-            None => Ok(()),
-        }
-    }
+fn did_you_mean(name: Option<&str>) -> String {
+    name.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }

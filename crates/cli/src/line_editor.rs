@@ -5,7 +5,7 @@
 
 use std::io;
 
-use brief_agent::conversation::Lines;
+use brief_agent::conversation::LineSource;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -35,7 +35,7 @@ impl TypedLines {
     }
 }
 
-impl Lines for TypedLines {
+impl LineSource for TypedLines {
     fn next_line(&mut self) -> io::Result<Option<String>> {
         match self.editor.readline(PROMPT) {
             Ok(line) => Ok(Some(line)),

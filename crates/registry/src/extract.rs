@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use brief_syntax::hidden::is_hidden;
 use brief_syntax::limits;
-use brief_syntax::system::ListedKind;
+use brief_syntax::system::TreeFileKind;
 use brief_syntax::text::grouped;
 
 use crate::address::one_line;
@@ -47,7 +47,7 @@ pub(crate) struct Extraction<'a> {
 /// A file in the tree.
 #[derive(Debug, PartialEq, Eq)]
 struct TreeEntry {
-    kind: ListedKind,
+    kind: TreeFileKind,
     object: String,
     size: u64,
     /// The path from the root of the tree.
@@ -88,7 +88,7 @@ impl Extraction<'_> {
         let mut notes = OmittedFiles::default();
         let entries = self.list(&mut notes)?;
         let (links, files): (Vec<TreeEntry>, Vec<TreeEntry>) =
-            entries.into_iter().partition(|entry| entry.kind == ListedKind::Link);
+            entries.into_iter().partition(|entry| entry.kind == TreeFileKind::Link);
 
         let mut directories = BTreeSet::new();
         self.create_dir(self.root, &mut directories).map_err(io_error(self.root))?;
@@ -181,7 +181,7 @@ impl Extraction<'_> {
             let (Some(kind), Some(size)) = (line.kind(), line.size) else {
                 return Err(self.puzzled("ls-tree"));
             };
-            let is_link = kind == ListedKind::Link;
+            let is_link = kind == TreeFileKind::Link;
             let limit = if is_link { LINK_BYTES } else { limits::REMOTE_FILE_BYTES };
             if size > limit {
                 notes.add(&path, &format!("it is larger than {limit} bytes"));
@@ -264,13 +264,13 @@ impl Extraction<'_> {
     fn write_file(
         &self,
         path: &Path,
-        kind: ListedKind,
+        kind: TreeFileKind,
         bytes: &[u8],
         directories: &mut BTreeSet<PathBuf>,
     ) -> io::Result<()> {
         self.create_dir(path.parent().unwrap_or(self.root), directories)?;
         match kind {
-            ListedKind::Program => self.git.system.create_program(path, bytes),
+            TreeFileKind::Program => self.git.system.create_program(path, bytes),
             _ => self.git.system.create_staged_file(path, bytes),
         }
     }
@@ -317,17 +317,17 @@ impl<'t> TreeLine<'t> {
         is_commit(object).then_some(TreeLine { mode, object, size, name: &line[tab + 1..] })
     }
 
-    pub(crate) fn kind(&self) -> Option<ListedKind> {
+    pub(crate) fn kind(&self) -> Option<TreeFileKind> {
         listed_kind(self.mode)
     }
 }
 
 /// Returns the kind of a file with a mode of git; `None` for a submodule. As in git, the user's bit decides.
-pub(crate) fn listed_kind(mode: &str) -> Option<ListedKind> {
+pub(crate) fn listed_kind(mode: &str) -> Option<TreeFileKind> {
     match mode {
-        "120000" => Some(ListedKind::Link),
-        mode if mode.starts_with("100") && mode.ends_with("755") => Some(ListedKind::Program),
-        mode => mode.starts_with("100").then_some(ListedKind::File),
+        "120000" => Some(TreeFileKind::Link),
+        mode if mode.starts_with("100") && mode.ends_with("755") => Some(TreeFileKind::Program),
+        mode => mode.starts_with("100").then_some(TreeFileKind::File),
     }
 }
 

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use brief_syntax::System;
 use serde_json::{Value, json};
 
-use super::AbilityRefusal;
 use super::browser::PageConnection;
+use super::{AbilityRefusal, AbilityRequest, AbilityResult, target};
 
 /// The replacement for a secret value.
 const HIDDEN: &str = "***";
@@ -59,56 +59,43 @@ impl AbilityAudit {
         }
     }
 
-    /// Writes a request and its decision: granted or refused (`true` if the ability was not granted at all).
-    /// Returns its number.
+    /// Writes a request and the decision about it. Returns its number.
     pub(super) fn ask(
         &mut self,
-        tool: &str,
-        (ability, call): (&str, &str),
-        target: &Value,
-        verdict: Result<(), bool>,
+        asked: &AbilityRequest<'_>,
+        granted: &AbilityResult<()>,
     ) -> io::Result<u64> {
         self.number += 1;
-        let verdict = match verdict {
-            Ok(()) => "allowed",
-            Err(true) => "denied",
-            Err(false) => "refused",
-        };
+        let AbilityRequest { tool, ability, call, .. } = asked;
+        let verdict = granted.as_ref().map_or_else(AbilityRefusal::verdict, |()| "allowed");
         self.write(&json!({
             "seq": self.number, "event": "ask", "tool": tool, "ability": ability, "call": call,
-            "target": self.cleaned(target), "verdict": verdict,
+            "target": self.cleaned(&target(asked)), "verdict": verdict,
         }))?;
         Ok(self.number)
     }
 
-    /// Writes the end of a request: success, or a message, with `true` if one of our rules was the cause.
-    pub(super) fn end(
-        &mut self,
-        number: u64,
-        outcome: Result<(), (bool, String)>,
-    ) -> io::Result<()> {
-        let (verdict, message) = match outcome {
-            Ok(()) => ("done", Value::Null),
-            Err((true, message)) => ("refused", self.cleaned(&json!(message))),
-            Err((false, message)) => ("failed", self.cleaned(&json!(message))),
-        };
+    /// Writes the end of a request.
+    pub(super) fn end(&self, number: u64, outcome: &AbilityResult) -> io::Result<()> {
+        let refusal = outcome.as_ref().err();
         self.write(&json!({
-            "seq": number, "event": "end", "verdict": verdict, "message": message,
+            "seq": number, "event": "end", "verdict": refusal.map_or("done", AbilityRefusal::verdict),
+            "message": self.message(refusal),
         }))
     }
 
     /// Writes a connection that pages have asked for during a call, or since the one before it.
-    pub(super) fn connection(&mut self, number: u64, found: &PageConnection) -> io::Result<()> {
-        let verdict = match found.refusal {
-            None => "allowed",
-            Some(AbilityRefusal::Failed(_)) => "failed",
-            Some(_) => "refused",
-        };
-        let message = found.refusal.as_ref().map(ToString::to_string);
+    pub(super) fn connection(&self, number: u64, found: &PageConnection) -> io::Result<()> {
+        let refusal = found.refusal.as_ref();
         self.write(&json!({
             "seq": number, "event": "connection", "target": self.cleaned(&json!(found.target)),
-            "verdict": verdict, "count": found.count, "message": self.cleaned(&json!(message)),
+            "verdict": refusal.map_or("allowed", AbilityRefusal::verdict), "count": found.count,
+            "message": self.message(refusal),
         }))
+    }
+
+    fn message(&self, refusal: Option<&AbilityRefusal>) -> Value {
+        self.cleaned(&json!(refusal.map(ToString::to_string)))
     }
 
     /// Returns the number of the last request.

@@ -13,7 +13,7 @@ use brief_syntax::system::{Dir, DirEntry, FileKind, Permission, ReadError, words
 use brief_syntax::{System, limits};
 use serde_json::{Value, json};
 
-use super::{AbilityRefusal, text};
+use super::{AbilityRefusal, AbilityResult, failed, refused, text};
 
 /// The limit for the names that a search looks at.
 const MOST_SEEN: usize = limits::TOOL_NAMES * 10;
@@ -23,8 +23,8 @@ pub(super) struct ToolFiles {
     root: PathBuf,
 }
 
-/// An open directory of the project; `None` is the root.
-type Held = Option<Box<dyn Dir>>;
+/// A directory below the root; `None` is the root itself.
+type OpenedDir = Option<Box<dyn Dir>>;
 
 /// The files that a new one may replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +41,14 @@ struct ToolPath<'p> {
     shown: &'p str,
 }
 
+impl<'p> ToolPath<'p> {
+    /// Returns the last name, and the names above it.
+    fn split(&self) -> AbilityResult<(&'p str, &[&'p str])> {
+        let split = self.names.split_last().map(|(name, above)| (*name, above));
+        split.ok_or_else(|| refused("a file has a name"))
+    }
+}
+
 impl ToolFiles {
     pub(super) fn open(system: &dyn System, root: &Path) -> io::Result<ToolFiles> {
         let (handle, root) = system.open_root(root)?;
@@ -51,9 +59,9 @@ impl ToolFiles {
         &self.root
     }
 
-    pub(super) fn answer(&self, call: &str, args: &[Value]) -> Result<Value, AbilityRefusal> {
+    pub(super) fn answer(&self, call: &str, args: &[Value]) -> AbilityResult {
         match call {
-            "readText" => self.read(&file(text(args, 0, "a file")?)?),
+            "readText" => self.read(&file_path(text(args, 0, "a file")?)?),
             "writeText" => {
                 let path = text(args, 0, "a file")?;
                 let text = text(args, 1, "the text")?;
@@ -61,30 +69,32 @@ impl ToolFiles {
             }
             "list" => {
                 let path = args.first().and_then(Value::as_str).unwrap_or(".");
-                self.list(&way(path)?)
+                self.list(&tool_path(path)?)
             }
-            "stat" => self.stat(&way(text(args, 0, "a file")?)?),
+            "stat" => self.stat(&tool_path(text(args, 0, "a file")?)?),
             "glob" => self.glob(text(args, 0, "a pattern")?),
-            _ => Err(AbilityRefusal::Refused(format!("there is no `{call}` in 'fs'"))),
+            _ => Err(refused(format!("there is no `{call}` in 'fs'"))),
         }
     }
 
-    fn read(&self, way: &ToolPath<'_>) -> Result<Value, AbilityRefusal> {
-        let (above, name) = self.above(way)?;
-        let handle = above.as_deref().unwrap_or(self.handle.as_ref());
-        let bytes = handle.read(OsStr::new(name), limits::FILE_BYTES).map_err(|error| {
-            let failed = || AbilityRefusal::Failed(format!("`{}`: {error}", way.shown));
-            match &error {
-                ReadError::NotAFile(FileKind::Link) => AbilityRefusal::Refused(format!(
-                    "`{}` is a link, and no link is followed",
-                    way.shown
-                )),
-                _ => failed(),
-            }
-        })?;
-        let text = String::from_utf8(bytes);
-        text.map(Value::String)
-            .map_err(|_| AbilityRefusal::Failed(format!("`{}` is not UTF-8 text", way.shown)))
+    fn handle<'d>(&'d self, opened: &'d OpenedDir) -> &'d dyn Dir {
+        opened.as_deref().unwrap_or(self.handle.as_ref())
+    }
+
+    fn read(&self, target: &ToolPath<'_>) -> AbilityResult {
+        let (above, name) = self.above(target)?;
+        let bytes =
+            self.handle(&above).read(OsStr::new(name), limits::FILE_BYTES).map_err(|error| {
+                match error {
+                    ReadError::NotAFile(FileKind::Link) => {
+                        refused(format!("`{}` is a link, and no link is followed", target.shown))
+                    }
+                    error => failed(format!("`{}`: {error}", target.shown)),
+                }
+            })?;
+        String::from_utf8(bytes)
+            .map(Value::String)
+            .map_err(|_| failed(format!("`{}` is not UTF-8 text", target.shown)))
     }
 
     /// Writes a file of the project, and the directories above it.
@@ -94,62 +104,66 @@ impl ToolFiles {
         bytes: &[u8],
         most: u64,
         replacing: Replacing,
-    ) -> Result<Value, AbilityRefusal> {
-        let way = file(path)?;
-        let failed = |error: &io::Error| explain(way.shown, error);
+    ) -> AbilityResult {
+        let target = file_path(path)?;
         if bytes.len() as u64 > most {
-            let message = format!("`{}`: more than {most} bytes", way.shown);
-            return Err(AbilityRefusal::Refused(message));
+            return Err(refused(format!("`{}`: more than {most} bytes", target.shown)));
         }
-        let mut held: Held = None;
-        let Some((name, above)) = way.names.split_last() else {
-            return Err(AbilityRefusal::Refused("a file has a name".to_owned()));
-        };
+        let mut opened: OpenedDir = None;
+        let (name, above) = target.split()?;
         for directory in above {
-            let handle = held.as_deref().unwrap_or(self.handle.as_ref());
+            let handle = self.handle(&opened);
             let directory = OsStr::new(directory);
             let made = handle.make_dir(directory).map_err(|error| {
                 match handle.status(directory).map(|status| status.kind) {
-                    Ok(FileKind::Link) => through_link(way.shown),
-                    _ => failed(&error),
+                    Ok(FileKind::Link) => through_link(target.shown),
+                    _ => explain(target.shown, &error),
                 }
             });
-            held = Some(made?);
+            opened = Some(made?);
         }
-        let handle = held.as_deref().unwrap_or(self.handle.as_ref());
+        let handle = self.handle(&opened);
         let name = OsStr::new(name);
         let mut permission = Permission::Data;
         match handle.status(name).map(|status| status.kind) {
             Err(_) => {}
             Ok(FileKind::File) if replacing == Replacing::Never => {
-                let message = format!("`{}` is there already, so it is not replaced", way.shown);
-                return Err(AbilityRefusal::Refused(message));
+                return Err(refused(format!(
+                    "`{}` is there already, so it is not replaced",
+                    target.shown
+                )));
             }
             Ok(FileKind::File) => {
                 let before = handle.read_file(name, limits::FILE_BYTES);
                 permission = before.map(|before| before.permission).unwrap_or_default();
             }
             Ok(kind) => {
-                let message = format!("`{}` is {}, so it is not replaced", way.shown, kind.noun());
-                return Err(AbilityRefusal::Refused(message));
+                return Err(refused(format!(
+                    "`{}` is {}, so it is not replaced",
+                    target.shown,
+                    kind.noun()
+                )));
             }
         }
-        handle.put_file(name, bytes, permission).map_err(|error| failed(&error))?;
+        handle.put_file(name, bytes, permission).map_err(|error| explain(target.shown, &error))?;
         Ok(Value::Null)
     }
 
-    fn list(&self, way: &ToolPath<'_>) -> Result<Value, AbilityRefusal> {
-        let held = self.below(way)?;
-        let handle = held.as_deref().unwrap_or(self.handle.as_ref());
-        let mut entries = handle
+    fn list(&self, target: &ToolPath<'_>) -> AbilityResult {
+        let opened = self.below(&target.names, target.shown)?;
+        let mut entries = self
+            .handle(&opened)
             .first_entries(limits::TOOL_NAMES + 1)
-            .map_err(|error| explain(way.shown, &error))?;
+            .map_err(|error| explain(target.shown, &error))?;
         if entries.len() > limits::TOOL_NAMES {
-            let message = format!("`{}` has more than {} names", way.shown, limits::TOOL_NAMES);
-            return Err(AbilityRefusal::Refused(message));
+            return Err(refused(format!(
+                "`{}` has more than {} names",
+                target.shown,
+                limits::TOOL_NAMES
+            )));
         }
         entries.sort();
-        let above = way.names.join("/");
+        let above = target.names.join("/");
         let shown = entries.iter().filter_map(|entry| {
             let name = entry.name.to_str()?;
             is_for_tools(&join(&above, name), entry.kind)
@@ -158,52 +172,46 @@ impl ToolFiles {
         Ok(shown.collect())
     }
 
-    fn stat(&self, way: &ToolPath<'_>) -> Result<Value, AbilityRefusal> {
-        if way.names.is_empty() {
+    fn stat(&self, target: &ToolPath<'_>) -> AbilityResult {
+        if target.names.is_empty() {
             return Ok(json!({"kind": "directory", "size": 0}));
         }
-        let (above, name) = match self.above(way) {
+        let (above, name) = match self.above(target) {
             Ok(found) => found,
             Err(AbilityRefusal::Failed(_)) => return Ok(Value::Null),
             Err(refusal) => return Err(refusal),
         };
-        let handle = above.as_deref().unwrap_or(self.handle.as_ref());
-        match handle.status(OsStr::new(name)) {
+        match self.handle(&above).status(OsStr::new(name)) {
             Ok(status) => {
                 let size = if status.kind == FileKind::File { status.size } else { 0 };
                 Ok(json!({"kind": word(status.kind), "size": size}))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Value::Null),
-            Err(error) => Err(explain(way.shown, &error)),
+            Err(error) => Err(explain(target.shown, &error)),
         }
     }
 
-    fn glob(&self, pattern: &str) -> Result<Value, AbilityRefusal> {
-        let glob = Glob::new(pattern.trim_start_matches("./")).map_err(|error| {
-            AbilityRefusal::Refused(format!("`{pattern}` is not a valid pattern: {error}"))
-        })?;
+    fn glob(&self, pattern: &str) -> AbilityResult {
+        let glob = Glob::new(pattern.trim_start_matches("./"))
+            .map_err(|error| refused(format!("`{pattern}` is not a valid pattern: {error}")))?;
         let mut search = NameSearch { glob: &glob, found: Vec::new(), seen: 0 };
         search.descend(self.handle.as_ref(), "", 0)?;
         search.found.sort_unstable();
         Ok(json!(search.found))
     }
 
-    /// Opens the parent directory of a path.
-    fn above<'p>(&self, way: &ToolPath<'p>) -> Result<(Held, &'p str), AbilityRefusal> {
-        let Some((name, above)) = way.names.split_last() else {
-            return Err(AbilityRefusal::Refused("a file has a name".to_owned()));
-        };
-        let above = ToolPath { names: above.to_vec(), shown: way.shown };
-        Ok((self.below(&above)?, name))
+    /// Opens the parent directory of a path, and returns the last name.
+    fn above<'p>(&self, target: &ToolPath<'p>) -> AbilityResult<(OpenedDir, &'p str)> {
+        let (name, above) = target.split()?;
+        Ok((self.below(above, target.shown)?, name))
     }
 
-    fn below(&self, way: &ToolPath<'_>) -> Result<Held, AbilityRefusal> {
-        if way.names.is_empty() {
+    fn below(&self, names: &[&str], shown: &str) -> AbilityResult<OpenedDir> {
+        if names.is_empty() {
             return Ok(None);
         }
-        let path: PathBuf = way.names.iter().collect();
-        let opened = self.handle.open_dir_below(&path);
-        opened.map(Some).map_err(|error| explain(way.shown, &error))
+        let opened = self.handle.open_dir_below(&names.iter().collect::<PathBuf>());
+        opened.map(Some).map_err(|error| explain(shown, &error))
     }
 }
 
@@ -214,18 +222,12 @@ struct NameSearch<'g> {
 }
 
 impl NameSearch<'_> {
-    fn descend(
-        &mut self,
-        handle: &dyn Dir,
-        above: &str,
-        depth: usize,
-    ) -> Result<(), AbilityRefusal> {
+    fn descend(&mut self, handle: &dyn Dir, above: &str, depth: usize) -> AbilityResult<()> {
         let entries = handle.first_entries(MOST_SEEN.saturating_sub(self.seen) + 1);
         let mut entries = entries.map_err(|error| explain(above, &error))?;
         self.seen += entries.len();
         if self.seen > MOST_SEEN || self.found.len() > limits::TOOL_NAMES {
-            let message = format!("`{}` has to look at too many names", self.glob.as_str());
-            return Err(AbilityRefusal::Refused(message));
+            return Err(refused(format!("`{}` has to look at too many names", self.glob.as_str())));
         }
         entries.sort();
         for DirEntry { name, kind } in entries {
@@ -248,38 +250,38 @@ impl NameSearch<'_> {
     }
 }
 
-fn file(path: &str) -> Result<ToolPath<'_>, AbilityRefusal> {
-    let way = way(path)?;
-    if way.names.is_empty() || path.ends_with('/') {
-        return Err(AbilityRefusal::Refused(format!("`{path}` does not name a file")));
+fn file_path(path: &str) -> AbilityResult<ToolPath<'_>> {
+    let target = tool_path(path)?;
+    if target.names.is_empty() || path.ends_with('/') {
+        return Err(refused(format!("`{path}` does not name a file")));
     }
-    Ok(way)
+    Ok(target)
 }
 
 /// Refuses a path that leaves the project or is hidden from tools.
-pub(super) fn check_path(path: &str) -> Result<(), AbilityRefusal> {
-    way(path).map(drop)
+pub(super) fn check_path(path: &str) -> AbilityResult<()> {
+    tool_path(path).map(drop)
 }
 
 /// Splits a path, and refuses one that leaves the project or is hidden from tools.
-fn way(path: &str) -> Result<ToolPath<'_>, AbilityRefusal> {
-    let refused = |why: &str| Err(AbilityRefusal::Refused(format!("`{path}` {why}")));
+fn tool_path(path: &str) -> AbilityResult<ToolPath<'_>> {
+    let unfit = |why: &str| Err(refused(format!("`{path}` {why}")));
     if path.starts_with('/') || path.contains([':', '\\', '\0']) {
-        return refused("is not relative to the project, with `/` between names");
+        return unfit("is not relative to the project, with `/` between names");
     }
     let mut names = Vec::new();
     for name in path.split('/') {
         match name {
             "" | "." => {}
-            ".." => return refused("leaves the project"),
+            ".." => return unfit("leaves the project"),
             name => names.push(name),
         }
     }
     if names.iter().any(|name| is_git(name)) {
-        return refused("is inside `.git`, which is not for tools");
+        return unfit("is inside `.git`, which is not for tools");
     }
     if let Some(found) = sensitive::find(&names.join("/")) {
-        return refused(&format!("may hold secrets (`{}`), and is not for tools", found.pattern));
+        return unfit(&format!("may hold secrets (`{}`), and is not for tools", found.pattern));
     }
     Ok(ToolPath { names, shown: path })
 }
@@ -315,11 +317,11 @@ fn explain(path: &str, error: &io::Error) -> AbilityRefusal {
     if is_link(error) {
         return through_link(path);
     }
-    AbilityRefusal::Failed(format!("`{path}`: {}", words(error)))
+    failed(format!("`{path}`: {}", words(error)))
 }
 
 fn through_link(path: &str) -> AbilityRefusal {
-    AbilityRefusal::Refused(format!("`{path}` leads through a link, and no link is followed"))
+    refused(format!("`{path}` leads through a link, and no link is followed"))
 }
 
 #[cfg(unix)]

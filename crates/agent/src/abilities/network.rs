@@ -16,20 +16,10 @@ use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 
 use super::address::is_public;
-use super::{AbilityRefusal, text};
+use super::{AbilityRefusal, AbilityResult, failed, refused, text};
 
 /// Header fields that the program itself sets.
-const OURS: [&str; 9] = [
-    "host",
-    "connection",
-    "content-length",
-    "transfer-encoding",
-    "upgrade",
-    "te",
-    "trailer",
-    "proxy-authorization",
-    "expect",
-];
+const OURS: &str = "host connection content-length transfer-encoding upgrade te trailer proxy-authorization expect";
 
 /// Header fields that may follow a redirect to another host.
 const HARMLESS: [&str; 4] = ["accept", "accept-language", "content-type", "user-agent"];
@@ -65,8 +55,7 @@ pub(super) struct HttpRequest {
 }
 
 impl HttpRequest {
-    pub(super) fn read(args: &[Value]) -> Result<HttpRequest, AbilityRefusal> {
-        let refused = |message: String| Err(AbilityRefusal::Refused(message));
+    pub(super) fn read(args: &[Value]) -> AbilityResult<HttpRequest> {
         let uri = read_uri(text(args, 0, "an address")?)?;
         let empty = Map::new();
         let options = args.get(1).and_then(Value::as_object).unwrap_or(&empty);
@@ -78,44 +67,42 @@ impl HttpRequest {
             "PUT" => Method::PUT,
             "PATCH" => Method::PATCH,
             "DELETE" => Method::DELETE,
-            other => return refused(format!("the method `{other}` is not allowed")),
+            other => return Err(refused(format!("the method `{other}` is not allowed"))),
         };
         let mut headers = Vec::new();
         for (name, value) in options.get("headers").and_then(Value::as_object).unwrap_or(&empty) {
             let Some(value) = value.as_str() else {
-                return refused(format!("the header `{name}` is not a string"));
+                return Err(refused(format!("the header `{name}` is not a string")));
             };
-            if OURS.contains(&name.to_lowercase().as_str()) {
-                return refused(format!("the header `{name}` cannot be set"));
+            if OURS.split(' ').any(|ours| ours.eq_ignore_ascii_case(name)) {
+                return Err(refused(format!("the header `{name}` cannot be set")));
             }
             headers.push((name.clone(), value.to_owned()));
         }
         let body = match options.get("body") {
             None | Some(Value::Null) => None,
             Some(Value::String(body)) => Some(body.clone()),
-            Some(_) => return refused("the body must be a string: `JSON.stringify(…)`".to_owned()),
+            Some(_) => {
+                return Err(refused("the body must be a string: `JSON.stringify(…)`".to_owned()));
+            }
         };
         if body.is_some() && !matches!(method, Method::POST | Method::PUT | Method::PATCH) {
-            return refused(format!("a `{method}` request has no body"));
+            return Err(refused(format!("a `{method}` request has no body")));
         }
         Ok(HttpRequest { uri, method, headers, body })
     }
 }
 
-fn read_uri(text: &str) -> Result<Uri, AbilityRefusal> {
+fn read_uri(text: &str) -> AbilityResult<Uri> {
     let address = text.split('#').next().unwrap_or_default();
-    let uri: Uri = address.parse().map_err(|error| {
-        AbilityRefusal::Refused(format!("`{}` is not an address: {error}", shown(text, None)))
-    })?;
+    let uri: Uri = address
+        .parse()
+        .map_err(|error| refused(format!("`{}` is not an address: {error}", shown(text, None))))?;
     if uri.scheme().is_none() || uri.host().is_none_or(str::is_empty) {
-        return Err(AbilityRefusal::Refused(format!(
-            "`{text}` is not a complete address, such as `https://…`"
-        )));
+        return Err(refused(format!("`{text}` is not a complete address, such as `https://…`")));
     }
     if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        return Err(AbilityRefusal::Refused(
-            "an address must have no user or password in it".to_owned(),
-        ));
+        return Err(refused("an address must have no user or password in it"));
     }
     Ok(uri)
 }
@@ -176,7 +163,7 @@ pub(super) fn fetch(
     policy: &NetworkPolicy,
     request: HttpRequest,
     time_left: Duration,
-) -> Result<Value, AbilityRefusal> {
+) -> AbilityResult {
     follow(system, policy, request, time_left, Redirects::Anywhere)
 }
 
@@ -186,7 +173,7 @@ fn follow(
     mut request: HttpRequest,
     time_left: Duration,
     redirects: Redirects,
-) -> Result<Value, AbilityRefusal> {
+) -> AbilityResult {
     let patience = time_left.min(Duration::from_secs(limits::TOOL_FETCH_SECONDS));
     let deadline = system.elapsed() + patience;
     for _ in 0..=limits::TOOL_REDIRECTS {
@@ -203,7 +190,7 @@ fn follow(
             next.scheme() != request.uri.scheme() || next.authority() != request.uri.authority();
         if is_elsewhere && redirects == Redirects::SameHost {
             let host = next.authority().map_or("", http::uri::Authority::as_str);
-            return Err(AbilityRefusal::Refused(format!("it redirects to another host, `{host}`")));
+            return Err(refused(format!("it redirects to another host, `{host}`")));
         }
         if is_elsewhere {
             // Any header field may be a key, which is meant for one host only.
@@ -214,26 +201,21 @@ fn follow(
             request.method = Method::GET;
             request.body = None;
         } else if is_elsewhere && request.body.is_some() {
-            let message = "it redirects to another host, and the body is not sent there".to_owned();
-            return Err(AbilityRefusal::Refused(message));
+            return Err(refused("it redirects to another host, and the body is not sent there"));
         }
         request.uri = next;
     }
-    Err(AbilityRefusal::Refused(format!("it redirects more than {} times", limits::TOOL_REDIRECTS)))
+    Err(refused(format!("it redirects more than {} times", limits::TOOL_REDIRECTS)))
 }
 
 /// Refuses a scheme that the policy does not allow for a host.
-pub(super) fn check_scheme(
-    policy: &NetworkPolicy,
-    uri: &Uri,
-    scheme: &str,
-) -> Result<(), AbilityRefusal> {
+pub(super) fn check_scheme(policy: &NetworkPolicy, uri: &Uri, scheme: &str) -> AbilityResult<()> {
     let host = uri.host().unwrap_or_default();
     match scheme {
         "https" => Ok(()),
         "http" if policy.names(uri) || policy.plain_http => Ok(()),
-        "http" => Err(AbilityRefusal::Refused(format!("`{host}` can only be asked over `https`"))),
-        other => Err(AbilityRefusal::Refused(format!("`{other}` is neither `https` nor `http`"))),
+        "http" => Err(refused(format!("`{host}` can only be asked over `https`"))),
+        other => Err(refused(format!("`{other}` is neither `https` nor `http`"))),
     }
 }
 
@@ -242,7 +224,7 @@ pub(super) fn addresses(
     policy: &NetworkPolicy,
     uri: &Uri,
     patience: Duration,
-) -> Result<Vec<SocketAddr>, AbilityRefusal> {
+) -> AbilityResult<Vec<SocketAddr>> {
     let guard = Guard { resolver: Names::default(), is_private: policy.names(uri) };
     let timeout = NextTimeout { after: patience.into(), ..NextTimeout::default() };
     let found = guard.resolve(uri, &ureq::config::Config::default(), timeout);
@@ -255,7 +237,7 @@ pub(super) fn check_address(
     policy: &NetworkPolicy,
     address: &str,
     patience: Duration,
-) -> Result<(), AbilityRefusal> {
+) -> AbilityResult<()> {
     let uri = read_uri(address)?;
     check_scheme(policy, &uri, uri.scheme_str().unwrap_or_default())?;
     addresses(policy, &uri, patience).map(drop)
@@ -265,7 +247,7 @@ fn send(
     policy: &NetworkPolicy,
     request: &HttpRequest,
     patience: Duration,
-) -> Result<http::Response<ureq::Body>, AbilityRefusal> {
+) -> AbilityResult<http::Response<ureq::Body>> {
     let uri = &request.uri;
     let is_private = policy.names(uri);
     let host = uri.host().unwrap_or_default();
@@ -289,19 +271,15 @@ fn send(
     for (name, value) in &request.headers {
         builder = builder.header(name, value);
     }
-    let failed =
-        |error: &http::Error| AbilityRefusal::Refused(format!("the request is wrong: {error}"));
+    let wrong = |error: http::Error| refused(format!("the request is wrong: {error}"));
     let response = match &request.body {
-        Some(body) => {
-            let request = builder.body(body.as_str()).map_err(|error| failed(&error))?;
-            agent.run(request)
-        }
-        None => agent.run(builder.body(()).map_err(|error| failed(&error))?),
+        Some(body) => agent.run(builder.body(body.as_str()).map_err(wrong)?),
+        None => agent.run(builder.body(()).map_err(wrong)?),
     };
     response.map_err(|error| explain(host, &error))
 }
 
-fn answer(uri: &Uri, response: &mut http::Response<ureq::Body>) -> Result<Value, AbilityRefusal> {
+fn answer(uri: &Uri, response: &mut http::Response<ureq::Body>) -> AbilityResult {
     let host = uri.host().unwrap_or_default();
     let mut headers = Map::new();
     for (name, value) in response.headers() {
@@ -323,16 +301,14 @@ fn answer(uri: &Uri, response: &mut http::Response<ureq::Body>) -> Result<Value,
 
 fn explain(host: &str, error: &ureq::Error) -> AbilityRefusal {
     match error {
-        ureq::Error::Other(inner) if inner.is::<NotPublic>() => AbilityRefusal::Refused(format!(
+        ureq::Error::Other(inner) if inner.is::<NotPublic>() => refused(format!(
             "`{host}` is not on the public network, and must be named by the operator"
         )),
         ureq::Error::BodyExceedsLimit(most) => {
-            AbilityRefusal::Refused(format!("the answer of `{host}` has more than {most} bytes"))
+            refused(format!("the answer of `{host}` has more than {most} bytes"))
         }
-        ureq::Error::Timeout(_) => {
-            AbilityRefusal::Failed(format!("`{host}` did not answer in time"))
-        }
-        error => AbilityRefusal::Failed(format!("`{host}`: {error}")),
+        ureq::Error::Timeout(_) => failed(format!("`{host}` did not answer in time")),
+        error => failed(format!("`{host}`: {error}")),
     }
 }
 
@@ -368,7 +344,7 @@ impl Resolver for Guard {
 }
 
 /// Returns the target of a redirect.
-fn join(base: &Uri, location: &str) -> Result<Uri, AbilityRefusal> {
+fn join(base: &Uri, location: &str) -> AbilityResult<Uri> {
     let location = location.split('#').next().unwrap_or_default();
     let scheme = base.scheme_str().unwrap_or("https");
     let authority = base.authority().map_or("", http::uri::Authority::as_str);

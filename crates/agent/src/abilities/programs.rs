@@ -13,7 +13,7 @@ use brief_syntax::system::{
 use brief_syntax::{System, limits};
 use serde_json::{Value, json};
 
-use super::{AbilityRefusal, files, scope, text};
+use super::{AbilityRefusal, AbilityResult, failed, files, refused, scope, text};
 
 /// The directories in which programs are found, in this order.
 pub const DEFAULT_PATH: [&str; 5] =
@@ -49,7 +49,7 @@ pub(super) fn exec(
     args: &[Value],
     is_scoped: bool,
     time_left: Duration,
-) -> Result<Value, AbilityRefusal> {
+) -> AbilityResult {
     let name = text(args, 0, "a program")?;
     let arguments = arguments(args.get(1))?;
     let program = find(place, name)?;
@@ -62,9 +62,7 @@ pub(super) fn exec(
     let mut call = prepared(place, program, time, is_scoped_git);
     call.args.extend(arguments.iter().map(Into::into));
     if let Some(input) = args.get(2).and_then(|options| options.get("input")) {
-        let input = input
-            .as_str()
-            .ok_or_else(|| AbilityRefusal::Refused("`input` must be a string".to_owned()))?;
+        let input = input.as_str().ok_or_else(|| refused("`input` must be a string"))?;
         call.input = input.as_bytes().to_vec();
     }
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
@@ -72,22 +70,22 @@ pub(super) fn exec(
         Stream::Stdout => stdout.extend_from_slice(piece),
         Stream::Stderr => stderr.extend_from_slice(piece),
     });
-    let failed = |message: String| Err(AbilityRefusal::Failed(format!("`{name}` {message}")));
+    let ended = |message: &str| Err(failed(format!("`{name}` {message}")));
     match ending {
-        Err(error) => failed(format!("could not be started: {}", words_of(&error))),
+        Err(error) => ended(&format!("could not be started: {}", words_of(&error))),
         Ok(Ending::Exited(status)) => Ok(json!({
             "status": status,
             "stdout": String::from_utf8_lossy(&stdout),
             "stderr": String::from_utf8_lossy(&stderr),
         })),
-        Ok(Ending::Killed) => failed("was ended by a signal".to_owned()),
+        Ok(Ending::Killed) => ended("was ended by a signal"),
         Ok(Ending::TimedOut) => {
-            failed(format!("took longer than {} s and was ended", time.as_secs_f64()))
+            ended(&format!("took longer than {} s and was ended", time.as_secs_f64()))
         }
         Ok(Ending::TooMuchOutput) => {
-            failed(format!("wrote more than {} bytes and was ended", call.output_limit))
+            ended(&format!("wrote more than {} bytes and was ended", call.output_limit))
         }
-        Ok(Ending::Interrupted) => failed("was interrupted".to_owned()),
+        Ok(Ending::Interrupted) => ended("was interrupted"),
     }
 }
 
@@ -109,7 +107,7 @@ fn prepared(
     }
     call = call.with_env("PATH", place.path.join(":")).with_env("TERM", "dumb");
     if is_scoped_git {
-        for (variable, value) in scope::GIT_ENVIRONMENT {
+        for (variable, value) in scope::git_environment() {
             call = call.with_env(variable, value);
         }
         // A repository around the project does not belong to it.
@@ -125,7 +123,7 @@ fn covered(
     place: &ProgramContext<'_>,
     name: &str,
     arguments: &[String],
-) -> Result<Vec<String>, AbilityRefusal> {
+) -> AbilityResult<Vec<String>> {
     let words = |refusal: AbilityRefusal| refusal.to_string();
     let path = |path: &str| {
         files::check_path(path).map_err(words)?;
@@ -142,7 +140,7 @@ fn covered(
         stays_inside(place, word)
     };
     scope::words(name, arguments, scope::Checks { path: &path, revision: &revision })
-        .map_err(|reason| AbilityRefusal::Refused(format!("`{name}`: {reason}")))
+        .map_err(|reason| refused(format!("`{name}`: {reason}")))
 }
 
 /// Refuses a path of the project that leads out of it through a link.
@@ -171,7 +169,7 @@ fn stays_inside(place: &ProgramContext<'_>, path: &str) -> Result<(), String> {
 
 /// Refuses git in a repository with settings that may name a program or a directory: an unpacked archive may
 /// contain them.
-fn refuse_settings(place: &ProgramContext<'_>, git: &Path) -> Result<(), AbilityRefusal> {
+fn refuse_settings(place: &ProgramContext<'_>, git: &Path) -> AbilityResult<()> {
     let time = Duration::from_secs(limits::COMMAND_SECONDS);
     let mut call = prepared(place, git.to_owned(), time, true);
     let words = ["config", "--local", "--list", "--name-only", "--null", "--no-includes"];
@@ -185,25 +183,25 @@ fn refuse_settings(place: &ProgramContext<'_>, git: &Path) -> Result<(), Ability
     // Without a repository there are no settings, and git exits with a status.
     match ending {
         Ok(Ending::Exited(_)) => {}
-        Ok(_) => return Err(AbilityRefusal::Failed("`git` did not list its settings".to_owned())),
+        Ok(_) => return Err(failed("`git` did not list its settings")),
         Err(error) => {
             let reason = words_of(&error);
-            return Err(AbilityRefusal::Failed(format!("`git` could not be started: {reason}")));
+            return Err(failed(format!("`git` could not be started: {reason}")));
         }
     }
     let listed = String::from_utf8_lossy(&listed);
     let mut keys = listed.split('\0').filter(|key| !key.is_empty());
     match keys.find(|key| !scope::is_harmless_setting(key)) {
         None => Ok(()),
-        Some(key) => Err(AbilityRefusal::Refused(format!(
+        Some(key) => Err(refused(format!(
             "`git`: the repository sets `{key}`, which may start a program or lead out of the project, and \
              `sh:git` does not cover that"
         ))),
     }
 }
 
-fn arguments(list: Option<&Value>) -> Result<Vec<String>, AbilityRefusal> {
-    let wrong = || AbilityRefusal::Refused("the arguments must be a list of strings".to_owned());
+fn arguments(list: Option<&Value>) -> AbilityResult<Vec<String>> {
+    let wrong = || refused("the arguments must be a list of strings");
     let list = match list {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(list) => list.as_array().ok_or_else(wrong)?,
@@ -213,15 +211,15 @@ fn arguments(list: Option<&Value>) -> Result<Vec<String>, AbilityRefusal> {
     let arguments = arguments.ok_or_else(wrong)?;
     let bytes: usize = arguments.iter().map(String::len).sum();
     if arguments.len() > MOST_ARGUMENTS || bytes > MOST_BYTES {
-        return Err(AbilityRefusal::Refused("these are too many arguments".to_owned()));
+        return Err(refused("these are too many arguments"));
     }
     if arguments.iter().any(|argument| argument.contains('\0')) {
-        return Err(AbilityRefusal::Refused("an argument has a null character in it".to_owned()));
+        return Err(refused("an argument has a null character in it"));
     }
     Ok(arguments)
 }
 
-fn find(place: &ProgramContext<'_>, name: &str) -> Result<PathBuf, AbilityRefusal> {
+fn find(place: &ProgramContext<'_>, name: &str) -> AbilityResult<PathBuf> {
     for directory in place.path {
         let directory = Path::new(directory);
         // A program in the project is not the one that the operator granted.
@@ -233,8 +231,5 @@ fn find(place: &ProgramContext<'_>, name: &str) -> Result<PathBuf, AbilityRefusa
             return Ok(path);
         }
     }
-    Err(AbilityRefusal::Failed(format!(
-        "there is no program `{name}` in `{}`",
-        place.path.join(":")
-    )))
+    Err(failed(format!("there is no program `{name}` in `{}`", place.path.join(":"))))
 }

@@ -9,7 +9,10 @@ use brief_syntax::limits;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::exchange::ExchangeFailure;
+use super::failure::TurnError;
 use super::message::ModelCall;
+use super::turn::TurnEnding;
 
 /// The reason why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,17 +89,6 @@ pub(super) struct ModelReply {
     pub(super) bytes: usize,
 }
 
-/// A piece that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum RefusedPiece {
-    /// The server reports a failure with this message.
-    Reported(String),
-    /// The piece is not a chat completion.
-    Strange(String),
-    /// The model has reached its output limit.
-    TooMuch,
-}
-
 /// A reply under assembly.
 #[derive(Debug)]
 pub(super) struct Assembly {
@@ -137,12 +129,13 @@ impl Assembly {
         &mut self,
         json: &Json,
         on_text: &mut dyn FnMut(&str),
-    ) -> Result<(), RefusedPiece> {
+    ) -> Result<(), ExchangeFailure> {
         if let Some(error) = json.get("error").filter(|error| !error.is_null()) {
-            return Err(RefusedPiece::Reported(complaint(error)));
+            return Err(TurnError::Reported(complaint(error)).into());
         }
         if !json.is_object() {
-            return Err(RefusedPiece::Strange("an event is not an object".to_owned()));
+            let message = "an event is not an object".to_owned();
+            return Err(TurnError::Strange(message).into());
         }
         self.reply.usage = json.get("usage").and_then(Usage::of).or(self.reply.usage);
         let choices = json.get("choices").and_then(Json::as_array).into_iter().flatten();
@@ -165,7 +158,7 @@ impl Assembly {
         &mut self,
         said: &Json,
         on_text: &mut dyn FnMut(&str),
-    ) -> Result<(), RefusedPiece> {
+    ) -> Result<(), ExchangeFailure> {
         for name in ["content", "refusal"] {
             match said.get(name) {
                 Some(Json::String(text)) => self.take_text(text, on_text)?,
@@ -186,7 +179,11 @@ impl Assembly {
         Ok(())
     }
 
-    fn take_text(&mut self, text: &str, on_text: &mut dyn FnMut(&str)) -> Result<(), RefusedPiece> {
+    fn take_text(
+        &mut self,
+        text: &str,
+        on_text: &mut dyn FnMut(&str),
+    ) -> Result<(), ExchangeFailure> {
         if text.is_empty() {
             return Ok(());
         }
@@ -197,10 +194,10 @@ impl Assembly {
         if !taken.is_empty() {
             on_text(taken);
         }
-        if taken.len() < text.len() { Err(RefusedPiece::TooMuch) } else { Ok(()) }
+        if taken.len() < text.len() { Err(TurnEnding::Output.into()) } else { Ok(()) }
     }
 
-    fn take_call(&mut self, piece: &Json) -> Result<(), RefusedPiece> {
+    fn take_call(&mut self, piece: &Json) -> Result<(), ExchangeFailure> {
         let function = piece.get("function").unwrap_or(&Json::Null);
         let text = |json: &Json, name: &str| {
             json.get(name).and_then(Json::as_str).unwrap_or_default().to_owned()
@@ -213,7 +210,7 @@ impl Assembly {
         };
         self.reply.bytes = self.reply.bytes.saturating_add(name.len() + arguments.len() + id.len());
         if self.reply.bytes > self.limit {
-            return Err(RefusedPiece::TooMuch);
+            return Err(TurnEnding::Output.into());
         }
         let place = self.place_of(piece.get("index").and_then(Json::as_u64), &id, &name)?;
         let Some(call) = self.reply.calls.get_mut(place) else { return Ok(()) };
@@ -234,7 +231,7 @@ impl Assembly {
         number: Option<u64>,
         id: &str,
         name: &str,
-    ) -> Result<usize, RefusedPiece> {
+    ) -> Result<usize, ExchangeFailure> {
         let known = match number {
             Some(number) => self.numbers.get(&number).copied(),
             // Without a number, a piece with a name begins a call, and one without a name continues the last
@@ -250,7 +247,7 @@ impl Assembly {
             return Ok(place);
         }
         if self.reply.calls.len() >= limits::AGENT_CALLS {
-            return Err(RefusedPiece::TooMuch);
+            return Err(TurnEnding::Output.into());
         }
         let place = self.reply.calls.len();
         self.reply.calls.push(ModelCall::default());
@@ -348,22 +345,23 @@ mod tests {
         assert_eq!(repeated, [call("call_1", "one", "{}"), call("call_2", "two", "")]);
     }
 
+    fn reported(message: &str) -> ExchangeFailure {
+        TurnError::Reported(message.to_owned()).into()
+    }
+
     #[test]
     fn failures_and_limits() {
         let take = |json: &Json| Assembly::new(4).take(json, &mut |_| {});
-        assert_eq!(
-            take(&json!({"error": {"message": "overloaded"}})),
-            Err(RefusedPiece::Reported("overloaded".to_owned()))
-        );
-        assert_eq!(take(&json!({"error": "no"})), Err(RefusedPiece::Reported("no".to_owned())));
-        assert!(matches!(take(&json!([1])), Err(RefusedPiece::Strange(_))));
+        assert_eq!(take(&json!({"error": {"message": "overloaded"}})), Err(reported("overloaded")));
+        assert_eq!(take(&json!({"error": "no"})), Err(reported("no")));
+        assert!(matches!(take(&json!([1])), Err(ExchangeFailure::Failed(TurnError::Strange(_)))));
         assert_eq!(take(&json!({"error": null, "choices": null})), Ok(()));
         let mut said = String::new();
         let mut assembly = Assembly::new(4);
         let refused = assembly.take(&delta(&json!({"content": "abcé"})), &mut |text| said += text);
-        assert_eq!((refused, said.as_str()), (Err(RefusedPiece::TooMuch), "abc"));
+        assert_eq!((refused, said.as_str()), (Err(TurnEnding::Output.into()), "abc"));
         let many: Vec<Json> = (0..100_000).map(|number| json!({"index": number})).collect();
-        assert_eq!(take(&delta(&json!({"tool_calls": many}))), Err(RefusedPiece::TooMuch));
+        assert_eq!(take(&delta(&json!({"tool_calls": many}))), Err(TurnEnding::Output.into()));
     }
 
     fn any(

@@ -14,20 +14,11 @@ pub trait Clock {
 }
 
 /// The system's clock.
-pub struct SystemClock<'s> {
-    system: &'s dyn System,
-}
-
-impl<'s> SystemClock<'s> {
-    /// Creates a clock from a system.
-    pub fn new(system: &'s dyn System) -> Self {
-        SystemClock { system }
-    }
-}
+pub struct SystemClock<'s>(pub &'s dyn System);
 
 impl Clock for SystemClock<'_> {
     fn now(&self) -> Duration {
-        self.system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+        self.0.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
     }
 
     fn sleep(&self, time: Duration) {

@@ -26,9 +26,9 @@ const SECRET_BYTES: usize = 12;
 
 /// A secret key: its text form and its debug form are an ellipsis.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
+pub struct ApiKey(String);
 
-impl Key {
+impl ApiKey {
     /// Returns the value of the header that carries it. Only the transport may use it.
     pub fn to_header(&self) -> String {
         format!("Bearer {}", self.0)
@@ -43,7 +43,7 @@ impl Key {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("…")
     }
@@ -54,7 +54,7 @@ impl fmt::Debug for Key {
 pub struct Endpoint {
     base: String,
     host: String,
-    key: Option<Key>,
+    key: Option<ApiKey>,
     route: Route,
 }
 
@@ -110,7 +110,7 @@ impl Endpoint {
         let base = given.as_deref().unwrap_or(DEFAULT_BASE);
         let (base, host) = take_apart(base).map_err(EndpointError::Address)?;
         let key = match variable(API_KEY) {
-            Some(key) if key.bytes().all(|byte| byte.is_ascii_graphic()) => Some(Key(key)),
+            Some(key) if key.bytes().all(|byte| byte.is_ascii_graphic()) => Some(ApiKey(key)),
             Some(_) => return Err(EndpointError::Key),
             None if given.is_none() => return Err(EndpointError::NoKey),
             None => None,
@@ -131,7 +131,7 @@ impl Endpoint {
     }
 
     /// Returns the key.
-    pub fn key(&self) -> Option<&Key> {
+    pub fn key(&self) -> Option<&ApiKey> {
         self.key.as_ref()
     }
 
@@ -251,7 +251,7 @@ mod tests {
         let shown = format!("{endpoint:?}");
         assert!(!shown.contains("sk-0123"), "{shown}");
         assert_eq!(endpoint.hide("bad key sk-0123456789abcdef!"), "bad key …!");
-        let word = Key("ollama".to_owned());
+        let word = ApiKey("ollama".to_owned());
         assert_eq!(word.hide("ask ollama"), "ask ollama");
     }
 

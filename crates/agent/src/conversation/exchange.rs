@@ -12,16 +12,13 @@ use std::thread;
 use std::time::Duration;
 
 use brief_syntax::limits;
-use brief_syntax::system::Interruption;
 use serde_json::Value as Json;
 
-use super::assembly::{Assembly, ModelReply, RefusedPiece, complaint};
-use super::clock::Clock;
-use super::endpoint::Endpoint;
+use super::assembly::{Assembly, ModelReply, complaint};
 use super::failure::TurnError;
 use super::message::TokenCounting;
-use super::transport::{ModelTransport, Post, TransportError, TransportProblem};
-use super::turn::TurnEvent;
+use super::transport::{ModelAnswer, ModelTransport, Post, TransportError, TransportProblem};
+use super::turn::{Connections, OnEvent, TurnEnding, TurnEvent};
 use crate::sse::{Events, ServerEvent};
 
 /// The interval of checks of ^C and the clock.
@@ -38,24 +35,17 @@ const WAITING: usize = 16;
 const COMPLAINT_BYTES: usize = 64 * 1024;
 const COMPLAINT_SHOWN: usize = 500;
 
-/// The cause of an end on our side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stopped {
-    Interrupted,
-    Time,
-    Output,
-}
-
 /// The cause of an incomplete reply.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum ExchangeFailure {
-    Stopped(Stopped),
+    /// We have ended it.
+    Stopped(TurnEnding),
     Failed(TurnError),
 }
 
-impl From<Stopped> for ExchangeFailure {
-    fn from(stopped: Stopped) -> Self {
-        ExchangeFailure::Stopped(stopped)
+impl From<TurnEnding> for ExchangeFailure {
+    fn from(ending: TurnEnding) -> Self {
+        ExchangeFailure::Stopped(ending)
     }
 }
 
@@ -67,10 +57,7 @@ impl From<TurnError> for ExchangeFailure {
 
 /// The inputs of a request.
 pub(super) struct Exchange<'e> {
-    pub(super) transport: &'e Arc<dyn ModelTransport>,
-    pub(super) endpoint: &'e Endpoint,
-    pub(super) clock: &'e dyn Clock,
-    pub(super) interruption: &'e Interruption,
+    pub(super) connections: &'e Connections<'e>,
     /// The end of the turn's time.
     pub(super) deadline: Duration,
     /// The bytes that the model may still write.
@@ -83,7 +70,7 @@ impl Exchange<'_> {
         &self,
         body: &dyn Fn(TokenCounting) -> String,
         counting: &mut TokenCounting,
-        on: &mut dyn FnMut(TurnEvent<'_>),
+        on: OnEvent<'_>,
     ) -> (ModelReply, Result<(), ExchangeFailure>) {
         let mut pause = FIRST_PAUSE;
         let mut tries = 1;
@@ -101,7 +88,7 @@ impl Exchange<'_> {
             }
             let wait = error.retry_after().unwrap_or(pause);
             let is_too_long = wait > Duration::from_secs(limits::AGENT_RETRY_SECONDS)
-                || self.clock.now() + wait >= self.deadline;
+                || self.connections.clock.now() + wait >= self.deadline;
             if !error.is_passing() || tries >= limits::AGENT_TRIES || is_too_long {
                 return (reply, Err(error.into()));
             }
@@ -114,21 +101,17 @@ impl Exchange<'_> {
         }
     }
 
-    fn look(&self) -> Result<(), Stopped> {
-        if self.interruption.is_raised() {
-            Err(Stopped::Interrupted)
-        } else if self.clock.now() >= self.deadline {
-            Err(Stopped::Time)
-        } else {
-            Ok(())
-        }
+    fn look(&self) -> Result<(), TurnEnding> {
+        self.connections.stopped(self.deadline).map_or(Ok(()), Err)
     }
 
-    fn pause(&self, wait: Duration) -> Result<(), Stopped> {
-        let end = self.clock.now() + wait;
-        while self.clock.now() < end {
+    fn pause(&self, wait: Duration) -> Result<(), TurnEnding> {
+        let end = self.connections.clock.now() + wait;
+        while self.connections.clock.now() < end {
             self.look()?;
-            self.clock.sleep(TICK.min(end.saturating_sub(self.clock.now())));
+            self.connections
+                .clock
+                .sleep(TICK.min(end.saturating_sub(self.connections.clock.now())));
         }
         self.look()
     }
@@ -137,25 +120,24 @@ impl Exchange<'_> {
         &self,
         body: String,
         assembly: &mut Assembly,
-        on: &mut dyn FnMut(TurnEvent<'_>),
+        on: OnEvent<'_>,
     ) -> Result<(), ExchangeFailure> {
         self.look()?;
         let post = Post {
-            url: self.endpoint.url(),
-            key: self.endpoint.key().cloned(),
+            url: self.connections.endpoint.url(),
+            key: self.connections.endpoint.key().cloned(),
             body,
-            time: self.deadline.saturating_sub(self.clock.now()),
+            time: self.deadline.saturating_sub(self.connections.clock.now()),
         };
         let pieces = self.start(post)?;
         let Some(AnswerPiece::Head(head)) = self.next(&pieces)? else {
-            return Err(broken("nothing came").into());
+            return Err(broken("nothing came"));
         };
         if !(200..300).contains(&head.status) {
             return Err(self.refusal(&head, &pieces)?.into());
         }
         if head.content_type.to_ascii_lowercase().contains("/html") {
-            let message = "it is a web page".to_owned();
-            return Err(TurnError::Strange { message }.into());
+            return Err(strange("it is a web page"));
         }
         let mut form = AnswerForm::Unknown;
         while let Some(piece) = self.next(&pieces)? {
@@ -174,7 +156,7 @@ impl Exchange<'_> {
         form: &mut AnswerForm,
         bytes: &[u8],
         assembly: &mut Assembly,
-        on: &mut dyn FnMut(TurnEvent<'_>),
+        on: OnEvent<'_>,
     ) -> Result<Progress, ExchangeFailure> {
         if matches!(form, AnswerForm::Unknown) {
             match bytes.trim_ascii_start().first() {
@@ -186,10 +168,10 @@ impl Exchange<'_> {
         let mut events = Vec::new();
         match form {
             AnswerForm::Events(reader) => {
-                reader.feed(bytes, &mut events).map_err(|_| Stopped::Output)?;
+                reader.feed(bytes, &mut events).map_err(|_| TurnEnding::Output)?;
             }
             AnswerForm::Whole(whole) if whole.len() + bytes.len() > self.raw_limit() => {
-                return Err(Stopped::Output.into());
+                return Err(TurnEnding::Output.into());
             }
             AnswerForm::Whole(whole) => whole.extend_from_slice(bytes),
             AnswerForm::Unknown => {}
@@ -211,7 +193,7 @@ impl Exchange<'_> {
         &self,
         event: &ServerEvent,
         assembly: &mut Assembly,
-        on: &mut dyn FnMut(TurnEvent<'_>),
+        on: OnEvent<'_>,
     ) -> Result<Progress, ExchangeFailure> {
         let data = event.data.trim();
         if data == "[DONE]" {
@@ -221,12 +203,11 @@ impl Exchange<'_> {
             return Ok(Progress::More);
         }
         let Ok(json) = serde_json::from_str::<Json>(data) else {
-            let message = format!("an event is not JSON: {}", self.shown(data));
-            return Err(TurnError::Strange { message }.into());
+            return Err(strange(&format!("an event is not JSON: {}", self.shown(data))));
         };
         if event.kind == "error" {
             let message = self.shown(&complaint(json.get("error").unwrap_or(&json)));
-            return Err(TurnError::Reported { message }.into());
+            return Err(TurnError::Reported(message).into());
         }
         self.take_json(&json, assembly, on)?;
         Ok(Progress::More)
@@ -236,17 +217,15 @@ impl Exchange<'_> {
         &self,
         json: &Json,
         assembly: &mut Assembly,
-        on: &mut dyn FnMut(TurnEvent<'_>),
+        on: OnEvent<'_>,
     ) -> Result<(), ExchangeFailure> {
-        assembly.take(json, &mut |text| on(TurnEvent::Text(text))).map_err(
-            |refused| match refused {
-                RefusedPiece::TooMuch => ExchangeFailure::Stopped(Stopped::Output),
-                RefusedPiece::Reported(message) => {
-                    TurnError::Reported { message: self.shown(&message) }.into()
-                }
-                RefusedPiece::Strange(message) => TurnError::Strange { message }.into(),
-            },
-        )
+        let taken = assembly.take(json, &mut |text| on(TurnEvent::Text(text)));
+        taken.map_err(|failure| match failure {
+            ExchangeFailure::Failed(TurnError::Reported(message)) => {
+                TurnError::Reported(self.shown(&message)).into()
+            }
+            failure => failure,
+        })
     }
 
     /// Checks the reply when the body has ended.
@@ -254,28 +233,24 @@ impl Exchange<'_> {
         &self,
         form: AnswerForm,
         assembly: &mut Assembly,
-        on: &mut dyn FnMut(TurnEvent<'_>),
+        on: OnEvent<'_>,
     ) -> Result<(), ExchangeFailure> {
         match form {
-            AnswerForm::Unknown => return Err(broken("nothing came").into()),
+            AnswerForm::Unknown => return Err(broken("nothing came")),
             AnswerForm::Whole(bytes) => {
                 let json = serde_json::from_slice::<Json>(&bytes);
                 let json = json.map_err(|_| broken("its JSON has no end"))?;
-                let is_answer = json.get("choices").is_some() || json.get("error").is_some();
-                if !is_answer {
-                    let message = "it has no `choices`".to_owned();
-                    return Err(TurnError::Strange { message }.into());
+                if json.get("choices").is_none() && json.get("error").is_none() {
+                    return Err(strange("it has no `choices`"));
                 }
                 return self.take_json(&json, assembly, on);
             }
             AnswerForm::Events(reader) => {
-                let last = reader.finish();
-                let done = ServerEvent { kind: String::new(), data: "[DONE]".to_owned() };
-                if last.as_ref() == Some(&done) {
+                let last = reader.finish().map(|event| event.data).unwrap_or_default();
+                if last == "[DONE]" {
                     return Ok(());
                 }
-                let json = last.and_then(|event| serde_json::from_str::<Json>(&event.data).ok());
-                if let Some(json) = json {
+                if let Ok(json) = serde_json::from_str::<Json>(&last) {
                     self.take_json(&json, assembly, on)?;
                 }
             }
@@ -284,14 +259,14 @@ impl Exchange<'_> {
         if assembly.is_finished() {
             Ok(())
         } else {
-            Err(broken("the connection ended before the reply did").into())
+            Err(broken("the connection ended before the reply did"))
         }
     }
 
     /// Reads the server's error message.
     fn refusal(
         &self,
-        head: &Head,
+        head: &ModelAnswer,
         pieces: &Receiver<Carried>,
     ) -> Result<TurnError, ExchangeFailure> {
         let mut bytes = Vec::new();
@@ -325,7 +300,7 @@ impl Exchange<'_> {
 
     /// Cuts untrusted text and removes the key from it.
     fn shown(&self, text: &str) -> String {
-        let text = self.endpoint.hide(text);
+        let text = self.connections.endpoint.hide(text);
         let mut shown: String = text.chars().take(COMPLAINT_SHOWN).collect();
         if shown.len() < text.len() {
             shown.push('…');
@@ -335,11 +310,11 @@ impl Exchange<'_> {
 
     fn start(&self, post: Post) -> Result<Receiver<Carried>, TurnError> {
         let (sender, receiver) = sync_channel(WAITING);
-        let transport = Arc::clone(self.transport);
+        let transport = Arc::clone(&self.connections.transport);
         let carry = move || carry(transport.as_ref(), &post, &sender);
         match thread::Builder::new().name("model".to_owned()).spawn(carry) {
             Ok(_) => Ok(receiver),
-            Err(error) => Err(TurnError::Hopeless { message: error.to_string() }),
+            Err(error) => Err(TurnError::Hopeless(error.to_string())),
         }
     }
 
@@ -359,16 +334,20 @@ impl Exchange<'_> {
     fn told(&self, error: &TransportError) -> ExchangeFailure {
         let message = self.shown(&error.message);
         match error.problem {
-            TransportProblem::Unreachable => TurnError::Unreachable { message }.into(),
-            TransportProblem::Broken => TurnError::Broken { message }.into(),
-            TransportProblem::Hopeless => TurnError::Hopeless { message }.into(),
-            TransportProblem::TooSlow => Stopped::Time.into(),
+            TransportProblem::Unreachable => TurnError::Unreachable(message).into(),
+            TransportProblem::Broken => TurnError::Broken(message).into(),
+            TransportProblem::Hopeless => TurnError::Hopeless(message).into(),
+            TransportProblem::TooSlow => TurnEnding::Time.into(),
         }
     }
 }
 
-fn broken(message: &str) -> TurnError {
-    TurnError::Broken { message: message.to_owned() }
+fn broken(message: &str) -> ExchangeFailure {
+    TurnError::Broken(message.to_owned()).into()
+}
+
+fn strange(message: &str) -> ExchangeFailure {
+    TurnError::Strange(message.to_owned()).into()
 }
 
 /// Returns whether the server refused the request for token counts.
@@ -390,14 +369,9 @@ enum AnswerForm {
     Events(Events),
 }
 
-struct Head {
-    status: u16,
-    content_type: String,
-    retry_after: Option<String>,
-}
-
 enum AnswerPiece {
-    Head(Head),
+    /// The answer, without its body.
+    Head(ModelAnswer),
     Body(Vec<u8>),
 }
 
@@ -408,22 +382,15 @@ type Carried = Result<AnswerPiece, TransportError>;
 fn carry(transport: &dyn ModelTransport, post: &Post, sender: &SyncSender<Carried>) {
     let mut answer = match transport.post(post) {
         Ok(answer) => answer,
-        Err(error) => {
-            let _ = sender.send(Err(error));
-            return;
-        }
+        Err(error) => return drop(sender.send(Err(error))),
     };
-    let head = Head {
-        status: answer.status,
-        content_type: std::mem::take(&mut answer.content_type),
-        retry_after: answer.retry_after.take(),
-    };
-    if sender.send(Ok(AnswerPiece::Head(head))).is_err() {
+    let mut body = std::mem::replace(&mut answer.body, Box::new(std::io::empty()));
+    if sender.send(Ok(AnswerPiece::Head(answer))).is_err() {
         return;
     }
     let mut buffer = vec![0; PIECE];
     loop {
-        let piece = match answer.body.read(&mut buffer) {
+        let piece = match body.read(&mut buffer) {
             Ok(0) => return,
             Ok(count) => AnswerPiece::Body(buffer.get(..count).unwrap_or_default().to_vec()),
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
@@ -432,8 +399,7 @@ fn carry(transport: &dyn ModelTransport, post: &Post, sender: &SyncSender<Carrie
                     std::io::ErrorKind::TimedOut => TransportProblem::TooSlow,
                     _ => TransportProblem::Broken,
                 };
-                let _ = sender.send(Err(TransportError::new(problem, error.to_string())));
-                return;
+                return drop(sender.send(Err(TransportError::new(problem, error.to_string()))));
             }
         };
         if sender.send(Ok(piece)).is_err() {

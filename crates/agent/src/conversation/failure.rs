@@ -7,17 +7,11 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum TurnError {
     /// The server does not answer.
-    #[error("the server cannot be reached: {message}")]
-    Unreachable {
-        /// The cause.
-        message: String,
-    },
+    #[error("the server cannot be reached: {0}")]
+    Unreachable(String),
     /// No connection is possible, for example because of TLS.
-    #[error("no connection to the server is possible: {message}")]
-    Hopeless {
-        /// The cause.
-        message: String,
-    },
+    #[error("no connection to the server is possible: {0}")]
+    Hopeless(String),
     /// The server refused the request.
     #[error("the server answered with status {status}: {message}")]
     Status {
@@ -31,30 +25,21 @@ pub enum TurnError {
         is_passing: bool,
     },
     /// The connection ended early.
-    #[error("the answer broke off: {message}")]
-    Broken {
-        /// The cause.
-        message: String,
-    },
+    #[error("the answer broke off: {0}")]
+    Broken(String),
     /// The server reported a failure within an answer.
-    #[error("the server reports a failure: {message}")]
-    Reported {
-        /// The server's message.
-        message: String,
-    },
+    #[error("the server reports a failure: {0}")]
+    Reported(String),
     /// The answer is not a chat completion.
-    #[error("the answer is not a chat completion: {message}")]
-    Strange {
-        /// The kind of answer that came.
-        message: String,
-    },
+    #[error("the answer is not a chat completion: {0}")]
+    Strange(String),
 }
 
 impl TurnError {
     /// Returns advice, if there is any.
     pub fn help(&self) -> Option<&'static str> {
         match self {
-            TurnError::Unreachable { .. } | TurnError::Strange { .. } => {
+            TurnError::Unreachable(_) | TurnError::Strange(_) => {
                 Some("check `OPENAI_BASE_URL`, which mostly ends in `/v1`")
             }
             TurnError::Status { status: 401 | 403, .. } => Some("check `OPENAI_API_KEY`"),
@@ -71,7 +56,7 @@ impl TurnError {
     /// Returns whether the same request may succeed later.
     pub(super) fn is_passing(&self) -> bool {
         match self {
-            TurnError::Unreachable { .. } | TurnError::Broken { .. } => true,
+            TurnError::Unreachable(_) | TurnError::Broken(_) => true,
             TurnError::Status { is_passing, .. } => *is_passing,
             _ => false,
         }

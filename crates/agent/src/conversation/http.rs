@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::endpoint::Endpoint;
-use super::transport::{Answer, ModelTransport, Post, TransportError, TransportProblem};
+use super::transport::{ModelAnswer, ModelTransport, Post, TransportError, TransportProblem};
 
 /// HTTP, with TLS where the address says so.
 pub struct Http {
@@ -21,7 +21,7 @@ impl Http {
 }
 
 impl ModelTransport for Http {
-    fn post(&self, post: &Post) -> Result<Answer, TransportError> {
+    fn post(&self, post: &Post) -> Result<ModelAnswer, TransportError> {
         let mut request = self
             .agent
             .post(&post.url)
@@ -35,7 +35,7 @@ impl ModelTransport for Http {
         let header = |name: &str| {
             response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
         };
-        Ok(Answer {
+        Ok(ModelAnswer {
             status: response.status().as_u16(),
             content_type: header("content-type").unwrap_or_default(),
             retry_after: header("retry-after"),

@@ -4,10 +4,10 @@ use std::io;
 
 use super::failure::TurnError;
 use super::input::{Input, read_line};
-use super::turn::{Conversation, Turn, TurnEnding, TurnEvent};
+use super::turn::{Conversation, OnEvent, Turn, TurnEnding, TurnEvent};
 
 /// A source of lines. The front end implements it for the terminal.
-pub trait Lines {
+pub trait LineSource {
     /// Returns the next line; `None` when the user is done, also after ^C.
     fn next_line(&mut self) -> io::Result<Option<String>>;
 
@@ -16,11 +16,11 @@ pub trait Lines {
 }
 
 /// Handles lines until the user is done: [`TurnEnding::Answered`], or [`TurnEnding::Interrupted`] after ^C during a
-/// turn. A failed turn does not end the conversation; [`Lines::turn_over`] reports it.
+/// turn. A failed turn does not end the conversation; [`LineSource::turn_over`] reports it.
 pub fn interact(
     conversation: &mut Conversation<'_>,
-    lines: &mut dyn Lines,
-    on: &mut dyn FnMut(TurnEvent<'_>),
+    lines: &mut dyn LineSource,
+    on: OnEvent<'_>,
 ) -> io::Result<TurnEnding> {
     while let Some(line) = lines.next_line()? {
         if conversation.is_interrupted() {

@@ -1,10 +1,11 @@
 //! The messages of a conversation, and their form on the wire.
 
 use brief_dialects::agents::Scheme;
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 /// A tool call that a model asks for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct ModelCall {
     /// The id that the answer refers to.
     pub(super) id: String,

@@ -6,7 +6,7 @@
 //! data: nothing here runs any of them.
 //!
 //! Network and clock are traits ([`ModelTransport`], [`Clock`]); only `http` knows a real network. The key of the
-//! server is a [`Key`], which cannot be printed.
+//! server is a [`ApiKey`], which cannot be printed.
 
 mod assembly;
 mod clock;
@@ -25,15 +25,15 @@ mod turn;
 
 pub use assembly::{Finish, Usage};
 pub use clock::{Clock, SystemClock};
-pub use endpoint::{Endpoint, EndpointError, Key};
+pub use endpoint::{ApiKey, Endpoint, EndpointError};
 pub use failure::TurnError;
 pub use http::Http;
 pub use input::{Input, InputError, read_line};
-pub use interact::{Lines, interact};
+pub use interact::{LineSource, interact};
 pub use ready::{NotReady, Ready, ReadyTools};
 pub use transcript::{Transcript, TranscriptError};
-pub use transport::{Answer, ModelTransport, Post, TransportError, TransportProblem};
+pub use transport::{ModelAnswer, ModelTransport, Post, TransportError, TransportProblem};
 pub use turn::{
-    Connections, Conversation, ConversationLimits, ConversationSettings, Turn, TurnEnding,
+    Connections, Conversation, ConversationLimits, ConversationSettings, OnEvent, Turn, TurnEnding,
     TurnEvent, choose_model,
 };

@@ -57,12 +57,9 @@ pub enum NotReady {
     Texts(Vec<Diagnostic>),
     /// A tool has a name that servers refuse.
     #[error(
-        "the tool `{name}` has a name that servers refuse: use letters, digits, `_` and `-`, at most {NAME_BYTES}"
+        "the tool `{0}` has a name that servers refuse: use letters, digits, `_` and `-`, at most {NAME_BYTES}"
     )]
-    ToolName {
-        /// The name of the tool.
-        name: String,
-    },
+    ToolName(String),
     /// The startup tool failed or is missing.
     #[error("the startup tool `{tool}` failed: {problem}")]
     Startup {
@@ -103,7 +100,7 @@ impl<'r> Ready<'r> {
         let offered =
             if may_call { tools.schemes().iter().map(whole).collect() } else { Vec::new() };
         if let Some(scheme) = offered.iter().find(|scheme: &&Scheme| !is_name(&scheme.name)) {
-            return Err(NotReady::ToolName { name: scheme.name.clone() });
+            return Err(NotReady::ToolName(scheme.name.clone()));
         }
         if let Some(startup) = &agent.required.startup {
             tools

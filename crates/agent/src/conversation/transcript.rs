@@ -10,7 +10,8 @@ use brief_syntax::system::words;
 use serde::Serialize;
 
 use super::assembly::{ModelReply, Usage};
-use super::endpoint::{Endpoint, Key};
+use super::endpoint::{ApiKey, Endpoint};
+use super::message::ModelCall;
 
 /// A transcript that cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -24,28 +25,21 @@ pub struct TranscriptError {
 pub struct Transcript<'t> {
     system: &'t dyn System,
     path: PathBuf,
-    key: Option<Key>,
+    key: Option<ApiKey>,
 }
 
 /// A line of the transcript. Every line has every field.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct TranscriptLine {
     role: &'static str,
     content: String,
-    tool_calls: Vec<TranscriptCall>,
+    tool_calls: Vec<ModelCall>,
     tool_call_id: Option<String>,
     name: Option<String>,
     is_error: bool,
     finish_reason: Option<String>,
     usage: Option<Usage>,
     partial: bool,
-}
-
-#[derive(Serialize)]
-struct TranscriptCall {
-    id: String,
-    name: String,
-    arguments: String,
 }
 
 /// The completeness of a reply.
@@ -72,8 +66,11 @@ impl<'t> Transcript<'t> {
     }
 
     fn append(&self, bytes: &[u8]) -> Result<(), TranscriptError> {
-        let added = self.system.append(&self.path, bytes);
-        added.map_err(|source| TranscriptError { path: self.path.clone(), source })
+        self.system.append(&self.path, bytes).map_err(|source| self.error(source))
+    }
+
+    fn error(&self, source: io::Error) -> TranscriptError {
+        TranscriptError { path: self.path.clone(), source }
     }
 
     /// Removes the key from a text.
@@ -82,25 +79,11 @@ impl<'t> Transcript<'t> {
     }
 
     fn line(&self, role: &'static str, content: &str) -> TranscriptLine {
-        TranscriptLine {
-            role,
-            content: self.clean(content),
-            tool_calls: Vec::new(),
-            tool_call_id: None,
-            name: None,
-            is_error: false,
-            finish_reason: None,
-            usage: None,
-            partial: false,
-        }
+        TranscriptLine { role, content: self.clean(content), ..TranscriptLine::default() }
     }
 
     fn write(&self, line: &TranscriptLine) -> Result<(), TranscriptError> {
-        let json = serde_json::to_string(line);
-        let mut json = json.map_err(|error| TranscriptError {
-            path: self.path.clone(),
-            source: io::Error::other(error),
-        })?;
+        let mut json = serde_json::to_string(line).map_err(|error| self.error(error.into()))?;
         json.push('\n');
         self.append(json.as_bytes())
     }
@@ -116,7 +99,7 @@ impl<'t> Transcript<'t> {
         reply: &ModelReply,
         extent: ReplyExtent,
     ) -> Result<(), TranscriptError> {
-        let calls = reply.calls.iter().map(|call| TranscriptCall {
+        let calls = reply.calls.iter().map(|call| ModelCall {
             id: self.clean(&call.id),
             name: self.clean(&call.name),
             arguments: self.clean(&call.arguments),

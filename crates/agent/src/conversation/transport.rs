@@ -1,17 +1,16 @@
 //! The network as a trait: one request, and an answer whose body is read as it comes.
 
-use std::fmt;
 use std::io::Read;
 use std::time::Duration;
 
-use super::endpoint::Key;
+use super::endpoint::ApiKey;
 
 /// Sends a request to a server. It is called on its own thread.
 pub trait ModelTransport: Send + Sync {
     /// Sends a request and returns once the head of the answer has come.
     ///
     /// Every status is an answer. Redirects are not followed: the key is for this server alone.
-    fn post(&self, post: &Post) -> Result<Answer, TransportError>;
+    fn post(&self, post: &Post) -> Result<ModelAnswer, TransportError>;
 }
 
 /// A JSON request, to be answered with events or with JSON.
@@ -20,7 +19,7 @@ pub struct Post {
     /// The complete address.
     pub url: String,
     /// The key, if there is one.
-    pub key: Option<Key>,
+    pub key: Option<ApiKey>,
     /// The body as JSON.
     pub body: String,
     /// The time limit for all of it, including the body of the answer.
@@ -28,7 +27,7 @@ pub struct Post {
 }
 
 /// The head of an answer, and its body.
-pub struct Answer {
+pub struct ModelAnswer {
     /// The HTTP status.
     pub status: u16,
     /// The field `content-type`; may be empty.
@@ -40,7 +39,8 @@ pub struct Answer {
 }
 
 /// A missing or incomplete answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct TransportError {
     /// The kind of the problem.
     pub problem: TransportProblem,
@@ -54,14 +54,6 @@ impl TransportError {
         TransportError { problem, message: message.into() }
     }
 }
-
-impl fmt::Display for TransportError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for TransportError {}
 
 /// The kind of a problem, which decides about a retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

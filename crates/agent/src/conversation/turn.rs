@@ -12,7 +12,7 @@ use serde_json::json;
 use super::assembly::{Finish, ModelReply, Usage};
 use super::clock::Clock;
 use super::endpoint::Endpoint;
-use super::exchange::{Exchange, ExchangeFailure, Stopped};
+use super::exchange::{Exchange, ExchangeFailure};
 use super::failure::TurnError;
 use super::message::{ChatMessage, ModelCall, TokenCounting, request};
 use super::ready::Ready;
@@ -30,6 +30,17 @@ pub struct Connections<'m> {
     pub clock: &'m dyn Clock,
     /// The user's request to stop.
     pub interruption: Interruption,
+}
+
+impl Connections<'_> {
+    /// Returns why a turn has to end now, if it has to.
+    pub(super) fn stopped(&self, deadline: Duration) -> Option<TurnEnding> {
+        if self.interruption.is_raised() {
+            Some(TurnEnding::Interrupted)
+        } else {
+            (self.clock.now() >= deadline).then_some(TurnEnding::Time)
+        }
+    }
 }
 
 /// The settings of a conversation.
@@ -87,6 +98,9 @@ pub enum TurnEvent<'e> {
     /// A remark for the user.
     Notice(&'e str),
 }
+
+/// Receives the events of a turn.
+pub type OnEvent<'o> = &'o mut dyn FnMut(TurnEvent<'_>);
 
 /// A completed turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,7 +161,7 @@ pub fn choose_model(agent: &Agent, given: Option<&str>) -> Option<String> {
 /// An agent in conversation with a model.
 pub struct Conversation<'c> {
     ready: Ready<'c>,
-    means: Connections<'c>,
+    connections: Connections<'c>,
     settings: ConversationSettings,
     history: Vec<ChatMessage>,
     transcript: Option<Transcript<'c>>,
@@ -155,7 +169,8 @@ pub struct Conversation<'c> {
 }
 
 /// The resources that a turn has used.
-struct Spent {
+#[derive(Default)]
+struct TurnResources {
     deadline: Duration,
     bytes: usize,
     repeats: Repeats,
@@ -165,11 +180,17 @@ struct Spent {
     rounds: usize,
 }
 
+impl TurnResources {
+    fn turn(&self, text: String, ending: TurnEnding) -> Turn {
+        Turn { text, ending, rounds: self.rounds, usage: self.usage }
+    }
+}
+
 impl<'c> Conversation<'c> {
     /// Starts a conversation. Nothing is sent before the first message.
     pub fn new(
         ready: Ready<'c>,
-        means: Connections<'c>,
+        connections: Connections<'c>,
         settings: ConversationSettings,
         transcript: Option<Transcript<'c>>,
     ) -> Result<Conversation<'c>, TranscriptError> {
@@ -179,7 +200,7 @@ impl<'c> Conversation<'c> {
         }
         let history = vec![ChatMessage::System(system)];
         let counting = TokenCounting::Asked;
-        Ok(Conversation { ready, means, settings, history, transcript, counting })
+        Ok(Conversation { ready, connections, settings, history, transcript, counting })
     }
 
     /// Returns the agent.
@@ -189,18 +210,14 @@ impl<'c> Conversation<'c> {
 
     /// Returns whether the user wants to stop.
     pub fn is_interrupted(&self) -> bool {
-        self.means.interruption.is_raised()
+        self.connections.interruption.is_raised()
     }
 
     /// Sends a message to the model and continues until it has answered.
     ///
     /// After an error the conversation can go on: the message is dropped unless the model has already acted
     /// on it.
-    pub fn say(
-        &mut self,
-        text: &str,
-        on: &mut dyn FnMut(TurnEvent<'_>),
-    ) -> Result<Turn, TurnError> {
+    pub fn say(&mut self, text: &str, on: OnEvent<'_>) -> Result<Turn, TurnError> {
         let before = self.history.len();
         self.history.push(ChatMessage::User(text.to_owned()));
         self.record(on, |transcript| transcript.said("user", text));
@@ -220,26 +237,14 @@ impl<'c> Conversation<'c> {
         result
     }
 
-    fn turn(&mut self, on: &mut dyn FnMut(TurnEvent<'_>)) -> Result<Turn, TurnError> {
-        let mut spent = Spent {
-            deadline: self.means.clock.now() + self.settings.limits.time,
-            bytes: 0,
-            repeats: Repeats::default(),
-            is_warned: false,
-            usage: Usage::default(),
-            rounds: 0,
-        };
+    fn turn(&mut self, on: OnEvent<'_>) -> Result<Turn, TurnError> {
+        let deadline = self.connections.clock.now() + self.settings.limits.time;
+        let mut spent = TurnResources { deadline, ..TurnResources::default() };
         loop {
             spent.rounds += 1;
             let (reply, result) = self.ask(&spent, on);
             spent.bytes = spent.bytes.saturating_add(reply.bytes);
             spent.usage.add(reply.usage.unwrap_or_default());
-            let turn = |text: String, ending: TurnEnding| Turn {
-                text,
-                ending,
-                rounds: spent.rounds,
-                usage: spent.usage,
-            };
             if let Err(failure) = result {
                 // The calls of an incomplete reply are not made: a part may be missing.
                 let reply = ModelReply { calls: Vec::new(), ..reply };
@@ -247,7 +252,7 @@ impl<'c> Conversation<'c> {
                     self.remember(&reply, ReplyExtent::Partial, on);
                 }
                 return match failure {
-                    ExchangeFailure::Stopped(stopped) => Ok(turn(reply.text, stopped.into())),
+                    ExchangeFailure::Stopped(ending) => Ok(spent.turn(reply.text, ending)),
                     ExchangeFailure::Failed(error) => Err(error),
                 };
             }
@@ -261,29 +266,21 @@ impl<'c> Conversation<'c> {
                 if reply.text.trim().is_empty() && ending == TurnEnding::Answered {
                     on(TurnEvent::Notice("the model said nothing"));
                 }
-                return Ok(turn(reply.text, ending));
+                return Ok(spent.turn(reply.text, ending));
             }
             if let Some(ending) = self.call_all(&reply.calls, &mut spent, on) {
-                return Ok(Turn {
-                    text: reply.text,
-                    ending,
-                    rounds: spent.rounds,
-                    usage: spent.usage,
-                });
+                return Ok(spent.turn(reply.text, ending));
             }
         }
     }
 
     fn ask(
         &mut self,
-        spent: &Spent,
-        on: &mut dyn FnMut(TurnEvent<'_>),
+        spent: &TurnResources,
+        on: OnEvent<'_>,
     ) -> (ModelReply, Result<(), ExchangeFailure>) {
         let exchange = Exchange {
-            transport: &self.means.transport,
-            endpoint: &self.means.endpoint,
-            clock: self.means.clock,
-            interruption: &self.means.interruption,
+            connections: &self.connections,
             deadline: spent.deadline,
             bytes: self.settings.limits.output.saturating_sub(spent.bytes),
         };
@@ -292,12 +289,7 @@ impl<'c> Conversation<'c> {
         exchange.ask(&body, &mut self.counting, on)
     }
 
-    fn remember(
-        &mut self,
-        reply: &ModelReply,
-        extent: ReplyExtent,
-        on: &mut dyn FnMut(TurnEvent<'_>),
-    ) {
+    fn remember(&mut self, reply: &ModelReply, extent: ReplyExtent, on: OnEvent<'_>) {
         let (text, calls) = (reply.text.clone(), reply.calls.clone());
         self.history.push(ChatMessage::Assistant { text, calls });
         self.record(on, |transcript| transcript.replied(reply, extent));
@@ -308,16 +300,14 @@ impl<'c> Conversation<'c> {
     fn call_all(
         &mut self,
         calls: &[ModelCall],
-        spent: &mut Spent,
-        on: &mut dyn FnMut(TurnEvent<'_>),
+        spent: &mut TurnResources,
+        on: OnEvent<'_>,
     ) -> Option<TurnEnding> {
-        let mut ending = None;
+        let is_last = spent.rounds >= self.settings.limits.rounds;
+        let mut ending = is_last.then_some(TurnEnding::Rounds);
         let mut has_repeated = false;
-        if spent.rounds >= self.settings.limits.rounds {
-            ending = Some(TurnEnding::Rounds);
-        }
         for call in calls {
-            ending = ending.or_else(|| self.stopped(spent.deadline));
+            ending = ending.or_else(|| self.connections.stopped(spent.deadline));
             let result = if let Some(ending) = ending {
                 Err(format!("not called: {ending}"))
             } else if spent.repeats.is_too_often(&call.name, &call.arguments) {
@@ -337,17 +327,7 @@ impl<'c> Conversation<'c> {
         if has_repeated && std::mem::replace(&mut spent.is_warned, true) {
             ending = ending.or(Some(TurnEnding::Repeating));
         }
-        ending.or_else(|| self.stopped(spent.deadline))
-    }
-
-    fn stopped(&self, deadline: Duration) -> Option<TurnEnding> {
-        if self.is_interrupted() {
-            Some(TurnEnding::Interrupted)
-        } else if self.means.clock.now() >= deadline {
-            Some(TurnEnding::Time)
-        } else {
-            None
-        }
+        ending.or_else(|| self.connections.stopped(spent.deadline))
     }
 
     fn call(&mut self, call: &ModelCall) -> Result<String, String> {
@@ -368,48 +348,27 @@ impl<'c> Conversation<'c> {
         })
     }
 
-    fn answer(
-        &mut self,
-        call: &ModelCall,
-        result: Result<String, String>,
-        on: &mut dyn FnMut(TurnEvent<'_>),
-    ) {
+    fn answer(&mut self, call: &ModelCall, result: Result<String, String>, on: OnEvent<'_>) {
         // No tool's result may carry the server's key to the model.
-        let (limit, endpoint) = (self.settings.limits.result, &self.means.endpoint);
+        let (limit, endpoint) = (self.settings.limits.result, &self.connections.endpoint);
         let shown = |text: String| cut(endpoint.hide(&text).into_owned(), limit);
         let result = result.map(shown).map_err(shown);
-        let shown = match &result {
-            Ok(text) => Ok(text.as_str()),
-            Err(text) => Err(text.as_str()),
-        };
+        let shown = result.as_deref().map_err(String::as_str);
         on(TurnEvent::Answered { name: &call.name, result: shown });
         self.record(on, |transcript| transcript.answered(&call.id, &call.name, shown));
-        let content = match result {
-            Ok(text) => text,
-            Err(text) => json!({"error": text}).to_string(),
-        };
+        let content = result.unwrap_or_else(|text| json!({"error": text}).to_string());
         self.history.push(ChatMessage::Tool { id: call.id.clone(), content });
     }
 
     /// Appends to the transcript. After a failure the user is told once, and the conversation goes on.
     fn record(
         &mut self,
-        on: &mut dyn FnMut(TurnEvent<'_>),
+        on: OnEvent<'_>,
         write: impl FnOnce(&Transcript<'c>) -> Result<(), TranscriptError>,
     ) {
         if let Some(Err(error)) = self.transcript.as_ref().map(write) {
             on(TurnEvent::Notice(&error.to_string()));
             self.transcript = None;
-        }
-    }
-}
-
-impl From<Stopped> for TurnEnding {
-    fn from(stopped: Stopped) -> Self {
-        match stopped {
-            Stopped::Interrupted => TurnEnding::Interrupted,
-            Stopped::Time => TurnEnding::Time,
-            Stopped::Output => TurnEnding::Output,
         }
     }
 }

@@ -10,7 +10,7 @@ use brief_syntax::text::visible_line;
 use serde_json::{Value, json};
 
 use super::address::{RemoteProtocol, RemoteServer, ServerAddress};
-use super::program::Lines;
+use super::program::MessageLines;
 use super::remote::{EventStream, StreamableHttp};
 
 /// The protocol revision in our introduction; a server answers with its own.
@@ -111,7 +111,7 @@ impl McpConnection {
         let filled = address.filled(system.as_ref(), directory).map_err(problem)?;
         match &filled {
             ServerAddress::Program(program) => {
-                let lines = Lines::start(system, directory, program).map_err(problem)?;
+                let lines = MessageLines::start(system, directory, program).map_err(problem)?;
                 McpConnection::new(Box::new(lines), Arc::clone(system), stop).introduced(until)
             }
             ServerAddress::Remote(remote) => McpConnection::reach(system, remote, until, stop)
@@ -169,7 +169,7 @@ impl McpConnection {
         }
         let hello =
             json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": ourselves()});
-        match self.ask_raw("initialize", &hello, until)? {
+        match self.ask("initialize", &hello, until)? {
             Ok(result) => {
                 let revision = result["protocolVersion"].as_str().unwrap_or(REVISION);
                 self.wire.agree(Some(revision));
@@ -178,7 +178,7 @@ impl McpConnection {
             }
             Err(refusal) => {
                 self.speak_newest(true);
-                let found = self.ask_raw("server/discover", &json!({}), until);
+                let found = self.ask("server/discover", &json!({}), until);
                 found.map_err(|_| refusal.clone())?.map_err(|_| refusal)?;
             }
         }
@@ -273,29 +273,18 @@ impl McpConnection {
         self.wire.take_errors()
     }
 
-    /// Sends a request and waits for its answer, until the given time at most. The error is a message.
-    pub(super) fn ask(
-        &mut self,
-        method: &str,
-        params: &Value,
-        until: Duration,
-    ) -> Result<Value, String> {
-        self.ask_raw(method, params, until)?
-    }
-
     /// Sends a request and waits for its answer, until the given time at most. Other messages of the server
     /// do not extend that time. The inner error is the server's own, the outer one that of the connection, which
     /// cannot be used any more; both are messages.
-    pub fn ask_raw(
+    pub fn ask(
         &mut self,
         method: &str,
         params: &Value,
         until: Duration,
     ) -> Result<Result<Value, String>, String> {
         let answer = self.exchange(method, params, until)?;
-        let said =
-            |error: Value| error["message"].as_str().unwrap_or("the server refused").to_owned();
-        Ok(answer.map_err(said))
+        Ok(answer
+            .map_err(|error| error["message"].as_str().unwrap_or("the server refused").to_owned()))
     }
 
     /// Does the same, with the server's error as it is.
@@ -348,7 +337,7 @@ impl McpConnection {
         let (mut all, mut cursor) = (Vec::new(), None::<String>);
         for _ in 0..MOST_PAGES {
             let params = cursor.map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
-            let Ok(mut page) = self.ask_raw(method, &params, until)? else { break };
+            let Ok(mut page) = self.ask(method, &params, until)? else { break };
             if let Some(Value::Array(list)) = page.get_mut(key).map(Value::take) {
                 all.extend(list);
             }

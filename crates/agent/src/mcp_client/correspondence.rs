@@ -5,7 +5,7 @@
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -35,22 +35,11 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 const TICK: Duration = Duration::from_millis(50);
 
 /// Header fields that the protocol sets.
-const OURS: [&str; 11] = [
-    "accept",
-    "connection",
-    "content-length",
-    "content-type",
-    "host",
-    "last-event-id",
-    "mcp-method",
-    "mcp-name",
-    "mcp-protocol-version",
-    "mcp-session-id",
-    "transfer-encoding",
-];
+const OURS: &str = "accept connection content-length content-type host last-event-id mcp-method mcp-name \
+    mcp-protocol-version mcp-session-id transfer-encoding";
 
-/// Something that a thread hands over.
-pub(super) enum Arrival {
+/// What the thread of a connection hands over.
+pub(super) enum RemoteEvent {
     Message(Value),
     /// The address for messages to a server with an event stream.
     Endpoint(String),
@@ -60,13 +49,13 @@ pub(super) enum Arrival {
 /// The parts of a connection that its threads share.
 pub(super) struct Correspondence {
     system: Arc<dyn System>,
-    pub(super) agent: ureq::Agent,
+    agent: ureq::Agent,
     pub(super) address: Uri,
     headers: Vec<(String, String)>,
     /// The session that the server has given us.
     session: Mutex<Option<String>>,
     /// The revision that both sides speak.
-    pub(super) revision: Mutex<Option<String>>,
+    revision: Mutex<Option<String>>,
     /// True when the connection was given up.
     is_over: AtomicBool,
 }
@@ -80,8 +69,9 @@ impl Correspondence {
         let (host, is_encrypted) = (host(&address), address.scheme_str() == Some("https"));
         let route = Route::to(system.as_ref(), is_encrypted, &host)
             .map_err(|error| format!("`SSL_CERT_FILE` cannot be read: {error}"))?;
-        let is_free =
-            |(name, _): &&(String, String)| !OURS.contains(&name.to_ascii_lowercase().as_str());
+        let is_free = |(name, _): &&(String, String)| {
+            !OURS.split(' ').any(|ours| ours.eq_ignore_ascii_case(name))
+        };
         Ok(Correspondence {
             system: Arc::clone(system),
             agent: route.agent()?,
@@ -94,12 +84,11 @@ impl Correspondence {
     }
 
     /// Returns the header fields of a request, besides those that say what is sent.
-    pub(super) fn fields(&self) -> Vec<(String, String)> {
+    fn fields(&self) -> Vec<(String, String)> {
         let mut fields = self.headers.clone();
-        let kept = [("mcp-session-id", &self.session), ("mcp-protocol-version", &self.revision)];
-        for (name, value) in kept {
-            let value = value.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            fields.extend(value.map(|value| (name.to_owned(), value)));
+        let agreed = [("mcp-session-id", &self.session), ("mcp-protocol-version", &self.revision)];
+        for (name, value) in agreed {
+            fields.extend(locked(value).clone().map(|value| (name.to_owned(), value)));
         }
         fields
     }
@@ -120,16 +109,32 @@ impl Correspondence {
             fields.extend(value.map(|value| (field.to_owned(), value.to_owned())));
         }
         redirected(address, &[307, 308], |address| {
-            let mut request = self
+            let request = self
                 .agent
                 .post(address)
                 .header("content-type", "application/json")
                 .header("accept", "application/json, text/event-stream");
-            for (name, value) in &fields {
-                request = request.header(name, value);
-            }
+            let request = with_fields(request, &fields);
             request.config().timeout_global(Some(patience)).build().send(&body)
         })
+    }
+
+    /// Sends a message that has no answer.
+    pub(super) fn tell(
+        &self,
+        address: &Uri,
+        message: &Value,
+        patience: Duration,
+    ) -> Result<(), String> {
+        let status = self.post(address, message, patience)?.status();
+        if status.is_success() { Ok(()) } else { Err(refusal(status.as_u16())) }
+    }
+
+    /// Tells the server that its session ends.
+    pub(super) fn end_session(&self, patience: Duration) -> Result<(), String> {
+        let request = with_fields(self.agent.delete(&self.address), &self.fields());
+        let request = request.config().timeout_global(Some(patience)).build();
+        request.call().map(drop).map_err(|error| told(&error))
     }
 
     /// Opens a stream of events, or goes on with one.
@@ -142,12 +147,15 @@ impl Correspondence {
         let last = place.last_id.as_ref().filter(|id| !id.is_empty());
         fields.extend(last.map(|id| ("last-event-id".to_owned(), id.clone())));
         redirected(&self.address, &[301, 302, 307, 308], |address| {
-            let mut request = self.agent.get(address).header("accept", "text/event-stream");
-            for (name, value) in &fields {
-                request = request.header(name, value);
-            }
+            let request = self.agent.get(address).header("accept", "text/event-stream");
+            let request = with_fields(request, &fields);
             request.config().timeout_global(Some(patience)).build().call()
         })
+    }
+
+    /// Notes the revision that both sides speak from now on.
+    pub(super) fn agree(&self, revision: Option<&str>) {
+        *locked(&self.revision) = revision.map(str::to_owned);
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -155,7 +163,7 @@ impl Correspondence {
     }
 
     pub(super) fn has_session(&self) -> bool {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        locked(&self.session).is_some()
     }
 
     /// Ends the connection: what waits for the server ends now.
@@ -176,21 +184,20 @@ impl Correspondence {
     }
 
     /// Sends a request and hands its answer over.
-    pub(super) fn ask(&self, message: &Value, patience: Duration, to: &SyncSender<Arrival>) {
+    pub(super) fn ask(&self, message: &Value, patience: Duration, to: &SyncSender<RemoteEvent>) {
         let begun = self.system.elapsed();
         let arrived = self.post(&self.address, message, patience).and_then(|response| {
             if message["method"] == "initialize"
                 && let Some(session) = field(&response, "mcp-session-id")
             {
-                let mut known = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-                *known = Some(session);
+                *locked(&self.session) = Some(session);
             }
             let until = begun + patience;
             self.deliver(response, &message["id"], until, to)
         });
         if let Err(problem) = arrived {
             // Without a receiver the connection was given up.
-            let _ = to.send(Arrival::Failed(problem));
+            let _ = to.send(RemoteEvent::Failed(problem));
         }
     }
 
@@ -200,10 +207,10 @@ impl Correspondence {
         response: Response<ureq::Body>,
         id: &Value,
         until: Duration,
-        to: &SyncSender<Arrival>,
+        to: &SyncSender<RemoteEvent>,
     ) -> Result<(), String> {
         if is_stream(&response) {
-            return self.hear_out(response, id, until, to);
+            return self.read_answer(response, id, until, to);
         }
         let status = response.status().as_u16();
         let body = response.into_body().with_config().limit(MESSAGE_BYTES).read_to_vec();
@@ -213,12 +220,12 @@ impl Correspondence {
             // An older revision has lists of messages.
             (200..300, Some(Value::Array(messages))) => {
                 for message in messages {
-                    let _ = to.send(Arrival::Message(message));
+                    let _ = to.send(RemoteEvent::Message(message));
                 }
                 Ok(())
             }
             (_, Some(message)) if message["id"] == *id && message.get("jsonrpc").is_some() => {
-                let _ = to.send(Arrival::Message(message));
+                let _ = to.send(RemoteEvent::Message(message));
                 Ok(())
             }
             (200..300, _) => {
@@ -231,12 +238,12 @@ impl Correspondence {
 
     /// Hands over the messages of a stream until the answer. A server may end a stream before it, and go on with another
     /// one after the last event that had an `id`.
-    fn hear_out(
+    fn read_answer(
         &self,
         mut response: Response<ureq::Body>,
         id: &Value,
         until: Duration,
-        to: &SyncSender<Arrival>,
+        to: &SyncSender<RemoteEvent>,
     ) -> Result<(), String> {
         let mut place = StreamPlace::default();
         loop {
@@ -246,7 +253,7 @@ impl Correspondence {
                 let message = serde_json::from_str::<Value>(&event.data).ok();
                 is_answered |= message.as_ref().is_some_and(|message| message["id"] == *id);
                 let is_taken =
-                    message.is_none_or(|message| to.send(Arrival::Message(message)).is_ok());
+                    message.is_none_or(|message| to.send(RemoteEvent::Message(message)).is_ok());
                 is_left |= !is_taken;
                 // No request waits for what comes after the answer.
                 is_taken && !is_answered
@@ -270,7 +277,7 @@ impl Correspondence {
     }
 
     /// Hands over what the server says unasked, as long as it lets us.
-    pub(super) fn follow(&self, to: &SyncSender<Arrival>) {
+    pub(super) fn follow(&self, to: &SyncSender<RemoteEvent>) {
         let mut place = StreamPlace::default();
         loop {
             let Ok(response) = self.stream(&place, STREAM_TIME) else { return };
@@ -281,7 +288,7 @@ impl Correspondence {
             let _ = read_events(response, &mut place, |event| {
                 let message = serde_json::from_str(&event.data).ok();
                 let is_taken =
-                    message.is_none_or(|message| to.send(Arrival::Message(message)).is_ok());
+                    message.is_none_or(|message| to.send(RemoteEvent::Message(message)).is_ok());
                 is_taken && !self.is_over()
             });
             if !self.pause(&place) {
@@ -289,6 +296,17 @@ impl Correspondence {
             }
         }
     }
+}
+
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn with_fields<B>(
+    request: ureq::RequestBuilder<B>,
+    fields: &[(String, String)],
+) -> ureq::RequestBuilder<B> {
+    fields.iter().fold(request, |request, (name, value)| request.header(name, value))
 }
 
 /// Returns whether a response is a stream of events.
@@ -352,7 +370,7 @@ pub(super) fn refusal(status: u16) -> String {
     }
 }
 
-pub(super) fn told(error: &ureq::Error) -> String {
+fn told(error: &ureq::Error) -> String {
     match error {
         ureq::Error::Timeout(_) => WireFailure::Late.into(),
         error => error.to_string(),

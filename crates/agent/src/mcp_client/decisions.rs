@@ -16,6 +16,15 @@ pub struct ToolDecisions {
     denied: BTreeSet<String>,
 }
 
+/// The tools of a server.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListedTools {
+    /// Those that count, as the server describes them.
+    pub tools: Vec<Value>,
+    /// The names of those that the user has not accepted.
+    pub held_back: Vec<String>,
+}
+
 impl ToolDecisions {
     /// Creates the decisions about the server of that origin, from the hashes of everything that the user has accepted
     /// and denied.
@@ -24,9 +33,8 @@ impl ToolDecisions {
         accepted: impl IntoIterator<Item = &'h str>,
         denied: impl IntoIterator<Item = &'h str>,
     ) -> ToolDecisions {
-        let own = |hashes: &mut dyn Iterator<Item = &'h str>| hashes.map(str::to_owned).collect();
-        let accepted = own(&mut accepted.into_iter());
-        let denied = own(&mut denied.into_iter());
+        let accepted = accepted.into_iter().map(str::to_owned).collect();
+        let denied = denied.into_iter().map(str::to_owned).collect();
         ToolDecisions { origin, accepted, denied }
     }
 
@@ -54,11 +62,11 @@ impl ToolDecisions {
     }
 
     /// Divides tools into those that count and the names of the others.
-    pub fn divide(&self, tools: Vec<Value>) -> (Vec<Value>, Vec<String>) {
-        let (allowed, held): (Vec<Value>, Vec<Value>) =
+    pub fn divide(&self, tools: Vec<Value>) -> ListedTools {
+        let (tools, others): (Vec<Value>, Vec<Value>) =
             tools.into_iter().partition(|tool| self.allows(tool));
         let name = |tool: &Value| tool["name"].as_str().unwrap_or_default().to_owned();
-        (allowed, held.iter().map(name).collect())
+        ListedTools { tools, held_back: others.iter().map(name).collect() }
     }
 }
 
@@ -103,7 +111,7 @@ mod tests {
         ] {
             assert!(!accepted.allows(&changed), "{changed}");
             assert_eq!(
-                accepted.divide(vec![changed.clone()]).1,
+                accepted.divide(vec![changed.clone()]).held_back,
                 [changed["name"].as_str().unwrap()]
             );
             // Nothing was accepted: all count.

@@ -8,7 +8,7 @@ use brief_syntax::system::{Companion, Ending, Interruption, MemorySystem, System
 use serde_json::json;
 
 use super::McpConnection;
-use super::program::{Lines, PIECE};
+use super::program::{MessageLines, PIECE};
 use super::servers::answer;
 
 /// A server that sends its text, in pieces, whatever the request.
@@ -49,12 +49,12 @@ pub(crate) fn answers(text: &[u8]) {
     let recital = Recital { text: text.to_vec(), at: 0 };
     let system: Arc<dyn System> = Arc::clone(&*SYSTEM) as Arc<dyn System>;
     let until = system.elapsed() + Duration::from_mins(1);
-    let lines = Lines::new(Box::new(recital), Arc::clone(&system));
+    let lines = MessageLines::new(Box::new(recital), Arc::clone(&system));
     let mut running = McpConnection::new(Box::new(lines), system, &Interruption::default());
     let params = json!({});
     // The text is used up in the end: each request takes at least a line of it.
     for _ in 0..=text.len() {
-        match running.ask("tools/call", &params, until) {
+        match running.ask("tools/call", &params, until).and_then(|answer| answer) {
             Ok(result) => drop(answer(&result)),
             Err(message) if message == "the server has ended" => return,
             Err(_) => {}

@@ -17,6 +17,6 @@ mod servers;
 
 pub use address::{RemoteProtocol, RemoteServer, ServerAddress, ServerProgram};
 pub use connection::McpConnection;
-pub use decisions::ToolDecisions;
+pub use decisions::{ListedTools, ToolDecisions};
 pub use offered::{LARGEST_OFFER, SEPARATOR, ServerTool, held_back_note, server_label};
-pub use servers::{ConfiguredServers, ListedTools};
+pub use servers::ConfiguredServers;

@@ -16,7 +16,7 @@ use super::connection::{Wire, WireFailure};
 pub(super) const PIECE: usize = 16 * 1024;
 
 /// The messages of a program.
-pub(super) struct Lines {
+pub(super) struct MessageLines {
     program: Box<dyn Companion>,
     system: Arc<dyn System>,
     /// Bytes that do not form a complete line yet.
@@ -25,13 +25,13 @@ pub(super) struct Lines {
     searched: usize,
 }
 
-impl Lines {
+impl MessageLines {
     /// Starts a program in a directory. The error is a message.
     pub(super) fn start(
         system: &Arc<dyn System>,
         directory: &Path,
         server: &ServerProgram,
-    ) -> Result<Lines, String> {
+    ) -> Result<MessageLines, String> {
         let env = server.env.iter().map(|(key, value)| (key.into(), value.into()));
         let limit = limits::TOOL_MESSAGE_BYTES;
         let call = Call {
@@ -44,16 +44,16 @@ impl Lines {
         // Tokens for a server come from its `env`.
         let call = Passed::default().apply(system.as_ref(), call);
         let program = system.start(&call).map_err(|error| error.to_string())?;
-        Ok(Lines::new(program, Arc::clone(system)))
+        Ok(MessageLines::new(program, Arc::clone(system)))
     }
 
-    pub(super) fn new(program: Box<dyn Companion>, system: Arc<dyn System>) -> Lines {
-        Lines { program, system, read: Vec::new(), searched: 0 }
+    pub(super) fn new(program: Box<dyn Companion>, system: Arc<dyn System>) -> MessageLines {
+        MessageLines { program, system, read: Vec::new(), searched: 0 }
     }
 
     /// Returns the next line without its line break.
     fn line(&mut self, until: Duration) -> Result<Vec<u8>, WireFailure> {
-        let broken = |reason: String| WireFailure::Broken(reason);
+        let broken = |reason: &str| Err(WireFailure::Broken(reason.to_owned()));
         let mut piece = [0; PIECE];
         loop {
             let patience = until.saturating_sub(self.system.elapsed());
@@ -70,25 +70,23 @@ impl Lines {
             }
             self.searched = self.read.len();
             if self.searched > limits::TOOL_MESSAGE_BYTES {
-                return Err(broken("a message of the server is too large".to_owned()));
+                return broken("a message of the server is too large");
             }
             match self.program.receive(&mut piece, patience) {
-                Ok(0) => return Err(broken("the server has ended".to_owned())),
+                Ok(0) => return broken("the server has ended"),
                 Ok(count) => self.read.extend_from_slice(&piece[..count]),
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                     return Err(WireFailure::Late);
                 }
                 Err(error) => {
-                    return Err(broken(format!(
-                        "the output of the server cannot be read: {error}"
-                    )));
+                    return broken(&format!("the output of the server cannot be read: {error}"));
                 }
             }
         }
     }
 }
 
-impl Wire for Lines {
+impl Wire for MessageLines {
     fn send(&mut self, message: &Value, patience: Duration) -> Result<(), WireFailure> {
         let line = format!("{message}\n");
         self.program.send(line.as_bytes(), patience).map_err(|error| {
@@ -148,10 +146,10 @@ mod tests {
 
     fn asked(server: Endless, patience: Duration) -> Result<Value, String> {
         let system: Arc<dyn System> = Arc::new(OsSystem);
-        let lines = Lines::new(Box::new(server), Arc::clone(&system));
+        let lines = MessageLines::new(Box::new(server), Arc::clone(&system));
         let until = system.elapsed() + patience;
         let mut running = McpConnection::new(Box::new(lines), system, &Interruption::default());
-        running.ask("tools/call", &json!({}), until)
+        running.ask("tools/call", &json!({}), until).and_then(|answer| answer)
     }
 
     /// X11: the time limit covers the whole request, not each line of a server.

@@ -3,8 +3,8 @@
 //! Each request has a thread of its own, which ends with the time for it, and with the connection; what comes is handed
 //! over by a short queue, so that a server that floods waits for us.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
-use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use ureq::http::Uri;
 use super::address::RemoteServer;
 use super::connection::{Wire, WireFailure};
 use super::correspondence::{
-    Arrival, Correspondence, STREAM_TIME, joined, read_events, refusal, told,
+    Correspondence, RemoteEvent, STREAM_TIME, joined, read_events, refusal,
 };
 use crate::sse::StreamPlace;
 
@@ -26,29 +26,29 @@ const QUEUE: usize = 64;
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// Starts a thread for work that a server can hold up.
-fn apart(work: impl FnOnce() + Send + 'static) -> Result<(), WireFailure> {
+fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), WireFailure> {
     let builder = thread::Builder::new().name("mcp-http".to_owned());
     let started = builder.spawn(work);
     started.map(drop).map_err(|error| WireFailure::Broken(error.to_string()))
 }
 
 /// Does work on a thread of its own, and waits for it.
-fn waited_for(
+fn run_within(
     patience: Duration,
     work: impl FnOnce() -> Result<(), String> + Send + 'static,
 ) -> Result<(), WireFailure> {
     let (done, outcome) = channel();
-    apart(move || drop(done.send(work())))?;
+    spawn(move || drop(done.send(work())))?;
     match outcome.recv_timeout(patience) {
         Ok(outcome) => outcome.map_err(WireFailure::Broken),
         Err(_) => Err(WireFailure::Late),
     }
 }
 
-fn next(arrivals: &Receiver<Arrival>, patience: Duration) -> Result<Arrival, WireFailure> {
-    match arrivals.recv_timeout(patience) {
-        Ok(Arrival::Failed(reason)) => Err(WireFailure::Broken(reason)),
-        Ok(arrival) => Ok(arrival),
+fn next(events: &Receiver<RemoteEvent>, patience: Duration) -> Result<RemoteEvent, WireFailure> {
+    match events.recv_timeout(patience) {
+        Ok(RemoteEvent::Failed(reason)) => Err(WireFailure::Broken(reason)),
+        Ok(event) => Ok(event),
         Err(RecvTimeoutError::Timeout) => Err(WireFailure::Late),
         Err(RecvTimeoutError::Disconnected) => {
             Err(WireFailure::Broken("the connection has ended".to_owned()))
@@ -57,9 +57,9 @@ fn next(arrivals: &Receiver<Arrival>, patience: Duration) -> Result<Arrival, Wir
 }
 
 /// Returns the next message; an address in between means nothing.
-fn next_message(arrivals: &Receiver<Arrival>, patience: Duration) -> Result<Value, WireFailure> {
-    match next(arrivals, patience)? {
-        Arrival::Message(message) => Ok(message),
+fn next_message(events: &Receiver<RemoteEvent>, patience: Duration) -> Result<Value, WireFailure> {
+    match next(events, patience)? {
+        RemoteEvent::Message(message) => Ok(message),
         _ => Err(WireFailure::Broken("the server names another address".to_owned())),
     }
 }
@@ -72,8 +72,8 @@ fn is_request(message: &Value) -> bool {
 /// Streamable HTTP: every message is a request, and its answer comes with the response.
 pub(super) struct StreamableHttp {
     shared: Arc<Correspondence>,
-    arrivals: Receiver<Arrival>,
-    to: SyncSender<Arrival>,
+    events: Receiver<RemoteEvent>,
+    to: SyncSender<RemoteEvent>,
     is_following: bool,
 }
 
@@ -84,8 +84,8 @@ impl StreamableHttp {
         remote: &RemoteServer,
     ) -> Result<StreamableHttp, String> {
         let shared = Arc::new(Correspondence::with(system, remote)?);
-        let (to, arrivals) = sync_channel(QUEUE);
-        Ok(StreamableHttp { shared, arrivals, to, is_following: false })
+        let (to, events) = sync_channel(QUEUE);
+        Ok(StreamableHttp { shared, events, to, is_following: false })
     }
 }
 
@@ -94,21 +94,17 @@ impl Wire for StreamableHttp {
         let (shared, message) = (Arc::clone(&self.shared), message.clone());
         if is_request(&message) {
             let to = self.to.clone();
-            return apart(move || shared.ask(&message, patience, &to));
+            return spawn(move || shared.ask(&message, patience, &to));
         }
-        waited_for(patience, move || {
-            let status = shared.post(&shared.address, &message, patience)?.status().as_u16();
-            if (200..300).contains(&status) { Ok(()) } else { Err(refusal(status)) }
-        })
+        run_within(patience, move || shared.tell(&shared.address, &message, patience))
     }
 
     fn receive(&mut self, patience: Duration) -> Result<Value, WireFailure> {
-        next_message(&self.arrivals, patience)
+        next_message(&self.events, patience)
     }
 
     fn agree(&mut self, revision: Option<&str>) {
-        let mut known = self.shared.revision.lock().unwrap_or_else(PoisonError::into_inner);
-        *known = revision.map(str::to_owned);
+        self.shared.agree(revision);
     }
 
     fn can_probe(&self) -> bool {
@@ -119,7 +115,7 @@ impl Wire for StreamableHttp {
         if !std::mem::replace(&mut self.is_following, true) {
             let (shared, to) = (Arc::clone(&self.shared), self.to.clone());
             // Without a thread, changes are seen at the next start.
-            let _ = apart(move || shared.follow(&to));
+            let _ = spawn(move || shared.follow(&to));
         }
     }
 }
@@ -128,14 +124,7 @@ impl Drop for StreamableHttp {
     fn drop(&mut self) {
         if self.shared.has_session() {
             let shared = Arc::clone(&self.shared);
-            let _ = waited_for(FAREWELL, move || {
-                let mut request = shared.agent.delete(&shared.address);
-                for (name, value) in shared.fields() {
-                    request = request.header(name, value);
-                }
-                let request = request.config().timeout_global(Some(FAREWELL)).build();
-                request.call().map(drop).map_err(|error| told(&error))
-            });
+            let _ = run_within(FAREWELL, move || shared.end_session(FAREWELL));
         }
         self.shared.end();
     }
@@ -144,7 +133,7 @@ impl Drop for StreamableHttp {
 /// The older event stream: messages of the server come by one long response, ours go to the address that it names.
 pub(super) struct EventStream {
     shared: Arc<Correspondence>,
-    arrivals: Receiver<Arrival>,
+    events: Receiver<RemoteEvent>,
     endpoint: Uri,
 }
 
@@ -157,18 +146,18 @@ impl EventStream {
     ) -> Result<EventStream, String> {
         let until = system.elapsed() + patience;
         let shared = Arc::new(Correspondence::with(system, remote)?);
-        let (to, arrivals) = sync_channel(QUEUE);
+        let (to, events) = sync_channel(QUEUE);
         let streaming = Arc::clone(&shared);
-        apart(move || {
+        spawn(move || {
             let mut place = StreamPlace::default();
             let problem = match streaming.stream(&place, STREAM_TIME) {
                 Ok(response) if response.status() == 200 => {
                     let ended = read_events(response, &mut place, |event| {
-                        let arrival = match event.kind.as_str() {
-                            "endpoint" => Some(Arrival::Endpoint(event.data)),
-                            _ => serde_json::from_str(&event.data).ok().map(Arrival::Message),
+                        let event = match event.kind.as_str() {
+                            "endpoint" => Some(RemoteEvent::Endpoint(event.data)),
+                            _ => serde_json::from_str(&event.data).ok().map(RemoteEvent::Message),
                         };
-                        let is_taken = arrival.is_none_or(|arrival| to.send(arrival).is_ok());
+                        let is_taken = event.is_none_or(|event| to.send(event).is_ok());
                         is_taken && !streaming.is_over()
                     });
                     ended.err().unwrap_or_else(|| "the server has ended".to_owned())
@@ -176,13 +165,13 @@ impl EventStream {
                 Ok(response) => refusal(response.status().as_u16()),
                 Err(problem) => problem,
             };
-            let _ = to.send(Arrival::Failed(problem));
+            let _ = to.send(RemoteEvent::Failed(problem));
         })?;
         loop {
             let patience = until.saturating_sub(system.elapsed());
-            if let Arrival::Endpoint(named) = next(&arrivals, patience)? {
+            if let RemoteEvent::Endpoint(named) = next(&events, patience)? {
                 let endpoint = joined(&shared.address, &named)?;
-                return Ok(EventStream { shared, arrivals, endpoint });
+                return Ok(EventStream { shared, events, endpoint });
             }
         }
     }
@@ -198,13 +187,10 @@ impl Wire for EventStream {
     fn send(&mut self, message: &Value, patience: Duration) -> Result<(), WireFailure> {
         let (shared, message) = (Arc::clone(&self.shared), message.clone());
         let endpoint = self.endpoint.clone();
-        waited_for(patience, move || {
-            let status = shared.post(&endpoint, &message, patience)?.status().as_u16();
-            if (200..300).contains(&status) { Ok(()) } else { Err(refusal(status)) }
-        })
+        run_within(patience, move || shared.tell(&endpoint, &message, patience))
     }
 
     fn receive(&mut self, patience: Duration) -> Result<Value, WireFailure> {
-        next_message(&self.arrivals, patience)
+        next_message(&self.events, patience)
     }
 }

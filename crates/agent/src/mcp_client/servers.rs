@@ -10,7 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    McpConnection, RemoteProtocol, RemoteServer, ServerAddress, ServerProgram, ToolDecisions,
+    ListedTools, McpConnection, RemoteProtocol, RemoteServer, ServerAddress, ServerProgram,
+    ToolDecisions,
 };
 use crate::abilities::McpAccess;
 
@@ -63,15 +64,6 @@ pub struct ConfiguredServers {
     decisions: BTreeMap<String, ToolDecisions>,
 }
 
-/// The tools of a server.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ListedTools {
-    /// Those that count, as the server describes them.
-    pub tools: Vec<Value>,
-    /// The names of those that the user has not accepted.
-    pub held_back: Vec<String>,
-}
-
 impl ConfiguredServers {
     /// Creates servers that start in a directory.
     pub fn new(
@@ -121,8 +113,7 @@ impl ConfiguredServers {
             running.list("tools/list", "tools", patience)
         })?;
         let known = self.decisions.get(server).cloned().unwrap_or_default();
-        let (tools, held_back) = known.divide(tools);
-        Ok(ListedTools { tools, held_back })
+        Ok(known.divide(tools))
     }
 
     /// Uses a server, which is started if it does not run. One that fails is ended: what it still says would be
@@ -167,8 +158,8 @@ impl McpAccess for ConfiguredServers {
         let params = json!({"name": tool, "arguments": args});
         let until = self.system.elapsed() + time_left;
         // The server's own refusal does not end it.
-        let result = self
-            .with(server, time_left, |running, _| running.ask_raw("tools/call", &params, until))?;
+        let result =
+            self.with(server, time_left, |running, _| running.ask("tools/call", &params, until))?;
         answer(&result?)
     }
 }

@@ -50,7 +50,7 @@ impl FolderIndex {
     }
 
     fn read_links(&mut self, text: &str, path: &str) {
-        for link in Links(text) {
+        for link in LinkAddresses(text) {
             let link = link.split(['?', '#']).next().unwrap_or_default();
             // The whole path of a file in the folder is as good as its name.
             let link = link.strip_prefix("./").or_else(|| link.strip_prefix(path)).unwrap_or(link);
@@ -80,9 +80,9 @@ impl FolderIndex {
 }
 
 /// The addresses of the links of a page, with entities decoded.
-struct Links<'t>(&'t str);
+struct LinkAddresses<'t>(&'t str);
 
-impl Iterator for Links<'_> {
+impl Iterator for LinkAddresses<'_> {
     type Item = String;
 
     fn next(&mut self) -> Option<String> {

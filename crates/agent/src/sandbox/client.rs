@@ -9,21 +9,22 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use brief_dialects::agents::Evaluated;
 use brief_syntax::System;
 use brief_syntax::system::{Call, Companion, Ending, Environment, Interruption, words};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::frame::{
-    self, CallFault, FailureKind, Order, Unusable, UnusableKind, WorkerLimits, WorkerMessage,
-};
-use super::{Fences, Limits, LogLine, Returned, WorkerProgram};
+use super::frame::{self, CallFault, FailureKind, Order, Unusable, UnusableKind, WorkerMessage};
+use super::{Fences, Limits, LogLine, WorkerProgram};
+use crate::abilities::{AbilityRequest, AbilityResult};
+use crate::tools::{CallError, ToolsError};
 
 /// The size of the read buffer.
 const PIECE: usize = 16 * 1024;
 
 /// The time for a worker to exit, once it has closed its pipe.
-const LAST_BREATH: Duration = Duration::from_secs(1);
+const EXIT_TIME: Duration = Duration::from_secs(1);
 
 /// The factor between a worker's processor time and the time that it may be silent.
 const SILENT_FACTOR: u32 = 2;
@@ -36,62 +37,10 @@ const TICK: Duration = Duration::from_millis(20);
 
 /// The limit for the bytes of a worker's messages in one call besides its requests: its log, with the
 /// overhead of each line.
-const CHATTER: usize = 1024 * 1024;
+const MOST_LOGGED: usize = 1024 * 1024;
 
-/// A request of a tool.
-pub(crate) struct ToolQuestion<'a> {
-    /// The ability that the request needs.
-    pub(crate) ability: &'a str,
-    /// The name of the call.
-    pub(crate) call: &'a str,
-    /// The arguments of the call.
-    pub(crate) args: Vec<Value>,
-    /// The time left for the tool's call.
-    pub(crate) time_left: Duration,
-}
-
-/// A refused request, as the error that the tool gets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RefusedRequest {
-    /// The name of the error.
-    pub(crate) name: &'static str,
-    /// The message of the error.
-    pub(crate) message: String,
-}
-
-/// Answers the requests of tools.
-pub(crate) trait Answers {
-    /// Answers one request.
-    fn answer(&mut self, question: ToolQuestion<'_>) -> Result<Value, RefusedRequest>;
-}
-
-/// Code that cannot be used.
-#[derive(Debug)]
-pub(crate) enum LoadFailure {
-    /// The worker did not start, or ended.
-    Worker(String),
-    /// The code is not valid JavaScript.
-    Syntax { message: String, place: Option<(u32, u32)> },
-    /// The code threw, or exceeded a limit.
-    Failed { message: String, place: Option<(u32, u32)> },
-    /// The code returned a value that is not an object.
-    NotAnObject { what: String },
-    /// The code returned too many tools.
-    TooMany,
-    /// The system lacks these fences.
-    MissingFence { missing: String },
-}
-
-/// A call without a result.
-#[derive(Debug)]
-pub(crate) enum CallFailure {
-    /// The tool threw.
-    Threw { message: String },
-    /// The tool exceeded a limit, or its result is not JSON.
-    Refused { message: String },
-    /// The worker has ended.
-    Ended { message: String },
-}
+/// Answers a request of a tool.
+pub(crate) type AnswerRequest<'a> = &'a mut dyn FnMut(AbilityRequest<'_>) -> AbilityResult;
 
 /// A running worker.
 pub(crate) struct Worker {
@@ -101,22 +50,12 @@ pub(crate) struct Worker {
     /// Bytes that were read and not parsed yet.
     input: Vec<u8>,
     log: Vec<LogLine>,
-    /// The reason of its end.
     ended: Option<String>,
     /// Its inputs, for a replacement.
     start: WorkerInputs,
-    /// The interruption that ends it.
     stop: Interruption,
     /// True if a new worker may replace it after its end.
     is_renewable: bool,
-}
-
-/// The result of a call from the worker.
-enum WorkerReply {
-    /// The tool has run.
-    Outcome(Result<Value, CallFailure>),
-    /// The tool has not run, because the worker cannot begin calls any more.
-    Spent,
 }
 
 /// The inputs of a worker, and the keys that its code returned.
@@ -140,13 +79,13 @@ impl Worker {
         program: &WorkerProgram,
         code: &str,
         limits: Limits,
-    ) -> Result<(Worker, Vec<Returned>, Fences), LoadFailure> {
+    ) -> Result<(Worker, Vec<Evaluated>, Fences), ToolsError> {
         let mut call = Call::new(&program.program, "/", Duration::ZERO, 0);
         call.args.clone_from(&program.args);
         call.environment = Environment::Empty;
         let started = system.start(&call);
         let companion = started.map_err(|error| {
-            LoadFailure::Worker(format!("the worker could not be started: {}", words(&error)))
+            ToolsError::Worker(format!("the worker could not be started: {}", words(&error)))
         })?;
         let (input, log) = (Vec::with_capacity(PIECE), Vec::new());
         // A signal must not leave the worker behind.
@@ -156,28 +95,19 @@ impl Worker {
         let (ended, is_renewable) = (None, false);
         let mut worker =
             Worker { companion, system, limits, input, log, ended, start, stop, is_renewable };
-        let order = Order::Load {
-            code: Cow::Borrowed(code),
-            limits: WorkerLimits {
-                memory: limits.memory,
-                stack: limits.stack,
-                cpu_micros: u64::try_from(limits.cpu.as_micros()).unwrap_or(u64::MAX),
-                result: limits.result,
-                log: limits.log,
-            },
-            missing_fence: program.missing_fence,
-        };
+        let code = Cow::Borrowed(code);
+        let order = Order::Load { code, limits, missing_fence: program.missing_fence };
         let (returned, fences) = worker.load(&order)?;
         worker.start.keys = returned.iter().map(|found| found.key.clone()).collect();
         Ok((worker, returned, fences))
     }
 
-    fn load(&mut self, order: &Order<'_>) -> Result<(Vec<Returned>, Fences), LoadFailure> {
+    fn load(&mut self, order: &Order<'_>) -> Result<(Vec<Evaluated>, Fences), ToolsError> {
         let gone =
-            |worker: &mut Worker, message: String| LoadFailure::Worker(worker.give_up(message));
+            |worker: &mut Worker, message: String| ToolsError::Worker(worker.give_up(message));
         let deadline = self.system.elapsed() + self.limits.wall;
         self.send(order, deadline).map_err(|message| gone(self, message))?;
-        let mut chatter = 0;
+        let mut logged = 0;
         loop {
             let message = self.receive(deadline).map_err(|message| gone(self, message))?;
             match parse(&message) {
@@ -186,18 +116,17 @@ impl Worker {
                     self.companion.end();
                     return Err(self.explain_unusable(unusable));
                 }
-                Some(WorkerMessage::Log(line)) if chatter + message.len() < CHATTER => {
-                    chatter += message.len();
+                Some(WorkerMessage::Log(line)) if logged + message.len() < MOST_LOGGED => {
+                    logged += message.len();
                     self.log.push(line);
                 }
                 // Abilities are for calls: the list of tools never depends on the outside.
                 Some(WorkerMessage::Ask { .. }) => {
-                    let name = Cow::Borrowed("AbilityDenied");
-                    let message = "nothing can be asked for while the tools are defined".into();
-                    let answer = Order::Refuse { name, message };
-                    self.send(&answer, deadline).map_err(|message| gone(self, message))?;
+                    let message = "nothing can be asked for while the tools are defined".to_owned();
+                    self.refuse("AbilityDenied", message, deadline)
+                        .map_err(|message| gone(self, message))?;
                 }
-                _ => return Err(gone(self, nonsense())),
+                _ => return Err(gone(self, invalid_message())),
             }
         }
     }
@@ -230,124 +159,114 @@ impl Worker {
     /// Calls the tool at an index of the returned tools.
     pub(crate) fn call(
         &mut self,
-        tool: usize,
+        (place, tool): (usize, &str),
         args: &Value,
         ctx: &Value,
-        answers: &mut dyn Answers,
-    ) -> Result<Value, CallFailure> {
+        answer: AnswerRequest<'_>,
+    ) -> Result<Value, CallError> {
         if let Some(reason) = &self.ended {
-            return Err(CallFailure::Ended { message: reason.clone() });
+            return Err(CallError::Ended(reason.clone()));
         }
         let deadline = self.system.elapsed() + self.limits.wall;
-        let mut reply = self.exchange(tool, args, ctx, answers, deadline);
-        if matches!(reply, Ok(WorkerReply::Spent)) {
+        let mut reply = self.exchange((place, tool), args, ctx, answer, deadline);
+        if matches!(reply, Ok(None)) {
             self.give_up("the code failed when it was run again".to_owned());
             self.is_renewable = true;
-            self.renew().map_err(|message| CallFailure::Ended { message })?;
-            reply = self.exchange(tool, args, ctx, answers, deadline);
+            self.renew().map_err(CallError::Ended)?;
+            reply = self.exchange((place, tool), args, ctx, answer, deadline);
         }
         let message = match reply {
-            Ok(WorkerReply::Outcome(outcome)) => return outcome,
+            Ok(Some(outcome)) => return outcome,
             // A new worker has a realm.
-            Ok(WorkerReply::Spent) => nonsense(),
+            Ok(None) => invalid_message(),
             Err(message) => message,
         };
-        Err(CallFailure::Ended { message: self.give_up(message) })
+        Err(CallError::Ended(self.give_up(message)))
     }
 
-    /// Sends a call and returns its result. The error is the reason why the worker must be ended.
+    /// Sends a call and returns its result; `None` when the tool has not run, because the worker cannot begin
+    /// calls any more. The error is the reason why the worker must be ended.
     fn exchange(
         &mut self,
-        tool: usize,
+        (place, tool): (usize, &str),
         args: &Value,
         ctx: &Value,
-        answers: &mut dyn Answers,
+        answer: AnswerRequest<'_>,
         deadline: Duration,
-    ) -> Result<WorkerReply, String> {
+    ) -> Result<Option<Result<Value, CallError>>, String> {
+        let refused =
+            |message| Ok(Some(Err(CallError::Refused { tool: tool.to_owned(), message })));
         let (args, ctx) = (raw(args)?, raw(ctx)?);
         if args.get().len() + ctx.get().len() > frame::MOST / 2 {
-            let message = "the arguments are too large".to_owned();
-            return Ok(WorkerReply::Outcome(Err(CallFailure::Refused { message })));
+            return refused("the arguments are too large".to_owned());
         }
-        self.send(&Order::Call { tool, args: &args, ctx: &ctx }, deadline)?;
-        let (mut chatter, mut requests) = (0, 0);
+        self.send(&Order::Call { tool: place, args: &args, ctx: &ctx }, deadline)?;
+        let (mut logged, mut requests) = (0, 0);
         loop {
             let message = self.receive(deadline)?;
-            match parse(&message).ok_or_else(nonsense)? {
-                WorkerMessage::Done { value } => {
-                    return Ok(WorkerReply::Outcome(serde_json::from_str(value.get()).map_err(
-                        |error| {
-                            let message =
-                                format!("the result is not JSON that can be used: {error}");
-                            CallFailure::Refused { message }
-                        },
-                    )));
-                }
+            match parse(&message).ok_or_else(invalid_message)? {
+                WorkerMessage::Done { value } => match serde_json::from_str(value.get()) {
+                    Ok(value) => return Ok(Some(Ok(value))),
+                    Err(error) => {
+                        return refused(format!(
+                            "the result is not JSON that can be used: {error}"
+                        ));
+                    }
+                },
                 WorkerMessage::Failed(failure) => {
                     let is_last = failure.is_last;
-                    let failure = self.explain(failure);
+                    let error = self.explain(tool, failure);
                     if is_last {
                         self.give_up(
                             "the tools cannot be called after the last call failed".to_owned(),
                         );
                     }
-                    return Ok(WorkerReply::Outcome(Err(failure)));
+                    return Ok(Some(Err(error)));
                 }
                 WorkerMessage::Ask { ability, call, args } => {
                     requests += 1;
-                    let answer = if requests > self.limits.requests {
-                        let most = self.limits.requests;
+                    let most = self.limits.requests;
+                    if requests > most {
                         let message = format!("one call may ask at most {most} times");
-                        Err(RefusedRequest { name: "RangeError", message })
-                    } else {
-                        let args = serde_json::from_str(args.get()).map_err(|_| nonsense())?;
-                        let time_left = deadline.saturating_sub(self.system.elapsed());
-                        answers.answer(ToolQuestion {
-                            ability: &ability,
-                            call: &call,
-                            args,
-                            time_left,
-                        })
-                    };
-                    self.answer(answer, deadline)?;
+                        self.refuse("RangeError", message, deadline)?;
+                        continue;
+                    }
+                    let args = serde_json::from_str(args.get()).map_err(|_| invalid_message())?;
+                    let time_left = deadline.saturating_sub(self.system.elapsed());
+                    let (ability, call) = (ability.as_ref(), call.as_ref());
+                    match answer(AbilityRequest { tool, ability, call, args, time_left }) {
+                        Ok(value) => {
+                            let value = raw(&value)?;
+                            if value.get().len() > frame::MOST / 2 {
+                                let message = "the answer is too large".to_owned();
+                                self.refuse("RangeError", message, deadline)?;
+                            } else {
+                                self.send(&Order::Answer { value: &value }, deadline)?;
+                            }
+                        }
+                        Err(refusal) => {
+                            self.refuse(refusal.name(), refusal.to_string(), deadline)?;
+                        }
+                    }
                 }
                 WorkerMessage::Log(line) => {
-                    chatter += message.len();
-                    if chatter > CHATTER {
+                    logged += message.len();
+                    if logged > MOST_LOGGED {
                         return Err("the worker exceeded its limit for the log".to_owned());
                     }
                     self.log.push(line);
                 }
                 // A call that has begun is never repeated.
-                WorkerMessage::Spent if chatter == 0 && requests == 0 => {
-                    return Ok(WorkerReply::Spent);
-                }
+                WorkerMessage::Spent if logged == 0 && requests == 0 => return Ok(None),
                 WorkerMessage::Ready { .. } | WorkerMessage::Unusable(_) | WorkerMessage::Spent => {
-                    return Err(nonsense());
+                    return Err(invalid_message());
                 }
             }
         }
     }
 
-    fn answer(
-        &mut self,
-        answer: Result<Value, RefusedRequest>,
-        deadline: Duration,
-    ) -> Result<(), String> {
-        match answer {
-            Ok(value) => {
-                let value = raw(&value)?;
-                if value.get().len() > frame::MOST / 2 {
-                    let message = "the answer is too large".into();
-                    return self
-                        .send(&Order::Refuse { name: "RangeError".into(), message }, deadline);
-                }
-                self.send(&Order::Answer { value: &value }, deadline)
-            }
-            Err(RefusedRequest { name, message }) => {
-                self.send(&Order::Refuse { name: name.into(), message: message.into() }, deadline)
-            }
-        }
+    fn refuse(&mut self, name: &str, message: String, deadline: Duration) -> Result<(), String> {
+        self.send(&Order::Refuse { name: name.into(), message: message.into() }, deadline)
     }
 
     /// Returns the lines that were logged since the last call of this function.
@@ -427,7 +346,7 @@ impl Worker {
 
     /// Describes the end of a worker that has closed its pipe.
     fn explain_end(&mut self) -> String {
-        match self.companion.wait(LAST_BREATH) {
+        match self.companion.wait(EXIT_TIME) {
             Ok(Ending::TimedOut) => {
                 format!("it computed for longer than {} and was ended", seconds(self.limits.cpu))
             }
@@ -436,20 +355,21 @@ impl Worker {
         }
     }
 
-    fn explain(&self, failure: CallFault) -> CallFailure {
+    fn explain(&self, tool: &str, failure: CallFault) -> CallError {
         let CallFault { kind, name, message, place, .. } = failure;
-        let message = match kind {
-            FailureKind::Threw => {
-                return CallFailure::Threw { message: with_place(joined(&name, &message), place) };
-            }
-            FailureKind::Unhandled => {
-                let text = with_place(joined(&name, &message), place);
-                let message = format!("a promise without a handler was rejected: {text}");
-                return CallFailure::Threw { message };
-            }
-            kind => self.limit(kind, &message),
+        let thrown = || match (joined(&name, &message), place) {
+            (text, Some((line, _))) => format!("{text} (line {line} of the tools)"),
+            (text, None) => text,
         };
-        CallFailure::Refused { message }
+        match kind {
+            FailureKind::Threw => CallError::Threw(thrown()),
+            FailureKind::Unhandled => {
+                CallError::Threw(format!("a promise without a handler was rejected: {}", thrown()))
+            }
+            kind => {
+                CallError::Refused { tool: tool.to_owned(), message: self.limit(kind, &message) }
+            }
+        }
     }
 
     fn limit(&self, kind: FailureKind, message: &str) -> String {
@@ -471,18 +391,27 @@ impl Worker {
         }
     }
 
-    fn explain_unusable(&self, unusable: Unusable) -> LoadFailure {
+    fn explain_unusable(&self, unusable: Unusable) -> ToolsError {
         let Unusable { kind, message, place } = unusable;
         match kind {
-            UnusableKind::Syntax => LoadFailure::Syntax { message, place },
-            UnusableKind::Failed(kind) => {
-                LoadFailure::Failed { message: self.limit(kind, &message), place }
+            UnusableKind::Syntax => {
+                let help = self.start.code.contains("export default").then_some(
+                    "the code is the body of a function: write `return { … };` instead of `export default`",
+                );
+                ToolsError::Syntax { message, place, help }
             }
-            UnusableKind::NotAnObject => LoadFailure::NotAnObject { what: message },
-            UnusableKind::TooMany => LoadFailure::TooMany,
-            UnusableKind::MissingFence => LoadFailure::MissingFence { missing: message },
+            UnusableKind::Failed(kind) => {
+                ToolsError::Failed { message: self.limit(kind, &message), place }
+            }
+            UnusableKind::NotAnObject => ToolsError::NotAnObject(match message.as_str() {
+                "undefined" => "nothing".to_owned(),
+                "array" | "int" | "object" => format!("an {message}"),
+                _ => format!("a {message}"),
+            }),
+            UnusableKind::TooMany => ToolsError::TooMany,
+            UnusableKind::MissingFence => ToolsError::MissingFence(message),
             UnusableKind::Confinement => {
-                LoadFailure::Worker(format!("the worker could not be confined: {message}"))
+                ToolsError::Worker(format!("the worker could not be confined: {message}"))
             }
         }
     }
@@ -492,7 +421,7 @@ fn parse(message: &[u8]) -> Option<WorkerMessage<'_>> {
     serde_json::from_slice(message).ok()
 }
 
-fn nonsense() -> String {
+fn invalid_message() -> String {
     "the worker sent an invalid message".to_owned()
 }
 
@@ -506,13 +435,6 @@ fn joined(name: &str, message: &str) -> String {
         ("", text) | (text, "") => text.to_owned(),
         ("Error", message) => message.to_owned(),
         (name, message) => format!("{name}: {message}"),
-    }
-}
-
-fn with_place(message: String, place: Option<(u32, u32)>) -> String {
-    match place {
-        Some((line, _)) => format!("{message} (line {line} of the tools)"),
-        None => message,
     }
 }
 

@@ -9,6 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
+use brief_dialects::agents::Evaluated;
 use brief_syntax::limits;
 use rquickjs::context::EvalOptions;
 use rquickjs::function::Rest;
@@ -17,13 +18,11 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{Context, Ctx, Exception, Function, Object, Persistent, Runtime, Value};
 use serde_json::value::RawValue;
 
+use super::Limits;
 use super::channel::Channel;
 use super::confine;
 use super::failure::{self, CODE_NAME};
-use super::frame::{
-    CallFault, FailureKind, LogLine, Order, Returned, Unusable, UnusableKind, WorkerLimits,
-    WorkerMessage,
-};
+use super::frame::{CallFault, FailureKind, LogLine, Order, Unusable, UnusableKind, WorkerMessage};
 use super::prelude::Prelude;
 
 /// The memory that the engine may use before it collects cycles.
@@ -41,7 +40,7 @@ pub(super) struct Engine {
     /// The keys that the first run returned.
     keys: Vec<String>,
     /// The realm of the next call, in which the code has run.
-    realm: Option<Realm>,
+    realm: Option<JsRealm>,
     prelude: Prelude,
     runtime: Runtime,
 }
@@ -54,7 +53,7 @@ enum CodeForm {
 }
 
 /// The globals of one call: changes to them do not reach the next call.
-struct Realm {
+struct JsRealm {
     // Tools are dropped before their context.
     tools: Rc<RealmTools>,
     context: Context,
@@ -68,7 +67,7 @@ struct RealmTools {
     make_host: RefCell<Option<Persistent<Function<'static>>>>,
 }
 
-impl Drop for Realm {
+impl Drop for JsRealm {
     /// Breaks a cycle that the engine's collector cannot see: a function of the realm holds the tools, and
     /// they hold the realm.
     fn drop(&mut self) {
@@ -80,7 +79,7 @@ impl Drop for Realm {
 /// The state for the functions that tools can call.
 struct CallState {
     channel: Rc<RefCell<Channel>>,
-    limits: WorkerLimits,
+    limits: Limits,
     /// The processor time of this process at which the call ends.
     until: Cell<Duration>,
     /// The processor time in seconds at which the system kills this process.
@@ -100,13 +99,10 @@ struct Rejection {
     reason: Persistent<Value<'static>>,
 }
 
-type Outcome<T> = Result<T, CallFault>;
+type CallResult<T> = Result<T, CallFault>;
 
 impl Engine {
-    pub(super) fn new(
-        channel: Rc<RefCell<Channel>>,
-        limits: WorkerLimits,
-    ) -> rquickjs::Result<Engine> {
+    pub(super) fn new(channel: Rc<RefCell<Channel>>, limits: Limits) -> rquickjs::Result<Engine> {
         let runtime = Runtime::new()?;
         runtime.set_memory_limit(limits.memory);
         runtime.set_max_stack_size(limits.stack);
@@ -141,7 +137,7 @@ impl Engine {
     }
 
     /// Runs the code, and returns what it defines.
-    pub(super) fn load(&mut self, code: &str) -> Result<Vec<Returned>, Unusable> {
+    pub(super) fn load(&mut self, code: &str) -> Result<Vec<Evaluated>, Unusable> {
         code.clone_into(&mut self.code);
         let (realm, returned) = self.enter()?;
         self.realm = Some(realm);
@@ -168,18 +164,18 @@ impl Engine {
     }
 
     /// Creates a realm and runs the code in it.
-    fn enter(&self) -> Result<(Realm, Vec<Returned>), Unusable> {
+    fn enter(&self) -> Result<(JsRealm, Vec<Evaluated>), Unusable> {
         let broken = |error: rquickjs::Error| {
             unusable(failure::failure(FailureKind::Memory, "", &error.to_string()))
         };
         let context = Context::full(&self.runtime).map_err(broken)?;
         self.shared.begin();
-        let realm = Realm { tools: Rc::default(), context };
+        let realm = JsRealm { tools: Rc::default(), context };
         let returned = self.evaluate(&realm)?;
         Ok((realm, returned))
     }
 
-    fn evaluate(&self, realm: &Realm) -> Result<Vec<Returned>, Unusable> {
+    fn evaluate(&self, realm: &JsRealm) -> Result<Vec<Evaluated>, Unusable> {
         realm.context.with(|ctx| {
             let installed = self.install(&ctx, &realm.tools);
             installed.map_err(|error| unusable(failure::caught(&ctx, &error)))?;
@@ -216,17 +212,13 @@ impl Engine {
     /// The expression form is tried first: a body with `return` is not a valid expression, while an
     /// expression as a body would return nothing.
     fn compile<'js>(&self, ctx: &Ctx<'js>) -> Result<Function<'js>, Unusable> {
-        let made = self.form.get().map(|form| (evaluate(ctx, form.source(&self.code)), form));
-        let (function, form) = made.unwrap_or_else(|| {
-            let form = CodeForm::Expression;
-            match evaluate(ctx, form.source(&self.code)) {
-                Ok(function) => (Ok(function), form),
-                Err(_) => {
-                    ctx.catch();
-                    (evaluate(ctx, CodeForm::Body.source(&self.code)), CodeForm::Body)
-                }
-            }
-        });
+        let mut form = self.form.get().unwrap_or(CodeForm::Expression);
+        let mut function = evaluate(ctx, form.source(&self.code));
+        if function.is_err() && self.form.get().is_none() {
+            ctx.catch();
+            form = CodeForm::Body;
+            function = evaluate(ctx, form.source(&self.code));
+        }
         let function = function.map_err(|error| {
             let failure = failure::caught(ctx, &error);
             if failure.name == "SyntaxError" {
@@ -247,13 +239,12 @@ impl Engine {
         tool: usize,
         args: &str,
         ctx_json: &str,
-    ) -> Option<Outcome<Box<RawValue>>> {
+    ) -> Option<CallResult<Box<RawValue>>> {
         let realm = self.realm.take()?;
         self.shared.begin();
         ctx_json.clone_into(&mut self.shared.ctx_json.borrow_mut());
         let outcome = realm.context.with(|ctx| {
-            let started = self.start(&ctx, &realm, tool, args);
-            let value = match started {
+            let value = match run_tool(&ctx, &self.shared, &realm.tools, (tool, args, 0)) {
                 Ok(value) => self.settle(&ctx, value)?,
                 Err(error) => {
                     let failure = failure::caught(&ctx, &error);
@@ -268,16 +259,6 @@ impl Engine {
             is_last: self.shared.has_lost_parent.get() || self.runtime.is_job_pending(),
             ..failure
         }))
-    }
-
-    fn start<'js>(
-        &self,
-        ctx: &Ctx<'js>,
-        realm: &Realm,
-        tool: usize,
-        args: &str,
-    ) -> rquickjs::Result<Value<'js>> {
-        run_tool(ctx, &self.shared, &realm.tools, (tool, args, 0))
     }
 
     /// Installs the functions behind the `host` object.
@@ -310,7 +291,7 @@ impl Engine {
     }
 
     /// Runs jobs until none is left, and returns the settled value.
-    fn settle<'js>(&self, ctx: &Ctx<'js>, value: Value<'js>) -> Outcome<Value<'js>> {
+    fn settle<'js>(&self, ctx: &Ctx<'js>, value: Value<'js>) -> CallResult<Value<'js>> {
         let outcome = (|| {
             let (promise, resolve, _) = ctx.promise()?;
             resolve.call::<_, ()>((value,))?;
@@ -341,7 +322,7 @@ impl Engine {
     }
 
     /// Writes a result as JSON.
-    fn write<'js>(&self, ctx: &Ctx<'js>, value: &Value<'js>) -> Outcome<Box<RawValue>> {
+    fn write<'js>(&self, ctx: &Ctx<'js>, value: &Value<'js>) -> CallResult<Box<RawValue>> {
         let not_json = |message: &str| failure::failure(FailureKind::NotJson, "", message);
         if value.is_function() || value.is_symbol() {
             return Err(not_json(value.type_name()));
@@ -371,7 +352,7 @@ impl Engine {
         ctx: &Ctx<'js>,
         tools: &Object<'js>,
         slot: &RealmTools,
-    ) -> rquickjs::Result<Vec<Returned>> {
+    ) -> rquickjs::Result<Vec<Evaluated>> {
         let mut returned = Vec::new();
         let mut functions = Vec::new();
         for key in tools.own_keys::<String>(Filter::new().string().enum_only()) {
@@ -380,7 +361,8 @@ impl Engine {
                 break;
             }
             let tool: Value<'_> = tools.get(key.as_str())?;
-            let mut found = Returned { key, has_function: false, scheme: None, fields: Vec::new() };
+            let mut found =
+                Evaluated { key, has_function: false, scheme: None, fields: Vec::new() };
             let mut function = None;
             if let Some(tool) = tool.as_object() {
                 for field in tool.own_keys::<String>(Filter::new().string().enum_only()).take(64) {
@@ -438,7 +420,7 @@ impl Engine {
 impl CallState {
     /// Starts the clock of a call.
     fn begin(&self) {
-        let until = confine::computed() + Duration::from_micros(self.limits.cpu_micros);
+        let until = confine::computed() + self.limits.cpu;
         self.until.set(until);
         self.is_over.set(false);
         self.logged.set(0);

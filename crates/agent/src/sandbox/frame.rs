@@ -4,8 +4,11 @@
 
 use std::borrow::Cow;
 
+use brief_dialects::agents::Evaluated;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+use super::Limits;
 
 /// The bytes before each message: its length, the most significant byte first.
 pub(super) const HEADER: usize = 4;
@@ -21,7 +24,7 @@ pub(super) enum Order<'a> {
     Load {
         #[serde(borrow)]
         code: Cow<'a, str>,
-        limits: WorkerLimits,
+        limits: Limits,
         missing_fence: MissingFence,
     },
     /// Calls a tool, by its index in the returned tools.
@@ -51,7 +54,7 @@ pub(super) enum Order<'a> {
 #[serde(rename_all = "snake_case")]
 pub(super) enum WorkerMessage<'a> {
     /// The code has run.
-    Ready { returned: Vec<Returned>, fences: Fences },
+    Ready { returned: Vec<Evaluated>, fences: Fences },
     /// The code cannot be used.
     Unusable(Unusable),
     /// A request of a tool. The parent answers.
@@ -74,29 +77,6 @@ pub(super) enum WorkerMessage<'a> {
     Failed(CallFault),
     /// The worker has no realm for the call, which has not begun. Another worker has to make it.
     Spent,
-}
-
-/// The limits that the worker enforces.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct WorkerLimits {
-    pub(super) memory: usize,
-    pub(super) stack: usize,
-    pub(super) cpu_micros: u64,
-    pub(super) result: usize,
-    pub(super) log: usize,
-}
-
-/// One field of the object that the code returned, unchecked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Returned {
-    /// The key in the object.
-    pub key: String,
-    /// True if `fn` can be called.
-    pub has_function: bool,
-    /// The field `scheme` as JSON; `None` when it is absent or cannot be JSON.
-    pub scheme: Option<serde_json::Value>,
-    /// The names of all fields of the tool, for hints.
-    pub fields: Vec<String>,
 }
 
 /// The kernel's fences round a worker, besides its resource limits.

@@ -33,15 +33,16 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use brief_syntax::{System, limits};
+use serde::{Deserialize, Serialize};
 
-pub use frame::{Fences, Landlock, LogLine, MissingFence, Returned};
+pub use frame::{Fences, Landlock, LogLine, MissingFence};
 
 /// The argument that turns the program into a worker. It is not part of the help, because users do not type
 /// it.
 pub const WORKER_ARGUMENT: &str = "__js-worker";
 
 /// The limits for the tools of one agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// The memory in bytes.
     pub memory: usize,
@@ -90,12 +91,6 @@ impl WorkerProgram {
         let program = system.own_program()?;
         let args = vec![WORKER_ARGUMENT.into()];
         Ok(WorkerProgram { program, args, missing_fence: MissingFence::Refuse })
-    }
-
-    /// Sets the treatment of a missing fence.
-    #[must_use]
-    pub fn with_missing_fence(self, missing_fence: MissingFence) -> WorkerProgram {
-        WorkerProgram { missing_fence, ..self }
     }
 }
 

@@ -25,71 +25,69 @@ const MOST_DEPTH: usize = 64;
 const MOST_UNCHECKED: usize = 32;
 
 /// Keywords without a constraint: annotations, and names to refer to.
-const NOTES: [&str; 17] = [
-    "$anchor",
-    "$comment",
-    "$id",
-    "$schema",
-    "$vocabulary",
-    "contentEncoding",
-    "contentMediaType",
-    "contentSchema",
-    "default",
-    "deprecated",
-    "description",
-    "example",
-    "examples",
-    "format",
-    "readOnly",
-    "title",
-    "writeOnly",
+const NOTES: &str = "$anchor $comment $id $schema $vocabulary contentEncoding contentMediaType contentSchema \
+    default deprecated description example examples format readOnly title writeOnly";
+
+/// The form of a keyword's value.
+#[derive(Clone, Copy)]
+enum ValueForm {
+    Any,
+    Type,
+    List,
+    Names,
+    /// An object of lists of names.
+    NameLists,
+    Number,
+    /// A number above 0.
+    Factor,
+    Count,
+    Boolean,
+    Pattern,
+    Reference,
+    Schema,
+    Schemas,
+    /// A schema, or a list of them, which is the older form of `prefixItems`.
+    SchemaOrSchemas,
+    /// An object of schemas.
+    NamedSchemas,
+}
+
+/// Keywords that are checked, by the form of their values.
+const CHECKED: [(ValueForm, &str); 15] = [
+    (ValueForm::Any, "const"),
+    (ValueForm::Type, "type"),
+    (ValueForm::List, "enum"),
+    (ValueForm::Names, "required"),
+    (ValueForm::NameLists, "dependentRequired"),
+    (ValueForm::Number, "minimum maximum exclusiveMinimum exclusiveMaximum"),
+    (ValueForm::Factor, "multipleOf"),
+    (
+        ValueForm::Count,
+        "minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains",
+    ),
+    (ValueForm::Boolean, "uniqueItems"),
+    (ValueForm::Pattern, "pattern"),
+    (ValueForm::Reference, "$ref"),
+    (
+        ValueForm::Schema,
+        "additionalProperties additionalItems not contains propertyNames if then else unevaluatedItems \
+         unevaluatedProperties",
+    ),
+    (ValueForm::Schemas, "anyOf oneOf allOf prefixItems"),
+    (ValueForm::SchemaOrSchemas, "items"),
+    (
+        ValueForm::NamedSchemas,
+        "properties patternProperties $defs definitions dependentSchemas dependencies",
+    ),
 ];
 
-/// Keywords that are checked.
-const CHECKED: [&str; 42] = [
-    "$defs",
-    "$ref",
-    "additionalItems",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "const",
-    "contains",
-    "definitions",
-    "dependencies",
-    "dependentRequired",
-    "dependentSchemas",
-    "else",
-    "enum",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "if",
-    "items",
-    "maxContains",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minContains",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "not",
-    "oneOf",
-    "pattern",
-    "patternProperties",
-    "prefixItems",
-    "properties",
-    "propertyNames",
-    "required",
-    "then",
-    "type",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "uniqueItems",
-];
+/// Returns the keywords that are checked.
+fn checked() -> impl Iterator<Item = (ValueForm, &'static str)> {
+    let names = |(form, names): (_, &'static str)| {
+        names.split_ascii_whitespace().map(move |name| (form, name))
+    };
+    CHECKED.into_iter().flat_map(names)
+}
 
 /// Keywords that are not supported, each with advice.
 const UNSUPPORTED: [(&str, &str); 6] = [
@@ -223,87 +221,69 @@ impl Schema {
             return error("", "is nested too deep");
         }
         for (name, value) in fields {
-            let problem = match name.as_str() {
-                "type" => problem_of_type(value),
-                "required" => (!is_names(value)).then_some("is not a list of names"),
-                "enum" => (!value.is_array()).then_some("is not a list"),
-                "multipleOf" => match value.as_f64() {
-                    Some(number) if number > 0.0 => None,
-                    _ => Some("is not a number above 0"),
-                },
-                "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
-                    (!value.is_number()).then_some("is not a number")
+            let Some((form, _)) = checked().find(|(_, known)| known == name) else {
+                self.note_unchecked(name, place);
+                continue;
+            };
+            let here = format!("{place}/{name}");
+            let (is_right, problem) = match form {
+                ValueForm::Any => continue,
+                ValueForm::Type => (is_type(value), "is not a type that exists"),
+                ValueForm::List => (value.is_array(), "is not a list"),
+                ValueForm::Names => (is_names(value), "is not a list of names"),
+                ValueForm::NameLists => {
+                    let lists = value.as_object();
+                    let is_right = lists.is_some_and(|lists| lists.values().all(is_names));
+                    (is_right, "is not an object of lists of names")
                 }
-                "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties"
-                | "maxProperties" | "minContains" | "maxContains" => {
-                    value.as_u64().is_none().then_some("is not a whole number")
+                ValueForm::Number => (value.is_number(), "is not a number"),
+                ValueForm::Factor => {
+                    (value.as_f64().is_some_and(|number| number > 0.0), "is not a number above 0")
                 }
-                "uniqueItems" => (!value.is_boolean()).then_some("is neither `true` nor `false`"),
-                "pattern" => match value.as_str() {
-                    Some(text) => return_if_bad(self.add_pattern(text)),
-                    None => Some("is not a string"),
+                ValueForm::Count => (value.is_u64(), "is not a whole number"),
+                ValueForm::Boolean => (value.is_boolean(), "is neither `true` nor `false`"),
+                ValueForm::Pattern => match value.as_str() {
+                    Some(text) => {
+                        (self.add_pattern(text).is_ok(), "is not a valid regular expression")
+                    }
+                    None => (false, "is not a string"),
                 },
-                "$ref" => match value.as_str().map(|text| resolve(&self.root, text)) {
-                    Some(Some(_)) => None,
-                    Some(None) => Some("does not lead anywhere in this schema"),
-                    None => Some("is not a string"),
+                ValueForm::Reference => match value.as_str() {
+                    Some(text) => {
+                        let is_right = resolve(&self.root, text).is_some();
+                        (is_right, "does not lead anywhere in this schema")
+                    }
+                    None => (false, "is not a string"),
                 },
-                "dependentRequired" => match value.as_object() {
-                    Some(lists) if lists.values().all(is_names) => None,
-                    _ => Some("is not an object of lists of names"),
-                },
-                "properties" | "patternProperties" | "$defs" | "definitions"
-                | "dependentSchemas" | "dependencies" => {
-                    let Some(schemas) = value.as_object() else {
-                        return error(name, "is not an object of schemas");
-                    };
-                    for (key, schema) in schemas {
+                ValueForm::SchemaOrSchemas if !value.is_array() => {
+                    self.read(value, &here, depth + 1)?;
+                    continue;
+                }
+                ValueForm::Schema => {
+                    self.read(value, &here, depth + 1)?;
+                    continue;
+                }
+                ValueForm::Schemas | ValueForm::SchemaOrSchemas => {
+                    let schemas = value.as_array().map(Vec::as_slice).unwrap_or_default();
+                    for (index, schema) in schemas.iter().enumerate() {
+                        self.read(schema, &format!("{here}/{index}"), depth + 1)?;
+                    }
+                    let may_be_empty = matches!(form, ValueForm::SchemaOrSchemas);
+                    (may_be_empty || !schemas.is_empty(), "is not a list of schemas")
+                }
+                ValueForm::NamedSchemas => {
+                    for (key, schema) in value.as_object().into_iter().flatten() {
                         if name == "patternProperties" && self.add_pattern(key).is_err() {
                             return error(name, "has a key that is not a valid pattern");
                         }
-                        if name == "dependencies" && is_names(schema) {
-                            continue;
+                        if name != "dependencies" || !is_names(schema) {
+                            self.read(schema, &format!("{here}/{key}"), depth + 1)?;
                         }
-                        self.read(schema, &format!("{place}/{name}/{key}"), depth + 1)?;
                     }
-                    None
-                }
-                "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
-                    let Some(schemas) = value.as_array().filter(|list| !list.is_empty()) else {
-                        return error(name, "is not a list of schemas");
-                    };
-                    for (index, schema) in schemas.iter().enumerate() {
-                        self.read(schema, &format!("{place}/{name}/{index}"), depth + 1)?;
-                    }
-                    None
-                }
-                // A list of schemas is the older form of `prefixItems`.
-                "items" if value.is_array() => {
-                    for (index, schema) in value.as_array().into_iter().flatten().enumerate() {
-                        self.read(schema, &format!("{place}/{name}/{index}"), depth + 1)?;
-                    }
-                    None
-                }
-                "items"
-                | "additionalProperties"
-                | "additionalItems"
-                | "not"
-                | "contains"
-                | "propertyNames"
-                | "if"
-                | "then"
-                | "else"
-                | "unevaluatedItems"
-                | "unevaluatedProperties" => {
-                    self.read(value, &format!("{place}/{name}"), depth + 1)?;
-                    None
-                }
-                name => {
-                    self.note_unchecked(name, place);
-                    None
+                    (value.is_object(), "is not an object of schemas")
                 }
             };
-            if let Some(problem) = problem {
+            if !is_right {
                 return error(name, problem);
             }
         }
@@ -312,15 +292,18 @@ impl Schema {
 
     /// Records a keyword that is not supported or not known.
     fn note_unchecked(&mut self, name: &str, place: &str) {
-        if NOTES.contains(&name) || name == "const" || self.unchecked.len() >= MOST_UNCHECKED {
+        let is_note = NOTES.split_ascii_whitespace().any(|note| note == name);
+        if is_note || self.unchecked.len() >= MOST_UNCHECKED {
             return;
         }
         let place = place.to_owned();
         if let Some(&(name, help)) = UNSUPPORTED.iter().find(|(known, _)| *known == name) {
             return self.unchecked.push(Unchecked::Keyword { name, place, help });
         }
-        let same = CHECKED.into_iter().find(|known| known.eq_ignore_ascii_case(name));
-        if let Some(meant) = same.or_else(|| nearest(name, &CHECKED)) {
+        let mut known: Vec<&str> = checked().map(|(_, name)| name).collect();
+        known.sort_unstable();
+        let same = known.iter().copied().find(|known| known.eq_ignore_ascii_case(name));
+        if let Some(meant) = same.or_else(|| nearest(name, &known)) {
             let (name, meant) = (name.to_owned(), meant.to_owned());
             self.unchecked.push(Unchecked::NearMiss { name, place, meant });
         }
@@ -340,16 +323,11 @@ fn is_names(value: &Value) -> bool {
     value.as_array().is_some_and(|names| names.iter().all(Value::is_string))
 }
 
-fn return_if_bad(outcome: Result<(), ()>) -> Option<&'static str> {
-    outcome.is_err().then_some("is not a valid regular expression")
-}
-
-fn problem_of_type(value: &Value) -> Option<&'static str> {
-    let is_type = |value: &Value| value.as_str().is_some_and(|name| TYPES.contains(&name));
+fn is_type(value: &Value) -> bool {
+    let is_name = |value: &Value| value.as_str().is_some_and(|name| TYPES.contains(&name));
     match value {
-        Value::Array(types) if !types.is_empty() && types.iter().all(is_type) => None,
-        value if is_type(value) => None,
-        _ => Some("is not a type that exists"),
+        Value::Array(types) => !types.is_empty() && types.iter().all(is_name),
+        value => is_name(value),
     }
 }
 

@@ -29,7 +29,7 @@ fn limits(time: u64) -> ConversationLimits {
 
 #[test]
 fn a_server_that_says_nothing_has_its_time() {
-    let clock = SystemClock::new(&OsSystem);
+    let clock = SystemClock(&OsSystem);
     for script in [vec![slow()], vec![stream_head(), slow()]] {
         let trial = Trial::new(vec![script]);
         let trial = Trial { limits: limits(300), clock: Some(&clock), ..trial };
@@ -41,7 +41,7 @@ fn a_server_that_says_nothing_has_its_time() {
 
 #[test]
 fn a_server_that_drips_has_its_time_too() {
-    let clock = SystemClock::new(&OsSystem);
+    let clock = SystemClock(&OsSystem);
     let mut script: Script = vec![stream_head()];
     for _ in 0..400 {
         script.push(delta(&json!({"content": "."})));

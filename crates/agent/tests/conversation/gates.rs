@@ -84,6 +84,6 @@ fn the_model_is_the_operators_or_recommended() {
     assert_eq!(choose_model(&choosy, None).as_deref(), Some("small"));
     assert!(matches!(
         pass(&MemorySystem::new("/p"), &choosy, &[], &mut Fake::new(&["a b"])),
-        Err(NotReady::ToolName { .. })
+        Err(NotReady::ToolName(_))
     ));
 }

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_agent::conversation::{
-    Answer, Connections, Conversation, ConversationLimits, ConversationSettings, Endpoint, Http,
-    Lines, ModelTransport, Post, Transcript, TransportError, Turn, TurnEnding, TurnError,
-    TurnEvent, interact,
+    Connections, Conversation, ConversationLimits, ConversationSettings, Endpoint, Http,
+    LineSource, ModelAnswer, ModelTransport, Post, Transcript, TransportError, Turn, TurnEnding,
+    TurnError, TurnEvent, interact,
 };
 use brief_syntax::system::Interruption;
 use serde_json::{Value as Json, json};
@@ -133,7 +133,7 @@ struct Typed {
     turns: Vec<Result<Turn, TurnError>>,
 }
 
-impl Lines for Typed {
+impl LineSource for Typed {
     fn next_line(&mut self) -> std::io::Result<Option<String>> {
         Ok(self.lines.next().map(str::to_owned))
     }
@@ -205,8 +205,8 @@ fn a_conversation_goes_on() {
 struct Same(Vec<u8>, u16);
 
 impl ModelTransport for Same {
-    fn post(&self, _: &Post) -> Result<Answer, TransportError> {
-        Ok(Answer {
+    fn post(&self, _: &Post) -> Result<ModelAnswer, TransportError> {
+        Ok(ModelAnswer {
             status: self.1,
             content_type: String::new(),
             retry_after: None,

@@ -46,7 +46,7 @@ pub(crate) fn x07_a_missing_fence_is_refused() {
             ToolBox::load(Arc::new(OsSystem), worker, code, Limits::default(), host)
         };
         let error = load(&refusing).unwrap_err();
-        assert_eq!(error, ToolsError::MissingFence { missing: words.to_owned() });
+        assert_eq!(error, ToolsError::MissingFence(words.to_owned()));
         assert_eq!(
             error.to_string(),
             format!(
@@ -54,7 +54,8 @@ pub(crate) fn x07_a_missing_fence_is_refused() {
             )
         );
         assert!(error.help().unwrap().contains("`--accept-missing-fence`"));
-        let mut tools = load(&refusing.with_missing_fence(MissingFence::Accept)).unwrap();
+        let mut tools =
+            load(&WorkerProgram { missing_fence: MissingFence::Accept, ..refusing }).unwrap();
         assert_eq!(tools.call("t", &json!({}), &json!({})).unwrap(), json!(1));
         assert_eq!(tools.fences().missing(), missing);
         assert_eq!(tools.fences().landlock == Landlock::Missing, missing.contains(&"Landlock"));

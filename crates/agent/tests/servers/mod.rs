@@ -48,7 +48,7 @@ fn connect_for(
 
 fn call(server: &mut McpConnection, arguments: &Json, patience: Duration) -> Result<Json, String> {
     let params = json!({"name": "echo", "arguments": arguments});
-    server.ask_raw("tools/call", &params, OsSystem.elapsed() + patience)?
+    server.ask("tools/call", &params, OsSystem.elapsed() + patience)?
 }
 
 /// 2025-06-18, transports: the session and the revision go with every later request, and a client that leaves ends its

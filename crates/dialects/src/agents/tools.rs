@@ -4,14 +4,14 @@
 //! satisfy the document.
 
 use brief_syntax::{Diagnostic, Rule, Span, rules};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::model::{Agent, ToolCode};
 use super::notes::AgentNotes;
 
 /// One field of the object that the code returned.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluated {
     /// The key.
     pub key: String,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use brief_profiles::BUILTIN;
 use brief_syntax::limits;
-use brief_syntax::system::{FileKind, ListedKind, ReadError, System, TemporaryDir};
+use brief_syntax::system::{FileKind, TreeFileKind, ReadError, System, TemporaryDir};
 
 use super::head::common_dir;
 use super::{FleetMember, FleetSource, FleetSourceForm};
@@ -71,7 +71,7 @@ pub(super) enum ObjectStore {
 /// A file of the commit.
 pub(super) struct TreeFile {
     /// The kind; `None` for a submodule.
-    kind: Option<ListedKind>,
+    kind: Option<TreeFileKind>,
     size: u64,
 }
 
@@ -146,12 +146,12 @@ impl UpdateWorkshop {
         tops.insert(record::DIRECTORY.to_owned());
         let is_wanted = |path: &String, file: &TreeFile| {
             let is_near = !path.contains('/') || tops.contains(&first(path));
-            let is_file = matches!(file.kind, Some(ListedKind::File | ListedKind::Program));
+            let is_file = matches!(file.kind, Some(TreeFileKind::File | TreeFileKind::Program));
             is_near && is_file && file.size <= limits::FILE_BYTES && is_safe(path)
         };
         let wanted = self.files.iter().filter(|(path, file)| is_wanted(path, file));
         let wanted: Vec<(&str, bool)> = wanted
-            .map(|(path, file)| (path.as_str(), file.kind == Some(ListedKind::Program)))
+            .map(|(path, file)| (path.as_str(), file.kind == Some(TreeFileKind::Program)))
             .collect();
         let paths: Vec<&str> = wanted.iter().map(|(path, _)| *path).collect();
         let contents = peek(&self.system, &self.git_dir, &self.commit, &paths, MOST_BYTES)?;

@@ -45,10 +45,7 @@ pub fn check_servers(
         let checks = servers.iter().zip(looks).map(|(server, look)| {
             let found = look.join().unwrap_or_else(|_| Err("it ended without a result".to_owned()));
             let described = found.as_ref().cloned().unwrap_or_default();
-            let tools = found.map(|tools| {
-                let (tools, held_back) = server.decisions.divide(tools);
-                ListedTools { tools, held_back }
-            });
+            let tools = found.map(|tools| server.decisions.divide(tools));
             let (name, place) = (server.name.clone(), server.place.clone());
             ServerCheck { name, place, tools, described }
         });

@@ -17,17 +17,14 @@ use brief_dialects::hosted;
 use brief_dialects::mcp::{Connection, McpServer, ServerKind};
 use brief_dialects::policy::PolicyError;
 use brief_engine::Project;
-use brief_engine::tasks::{Library, TaskDocument, TaskFileKind};
-use brief_runtime::assembly::SearchDirectories;
+use brief_engine::tasks::{TaskDocument, TaskFileKind};
 use brief_runtime::consent::{Content, Objection};
 use brief_runtime::trust::TrustVerdict;
-use brief_runtime::{
-    Consent, Execution, ProjectRefusal, PromptAssembly, TrustError, TrustStore, Wish, project_of,
-};
+use brief_runtime::{Consent, Execution, ProjectRefusal, TrustError, TrustStore, Wish, project_of};
 use brief_syntax::limits;
 use brief_syntax::system::{ReadError, System, home_directory};
 
-use super::GatewayServer;
+use super::{GatewayServer, offline_library};
 
 /// The variable that a gateway sets for the servers that it starts. One that is started by another would start
 /// itself without end.
@@ -86,7 +83,7 @@ impl GatewayError {
 }
 
 /// A server in a file.
-struct Candidate {
+struct ServerCandidate {
     name: String,
     address: ServerAddress,
     disabled: bool,
@@ -122,7 +119,7 @@ pub fn project_servers(
     let mut refused = None;
     let mut known: BTreeMap<String, (String, ServerAddress)> = BTreeMap::new();
     for candidate in candidates {
-        let Candidate { name, address, place, disabled, .. } = &candidate;
+        let ServerCandidate { name, address, place, disabled, .. } = &candidate;
         // The nearest decides, also when it only switches off.
         if let Some((first, same)) = known.get(name) {
             if same != address {
@@ -138,7 +135,7 @@ pub fn project_servers(
         }
         match is_agreed(system, directory, &mut consent, &candidate) {
             Ok(()) => {
-                let Candidate { name, address, place, file, .. } = candidate;
+                let ServerCandidate { name, address, place, file, .. } = candidate;
                 let decisions = decided.about(&file, &name);
                 let address = marked(address);
                 found.servers.push(GatewayServer { name, place, address, decisions });
@@ -195,7 +192,7 @@ fn is_agreed(
     system: &dyn System,
     directory: &Path,
     consent: &mut Consent<'_>,
-    candidate: &Candidate,
+    candidate: &ServerCandidate,
 ) -> Result<(), ServerRefusal> {
     if let Some(document) = &candidate.document {
         let text = Content::Document(document.source());
@@ -232,7 +229,7 @@ fn candidates(
     directory: &Path,
     search: ServerSearch<'_>,
     problems: &mut Vec<String>,
-) -> Vec<Candidate> {
+) -> Vec<ServerCandidate> {
     let root = project.root().path();
     let shown = |file: &Path, line: usize| {
         format!("{}:{line}", file.strip_prefix(root).unwrap_or(file).display())
@@ -240,7 +237,7 @@ fn candidates(
     let briefing = project.briefing(PathBuf::from(".")).only([hosted::NAME]).resolve();
     let hosted = briefing.mcp_servers.into_iter().map(|configured| {
         let file = configured.origin.path().to_owned();
-        Candidate {
+        ServerCandidate {
             place: shown(&file, configured.origin.line()),
             disabled: configured.server.disabled,
             address: address_of(configured.server),
@@ -249,7 +246,7 @@ fn candidates(
             document: None,
         }
     });
-    let mut all: Vec<Candidate> = hosted.collect();
+    let mut all: Vec<ServerCandidate> = hosted.collect();
     let mut of_clients = |base: &Path, scope: ProfileScope| {
         let Ok(top) = project.system().open_dir(base) else { return Vec::new() };
         let files = server_files(scope).filter(|file| search.without != Some(file.owner));
@@ -266,7 +263,7 @@ fn candidates(
             let path = base.join(file.path);
             found.into_iter().map(move |found| (path.clone(), found))
         });
-        let candidates = found.map(|(path, found)| Candidate {
+        let candidates = found.map(|(path, found)| ServerCandidate {
             place: shown(&path, found.line),
             disabled: found.server.disabled,
             address: transport_address(found.server.transport),
@@ -281,7 +278,7 @@ fn candidates(
     let at_home = home.map(|home| of_clients(&home, ProfileScope::Home)).unwrap_or_default();
     all.extend(documents(project.system(), directory).into_iter().filter_map(|document| {
         let (server, line) = document.mcp_server()?;
-        Some(Candidate {
+        Some(ServerCandidate {
             name: document.stem().to_owned(),
             place: shown(document.path(), line),
             disabled: server.disabled,
@@ -298,10 +295,7 @@ fn candidates(
 
 /// Returns the tasks and rules of the project and of the user.
 fn documents(system: &dyn System, directory: &Path) -> Vec<TaskDocument> {
-    let Ok(assembly) = PromptAssembly::open(system, directory) else { return Vec::new() };
-    let directories = SearchDirectories { offline: true, ..SearchDirectories::default() };
-    let Ok(roots) = assembly.search_roots(&directories, &mut |_| {}) else { return Vec::new() };
-    let library = Library::open(system, &roots);
+    let Some(library) = offline_library(system, directory) else { return Vec::new() };
     let mut documents = library.all_tasks();
     documents.extend(library.documents(TaskFileKind::Rule, None, &|_| true));
     documents

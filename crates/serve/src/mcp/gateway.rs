@@ -14,8 +14,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use brief_agent::mcp_client::{
-    LARGEST_OFFER, McpConnection, SEPARATOR, ServerAddress, ToolDecisions, held_back_note,
-    server_label,
+    LARGEST_OFFER, ListedTools, McpConnection, SEPARATOR, ServerAddress, ToolDecisions,
+    held_back_note, server_label,
 };
 use brief_syntax::System;
 use brief_syntax::system::Interruption;
@@ -146,7 +146,7 @@ impl Gateway {
             let GatewayServer { name, address, decisions, .. } = server;
             let label = server_label(&name, &mut labels);
             let (jobs, waiting) = sync_channel(QUEUE);
-            let worker = Worker {
+            let worker = ServerThread {
                 system: Arc::clone(system),
                 directory: directory.to_owned(),
                 label: label.clone(),
@@ -212,7 +212,7 @@ impl Gateway {
 }
 
 /// The thread of a server.
-struct Worker {
+struct ServerThread {
     system: Arc<dyn System>,
     directory: PathBuf,
     label: String,
@@ -228,25 +228,16 @@ struct Worker {
     log: Sender<String>,
 }
 
-/// The end of a server's run.
-enum RunEnd {
-    /// The gateway has ended.
-    Closed,
-    /// The server has failed, for this reason.
-    Failed(String),
-}
-
-impl Worker {
+impl ServerThread {
     /// Keeps the server running until the gateway ends.
     fn run(self) {
         let mut pause = self.times.pause;
         loop {
             let started = self.system.elapsed();
-            let problem = match self.run_once() {
-                RunEnd::Closed => return,
-                RunEnd::Failed(_) if self.ended.is_raised() => return,
-                RunEnd::Failed(problem) => problem,
-            };
+            let Err(problem) = self.run_once() else { return };
+            if self.ended.is_raised() {
+                return;
+            }
             // A server that ran for a while is started again soon.
             if self.system.elapsed().saturating_sub(started) > self.times.longest_pause {
                 pause = self.times.pause;
@@ -290,18 +281,12 @@ impl Worker {
         }
     }
 
-    fn run_once(&self) -> RunEnd {
-        let Worker { system, directory, times, .. } = self;
+    /// Runs the server until the gateway has ended. The error is the reason why the server has ended before.
+    fn run_once(&self) -> Result<(), String> {
+        let ServerThread { system, directory, times, .. } = self;
         let named = (self.name.as_str(), &self.address);
-        let started = McpConnection::start(system, directory, named, times.start, &self.ended);
-        let mut server = match started {
-            Ok(server) => server,
-            Err(problem) => return RunEnd::Failed(problem),
-        };
-        let ending = match self.list(&mut server) {
-            Ok(()) => self.serve(&mut server),
-            Err(problem) => RunEnd::Failed(problem),
-        };
+        let mut server = McpConnection::start(system, directory, named, times.start, &self.ended)?;
+        let ending = self.list(&mut server).and_then(|()| self.serve(&mut server));
         self.pass_errors_on(&mut server);
         ending
     }
@@ -322,43 +307,33 @@ impl Worker {
     }
 
     /// Answers calls until the server fails or the gateway ends.
-    fn serve(&self, server: &mut McpConnection) -> RunEnd {
-        let Worker { system, times, .. } = self;
+    fn serve(&self, server: &mut McpConnection) -> Result<(), String> {
         self.tell(format!("started the server `{}`", self.label));
         loop {
             self.pass_errors_on(server);
             if self.ended.is_raised() {
-                return RunEnd::Closed;
+                return Ok(());
             }
             match self.waiting.recv_timeout(LOOK) {
+                Ok(job) if job.answer.is_closed() => {}
                 Ok(GatewayJob { method, params, answer }) => {
-                    if answer.is_closed() {
-                        continue;
-                    }
-                    let until = system.elapsed() + times.call;
-                    let result = server.ask_raw(method, &params, until);
+                    let until = self.system.elapsed() + self.times.call;
+                    let result = server.ask(method, &params, until);
                     let problem = result.as_ref().err().cloned();
                     let told = result.unwrap_or_else(|problem| {
                         Err(format!("the server `{}` failed: {problem}", self.label))
                     });
                     let _ = answer.send(told);
                     // What it still says would be taken for the answer to the next call.
-                    if let Some(problem) = problem {
-                        return RunEnd::Failed(problem);
+                    problem.map_or(Ok(()), Err)?;
+                }
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => {
+                    let methods = server.listen(Duration::from_millis(1))?;
+                    if methods.iter().any(|method| method.ends_with("/list_changed")) {
+                        self.list(server)?;
                     }
                 }
-                Err(RecvTimeoutError::Disconnected) => return RunEnd::Closed,
-                Err(RecvTimeoutError::Timeout) => match server.listen(Duration::from_millis(1)) {
-                    Ok(methods)
-                        if methods.iter().any(|method| method.ends_with("/list_changed")) =>
-                    {
-                        if let Err(problem) = self.list(server) {
-                            return RunEnd::Failed(problem);
-                        }
-                    }
-                    Ok(_) => {}
-                    Err(problem) => return RunEnd::Failed(problem),
-                },
             }
         }
     }
@@ -367,7 +342,7 @@ impl Worker {
     fn list(&self, server: &mut McpConnection) -> Result<(), String> {
         let tools = server.list("tools/list", "tools", self.times.start)?;
         let prompts = server.list("prompts/list", "prompts", self.times.start)?;
-        let (tools, held_back) = self.decisions.divide(tools);
+        let ListedTools { tools, held_back } = self.decisions.divide(tools);
         for tool in &held_back {
             self.tell(held_back_note(&self.label, tool));
         }

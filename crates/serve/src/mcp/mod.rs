@@ -16,11 +16,17 @@ pub mod project;
 mod test_client;
 
 use std::io;
+use std::path::Path;
 
+use brief_engine::tasks::Library;
+use brief_runtime::PromptAssembly;
+use brief_runtime::assembly::SearchDirectories;
+use brief_syntax::System;
 use brief_syntax::system::Interruption;
-use rmcp::ServiceExt;
 use rmcp::handler::server::ServerHandler;
+use rmcp::model::{CallToolResult, ContentBlock, GetPromptResult, PromptMessage, Role};
 use rmcp::service::ServerInitializeError;
+use rmcp::{ErrorData, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
 
@@ -90,6 +96,40 @@ where
     // A thread that waits for standard input cannot be woken, so the runtime does not wait for it.
     runtime.shutdown_background();
     served
+}
+
+/// Returns the result of a call: a text for the model, of a success or of a failure.
+fn call_result(outcome: Result<String, String>) -> CallToolResult {
+    match outcome {
+        Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
+        Err(text) => CallToolResult::error(vec![ContentBlock::text(text)]),
+    }
+}
+
+/// Returns a prompt of one message of the user.
+fn prompt_result(text: String, description: Option<String>) -> GetPromptResult {
+    let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
+    result.description = description;
+    result
+}
+
+fn invalid(message: String) -> ErrorData {
+    ErrorData::invalid_params(message, None)
+}
+
+fn about_to_end() -> ErrorData {
+    ErrorData::internal_error("the server is about to end", None)
+}
+
+/// Opens the tasks, rules and commands of the project and of the user, as far as they are on this machine.
+fn offline_library<'s>(system: &'s dyn System, directory: &Path) -> Option<Library<'s>> {
+    let assembly = PromptAssembly::open(system, directory).ok()?;
+    let roots = assembly.search_roots(&offline(), &mut |_| {}).ok()?;
+    Some(Library::open(system, &roots))
+}
+
+fn offline() -> SearchDirectories {
+    SearchDirectories { offline: true, ..SearchDirectories::default() }
 }
 
 /// Makes the runtime of a server.

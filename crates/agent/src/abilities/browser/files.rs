@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use brief_syntax::limits;
 use serde_json::{Value, json};
 
-use super::super::AbilityRefusal;
 use super::super::files::{Replacing, ToolFiles};
+use super::super::{AbilityResult, failed, refused};
 use super::frames::FrameHandle;
 use super::pages::PageCall;
 use super::running::RunningBrowser;
@@ -18,11 +18,7 @@ const LARGEST: f64 = 16_000.0;
 
 impl RunningBrowser {
     /// Takes a picture of the window, the whole page or an element.
-    pub(super) fn screenshot(
-        &mut self,
-        frame: &FrameHandle,
-        call: &PageCall<'_>,
-    ) -> Result<Value, AbilityRefusal> {
+    pub(super) fn screenshot(&mut self, frame: &FrameHandle, call: &PageCall<'_>) -> AbilityResult {
         let place = Destination::of(call)?;
         let session = frame.session.clone();
         let mut params = json!({"format": "png"});
@@ -52,11 +48,7 @@ impl RunningBrowser {
     }
 
     /// Prints a page.
-    pub(super) fn pdf(
-        &mut self,
-        session: &str,
-        call: &PageCall<'_>,
-    ) -> Result<Value, AbilityRefusal> {
+    pub(super) fn pdf(&mut self, session: &str, call: &PageCall<'_>) -> AbilityResult {
         let place = Destination::of(call)?;
         let params = json!({"printBackground": true, "preferCSSPageSize": true});
         let printed = self.request(Some(session), "Page.printToPDF", &params, call.deadline)?;
@@ -69,7 +61,7 @@ impl RunningBrowser {
         page: u64,
         frame: &FrameHandle,
         call: &PageCall<'_>,
-    ) -> Result<Value, AbilityRefusal> {
+    ) -> AbilityResult {
         let files = granted(call)?;
         let directory = call.text(1, "a directory of the project")?.trim_end_matches('/');
         super::super::files::check_path(directory)?;
@@ -89,7 +81,7 @@ impl RunningBrowser {
         page: u64,
         frame: &FrameHandle,
         call: &PageCall<'_>,
-    ) -> Result<(String, Vec<u8>), AbilityRefusal> {
+    ) -> AbilityResult<(String, Vec<u8>)> {
         self.press_mouse(page, frame, call)?;
         self.echo(page, call.deadline)?;
         let most = limits::BROWSER_FILE_BYTES;
@@ -101,31 +93,28 @@ impl RunningBrowser {
         let Some(download) = self.download.clone() else {
             let reasons = self.said_refusals();
             let message = reasons.unwrap_or_else(|| "it offers no download".to_owned());
-            return Err(AbilityRefusal::Failed(message));
+            return Err(failed(message));
         };
         if !in_time || download.received > most {
             self.cancel_download(&download.id, call.deadline);
         }
         match (in_time, download.is_complete) {
             (false, _) => {
-                return Err(AbilityRefusal::Failed("the download took too long".to_owned()));
+                return Err(failed("the download took too long"));
             }
             (true, Some(true)) => {}
             (true, Some(false)) => {
-                return Err(AbilityRefusal::Failed("the download broke off".to_owned()));
+                return Err(failed("the download broke off"));
             }
             (true, None) => {
-                let message = format!("the download has more than {most} bytes");
-                return Err(AbilityRefusal::Refused(message));
+                return Err(refused(format!("the download has more than {most} bytes")));
             }
         }
         let file = self.launched.profile.path().join("downloads").join(&download.id);
         let system = &self.launched.wire.system;
         let bytes = system.read(&file, most);
         let _ = system.remove_file(&file);
-        let bytes = bytes.map_err(|error| {
-            AbilityRefusal::Failed(format!("the download is not there: {error}"))
-        })?;
+        let bytes = bytes.map_err(|error| failed(format!("the download is not there: {error}")))?;
         Ok((plain_name(&download.name), bytes))
     }
 }
@@ -139,10 +128,8 @@ fn plain_name(offered: &str) -> String {
     if kept.is_empty() { "download".to_owned() } else { kept.to_owned() }
 }
 
-fn granted<'c>(call: &PageCall<'c>) -> Result<&'c ToolFiles, AbilityRefusal> {
-    call.context.files.ok_or_else(|| {
-        AbilityRefusal::Refused("a file is only written where `fs` is granted, too".to_owned())
-    })
+fn granted<'c>(call: &PageCall<'c>) -> AbilityResult<&'c ToolFiles> {
+    call.context.files.ok_or_else(|| refused("a file is only written where `fs` is granted, too"))
 }
 
 /// The receiver of a file: the tool, or a path of the project.
@@ -150,21 +137,19 @@ struct Destination<'c>(Option<(&'c ToolFiles, &'c str)>);
 
 impl<'c> Destination<'c> {
     /// Checks the path before anything is done.
-    fn of(call: &PageCall<'c>) -> Result<Destination<'c>, AbilityRefusal> {
+    fn of(call: &PageCall<'c>) -> AbilityResult<Destination<'c>> {
         let Some(path) = call.option(0, "path") else { return Ok(Destination(None)) };
-        let path = path
-            .as_str()
-            .ok_or_else(|| AbilityRefusal::Refused("`path` must be a string".to_owned()))?;
+        let path = path.as_str().ok_or_else(|| refused("`path` must be a string"))?;
         super::super::files::check_path(path)?;
         Ok(Destination(Some((granted(call)?, path))))
     }
 
-    fn deliver(&self, data: &Value) -> Result<Value, AbilityRefusal> {
+    fn deliver(&self, data: &Value) -> AbilityResult {
         let text = data.as_str().unwrap_or_default();
         let Some((files, path)) = self.0 else { return Ok(json!(text)) };
-        let bytes = STANDARD.decode(text).map_err(|error| {
-            AbilityRefusal::Failed(format!("the browser sent no file: {error}"))
-        })?;
+        let bytes = STANDARD
+            .decode(text)
+            .map_err(|error| failed(format!("the browser sent no file: {error}")))?;
         files.put(path, &bytes, limits::BROWSER_FILE_BYTES, Replacing::Files)?;
         Ok(json!({"path": path, "bytes": bytes.len()}))
     }

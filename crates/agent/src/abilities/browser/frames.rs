@@ -5,7 +5,7 @@ use std::time::Duration;
 use brief_syntax::limits;
 use serde_json::{Value, json};
 
-use super::super::AbilityRefusal;
+use super::super::{AbilityResult, failed};
 use super::running::RunningBrowser;
 use super::wire::WireFault;
 
@@ -16,7 +16,7 @@ const READER: &str = include_str!("page.js");
 const TICK: Duration = Duration::from_millis(30);
 
 /// A frame, with the session that reaches it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct FrameHandle {
     pub(super) session: String,
     pub(super) id: String,
@@ -32,7 +32,7 @@ impl RunningBrowser {
         &mut self,
         page: u64,
         deadline: Duration,
-    ) -> Result<Vec<FrameHandle>, AbilityRefusal> {
+    ) -> AbilityResult<Vec<FrameHandle>> {
         let state = self.page(page)?;
         let mut sessions = vec![(state.session.clone(), state.target.clone())];
         sessions
@@ -67,16 +67,15 @@ impl RunningBrowser {
         page: u64,
         id: Option<&str>,
         deadline: Duration,
-    ) -> Result<FrameHandle, AbilityRefusal> {
+    ) -> AbilityResult<FrameHandle> {
         let state = self.page(page)?;
         if id.is_none_or(|id| id == state.target) {
             let (session, id) = (state.session.clone(), state.target.clone());
-            let (url, name, parent) = (String::new(), String::new(), String::new());
-            return Ok(FrameHandle { session, id, url, name, parent });
+            return Ok(FrameHandle { session, id, ..FrameHandle::default() });
         }
         let frames = self.frames(page, deadline)?;
         let found = frames.into_iter().find(|frame| Some(frame.id.as_str()) == id);
-        found.ok_or_else(|| AbilityRefusal::Failed("the frame is gone".to_owned()))
+        found.ok_or_else(|| failed("the frame is gone"))
     }
 
     /// Calls the reading function in a frame, in a world that the page's scripts cannot reach.
@@ -111,7 +110,7 @@ impl RunningBrowser {
         operation: &str,
         mut args: Value,
         deadline: Duration,
-    ) -> Result<Value, AbilityRefusal> {
+    ) -> AbilityResult {
         args["most"] = json!(limits::BROWSER_TEXT);
         args["elements"] = json!(limits::BROWSER_ELEMENTS);
         let mut why = None;
@@ -122,7 +121,7 @@ impl RunningBrowser {
                     match answer["why"].as_str() {
                         None => return Ok(answer),
                         Some(reason) if answer["wait"] != true => {
-                            return Err(AbilityRefusal::Failed(reason.to_owned()));
+                            return Err(failed(reason));
                         }
                         Some(reason) => why = Some(reason.to_owned()),
                     }
@@ -132,18 +131,23 @@ impl RunningBrowser {
                 Err(WireFault::TimedOut) if why.is_some() => {}
                 Err(fault) => return Err(fault.into()),
             }
-            let pause = self.launched.wire.system.elapsed() + TICK;
-            if pause >= deadline {
-                let why = why.unwrap_or_else(|| "the page changed all the time".to_owned());
-                return Err(AbilityRefusal::Failed(why));
-            }
-            self.wait_until(pause, |_| false)?;
+            self.pause(deadline, why.as_deref().unwrap_or("the page changed all the time"))?;
             if !self.pages.values().any(|page| {
                 page.session == frame.session || page.inner.contains_key(&frame.session)
             }) {
-                return Err(AbilityRefusal::Failed("the page is closed".to_owned()));
+                return Err(failed("the page is closed"));
             }
         }
+    }
+
+    /// Waits before the next look at a page; after `deadline`, `why` is the error.
+    pub(super) fn pause(&mut self, deadline: Duration, why: &str) -> AbilityResult<()> {
+        let until = self.launched.wire.system.elapsed() + TICK;
+        if until >= deadline {
+            return Err(failed(why));
+        }
+        self.wait_until(until, |_| false)?;
+        Ok(())
     }
 
     /// Finds the frame that an element of a frame holds.
@@ -153,7 +157,7 @@ impl RunningBrowser {
         frame: &FrameHandle,
         selector: &str,
         deadline: Duration,
-    ) -> Result<FrameHandle, AbilityRefusal> {
+    ) -> AbilityResult<FrameHandle> {
         let args = json!({"selector": selector});
         loop {
             let found = self.evaluate(frame, "frame", &args, false, deadline)?;
@@ -170,11 +174,7 @@ impl RunningBrowser {
                 // The reason, unless it has come in between.
                 self.read(frame, "frame", args.clone(), deadline)?;
             }
-            let pause = self.launched.wire.system.elapsed() + TICK;
-            if pause >= deadline {
-                return Err(AbilityRefusal::Failed("the frame does not load".to_owned()));
-            }
-            self.wait_until(pause, |_| false)?;
+            self.pause(deadline, "the frame does not load")?;
         }
     }
 
@@ -184,7 +184,7 @@ impl RunningBrowser {
         page: u64,
         frame: &FrameHandle,
         deadline: Duration,
-    ) -> Result<(f64, f64), AbilityRefusal> {
+    ) -> AbilityResult<(f64, f64)> {
         let main = self.page(page)?.session.clone();
         let (mut x, mut y) = (0.0, 0.0);
         let mut inner = frame.clone();

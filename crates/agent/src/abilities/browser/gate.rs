@@ -21,8 +21,8 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use brief_syntax::limits;
 use ureq::http::Uri;
 
-use super::super::AbilityRefusal;
 use super::super::network::{self, NetworkPolicy};
+use super::super::{AbilityRefusal, AbilityResult, failed, refused};
 
 /// The time for a name, and for one address.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
@@ -58,7 +58,6 @@ pub(crate) struct PageConnection {
     pub(crate) target: String,
     /// The reason why it was not made; none for one that was.
     pub(crate) refusal: Option<AbilityRefusal>,
-    /// The number of times.
     pub(crate) count: u64,
 }
 
@@ -68,7 +67,7 @@ pub(super) fn add(list: &mut Vec<PageConnection>, mut new: PageConnection) {
     let is_there = list.iter().any(|one| one.target == new.target && one.refusal == new.refusal);
     if !is_there && list.iter().filter(|one| is_alike(one)).count() >= MOST_CONNECTIONS {
         OTHERS.clone_into(&mut new.target);
-        let several = || AbilityRefusal::Refused("for several reasons".to_owned());
+        let several = || refused("for several reasons");
         new.refusal = new.refusal.map(|_| several());
     }
     match list.iter_mut().find(|one| one.target == new.target && one.refusal == new.refusal) {
@@ -78,9 +77,11 @@ pub(super) fn add(list: &mut Vec<PageConnection>, mut new: PageConnection) {
 }
 
 /// An open gate. It is closed when this value is dropped.
-pub(super) struct Gate {
-    port: u16,
-    password: String,
+pub(super) struct BrowserGate {
+    /// The port on this machine.
+    pub(super) port: u16,
+    /// The password of the credential.
+    pub(super) password: String,
     state: Arc<GateState>,
 }
 
@@ -100,13 +101,13 @@ struct GateState {
     is_closed: AtomicBool,
 }
 
-impl Gate {
+impl BrowserGate {
     /// Opens a gate for hosts that the policy allows. The credential is made of `chance`.
-    pub(super) fn open(policy: NetworkPolicy, chance: [u8; 32]) -> io::Result<Gate> {
-        Gate::limited(policy, chance, limits::BROWSER_BYTES)
+    pub(super) fn open(policy: NetworkPolicy, chance: [u8; 32]) -> io::Result<BrowserGate> {
+        BrowserGate::limited(policy, chance, limits::BROWSER_BYTES)
     }
 
-    fn limited(policy: NetworkPolicy, chance: [u8; 32], most: u64) -> io::Result<Gate> {
+    fn limited(policy: NetworkPolicy, chance: [u8; 32], most: u64) -> io::Result<BrowserGate> {
         let password = URL_SAFE_NO_PAD.encode(chance);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
@@ -123,17 +124,7 @@ impl Gate {
         });
         let shared = Arc::clone(&state);
         thread::Builder::new().stack_size(STACK).spawn(move || accept(&listener, &shared))?;
-        Ok(Gate { port, password, state })
-    }
-
-    /// Returns the port on this machine.
-    pub(super) fn port(&self) -> u16 {
-        self.port
-    }
-
-    /// Returns the password of the credential.
-    pub(super) fn password(&self) -> &str {
-        &self.password
+        Ok(BrowserGate { port, password, state })
     }
 
     /// Returns whether the browser has the credential.
@@ -147,7 +138,7 @@ impl Gate {
     }
 }
 
-impl Drop for Gate {
+impl Drop for BrowserGate {
     fn drop(&mut self) {
         self.state.is_closed.store(true, Ordering::Relaxed);
         // The listening thread is waiting for a connection.
@@ -192,11 +183,11 @@ impl GateState {
         browser.set_read_timeout(Some(FIRST_TIME))?;
         let bytes = read_head(browser)?;
         let Some(head) = ProxyHead::parse(&bytes) else {
-            return answer(browser, "400 Bad Request");
+            return answer(browser, "400 Bad Request", "");
         };
         if head.credential != Some(&self.credential) {
             let challenge = format!("proxy-authenticate: Basic realm=\"{USER}\"\r\n");
-            return answer_with(browser, "407 Proxy Authentication Required", &challenge);
+            return answer(browser, "407 Proxy Authentication Required", &challenge);
         }
         self.is_known.store(true, Ordering::Relaxed);
         let server = match self.connect(&head) {
@@ -207,7 +198,7 @@ impl GateState {
             Err(refusal) => {
                 self.record(&head.target, Some(refusal));
                 // A page without an answer is an error page; an answer of ours would be the page's.
-                return if head.is_tunnel { answer(browser, "403 Forbidden") } else { Ok(()) };
+                return if head.is_tunnel { answer(browser, "403 Forbidden", "") } else { Ok(()) };
             }
         };
         server.set_nodelay(true)?;
@@ -240,7 +231,7 @@ impl GateState {
         Ok(is_used && is_sealed)
     }
 
-    fn connect(&self, head: &ProxyHead<'_>) -> Result<TcpStream, AbilityRefusal> {
+    fn connect(&self, head: &ProxyHead<'_>) -> AbilityResult<TcpStream> {
         if !head.is_tunnel {
             network::check_scheme(&self.policy, &head.uri, "http")?;
         }
@@ -260,7 +251,7 @@ impl GateState {
                 Err(error) => problem = error.to_string(),
             }
         }
-        Err(AbilityRefusal::Failed(format!("`{}`: {problem}", head.target)))
+        Err(failed(format!("`{}`: {problem}", head.target)))
     }
 
     /// Copies in both directions until both sides have ended.
@@ -285,7 +276,7 @@ impl GateState {
             if before + count as u64 > self.most {
                 let most = self.most;
                 let message = format!("they have loaded more than {most} bytes");
-                self.record("all pages", Some(AbilityRefusal::Refused(message)));
+                self.record("all pages", Some(refused(message)));
                 let _ = from.shutdown(Shutdown::Both);
                 let _ = to.shutdown(Shutdown::Both);
                 return;
@@ -299,11 +290,7 @@ impl GateState {
     }
 }
 
-fn answer(browser: &TcpStream, status: &str) -> io::Result<()> {
-    answer_with(browser, status, "")
-}
-
-fn answer_with(mut browser: &TcpStream, status: &str, field: &str) -> io::Result<()> {
+fn answer(mut browser: &TcpStream, status: &str, field: &str) -> io::Result<()> {
     let text =
         format!("HTTP/1.1 {status}\r\n{field}content-length: 0\r\nconnection: close\r\n\r\n");
     browser.write_all(text.as_bytes())
@@ -442,13 +429,13 @@ mod tests {
     }
 
     /// Sends a request with the credential through a gate, and returns all that comes back.
-    fn ask(gate: &Gate, request: &str) -> String {
+    fn ask(gate: &BrowserGate, request: &str) -> String {
         let credential = format!("\r\nproxy-authorization: {}\r\n\r\n", gate.state.credential);
         ask_as_it_is(gate, &request.replace("\r\n\r\n", &credential))
     }
 
-    fn ask_as_it_is(gate: &Gate, request: &str) -> String {
-        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port())).unwrap();
+    fn ask_as_it_is(gate: &BrowserGate, request: &str) -> String {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port)).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         stream.shutdown(Shutdown::Write).unwrap();
         let mut answer = Vec::new();
@@ -460,7 +447,7 @@ mod tests {
     #[test]
     fn a_granted_host_is_reached_and_no_other() {
         let address = server(b"HTTP/1.1 200 OK\r\n\r\nhere");
-        let gate = Gate::open(granted(address), [7; 32]).unwrap();
+        let gate = BrowserGate::open(granted(address), [7; 32]).unwrap();
         let get = |host: &str| format!("GET http://{host}/ HTTP/1.1\r\nHost: {host}\r\n\r\n");
         assert!(ask(&gate, &get(&address.to_string())).ends_with("here"));
         let tunnel = format!("CONNECT {address} HTTP/1.1\r\n\r\n");
@@ -485,12 +472,12 @@ mod tests {
     #[test]
     fn another_program_is_not_served() {
         let address = server(b"HTTP/1.1 200 OK\r\n\r\nhere");
-        let gate = Gate::open(granted(address), [7; 32]).unwrap();
+        let gate = BrowserGate::open(granted(address), [7; 32]).unwrap();
         let wrong = STANDARD.encode("brief:guess");
         for field in [
             String::new(),
             format!("\r\nProxy-Authorization: Basic {wrong}"),
-            format!("\r\nProxy-Authorization: Bearer {}", gate.password()),
+            format!("\r\nProxy-Authorization: Bearer {}", gate.password),
             format!("\r\nAuthorization: {}", gate.state.credential),
         ] {
             for first in
@@ -506,8 +493,8 @@ mod tests {
         assert_eq!(gate.take_connections(), []);
         assert!(ask(&gate, &format!("GET http://{address}/ HTTP/1.1\r\n\r\n")).ends_with("here"));
         assert!(gate.knows_browser());
-        let other = Gate::open(granted(address), [8; 32]).unwrap();
-        assert_ne!(other.password(), gate.password());
+        let other = BrowserGate::open(granted(address), [8; 32]).unwrap();
+        assert_ne!(other.password, gate.password);
     }
 
     #[test]
@@ -532,7 +519,7 @@ mod tests {
     #[test]
     fn bytes_have_a_limit() {
         let address = server(&[b'x'; 5_000]);
-        let gate = Gate::limited(granted(address), [7; 32], 4_000).unwrap();
+        let gate = BrowserGate::limited(granted(address), [7; 32], 4_000).unwrap();
         let request = format!("GET http://{address}/ HTTP/1.1\r\n\r\n");
         assert!(ask(&gate, &request).len() < 5_000);
         let found = gate.take_connections();

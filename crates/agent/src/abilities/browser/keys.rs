@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// A key that is pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Key {
+pub(super) struct PressedKey {
     name: String,
     code: String,
     number: u32,
@@ -13,31 +13,31 @@ pub(super) struct Key {
     modifiers: u32,
 }
 
-/// Names, code and number of keys that type nothing, or a control character.
-const NAMED: [(&str, &str, u32, &str); 16] = [
-    ("Enter", "Enter", 13, "\r"),
-    ("Tab", "Tab", 9, "\t"),
-    ("Escape", "Escape", 27, ""),
-    ("Backspace", "Backspace", 8, ""),
-    ("Delete", "Delete", 46, ""),
-    ("Insert", "Insert", 45, ""),
-    ("ArrowLeft", "ArrowLeft", 37, ""),
-    ("ArrowUp", "ArrowUp", 38, ""),
-    ("ArrowRight", "ArrowRight", 39, ""),
-    ("ArrowDown", "ArrowDown", 40, ""),
-    ("Home", "Home", 36, ""),
-    ("End", "End", 35, ""),
-    ("PageUp", "PageUp", 33, ""),
-    ("PageDown", "PageDown", 34, ""),
-    ("Space", "Space", 32, " "),
-    ("ContextMenu", "ContextMenu", 93, ""),
+/// Names and numbers of keys that type nothing, a blank, or a control character. The name is also the code.
+const NAMED: [(&str, u32, &str); 16] = [
+    ("Enter", 13, "\r"),
+    ("Tab", 9, "\t"),
+    ("Escape", 27, ""),
+    ("Backspace", 8, ""),
+    ("Delete", 46, ""),
+    ("Insert", 45, ""),
+    ("ArrowLeft", 37, ""),
+    ("ArrowUp", 38, ""),
+    ("ArrowRight", 39, ""),
+    ("ArrowDown", 40, ""),
+    ("Home", 36, ""),
+    ("End", 35, ""),
+    ("PageUp", 33, ""),
+    ("PageDown", 34, ""),
+    ("Space", 32, " "),
+    ("ContextMenu", 93, ""),
 ];
 
 const MODIFIERS: [(&str, u32); 4] = [("Alt", 1), ("Control", 2), ("Meta", 4), ("Shift", 8)];
 
-impl Key {
+impl PressedKey {
     /// Parses `Enter`, `a`, `F5` or `Control+A`.
-    pub(super) fn parse(written: &str) -> Option<Key> {
+    pub(super) fn parse(written: &str) -> Option<PressedKey> {
         let mut modifiers = 0;
         let mut rest = written;
         while let Some((name, after)) = rest.split_once('+').filter(|(_, after)| !after.is_empty())
@@ -46,30 +46,20 @@ impl Key {
             modifiers |= known?.1;
             rest = after;
         }
-        let types = modifiers & !8 == 0;
-        if let Some((name, code, number, text)) =
-            NAMED.iter().find(|(name, ..)| name.eq_ignore_ascii_case(rest))
-        {
-            let key = if *name == "Space" { " " } else { *name };
-            let text = if types { (*text).to_owned() } else { String::new() };
-            return Some(Key {
-                name: key.to_owned(),
-                code: (*code).to_owned(),
-                number: *number,
-                text,
-                modifiers,
-            });
+        let key = |name: &str, code: String, number: u32, text: &str| {
+            let types = modifiers & !8 == 0;
+            let text = if types { text.to_owned() } else { String::new() };
+            Some(PressedKey { name: name.to_owned(), code, number, text, modifiers })
+        };
+        let named = NAMED.into_iter().find(|(name, ..)| name.eq_ignore_ascii_case(rest));
+        if let Some((code, number, text)) = named {
+            let name = if code == "Space" { " " } else { code };
+            return key(name, code.to_owned(), number, text);
         }
         let function = rest.strip_prefix(['F', 'f']).and_then(|number| number.parse::<u32>().ok());
         if let Some(number) = function.filter(|number| (1..=12).contains(number)) {
             let name = format!("F{number}");
-            return Some(Key {
-                name: name.clone(),
-                code: name,
-                number: 111 + number,
-                text: String::new(),
-                modifiers,
-            });
+            return key(&name, name.clone(), 111 + number, "");
         }
         let mut letters = rest.chars();
         let letter = letters.next().filter(|letter| !letter.is_control())?;
@@ -83,8 +73,7 @@ impl Key {
             _ => String::new(),
         };
         let number = if upper.is_ascii_alphanumeric() { u32::from(upper) } else { 0 };
-        let text = if types { letter.to_string() } else { String::new() };
-        Some(Key { name: letter.to_string(), code, number, text, modifiers })
+        key(&letter.to_string(), code, number, &letter.to_string())
     }
 
     /// Returns the parameters of the two events: down and up.
@@ -113,16 +102,16 @@ mod tests {
 
     #[test]
     fn keys_have_names_and_modifiers() {
-        let enter = Key::parse("enter").unwrap();
+        let enter = PressedKey::parse("enter").unwrap();
         assert_eq!((enter.name.as_str(), enter.number, enter.text.as_str()), ("Enter", 13, "\r"));
-        let all = Key::parse("Control+a").unwrap();
+        let all = PressedKey::parse("Control+a").unwrap();
         assert_eq!((all.code.as_str(), all.modifiers, all.text.as_str()), ("KeyA", 2, ""));
-        assert_eq!(Key::parse("+").unwrap().text, "+");
-        assert_eq!(Key::parse("ä").unwrap().text, "ä");
-        assert_eq!(Key::parse("F12").unwrap().number, 123);
-        assert_eq!(Key::parse("Shift+Tab").unwrap().modifiers, 8);
+        assert_eq!(PressedKey::parse("+").unwrap().text, "+");
+        assert_eq!(PressedKey::parse("ä").unwrap().text, "ä");
+        assert_eq!(PressedKey::parse("F12").unwrap().number, 123);
+        assert_eq!(PressedKey::parse("Shift+Tab").unwrap().modifiers, 8);
         for none in ["", "Entr", "F13", "Ctrl+a", "ab", "\u{1}", "Control+"] {
-            assert_eq!(Key::parse(none), None, "{none}");
+            assert_eq!(PressedKey::parse(none), None, "{none}");
         }
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use brief_syntax::System;
 use brief_syntax::system::{Call, Environment, OsSystem, Processes, TemporaryDir, words};
 
-use super::super::AbilityRefusal;
-use super::gate::Gate;
+use super::super::{AbilityResult, failed};
+use super::gate::BrowserGate;
 use super::wire::BrowserWire;
 
 /// The argument that turns this program into the keeper of a browser. It is not part of the help, because users
@@ -34,39 +34,17 @@ const PLACES: [&str; 2] = [
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
-/// The options of every start.
-const OPTIONS: [&str; 29] = [
-    "--headless",
-    "--remote-debugging-pipe",
-    "--no-startup-window",
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--no-pings",
-    "--no-service-autorun",
-    "--disable-background-networking",
-    "--disable-breakpad",
-    "--disable-client-side-phishing-detection",
-    "--disable-component-extensions-with-background-pages",
-    "--disable-component-update",
-    "--disable-crash-reporter",
-    "--disable-default-apps",
-    "--disable-dev-shm-usage",
-    "--disable-domain-reliability",
-    "--disable-extensions",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-sync",
-    "--metrics-recording-only",
-    "--mute-audio",
-    "--password-store=basic",
-    "--use-mock-keychain",
-    "--disk-cache-size=52428800",
-    "--window-size=1280,800",
-    // What leads past a proxy: packets of calls between pages, and of a transport that has no proxies.
-    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--disable-blink-features=WebTransport",
-    "--disable-features=AutofillServerCommunication,DialMediaRouteProvider,MediaRouter,OptimizationHints,Translate,WebUIOmniboxPopup",
-];
+/// The options of every start. The last ones close what leads past a proxy: packets of calls between pages, and of a
+/// transport that has no proxies.
+const OPTIONS: &str = "--headless --remote-debugging-pipe --no-startup-window --no-first-run \
+    --no-default-browser-check --no-pings --no-service-autorun --disable-background-networking \
+    --disable-breakpad --disable-client-side-phishing-detection \
+    --disable-component-extensions-with-background-pages --disable-component-update --disable-crash-reporter \
+    --disable-default-apps --disable-dev-shm-usage --disable-domain-reliability --disable-extensions --disable-gpu \
+    --disable-quic --disable-sync --metrics-recording-only --mute-audio --password-store=basic \
+    --use-mock-keychain --disk-cache-size=52428800 --window-size=1280,800 \
+    --disable-features=AutofillServerCommunication,DialMediaRouteProvider,MediaRouter,OptimizationHints,Translate,WebUIOmniboxPopup \
+    --webrtc-ip-handling-policy=disable_non_proxied_udp --disable-blink-features=WebTransport";
 
 /// The settings of every profile: packets of calls between pages as above, and no question to a server of its maker
 /// about forms, passwords, wrong certificates, words, or what comes next.
@@ -87,9 +65,9 @@ const SETTINGS: &str = r#"{
 pub(super) const THIS_MACHINE_TOO: &str = "<-loopback>";
 
 /// A started browser, and what has to end with it.
-pub(super) struct Launched {
+pub(super) struct LaunchedBrowser {
     pub(super) wire: BrowserWire,
-    pub(super) gate: Gate,
+    pub(super) gate: BrowserGate,
     pub(super) profile: TemporaryDir,
 }
 
@@ -97,21 +75,19 @@ pub(super) struct Launched {
 pub(super) fn launch(
     system: &Arc<dyn System>,
     path: &[String],
-    gate: Gate,
-) -> Result<Launched, AbilityRefusal> {
-    let failed = |what: &str, error: &std::io::Error| {
-        AbilityRefusal::Failed(format!("{what}: {}", words(error)))
-    };
+    gate: BrowserGate,
+) -> AbilityResult<LaunchedBrowser> {
+    let unable = |what: &str, error: &std::io::Error| failed(format!("{what}: {}", words(error)));
     let program = find(system.as_ref(), path)?;
     let profile =
-        system.temporary_dir().map_err(|error| failed("no profile can be created", &error))?;
+        system.temporary_dir().map_err(|error| unable("no profile can be created", &error))?;
     let settings = profile.path().join("profile").join("Default");
     system
         .create_private_dir(&settings)
         .and_then(|()| system.create_file(&settings.join("Preferences"), SETTINGS.as_bytes()))
-        .map_err(|error| failed("no profile can be created", &error))?;
+        .map_err(|error| unable("no profile can be created", &error))?;
     let keeper =
-        system.own_program().map_err(|error| failed("the browser cannot be started", &error))?;
+        system.own_program().map_err(|error| unable("the browser cannot be started", &error))?;
     let mut call = Call::new(keeper, "/", Duration::ZERO, 0)
         .arg(KEEPER_ARGUMENT)
         .arg(profile.path())
@@ -129,12 +105,12 @@ pub(super) fn launch(
     }
     let companion = system
         .start(&call)
-        .map_err(|error| failed(&format!("`{}` cannot be started", program.display()), &error))?;
-    Ok(Launched { wire: BrowserWire::new(companion, Arc::clone(system)), gate, profile })
+        .map_err(|error| unable(&format!("`{}` cannot be started", program.display()), &error))?;
+    Ok(LaunchedBrowser { wire: BrowserWire::new(companion, Arc::clone(system)), gate, profile })
 }
 
 fn arguments(profile: &Path) -> Vec<OsString> {
-    let mut arguments: Vec<OsString> = OPTIONS.map(OsString::from).to_vec();
+    let mut arguments: Vec<OsString> = OPTIONS.split_ascii_whitespace().map(Into::into).collect();
     let mut directory = OsString::from("--user-data-dir=");
     directory.push(profile.join("profile"));
     arguments.push(directory);
@@ -157,7 +133,7 @@ pub fn lacks_sandbox() -> bool {
 }
 
 /// Finds the program: the one that the user names, or one with a usual name in `path`.
-fn find(system: &dyn System, path: &[String]) -> Result<PathBuf, AbilityRefusal> {
+fn find(system: &dyn System, path: &[String]) -> AbilityResult<PathBuf> {
     let is_there = |place: &Path| system.is_executable(place).unwrap_or(false);
     let in_path = |name: &Path| {
         path.iter().map(|directory| Path::new(directory).join(name)).find(|place| is_there(place))
@@ -168,7 +144,7 @@ fn find(system: &dyn System, path: &[String]) -> Result<PathBuf, AbilityRefusal>
         let found = if is_bare { in_path(&named) } else { Some(named.clone()) };
         return found.filter(|found| found.is_absolute() && is_there(found)).ok_or_else(|| {
             let shown = named.display();
-            AbilityRefusal::Failed(format!(
+            failed(format!(
                 "`{VARIABLE}` names `{shown}`, which is not the absolute path of a program"
             ))
         });
@@ -176,7 +152,7 @@ fn find(system: &dyn System, path: &[String]) -> Result<PathBuf, AbilityRefusal>
     let named = NAMES.iter().find_map(|name| in_path(Path::new(name)));
     let placed = || PLACES.iter().map(PathBuf::from).find(|place| is_there(place));
     named.or_else(placed).ok_or_else(|| {
-        AbilityRefusal::Failed(format!(
+        failed(format!(
             "there is no browser here: install Chromium, or name a program in `{VARIABLE}`"
         ))
     })

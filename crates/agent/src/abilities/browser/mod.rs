@@ -25,8 +25,8 @@ use serde_json::{Value, json};
 
 use super::files::ToolFiles;
 use super::network::{self, NetworkPolicy};
-use super::{AbilityRefusal, text};
-use gate::Gate;
+use super::{AbilityResult, failed, text};
+use gate::BrowserGate;
 use pages::PageCall;
 use running::RunningBrowser;
 
@@ -60,7 +60,7 @@ impl Browsing {
         call: &str,
         args: &[Value],
         time_left: Duration,
-    ) -> Result<Value, AbilityRefusal> {
+    ) -> AbilityResult {
         // The tool has to be told before its own time is up.
         let most = Duration::from_secs(limits::BROWSER_SECONDS);
         let patience = most.min(time_left.mul_f64(0.9));
@@ -92,7 +92,7 @@ impl Browsing {
         call: &str,
         args: &[Value],
         deadline: Duration,
-    ) -> Result<Value, AbilityRefusal> {
+    ) -> AbilityResult {
         if call == "open" {
             let address = text(args, 0, "an address")?;
             let patience = deadline.saturating_sub(context.system.elapsed());
@@ -107,9 +107,7 @@ impl Browsing {
             return match call {
                 "pages" => Ok(json!([])),
                 "close" => Ok(Value::Null),
-                _ => {
-                    Err(AbilityRefusal::Failed("the browser has ended, with its pages".to_owned()))
-                }
+                _ => Err(failed("the browser has ended, with its pages")),
             };
         };
         browser.begin(context.stop, deadline)?;
@@ -120,23 +118,25 @@ impl Browsing {
         &mut self,
         context: &BrowserContext<'_>,
         deadline: Duration,
-    ) -> Result<&mut RunningBrowser, AbilityRefusal> {
+    ) -> AbilityResult<&mut RunningBrowser> {
         let running = match self.running.take() {
             Some(running) => running,
             None if self.starts >= limits::BROWSER_STARTS => {
-                let message = format!("the browser has ended {} times in this run", self.starts);
-                return Err(AbilityRefusal::Failed(message));
+                return Err(failed(format!(
+                    "the browser has ended {} times in this run",
+                    self.starts
+                )));
             }
             None => {
                 let gate = context.system.random();
-                let gate = gate.and_then(|chance| Gate::open(context.policy.clone(), chance));
-                let gate = gate.map_err(|error| {
-                    AbilityRefusal::Failed(format!("the browser gets no network: {error}"))
-                })?;
+                let gate =
+                    gate.and_then(|chance| BrowserGate::open(context.policy.clone(), chance));
+                let gate =
+                    gate.map_err(|error| failed(format!("the browser gets no network: {error}")))?;
                 let mut launched = launch::launch(context.system, context.path, gate)?;
                 launched.wire.stop = context.stop.clone();
                 self.starts += 1;
-                Box::new(RunningBrowser::greet(launched, deadline)?)
+                Box::new(RunningBrowser::prepare(launched, deadline)?)
             }
         };
         Ok(self.running.insert(running))
@@ -149,30 +149,21 @@ pub(super) fn target(call: &str, args: &[Value]) -> Value {
         let address = args.get(place).and_then(Value::as_str).unwrap_or_default();
         json!(network::shown(address, None))
     };
-    let mut parts: Vec<Value> =
-        args.first().into_iter().filter(|page| page.is_u64()).cloned().collect();
-    match call {
+    let own = match call {
         "open" => return address(0),
         "pages" => return Value::Null,
-        "goto" => parts.push(address(2)),
+        "goto" => vec![address(2)],
         "text" | "fill" | "click" | "table" | "frame" => {
-            parts.extend(args.get(2).filter(|selector| selector.is_string()).cloned());
+            args.iter().skip(2).take(1).cloned().collect()
         }
-        "download" => {
-            parts.extend(args.iter().skip(2).take(2).filter(|part| part.is_string()).cloned());
-        }
+        "download" => args.iter().skip(2).take(2).cloned().collect(),
         "screenshot" | "pdf" => {
-            let options = args.get(2);
-            parts.extend(
-                options
-                    .and_then(|options| options.get("path"))
-                    .filter(|path| path.is_string())
-                    .cloned(),
-            );
+            args.get(2).and_then(|options| options.get("path")).into_iter().cloned().collect()
         }
-        _ => {}
-    }
-    Value::Array(parts)
+        _ => Vec::new(),
+    };
+    let page = args.first().into_iter().filter(|page| page.is_u64()).cloned();
+    page.chain(own.into_iter().filter(Value::is_string)).collect()
 }
 
 /// Runs this process as the keeper of a browser, which ends it and removes its profile when this program is killed.

@@ -6,10 +6,10 @@ use brief_syntax::limits;
 use brief_syntax::system::Interruption;
 use serde_json::{Value, json};
 
-use super::super::{AbilityRefusal, network};
+use super::super::{AbilityRefusal, AbilityResult, failed, network, refused};
 use super::BrowserContext;
 use super::frames::FrameHandle;
-use super::keys::Key;
+use super::keys::PressedKey;
 use super::running::{LoadingState, RunningBrowser};
 use super::wire::WireFault;
 
@@ -38,15 +38,15 @@ impl<'c> PageCall<'c> {
         context: &'c BrowserContext<'c>,
         (call, args): (&'c str, &'c [Value]),
         end: Duration,
-    ) -> Result<PageCall<'c>, AbilityRefusal> {
+    ) -> AbilityResult<PageCall<'c>> {
         let until = timeout(args)?.map(|time| context.system.elapsed().saturating_add(time));
         let deadline = until.map_or(end, |until| until.min(end));
         Ok(PageCall { context, call, args, deadline, end, is_timed: until.is_some() })
     }
 
-    fn page(&self) -> Result<u64, AbilityRefusal> {
+    fn page(&self) -> AbilityResult<u64> {
         let page = self.args.first().and_then(Value::as_u64);
-        page.ok_or_else(|| AbilityRefusal::Refused("argument 1 must be a page".to_owned()))
+        page.ok_or_else(|| refused("argument 1 must be a page"))
     }
 
     /// Returns an argument of the call itself.
@@ -55,10 +55,10 @@ impl<'c> PageCall<'c> {
     }
 
     /// Returns an argument that must be a string.
-    pub(super) fn text(&self, place: usize, what: &str) -> Result<&'c str, AbilityRefusal> {
-        self.own(place).and_then(Value::as_str).ok_or_else(|| {
-            AbilityRefusal::Refused(format!("argument {} must be {what}", place + 1))
-        })
+    pub(super) fn text(&self, place: usize, what: &str) -> AbilityResult<&'c str> {
+        self.own(place)
+            .and_then(Value::as_str)
+            .ok_or_else(|| refused(format!("argument {} must be {what}", place + 1)))
     }
 
     /// Returns an option of the last argument.
@@ -86,26 +86,20 @@ impl<'c> PageCall<'c> {
 }
 
 /// Returns the option `timeout` of a call, in milliseconds. Zero is the longest one, as in other libraries for browsers.
-fn timeout(args: &[Value]) -> Result<Option<Duration>, AbilityRefusal> {
+fn timeout(args: &[Value]) -> AbilityResult<Option<Duration>> {
     let written = args.last().and_then(|options| options.get("timeout"));
     let Some(written) = written.filter(|written| !written.is_null()) else { return Ok(None) };
     let time = written.as_f64().map(|milliseconds| milliseconds / 1000.0);
     match time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
         Some(Duration::ZERO) => Ok(Some(Duration::MAX)),
         Some(time) => Ok(Some(time)),
-        None => {
-            Err(AbilityRefusal::Refused("`timeout` must be a number of milliseconds".to_owned()))
-        }
+        None => Err(refused("`timeout` must be a number of milliseconds")),
     }
 }
 
 impl RunningBrowser {
     /// Begins a call: takes note of what has happened since the last one.
-    pub(super) fn begin(
-        &mut self,
-        stop: &Interruption,
-        deadline: Duration,
-    ) -> Result<(), AbilityRefusal> {
+    pub(super) fn begin(&mut self, stop: &Interruption, deadline: Duration) -> AbilityResult<()> {
         self.launched.wire.stop = stop.clone();
         self.catch_up(deadline)?;
         self.download = None;
@@ -118,11 +112,7 @@ impl RunningBrowser {
     }
 
     /// Opens a page in a window of its own.
-    pub(super) fn open(
-        &mut self,
-        address: &str,
-        call: &PageCall<'_>,
-    ) -> Result<Value, AbilityRefusal> {
+    pub(super) fn open(&mut self, address: &str, call: &PageCall<'_>) -> AbilityResult {
         let page = self.new_page(call.end)?;
         let opened = self.visit(page, address, call);
         if opened.is_err() {
@@ -133,12 +123,7 @@ impl RunningBrowser {
     }
 
     /// Lets a page load an address.
-    fn visit(
-        &mut self,
-        page: u64,
-        address: &str,
-        call: &PageCall<'_>,
-    ) -> Result<Value, AbilityRefusal> {
+    fn visit(&mut self, page: u64, address: &str, call: &PageCall<'_>) -> AbilityResult {
         let session = self.page(page)?.session.clone();
         let until = call.load_deadline();
         let params = json!({"url": address});
@@ -155,10 +140,7 @@ impl RunningBrowser {
             Err(WireFault::TimedOut) => {
                 // While it waits for an answer, a page answers nothing else.
                 self.tell(Some(&session), "Page.stopLoading", &json!({}), call.end)?;
-                return Err(AbilityRefusal::Failed(format!(
-                    "{} did not answer in time",
-                    said(address)
-                )));
+                return Err(failed(format!("{} did not answer in time", said(address))));
             }
             Err(fault) => return Err(fault.into()),
         };
@@ -176,26 +158,17 @@ impl RunningBrowser {
     fn unreachable(&mut self, address: &str, problem: &str) -> AbilityRefusal {
         let place = said(address);
         match (self.said_refusals(), problem) {
-            (Some(reasons), _) => {
-                AbilityRefusal::Refused(format!("{place} does not load: {reasons}"))
-            }
-            (None, "net::ERR_ABORTED") => {
-                AbilityRefusal::Failed(format!("{place} has nothing to show"))
-            }
+            (Some(reasons), _) => refused(format!("{place} does not load: {reasons}")),
+            (None, "net::ERR_ABORTED") => failed(format!("{place} has nothing to show")),
             (None, problem) => {
                 let problem = problem.trim_start_matches("net::");
-                AbilityRefusal::Failed(format!("{place} does not load: {problem}"))
+                failed(format!("{place} does not load: {problem}"))
             }
         }
     }
 
     /// Returns what a tool gets to know about a page.
-    fn seen(
-        &mut self,
-        page: u64,
-        is_loaded: bool,
-        deadline: Duration,
-    ) -> Result<Value, AbilityRefusal> {
+    fn seen(&mut self, page: u64, is_loaded: bool, deadline: Duration) -> AbilityResult {
         let frame = self.frame(page, None, deadline)?;
         let mut state = self.read(&frame, "state", json!({}), deadline)?;
         state["page"] = json!(page);
@@ -204,7 +177,7 @@ impl RunningBrowser {
     }
 
     /// Carries out a call to a page.
-    pub(super) fn carry_out(&mut self, call: &PageCall<'_>) -> Result<Value, AbilityRefusal> {
+    pub(super) fn carry_out(&mut self, call: &PageCall<'_>) -> AbilityResult {
         let deadline = call.deadline;
         if call.call == "pages" {
             let numbers: Vec<u64> = self.pages.keys().copied().collect();
@@ -265,10 +238,8 @@ impl RunningBrowser {
             }
             "press" => {
                 let written = call.text(0, "a key")?;
-                let key = Key::parse(written).ok_or_else(|| {
-                    AbilityRefusal::Refused(
-                        "this is no key; write `Enter`, `a`, `F5` or `Control+A`".to_owned(),
-                    )
+                let key = PressedKey::parse(written).ok_or_else(|| {
+                    refused("this is no key; write `Enter`, `a`, `F5` or `Control+A`")
                 })?;
                 let before = self.loading(page);
                 for event in key.events() {
@@ -281,17 +252,12 @@ impl RunningBrowser {
             "screenshot" => self.screenshot(&frame, call),
             "pdf" => self.pdf(&main, call),
             "download" => self.keep_file(page, &frame, call),
-            other => Err(AbilityRefusal::Refused(format!("there is no `{other}` in 'browser'"))),
+            other => Err(refused(format!("there is no `{other}` in 'browser'"))),
         }
     }
 
     /// Returns the text of a page with its frames, or of one element.
-    fn text(
-        &mut self,
-        page: u64,
-        frame: &FrameHandle,
-        call: &PageCall<'_>,
-    ) -> Result<Value, AbilityRefusal> {
+    fn text(&mut self, page: u64, frame: &FrameHandle, call: &PageCall<'_>) -> AbilityResult {
         let selector = call.own(0).and_then(Value::as_str);
         let args = json!({"selector": selector});
         let until = if selector.is_some() { call.element_deadline() } else { call.deadline };
@@ -322,12 +288,12 @@ impl RunningBrowser {
         frame: &FrameHandle,
         args: Value,
         deadline: Duration,
-    ) -> Result<String, AbilityRefusal> {
+    ) -> AbilityResult<String> {
         let found = self.read(frame, "text", args, deadline)?;
         Ok(found["text"].as_str().unwrap_or_default().to_owned())
     }
 
-    fn fill(&mut self, frame: &FrameHandle, call: &PageCall<'_>) -> Result<Value, AbilityRefusal> {
+    fn fill(&mut self, frame: &FrameHandle, call: &PageCall<'_>) -> AbilityResult {
         let selector = call.text(0, "a selector")?;
         let typed = call.text(1, "the text")?;
         let args = json!({"selector": selector, "text": typed});
@@ -335,7 +301,7 @@ impl RunningBrowser {
         if found["type"] == true {
             let session = Some(frame.session.as_str());
             if typed.is_empty() {
-                for event in Key::parse("Delete").iter().flat_map(Key::events) {
+                for event in PressedKey::parse("Delete").iter().flat_map(PressedKey::events) {
                     self.request(session, "Input.dispatchKeyEvent", &event, call.deadline)?;
                 }
             } else {
@@ -353,7 +319,7 @@ impl RunningBrowser {
         page: u64,
         frame: &FrameHandle,
         call: &PageCall<'_>,
-    ) -> Result<(), AbilityRefusal> {
+    ) -> AbilityResult<()> {
         let selector = call.text(0, "a selector")?;
         let args = json!({"selector": selector});
         let point = self.read(frame, "point", args, call.element_deadline())?;
@@ -378,12 +344,7 @@ impl RunningBrowser {
     }
 
     /// Waits for what a click or a key has started.
-    fn after(
-        &mut self,
-        page: u64,
-        before: LoadingState,
-        call: &PageCall<'_>,
-    ) -> Result<Value, AbilityRefusal> {
+    fn after(&mut self, page: u64, before: LoadingState, call: &PageCall<'_>) -> AbilityResult {
         self.echo(page, call.deadline)?;
         self.settle(page, call.load_deadline())?;
         let after = self.loading(page);
@@ -397,7 +358,7 @@ impl RunningBrowser {
         }
         if after.is_unreachable && after.shown > before.shown {
             let reason = self.said_refusals().unwrap_or_else(|| "there is no answer".to_owned());
-            return Err(AbilityRefusal::Failed(format!("the next page does not load: {reason}")));
+            return Err(failed(format!("the next page does not load: {reason}")));
         }
         Ok(Value::Null)
     }
@@ -410,7 +371,7 @@ impl RunningBrowser {
     }
 
     /// Waits until the page has carried out what it was sent: its events come before its answer.
-    pub(super) fn echo(&mut self, page: u64, deadline: Duration) -> Result<(), AbilityRefusal> {
+    pub(super) fn echo(&mut self, page: u64, deadline: Duration) -> AbilityResult<()> {
         let Ok(state) = self.page(page) else { return Ok(()) };
         let session = state.session.clone();
         let params = json!({"expression": "0"});
@@ -422,19 +383,14 @@ impl RunningBrowser {
     }
 
     /// Waits for milliseconds, an element, a text, an address, or the end of loading.
-    fn wait(
-        &mut self,
-        page: u64,
-        frame: &FrameHandle,
-        call: &PageCall<'_>,
-    ) -> Result<Value, AbilityRefusal> {
+    fn wait(&mut self, page: u64, frame: &FrameHandle, call: &PageCall<'_>) -> AbilityResult {
         let now = call.context.system.elapsed();
         let until = if call.is_timed { call.deadline } else { call.load_deadline() };
         let option = |name: &str| call.option(0, name).and_then(Value::as_str);
         match call.own(0) {
             None => {
                 if !self.settle(page, until)? {
-                    return Err(AbilityRefusal::Failed("the page is still loading".to_owned()));
+                    return Err(failed("the page is still loading"));
                 }
             }
             Some(Value::Number(milliseconds)) => {
@@ -445,50 +401,42 @@ impl RunningBrowser {
                 self.read(frame, "visible", json!({"selector": selector}), until)?;
             }
             Some(Value::Object(_)) => {
-                if let Some(selector) = option("selector") {
-                    self.read(frame, "visible", json!({"selector": selector}), until)?;
-                } else if let Some(selector) = option("gone") {
-                    self.read(frame, "gone", json!({"selector": selector}), until)?;
-                } else if let Some(text) = option("text") {
-                    self.read(frame, "has", json!({"text": text}), until)?;
+                let reads = [
+                    ("selector", "visible", "selector"),
+                    ("gone", "gone", "selector"),
+                    ("text", "has", "text"),
+                ];
+                let asked = reads.into_iter().find_map(|(name, operation, field)| {
+                    Some((operation, json!({field: option(name)?})))
+                });
+                if let Some((operation, args)) = asked {
+                    self.read(frame, operation, args, until)?;
                 } else if let Some(part) = option("url") {
                     self.wait_for_address(page, part, until)?;
                 } else {
-                    return Err(AbilityRefusal::Refused(
-                        "wait for `selector`, `gone`, `text` or `url`".to_owned(),
-                    ));
+                    return Err(refused("wait for `selector`, `gone`, `text` or `url`"));
                 }
             }
             Some(_) => {
-                return Err(AbilityRefusal::Refused(
-                    "wait for milliseconds, a selector, or `{ selector, gone, text, url }`"
-                        .to_owned(),
+                return Err(refused(
+                    "wait for milliseconds, a selector, or `{ selector, gone, text, url }`",
                 ));
             }
         }
         Ok(Value::Null)
     }
 
-    fn wait_for_address(
-        &mut self,
-        page: u64,
-        part: &str,
-        deadline: Duration,
-    ) -> Result<(), AbilityRefusal> {
+    fn wait_for_address(&mut self, page: u64, part: &str, deadline: Duration) -> AbilityResult<()> {
         loop {
             let state = self.seen(page, true, deadline)?;
             if state["url"].as_str().is_some_and(|url| url.contains(part)) {
                 return Ok(());
             }
-            let pause = self.launched.wire.system.elapsed() + Duration::from_millis(50);
-            if pause >= deadline {
-                return Err(AbilityRefusal::Failed("the page has another address".to_owned()));
-            }
-            self.wait_until(pause, |_| false)?;
+            self.pause(deadline, "the page has another address")?;
         }
     }
 
-    fn cookies(&mut self, session: &str, deadline: Duration) -> Result<Value, AbilityRefusal> {
+    fn cookies(&mut self, session: &str, deadline: Duration) -> AbilityResult {
         let found = self.request(Some(session), "Network.getCookies", &json!({}), deadline)?;
         let cookies = found["cookies"].as_array().cloned().unwrap_or_default();
         let shown = cookies.iter().map(|cookie| {
@@ -503,7 +451,7 @@ impl RunningBrowser {
 
 /// Returns the error for an address that is a file to keep.
 fn not_here() -> AbilityRefusal {
-    AbilityRefusal::Refused("it is a download, which only `page.download` takes".to_owned())
+    refused("it is a download, which only `page.download` takes")
 }
 
 /// Returns an address for a message, without user and query.
@@ -513,10 +461,10 @@ fn said(address: &str) -> String {
 }
 
 /// Refuses an answer that was cut.
-fn whole(found: &Value, what: &str) -> Result<(), AbilityRefusal> {
+fn whole(found: &Value, what: &str) -> AbilityResult<()> {
     if found["more"] == true {
         let most = limits::BROWSER_ELEMENTS;
-        return Err(AbilityRefusal::Refused(format!("there are more than {most} {what}")));
+        return Err(refused(format!("there are more than {most} {what}")));
     }
     Ok(())
 }

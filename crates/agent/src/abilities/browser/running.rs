@@ -8,13 +8,13 @@ use std::time::Duration;
 use brief_syntax::limits;
 use serde_json::{Value, json};
 
-use super::super::AbilityRefusal;
+use super::super::{AbilityResult, failed, refused};
 use super::gate::{self, PageConnection};
-use super::launch::{Launched, THIS_MACHINE_TOO};
+use super::launch::{LaunchedBrowser, THIS_MACHINE_TOO};
 use super::wire::WireFault;
 
 /// The time in which a browser has to end by itself.
-const LAST_BREATH: Duration = Duration::from_secs(2);
+const EXIT_TIME: Duration = Duration::from_secs(2);
 
 /// The time in which a navigation that a page asked for has to begin.
 const EXPECTED: Duration = Duration::from_millis(500);
@@ -35,13 +35,10 @@ pub(super) struct LoadingState {
 pub(super) struct PageState {
     /// The browser's name for it, also that of its main frame.
     pub(super) target: String,
-    /// The session that drives it.
     pub(super) session: String,
-    /// True while it loads.
-    is_busy: bool,
+    is_loading: bool,
     /// True if a navigation was asked for that has not begun.
     is_expected: bool,
-    /// The documents so far.
     pub(super) loading: LoadingState,
     is_crashed: bool,
     /// The other processes of its frames: a session for each, with its topmost frame.
@@ -60,15 +57,13 @@ pub(super) struct DownloadState {
 
 /// A browser with its pages.
 pub(super) struct RunningBrowser {
-    pub(super) launched: Launched,
+    pub(super) launched: LaunchedBrowser,
     pub(super) pages: BTreeMap<u64, PageState>,
     last_page: u64,
     /// The browser's name for what its pages share: cookies, and the way to the network.
     context: String,
     /// The first download since it was asked for.
     pub(super) download: Option<DownloadState>,
-    /// True if downloads are wanted now.
-    pub(super) wants_download: bool,
     /// The connections since the start of the call.
     connections: Vec<PageConnection>,
     /// The connections before it.
@@ -79,9 +74,9 @@ impl Drop for RunningBrowser {
     fn drop(&mut self) {
         // In its own order first: a browser that is told to close removes what it has in memory elsewhere.
         let wire = &mut self.launched.wire;
-        let deadline = wire.system.elapsed() + LAST_BREATH;
+        let deadline = wire.system.elapsed() + EXIT_TIME;
         if wire.post(None, "Browser.close", &json!({}), deadline).is_ok() {
-            let _ = wire.companion.wait(LAST_BREATH);
+            let _ = wire.companion.wait(EXIT_TIME);
         }
         wire.companion.end();
         // The keeper may have been ended before it had removed everything.
@@ -91,32 +86,26 @@ impl Drop for RunningBrowser {
 
 impl RunningBrowser {
     /// Prepares a started browser.
-    pub(super) fn greet(
-        launched: Launched,
+    pub(super) fn prepare(
+        launched: LaunchedBrowser,
         deadline: Duration,
-    ) -> Result<RunningBrowser, AbilityRefusal> {
+    ) -> AbilityResult<RunningBrowser> {
         let mut browser = RunningBrowser {
             launched,
             pages: BTreeMap::new(),
             last_page: 0,
             context: String::new(),
             download: None,
-            wants_download: false,
             connections: Vec::new(),
             earlier: Vec::new(),
         };
-        let pages_only = json!({
-            "autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true,
-            "filter": [{"type": "page", "exclude": false}, {"exclude": true}],
-        });
-        let ready = browser.request(None, "Target.setAutoAttach", &pages_only, deadline);
+        let ready = browser.request(None, "Target.setAutoAttach", &attaching("page"), deadline);
         let ready = ready.and_then(|_| browser.create_context(deadline));
         ready.and_then(|()| browser.set_downloads(false, deadline)).map_err(
             |fault| match fault {
                 WireFault::Interrupted => fault.into(),
-                _ => AbilityRefusal::Failed(
-                    "the browser did not start; try it with `--headless --dump-dom about:blank`"
-                        .to_owned(),
+                _ => failed(
+                    "the browser did not start; try it with `--headless --dump-dom about:blank`",
                 ),
             },
         )?;
@@ -126,10 +115,10 @@ impl RunningBrowser {
     fn create_context(&mut self, deadline: Duration) -> Result<(), WireFault> {
         let params = json!({
             "disposeOnDetach": true, "proxyBypassList": THIS_MACHINE_TOO,
-            "proxyServer": format!("http://127.0.0.1:{}", self.launched.gate.port()),
+            "proxyServer": format!("http://127.0.0.1:{}", self.launched.gate.port),
         });
         let created = self.request(None, "Target.createBrowserContext", &params, deadline)?;
-        created["browserContextId"].as_str().unwrap_or_default().clone_into(&mut self.context);
+        self.context = owned_text(&created["browserContextId"]);
         Ok(())
     }
 
@@ -139,7 +128,6 @@ impl RunningBrowser {
         is_wanted: bool,
         deadline: Duration,
     ) -> Result<(), WireFault> {
-        self.wants_download = is_wanted;
         let place = self.launched.profile.path().join("downloads");
         let behavior = if is_wanted { "allowAndName" } else { "deny" };
         let params = json!({
@@ -248,7 +236,7 @@ impl RunningBrowser {
                     .values_mut()
                     .find(|page| page.session == session || page.target == target);
                 if let Some(page) = crashed {
-                    (page.is_crashed, page.is_busy) = (true, false);
+                    (page.is_crashed, page.is_loading) = (true, false);
                 }
             }
             "Page.javascriptDialogOpening" => {
@@ -265,7 +253,7 @@ impl RunningBrowser {
             "Fetch.authRequired" => {
                 // A server that asks for a password gets none.
                 let answer = if params["authChallenge"]["source"] == "Proxy" {
-                    let password = self.launched.gate.password();
+                    let password = &self.launched.gate.password;
                     json!({"response": "ProvideCredentials", "username": gate::USER, "password": password})
                 } else {
                     json!({"response": "CancelAuth"})
@@ -310,10 +298,10 @@ impl RunningBrowser {
             }
             "Page.frameClearedScheduledNavigation" => page.is_expected = false,
             "Page.frameStartedLoading" => {
-                (page.is_busy, page.is_expected) = (true, false);
+                (page.is_loading, page.is_expected) = (true, false);
                 page.loading.begun += 1;
             }
-            "Page.frameStoppedLoading" => page.is_busy = false,
+            "Page.frameStoppedLoading" => page.is_loading = false,
             "Page.frameNavigated" => {
                 page.loading.shown += 1;
                 page.loading.is_unreachable = params["frame"].get("unreachableUrl").is_some();
@@ -329,8 +317,7 @@ impl RunningBrowser {
         deadline: Duration,
     ) -> Result<(), WireFault> {
         let info = &params["targetInfo"];
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let (session, target) = (text(&params["sessionId"]), text(&info["targetId"]));
+        let (session, target) = (owned_text(&params["sessionId"]), owned_text(&info["targetId"]));
         match info["type"].as_str() {
             Some("page") if self.pages.len() >= limits::BROWSER_PAGES => {
                 let params = json!({"targetId": target});
@@ -353,17 +340,13 @@ impl RunningBrowser {
         }
         let session = Some(session.as_str());
         self.tell(session, "Page.enable", &json!({}), deadline)?;
-        let frames = json!({
-            "autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true,
-            "filter": [{"type": "iframe", "exclude": false}, {"exclude": true}],
-        });
-        self.tell(session, "Target.setAutoAttach", &frames, deadline)
+        self.tell(session, "Target.setAutoAttach", &attaching("iframe"), deadline)
     }
 
     fn download_begins(&mut self, params: &Value, deadline: Duration) -> Result<(), WireFault> {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let (id, name) = (text(&params["guid"]), text(&params["suggestedFilename"]));
+        let id = owned_text(&params["guid"]);
         if self.download.is_none() {
+            let name = owned_text(&params["suggestedFilename"]);
             self.download = Some(DownloadState { id, name, ..DownloadState::default() });
             return Ok(());
         }
@@ -380,15 +363,14 @@ impl RunningBrowser {
     }
 
     /// Opens an empty page and returns its number.
-    pub(super) fn new_page(&mut self, deadline: Duration) -> Result<u64, AbilityRefusal> {
+    pub(super) fn new_page(&mut self, deadline: Duration) -> AbilityResult<u64> {
         if self.pages.len() >= limits::BROWSER_PAGES {
             let most = limits::BROWSER_PAGES;
-            let message = format!("{most} pages are open, which is the most; close one");
-            return Err(AbilityRefusal::Refused(message));
+            return Err(refused(format!("{most} pages are open, which is the most; close one")));
         }
         let params = json!({"url": "about:blank", "browserContextId": self.context});
         let created = self.request(None, "Target.createTarget", &params, deadline)?;
-        let target = created["targetId"].as_str().unwrap_or_default().to_owned();
+        let target = owned_text(&created["targetId"]);
         loop {
             let found = self.pages.iter().find(|(_, page)| page.target == target);
             if let Some((number, _)) = found {
@@ -400,13 +382,11 @@ impl RunningBrowser {
     }
 
     /// Returns a page that can be used.
-    pub(super) fn page(&self, number: u64) -> Result<&PageState, AbilityRefusal> {
+    pub(super) fn page(&self, number: u64) -> AbilityResult<&PageState> {
         match self.pages.get(&number) {
-            Some(page) if page.is_crashed => {
-                Err(AbilityRefusal::Failed("the page has crashed; close it".to_owned()))
-            }
+            Some(page) if page.is_crashed => Err(failed("the page has crashed; close it")),
             Some(page) => Ok(page),
-            None => Err(AbilityRefusal::Failed("the page is closed".to_owned())),
+            None => Err(failed("the page is closed")),
         }
     }
 
@@ -427,7 +407,7 @@ impl RunningBrowser {
         let begun = system.elapsed() + EXPECTED;
         loop {
             let Some(page) = self.pages.get(&number) else { return Ok(true) };
-            let until = match (page.is_busy, page.is_expected) {
+            let until = match (page.is_loading, page.is_expected) {
                 (true, _) => deadline,
                 (false, true) => deadline.min(begun),
                 (false, false) => return Ok(true),
@@ -437,7 +417,7 @@ impl RunningBrowser {
                 Err(WireFault::TimedOut) => {
                     if let Some(page) = self.pages.get_mut(&number) {
                         page.is_expected = false;
-                        if page.is_busy {
+                        if page.is_loading {
                             return Ok(false);
                         }
                     }
@@ -467,4 +447,16 @@ impl RunningBrowser {
         }
         Ok(true)
     }
+}
+
+/// Returns the parameters for sessions of all new targets of a kind.
+fn attaching(kind: &str) -> Value {
+    json!({
+        "autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true,
+        "filter": [{"type": kind, "exclude": false}, {"exclude": true}],
+    })
+}
+
+fn owned_text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use brief_syntax::limits;
 use serde_json::{Map, Value, json};
 
-use super::super::AbilityRefusal;
+use super::super::{AbilityResult, refused};
 use super::frames::FrameHandle;
 use super::running::RunningBrowser;
 
@@ -23,17 +23,12 @@ const DEPTH: usize = 60;
 
 impl RunningBrowser {
     /// Returns the tree of a frame.
-    pub(super) fn tree(
-        &mut self,
-        frame: &FrameHandle,
-        deadline: Duration,
-    ) -> Result<Value, AbilityRefusal> {
+    pub(super) fn tree(&mut self, frame: &FrameHandle, deadline: Duration) -> AbilityResult {
         let counted = self.read(frame, "count", json!({}), deadline)?;
         let elements = counted["elements"].as_u64().unwrap_or_default();
         if elements > limits::BROWSER_ELEMENTS as u64 {
             let most = limits::BROWSER_ELEMENTS;
-            let message = format!("the page has {elements} elements, more than {most}");
-            return Err(AbilityRefusal::Refused(message));
+            return Err(refused(format!("the page has {elements} elements, more than {most}")));
         }
         let params = json!({"frameId": frame.id});
         let session = Some(frame.session.as_str());

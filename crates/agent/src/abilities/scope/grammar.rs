@@ -1,38 +1,40 @@
 //! A grammar of a program's options, and the check of arguments against it.
+//!
+//! Grammars are written in tables, `programs.txt` and `git.txt`. A line that is not indented begins the
+//! grammar of a program, or of a command of a program: its name, its operands, and fields. The indented lines
+//! below it list its options, separated by blanks.
+//!
+//! - Operands are `nothing`, `texts`, `revisions` (and paths), `paths` or `paths=2` (at most two), `text-then-paths`
+//!   and `text-then-revisions` (with `=-e,--regexp`: only paths or revisions after one of these options), or
+//!   `command=list,push` (one of these words, then revisions and paths; or no operands).
+//! - `added=` lists options that are put before all others, `one-of=` options of which at least one is required.
+//! - The option `-a` has no value, `-a=` has one, which may be the next word, and `-a[]` may have one in the same
+//!   word. `=@` is the path of a file, `=*` any text. `-#` is a number. Long options have the same forms.
+//! - `@diff` in place of a name begins a list of options, and stands for them where it is an option.
 
 use super::Checks;
 
 /// The allowed arguments of one program, or of one command of a program.
+#[derive(Default)]
 pub(super) struct Grammar {
-    /// The options, separated by blanks. `-a` has no value, `-a=` has one, which may be the next word, and
-    /// `-a[]` may have one in the same word. `=@` is the path of a file, `=*` any text. `-#` is a number.
-    /// Long options have the same forms.
-    pub(super) options: &'static [&'static str],
-    /// The allowed operands.
-    pub(super) operands: Operands,
-    /// Options that are put before all others.
-    pub(super) added: &'static [&'static str],
-    /// Options of which at least one is required, if any.
-    pub(super) one_of: &'static [&'static str],
+    pub(super) name: &'static str,
+    options: Vec<&'static str>,
+    operands: Operands,
+    added: Vec<&'static str>,
+    one_of: Vec<&'static str>,
 }
 
-/// The allowed operands.
-#[derive(Clone, Copy)]
-pub(super) enum Operands {
-    /// No operands.
+#[derive(Default)]
+enum Operands {
+    #[default]
     Nothing,
     /// Paths in the project, up to this number.
     Paths(usize),
-    /// A text, then paths; only paths with one of these options.
-    TextThenPaths(&'static [&'static str]),
-    /// A text, then revisions and paths; only those with one of these options.
-    TextThenRevisions(&'static [&'static str]),
-    /// Any texts.
+    TextThenPaths(Vec<&'static str>),
+    TextThenRevisions(Vec<&'static str>),
     Texts,
-    /// Revisions and paths.
     Revisions,
-    /// One of these words, then revisions and paths; or no operands.
-    Command(&'static [&'static str]),
+    Command(Vec<&'static str>),
 }
 
 /// The value of an option.
@@ -56,16 +58,50 @@ enum ValueContent {
 }
 
 impl Grammar {
-    pub(super) const fn new(options: &'static [&'static str], operands: Operands) -> Grammar {
-        Grammar { options, operands, added: &[], one_of: &[] }
+    /// Reads a table. A mistake in it ends the program: a check must not become weaker.
+    pub(super) fn read_table(table: &'static str) -> Vec<Grammar> {
+        let mut grammars: Vec<Grammar> = Vec::new();
+        for line in table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            if !line.starts_with(' ') {
+                grammars.push(Grammar::read_head(line));
+                continue;
+            }
+            for word in line.split_ascii_whitespace() {
+                let listed =
+                    grammars.iter().find(|list| word.starts_with('@') && list.name == word);
+                let options = listed.map_or_else(|| vec![word], |list| list.options.clone());
+                let grammar = grammars.last_mut().expect("options stand below a name");
+                grammar.options.extend(options);
+            }
+        }
+        grammars
     }
 
-    pub(super) const fn adding(self, added: &'static [&'static str]) -> Grammar {
-        Grammar { added, ..self }
-    }
-
-    pub(super) const fn with_one_of(self, one_of: &'static [&'static str]) -> Grammar {
-        Grammar { one_of, ..self }
+    fn read_head(line: &'static str) -> Grammar {
+        let mut words = line.split_ascii_whitespace();
+        let name = words.next().unwrap_or_default();
+        let mut grammar = Grammar { name, ..Grammar::default() };
+        for word in words {
+            let (field, value) = word.split_once('=').unwrap_or((word, ""));
+            let list = value.split(',').filter(|part| !part.is_empty()).collect();
+            match field {
+                "added" => grammar.added = list,
+                "one-of" => grammar.one_of = list,
+                "nothing" => grammar.operands = Operands::Nothing,
+                "texts" => grammar.operands = Operands::Texts,
+                "revisions" => grammar.operands = Operands::Revisions,
+                "paths" if value.is_empty() => grammar.operands = Operands::Paths(usize::MAX),
+                "paths" => {
+                    let most = value.parse().expect("the most paths are a number");
+                    grammar.operands = Operands::Paths(most);
+                }
+                "text-then-paths" => grammar.operands = Operands::TextThenPaths(list),
+                "text-then-revisions" => grammar.operands = Operands::TextThenRevisions(list),
+                "command" => grammar.operands = Operands::Command(list),
+                _ => unreachable!("`{field}` of `{name}` is not a field of a grammar"),
+            }
+        }
+        grammar
     }
 
     /// Returns the arguments to start the program with. The error is a reason.
@@ -96,7 +132,7 @@ impl Grammar {
         }
         reading.check_operands()?;
         let has_one = |names: &[&str]| names.iter().any(|name| reading.seen.contains(name));
-        if !self.one_of.is_empty() && !has_one(self.one_of) {
+        if !self.one_of.is_empty() && !has_one(&self.one_of) {
             let names = self.one_of.join("`, `");
             return Err(format!("one of `{names}` is required, as a separate word or with `-`"));
         }
@@ -106,8 +142,7 @@ impl Grammar {
 
     /// Finds an option by its whole name.
     fn find(&self, name: &str) -> Option<(&'static str, OptionValue)> {
-        let mut all = self.options.iter().flat_map(|list| list.split_ascii_whitespace());
-        all.find_map(|entry| {
+        self.options.iter().find_map(|entry| {
             let end = entry.find(['=', '[']).unwrap_or(entry.len());
             let (known, kind) = entry.split_at(end);
             let value = match kind {
@@ -127,7 +162,6 @@ struct ArgumentReader<'r> {
     grammar: &'r Grammar,
     program: &'r str,
     checks: Checks<'r>,
-    /// The options so far.
     seen: Vec<&'static str>,
     operands: Vec<&'r String>,
 }
@@ -216,13 +250,13 @@ impl<'r> ArgumentReader<'r> {
         let all = |words: &[&String], check: super::CheckPath<'_>| {
             words.iter().try_for_each(|word| check(word))
         };
-        match self.grammar.operands {
+        match &self.grammar.operands {
             Operands::Texts => Ok(()),
             Operands::Nothing => match self.operands.first() {
                 Some(word) => Err(format!("`{word}` is not covered by `sh:{}`", self.program)),
                 None => Ok(()),
             },
-            Operands::Paths(most) if self.operands.len() > most => {
+            Operands::Paths(most) if self.operands.len() > *most => {
                 Err(format!("more than {most} paths are not covered by `sh:{}`", self.program))
             }
             Operands::Paths(_) => all(&self.operands, path),

@@ -15,7 +15,7 @@ mod programs;
 #[cfg(unix)]
 mod tests;
 
-pub(super) use git::{ENVIRONMENT as GIT_ENVIRONMENT, is_harmless_setting};
+pub(super) use git::{environment as git_environment, is_harmless_setting};
 
 /// Programs that run any command: a grant of one is a grant of `sh`.
 const WIDE: [&str; 72] = [

@@ -10,9 +10,40 @@ use arbtest::arbitrary::Unstructured;
 use brief_syntax::system::{Interruption, OsSystem};
 use serde_json::{Value, json};
 
+use super::grammar::Grammar;
 use super::{Checks, is_harmless_setting, is_listed, runs_anything, words};
 use crate::abilities::AbilityRefusal;
 use crate::abilities::programs::{self, DEFAULT_PATH, ProgramContext};
+
+/// A program or command that is lost from a table would get any arguments, or none.
+#[test]
+fn tables_are_complete() {
+    let names = |table: &'static str| -> Vec<&str> {
+        let grammars = Grammar::read_table(table).into_iter().map(|grammar| grammar.name);
+        grammars.filter(|name| !name.starts_with('@')).collect()
+    };
+    assert_eq!(
+        names(include_str!("programs.txt")).join(" "),
+        "basename cat comm cut diff dirname du echo false fd file grep head ls printf pwd rg sed sort stat tail tar \
+         true uniq wc"
+    );
+    assert_eq!(
+        names(include_str!("git.txt")).join(" "),
+        "add blame branch cat-file checkout cherry-pick commit describe diff diff-tree for-each-ref grep log ls-files \
+         ls-tree merge merge-base mv rebase remote reset restore revert rev-list rev-parse rm shortlog show stash \
+         status switch tag"
+    );
+}
+
+/// Every option of a shared list has been put in the place of its name.
+#[test]
+fn lists_of_options_are_replaced() {
+    let judged = |line: &str| judge(&split(line));
+    assert!(judged("git log --histogram --walk-reflogs").is_ok());
+    assert!(judged("git branch --no-contains").is_ok());
+    assert!(judged("git log @diff -- @log").is_ok_and(|words| words.contains(&"@log".to_owned())));
+    assert!(judged("git @diff").is_err());
+}
 
 /// Checks arguments against the lists. Relative paths pass.
 fn judge(line: &[&str]) -> Result<Vec<String>, String> {

@@ -18,17 +18,22 @@ pub(super) struct SchemaCheck<'s> {
     steps: usize,
 }
 
-/// The parts of a value that a keyword has evaluated, for `unevaluatedProperties` and `unevaluatedItems`.
-#[derive(Debug, Default)]
-struct Spoken {
-    fields: BTreeSet<String>,
-    items: BTreeSet<usize>,
+/// The keywords of a schema.
+type Keywords<'s> = &'s Map<String, Value>;
+
+/// The fields or indexes of a value that a keyword has evaluated, for `unevaluatedProperties` and `unevaluatedItems`.
+type EvaluatedParts = BTreeSet<String>;
+
+/// A position during a check: the JSON pointer into the value, and the number of schemas around.
+#[derive(Clone, Copy)]
+struct Position<'p> {
+    pointer: &'p str,
+    depth: usize,
 }
 
-impl Spoken {
-    fn add(&mut self, other: Spoken) {
-        self.fields.extend(other.fields);
-        self.items.extend(other.items);
+impl Position<'_> {
+    fn deeper(self) -> Self {
+        Position { depth: self.depth + 1, ..self }
     }
 }
 
@@ -36,183 +41,175 @@ impl<'s> SchemaCheck<'s> {
     /// Returns the mismatches of a value; an empty list when it fits.
     pub(super) fn of(schema: &'s Schema, value: &Value) -> Vec<String> {
         let mut check = SchemaCheck { schema, problems: Vec::new(), steps: 0 };
-        check.visit(&schema.root, value, "", 0);
+        check.visit(&schema.root, value, Position { pointer: "", depth: 0 });
         check.problems
     }
 
-    fn visit(&mut self, schema: &'s Value, value: &Value, place: &str, depth: usize) -> Spoken {
+    fn visit(&mut self, schema: &'s Value, value: &Value, at: Position<'_>) -> EvaluatedParts {
         self.steps += 1;
-        let mut spoken = Spoken::default();
+        let mut evaluated = EvaluatedParts::new();
         if self.problems.len() >= MOST_PROBLEMS {
-            return spoken;
+            return evaluated;
         }
-        if depth > MOST_DEPTH || self.steps > MOST_STEPS {
-            self.tell(place, "cannot be checked: the schema goes too deep");
-            return spoken;
+        if at.depth > MOST_DEPTH || self.steps > MOST_STEPS {
+            self.tell(at, "cannot be checked: the schema goes too deep");
+            return evaluated;
         }
-        let fields = match schema {
+        let keywords = match schema {
             Value::Bool(false) => {
-                self.tell(place, "must not be there");
-                return spoken;
+                self.tell(at, "must not be there");
+                return evaluated;
             }
-            Value::Object(fields) => fields,
-            _ => return spoken,
+            Value::Object(keywords) => keywords,
+            _ => return evaluated,
         };
-        if let Some(target) = fields.get("$ref").and_then(Value::as_str)
+        if let Some(target) = keywords.get("$ref").and_then(Value::as_str)
             && let Some(target) = resolve(&self.schema.root, target)
         {
-            spoken.add(self.visit(target, value, place, depth + 1));
+            evaluated.extend(self.visit(target, value, at.deeper()));
         }
-        if let Some(types) = fields.get("type") {
+        if let Some(types) = keywords.get("type") {
             let names: Vec<&str> = match types {
                 Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
                 name => name.as_str().into_iter().collect(),
             };
             if !names.iter().any(|name| is_of_type(value, name)) {
-                let message = format!("must be {}, not {}", names.join(" or "), type_of(value));
-                self.tell(place, &message);
-                return spoken;
+                let names = names.join(" or ");
+                self.tell(at, &format!("must be {names}, not {}", type_of(value)));
+                return evaluated;
             }
         }
-        if let Some(Value::Array(values)) = fields.get("enum")
+        if let Some(Value::Array(values)) = keywords.get("enum")
             && !values.iter().any(|allowed| is_same(allowed, value))
         {
             let mut allowed: Vec<String> = values.iter().take(12).map(Value::to_string).collect();
             if values.len() > allowed.len() {
                 allowed.push("…".to_owned());
             }
-            self.tell(place, &format!("must be one of {}", allowed.join(", ")));
+            self.tell(at, &format!("must be one of {}", allowed.join(", ")));
         }
-        if let Some(constant) = fields.get("const")
+        if let Some(constant) = keywords.get("const")
             && !is_same(constant, value)
         {
-            self.tell(place, &format!("must be {constant}"));
+            self.tell(at, &format!("must be {constant}"));
         }
         match value {
-            Value::Number(number) => self.number(fields, number.as_f64(), place),
-            Value::String(text) => self.string(fields, text, place),
-            Value::Array(items) => self.array(fields, items, place, depth, &mut spoken),
-            Value::Object(object) => self.object(fields, object, place, depth, &mut spoken),
+            Value::Number(number) => self.number(keywords, number.as_f64(), at),
+            Value::String(text) => self.string(keywords, text, at),
+            Value::Array(items) => evaluated.extend(self.array(keywords, items, at)),
+            Value::Object(object) => evaluated.extend(self.object(keywords, object, at)),
             Value::Null | Value::Bool(_) => {}
         }
-        self.combined(fields, value, place, depth, &mut spoken);
-        self.unspoken(fields, value, place, depth, &mut spoken);
-        spoken
+        evaluated.extend(self.combined(keywords, value, at));
+        self.unevaluated(keywords, value, at, &mut evaluated);
+        evaluated
     }
 
-    fn number(&mut self, fields: &Map<String, Value>, number: Option<f64>, place: &str) {
+    /// Checks a part of a value. Its evaluated parts are not those of the value.
+    fn visit_part(&mut self, schema: &'s Value, part: &Value, name: &str, at: Position<'_>) {
+        let pointer = format!("{}/{name}", at.pointer);
+        self.visit(schema, part, Position { pointer: &pointer, depth: at.depth + 1 });
+    }
+
+    fn number(&mut self, keywords: Keywords<'s>, number: Option<f64>, at: Position<'_>) {
         let Some(number) = number else { return };
-        let limit = |name: &str| fields.get(name).and_then(Value::as_f64);
-        if let Some(limit) = limit("minimum").filter(|limit| number < *limit) {
-            self.tell(place, &format!("must be at least {limit}"));
-        }
-        if let Some(limit) = limit("maximum").filter(|limit| number > *limit) {
-            self.tell(place, &format!("must be at most {limit}"));
-        }
-        if let Some(limit) = limit("exclusiveMinimum").filter(|limit| number <= *limit) {
-            self.tell(place, &format!("must be more than {limit}"));
-        }
-        if let Some(limit) = limit("exclusiveMaximum").filter(|limit| number >= *limit) {
-            self.tell(place, &format!("must be less than {limit}"));
-        }
-        if let Some(unit) = limit("multipleOf").filter(|unit| !is_multiple(number, *unit)) {
-            self.tell(place, &format!("must be a multiple of {unit}"));
+        let limits: [(&str, fn(f64, f64) -> bool, &str); 5] = [
+            ("minimum", |number, limit| number < limit, "at least"),
+            ("maximum", |number, limit| number > limit, "at most"),
+            ("exclusiveMinimum", |number, limit| number <= limit, "more than"),
+            ("exclusiveMaximum", |number, limit| number >= limit, "less than"),
+            ("multipleOf", |number, unit| !is_multiple(number, unit), "a multiple of"),
+        ];
+        for (keyword, is_wrong, words) in limits {
+            let limit = keywords.get(keyword).and_then(Value::as_f64);
+            if let Some(limit) = limit.filter(|limit| is_wrong(number, *limit)) {
+                self.tell(at, &format!("must be {words} {limit}"));
+            }
         }
     }
 
-    fn string(&mut self, fields: &Map<String, Value>, text: &str, place: &str) {
-        let length = text.chars().count() as u64;
-        self.size(fields, length, ("minLength", "maxLength"), "character", place);
-        if let Some(pattern) = fields.get("pattern").and_then(Value::as_str)
+    fn string(&mut self, keywords: Keywords<'s>, text: &str, at: Position<'_>) {
+        let length = text.chars().count();
+        self.count(keywords, length, ("minLength", "maxLength"), "character", at);
+        if let Some(pattern) = keywords.get("pattern").and_then(Value::as_str)
             && !self.matches(pattern, text)
         {
-            self.tell(place, &format!("must match `{pattern}`"));
+            self.tell(at, &format!("must match `{pattern}`"));
         }
     }
 
     /// Checks a count against its limits. Returns whether it is not too large.
-    fn size(
+    fn count(
         &mut self,
-        fields: &Map<String, Value>,
-        size: u64,
+        keywords: Keywords<'s>,
+        count: usize,
         (least, most): (&str, &str),
         noun: &str,
-        place: &str,
+        at: Position<'_>,
     ) -> bool {
-        let limit = |name: &str| fields.get(name).and_then(Value::as_u64);
-        let counted = |count: u64| match count {
-            1 => format!("1 {noun}"),
-            count => format!("{count} {noun}s"),
-        };
-        if let Some(limit) = limit(least).filter(|limit| size < *limit) {
-            self.tell(place, &format!("must have at least {}", counted(limit)));
+        let limit = |name: &str| keywords.get(name).and_then(Value::as_u64);
+        let plural = |limit: u64| if limit == 1 { "" } else { "s" };
+        if let Some(limit) = limit(least).filter(|limit| (count as u64) < *limit) {
+            self.tell(at, &format!("must have at least {limit} {noun}{}", plural(limit)));
         }
-        let too_many = limit(most).filter(|limit| size > *limit);
-        if let Some(limit) = too_many {
-            self.tell(place, &format!("must have at most {}", counted(limit)));
+        let exceeded = limit(most).filter(|limit| count as u64 > *limit);
+        if let Some(limit) = exceeded {
+            self.tell(at, &format!("must have at most {limit} {noun}{}", plural(limit)));
         }
-        too_many.is_none()
+        exceeded.is_none()
     }
 
     fn array(
         &mut self,
-        fields: &'s Map<String, Value>,
+        keywords: Keywords<'s>,
         items: &[Value],
-        place: &str,
-        depth: usize,
-        spoken: &mut Spoken,
-    ) {
-        if !self.size(fields, items.len() as u64, ("minItems", "maxItems"), "item", place) {
-            return;
+        at: Position<'_>,
+    ) -> EvaluatedParts {
+        let mut evaluated = EvaluatedParts::new();
+        if !self.count(keywords, items.len(), ("minItems", "maxItems"), "item", at) {
+            return evaluated;
         }
-        if fields.get("uniqueItems") == Some(&Value::Bool(true)) && self.has_twins(items) {
-            self.tell(place, "must not have an item twice");
+        if keywords.get("uniqueItems") == Some(&Value::Bool(true)) && self.has_duplicates(items) {
+            self.tell(at, "must not have an item twice");
         }
         // `items` as a list is the older form of `prefixItems`, and `additionalItems` that of `items`.
-        let older = fields.get("items").and_then(Value::as_array);
-        let first = fields.get("prefixItems").and_then(Value::as_array).or(older);
-        let rest = match older {
-            Some(_) => fields.get("additionalItems"),
-            None => fields.get("items"),
-        };
+        let older = keywords.get("items").and_then(Value::as_array);
+        let first = keywords.get("prefixItems").and_then(Value::as_array).or(older);
+        let rest = keywords.get(if older.is_some() { "additionalItems" } else { "items" });
         for (index, item) in items.iter().enumerate() {
             if let Some(schema) = first.and_then(|list| list.get(index)).or(rest) {
-                self.visit(schema, item, &format!("{place}/{index}"), depth + 1);
-                spoken.items.insert(index);
+                self.visit_part(schema, item, &index.to_string(), at);
+                evaluated.insert(index.to_string());
             }
         }
-        if let Some(schema) = fields.get("contains") {
+        if let Some(schema) = keywords.get("contains") {
             let mut count = 0;
             for (index, item) in items.iter().enumerate() {
-                if self.fits(schema, item, depth).is_some() {
+                if self.fits(schema, item, at.depth).is_some() {
                     count += 1;
-                    spoken.items.insert(index);
+                    evaluated.insert(index.to_string());
                 }
             }
-            let limit = |name: &str| fields.get(name).and_then(Value::as_u64);
+            let limit = |name: &str| keywords.get(name).and_then(Value::as_u64);
             let least = limit("minContains").unwrap_or(1);
             if count < least {
-                self.tell(place, &format!("must have at least {least} of a certain form"));
+                self.tell(at, &format!("must have at least {least} of a certain form"));
             }
             if let Some(most) = limit("maxContains").filter(|most| count > *most) {
-                self.tell(place, &format!("must have at most {most} of a certain form"));
+                self.tell(at, &format!("must have at most {most} of a certain form"));
             }
         }
+        evaluated
     }
 
     /// Returns whether two items are equal. Comparing all pairs costs steps; a long list is compared by the
     /// written form of its items.
-    fn has_twins(&mut self, items: &[Value]) -> bool {
+    fn has_duplicates(&mut self, items: &[Value]) -> bool {
         if items.len() <= 256 {
             self.steps += items.len() * items.len() / 2;
-            let mut rest = items;
-            while let [first, others @ ..] = rest {
-                if others.iter().any(|other| is_same(first, other)) {
-                    return true;
-                }
-                rest = others;
-            }
-            return false;
+            let is_repeated =
+                |(index, item)| items[..index].iter().any(|other| is_same(item, other));
+            return items.iter().enumerate().any(is_repeated);
         }
         let mut seen: Vec<String> = items.iter().map(Value::to_string).collect();
         seen.sort_unstable();
@@ -221,49 +218,58 @@ impl<'s> SchemaCheck<'s> {
 
     fn object(
         &mut self,
-        fields: &'s Map<String, Value>,
+        keywords: Keywords<'s>,
         object: &Map<String, Value>,
-        place: &str,
-        depth: usize,
-        spoken: &mut Spoken,
-    ) {
-        let size = object.len() as u64;
-        self.size(fields, size, ("minProperties", "maxProperties"), "field", place);
-        self.required(fields.get("required"), object, "", place);
-        let properties = fields.get("properties").and_then(Value::as_object);
-        let by_pattern = fields.get("patternProperties").and_then(Value::as_object);
-        let names = fields.get("propertyNames");
+        at: Position<'_>,
+    ) -> EvaluatedParts {
+        let mut evaluated = EvaluatedParts::new();
+        self.count(keywords, object.len(), ("minProperties", "maxProperties"), "field", at);
+        self.required(keywords.get("required"), object, "", at);
+        let properties = keywords.get("properties").and_then(Value::as_object);
+        let by_pattern = keywords.get("patternProperties").and_then(Value::as_object);
+        let names = keywords.get("propertyNames");
         for (name, value) in object {
-            let place = format!("{place}/{name}");
             if let Some(schema) = names
-                && self.fits(schema, &Value::String(name.clone()), depth).is_none()
+                && self.fits(schema, &Value::String(name.clone()), at.depth).is_none()
             {
-                self.tell(&place, "has a name that it must not have");
+                self.tell_part(name, at, "has a name that it must not have");
             }
             let mut is_known = false;
             if let Some(schema) = properties.and_then(|properties| properties.get(name)) {
-                self.visit(schema, value, &place, depth + 1);
+                self.visit_part(schema, value, name, at);
                 is_known = true;
             }
             for (pattern, schema) in by_pattern.into_iter().flatten() {
                 if self.matches(pattern, name) {
-                    self.visit(schema, value, &place, depth + 1);
+                    self.visit_part(schema, value, name, at);
                     is_known = true;
                 }
             }
-            match fields.get("additionalProperties") {
-                Some(Value::Bool(false)) if !is_known => self.tell(&place, "is not known"),
+            match keywords.get("additionalProperties") {
+                Some(Value::Bool(false)) if !is_known => self.tell_part(name, at, "is not known"),
                 Some(schema) if !is_known => {
-                    self.visit(schema, value, &place, depth + 1);
+                    self.visit_part(schema, value, name, at);
                     is_known = true;
                 }
                 _ => {}
             }
             if is_known {
-                spoken.fields.insert(name.clone());
+                evaluated.insert(name.clone());
             }
         }
-        self.dependent(fields, object, place, depth, spoken);
+        for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
+            let lists = keywords.get(keyword).and_then(Value::as_object).into_iter().flatten();
+            for (name, required) in lists.filter(|(name, _)| object.contains_key(*name)) {
+                if required.is_array() {
+                    let reason = format!(" because it has `{name}`");
+                    self.required(Some(required), object, &reason, at);
+                } else {
+                    let whole = Value::Object(object.clone());
+                    evaluated.extend(self.visit(required, &whole, at.deeper()));
+                }
+            }
+        }
+        evaluated
     }
 
     fn required(
@@ -271,121 +277,84 @@ impl<'s> SchemaCheck<'s> {
         names: Option<&Value>,
         object: &Map<String, Value>,
         reason: &str,
-        place: &str,
+        at: Position<'_>,
     ) {
-        for name in names.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
-        {
-            if !object.contains_key(name) {
-                self.tell(place, &format!("must have `{name}`{reason}"));
-            }
-        }
-    }
-
-    /// Checks the fields that another field requires.
-    fn dependent(
-        &mut self,
-        fields: &'s Map<String, Value>,
-        object: &Map<String, Value>,
-        place: &str,
-        depth: usize,
-        spoken: &mut Spoken,
-    ) {
-        for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
-            let wishes = fields.get(keyword).and_then(Value::as_object).into_iter().flatten();
-            for (name, wish) in wishes.filter(|(name, _)| object.contains_key(*name)) {
-                if wish.is_array() {
-                    self.required(Some(wish), object, &format!(" because it has `{name}`"), place);
-                } else {
-                    let whole = Value::Object(object.clone());
-                    spoken.add(self.visit(wish, &whole, place, depth + 1));
-                }
-            }
+        let names = names.and_then(Value::as_array).into_iter().flatten();
+        for name in names.filter_map(Value::as_str).filter(|name| !object.contains_key(*name)) {
+            self.tell(at, &format!("must have `{name}`{reason}"));
         }
     }
 
     fn combined(
         &mut self,
-        fields: &'s Map<String, Value>,
+        keywords: Keywords<'s>,
         value: &Value,
-        place: &str,
-        depth: usize,
-        spoken: &mut Spoken,
-    ) {
-        let list = |name: &str| fields.get(name).and_then(Value::as_array).into_iter().flatten();
-        for schema in list("allOf") {
-            spoken.add(self.visit(schema, value, place, depth + 1));
+        at: Position<'_>,
+    ) -> EvaluatedParts {
+        let mut evaluated = EvaluatedParts::new();
+        let list = |name: &str| keywords.get(name).and_then(Value::as_array);
+        for schema in list("allOf").into_iter().flatten() {
+            evaluated.extend(self.visit(schema, value, at.deeper()));
         }
-        if fields.contains_key("anyOf") {
-            let mut fits = false;
-            // All of them are tried, because each may evaluate other parts.
-            for found in list("anyOf") {
-                if let Some(found) = self.fits(found, value, depth) {
-                    spoken.add(found);
-                    fits = true;
-                }
-            }
-            if !fits {
-                self.tell(place, "fits none of the forms that it may have");
-            }
-        }
-        if fields.contains_key("oneOf") {
+        for keyword in ["anyOf", "oneOf"] {
+            let Some(schemas) = list(keyword) else { continue };
             let mut count = 0;
-            for schema in list("oneOf") {
-                if let Some(found) = self.fits(schema, value, depth) {
-                    spoken.add(found);
+            // All of them are tried, because each may evaluate other parts.
+            for schema in schemas {
+                if let Some(found) = self.fits(schema, value, at.depth) {
+                    evaluated.extend(found);
                     count += 1;
                 }
             }
-            if count != 1 {
-                let count = if count == 0 { "none" } else { "more than one" };
-                self.tell(place, &format!("fits {count} of the forms that it may have"));
+            if count == 0 {
+                self.tell(at, "fits none of the forms that it may have");
+            } else if keyword == "oneOf" && count > 1 {
+                self.tell(at, "fits more than one of the forms that it may have");
             }
         }
-        if let Some(schema) = fields.get("not")
-            && self.fits(schema, value, depth).is_some()
+        if let Some(schema) = keywords.get("not")
+            && self.fits(schema, value, at.depth).is_some()
         {
-            self.tell(place, "has a form that it must not have");
+            self.tell(at, "has a form that it must not have");
         }
-        if let Some(condition) = fields.get("if") {
-            let held = self.fits(condition, value, depth);
-            let consequence = if held.is_some() { "then" } else { "else" };
-            spoken.add(held.unwrap_or_default());
-            if let Some(schema) = fields.get(consequence) {
-                spoken.add(self.visit(schema, value, place, depth + 1));
+        if let Some(condition) = keywords.get("if") {
+            let fitting = self.fits(condition, value, at.depth);
+            let consequence = if fitting.is_some() { "then" } else { "else" };
+            evaluated.extend(fitting.unwrap_or_default());
+            if let Some(schema) = keywords.get(consequence) {
+                evaluated.extend(self.visit(schema, value, at.deeper()));
             }
         }
+        evaluated
     }
 
     /// Checks the parts that no other keyword has evaluated.
-    fn unspoken(
+    fn unevaluated(
         &mut self,
-        fields: &'s Map<String, Value>,
+        keywords: Keywords<'s>,
         value: &Value,
-        place: &str,
-        depth: usize,
-        spoken: &mut Spoken,
+        at: Position<'_>,
+        evaluated: &mut EvaluatedParts,
     ) {
         match value {
             Value::Object(object) => {
-                let Some(schema) = fields.get("unevaluatedProperties") else { return };
+                let Some(schema) = keywords.get("unevaluatedProperties") else { return };
                 for (name, value) in object {
-                    if spoken.fields.contains(name) {
+                    if !evaluated.insert(name.clone()) {
                         continue;
                     }
-                    let place = format!("{place}/{name}");
                     if *schema == Value::Bool(false) {
-                        self.tell(&place, "is not known");
+                        self.tell_part(name, at, "is not known");
                     } else {
-                        self.visit(schema, value, &place, depth + 1);
+                        self.visit_part(schema, value, name, at);
                     }
-                    spoken.fields.insert(name.clone());
                 }
             }
             Value::Array(items) => {
-                let Some(schema) = fields.get("unevaluatedItems") else { return };
+                let Some(schema) = keywords.get("unevaluatedItems") else { return };
                 for (index, item) in items.iter().enumerate() {
-                    if spoken.items.insert(index) {
-                        self.visit(schema, item, &format!("{place}/{index}"), depth + 1);
+                    if evaluated.insert(index.to_string()) {
+                        self.visit_part(schema, item, &index.to_string(), at);
                     }
                 }
             }
@@ -394,23 +363,28 @@ impl<'s> SchemaCheck<'s> {
     }
 
     /// Tries a schema without reporting mismatches. Its steps count.
-    fn fits(&mut self, schema: &'s Value, value: &Value, depth: usize) -> Option<Spoken> {
+    fn fits(&mut self, schema: &'s Value, value: &Value, depth: usize) -> Option<EvaluatedParts> {
         let mut check =
             SchemaCheck { schema: self.schema, problems: Vec::new(), steps: self.steps };
-        let spoken = check.visit(schema, value, "", depth + 1);
+        let evaluated = check.visit(schema, value, Position { pointer: "", depth: depth + 1 });
         self.steps = check.steps;
-        check.problems.is_empty().then_some(spoken)
+        check.problems.is_empty().then_some(evaluated)
     }
 
     fn matches(&self, pattern: &str, text: &str) -> bool {
         self.schema.patterns.get(pattern).is_none_or(|pattern| pattern.matches(text))
     }
 
-    fn tell(&mut self, place: &str, problem: &str) {
+    fn tell(&mut self, at: Position<'_>, problem: &str) {
         if self.problems.len() < MOST_PROBLEMS {
-            let place = if place.is_empty() { "/" } else { place };
-            self.problems.push(format!("`{place}` {problem}"));
+            let pointer = if at.pointer.is_empty() { "/" } else { at.pointer };
+            self.problems.push(format!("`{pointer}` {problem}"));
         }
+    }
+
+    fn tell_part(&mut self, name: &str, at: Position<'_>, problem: &str) {
+        let pointer = format!("{}/{name}", at.pointer);
+        self.tell(Position { pointer: &pointer, ..at }, problem);
     }
 }
 

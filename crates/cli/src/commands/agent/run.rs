@@ -89,7 +89,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &RunArgs) -> Result {
         }
         None => None,
     };
-    let clock = SystemClock::new(system);
+    let clock = SystemClock(system);
     let interruption = system.interruption().map_err(CommandError::from)?;
     let means = Connections { transport: Arc::new(http), endpoint, clock: &clock, interruption };
     let settings = ConversationSettings { model, limits: ConversationLimits::default() };

@@ -7,15 +7,16 @@ use brief_agent::conversation::Ready;
 use brief_syntax::system::Interruption;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsResult, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
+    Implementation, ListPromptsResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
+    ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, model::JsonObject};
 use serde_json::Value as Json;
 use tokio::sync::oneshot;
 
+use super::super::{about_to_end, call_result, invalid};
 use super::prompts::Prompts;
 
 /// A call in the queue.
@@ -117,25 +118,17 @@ impl ServerHandler for Handler {
         let name = request.name.into_owned();
         let arguments = Json::Object(request.arguments.unwrap_or_default()).to_string();
         let (answer, answered) = oneshot::channel();
-        let over = || ErrorData::internal_error("the server is about to end", None);
         let stopping = Stopping(Interruption::default());
         let stop = stopping.0.or(&self.left);
         let job = Job { name: name.clone(), arguments, answer, stop };
-        self.jobs.send(job).map_err(|_| over())?;
+        self.jobs.send(job).map_err(|_| about_to_end())?;
         let result = tokio::select! {
-            result = answered => result.map_err(|_| over())?,
+            result = answered => result.map_err(|_| about_to_end())?,
             // The job sees the cancellation, and the tool is ended.
-            () = context.ct.cancelled() => return Err(over()),
+            () = context.ct.cancelled() => return Err(about_to_end()),
         };
-        let result = match result {
-            Some(Ok(text)) => CallToolResult::success(vec![ContentBlock::text(text)]),
-            Some(Err(text)) => CallToolResult::error(vec![ContentBlock::text(text)]),
-            None => {
-                let message = format!("there is no tool `{name}`");
-                return Err(ErrorData::invalid_params(message, None));
-            }
-        };
-        Ok(result.into())
+        let result = result.ok_or_else(|| invalid(format!("there is no tool `{name}`")))?;
+        Ok(call_result(result).into())
     }
 
     async fn list_prompts(
@@ -152,8 +145,6 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let prompt = self.prompts.get(&request.name, &arguments);
-        let prompt = prompt.map_err(|message| ErrorData::invalid_params(message, None))?;
-        Ok(prompt.into())
+        Ok(self.prompts.get(&request.name, &arguments).map_err(invalid)?.into())
     }
 }

@@ -6,8 +6,10 @@
 use std::collections::BTreeSet;
 
 use brief_dialects::agents::Command;
-use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
+use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument};
 use serde_json::Value as Json;
+
+use super::super::prompt_result;
 
 /// The limit for the arguments of a prompt. A price in a text may look like a high position.
 const ARGUMENTS: usize = 64;
@@ -46,9 +48,7 @@ impl Prompts {
         let named = self.list.iter().find(|named| named.command.name.to_lowercase() == lower);
         let named = named.ok_or_else(|| format!("there is no command `{name}`"))?;
         let text = named.text(given)?;
-        let result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
-        let description = named.command.description.as_str();
-        Ok(if description.is_empty() { result } else { result.with_description(description) })
+        Ok(prompt_result(text, named.description()))
     }
 }
 
@@ -67,18 +67,21 @@ impl NamedCommand {
         NamedCommand { command: command.clone(), names, positions, takes_all }
     }
 
+    fn description(&self) -> Option<String> {
+        Some(self.command.description.clone()).filter(|text| !text.is_empty())
+    }
+
     fn to_prompt(&self) -> Prompt {
-        let mut arguments: Vec<PromptArgument> = Vec::new();
-        for (index, name) in self.names.iter().enumerate() {
-            let is_needed = self.positions.contains(&(index + 1));
-            arguments.push(PromptArgument::new(name).with_required(is_needed));
-        }
+        let needed = |index: usize| self.positions.contains(&(index + 1));
+        let named = self.names.iter().enumerate();
+        let mut arguments: Vec<PromptArgument> = named
+            .map(|(index, name)| PromptArgument::new(name).with_required(needed(index)))
+            .collect();
         if self.takes_all {
             arguments.push(PromptArgument::new(ALL).with_required(false));
         }
-        let description = Some(self.command.description.clone()).filter(|text| !text.is_empty());
         let arguments = Some(arguments).filter(|list| !list.is_empty());
-        Prompt::new(&self.command.name, description, arguments)
+        Prompt::new(&self.command.name, self.description(), arguments)
     }
 
     /// Inserts the arguments at their positions. Unknown names are ignored, as extra arguments of a command

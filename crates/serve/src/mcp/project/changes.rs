@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::ResourceUpdatedNotificationParam;
-use rmcp::service::{Peer, RoleServer, SubscriptionContext};
+use rmcp::service::{Peer, RoleServer, ServiceError, SubscriptionContext, SubscriptionSendError};
 use tokio::sync::watch;
 
 use super::super::gateway::{Gateway, GatewayLists};
@@ -100,23 +100,22 @@ pub(super) async fn tell_peer(
             let subscribed = subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
             changes.updated(subscribed.iter())
         };
-        let mut told = Ok(());
-        if changes.tools {
-            told = peer.notify_tool_list_changed().await;
-        }
-        if told.is_ok() && changes.prompts {
-            told = peer.notify_prompt_list_changed().await;
-        }
-        if told.is_ok() && changes.resources {
-            told = peer.notify_resource_list_changed().await;
-        }
-        for uri in uris {
-            if told.is_ok() {
-                told =
-                    peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
+        let telling = async {
+            if changes.tools {
+                peer.notify_tool_list_changed().await?;
             }
-        }
-        if told.is_err() {
+            if changes.prompts {
+                peer.notify_prompt_list_changed().await?;
+            }
+            if changes.resources {
+                peer.notify_resource_list_changed().await?;
+            }
+            for uri in uris {
+                peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await?;
+            }
+            Ok::<(), ServiceError>(())
+        };
+        if telling.await.is_err() {
             return;
         }
     }
@@ -131,22 +130,22 @@ pub(super) async fn tell_listener(context: SubscriptionContext, mut news: ListNe
             () = context.cancelled() => return,
         };
         let Some(changes) = changes else { return };
-        let mut told = Ok(());
-        if changes.tools && wants.tools_list_changed == Some(true) {
-            told = sink.notify_tool_list_changed().await;
-        }
-        if told.is_ok() && changes.prompts && wants.prompts_list_changed == Some(true) {
-            told = sink.notify_prompt_list_changed().await;
-        }
-        if told.is_ok() && changes.resources && wants.resources_list_changed == Some(true) {
-            told = sink.notify_resource_list_changed().await;
-        }
-        for uri in changes.updated(wants.resource_subscriptions.iter().flatten()) {
-            if told.is_ok() {
-                told = sink.notify_resource_updated(uri).await;
+        let telling = async {
+            if changes.tools && wants.tools_list_changed == Some(true) {
+                sink.notify_tool_list_changed().await?;
             }
-        }
-        if told.is_err() {
+            if changes.prompts && wants.prompts_list_changed == Some(true) {
+                sink.notify_prompt_list_changed().await?;
+            }
+            if changes.resources && wants.resources_list_changed == Some(true) {
+                sink.notify_resource_list_changed().await?;
+            }
+            for uri in changes.updated(wants.resource_subscriptions.iter().flatten()) {
+                sink.notify_resource_updated(uri).await?;
+            }
+            Ok::<(), SubscriptionSendError>(())
+        };
+        if telling.await.is_err() {
             return;
         }
     }

@@ -9,24 +9,25 @@ use brief_syntax::system::Remembered;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
-    CustomResult, DiscoverResult, ExtensionCapabilities, GetPromptRequestParams, GetPromptResponse,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
+    DiscoverResult, ExtensionCapabilities, GetPromptRequestParams, GetPromptResponse,
     GetPromptResult, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
-    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptMessage,
+    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ResourceContents, Role, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    ResourceContents, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+    Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Value as Json, json};
 use tokio::task::AbortHandle;
 
 use super::super::gateway::GatewayLists;
+use super::super::{about_to_end, call_result, invalid, prompt_result};
 use super::SharedProject;
 use super::answers::ToolAnswer;
 use super::changes::{ListNews, MOST_SUBSCRIPTIONS, Subscriptions, tell_listener, tell_peer};
 use super::offers::{Offers, RESOURCE_BYTES};
-use super::skills::{OfferedSkill, directory, mime_type};
+use super::skills::{directory, mime_type};
 use super::tools::ProjectTool;
 
 /// The time that a client waits for the instructions of a large project; without them it can ask all the same.
@@ -50,10 +51,6 @@ impl Drop for ProjectHandler {
     }
 }
 
-fn ending() -> ErrorData {
-    ErrorData::internal_error("the server is about to end", None)
-}
-
 impl ProjectHandler {
     pub(super) fn new(shared: Arc<SharedProject>) -> ProjectHandler {
         let (subscriptions, telling) = (Subscriptions::default(), Mutex::default());
@@ -64,7 +61,7 @@ impl ProjectHandler {
     async fn offers(&self) -> Result<Arc<Offers>, ErrorData> {
         let mut offers = self.shared.offers.subscribe();
         let made = offers.wait_for(Option::is_some).await;
-        made.ok().and_then(|made| made.clone()).ok_or_else(ending)
+        made.ok().and_then(|made| made.clone()).ok_or_else(about_to_end)
     }
 
     /// Returns the tools and prompts of the servers behind this one.
@@ -87,12 +84,11 @@ impl ProjectHandler {
 /// Returns the result of a call that another server has answered. One that the SDK does not know is passed on
 /// as text.
 fn passed_call(result: Result<Json, String>) -> CallToolResult {
-    let result = match result {
-        Ok(result) => result,
-        Err(message) => return CallToolResult::error(vec![ContentBlock::text(message)]),
-    };
-    serde_json::from_value(result.clone())
-        .unwrap_or_else(|_| CallToolResult::success(vec![ContentBlock::text(result.to_string())]))
+    match result {
+        Ok(result) => serde_json::from_value(result.clone())
+            .unwrap_or_else(|_| call_result(Ok(result.to_string()))),
+        Err(message) => call_result(Err(message)),
+    }
 }
 
 /// Adds the fields that the newest revision requires of a result that the SDK does not know.
@@ -193,22 +189,18 @@ impl ServerHandler for ProjectHandler {
             );
         }
         let Some(tool) = ProjectTool::from_name(&request.name) else {
-            let message = format!("there is no tool `{}`", request.name);
-            return Err(ErrorData::invalid_params(message, None));
+            return Err(invalid(format!("there is no tool `{}`", request.name)));
         };
         let offers = if tool == ProjectTool::Search { Some(self.offers().await?) } else { None };
         let arguments = request.arguments.unwrap_or_default();
         let answer =
             self.work(move |shared| shared.answer(tool, arguments, offers.as_deref())).await?;
-        let result = match answer {
-            Ok(answer) => {
-                let ToolAnswer { text, json } = Arc::unwrap_or_clone(answer);
-                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-                result.structured_content = Some(json);
-                result
-            }
-            Err(message) => CallToolResult::error(vec![ContentBlock::text(message)]),
+        let (outcome, json) = match answer.map(Arc::unwrap_or_clone) {
+            Ok(ToolAnswer { text, json }) => (Ok(text), Some(json)),
+            Err(message) => (Err(message), None),
         };
+        let mut result = call_result(outcome);
+        result.structured_content = json;
         Ok(result.into())
     }
 
@@ -230,12 +222,11 @@ impl ServerHandler for ProjectHandler {
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let (name, arguments) = (request.name, request.arguments.unwrap_or_default());
-        let refused = |message: String| ErrorData::invalid_params(message, None);
         if let Some(gateway) = self.shared.gateway.as_ref().filter(|found| found.knows(&name)) {
             let result = gateway.pass("prompts/get", &name, Json::Object(arguments)).await;
-            let result: GetPromptResult = serde_json::from_value(result.map_err(refused)?)
+            let result: GetPromptResult = serde_json::from_value(result.map_err(invalid)?)
                 .map_err(|error| {
-                    refused(format!("the server\'s answer is not understood: {error}"))
+                    invalid(format!("the server\'s answer is not understood: {error}"))
                 })?;
             return Ok(result.into());
         }
@@ -247,10 +238,8 @@ impl ServerHandler for ProjectHandler {
             let text = prompt.text(&system, &shared.options.directory, &arguments)?;
             Ok((text, prompt.listed.description.clone()))
         });
-        let (text, description) = assembled.await?.map_err(refused)?;
-        let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
-        result.description = description;
-        Ok(result.into())
+        let (text, description) = assembled.await?.map_err(invalid)?;
+        Ok(prompt_result(text, description).into())
     }
 
     async fn list_resources(
@@ -295,20 +284,16 @@ impl ServerHandler for ProjectHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let uri = request.params.as_ref().and_then(|params| params["uri"].as_str());
-        let needed = || ErrorData::invalid_params("`uri` is needed", None);
-        let unknown = |uri: &str, what: &str| {
-            ErrorData::invalid_params(format!("there is no {what} `{uri}`"), None)
-        };
+        let needed = || invalid("`uri` is needed".to_owned());
+        let unknown = |uri: &str, what: &str| invalid(format!("there is no {what} `{uri}`"));
         let result = match request.method.as_str() {
             "skills/list" => {
-                let offers = self.offers().await?;
-                let skills: Vec<Json> = offers.skills.iter().map(OfferedSkill::listed).collect();
-                json!({"skills": skills})
+                json!({"skills": self.offers().await?.skills})
             }
             "skills/get" => {
                 let (uri, offers) = (uri.ok_or_else(needed)?, self.offers().await?);
                 let skill = offers.skills.iter().find(|skill| skill.uri == uri);
-                json!({"skill": skill.ok_or_else(|| unknown(uri, "skill"))?.listed()})
+                json!({"skill": skill.ok_or_else(|| unknown(uri, "skill"))?})
             }
             "resources/directory/read" => {
                 let (uri, offers) = (uri.ok_or_else(needed)?, self.offers().await?);
@@ -346,8 +331,9 @@ impl ServerHandler for ProjectHandler {
     ) -> Result<(), ErrorData> {
         let mut subscribed = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
         if subscribed.len() == MOST_SUBSCRIPTIONS {
-            let message = format!("a client has at most {MOST_SUBSCRIPTIONS} subscriptions");
-            return Err(ErrorData::invalid_params(message, None));
+            return Err(invalid(format!(
+                "a client has at most {MOST_SUBSCRIPTIONS} subscriptions"
+            )));
         }
         subscribed.insert(request.uri);
         Ok(())

@@ -25,9 +25,9 @@ know where guidance stands.\n";
 /// Writes the instructions; `news` are the items on offer that the client does not load by itself.
 pub(super) fn instructions(offers: &Offers, news: &[BriefedItem]) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for (kind, heading) in [("skill", "Skills"), ("", "Files")] {
-        let is_of_kind = |item: &&BriefedItem| (item.kind == "skill") == (kind == "skill");
-        let items: Vec<&BriefedItem> = news.iter().filter(is_of_kind).collect();
+    let (skills, files): (Vec<&BriefedItem>, Vec<&BriefedItem>) =
+        news.iter().partition(|item| item.kind == "skill");
+    for (heading, items) in [("Skills", skills), ("Files", files)] {
         if !items.is_empty() {
             lines.push(format!("\n{heading}; read one when its description fits:"));
         }

@@ -129,7 +129,7 @@ fn run(
     };
     let offers = watch::Sender::new(None);
     let clock = Arc::clone(&system);
-    let tools = ProjectTool::ALL.into_iter().map(ProjectTool::listed).collect();
+    let tools = ProjectTool::list();
     let kept = KeptAnswers::default();
     let shared = Arc::new(SharedProject { system, options, tools, offers, gateway, kept });
     let ended = Interruption::default();

@@ -181,26 +181,21 @@ impl Offers {
 
     /// Returns whether a client sees another list of prompts.
     pub(super) fn has_other_prompts(&self, other: &Offers) -> bool {
-        let list = |offers: &Offers| -> Vec<_> {
-            offers.prompts.iter().map(|prompt| prompt.listed.clone()).collect()
-        };
-        list(self) != list(other)
+        let others = other.prompts.iter().map(|prompt| &prompt.listed);
+        !self.prompts.iter().map(|prompt| &prompt.listed).eq(others)
     }
 
     /// Returns whether a client sees another list of resources. A changed file of a skill is such a change:
     /// the extension has no notification of its own.
     pub(super) fn has_other_resources(&self, other: &Offers) -> bool {
-        let list = |offers: &Offers| -> Vec<_> {
-            offers.listed.iter().map(|file| file.resource.clone()).collect()
-        };
-        list(self) != list(other) || self.skills != other.skills
+        let others = other.listed.iter().map(|file| &file.resource);
+        !self.listed.iter().map(|file| &file.resource).eq(others) || self.skills != other.skills
     }
 
     /// Returns whether a resource has another content.
     pub(super) fn has_other_content(&self, other: &Offers, uri: &str) -> bool {
-        let fingerprint =
-            |offers: &Offers| offers.readable.get(uri).map(|file| file.fingerprint.clone());
-        fingerprint(self) != fingerprint(other)
+        let [mine, others] = [self, other].map(|offers| offers.readable.get(uri));
+        mine.map(|file| &file.fingerprint) != others.map(|file| &file.fingerprint)
     }
 }
 

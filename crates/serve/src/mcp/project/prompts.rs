@@ -7,14 +7,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use brief_engine::tasks::{
-    Amount, Library, Parameters, PromptLayout, RenderedPart, TaskDocument, TaskFileKind,
+    Amount, Parameters, PromptLayout, RenderedPart, TaskDocument, TaskFileKind,
 };
-use brief_runtime::assembly::SearchDirectories;
 use brief_runtime::{OffReason, PromptAssembly, PromptOptions, Wish};
 use brief_syntax::System;
 use rmcp::model::{JsonObject, Prompt, PromptArgument};
 
 use super::super::agent::value;
+use super::super::{offline, offline_library};
 
 /// The argument for an additional text of a task.
 const MORE: &str = "prompt";
@@ -38,10 +38,7 @@ pub(super) struct OfferedPrompt {
 impl OfferedPrompt {
     /// Returns the tasks and commands of the project and of the user, tasks first.
     pub(super) fn all(system: &dyn System, directory: &Path) -> Vec<OfferedPrompt> {
-        let Ok(assembly) = PromptAssembly::open(system, directory) else { return Vec::new() };
-        let directories = SearchDirectories { offline: true, ..SearchDirectories::default() };
-        let Ok(roots) = assembly.search_roots(&directories, &mut |_| {}) else { return Vec::new() };
-        let library = Library::open(system, &roots);
+        let Some(library) = offline_library(system, directory) else { return Vec::new() };
         let mut tasks = library.all_tasks();
         tasks.sort_by_key(TaskDocument::name);
         tasks.dedup_by_key(|task| task.name());
@@ -126,7 +123,7 @@ impl OfferedPrompt {
             prompt: more.filter(|_| is_task).map(Into::into),
             parameters,
             amount: if is_task { Amount::Everything } else { Amount::TaskAlone },
-            directories: SearchDirectories { offline: true, ..SearchDirectories::default() },
+            directories: offline(),
             wish: Some(Wish::Off(OffReason::DryRun)),
             ..PromptOptions::default()
         };

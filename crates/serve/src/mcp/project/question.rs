@@ -6,8 +6,8 @@ use brief_dialects::DIALECTS;
 use brief_engine::tasks::Selectors;
 use brief_engine::{Action, BriefingRequest, Dialects, Moment, Project, Root, Timing};
 use brief_profiles::UnknownClient;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json};
 
 use super::ServerOptions;
@@ -22,10 +22,10 @@ pub(super) fn dialect_names() -> Vec<&'static str> {
 #[serde(deny_unknown_fields)]
 pub(super) struct MomentArguments {
     path: PathBuf,
-    #[serde(default)]
-    action: ActionWord,
-    #[serde(default)]
-    timing: TimingWord,
+    #[serde(default, deserialize_with = "action")]
+    action: Option<Action>,
+    #[serde(default, deserialize_with = "timing")]
+    timing: Option<Timing>,
     client: Option<String>,
     task: Option<String>,
     #[serde(default)]
@@ -53,10 +53,10 @@ pub(super) struct SeesArguments {
     path: PathBuf,
     #[serde(default)]
     pub(super) clients: Vec<String>,
-    #[serde(default)]
-    action: ActionWord,
-    #[serde(default)]
-    timing: TimingWord,
+    #[serde(default, deserialize_with = "action")]
+    action: Option<Action>,
+    #[serde(default, deserialize_with = "timing")]
+    timing: Option<Timing>,
     started: Option<PathBuf>,
 }
 
@@ -91,43 +91,22 @@ fn here() -> PathBuf {
     PathBuf::from(".")
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ActionWord {
-    Read,
-    Edit,
-    Create,
-    #[default]
-    All,
+fn action<'d, D: Deserializer<'d>>(word: D) -> Result<Option<Action>, D::Error> {
+    word_or_all(word, Action::from_name, &["read", "edit", "create", "all"])
 }
 
-impl ActionWord {
-    fn action(self) -> Option<Action> {
-        match self {
-            ActionWord::Read => Some(Action::Read),
-            ActionWord::Edit => Some(Action::Edit),
-            ActionWord::Create => Some(Action::Create),
-            ActionWord::All => None,
-        }
-    }
+fn timing<'d, D: Deserializer<'d>>(word: D) -> Result<Option<Timing>, D::Error> {
+    word_or_all(word, Timing::from_name, &["before", "after", "all"])
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum TimingWord {
-    Before,
-    After,
-    #[default]
-    All,
-}
-
-impl TimingWord {
-    fn timing(self) -> Option<Timing> {
-        match self {
-            TimingWord::Before => Some(Timing::Before),
-            TimingWord::After => Some(Timing::After),
-            TimingWord::All => None,
-        }
+fn word_or_all<'d, D: Deserializer<'d>, T>(
+    word: D,
+    from_name: fn(&str) -> Option<T>,
+    known: &'static [&'static str],
+) -> Result<Option<T>, D::Error> {
+    match String::deserialize(word)?.as_str() {
+        "all" => Ok(None),
+        name => from_name(name).map(Some).ok_or_else(|| D::Error::unknown_variant(name, known)),
     }
 }
 
@@ -148,7 +127,7 @@ impl MomentArguments {
         let client = self.client.as_ref().or(options.client.as_ref());
         client.map_or(Ok(()), |client| known_client(project, client))?;
         moment.client = client.cloned();
-        (moment.action, moment.timing) = (self.action.action(), self.timing.timing());
+        (moment.action, moment.timing) = (self.action, self.timing);
         start(project, self.started.as_ref(), moment)?;
         moment.task.clone_from(&self.task);
         moment.mentions.clone_from(&self.mentions);
@@ -170,7 +149,7 @@ impl SeesArguments {
     pub(super) fn request<'s>(&self, project: &Project<'s>) -> Result<BriefingRequest<'s>, String> {
         let mut request = project.briefing(&self.path);
         let moment = &mut request.moment;
-        (moment.action, moment.timing) = (self.action.action(), self.timing.timing());
+        (moment.action, moment.timing) = (self.action, self.timing);
         start(project, self.started.as_ref(), moment)?;
         Ok(request)
     }
@@ -206,11 +185,12 @@ fn dialects(names: &[String]) -> Result<Dialects, String> {
     if names.is_empty() {
         return Ok(Dialects::All);
     }
-    let dialect = |name: &String| {
-        let known = dialect_names();
-        let found = known.iter().copied().find(|known| known == name);
-        found
-            .ok_or_else(|| format!("there is no dialect `{name}`; known are: {}", known.join(", ")))
-    };
+    let known = dialect_names();
+    let dialect =
+        |name: &String| {
+            known.iter().copied().find(|known| known == name).ok_or_else(|| {
+                format!("there is no dialect `{name}`; known are: {}", known.join(", "))
+            })
+        };
     Ok(Dialects::Only(names.iter().map(dialect).collect::<Result<_, _>>()?))
 }

@@ -16,46 +16,38 @@ use brief_syntax::hash::sha256;
 use brief_syntax::system::{Dir, FileKind};
 use brief_syntax::text::percent_encoded;
 use brief_syntax::{Source, System, limits};
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 /// The name of a skill's main file.
 const MAIN: &str = "SKILL.md";
 
-/// A skill with its files.
-#[derive(Debug, Clone, PartialEq)]
+/// A skill with its files, as a client lists it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct OfferedSkill {
     /// The URI of the main file.
     pub(super) uri: String,
-    /// The fields of the front matter.
+    #[serde(rename = "frontmatter")]
     front_matter: Json,
     /// The files; the main file is the first.
+    #[serde(rename = "resources")]
     pub(super) files: Vec<SkillFile>,
 }
 
 /// A file of a skill.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct SkillFile {
     pub(super) uri: String,
     /// The path below the skill's directory.
+    #[serde(skip)]
     pub(super) below: PathBuf,
     pub(super) digest: String,
     pub(super) size: u64,
+    #[serde(skip)]
     is_text: bool,
 }
 
 impl OfferedSkill {
-    /// Returns the skill as a client lists it.
-    pub(super) fn listed(&self) -> Json {
-        let files = self.files.iter();
-        let files =
-            files.map(|file| json!({"uri": file.uri, "digest": file.digest, "size": file.size}));
-        json!({
-            "uri": self.uri,
-            "frontmatter": self.front_matter,
-            "resources": files.collect::<Vec<_>>(),
-        })
-    }
-
     /// Returns the URI of the skill's directory.
     pub(super) fn directory(&self) -> &str {
         self.uri.strip_suffix(MAIN).map_or(self.uri.as_str(), |uri| uri.trim_end_matches('/'))

@@ -22,8 +22,11 @@ fn place(root: &Path, path: &Path, line: usize) -> String {
     format!("{}:{line}", path.strip_prefix(root).unwrap_or(path).display())
 }
 
-/// Cuts a text at a line, and says so.
-fn bounded(mut text: String) -> String {
+/// Returns a text, or another one in place of an empty one, cut at a line if it is too long.
+fn finished(mut text: String, otherwise: impl FnOnce() -> String) -> String {
+    if text.is_empty() {
+        text = otherwise();
+    }
     let end = text.char_indices().nth(MOST_CHARACTERS).map(|(end, _)| end);
     if let Some(end) = end {
         let end = text[..end].rfind('\n').unwrap_or(end);
@@ -62,10 +65,7 @@ pub(super) fn context(briefing: &Briefing) -> String {
     if briefing.cuts() > 0 {
         let _ = writeln!(text, "{} more items did not fit into the budget.", briefing.cuts());
     }
-    if text.is_empty() {
-        text = format!("No guidance applies to `{}`.\n", briefing.moment.slashed());
-    }
-    bounded(text)
+    finished(text, || format!("No guidance applies to `{}`.\n", briefing.moment.slashed()))
 }
 
 fn offers(text: &mut String, root: &Path, heading: &str, items: &[BriefedItem]) {
@@ -94,20 +94,16 @@ pub(super) fn why(briefing: &Briefing) -> String {
             let _ = writeln!(text, "  > {}", one_line(line, LONGEST_DESCRIPTION));
         }
     }
-    if text.is_empty() {
-        text = format!("There is no guidance on the way to `{}`.\n", briefing.moment.slashed());
-    }
-    bounded(text)
+    finished(text, || {
+        format!("There is no guidance on the way to `{}`.\n", briefing.moment.slashed())
+    })
 }
 
 /// Writes the decisions that bind a path.
 pub(super) fn decisions(briefing: &Briefing) -> String {
     let mut text = String::new();
     decision_list(&mut text, briefing);
-    if text.is_empty() {
-        text = format!("No decision binds `{}`.\n", briefing.moment.slashed());
-    }
-    bounded(text)
+    finished(text, || format!("No decision binds `{}`.\n", briefing.moment.slashed()))
 }
 
 fn decision_list(text: &mut String, briefing: &Briefing) {
@@ -152,7 +148,7 @@ pub(super) fn sees(root: &Path, clients: &[String], sees: &Sees<'_>) -> String {
             total.loaded, total.delivered, total.offered
         );
     }
-    bounded(text)
+    finished(text, String::new)
 }
 
 /// Writes the results of a search, best first.
@@ -166,10 +162,7 @@ pub(super) fn search(query: &str, found: &[SearchHit<'_>]) -> String {
             }
         }
     }
-    if text.is_empty() {
-        text = format!("No guidance has a word of `{query}`.\n");
-    }
-    bounded(text)
+    finished(text, || format!("No guidance has a word of `{query}`.\n"))
 }
 
 /// Writes the problems of a check, one on a line.
@@ -178,10 +171,7 @@ pub(super) fn findings(found: &Findings, root: &Path) -> String {
     for diagnostic in &found.diagnostics {
         text.push_str(&problem(diagnostic, root));
     }
-    if text.is_empty() {
-        text = format!("No problems in {} files.\n", found.files);
-    }
-    bounded(text)
+    finished(text, || format!("No problems in {} files.\n", found.files))
 }
 
 fn problem(diagnostic: &Diagnostic, root: &Path) -> String {

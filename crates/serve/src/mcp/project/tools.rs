@@ -28,69 +28,79 @@ pub(super) enum ProjectTool {
     Lint,
 }
 
+/// The texts of a tool.
+struct ToolText {
+    tool: ProjectTool,
+    /// The name, which is that of the command with the same answer.
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    /// The schema of the answer.
+    schema: &'static str,
+}
+
+/// All tools, in the order of the list.
+const TOOLS: [ToolText; 6] = [
+    ToolText {
+        tool: ProjectTool::Context,
+        name: "context",
+        title: "Guidance for a file",
+        description: "Guidance of this project for one file or directory: rules, conventions and what may be asked for. \
+                      Call it before you read, edit or create a file. General guidance comes first, the most specific \
+                      last. The file need not exist yet.",
+        schema: schema_text!("context"),
+    },
+    ToolText {
+        tool: ProjectTool::Why,
+        name: "why",
+        title: "Reasons for guidance",
+        description: "Why guidance applies to a file or not: each candidate, in or out, with its place and the reason.",
+        schema: schema_text!("why"),
+    },
+    ToolText {
+        tool: ProjectTool::Sees,
+        name: "sees",
+        title: "Guidance by client",
+        description: "What each AI client sees for a file: loaded by itself, delivered by a hook, offered, or unseen.",
+        schema: schema_text!("sees"),
+    },
+    ToolText {
+        tool: ProjectTool::Decisions,
+        name: "decisions",
+        title: "Decisions for a file",
+        description: "Decisions of this project that bind a file: what was decided, why, what was rejected and when to \
+                      revisit it. Call it before you propose another design.",
+        schema: schema_text!("decisions"),
+    },
+    ToolText {
+        tool: ProjectTool::Search,
+        name: "search",
+        title: "Search guidance",
+        description: "Full-text search over all guidance of this project: rules, skills, agents, commands, tasks and \
+                      decisions, ranked. Use it when you do not know which file a question belongs to.",
+        schema: schema_text!("search"),
+    },
+    ToolText {
+        tool: ProjectTool::Lint,
+        name: "lint",
+        title: "Check guidance files",
+        description: "Problems in the guidance files of this project, with file, line and a way out. Nothing is changed.",
+        schema: schema_text!("lint"),
+    },
+];
+
 impl ProjectTool {
-    /// All tools, in the order of the list.
-    pub(super) const ALL: [ProjectTool; 6] = [
-        ProjectTool::Context,
-        ProjectTool::Why,
-        ProjectTool::Sees,
-        ProjectTool::Decisions,
-        ProjectTool::Search,
-        ProjectTool::Lint,
-    ];
+    /// Returns all tools as a client lists them.
+    pub(super) fn list() -> Arc<[Tool]> {
+        TOOLS.iter().map(ToolText::listed).collect()
+    }
 
     pub(super) fn from_name(name: &str) -> Option<ProjectTool> {
-        ProjectTool::ALL.into_iter().find(|tool| tool.name() == name)
+        TOOLS.iter().find(|text| text.name == name).map(|text| text.tool)
     }
 
-    /// Returns the name, which is that of the command with the same answer.
     pub(super) fn name(self) -> &'static str {
-        match self {
-            ProjectTool::Context => "context",
-            ProjectTool::Why => "why",
-            ProjectTool::Sees => "sees",
-            ProjectTool::Decisions => "decisions",
-            ProjectTool::Search => "search",
-            ProjectTool::Lint => "lint",
-        }
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            ProjectTool::Context => "Guidance for a file",
-            ProjectTool::Why => "Reasons for guidance",
-            ProjectTool::Sees => "Guidance by client",
-            ProjectTool::Decisions => "Decisions for a file",
-            ProjectTool::Search => "Search guidance",
-            ProjectTool::Lint => "Check guidance files",
-        }
-    }
-
-    fn description(self) -> &'static str {
-        match self {
-            ProjectTool::Context => {
-                "Guidance of this project for one file or directory: rules, conventions and what may be asked for. \
-                 Call it before you read, edit or create a file. General guidance comes first, the most specific \
-                 last. The file need not exist yet."
-            }
-            ProjectTool::Why => {
-                "Why guidance applies to a file or not: each candidate, in or out, with its place and the reason."
-            }
-            ProjectTool::Sees => {
-                "What each AI client sees for a file: loaded by itself, delivered by a hook, offered, or unseen."
-            }
-            ProjectTool::Decisions => {
-                "Decisions of this project that bind a file: what was decided, why, what was rejected and when to \
-                 revisit it. Call it before you propose another design."
-            }
-            ProjectTool::Search => {
-                "Full-text search over all guidance of this project: rules, skills, agents, commands, tasks and \
-                 decisions, ranked. Use it when you do not know which file a question belongs to."
-            }
-            ProjectTool::Lint => {
-                "Problems in the guidance files of this project, with file, line and a way out. Nothing is changed."
-            }
-        }
+        TOOLS.iter().find(|text| text.tool == self).map_or("", |text| text.name)
     }
 
     fn parameters(self) -> Json {
@@ -177,12 +187,13 @@ impl ProjectTool {
             "additionalProperties": false,
         })
     }
+}
 
-    /// Returns the tool as a client lists it.
-    pub(super) fn listed(self) -> Tool {
-        let mut tool =
-            Tool::new(self.name(), self.description(), Arc::new(object(self.parameters())));
-        tool.title = Some(self.title().to_owned());
+impl ToolText {
+    fn listed(&self) -> Tool {
+        let parameters = Arc::new(object(self.tool.parameters()));
+        let mut tool = Tool::new(self.name, self.description, parameters);
+        tool.title = Some(self.title.to_owned());
         tool.output_schema = Some(Arc::new(object(self.output())));
         tool.annotations = Some(
             ToolAnnotations::new()
@@ -195,8 +206,8 @@ impl ProjectTool {
     }
 
     /// Returns the schema of the structured answer, complete in itself: no client looks up another file.
-    fn output(self) -> Json {
-        let mut schema = parsed(self.schema());
+    fn output(&self) -> Json {
+        let mut schema = parsed(self.schema);
         let common = parsed(schema_text!("common"));
         let mut needed = Vec::new();
         localize(&mut schema, &mut needed);
@@ -215,17 +226,6 @@ impl ProjectTool {
             fields.insert("$defs".to_owned(), Json::Object(definitions));
         }
         schema
-    }
-
-    fn schema(self) -> &'static str {
-        match self {
-            ProjectTool::Context => schema_text!("context"),
-            ProjectTool::Why => schema_text!("why"),
-            ProjectTool::Sees => schema_text!("sees"),
-            ProjectTool::Decisions => schema_text!("decisions"),
-            ProjectTool::Search => schema_text!("search"),
-            ProjectTool::Lint => schema_text!("lint"),
-        }
     }
 }
 
@@ -269,9 +269,10 @@ mod tests {
     /// reference outside of the document.
     #[test]
     fn tools_are_valid() {
-        for tool in ProjectTool::ALL {
-            assert_eq!(ProjectTool::from_name(tool.name()), Some(tool));
-            let listed = serde_json::to_value(tool.listed()).unwrap();
+        for text in TOOLS {
+            let tool = ProjectTool::from_name(text.name).unwrap();
+            assert_eq!(tool.name(), text.name);
+            let listed = serde_json::to_value(text.listed()).unwrap();
             assert_eq!(listed["annotations"]["readOnlyHint"], true);
             assert_eq!(listed["inputSchema"]["type"], "object");
             assert_eq!(listed["outputSchema"]["type"], "object");
