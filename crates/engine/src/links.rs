@@ -136,7 +136,7 @@ impl<'c> LinkCheck<'c> {
             if reported.len() == REPORTED_PER_FILE {
                 break;
             }
-            let Some(wanted) = Wanted::of(&link.destination) else { continue };
+            let Some(wanted) = LinkedPath::of(&link.destination) else { continue };
             if !known.insert(wanted.path.clone()) {
                 continue;
             }
@@ -160,7 +160,7 @@ impl<'c> LinkCheck<'c> {
             Some((Span::new(start, start + named.len()), named.to_owned()))
         });
         let found = linked.chain(words).filter_map(|(span, named)| {
-            let wanted = Wanted::of(&named)?;
+            let wanted = LinkedPath::of(&named)?;
             let top = self.root.path();
             let bases = path.ancestors().skip(1).take_while(|base| base.starts_with(top));
             let mut paths = bases.filter_map(|base| inside(top, base, &wanted.path));
@@ -172,7 +172,7 @@ impl<'c> LinkCheck<'c> {
     }
 
     /// Returns whether a path leads to something, from the file or a directory above it, or is ignored.
-    fn is_there(&self, file: &Path, wanted: &Wanted) -> bool {
+    fn is_there(&self, file: &Path, wanted: &LinkedPath) -> bool {
         let top = self.root.path();
         let mut bases = file.ancestors().skip(1).take_while(|base| base.starts_with(top));
         bases.any(|base| {
@@ -186,7 +186,7 @@ impl<'c> LinkCheck<'c> {
         })
     }
 
-    fn exists(&self, path: &Path, wanted: &Wanted) -> bool {
+    fn exists(&self, path: &Path, wanted: &LinkedPath) -> bool {
         let is_there = |path: &Path| self.system.resolve(path).is_ok();
         is_there(path)
             || !wanted.has_extension
@@ -200,7 +200,7 @@ impl<'c> LinkCheck<'c> {
         text: &GuidanceText<'_>,
         span: Span,
         written: &str,
-        wanted: &Wanted,
+        wanted: &LinkedPath,
     ) -> Diagnostic {
         let file = text.source.path();
         let directory = file.parent().unwrap_or(file);
@@ -250,14 +250,14 @@ fn rule(dialect: &str) -> Rule {
 
 /// A path that a link names.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct LinkedPath {
     pub(crate) path: PathBuf,
     has_extension: bool,
 }
 
-impl Wanted {
+impl LinkedPath {
     /// Reads a destination; `None` for what is no path, or perhaps none.
-    pub(crate) fn of(destination: &str) -> Option<Wanted> {
+    pub(crate) fn of(destination: &str) -> Option<LinkedPath> {
         // Cursor's links to files of the workspace.
         let path = destination.strip_prefix("mdc:").unwrap_or(destination);
         let path = path.split(['#', '?']).next().unwrap_or_default();
@@ -306,7 +306,7 @@ impl Wanted {
             && [".com", ".org", ".io", ".dev", ".net", ".ai"]
                 .iter()
                 .any(|end| first.ends_with(end));
-        (!is_host).then(|| Wanted { path: PathBuf::from(path), has_extension })
+        (!is_host).then(|| LinkedPath { path: PathBuf::from(path), has_extension })
     }
 }
 
@@ -347,7 +347,7 @@ mod tests {
             "./src/lib",
             "src/lib/",
         ] {
-            assert!(Wanted::of(path).is_some(), "{path}");
+            assert!(LinkedPath::of(path).is_some(), "{path}");
         }
         for other in [
             "https://x.example/a.md",
@@ -369,7 +369,7 @@ mod tests {
             "../blob/main/README.md",
             "internal-wiki/pools",
         ] {
-            assert_eq!(Wanted::of(other), None, "{other}");
+            assert_eq!(LinkedPath::of(other), None, "{other}");
         }
     }
 }

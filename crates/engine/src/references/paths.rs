@@ -9,7 +9,7 @@ use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::walk::IgnoreFiles;
 use brief_syntax::{Root, System};
 
-use crate::links::Wanted;
+use crate::links::LinkedPath;
 
 /// Ends of names that files of projects have.
 const EXTENSIONS: [&str; 58] = [
@@ -181,7 +181,7 @@ pub(super) fn is_path(text: &str) -> bool {
             || stem.contains("YYYY")
             || stem.contains("XX")
     });
-    (is_file || is_directory) && !is_made && !is_stand_in && Wanted::of(text).is_some()
+    (is_file || is_directory) && !is_made && !is_stand_in && LinkedPath::of(text).is_some()
 }
 
 /// The paths of a project, by their last names.
@@ -216,7 +216,7 @@ impl<'c> PathIndex<'c> {
         place: &str,
         file: [&Path; 2],
     ) -> Option<MissingPath> {
-        let wanted = Wanted::of(place)?;
+        let wanted = LinkedPath::of(place)?;
         let root = self.root.path();
         let mut places = Vec::new();
         for from in file {

@@ -19,8 +19,8 @@ use brief_syntax::render::path_below;
 use brief_syntax::{Diagnostic, Root, Severity, Source, Span, System, rules};
 
 use self::grammar::{Demand, Topic, demands, of_command};
-use self::meetings::{Heaviest, Meeting, Meetings};
-use self::repeated::Print;
+use self::meetings::{HeaviestBriefing, Meeting, Meetings};
+use self::repeated::PassagePrint;
 use crate::catalog::{Catalog, ReadText};
 
 /// The number of instructions in one briefing from which on models leave some out.
@@ -34,18 +34,18 @@ const MOST_REPORTED: usize = 50;
 
 /// The words of one text that count here.
 #[derive(Debug)]
-pub(crate) struct SaidText {
+pub(crate) struct TextDemands {
     source: Arc<Source>,
     /// The file itself, whatever links lead to it.
     real: PathBuf,
     /// The first line of an entry; `None` for a file.
     line: Option<usize>,
-    demands: Vec<Said>,
+    demands: Vec<StatedDemand>,
     instructions: usize,
-    prints: Vec<Print>,
+    prints: Vec<PassagePrint>,
 }
 
-impl SaidText {
+impl TextDemands {
     fn path(&self) -> &Path {
         self.source.path()
     }
@@ -53,7 +53,7 @@ impl SaidText {
 
 /// A demand where it stands.
 #[derive(Debug)]
-struct Said {
+struct StatedDemand {
     demand: Demand,
     span: Span,
     words: String,
@@ -63,26 +63,26 @@ struct Said {
     section: Vec<String>,
 }
 
-impl Said {
-    fn is_comparable(&self, other: &Said) -> bool {
+impl StatedDemand {
+    fn is_comparable(&self, other: &StatedDemand) -> bool {
         self.qualifiers == other.qualifiers && self.section == other.section
     }
 }
 
 /// The texts of a project, as they are read.
 #[derive(Debug, Default)]
-pub(crate) struct SaidTexts {
-    texts: Vec<SaidText>,
+pub(crate) struct ProjectDemands {
+    texts: Vec<TextDemands>,
 }
 
-impl SaidTexts {
+impl ProjectDemands {
     /// Reads a text.
     pub(crate) fn take(&mut self, read: &ReadText<'_>) {
         let ReadText { text, real, prose } = read;
         if text.is_skill {
             return;
         }
-        let mut said = SaidText {
+        let mut said = TextDemands {
             source: Arc::clone(text.source),
             real: real.to_path_buf(),
             line: text.entry.map(|(_, line)| line),
@@ -142,8 +142,8 @@ impl SaidTexts {
     }
 
     /// Returns the pairs of demands that contradict each other.
-    fn contradictions(&self) -> Vec<(usize, usize, &Topic, &Said, &Said)> {
-        let mut by_topic: BTreeMap<&Topic, Vec<(usize, &Said)>> = BTreeMap::new();
+    fn contradictions(&self) -> Vec<(usize, usize, &Topic, &StatedDemand, &StatedDemand)> {
+        let mut by_topic: BTreeMap<&Topic, Vec<(usize, &StatedDemand)>> = BTreeMap::new();
         for (index, text) in self.texts.iter().enumerate() {
             for said in &text.demands {
                 by_topic.entry(&said.demand.topic).or_default().push((index, said));
@@ -165,7 +165,7 @@ impl SaidTexts {
 
     /// Reports a briefing with more instructions than models follow.
     fn too_many(&self, meetings: &Meetings<'_>) -> Option<Diagnostic> {
-        let Heaviest { file, client, counts } = meetings.heaviest(&self.texts)?;
+        let HeaviestBriefing { file, client, counts } = meetings.heaviest(&self.texts)?;
         let sum: usize = counts.iter().map(|(_, count)| count).sum();
         if sum <= MOST_INSTRUCTIONS {
             return None;
@@ -191,7 +191,7 @@ fn is_shell(info: &str) -> bool {
     ["sh", "bash", "shell", "zsh", "console"].contains(&language.as_str())
 }
 
-impl SaidText {
+impl TextDemands {
     fn passage(
         &mut self,
         text: &GuidanceText<'_>,
@@ -208,7 +208,7 @@ impl SaidText {
             let words = sentence.trim();
             let inner = passage.span(start + lead, start + lead + words.len());
             for demand in demands(passage, sentence) {
-                self.demands.push(Said {
+                self.demands.push(StatedDemand {
                     demand,
                     span: text.place(inner.start, inner.end),
                     words: words.trim_end_matches(['.', ';', ':', '!']).to_owned(),
@@ -239,7 +239,7 @@ impl SaidText {
                 continue;
             }
             let at = begin + line.find(words).unwrap_or(0);
-            self.demands.push(Said {
+            self.demands.push(StatedDemand {
                 demand,
                 span: text.place(at, at + words.len()),
                 words: words.to_owned(),
@@ -523,9 +523,9 @@ fn is_instruction(sentence: &str) -> bool {
 
 fn contradiction(
     root: &Root,
-    one: &SaidText,
-    other: &SaidText,
-    (first, second): (&Said, &Said),
+    one: &TextDemands,
+    other: &TextDemands,
+    (first, second): (&StatedDemand, &StatedDemand),
     meeting: &Meeting,
 ) -> Diagnostic {
     let line = one.source.line(first.span.start);
