@@ -16,22 +16,16 @@ use brief_syntax::paths::{cleaned_below, relative_path};
 use brief_syntax::walk::IgnoreFiles;
 use brief_syntax::{Diagnostic, Root, Rule, Source, Span, System, rules};
 
+use crate::words::words;
+
 /// Broken links that are reported for one file; more are one mistake.
 const REPORTED_PER_FILE: usize = 20;
 
 /// Directories whose files are written for somewhere else, where their links lead somewhere.
-const ELSEWHERE: [&str; 10] = [
-    "template",
-    "templates",
-    "fixture",
-    "fixtures",
-    "__fixtures__",
-    "testdata",
-    "__tests__",
-    "snapshots",
-    "__snapshots__",
-    "scaffold",
-];
+const ELSEWHERE: [&str; 10] = words(
+    "template templates fixture fixtures __fixtures__ testdata __tests__ snapshots \
+     __snapshots__ scaffold",
+);
 
 /// Returns whether a file below the root is written for somewhere else, or put away.
 pub(crate) fn is_elsewhere(below: &Path) -> bool {
@@ -40,45 +34,14 @@ pub(crate) fn is_elsewhere(below: &Path) -> bool {
 }
 
 /// Pages of GitHub beside the files of a repository: `../blob/main/a.md`, `../../issues`.
-const OF_GITHUB: [&str; 11] = [
-    "blob",
-    "tree",
-    "raw",
-    "issues",
-    "pull",
-    "pulls",
-    "wiki",
-    "releases",
-    "discussions",
-    "commit",
-    "actions",
-];
+const OF_GITHUB: [&str; 11] =
+    words("blob tree raw issues pull pulls wiki releases discussions commit actions");
 
 /// Names that stand for a name in an example.
-const STAND_INS: [&str; 22] = [
-    "path",
-    "file",
-    "filename",
-    "name",
-    "link",
-    "url",
-    "uri",
-    "href",
-    "image",
-    "img",
-    "foo",
-    "bar",
-    "baz",
-    "example",
-    "examples",
-    "relative",
-    "placeholder",
-    "document",
-    "doc",
-    "page",
-    "target",
-    "destination",
-];
+const STAND_INS: [&str; 22] = words(
+    "path file filename name link url uri href image img foo bar baz example examples relative \
+     placeholder document doc page target destination",
+);
 
 /// A place in a text that names a file.
 #[derive(Debug, Clone)]

@@ -5,6 +5,7 @@
 use brief_syntax::Span;
 
 use super::manifests::has_extension;
+use crate::words::words;
 
 /// A program that runs what a file of the project defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -163,32 +164,10 @@ fn split(line: &str) -> Vec<Vec<Word<'_>>> {
 }
 
 /// Names of scripts that are hardly ever names of programs.
-const SCRIPTS: [&str; 24] = [
-    "test",
-    "build",
-    "dev",
-    "start",
-    "lint",
-    "format",
-    "typecheck",
-    "type-check",
-    "check",
-    "check-types",
-    "lint-fix",
-    "clean",
-    "e2e",
-    "coverage",
-    "storybook",
-    "generate",
-    "codegen",
-    "migrate",
-    "seed",
-    "release",
-    "watch",
-    "unit",
-    "preview",
-    "docs",
-];
+const SCRIPTS: [&str; 24] = words(
+    "test build dev start lint format typecheck type-check check check-types lint-fix clean e2e \
+     coverage storybook generate codegen migrate seed release watch unit preview docs",
+);
 
 /// The commands of cargo whose options name packages.
 const VERBS: [&str; 14] = [
@@ -451,32 +430,11 @@ fn is_name(text: &str) -> bool {
 
 /// `name`, `xxx`, `foo`, `target` stand for a name.
 pub(super) fn is_stand_in(text: &str) -> bool {
-    const WORDS: [&str; 24] = [
-        "name",
-        "target",
-        "script",
-        "task",
-        "recipe",
-        "foo",
-        "bar",
-        "baz",
-        "xxx",
-        "x",
-        "package",
-        "package-name",
-        "pkg",
-        "crate",
-        "crate-name",
-        "module",
-        "command",
-        "example",
-        "script-name",
-        "task-name",
-        "feature",
-        "something",
-        "crate_name",
-        "package_name",
-    ];
+    const WORDS: [&str; 24] = words(
+        "name target script task recipe foo bar baz xxx x package package-name pkg crate \
+         crate-name module command example script-name task-name feature something crate_name \
+         package_name",
+    );
     let lower = text.to_ascii_lowercase();
     WORDS.contains(&lower.as_str())
         || ["your-", "my-", "your_", "my_", "some-", "path/to"]

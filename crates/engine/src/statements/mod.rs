@@ -22,6 +22,7 @@ use self::grammar::{Demand, Topic, demands, of_command};
 use self::meetings::{HeaviestBriefing, Meeting, Meetings};
 use self::repeated::PassagePrint;
 use crate::catalog::{Catalog, ReadText};
+use crate::words::words;
 
 /// The number of instructions in one briefing from which on models leave some out.
 const MOST_INSTRUCTIONS: usize = 150;
@@ -252,97 +253,28 @@ impl TextDemands {
 
 /// Returns whether headings announce what should not be done, or one case of many.
 fn is_bad_example(headings: &[String]) -> bool {
-    let words = [
-        "example",
-        "bad",
-        "wrong",
-        "don't",
-        "anti-pattern",
-        "avoid",
-        "never",
-        "not",
-        "legacy",
-        "migration",
-        "template",
-    ];
+    const WORDS: [&str; 11] =
+        words("example bad wrong don't anti-pattern avoid never not legacy migration template");
     headings.iter().any(|heading| {
         let lower = heading.to_lowercase();
         lower
             .split(|letter: char| !letter.is_alphanumeric() && letter != '-' && letter != '\'')
             .any(|part| {
-                words.contains(&part)
-                    || part.strip_suffix('s').is_some_and(|part| words.contains(&part))
+                WORDS.contains(&part)
+                    || part.strip_suffix('s').is_some_and(|part| WORDS.contains(&part))
             })
     })
 }
 
 /// Headings that do not narrow what stands below them, word by word.
-const GENERAL: [&str; 64] = [
-    "code",
-    "coding",
-    "style",
-    "styles",
-    "conventions",
-    "convention",
-    "setup",
-    "commands",
-    "command",
-    "testing",
-    "tests",
-    "test",
-    "guidelines",
-    "guideline",
-    "rules",
-    "rule",
-    "development",
-    "general",
-    "important",
-    "formatting",
-    "format",
-    "package",
-    "management",
-    "manager",
-    "build",
-    "building",
-    "standards",
-    "standard",
-    "workflow",
-    "instructions",
-    "project",
-    "repository",
-    "and",
-    "the",
-    "for",
-    "best",
-    "practices",
-    "naming",
-    "quality",
-    "overview",
-    "quick",
-    "start",
-    "key",
-    "core",
-    "principles",
-    "critical",
-    "requirements",
-    "essential",
-    "agents",
-    "ai",
-    "agent",
-    "notes",
-    "common",
-    "dependencies",
-    "install",
-    "installation",
-    "tooling",
-    "tools",
-    "guide",
-    "instruction",
-    "do",
-    "dos",
-    "&",
-    "linting",
-];
+const GENERAL: [&str; 64] = words(
+    "code coding style styles conventions convention setup commands command testing tests test \
+     guidelines guideline rules rule development general important formatting format package \
+     management manager build building standards standard workflow instructions project \
+     repository and the for best practices naming quality overview quick start key core \
+     principles critical requirements essential agents ai agent notes common dependencies \
+     install installation tooling tools guide instruction do dos & linting",
+);
 
 /// Returns the headings that narrow what stands below them.
 fn narrowing(headings: &[String]) -> Vec<String> {
@@ -365,60 +297,12 @@ fn narrowing(headings: &[String]) -> Vec<String> {
 }
 
 /// Languages and parts of projects that a demand may be about.
-const PARTS: [&str; 52] = [
-    "python",
-    "typescript",
-    "javascript",
-    "ts",
-    "js",
-    "tsx",
-    "jsx",
-    "rust",
-    "go",
-    "golang",
-    "java",
-    "kotlin",
-    "swift",
-    "ruby",
-    "php",
-    "c++",
-    "c#",
-    "css",
-    "scss",
-    "html",
-    "sql",
-    "yaml",
-    "json",
-    "markdown",
-    "shell",
-    "bash",
-    "react",
-    "vue",
-    "svelte",
-    "angular",
-    "frontend",
-    "front-end",
-    "backend",
-    "back-end",
-    "server",
-    "client",
-    "docs",
-    "documentation",
-    "api",
-    "database",
-    "e2e",
-    "integration",
-    "unit",
-    "cli",
-    "mobile",
-    "ios",
-    "android",
-    "web",
-    "graphql",
-    "terraform",
-    "docker",
-    "ci",
-];
+const PARTS: [&str; 52] = words(
+    "python typescript javascript ts js tsx jsx rust go golang java kotlin swift ruby php c++ \
+     c# css scss html sql yaml json markdown shell bash react vue svelte angular frontend \
+     front-end backend back-end server client docs documentation api database e2e integration \
+     unit cli mobile ios android web graphql terraform docker ci",
+);
 
 fn qualifiers(headings: &[String], words: &str) -> BTreeSet<String> {
     // A command names programs, and not what it is about; a path does.
@@ -443,66 +327,13 @@ fn qualifiers(headings: &[String], words: &str) -> BTreeSet<String> {
 }
 
 /// Words that begin an instruction.
-const IMPERATIVES: [&str; 58] = [
-    "use",
-    "add",
-    "write",
-    "create",
-    "run",
-    "include",
-    "avoid",
-    "never",
-    "always",
-    "do",
-    "don't",
-    "ensure",
-    "keep",
-    "make",
-    "follow",
-    "prefer",
-    "check",
-    "test",
-    "update",
-    "read",
-    "see",
-    "import",
-    "export",
-    "define",
-    "place",
-    "put",
-    "name",
-    "document",
-    "handle",
-    "return",
-    "commit",
-    "verify",
-    "review",
-    "remove",
-    "delete",
-    "move",
-    "set",
-    "call",
-    "wrap",
-    "throw",
-    "mock",
-    "provide",
-    "implement",
-    "apply",
-    "maintain",
-    "validate",
-    "limit",
-    "treat",
-    "start",
-    "stop",
-    "ask",
-    "report",
-    "must",
-    "should",
-    "only",
-    "no",
-    "consider",
-    "leave",
-];
+const IMPERATIVES: [&str; 58] = words(
+    "use add write create run include avoid never always do don't ensure keep make follow \
+     prefer check test update read see import export define place put name document handle \
+     return commit verify review remove delete move set call wrap throw mock provide implement \
+     apply maintain validate limit treat start stop ask report must should only no consider \
+     leave",
+);
 
 fn is_instruction(sentence: &str) -> bool {
     let lower = sentence.trim().to_lowercase();
