@@ -23,7 +23,7 @@ use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic, l
 use crate::installed::Variants;
 use crate::links::{GuidanceLink, LinkCheck};
 use crate::references::ReferenceCheck;
-use crate::statements::SaidTexts;
+use crate::statements::ProjectDemands;
 use crate::{installed, order, repetition, strangers};
 
 /// The guidance that was read of a project.
@@ -404,7 +404,7 @@ impl Catalog {
     pub(crate) fn check_texts(&self, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
         let Some(files) = &self.files else { return Vec::new() };
         let mut references = ReferenceCheck::new(system, root, files);
-        let mut texts = SaidTexts::default();
+        let mut texts = ProjectDemands::default();
         let mut found = Vec::new();
         self.each_prose(system, &mut |text| {
             found.extend(references.check_likely(text));

@@ -53,6 +53,7 @@ mod strangers;
 mod suppression;
 pub mod survey;
 pub mod tokens;
+mod words;
 
 pub use brief_dialects::{
     Action, Actions, Applied, BindingDecision, Candidate, Dialects, FileSet, Item, ItemReach,

@@ -16,22 +16,16 @@ use brief_syntax::paths::{cleaned_below, relative_path};
 use brief_syntax::walk::IgnoreFiles;
 use brief_syntax::{Diagnostic, Root, Rule, Source, Span, System, rules};
 
+use crate::words::words;
+
 /// Broken links that are reported for one file; more are one mistake.
 const REPORTED_PER_FILE: usize = 20;
 
 /// Directories whose files are written for somewhere else, where their links lead somewhere.
-const ELSEWHERE: [&str; 10] = [
-    "template",
-    "templates",
-    "fixture",
-    "fixtures",
-    "__fixtures__",
-    "testdata",
-    "__tests__",
-    "snapshots",
-    "__snapshots__",
-    "scaffold",
-];
+const ELSEWHERE: [&str; 10] = words(
+    "template templates fixture fixtures __fixtures__ testdata __tests__ snapshots \
+     __snapshots__ scaffold",
+);
 
 /// Returns whether a file below the root is written for somewhere else, or put away.
 pub(crate) fn is_elsewhere(below: &Path) -> bool {
@@ -40,45 +34,14 @@ pub(crate) fn is_elsewhere(below: &Path) -> bool {
 }
 
 /// Pages of GitHub beside the files of a repository: `../blob/main/a.md`, `../../issues`.
-const OF_GITHUB: [&str; 11] = [
-    "blob",
-    "tree",
-    "raw",
-    "issues",
-    "pull",
-    "pulls",
-    "wiki",
-    "releases",
-    "discussions",
-    "commit",
-    "actions",
-];
+const OF_GITHUB: [&str; 11] =
+    words("blob tree raw issues pull pulls wiki releases discussions commit actions");
 
 /// Names that stand for a name in an example.
-const STAND_INS: [&str; 22] = [
-    "path",
-    "file",
-    "filename",
-    "name",
-    "link",
-    "url",
-    "uri",
-    "href",
-    "image",
-    "img",
-    "foo",
-    "bar",
-    "baz",
-    "example",
-    "examples",
-    "relative",
-    "placeholder",
-    "document",
-    "doc",
-    "page",
-    "target",
-    "destination",
-];
+const STAND_INS: [&str; 22] = words(
+    "path file filename name link url uri href image img foo bar baz example examples relative \
+     placeholder document doc page target destination",
+);
 
 /// A place in a text that names a file.
 #[derive(Debug, Clone)]
@@ -136,7 +99,7 @@ impl<'c> LinkCheck<'c> {
             if reported.len() == REPORTED_PER_FILE {
                 break;
             }
-            let Some(wanted) = Wanted::of(&link.destination) else { continue };
+            let Some(wanted) = LinkedPath::of(&link.destination) else { continue };
             if !known.insert(wanted.path.clone()) {
                 continue;
             }
@@ -160,7 +123,7 @@ impl<'c> LinkCheck<'c> {
             Some((Span::new(start, start + named.len()), named.to_owned()))
         });
         let found = linked.chain(words).filter_map(|(span, named)| {
-            let wanted = Wanted::of(&named)?;
+            let wanted = LinkedPath::of(&named)?;
             let top = self.root.path();
             let bases = path.ancestors().skip(1).take_while(|base| base.starts_with(top));
             let mut paths = bases.filter_map(|base| inside(top, base, &wanted.path));
@@ -172,7 +135,7 @@ impl<'c> LinkCheck<'c> {
     }
 
     /// Returns whether a path leads to something, from the file or a directory above it, or is ignored.
-    fn is_there(&self, file: &Path, wanted: &Wanted) -> bool {
+    fn is_there(&self, file: &Path, wanted: &LinkedPath) -> bool {
         let top = self.root.path();
         let mut bases = file.ancestors().skip(1).take_while(|base| base.starts_with(top));
         bases.any(|base| {
@@ -186,7 +149,7 @@ impl<'c> LinkCheck<'c> {
         })
     }
 
-    fn exists(&self, path: &Path, wanted: &Wanted) -> bool {
+    fn exists(&self, path: &Path, wanted: &LinkedPath) -> bool {
         let is_there = |path: &Path| self.system.resolve(path).is_ok();
         is_there(path)
             || !wanted.has_extension
@@ -200,7 +163,7 @@ impl<'c> LinkCheck<'c> {
         text: &GuidanceText<'_>,
         span: Span,
         written: &str,
-        wanted: &Wanted,
+        wanted: &LinkedPath,
     ) -> Diagnostic {
         let file = text.source.path();
         let directory = file.parent().unwrap_or(file);
@@ -250,14 +213,14 @@ fn rule(dialect: &str) -> Rule {
 
 /// A path that a link names.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct LinkedPath {
     pub(crate) path: PathBuf,
     has_extension: bool,
 }
 
-impl Wanted {
+impl LinkedPath {
     /// Reads a destination; `None` for what is no path, or perhaps none.
-    pub(crate) fn of(destination: &str) -> Option<Wanted> {
+    pub(crate) fn of(destination: &str) -> Option<LinkedPath> {
         // Cursor's links to files of the workspace.
         let path = destination.strip_prefix("mdc:").unwrap_or(destination);
         let path = path.split(['#', '?']).next().unwrap_or_default();
@@ -306,7 +269,7 @@ impl Wanted {
             && [".com", ".org", ".io", ".dev", ".net", ".ai"]
                 .iter()
                 .any(|end| first.ends_with(end));
-        (!is_host).then(|| Wanted { path: PathBuf::from(path), has_extension })
+        (!is_host).then(|| LinkedPath { path: PathBuf::from(path), has_extension })
     }
 }
 
@@ -347,7 +310,7 @@ mod tests {
             "./src/lib",
             "src/lib/",
         ] {
-            assert!(Wanted::of(path).is_some(), "{path}");
+            assert!(LinkedPath::of(path).is_some(), "{path}");
         }
         for other in [
             "https://x.example/a.md",
@@ -369,7 +332,7 @@ mod tests {
             "../blob/main/README.md",
             "internal-wiki/pools",
         ] {
-            assert_eq!(Wanted::of(other), None, "{other}");
+            assert_eq!(LinkedPath::of(other), None, "{other}");
         }
     }
 }

@@ -4,7 +4,7 @@
 //! same drawing goes into a page and into a file of its own.
 
 use brief_engine::ProjectFiles;
-use brief_engine::survey::Surveyed;
+use brief_engine::survey::SurveyedItem;
 use brief_syntax::text::{grouped, visible_line};
 use maud::{Markup, PreEscaped, Render, html};
 
@@ -248,7 +248,7 @@ pub fn treemap_file(parts: &[DirectoryPart]) -> String {
 }
 
 /// Returns the most expensive items as bars in a file. `items` are sorted.
-pub fn bars_file(items: &[Surveyed<'_>]) -> String {
+pub fn bars_file(items: &[SurveyedItem<'_>]) -> String {
     let rows: Vec<(String, usize)> = items
         .iter()
         .take(MOST_BARS)

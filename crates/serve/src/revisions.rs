@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brief_engine::diff::{
-    self, Changed, Cover, DiffPiece, ItemChange, ItemChangeKind, Side, slashed_below,
+    self, ChangedFile, Cover, DiffPiece, ItemChange, ItemChangeKind, Side, slashed_below,
 };
 use brief_engine::{
     Catalog, CatalogScope, Dialects, Root, Strangers, System, Target, TargetKind, hosted,
@@ -47,7 +47,7 @@ pub struct ComparedRevisions {
     /// The newer state.
     pub after: ComparedState,
     /// The files that differ, sorted.
-    pub changed: Vec<Changed>,
+    pub changed: Vec<ChangedFile>,
 }
 
 impl ComparedRevisions {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_engine::survey::{DialectCost, Share, Survey, Surveyed, SurveyedDirectory};
+use brief_engine::survey::{DialectCost, Share, Survey, SurveyedDirectory, SurveyedItem};
 use brief_engine::tokens::Counter;
 use brief_engine::{State, Target};
 use brief_profiles::BUILTIN;
@@ -155,7 +155,7 @@ fn print_project(
         return Ok(());
     }
     ui.print_heading("most expensive")?;
-    let row = |surveyed: &Surveyed<'_>| {
+    let row = |surveyed: &SurveyedItem<'_>| {
         let (place, name) = (whole.place(&surveyed.item), surveyed.item.name);
         let files = if surveyed.has_directory {
             "for directories".to_owned()

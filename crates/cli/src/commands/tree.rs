@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use brief_engine::survey::Surveyed;
+use brief_engine::survey::SurveyedItem;
 use brief_engine::tokens::Counter;
 use brief_engine::{Moment, State};
 use brief_serve::picture::{DirectoryPart, treemap_file};
@@ -63,21 +63,21 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TreeArgs) -> Result {
         let parts = DirectoryPart::of(survey.files(), survey.costs(), &whole.part);
         return write_picture(ui, session, file, &treemap_file(&parts));
     }
-    let is_shown = |surveyed: &&Surveyed<'_>| match surveyed.directory.as_deref() {
+    let is_shown = |surveyed: &&SurveyedItem<'_>| match surveyed.directory.as_deref() {
         None => whole.part.is_empty(),
         Some(directory) => below(&whole.part, directory).is_some_and(|below| {
             args.depth.is_none_or(|depth| below.split_terminator('/').count() <= depth)
         }),
     };
-    let mut shown: Vec<&Surveyed<'_>> = survey.items.iter().filter(is_shown).collect();
+    let mut shown: Vec<&SurveyedItem<'_>> = survey.items.iter().filter(is_shown).collect();
     // Sorted by directory, name after name, so that a directory precedes those in it. Items keep
     // the order of delivery.
-    let names = |surveyed: &Surveyed<'_>| {
+    let names = |surveyed: &SurveyedItem<'_>| {
         let directory = surveyed.directory.as_deref();
         directory.map(|path| path.split('/').map(str::to_owned).collect::<Vec<_>>())
     };
     shown.sort_by_cached_key(|surveyed| names(surveyed));
-    let directories: Vec<&[&Surveyed<'_>]> =
+    let directories: Vec<&[&SurveyedItem<'_>]> =
         shown.chunk_by(|left, right| left.directory == right.directory).collect();
     let tokens = shown.iter().filter(|of| !of.is_repeated).map(|of| of.tokens).sum();
     if args.looking.json {
@@ -114,14 +114,14 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TreeArgs) -> Result {
     ui.status(&format!("{places}, {items}, {} tokens{repeated}", counter.shown(tokens)))
 }
 
-fn sum(items: &[&Surveyed<'_>]) -> usize {
+fn sum(items: &[&SurveyedItem<'_>]) -> usize {
     items.iter().map(|surveyed| surveyed.tokens).sum()
 }
 
 fn print_directory<'s>(
     ui: &mut Ui,
     whole: &WholeProject,
-    items: &[&'s Surveyed<'_>],
+    items: &[&'s SurveyedItem<'_>],
     above: &mut Vec<&'s str>,
     counter: &Counter<'_>,
 ) -> Result {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use brief_dialects::portable::REGISTRY_SCOPE;
-use brief_engine::survey::{Survey, Surveyed};
+use brief_engine::survey::{Survey, SurveyedItem};
 use brief_engine::tokens::Counter;
 use brief_engine::{BriefedItem, Catalog, Dialects, Item, Moment, Root, State, TargetKind};
 use brief_syntax::render::path_below;
@@ -186,7 +186,7 @@ impl<'s> SurveyedRow<'s> {
         }
     }
 
-    pub(crate) fn surveyed(root: &Path, surveyed: &'s Surveyed<'_>) -> SurveyedRow<'s> {
+    pub(crate) fn surveyed(root: &Path, surveyed: &'s SurveyedItem<'_>) -> SurveyedRow<'s> {
         let item = &surveyed.item;
         SurveyedRow {
             dialect: item.dialect,

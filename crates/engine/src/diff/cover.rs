@@ -12,14 +12,14 @@ pub struct Cover {
     /// The number of files.
     pub file_count: usize,
     /// The files, and directories of which all files are meant, by path.
-    pub parts: Vec<Covered>,
+    pub parts: Vec<CoverPart>,
     /// Files that no part names, because there are too many.
     pub left_out: usize,
 }
 
 /// A part of a cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Covered {
+pub struct CoverPart {
     /// A file, or a directory that ends in `/`; `./` is the root.
     pub path: String,
     /// The number of files.
@@ -44,7 +44,7 @@ pub(super) fn cover(files: &[String], is_concerned: &dyn Fn(usize) -> bool) -> C
 struct Covering<'f> {
     files: &'f [String],
     counts: MarkCounts,
-    parts: Vec<Covered>,
+    parts: Vec<CoverPart>,
     left_out: usize,
 }
 
@@ -89,7 +89,7 @@ impl Covering<'_> {
         if self.parts.len() == limits::DIFF_PATHS {
             self.left_out += file_count;
         } else {
-            self.parts.push(Covered { path, file_count });
+            self.parts.push(CoverPart { path, file_count });
         }
     }
 }

@@ -17,7 +17,7 @@ use brief_dialects::{MatchRecord, Moment, ProjectFiles, Resolution, structured};
 use brief_syntax::system::SeenFile;
 use brief_syntax::{Target, TargetKind};
 
-pub use cover::{Cover, Covered};
+pub use cover::{Cover, CoverPart};
 pub use piece::DiffPiece;
 pub use report::{DiffReport, Side};
 
@@ -27,7 +27,7 @@ use pairing::pairs;
 
 /// A file that both states read, or one of them, and that is not the same in both.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Changed {
+pub struct ChangedFile {
     /// The path below the root, with `/` between names.
     pub path: String,
     /// True if it counts elsewhere than where it lies, as far as one can tell.
@@ -35,7 +35,7 @@ pub struct Changed {
 }
 
 /// Returns the files that two states have read and that are not the same in both.
-pub fn changed(root: &Path, before: &[SeenFile], after: &[SeenFile]) -> Vec<Changed> {
+pub fn changed(root: &Path, before: &[SeenFile], after: &[SeenFile]) -> Vec<ChangedFile> {
     let mut old: BTreeMap<&Path, &SeenFile> =
         before.iter().map(|seen| (seen.path.as_path(), seen)).collect();
     let mut found = Vec::new();
@@ -48,9 +48,9 @@ pub fn changed(root: &Path, before: &[SeenFile], after: &[SeenFile]) -> Vec<Chan
         }
     }
     found.extend(old.into_values().map(|old| (old, old.is_linked)));
-    let mut changed: Vec<Changed> = found
+    let mut changed: Vec<ChangedFile> = found
         .into_iter()
-        .map(|(seen, is_linked)| Changed {
+        .map(|(seen, is_linked)| ChangedFile {
             path: slashed_below(root, &seen.path),
             // A file outside is read because of a link inside.
             is_linked: is_linked || !seen.path.starts_with(root),
@@ -73,7 +73,7 @@ pub struct DiffQuestion<'q> {
     /// The moment, for whatever file: its own target does not count.
     pub moment: &'q Moment,
     /// The files that are not the same; only what they can reach is looked at.
-    pub changed: &'q [Changed],
+    pub changed: &'q [ChangedFile],
     /// The files and directories to look at, below the root; none means all.
     pub within: &'q [String],
 }
@@ -243,7 +243,7 @@ pub fn compare<'c>(
 /// Marks the files that a changed file can reach, as far as they are asked about.
 fn asked_files(project: &ProjectFiles, asked: &DiffQuestion<'_>) -> Vec<bool> {
     let files = &project.files;
-    let is_narrow = |changed: &Changed| {
+    let is_narrow = |changed: &ChangedFile| {
         let name = changed.path.rsplit('/').next().unwrap_or_default();
         !changed.is_linked && structured::FILE_NAMES.contains(&name)
     };

@@ -35,7 +35,7 @@ fn changes_with(moment: &Moment, before: &str, after: &str) -> Vec<String> {
         catalog(&files)
     };
     let (before, after) = (state(before), state(after));
-    let changed = [Changed { path: "AGENTS.yaml".to_owned(), is_linked: false }];
+    let changed = [ChangedFile { path: "AGENTS.yaml".to_owned(), is_linked: false }];
     let asked = DiffQuestion { moment, changed: &changed, within: &[] };
     shown(&compare(&before, &after, &asked))
 }
@@ -156,7 +156,7 @@ fn the_same_text_from_elsewhere_has_moved() {
     let before = catalog(&[("src/a.py", ""), ("docs/d.md", ""), ("AGENTS.yaml", text)]);
     let after = catalog(&[("src/a.py", ""), ("docs/d.md", ""), ("src/AGENTS.yaml", text)]);
     let changed = ["AGENTS.yaml", "src/AGENTS.yaml"]
-        .map(|path| Changed { path: path.to_owned(), is_linked: false });
+        .map(|path| ChangedFile { path: path.to_owned(), is_linked: false });
     let moment = Moment::default();
     let asked = DiffQuestion { moment: &moment, changed: &changed, within: &[] };
     let comparison = compare(&before, &after, &asked);
@@ -179,7 +179,7 @@ fn only_what_a_changed_file_reaches_is_looked_at() {
     let (before, after) = (catalog(&files(&old)), catalog(&files(&new)));
     let moment = Moment::default();
     let run = |is_linked, within: &[String]| {
-        let changed = [Changed { path: "a/AGENTS.yaml".to_owned(), is_linked }];
+        let changed = [ChangedFile { path: "a/AGENTS.yaml".to_owned(), is_linked }];
         shown(&compare(
             &before,
             &after,

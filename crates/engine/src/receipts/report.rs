@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::{BriefedItem, Project, ReasonKind};
+use crate::{Project, ReasonKind};
 
 use serde::Serialize;
 
@@ -76,15 +76,12 @@ pub fn never_delivered(project: &Project<'_>, receipts: &[Receipt]) -> Vec<Never
         for item in briefing.active.iter().chain(&briefing.offered) {
             let place = below(root, &item.path);
             if !got.contains(&(place.as_str(), item.name.as_str())) {
-                due.insert((place.clone(), item.line), never(item, place));
+                let (dialect, name, line) = (item.dialect, item.name.clone(), item.line);
+                due.insert((place.clone(), line), NeverDelivered { dialect, name, place, line });
             }
         }
     }
     due.into_values().filter(|item| !loaded.contains(&item.place)).collect()
-}
-
-fn never(item: &BriefedItem, place: String) -> NeverDelivered {
-    NeverDelivered { dialect: item.dialect, name: item.name.clone(), place, line: item.line }
 }
 
 /// Compares the files that clients reported to have loaded with those that we believe they load, session by session.

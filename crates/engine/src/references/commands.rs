@@ -5,6 +5,7 @@
 use brief_syntax::Span;
 
 use super::manifests::has_extension;
+use crate::words::words;
 
 /// A program that runs what a file of the project defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,7 +63,7 @@ impl Runner {
 
 /// The thing that a command names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Named {
+pub(crate) enum CommandTarget {
     /// Something that a runner looks up.
     Target(Runner, String),
     /// A file that is executed or read.
@@ -71,8 +72,8 @@ pub(crate) enum Named {
 
 /// A name in a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct NamedByCommand {
-    pub(crate) named: Named,
+pub(crate) struct CommandName {
+    pub(crate) named: CommandTarget,
     /// Its place in the line.
     pub(crate) span: Span,
     /// The directory that the command changes to first, as written.
@@ -87,7 +88,7 @@ struct Word<'l> {
 }
 
 /// Reads a line of a shell. `directory` is the one that earlier lines have changed to, and is changed by `cd`.
-pub(crate) fn read_line(line: &str, directory: &mut Option<String>) -> Vec<NamedByCommand> {
+pub(crate) fn read_line(line: &str, directory: &mut Option<String>) -> Vec<CommandName> {
     let mut found = Vec::new();
     for command in split(line) {
         let mut words = command.as_slice();
@@ -109,7 +110,7 @@ pub(crate) fn read_line(line: &str, directory: &mut Option<String>) -> Vec<Named
         let directory = command.directory.or_else(|| directory.clone());
         for (named, word) in command.names {
             let span = Span::new(word.start, word.start + word.text.len());
-            found.push(NamedByCommand { named, span, directory: directory.clone() });
+            found.push(CommandName { named, span, directory: directory.clone() });
         }
     }
     found
@@ -163,32 +164,10 @@ fn split(line: &str) -> Vec<Vec<Word<'_>>> {
 }
 
 /// Names of scripts that are hardly ever names of programs.
-const SCRIPTS: [&str; 24] = [
-    "test",
-    "build",
-    "dev",
-    "start",
-    "lint",
-    "format",
-    "typecheck",
-    "type-check",
-    "check",
-    "check-types",
-    "lint-fix",
-    "clean",
-    "e2e",
-    "coverage",
-    "storybook",
-    "generate",
-    "codegen",
-    "migrate",
-    "seed",
-    "release",
-    "watch",
-    "unit",
-    "preview",
-    "docs",
-];
+const SCRIPTS: [&str; 24] = words(
+    "test build dev start lint format typecheck type-check check check-types lint-fix clean e2e \
+     coverage storybook generate codegen migrate seed release watch unit preview docs",
+);
 
 /// The commands of cargo whose options name packages.
 const VERBS: [&str; 14] = [
@@ -199,7 +178,7 @@ const VERBS: [&str; 14] = [
 /// The names in one command, and the directory that its options change to.
 #[derive(Default)]
 struct CommandNames<'l> {
-    names: Vec<(Named, Word<'l>)>,
+    names: Vec<(CommandTarget, Word<'l>)>,
     directory: Option<String>,
 }
 
@@ -255,14 +234,14 @@ impl<'l> CommandNames<'l> {
                         .contains(&end)
             });
         if is_plain && is_file {
-            self.names.push((Named::File(text.to_owned()), *word));
+            self.names.push((CommandTarget::File(text.to_owned()), *word));
         }
     }
 
     /// Takes a target, if the word can be the name of one.
     fn target(&mut self, runner: Runner, word: &Word<'l>) {
         if is_name(word.text) {
-            self.names.push((Named::Target(runner, word.text.to_owned()), *word));
+            self.names.push((CommandTarget::Target(runner, word.text.to_owned()), *word));
         }
     }
 
@@ -451,32 +430,11 @@ fn is_name(text: &str) -> bool {
 
 /// `name`, `xxx`, `foo`, `target` stand for a name.
 pub(super) fn is_stand_in(text: &str) -> bool {
-    const WORDS: [&str; 24] = [
-        "name",
-        "target",
-        "script",
-        "task",
-        "recipe",
-        "foo",
-        "bar",
-        "baz",
-        "xxx",
-        "x",
-        "package",
-        "package-name",
-        "pkg",
-        "crate",
-        "crate-name",
-        "module",
-        "command",
-        "example",
-        "script-name",
-        "task-name",
-        "feature",
-        "something",
-        "crate_name",
-        "package_name",
-    ];
+    const WORDS: [&str; 24] = words(
+        "name target script task recipe foo bar baz xxx x package package-name pkg crate \
+         crate-name module command example script-name task-name feature something crate_name \
+         package_name",
+    );
     let lower = text.to_ascii_lowercase();
     WORDS.contains(&lower.as_str())
         || ["your-", "my-", "your_", "my_", "some-", "path/to"]

@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 use super::{Likelihood, ReferenceCheck, ReferenceKind, StaleReference, Trace};
 use crate::briefing::{PlaceReport, place_below};
 use crate::catalog::Catalog;
-use crate::links::Wanted;
+use crate::links::LinkedPath;
 use crate::suppression;
 
 /// A change that removed something.
@@ -100,7 +100,7 @@ impl Catalog {
 
 /// Returns the places that a link may have led to.
 fn places(root: &Root, file: &Path, written: &str) -> Vec<String> {
-    let Some(wanted) = Wanted::of(written) else { return Vec::new() };
+    let Some(wanted) = LinkedPath::of(written) else { return Vec::new() };
     let top = root.path();
     let bases = file.ancestors().skip(1).take_while(|base| base.starts_with(top));
     let places =

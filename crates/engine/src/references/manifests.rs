@@ -16,9 +16,14 @@ use brief_syntax::{Root, System, limits};
 use toml_edit::Document;
 
 use super::commands::Runner;
+use crate::words::words;
 
 /// The limit for files of one kind that are looked into; beyond it nothing is missing.
 const MOST_FILES: usize = 500;
+
+/// Directories whose files define nothing for the project.
+const OTHERS: [&str; 8] =
+    words("node_modules vendor third_party testdata fixtures __fixtures__ templates template");
 
 /// The names that one file defines.
 #[derive(Debug, Default)]
@@ -249,20 +254,7 @@ impl<'c> Manifests<'c> {
 
 fn is_manifest(runner: Runner, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let is_elsewhere = path.split('/').any(|part| {
-        [
-            "node_modules",
-            "vendor",
-            "third_party",
-            "testdata",
-            "fixtures",
-            "__fixtures__",
-            "templates",
-            "template",
-        ]
-        .contains(&part)
-    });
-    if is_elsewhere {
+    if path.split('/').any(|part| OTHERS.contains(&part)) {
         return false;
     }
     let is_other = || match runner {

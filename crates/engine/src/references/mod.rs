@@ -27,7 +27,7 @@ use brief_syntax::{Diagnostic, Root, Rule, Source, Span, System, rules};
 use crate::catalog::ReadText;
 use crate::links::is_elsewhere;
 
-use self::commands::{Named, NamedByCommand, Runner, read_line};
+use self::commands::{CommandName, CommandTarget, Runner, read_line};
 use self::manifests::{Lookup, Manifests};
 use self::paths::PathIndex;
 
@@ -354,15 +354,15 @@ impl ReferenceSearch<'_, '_> {
         }
     }
 
-    fn command(&mut self, command: &NamedByCommand, offset: usize, is_made: bool) {
+    fn command(&mut self, command: &CommandName, offset: usize, is_made: bool) {
         let place = command.directory.as_deref();
         if place.is_some_and(|place| place.contains(['$', '<', '~', '`', '{'])) {
             return;
         }
         let span = self.span(offset + command.span.start, offset + command.span.end);
         match &command.named {
-            Named::Target(runner, name) => self.target(*runner, name, place, span),
-            Named::File(path) => {
+            CommandTarget::Target(runner, name) => self.target(*runner, name, place, span),
+            CommandTarget::File(path) => {
                 let from = place.filter(|place| *place != "*");
                 let place = from.map_or(path.clone(), |place| format!("{place}/{path}"));
                 let known = self.found.len();

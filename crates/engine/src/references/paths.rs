@@ -9,122 +9,48 @@ use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::walk::IgnoreFiles;
 use brief_syntax::{Root, System};
 
-use crate::links::Wanted;
+use crate::links::LinkedPath;
+use crate::words::{phrases, words};
 
 /// Ends of names that files of projects have.
-const EXTENSIONS: [&str; 58] = [
-    "rs", "py", "pyi", "ts", "tsx", "js", "jsx", "mjs", "cjs", "mts", "cts", "go", "java", "kt",
-    "kts", "swift", "rb", "php", "c", "h", "cc", "cpp", "hpp", "cs", "scala", "ex", "exs", "vue",
-    "svelte", "astro", "md", "mdx", "mdc", "rst", "json", "jsonc", "json5", "yaml", "yml", "toml",
-    "ini", "cfg", "sh", "bash", "ps1", "sql", "proto", "graphql", "html", "css", "scss", "xml",
-    "gradle", "tf", "nix", "lua", "dart", "bzl",
-];
+const EXTENSIONS: [&str; 58] = words(
+    "rs py pyi ts tsx js jsx mjs cjs mts cts go java kt kts swift rb php c h cc cpp hpp cs \
+     scala ex exs vue svelte astro md mdx mdc rst json jsonc json5 yaml yml toml ini cfg sh \
+     bash ps1 sql proto graphql html css scss xml gradle tf nix lua dart bzl",
+);
 
 /// Directories whose content is made, or is not the project's.
-const MADE: [&str; 22] = [
-    "dist",
-    "build",
-    "out",
-    "target",
-    "node_modules",
-    "coverage",
-    ".next",
-    ".venv",
-    "venv",
-    "tmp",
-    "temp",
-    "logs",
-    "log",
-    ".cache",
-    "output",
-    "outputs",
-    "generated",
-    "__pycache__",
-    "site-packages",
-    "artifacts",
-    "reports",
-    "results",
-];
+const MADE: [&str; 22] = words(
+    "dist build out target node_modules coverage .next .venv venv tmp temp logs log .cache \
+     output outputs generated __pycache__ site-packages artifacts reports results",
+);
 
 /// Words of sentences about files that are to be made, or that are one of many.
-const TO_BE_MADE: [&str; 34] = [
-    "create",
-    "creating",
-    "add a",
-    "add an",
-    "add new",
-    "adding",
-    "new file",
-    "generate",
-    "write to",
-    "writes",
-    "written to",
-    "save",
-    "output",
-    "produce",
-    "e.g.",
-    "example",
-    "such as",
-    "for instance",
-    " like ",
-    "would",
-    "if it exists",
-    "if exists",
-    "if present",
-    "if there",
-    "when present",
-    "optional",
-    "named",
-    "name it",
-    "pattern",
-    "becomes",
-    "rename",
-    "move ",
-    "instead of",
-    "put ",
-];
+const TO_BE_MADE: [&str; 34] = phrases(
+    "create|creating|add a|add an|add new|adding|new file|generate|write to|writes|written to|\
+     save|output|produce|e.g.|example|such as|for instance| like |would|if it exists|if exists|\
+     if present|if there|when present|optional|named|name it|pattern|becomes|rename|move |\
+     instead of|put ",
+);
 
 /// Words of sentences that tell that something is not there.
-const GONE: [&str; 16] = [
-    "no longer",
-    "removed",
-    "deleted",
-    "was moved",
-    "were moved",
-    "deprecated",
-    "obsolete",
-    "formerly",
-    "used to",
-    "does not exist",
-    "doesn't exist",
-    "don't exist",
-    "do not exist",
-    "not exist",
-    "there is no",
-    "replaced by",
-];
+const GONE: [&str; 16] = phrases(
+    "no longer|removed|deleted|was moved|were moved|deprecated|obsolete|formerly|used to|\
+     does not exist|doesn't exist|don't exist|do not exist|not exist|there is no|replaced by",
+);
 
 /// The limit for directories of one name that a path is looked for in.
 const MOST_NAMESAKES: usize = 5;
 
 /// Returns whether headings announce examples.
 pub(super) fn is_example(headings: &[String]) -> bool {
-    let words = [
-        "example",
-        "template",
-        "bad",
-        "wrong",
-        "don't",
-        "anti-pattern",
-        "antipattern",
-        "changelog",
-        "history",
-    ];
+    const WORDS: [&str; 9] =
+        words("example template bad wrong don't anti-pattern antipattern changelog history");
     headings.iter().any(|heading| {
         let lower = heading.to_ascii_lowercase();
         lower
             .split([' ', ':', '(', ')', ','])
-            .any(|part| words.contains(&part.trim_end_matches('s')))
+            .any(|part| WORDS.contains(&part.trim_end_matches('s')))
     })
 }
 
@@ -181,7 +107,7 @@ pub(super) fn is_path(text: &str) -> bool {
             || stem.contains("YYYY")
             || stem.contains("XX")
     });
-    (is_file || is_directory) && !is_made && !is_stand_in && Wanted::of(text).is_some()
+    (is_file || is_directory) && !is_made && !is_stand_in && LinkedPath::of(text).is_some()
 }
 
 /// The paths of a project, by their last names.
@@ -216,7 +142,7 @@ impl<'c> PathIndex<'c> {
         place: &str,
         file: [&Path; 2],
     ) -> Option<MissingPath> {
-        let wanted = Wanted::of(place)?;
+        let wanted = LinkedPath::of(place)?;
         let root = self.root.path();
         let mut places = Vec::new();
         for from in file {
@@ -280,43 +206,12 @@ impl<'c> PathIndex<'c> {
 /// Returns whether a name is unlikely to be that of two different files.
 fn is_distinct(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
-    let common = [
-        "readme",
-        "index",
-        "main",
-        "mod",
-        "lib",
-        "__init__",
-        "config",
-        "test",
-        "tests",
-        "utils",
-        "types",
-        "setup",
-        "conftest",
-        "package",
-        "skill",
-        "agents",
-        "claude",
-        "app",
-        "settings",
-        "constants",
-        "helpers",
-        "models",
-        "schema",
-        "page",
-        "layout",
-        "route",
-        "build",
-        "errors",
-        "api",
-        "client",
-        "server",
-        "style",
-        "styles",
-        "run",
-    ];
-    stem.len() > 3 && !common.contains(&stem.as_str())
+    const COMMON: [&str; 34] = words(
+        "readme index main mod lib __init__ config test tests utils types setup conftest \
+         package skill agents claude app settings constants helpers models schema page layout \
+         route build errors api client server style styles run",
+    );
+    stem.len() > 3 && !COMMON.contains(&stem.as_str())
 }
 
 /// A file that was moved keeps at least one directory of its way, or loses all but one of them.

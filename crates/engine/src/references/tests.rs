@@ -1,6 +1,6 @@
 //! Command lines, and the names in them.
 
-use super::commands::{Named, read_line};
+use super::commands::{CommandTarget, read_line};
 
 fn names(line: &str) -> Vec<String> {
     let mut directory = None;
@@ -10,8 +10,8 @@ fn names(line: &str) -> Vec<String> {
             assert!(line.get(found.span.range()).is_some());
             let place = found.directory.map_or(String::new(), |place| format!("{place}: "));
             match found.named {
-                Named::Target(runner, name) => format!("{place}{runner:?} {name}"),
-                Named::File(path) => format!("{place}{path}"),
+                CommandTarget::Target(runner, name) => format!("{place}{runner:?} {name}"),
+                CommandTarget::File(path) => format!("{place}{path}"),
             }
         })
         .collect()

@@ -7,6 +7,7 @@ use brief_dialects::dependencies::manifests::{table, toml};
 use brief_syntax::markdown::Passage;
 
 use super::manifests::Manifests;
+use crate::words::phrases;
 
 /// A language or runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,46 +55,16 @@ pub(crate) struct WantedVersion {
 }
 
 /// Sentences with these words tell of other versions than the one in use.
-const PAST: [&str; 22] = [
-    " no longer",
-    "dropped",
-    "removed",
-    "deprecat",
-    "before ",
-    "prior to",
-    "older",
-    "below ",
-    "introduced",
-    "since ",
-    " was ",
-    "were ",
-    "not ",
-    "n't ",
-    "unlike",
-    "legacy",
-    "migrat",
-    "upgrad",
-    "compatib",
-    " if ",
-    "example",
-    "e.g.",
-];
+const PAST: [&str; 22] = phrases(
+    " no longer|dropped|removed|deprecat|before |prior to|older|below |introduced|since | was |\
+     were |not |n't |unlike|legacy|migrat|upgrad|compatib| if |example|e.g.",
+);
 
 /// Sentences with these words say what is needed.
-const NEED: [&str; 12] = [
-    "require",
-    "need",
-    "must",
-    "minimum",
-    "at least",
-    "version",
-    "target",
-    "runs on",
-    "built with",
-    "written in",
-    "uses ",
-    "install",
-];
+const NEED: [&str; 12] = phrases(
+    "require|need|must|minimum|at least|version|target|runs on|built with|written in|uses |\
+     install",
+);
 
 /// Finds the versions that a passage says are needed.
 pub(crate) fn named_versions(passage: &Passage) -> Vec<NamedVersion> {
@@ -179,18 +150,9 @@ fn version_behind(text: &str, at: usize) -> Option<(Vec<u32>, bool, usize, usize
         return None;
     }
     let behind = after.trim_start();
-    let is_later = [
-        "+",
-        "or later",
-        "or newer",
-        "or higher",
-        "or above",
-        "or greater",
-        "and above",
-        "and up",
-        "minimum",
-    ];
-    is_least |= is_later.iter().any(|word| behind.starts_with(word));
+    const LATER: [&str; 9] =
+        phrases("+|or later|or newer|or higher|or above|or greater|and above|and up|minimum");
+    is_least |= LATER.iter().any(|word| behind.starts_with(word));
     Some((numbers, is_least, from, to))
 }
 

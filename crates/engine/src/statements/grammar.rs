@@ -5,6 +5,8 @@
 
 use brief_syntax::markdown::Passage;
 
+use crate::words::{phrases, words};
+
 /// The subject of a demand.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Topic {
@@ -91,48 +93,12 @@ fn is_spaces(value: &str) -> bool {
 }
 
 /// Words of sentences that demand nothing for sure.
-const HEDGES: [&str; 40] = [
-    "if",
-    "when",
-    "whenever",
-    "unless",
-    "except",
-    "where",
-    "may",
-    "can",
-    "could",
-    "might",
-    "either",
-    "depending",
-    "sometimes",
-    "legacy",
-    "optional",
-    "optionally",
-    "until",
-    "otherwise",
-    "consider",
-    "usually",
-    "typically",
-    "generally",
-    "mostly",
-    "only",
-    "example",
-    "e.g",
-    "instance",
-    "such",
-    "unnecessarily",
-    "excessively",
-    "blindly",
-    "directly",
-    "without",
-    "rather",
-    "already",
-    "existing",
-    "old",
-    "possible",
-    "appropriate",
-    "however",
-];
+const HEDGES: [&str; 40] = words(
+    "if when whenever unless except where may can could might either depending sometimes legacy \
+     optional optionally until otherwise consider usually typically generally mostly only \
+     example e.g instance such unnecessarily excessively blindly directly without rather \
+     already existing old possible appropriate however",
+);
 
 /// Package managers, by language.
 const MANAGERS: [(&str, &str); 10] = [
@@ -468,21 +434,13 @@ fn test_command(label: Option<&str>, lower: &str) -> Option<Demand> {
     let is_label = label.is_some_and(|label| {
         ["test", "tests", "run tests", "test command", "testing", "run all tests"].contains(&label)
     });
-    let is_said = [
-        "run tests with",
-        "run the tests with",
-        "run all tests with",
-        "run tests using",
-        "run the tests using",
-        "run tests via",
-        "run tests by running",
-        "execute tests with",
-        "run the test suite with",
-        "run tests",
-        "use",
-    ];
+    const RUN_TESTS: [&str; 11] = phrases(
+        "run tests with|run the tests with|run all tests with|run tests using|\
+         run the tests using|run tests via|run tests by running|execute tests with|\
+         run the test suite with|run tests|use",
+    );
     let is_test = before.is_empty() && is_label
-        || is_said.contains(&before)
+        || RUN_TESTS.contains(&before)
             && (before != "use"
                 || after.trim() == "to run tests"
                 || after.trim() == "to run the tests");
@@ -517,12 +475,11 @@ fn test_runner(command: &str) -> Option<(&'static str, String)> {
 }
 
 /// Words that begin a demand.
-const VERBS: [&str; 34] = [
-    "use", "add", "write", "create", "run", "include", "commit", "push", "import", "export",
-    "keep", "put", "place", "name", "document", "mock", "wrap", "throw", "catch", "log", "return",
-    "prefer", "define", "declare", "edit", "modify", "update", "delete", "remove", "generate",
-    "skip", "test", "validate", "format",
-];
+const VERBS: [&str; 34] = words(
+    "use add write create run include commit push import export keep put place name document \
+     mock wrap throw catch log return prefer define declare edit modify update delete remove \
+     generate skip test validate format",
+);
 
 /// Reads "always add type hints", "never use `any`".
 fn practice(lower: &str, rest: &[&str], is_ban: bool) -> Vec<Demand> {

@@ -11,7 +11,7 @@ use brief_dialects::{Candidate, FileSet, Moment, ProjectFiles, Reason, State};
 use brief_profiles::{KnownClients, OwnClients};
 use brief_syntax::{Root, System, Target, TargetKind};
 
-use super::SaidText;
+use super::TextDemands;
 use crate::catalog::Catalog;
 
 /// The number of a text among those that are active for some file.
@@ -32,7 +32,7 @@ pub(super) struct Meeting {
 
 /// The briefing with the most instructions.
 #[derive(Debug)]
-pub(super) struct Heaviest {
+pub(super) struct HeaviestBriefing {
     pub(super) file: String,
     pub(super) client: String,
     /// The texts by their index, and the instructions in each.
@@ -87,7 +87,7 @@ impl<'c> Meetings<'c> {
     }
 
     /// Returns the number of a text, and the files that it is active for.
-    fn files_of(&self, text: &SaidText) -> Option<(TextNumber, &FileSet)> {
+    fn files_of(&self, text: &TextDemands) -> Option<(TextNumber, &FileSet)> {
         let own = self.reach.get(text.path())?;
         let (number, files) = match text.line {
             Some(line) => own.get(&line)?,
@@ -102,7 +102,7 @@ impl<'c> Meetings<'c> {
     }
 
     /// Returns how two texts meet; `None` if they never do.
-    pub(super) fn of_texts(&self, one: &SaidText, other: &SaidText) -> Option<Meeting> {
+    pub(super) fn of_texts(&self, one: &TextDemands, other: &TextDemands) -> Option<Meeting> {
         let ((first, left), (second, right)) = (self.files_of(one)?, self.files_of(other)?);
         if first == second {
             return Some(Meeting {
@@ -183,7 +183,7 @@ impl<'c> Meetings<'c> {
     }
 
     /// Returns the file and the client with the most instructions, and those of each text.
-    pub(super) fn heaviest(&self, texts: &[SaidText]) -> Option<Heaviest> {
+    pub(super) fn heaviest(&self, texts: &[TextDemands]) -> Option<HeaviestBriefing> {
         let mut sums = vec![0_usize; self.files.files.len()];
         for text in texts {
             if let Some((_, files)) = self.files_of(text).filter(|_| text.instructions > 0) {
@@ -209,7 +209,7 @@ impl<'c> Meetings<'c> {
         let sum = |view: &ClientView| counts(view).iter().map(|(_, count)| count).sum::<usize>();
         let view = views.iter().rev().max_by_key(|view| sum(view))?;
         let (file, client) = (self.files.files[file].clone(), view.client.clone());
-        Some(Heaviest { file, client, counts: counts(view) })
+        Some(HeaviestBriefing { file, client, counts: counts(view) })
     }
 }
 

@@ -19,9 +19,10 @@ use brief_syntax::render::path_below;
 use brief_syntax::{Diagnostic, Root, Severity, Source, Span, System, rules};
 
 use self::grammar::{Demand, Topic, demands, of_command};
-use self::meetings::{Heaviest, Meeting, Meetings};
-use self::repeated::Print;
+use self::meetings::{HeaviestBriefing, Meeting, Meetings};
+use self::repeated::PassagePrint;
 use crate::catalog::{Catalog, ReadText};
+use crate::words::words;
 
 /// The number of instructions in one briefing from which on models leave some out.
 const MOST_INSTRUCTIONS: usize = 150;
@@ -34,18 +35,18 @@ const MOST_REPORTED: usize = 50;
 
 /// The words of one text that count here.
 #[derive(Debug)]
-pub(crate) struct SaidText {
+pub(crate) struct TextDemands {
     source: Arc<Source>,
     /// The file itself, whatever links lead to it.
     real: PathBuf,
     /// The first line of an entry; `None` for a file.
     line: Option<usize>,
-    demands: Vec<Said>,
+    demands: Vec<StatedDemand>,
     instructions: usize,
-    prints: Vec<Print>,
+    prints: Vec<PassagePrint>,
 }
 
-impl SaidText {
+impl TextDemands {
     fn path(&self) -> &Path {
         self.source.path()
     }
@@ -53,7 +54,7 @@ impl SaidText {
 
 /// A demand where it stands.
 #[derive(Debug)]
-struct Said {
+struct StatedDemand {
     demand: Demand,
     span: Span,
     words: String,
@@ -63,26 +64,26 @@ struct Said {
     section: Vec<String>,
 }
 
-impl Said {
-    fn is_comparable(&self, other: &Said) -> bool {
+impl StatedDemand {
+    fn is_comparable(&self, other: &StatedDemand) -> bool {
         self.qualifiers == other.qualifiers && self.section == other.section
     }
 }
 
 /// The texts of a project, as they are read.
 #[derive(Debug, Default)]
-pub(crate) struct SaidTexts {
-    texts: Vec<SaidText>,
+pub(crate) struct ProjectDemands {
+    texts: Vec<TextDemands>,
 }
 
-impl SaidTexts {
+impl ProjectDemands {
     /// Reads a text.
     pub(crate) fn take(&mut self, read: &ReadText<'_>) {
         let ReadText { text, real, prose } = read;
         if text.is_skill {
             return;
         }
-        let mut said = SaidText {
+        let mut said = TextDemands {
             source: Arc::clone(text.source),
             real: real.to_path_buf(),
             line: text.entry.map(|(_, line)| line),
@@ -142,8 +143,8 @@ impl SaidTexts {
     }
 
     /// Returns the pairs of demands that contradict each other.
-    fn contradictions(&self) -> Vec<(usize, usize, &Topic, &Said, &Said)> {
-        let mut by_topic: BTreeMap<&Topic, Vec<(usize, &Said)>> = BTreeMap::new();
+    fn contradictions(&self) -> Vec<(usize, usize, &Topic, &StatedDemand, &StatedDemand)> {
+        let mut by_topic: BTreeMap<&Topic, Vec<(usize, &StatedDemand)>> = BTreeMap::new();
         for (index, text) in self.texts.iter().enumerate() {
             for said in &text.demands {
                 by_topic.entry(&said.demand.topic).or_default().push((index, said));
@@ -165,7 +166,7 @@ impl SaidTexts {
 
     /// Reports a briefing with more instructions than models follow.
     fn too_many(&self, meetings: &Meetings<'_>) -> Option<Diagnostic> {
-        let Heaviest { file, client, counts } = meetings.heaviest(&self.texts)?;
+        let HeaviestBriefing { file, client, counts } = meetings.heaviest(&self.texts)?;
         let sum: usize = counts.iter().map(|(_, count)| count).sum();
         if sum <= MOST_INSTRUCTIONS {
             return None;
@@ -191,7 +192,7 @@ fn is_shell(info: &str) -> bool {
     ["sh", "bash", "shell", "zsh", "console"].contains(&language.as_str())
 }
 
-impl SaidText {
+impl TextDemands {
     fn passage(
         &mut self,
         text: &GuidanceText<'_>,
@@ -208,7 +209,7 @@ impl SaidText {
             let words = sentence.trim();
             let inner = passage.span(start + lead, start + lead + words.len());
             for demand in demands(passage, sentence) {
-                self.demands.push(Said {
+                self.demands.push(StatedDemand {
                     demand,
                     span: text.place(inner.start, inner.end),
                     words: words.trim_end_matches(['.', ';', ':', '!']).to_owned(),
@@ -239,7 +240,7 @@ impl SaidText {
                 continue;
             }
             let at = begin + line.find(words).unwrap_or(0);
-            self.demands.push(Said {
+            self.demands.push(StatedDemand {
                 demand,
                 span: text.place(at, at + words.len()),
                 words: words.to_owned(),
@@ -252,97 +253,28 @@ impl SaidText {
 
 /// Returns whether headings announce what should not be done, or one case of many.
 fn is_bad_example(headings: &[String]) -> bool {
-    let words = [
-        "example",
-        "bad",
-        "wrong",
-        "don't",
-        "anti-pattern",
-        "avoid",
-        "never",
-        "not",
-        "legacy",
-        "migration",
-        "template",
-    ];
+    const WORDS: [&str; 11] =
+        words("example bad wrong don't anti-pattern avoid never not legacy migration template");
     headings.iter().any(|heading| {
         let lower = heading.to_lowercase();
         lower
             .split(|letter: char| !letter.is_alphanumeric() && letter != '-' && letter != '\'')
             .any(|part| {
-                words.contains(&part)
-                    || part.strip_suffix('s').is_some_and(|part| words.contains(&part))
+                WORDS.contains(&part)
+                    || part.strip_suffix('s').is_some_and(|part| WORDS.contains(&part))
             })
     })
 }
 
 /// Headings that do not narrow what stands below them, word by word.
-const GENERAL: [&str; 64] = [
-    "code",
-    "coding",
-    "style",
-    "styles",
-    "conventions",
-    "convention",
-    "setup",
-    "commands",
-    "command",
-    "testing",
-    "tests",
-    "test",
-    "guidelines",
-    "guideline",
-    "rules",
-    "rule",
-    "development",
-    "general",
-    "important",
-    "formatting",
-    "format",
-    "package",
-    "management",
-    "manager",
-    "build",
-    "building",
-    "standards",
-    "standard",
-    "workflow",
-    "instructions",
-    "project",
-    "repository",
-    "and",
-    "the",
-    "for",
-    "best",
-    "practices",
-    "naming",
-    "quality",
-    "overview",
-    "quick",
-    "start",
-    "key",
-    "core",
-    "principles",
-    "critical",
-    "requirements",
-    "essential",
-    "agents",
-    "ai",
-    "agent",
-    "notes",
-    "common",
-    "dependencies",
-    "install",
-    "installation",
-    "tooling",
-    "tools",
-    "guide",
-    "instruction",
-    "do",
-    "dos",
-    "&",
-    "linting",
-];
+const GENERAL: [&str; 64] = words(
+    "code coding style styles conventions convention setup commands command testing tests test \
+     guidelines guideline rules rule development general important formatting format package \
+     management manager build building standards standard workflow instructions project \
+     repository and the for best practices naming quality overview quick start key core \
+     principles critical requirements essential agents ai agent notes common dependencies \
+     install installation tooling tools guide instruction do dos & linting",
+);
 
 /// Returns the headings that narrow what stands below them.
 fn narrowing(headings: &[String]) -> Vec<String> {
@@ -365,60 +297,12 @@ fn narrowing(headings: &[String]) -> Vec<String> {
 }
 
 /// Languages and parts of projects that a demand may be about.
-const PARTS: [&str; 52] = [
-    "python",
-    "typescript",
-    "javascript",
-    "ts",
-    "js",
-    "tsx",
-    "jsx",
-    "rust",
-    "go",
-    "golang",
-    "java",
-    "kotlin",
-    "swift",
-    "ruby",
-    "php",
-    "c++",
-    "c#",
-    "css",
-    "scss",
-    "html",
-    "sql",
-    "yaml",
-    "json",
-    "markdown",
-    "shell",
-    "bash",
-    "react",
-    "vue",
-    "svelte",
-    "angular",
-    "frontend",
-    "front-end",
-    "backend",
-    "back-end",
-    "server",
-    "client",
-    "docs",
-    "documentation",
-    "api",
-    "database",
-    "e2e",
-    "integration",
-    "unit",
-    "cli",
-    "mobile",
-    "ios",
-    "android",
-    "web",
-    "graphql",
-    "terraform",
-    "docker",
-    "ci",
-];
+const PARTS: [&str; 52] = words(
+    "python typescript javascript ts js tsx jsx rust go golang java kotlin swift ruby php c++ \
+     c# css scss html sql yaml json markdown shell bash react vue svelte angular frontend \
+     front-end backend back-end server client docs documentation api database e2e integration \
+     unit cli mobile ios android web graphql terraform docker ci",
+);
 
 fn qualifiers(headings: &[String], words: &str) -> BTreeSet<String> {
     // A command names programs, and not what it is about; a path does.
@@ -443,66 +327,13 @@ fn qualifiers(headings: &[String], words: &str) -> BTreeSet<String> {
 }
 
 /// Words that begin an instruction.
-const IMPERATIVES: [&str; 58] = [
-    "use",
-    "add",
-    "write",
-    "create",
-    "run",
-    "include",
-    "avoid",
-    "never",
-    "always",
-    "do",
-    "don't",
-    "ensure",
-    "keep",
-    "make",
-    "follow",
-    "prefer",
-    "check",
-    "test",
-    "update",
-    "read",
-    "see",
-    "import",
-    "export",
-    "define",
-    "place",
-    "put",
-    "name",
-    "document",
-    "handle",
-    "return",
-    "commit",
-    "verify",
-    "review",
-    "remove",
-    "delete",
-    "move",
-    "set",
-    "call",
-    "wrap",
-    "throw",
-    "mock",
-    "provide",
-    "implement",
-    "apply",
-    "maintain",
-    "validate",
-    "limit",
-    "treat",
-    "start",
-    "stop",
-    "ask",
-    "report",
-    "must",
-    "should",
-    "only",
-    "no",
-    "consider",
-    "leave",
-];
+const IMPERATIVES: [&str; 58] = words(
+    "use add write create run include avoid never always do don't ensure keep make follow \
+     prefer check test update read see import export define place put name document handle \
+     return commit verify review remove delete move set call wrap throw mock provide implement \
+     apply maintain validate limit treat start stop ask report must should only no consider \
+     leave",
+);
 
 fn is_instruction(sentence: &str) -> bool {
     let lower = sentence.trim().to_lowercase();
@@ -523,9 +354,9 @@ fn is_instruction(sentence: &str) -> bool {
 
 fn contradiction(
     root: &Root,
-    one: &SaidText,
-    other: &SaidText,
-    (first, second): (&Said, &Said),
+    one: &TextDemands,
+    other: &TextDemands,
+    (first, second): (&StatedDemand, &StatedDemand),
     meeting: &Meeting,
 ) -> Diagnostic {
     let line = one.source.line(first.span.start);

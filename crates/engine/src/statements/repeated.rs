@@ -12,7 +12,7 @@ use brief_syntax::render::path_below;
 use brief_syntax::text::counted;
 use brief_syntax::{Diagnostic, Root, Span, rules};
 
-use super::SaidText;
+use super::TextDemands;
 use super::meetings::Meetings;
 use crate::estimate_tokens;
 use crate::repetition::common;
@@ -37,15 +37,15 @@ const MOST_ALIKE: usize = 40;
 
 /// A passage as it is compared.
 #[derive(Debug)]
-pub(super) struct Print {
+pub(super) struct PassagePrint {
     span: Span,
     tokens: usize,
     /// The hashes of its words in a row, sorted.
     shingles: Vec<u64>,
 }
 
-impl Print {
-    fn is_like(&self, other: &Print) -> bool {
+impl PassagePrint {
+    fn is_like(&self, other: &PassagePrint) -> bool {
         let shared = common(&self.shingles, &other.shingles);
         let all = self.shingles.len() + other.shingles.len() - shared;
         shared * 100 >= all * ALIKE
@@ -53,7 +53,7 @@ impl Print {
 }
 
 /// Reads the passages of a text.
-pub(super) fn prints(text: &GuidanceText<'_>, prose: &Prose) -> Vec<Print> {
+pub(super) fn prints(text: &GuidanceText<'_>, prose: &Prose) -> Vec<PassagePrint> {
     let print = |passage: &brief_syntax::markdown::Passage| {
         let lower = passage.text.to_lowercase();
         let words: Vec<&str> = lower
@@ -70,7 +70,7 @@ pub(super) fn prints(text: &GuidanceText<'_>, prose: &Prose) -> Vec<Print> {
         };
         let shingles: BTreeSet<u64> = words.windows(SHINGLE).map(hash).collect();
         let inner = passage.span(0, passage.text.len());
-        Some(Print {
+        Some(PassagePrint {
             span: text.place(inner.start, inner.end),
             tokens: estimate_tokens(&passage.text),
             shingles: shingles.into_iter().collect(),
@@ -91,7 +91,7 @@ pub(super) struct SharedPassages {
 }
 
 /// Finds the pairs of texts that share enough.
-pub(super) fn pairs(texts: &[SaidText]) -> Vec<SharedPassages> {
+pub(super) fn pairs(texts: &[TextDemands]) -> Vec<SharedPassages> {
     let mut by_hash: HashMap<u64, Vec<(usize, usize)>> = HashMap::new();
     for (index, text) in texts.iter().enumerate() {
         for (place, print) in text.prints.iter().enumerate() {
@@ -126,7 +126,7 @@ pub(super) fn pairs(texts: &[SaidText]) -> Vec<SharedPassages> {
 
 /// Reports the shared passages of texts that one client loads.
 pub(super) fn check(
-    texts: &[SaidText],
+    texts: &[TextDemands],
     pairs: &[SharedPassages],
     meetings: &Meetings<'_>,
     root: &Root,

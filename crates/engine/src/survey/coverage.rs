@@ -5,7 +5,7 @@ use std::path::Path;
 use brief_dialects::{LeftOut, Name, Reason};
 use brief_syntax::Diagnostic;
 
-use super::{CoverageGap, Survey, Surveyed};
+use super::{CoverageGap, Survey, SurveyedItem};
 
 /// The cost from which an item for nearly every file is a finding, unless a user says otherwise.
 pub const HEAVY: usize = 500;
@@ -35,7 +35,7 @@ pub struct Coverage<'s> {
     /// The items that nothing gets, by place.
     pub idle: Vec<IdleItem<'s>>,
     /// The items for nearly every file that cost much, the most expensive first.
-    pub heavy: Vec<&'s Surveyed<'s>>,
+    pub heavy: Vec<&'s SurveyedItem<'s>>,
     /// The files without guidance.
     pub gaps: Vec<CoverageGap<'s>>,
 }
@@ -117,8 +117,8 @@ fn heavy_items<'s>(
     survey: &'s Survey<'s>,
     most: usize,
     holds: &dyn Fn(&Path) -> bool,
-) -> Vec<&'s Surveyed<'s>> {
-    let is_heavy = |surveyed: &&Surveyed<'_>| {
+) -> Vec<&'s SurveyedItem<'s>> {
+    let is_heavy = |surveyed: &&SurveyedItem<'_>| {
         surveyed.tokens > most && survey.is_everywhere(surveyed) && holds(surveyed.item.path)
     };
     let mut heavy: Vec<_> = survey.items.iter().filter(is_heavy).collect();

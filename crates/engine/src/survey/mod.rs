@@ -32,7 +32,7 @@ pub(crate) use gaps::MarkCounts;
 #[derive(Debug)]
 pub struct Survey<'c> {
     /// Every item, general first. Repetitions are in it.
-    pub items: Vec<Surveyed<'c>>,
+    pub items: Vec<SurveyedItem<'c>>,
     /// The items that are left out at every moment, with the reason.
     pub left_out: Vec<LeftOut<'c>>,
     /// The cost of delivering all items, the same text once.
@@ -54,7 +54,7 @@ pub const EXAMPLES: usize = 200;
 
 /// An item of a project.
 #[derive(Debug, Clone)]
-pub struct Surveyed<'c> {
+pub struct SurveyedItem<'c> {
     /// The item, in the state that it has where it counts most.
     pub item: Item<'c>,
     /// The directory whose guidance it is, `/`-separated below the root; `None` for the user's own.
@@ -73,7 +73,7 @@ pub struct Surveyed<'c> {
     pub is_repeated: bool,
 }
 
-impl Surveyed<'_> {
+impl SurveyedItem<'_> {
     /// Returns whether nothing in the project gets it.
     pub fn is_idle(&self) -> bool {
         self.files == 0 && !self.has_directory && !self.is_manual
@@ -247,7 +247,7 @@ impl<'c> Survey<'c> {
     fn push(&mut self, root: &Path, item: Item<'c>, count: Count<'_>) {
         let directory = directory_of(root, item.path, item.level);
         let tokens = cost(&item, count);
-        self.items.push(Surveyed {
+        self.items.push(SurveyedItem {
             item,
             directory,
             tokens,
@@ -326,14 +326,14 @@ impl<'c> Survey<'c> {
     }
 
     /// Returns whether an item is for nine in ten files of the project at least.
-    pub fn is_everywhere(&self, surveyed: &Surveyed<'_>) -> bool {
+    pub fn is_everywhere(&self, surveyed: &SurveyedItem<'_>) -> bool {
         surveyed.files > 0 && surveyed.files * 10 >= self.files.files.len() * 9
     }
 
     /// Returns the directories that have guidance of their own, the user's first, then by path.
     pub fn places(&self) -> Vec<SurveyedDirectory> {
         let mut places: Vec<SurveyedDirectory> = Vec::new();
-        let mut of: Vec<&Surveyed<'c>> = self.items.iter().collect();
+        let mut of: Vec<&SurveyedItem<'c>> = self.items.iter().collect();
         of.sort_by(|left, right| left.directory.cmp(&right.directory));
         for own in of.chunk_by(|left, right| left.directory == right.directory) {
             let path = own[0].directory.clone();
@@ -423,7 +423,7 @@ impl<'c> Survey<'c> {
                 Candidate::Item(item) => tally.deliver(&item, count),
                 Candidate::Loaded(own) => tally.load(&own, count),
             });
-            for Surveyed { item, files, has_directory, .. } in &self.items {
+            for SurveyedItem { item, files, has_directory, .. } in &self.items {
                 if FOR_EVERYBODY.contains(&item.dialect) && (*files > 0 || *has_directory) {
                     tally.deliver(item, count);
                 }

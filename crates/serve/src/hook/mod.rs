@@ -29,7 +29,7 @@ use brief_syntax::{Diagnostic, diagnostic, limits};
 
 use memory::{Claim, DeliveredEntries, Memory, MemoryExtent, fingerprint};
 use message::Message;
-use question::Answered;
+use question::EventBriefings;
 pub use rehearsal::{RehearsedEvent, rehearse};
 
 /// The default time limit of a hook. A client waits for it before each tool call.
@@ -212,7 +212,7 @@ fn answer_call(
     let Some(told) = tell(system, call, options, memory.as_ref(), &mut known)? else {
         return Ok(HookOutcome::default());
     };
-    let Told { root, directory, diagnostics, found_nothing, context, holds } = told;
+    let EventAnswer { root, directory, diagnostics, found_nothing, context, holds } = told;
     if let (Some((_, items)), Some(session)) = (&context, &call.session) {
         receipt::record(system, call, session, (&root, &directory), holds, items.clone());
     }
@@ -230,7 +230,7 @@ fn answer_call(
 }
 
 /// The answer to an event, before it is written in the client's words.
-struct Told {
+struct EventAnswer {
     root: PathBuf,
     directory: PathBuf,
     diagnostics: Vec<Diagnostic>,
@@ -247,11 +247,11 @@ fn tell(
     options: HookOptions<'_>,
     memory: Option<&Memory<'_>>,
     known: &mut DeliveredEntries,
-) -> Result<Option<Told>, HookError> {
+) -> Result<Option<EventAnswer>, HookError> {
     let Some(answered) = question::ask(system, call, options, memory, known)? else {
         return Ok(None);
     };
-    let Answered { root, directory, briefings } = answered;
+    let EventBriefings { root, directory, briefings } = answered;
     // A start and a prompt are no reads.
     if let (Some(memory), HookMoment::Tool { .. }) = (memory, &call.moment) {
         note_loaded(&briefings, memory, known);
@@ -274,7 +274,7 @@ fn tell(
     let found_nothing = matches!(call.moment, HookMoment::Tool { .. })
         && briefings.iter().any(|briefing| briefing.files == 0);
     let diagnostics = diagnostics(&briefings);
-    Ok(Some(Told { root, directory, diagnostics, found_nothing, context, holds }))
+    Ok(Some(EventAnswer { root, directory, diagnostics, found_nothing, context, holds }))
 }
 
 /// Records the files that the client loads by itself with this read. Some clients load them with no other action, and

@@ -13,7 +13,7 @@ use super::memory::{Claim, DeliveredEntries, Memory, fingerprint};
 use super::{Guidance, HookError, HookOptions};
 
 /// The answers to an event.
-pub(super) struct Answered {
+pub(super) struct EventBriefings {
     /// The root of the project.
     pub(super) root: PathBuf,
     /// The directory in which the client works.
@@ -29,7 +29,7 @@ pub(super) fn ask(
     options: HookOptions<'_>,
     memory: Option<&Memory<'_>>,
     known: &mut DeliveredEntries,
-) -> Result<Option<Answered>, HookError> {
+) -> Result<Option<EventBriefings>, HookError> {
     let (starts, timing, is_shell) = match &call.moment {
         HookMoment::Tool { timing, is_shell, .. } => (false, *timing, *is_shell),
         HookMoment::Start { .. } | HookMoment::Subagent => (true, Some(Timing::Before), false),
@@ -88,7 +88,7 @@ pub(super) fn ask(
         briefings.push(request.resolve());
     }
     let root = project.root().path().to_owned();
-    Ok(Some(Answered { root, directory: cwd, briefings }))
+    Ok(Some(EventBriefings { root, directory: cwd, briefings }))
 }
 
 /// Returns the files of an event: those that a tool touches, those that a prompt mentions, and after a compaction

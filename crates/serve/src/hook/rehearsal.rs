@@ -6,7 +6,7 @@ use brief_profiles::Client;
 use serde::Serialize;
 
 use super::memory::{DeliveredEntries, Memory};
-use super::{HookError, HookOptions, Told, tell};
+use super::{EventAnswer, HookError, HookOptions, tell};
 
 /// The answer to one event of a rehearsal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -55,7 +55,7 @@ pub fn rehearse(
             wants_decisions: false,
         };
         let answer = tell(system, &call, options, Some(&memory), &mut known)?;
-        let Some(Told { context, holds, .. }) = answer else { continue };
+        let Some(EventAnswer { context, holds, .. }) = answer else { continue };
         let text = context.map(|(text, _)| text);
         told.push(RehearsedEvent { event: event.to_string(), text, holds });
     }

@@ -80,11 +80,11 @@ pub(super) struct PlacedItem {
 
 /// The thread, and the request that waits for it.
 pub(super) struct Checker {
-    waiting: Arc<(Mutex<Waiting>, Condvar)>,
+    waiting: Arc<(Mutex<PendingCheck>, Condvar)>,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct PendingCheck {
     request: Option<CheckRequest>,
     is_over: bool,
 }
@@ -95,7 +95,7 @@ impl Checker {
         system: Arc<dyn System>,
         mut tell: impl FnMut(CheckedFolders) + Send + 'static,
     ) -> std::io::Result<Checker> {
-        let waiting: Arc<(Mutex<Waiting>, Condvar)> = Arc::default();
+        let waiting: Arc<(Mutex<PendingCheck>, Condvar)> = Arc::default();
         let shared = Arc::clone(&waiting);
         thread::Builder::new().name("lsp-check".to_owned()).spawn(move || {
             let mut pause = None;
@@ -127,7 +127,7 @@ impl Drop for Checker {
 
 /// Waits for a request; with a pause, until no newer one comes for so long.
 fn next(
-    (waiting, bell): &(Mutex<Waiting>, Condvar),
+    (waiting, bell): &(Mutex<PendingCheck>, Condvar),
     pause: Option<Duration>,
 ) -> Option<CheckRequest> {
     let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);

@@ -152,7 +152,7 @@ pub(super) fn rename(
     if server.system.resolve(&new).is_ok() {
         return Err(format!("`{}` is there already", new.display()));
     }
-    let mut edits = Edits::default();
+    let mut edits = RenameEdits::default();
     edits.links(server, &item.path, &new);
     edits.names(server, &item, new_name);
     let mut changes = edits.to_json(server);
@@ -162,7 +162,7 @@ pub(super) fn rename(
 
 /// Returns the edits for files that the editor is about to move: pairs of old and new paths.
 pub(super) fn moved(server: &LanguageServer, files: &[(PathBuf, PathBuf)]) -> Json {
-    let mut edits = Edits::default();
+    let mut edits = RenameEdits::default();
     for (old, new) in files {
         edits.links(server, old, new);
     }
@@ -172,13 +172,13 @@ pub(super) fn moved(server: &LanguageServer, files: &[(PathBuf, PathBuf)]) -> Js
     }
 }
 
-/// Edits by file: the text that they are for, and the new text for each place.
+/// RenameEdits by file: the text that they are for, and the new text for each place.
 #[derive(Default)]
-struct Edits {
+struct RenameEdits {
     files: BTreeMap<PathBuf, (String, BTreeMap<Span, String>)>,
 }
 
-impl Edits {
+impl RenameEdits {
     fn add(&mut self, path: &Path, text: &str, span: Span, new: String) {
         let file = self.files.entry(path.to_owned());
         file.or_insert_with(|| (text.to_owned(), BTreeMap::new())).1.insert(span, new);

@@ -17,7 +17,7 @@ use super::LspEnding;
 use super::checker::{
     CheckRequest, CheckedFolders, Checker, PlacedItem, Texts, in_front, quick_problems,
 };
-use super::text::{ColumnUnit, LineText, Replaced, TextPosition, TextRange};
+use super::text::{ColumnUnit, LineText, TextPosition, TextRange, TextReplacement};
 use super::uri::{path_of, uri_of};
 use super::wire::{ErrorCode, answer, notification, refusal};
 use super::{complete, features, rename, sees};
@@ -32,7 +32,7 @@ pub(super) struct OpenDocument {
     version: Json,
     pub(super) text: LineText,
     /// The edits since the texts with this stamp, oldest first.
-    edits: Vec<(u64, Replaced)>,
+    edits: Vec<(u64, TextReplacement)>,
 }
 
 /// A problem at its place in the text of the editor.

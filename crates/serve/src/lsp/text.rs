@@ -38,12 +38,12 @@ pub(super) struct TextRange {
 
 /// A replacement, in bytes of the text before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Replaced {
+pub(super) struct TextReplacement {
     range: Range<usize>,
     length: usize,
 }
 
-impl Replaced {
+impl TextReplacement {
     /// Moves a span to its place after the replacement; `None` if it was inside.
     pub(super) fn moved(&self, span: Span) -> Option<Span> {
         if span.end <= self.range.start && span != Span::at(self.range.start) {
@@ -136,7 +136,7 @@ impl LineText {
         range: Option<TextRange>,
         text: &str,
         unit: ColumnUnit,
-    ) -> Replaced {
+    ) -> TextReplacement {
         let range = match range {
             None => 0..self.text.len(),
             Some(TextRange { start, end }) => {
@@ -147,7 +147,7 @@ impl LineText {
         let mut new = std::mem::take(&mut self.text);
         new.replace_range(range.clone(), text);
         *self = LineText::new(new);
-        Replaced { range, length: text.len() }
+        TextReplacement { range, length: text.len() }
     }
 }
 

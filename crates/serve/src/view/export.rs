@@ -17,7 +17,7 @@ use brief_syntax::text::counted;
 
 use super::address::{LinkForm, PageAddress, PageLinks};
 use super::layout::PageFrame;
-use super::pages::{self, Asked};
+use super::pages::{self, PageContext};
 use super::snapshot::Snapshot;
 use super::{ProjectView, SCRIPT, STYLE, ViewExtras};
 use crate::fleet::FleetReport;
@@ -135,7 +135,7 @@ fn rendered(
     }
     for address in &addresses {
         let links = PageLinks::of(address, LinkForm::Exported(&there));
-        let asked = Asked { view, snapshot, health, links: &links };
+        let asked = PageContext { view, snapshot, health, links: &links };
         let page = pages::page(&asked, address);
         let has_fleet = view.extras.fleet.is_some();
         let frame =

@@ -28,7 +28,7 @@ use tokio::sync::watch;
 use address::{LinkForm, PageAddress, PageLinks};
 use health::Health;
 use layout::PageFrame;
-use pages::Asked;
+use pages::PageContext;
 use snapshot::Snapshot;
 
 use crate::fleet::FleetReport;
@@ -129,7 +129,8 @@ impl ProjectView {
             Some(address) => PageLinks::of(address, LinkForm::Served),
             None => PageLinks::below(path),
         };
-        let asked = Asked { view: self, snapshot, health: newest.health.as_deref(), links: &links };
+        let asked =
+            PageContext { view: self, snapshot, health: newest.health.as_deref(), links: &links };
         let page = match &address {
             Some(address) => pages::page(&asked, address),
             None => pages::nowhere(&links),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use brief_engine::search::SearchIndex;
 use brief_engine::sees::{Arrival, Sight, Viewer, asked_clients};
-use brief_engine::survey::{DialectCost, Share, Survey, Surveyed, SurveyedDirectory};
+use brief_engine::survey::{DialectCost, Share, Survey, SurveyedDirectory, SurveyedItem};
 use brief_engine::tokens::Counter;
 use brief_engine::{Briefing, Catalog, Dialects, Project, ProjectFiles, State};
 use brief_profiles::BUILTIN;
@@ -168,7 +168,7 @@ impl Snapshot {
     fn list(&mut self, root: &Path, survey: &Survey<'_>) {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         for surveyed in &survey.items {
-            let Surveyed { item, directory, tokens, files, has_directory, is_manual, .. } =
+            let SurveyedItem { item, directory, tokens, files, has_directory, is_manual, .. } =
                 surveyed;
             let examples =
                 surveyed.examples.iter().filter_map(|&place| self.files.files.get(place));

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::super::address::PageAddress;
 use super::super::layout::{Page, link, number, shown};
-use super::{Asked, ROWS};
+use super::{PageContext, ROWS};
 use crate::revisions::{ComparedRevisions, changed_lines, different_lines};
 
 /// The limit for the lines of one difference on the page.
@@ -15,7 +15,7 @@ const MOST_LINES: usize = 400;
 /// The number of paths of one change.
 const PATHS: usize = 20;
 
-pub(super) fn page(asked: &Asked<'_>, from: &str, to: &str) -> Page {
+pub(super) fn page(asked: &PageContext<'_>, from: &str, to: &str) -> Page {
     let to_revision = Some(to).filter(|to| !to.is_empty());
     let read = super::revisions(asked.view, asked.snapshot, from, to_revision);
     let main = match &read {
@@ -43,7 +43,7 @@ pub(super) fn page(asked: &Asked<'_>, from: &str, to: &str) -> Page {
     )
 }
 
-fn changes(asked: &Asked<'_>, compared: &ComparedRevisions) -> Markup {
+fn changes(asked: &PageContext<'_>, compared: &ComparedRevisions) -> Markup {
     let ComparedRevisions { root, before, after, changed, .. } = compared;
     let moment = Moment::default();
     let question = DiffQuestion { moment: &moment, changed, within: &[] };
@@ -65,7 +65,7 @@ fn changes(asked: &Asked<'_>, compared: &ComparedRevisions) -> Markup {
 }
 
 fn shown_change(
-    asked: &Asked<'_>,
+    asked: &PageContext<'_>,
     root: &std::path::Path,
     comparison: &Comparison<'_>,
     change: &ItemChange<'_>,

@@ -15,11 +15,11 @@ use super::super::address::{FileQuestion, PageAddress};
 use super::super::layout::Column::{Number, Words};
 use super::super::layout::{Page, arrival, head, link, number, shown, table, text_block};
 use super::project::way_to;
-use super::{Asked, ROWS};
+use super::{PageContext, ROWS};
 use crate::hook::{HookOptions, rehearse};
 use crate::picture::bar;
 
-pub(super) fn page(asked: &Asked<'_>, path: &str, question: &FileQuestion) -> Page {
+pub(super) fn page(asked: &PageContext<'_>, path: &str, question: &FileQuestion) -> Page {
     let system = Remembered::new(std::sync::Arc::clone(&asked.view.system));
     let title = if path.is_empty() { "./" } else { path };
     let Ok(project) = Project::open(&system, &asked.view.directory) else {
@@ -69,7 +69,7 @@ pub(super) fn page(asked: &Asked<'_>, path: &str, question: &FileQuestion) -> Pa
     )
 }
 
-fn gone(asked: &Asked<'_>, path: &str) -> Page {
+fn gone(asked: &PageContext<'_>, path: &str) -> Page {
     let heading = html! { code { (shown(path)) } " is not in this project" };
     Page::not_found(asked.links, &heading, "A link may lead out of it, or it was removed.")
 }
@@ -78,7 +78,7 @@ fn gone(asked: &Asked<'_>, path: &str) -> Page {
 const EXPORTED_UNSEEN: usize = 10;
 
 struct FileAnswer<'a> {
-    asked: &'a Asked<'a>,
+    asked: &'a PageContext<'a>,
     path: &'a str,
     question: &'a FileQuestion,
     root: &'a Path,

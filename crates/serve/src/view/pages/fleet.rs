@@ -8,11 +8,11 @@ use maud::{Markup, html};
 use super::super::address::PageAddress;
 use super::super::layout::Column::{Number, Words};
 use super::super::layout::{Page, Paged, head, link, number, shown, table};
-use super::{Asked, ROWS};
+use super::{PageContext, ROWS};
 use crate::fleet::FleetReport;
 use crate::revisions::short_id;
 
-pub(super) fn page(asked: &Asked<'_>, state: Option<FleetState>, page: usize) -> Page {
+pub(super) fn page(asked: &PageContext<'_>, state: Option<FleetState>, page: usize) -> Page {
     let Some(fleet) = &asked.view.extras.fleet else {
         return Page::missing(
             "Fleet",
@@ -33,7 +33,7 @@ pub(super) fn page(asked: &Asked<'_>, state: Option<FleetState>, page: usize) ->
 }
 
 /// Returns the way to each state, with the number of its repositories.
-fn states(asked: &Asked<'_>, fleet: &FleetReport, chosen: Option<FleetState>) -> Markup {
+fn states(asked: &PageContext<'_>, fleet: &FleetReport, chosen: Option<FleetState>) -> Markup {
     let to = |state| PageAddress::Fleet { state, page: 1 };
     let is_chosen = |state: Option<FleetState>| (state == chosen).then_some("true");
     html! {
@@ -54,7 +54,7 @@ fn states(asked: &Asked<'_>, fleet: &FleetReport, chosen: Option<FleetState>) ->
 }
 
 fn repositories(
-    asked: &Asked<'_>,
+    asked: &PageContext<'_>,
     fleet: &FleetReport,
     state: Option<FleetState>,
     page: usize,

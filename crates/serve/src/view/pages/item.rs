@@ -13,7 +13,7 @@ use super::super::address::{DAYS, PageAddress};
 use super::super::layout::Column::Words;
 use super::super::layout::{Page, arrival, head, link, number, shown, table, text_block};
 use super::super::snapshot::ShownItem;
-use super::Asked;
+use super::PageContext;
 use super::sessions::times;
 use crate::history::GitHistory;
 use crate::revisions::short_id;
@@ -21,7 +21,7 @@ use crate::revisions::short_id;
 /// The number of receipts on the page.
 const SHOWN: usize = 20;
 
-pub(super) fn page(asked: &Asked<'_>, id: &str, has_history: bool) -> Page {
+pub(super) fn page(asked: &PageContext<'_>, id: &str, has_history: bool) -> Page {
     let Some(item) = asked.snapshot.item(id) else {
         return Page::missing(
             "Not found",
@@ -53,7 +53,7 @@ pub(super) fn page(asked: &Asked<'_>, id: &str, has_history: bool) -> Page {
     )
 }
 
-fn facts(asked: &Asked<'_>, item: &ShownItem) -> Markup {
+fn facts(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     html! {
         dl class="facts" {
             div { dt { "stands in" } dd class="path" { (shown(&item.place)) ":" (item.line) } }
@@ -72,7 +72,7 @@ fn facts(asked: &Asked<'_>, item: &ShownItem) -> Markup {
     }
 }
 
-fn reach(asked: &Asked<'_>, item: &ShownItem) -> Markup {
+fn reach(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     html! {
         section aria-labelledby="reach" {
             h2 id="reach" { "Where it reaches" }
@@ -91,7 +91,7 @@ fn reach(asked: &Asked<'_>, item: &ShownItem) -> Markup {
     }
 }
 
-fn clients(asked: &Asked<'_>, item: &ShownItem) -> Markup {
+fn clients(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     let row = asked.snapshot.matrix.iter().find(|row| row.id.as_deref() == Some(&item.id));
     let Some(row) = row else { return html! {} };
     html! {
@@ -114,7 +114,7 @@ fn clients(asked: &Asked<'_>, item: &ShownItem) -> Markup {
 }
 
 /// The items of the same name and kind in other places: the copies for other clients.
-fn variants(asked: &Asked<'_>, item: &ShownItem) -> Markup {
+fn variants(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     let others: Vec<&ShownItem> = asked
         .snapshot
         .items
@@ -143,7 +143,7 @@ fn variants(asked: &Asked<'_>, item: &ShownItem) -> Markup {
     }
 }
 
-fn capabilities(asked: &Asked<'_>, item: &ShownItem) -> Markup {
+fn capabilities(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     let system = asked.view.system.as_ref();
     let (above, name) = item.place.rsplit_once('/').unwrap_or(("", &item.place));
     let audit = Root::open(system, &asked.snapshot.root).ok().map(|root| {
@@ -175,7 +175,7 @@ fn capabilities(asked: &Asked<'_>, item: &ShownItem) -> Markup {
 }
 
 /// The commits of the item's file, when they are asked for.
-fn history(asked: &Asked<'_>, item: &ShownItem, is_shown: bool) -> Markup {
+fn history(asked: &PageContext<'_>, item: &ShownItem, is_shown: bool) -> Markup {
     if !asked.snapshot.has_file(&item.place) {
         return html! {};
     }
@@ -208,7 +208,7 @@ fn history(asked: &Asked<'_>, item: &ShownItem, is_shown: bool) -> Markup {
     }
 }
 
-fn receipts(asked: &Asked<'_>, item: &ShownItem) -> Markup {
+fn receipts(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
     let Receipts { receipts, .. } = Receipts::read(asked.view.system.as_ref(), DAYS);
     let root = asked.snapshot.root.display().to_string();
     let is_meant = |receipt: &&Receipt| {

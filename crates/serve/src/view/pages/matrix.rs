@@ -6,9 +6,9 @@ use super::super::address::PageAddress;
 use super::super::layout::Column::{Number, Words};
 use super::super::layout::{Page, Paged, arrival, head, number, shown, table};
 use super::super::snapshot::MatrixRow;
-use super::{Asked, ROWS};
+use super::{PageContext, ROWS};
 
-pub(super) fn page(asked: &Asked<'_>, page: usize) -> Page {
+pub(super) fn page(asked: &PageContext<'_>, page: usize) -> Page {
     let snapshot = asked.snapshot;
     let (seen, unseen): (Vec<&MatrixRow>, Vec<&MatrixRow>) =
         snapshot.matrix.iter().partition(|row| !row.is_unseen());

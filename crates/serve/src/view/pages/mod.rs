@@ -27,7 +27,7 @@ pub(super) use search::EXPORTED_ROWS;
 pub(super) const ROWS: usize = 100;
 
 /// The context of a page.
-pub(super) struct Asked<'a> {
+pub(super) struct PageContext<'a> {
     pub(super) view: &'a ProjectView,
     pub(super) snapshot: &'a Snapshot,
     /// The checks; `None` until they are done.
@@ -35,7 +35,7 @@ pub(super) struct Asked<'a> {
     pub(super) links: &'a PageLinks<'a>,
 }
 
-impl Asked<'_> {
+impl PageContext<'_> {
     /// Returns a text that leads to the page of an item, if there is one.
     fn item_link(&self, place: &str, name: &str, text: Markup) -> Markup {
         match self.snapshot.id_at(place, name) {
@@ -46,7 +46,7 @@ impl Asked<'_> {
 }
 
 /// Makes the page at an address.
-pub(super) fn page(asked: &Asked<'_>, address: &PageAddress) -> Page {
+pub(super) fn page(asked: &PageContext<'_>, address: &PageAddress) -> Page {
     if let Some(problem) = &asked.snapshot.problem {
         return Page::missing(
             "No project",

@@ -9,13 +9,13 @@ use super::super::health::{Health, Trouble};
 use super::super::layout::Column::{Number, Words};
 use super::super::layout::{Page, Paged, figure, head, link, number, shown, table};
 use super::super::snapshot::ShownItem;
-use super::{Asked, ROWS};
+use super::{PageContext, ROWS};
 use crate::picture::{DirectoryPart, bar, treemap};
 
 /// The number of items and troubles on the first page; others have their own places.
 const SHOWN: usize = 20;
 
-pub(super) fn page(asked: &Asked<'_>, directory: &str, page: usize) -> Page {
+pub(super) fn page(asked: &PageContext<'_>, directory: &str, page: usize) -> Page {
     let snapshot = asked.snapshot;
     if directory.is_empty() {
         let title = "Project";
@@ -61,7 +61,7 @@ pub(super) fn page(asked: &Asked<'_>, directory: &str, page: usize) -> Page {
     )
 }
 
-fn empty(asked: &Asked<'_>) -> Markup {
+fn empty(asked: &PageContext<'_>) -> Markup {
     html! {
         h1 { (shown(&asked.snapshot.name())) }
         p { "There is no guidance for agents in this project yet." }
@@ -74,7 +74,7 @@ fn empty(asked: &Asked<'_>) -> Markup {
     }
 }
 
-fn totals(asked: &Asked<'_>) -> Markup {
+fn totals(asked: &PageContext<'_>) -> Markup {
     let snapshot = asked.snapshot;
     html! {
         dl class="totals" {
@@ -87,7 +87,7 @@ fn totals(asked: &Asked<'_>) -> Markup {
 }
 
 /// The way from the project to a directory or file.
-pub(super) fn way_to(asked: &Asked<'_>, path: &str) -> Markup {
+pub(super) fn way_to(asked: &PageContext<'_>, path: &str) -> Markup {
     let trimmed = path.trim_end_matches('/');
     let ends = trimmed.match_indices('/').map(|(end, _)| end);
     html! {
@@ -105,7 +105,7 @@ pub(super) fn way_to(asked: &Asked<'_>, path: &str) -> Markup {
 }
 
 /// The picture of a directory's parts, and the table behind it.
-fn parts(asked: &Asked<'_>, directory: &str, page: usize) -> Markup {
+fn parts(asked: &PageContext<'_>, directory: &str, page: usize) -> Markup {
     let (snapshot, links) = (asked.snapshot, asked.links);
     let parts = DirectoryPart::of(&snapshot.files, &snapshot.costs, directory);
     let to = |part: &DirectoryPart| Some(PageAddress::directory(part.path.as_deref()?));
@@ -144,7 +144,7 @@ fn parts(asked: &Asked<'_>, directory: &str, page: usize) -> Markup {
 }
 
 /// The files of a directory itself.
-fn files_of(asked: &Asked<'_>, directory: &str, page: usize) -> Markup {
+fn files_of(asked: &PageContext<'_>, directory: &str, page: usize) -> Markup {
     let snapshot = asked.snapshot;
     let places = snapshot.files.places_below(directory);
     let skipped = if directory.is_empty() { 0 } else { directory.len() + 1 };
@@ -175,7 +175,7 @@ fn files_of(asked: &Asked<'_>, directory: &str, page: usize) -> Markup {
     }
 }
 
-fn health(asked: &Asked<'_>) -> Markup {
+fn health(asked: &PageContext<'_>) -> Markup {
     html! {
         section aria-labelledby="health" {
             h2 id="health" { "Health" }
@@ -187,7 +187,7 @@ fn health(asked: &Asked<'_>) -> Markup {
     }
 }
 
-fn checked(asked: &Asked<'_>, health: &Health) -> Markup {
+fn checked(asked: &PageContext<'_>, health: &Health) -> Markup {
     let Health { errors, warnings, stale, coverage, bare, drift, troubles } = health;
     html! {
         dl class="totals" {
@@ -212,7 +212,7 @@ fn checked(asked: &Asked<'_>, health: &Health) -> Markup {
     }
 }
 
-fn row(asked: &Asked<'_>, trouble: &Trouble) -> Markup {
+fn row(asked: &PageContext<'_>, trouble: &Trouble) -> Markup {
     let place = match trouble.line {
         0 => trouble.place.clone(),
         line => format!("{}:{line}", trouble.place),
@@ -234,7 +234,7 @@ fn row(asked: &Asked<'_>, trouble: &Trouble) -> Markup {
     }
 }
 
-fn clients(asked: &Asked<'_>) -> Markup {
+fn clients(asked: &PageContext<'_>) -> Markup {
     let shares = &asked.snapshot.shares;
     let most = shares.iter().map(|share| share.loaded + share.delivered).max().unwrap_or_default();
     let is_asked =
@@ -268,7 +268,7 @@ fn clients(asked: &Asked<'_>) -> Markup {
     }
 }
 
-fn formats(asked: &Asked<'_>) -> Markup {
+fn formats(asked: &PageContext<'_>) -> Markup {
     let dialects = &asked.snapshot.dialects;
     let most = dialects.iter().map(|of| of.tokens).max().unwrap_or_default();
     html! {
@@ -291,7 +291,7 @@ fn formats(asked: &Asked<'_>) -> Markup {
     }
 }
 
-fn places(asked: &Asked<'_>) -> Markup {
+fn places(asked: &PageContext<'_>) -> Markup {
     let name = |place: &SurveyedDirectory| match place.path.as_deref() {
         None => html! { "yours, in every project" },
         Some("") => html! { (shown(&asked.snapshot.name())) },
@@ -319,7 +319,7 @@ fn places(asked: &Asked<'_>) -> Markup {
     }
 }
 
-fn expensive(asked: &Asked<'_>) -> Markup {
+fn expensive(asked: &PageContext<'_>) -> Markup {
     let mut items: Vec<&ShownItem> = asked.snapshot.items.iter().collect();
     items.sort_by_key(|item| std::cmp::Reverse(item.tokens));
     html! {
@@ -331,7 +331,7 @@ fn expensive(asked: &Asked<'_>) -> Markup {
     }
 }
 
-fn own_items(asked: &Asked<'_>, directory: &str) -> Markup {
+fn own_items(asked: &PageContext<'_>, directory: &str) -> Markup {
     let is_own = |item: &&ShownItem| item.directory.as_deref() == Some(directory);
     let items: Vec<&ShownItem> = asked.snapshot.items.iter().filter(is_own).take(ROWS).collect();
     if items.is_empty() {
@@ -345,7 +345,7 @@ fn own_items(asked: &Asked<'_>, directory: &str) -> Markup {
     }
 }
 
-fn item_rows(asked: &Asked<'_>, items: &[&ShownItem]) -> Markup {
+fn item_rows(asked: &PageContext<'_>, items: &[&ShownItem]) -> Markup {
     let most = items.iter().map(|item| item.tokens).max().unwrap_or_default();
     table(
         "Items",

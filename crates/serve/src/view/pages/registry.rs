@@ -7,10 +7,10 @@ use maud::{Markup, html};
 
 use super::super::layout::Column::Words;
 use super::super::layout::{Page, head, number, shown, table};
-use super::Asked;
+use super::PageContext;
 use crate::revisions::short_id;
 
-pub(super) fn page(asked: &Asked<'_>) -> Page {
+pub(super) fn page(asked: &PageContext<'_>) -> Page {
     let system = asked.view.system.as_ref();
     let project = ProjectPaths::around(system, &asked.snapshot.root);
     let main = match install::status(system, &project) {

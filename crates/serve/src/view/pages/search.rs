@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::super::address::PageAddress;
 use super::super::layout::{Page, Paged, link, number, shown};
 use super::super::snapshot::ShownItem;
-use super::{Asked, ROWS};
+use super::{PageContext, ROWS};
 
 /// The limit for what a query finds.
 const MOST_HITS: usize = 1_000;
@@ -13,12 +13,12 @@ const MOST_HITS: usize = 1_000;
 /// The number of rows on one page of an export: a script filters what is there.
 pub(in super::super) const EXPORTED_ROWS: usize = 2_000;
 
-pub(super) fn page(asked: &Asked<'_>, query: &str, page: usize) -> Page {
+pub(super) fn page(asked: &PageContext<'_>, query: &str, page: usize) -> Page {
     let main = if asked.links.is_served() { found(asked, query, page) } else { all(asked, page) };
     Page::new("Search", html! { h1 { "Search" } (main) })
 }
 
-fn found(asked: &Asked<'_>, query: &str, page: usize) -> Markup {
+fn found(asked: &PageContext<'_>, query: &str, page: usize) -> Markup {
     let hits = asked.snapshot.index.find(query, MOST_HITS);
     let files: Vec<&String> = if query.is_empty() {
         Vec::new()
@@ -62,7 +62,7 @@ fn found(asked: &Asked<'_>, query: &str, page: usize) -> Markup {
     }
 }
 
-fn all(asked: &Asked<'_>, page: usize) -> Markup {
+fn all(asked: &PageContext<'_>, page: usize) -> Markup {
     let items: Vec<&ShownItem> = asked.snapshot.items.iter().collect();
     let paged = Paged::of(&items, page, EXPORTED_ROWS);
     html! {

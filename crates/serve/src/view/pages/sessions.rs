@@ -11,13 +11,13 @@ use maud::{Markup, html};
 use super::super::address::PageAddress;
 use super::super::layout::Column::{Number, Words};
 use super::super::layout::{Page, Paged, head, link, number, shown, table};
-use super::{Asked, ROWS};
+use super::{PageContext, ROWS};
 use crate::picture::bar;
 
 /// The number of sessions on one page.
 const SESSIONS: usize = 25;
 
-pub(super) fn page(asked: &Asked<'_>, days: u64, about: &str, page: usize) -> Page {
+pub(super) fn page(asked: &PageContext<'_>, days: u64, about: &str, page: usize) -> Page {
     let system = Remembered::new(std::sync::Arc::clone(&asked.view.system));
     let Receipts { mut receipts, unreadable } = Receipts::read(&system, days);
     let root = asked.snapshot.root.display().to_string();
@@ -111,7 +111,7 @@ fn costs(days: &[(String, usize)]) -> Markup {
     }
 }
 
-fn timeline(asked: &Asked<'_>, session: &[&Receipt]) -> Markup {
+fn timeline(asked: &PageContext<'_>, session: &[&Receipt]) -> Markup {
     let Some(first) = session.first() else { return html! {} };
     let tokens: usize = session.iter().map(|receipt| receipt.tokens()).sum();
     html! {
@@ -148,7 +148,7 @@ fn timeline(asked: &Asked<'_>, session: &[&Receipt]) -> Markup {
     }
 }
 
-fn never_section(asked: &Asked<'_>, never: &[NeverDelivered], days: u64) -> Markup {
+fn never_section(asked: &PageContext<'_>, never: &[NeverDelivered], days: u64) -> Markup {
     html! {
         section aria-labelledby="never" {
             h2 id="never" { "Never delivered" }
