@@ -21,7 +21,6 @@ use crate::ui::Ui;
 /// The number of diagnostics with one code that are printed one by one; `brief lint` shows all.
 const TOLD: usize = 10;
 
-/// Assembles the requested prompt.
 pub(crate) fn assemble(
     ui: &mut Ui,
     session: &Session,
@@ -46,7 +45,6 @@ pub(crate) fn assemble(
     }
 }
 
-/// Returns the directories to search for tasks.
 pub(crate) fn search_roots(
     ui: &mut Ui,
     session: &Session,

@@ -49,7 +49,6 @@ impl ErrorKind {
     }
 }
 
-/// The error of a command.
 #[derive(Debug)]
 pub(crate) struct CommandError {
     kind: ErrorKind,
@@ -142,7 +141,6 @@ impl From<PolicyError> for CommandError {
     }
 }
 
-/// An error while printing.
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         let kind = match error.kind() {

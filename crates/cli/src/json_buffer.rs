@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-/// The size of the buffer, in bytes.
 const BUFFER_BYTES: usize = 16 * 1024;
 
 /// Collects the many small pieces of JSON before they go through a `dyn Write`.

@@ -14,7 +14,6 @@ use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{Behavior, Config, Context, Editor, Helper};
 
-/// The prompt of a line.
 const PROMPT: &str = "> ";
 
 /// The lines that a person types at a terminal.

@@ -10,7 +10,6 @@ use brief_syntax::System;
 /// The height of a terminal that does not report it, in lines.
 const HEIGHT: usize = 24;
 
-/// A held answer.
 pub(crate) struct PagedAnswer {
     pager: OsString,
     answer: HeldAnswer,
@@ -19,7 +18,6 @@ pub(crate) struct PagedAnswer {
     pub(crate) words: Vec<u8>,
 }
 
-/// The buffer of the answer.
 #[derive(Clone, Default)]
 pub(crate) struct HeldAnswer(Rc<RefCell<Vec<u8>>>);
 

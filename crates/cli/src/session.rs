@@ -71,7 +71,6 @@ impl Session {
         opened.map_err(|error| self.unopened(&error))
     }
 
-    /// The assembly of prompts in the directory.
     pub(crate) fn assembly(&self) -> Result<PromptAssembly<'_>> {
         PromptAssembly::open(self.system(), &self.directory).map_err(|error| self.unopened(&error))
     }

@@ -36,7 +36,6 @@ pub struct Ui {
     width: usize,
     /// The messages held for the end of a JSON answer; `None` for an answer in text.
     json: Option<HeldMessages>,
-    /// The readable names of directories.
     names: DirectoryNames,
     amount: Verbosity,
     /// The remarks about files, printed after the answer; `None` if they are printed at once.
@@ -47,11 +46,9 @@ pub struct Ui {
 /// The verbosity besides the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verbosity {
-    /// Errors.
     Quiet,
     /// The first few remarks, and their number.
     Usual,
-    /// All remarks.
     Verbose,
 }
 

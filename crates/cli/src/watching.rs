@@ -3,7 +3,7 @@
 use brief_registry::WatchedFiles;
 use brief_syntax::system::FileWatch;
 
-use crate::error::{CommandError, Result};
+use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -15,7 +15,7 @@ pub(crate) fn repeat(
     once: impl Fn(&mut Ui) -> Result,
     watched: impl Fn() -> WatchedFiles,
 ) -> Result {
-    let interruption = session.system().interruption().map_err(CommandError::from)?;
+    let interruption = session.system().interruption()?;
     let mut watch = FileWatch::start(session.system());
     let follow = |watch: &mut FileWatch<'_>| {
         let files = watched();

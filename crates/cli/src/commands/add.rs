@@ -91,7 +91,7 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
     let found = installation::watched(ui, |observer| {
         look_into(system, source, locked, base, &known, network, observer)
     })?;
-    let found = found.map_err(|error| installation::refusal_of_typed(&error))?;
+    let found = found.map_err(installation::refusal_of_typed)?;
     for note in &found.notes {
         ui.warning(note)?;
     }
@@ -212,7 +212,7 @@ pub(super) fn install(
         let (base, network) = (session.directory(), installation::network(true));
         look_into(system, &addition.source, None, base, &known, network, observer)
     })?;
-    let found = found.map_err(|error| installation::refusal_of_typed(&error))?;
+    let found = found.map_err(installation::refusal_of_typed)?;
     let wanted =
         choose(&found.registry, &[], None).map_err(|error| not_chosen(&addition, None, &error))?;
     let is_open = installation.clients.settings().clients.is_none() && !used.is_empty();

@@ -123,7 +123,7 @@ fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<AuditPlace> 
     let opened = installation::watched(ui, |observer| {
         open_source(system, &source, None, session.directory(), network, observer)
     })?;
-    let opened = opened.map_err(|error| refusal_of_typed(&error))?;
+    let opened = opened.map_err(refusal_of_typed)?;
     for note in &opened.notes {
         ui.warning(note)?;
     }

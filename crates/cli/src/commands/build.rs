@@ -17,7 +17,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::error::{CommandError, ErrorKind, Result, refuse_if};
-use crate::installation::{unknown_client, verb};
+use crate::installation::verb;
 use crate::session::Session;
 use crate::ui::Ui;
 use crate::watching;
@@ -120,7 +120,7 @@ fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result {
         let (used, signs) = (clients.join(", "), signs.join(", "));
         ui.status(&format!("for {used}: {signs} tells"))?;
     }
-    let wanted = clients.wanted(&args.clients).map_err(|error| unknown_client(&error))?;
+    let wanted = clients.wanted(&args.clients)?;
     let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
     let request = BuildRequest {
         registry: &registry,
@@ -130,8 +130,7 @@ fn build_once(ui: &mut Ui, session: &Session, args: &BuildArgs) -> Result {
         mode: if args.check { BuildMode::Check } else { BuildMode::Write },
         edited: if args.force { Edited::Overwrite } else { Edited::Keep },
     };
-    let report = build::build(session.system(), &clients, &request);
-    let report = report.map_err(|error| refusal(&error))?;
+    let report = build::build(session.system(), &clients, &request)?;
     if args.json {
         print_json(ui, &report)?;
     } else {
@@ -167,27 +166,29 @@ fn configuration(
     }
 }
 
-fn refusal(error: &BuildError) -> CommandError {
-    let message = error.to_string();
-    match error {
-        BuildError::NoItems { .. } => CommandError::refused(message).with_hint(
-            "items are `rules/NAME/RULE.md`, `skills/NAME/SKILL.md`, `agents/NAME/AGENT.md`",
-        ),
-        BuildError::OutOutside { .. } => {
-            CommandError::usage(message).with_hint("`--out` may name any directory")
+impl From<BuildError> for CommandError {
+    fn from(error: BuildError) -> Self {
+        let message = error.to_string();
+        match &error {
+            BuildError::NoItems { .. } => CommandError::refused(message).with_hint(
+                "items are `rules/NAME/RULE.md`, `skills/NAME/SKILL.md`, `agents/NAME/AGENT.md`",
+            ),
+            BuildError::OutOutside { .. } => {
+                CommandError::usage(message).with_hint("`--out` may name any directory")
+            }
+            BuildError::OutIsSource { .. } => {
+                CommandError::refused(message).with_hint("name another directory with `--out`")
+            }
+            BuildError::OtherRegistry { .. } => CommandError::refused(message)
+                .with_hint("name another directory with `--out`, or take it over with `--force`"),
+            BuildError::Record { .. } => CommandError::refused(message).with_hint(
+                "restore it, or remove it: outputs that are as they should be are taken over",
+            ),
+            BuildError::ForeignJournal { .. } => {
+                CommandError::refused(message).with_hint("remove it, then run `brief build`")
+            }
+            _ => CommandError::refused(message),
         }
-        BuildError::OutIsSource { .. } => {
-            CommandError::refused(message).with_hint("name another directory with `--out`")
-        }
-        BuildError::OtherRegistry { .. } => CommandError::refused(message)
-            .with_hint("name another directory with `--out`, or take it over with `--force`"),
-        BuildError::Record { .. } => CommandError::refused(message).with_hint(
-            "restore it, or remove it: outputs that are as they should be are taken over",
-        ),
-        BuildError::ForeignJournal { .. } => {
-            CommandError::refused(message).with_hint("remove it, then run `brief build`")
-        }
-        _ => CommandError::refused(message),
     }
 }
 

@@ -18,7 +18,6 @@ use crate::ui::Ui;
 /// The variable that a completion script sets; its value names the shell.
 const VARIABLE: &str = "BRIEF_COMPLETE";
 
-/// The program's own name.
 const NAME: &str = "brief";
 
 /// The shells that have a script.

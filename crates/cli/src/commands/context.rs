@@ -7,9 +7,7 @@ use brief_engine::{BriefedItem, Briefing, ItemPlace, State, agents, tasks};
 use brief_syntax::text::visible_line;
 use clap::Args;
 
-use super::question::{
-    BudgetArgs, MomentArgs, PathOrAll, QuestionArgs, TypedQuestion, WhyHint, shown_place,
-};
+use super::question::{BudgetedQuestion, PathOrAll, TypedQuestion, WhyHint, shown_place};
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -25,13 +23,7 @@ pub(crate) struct ContextArgs {
     scope: PathOrAll,
 
     #[command(flatten)]
-    when: MomentArgs,
-
-    #[command(flatten)]
-    question: QuestionArgs,
-
-    #[command(flatten)]
-    cost: BudgetArgs,
+    asked: BudgetedQuestion,
 
     /// Print JSON: what applies, what does not, and why
     #[arg(long)]
@@ -45,15 +37,8 @@ const PLACES: usize = 4;
 const NAMES: usize = 20;
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ContextArgs) -> Result {
-    let session = &session.remembering();
-    let path = args.scope.path.as_deref();
-    let typed = TypedQuestion::new(path, args.question.only());
-    let mut request = args.question.request(session, path)?;
-    typed.warn_if_outside(ui, &request.moment)?;
-    args.when.narrow(&mut request.moment);
-    request.moment.skip_left_out = !args.json;
-    let counter = args.cost.counting.counter(session, request.moment.root.path());
-    let briefing = args.cost.limit(request, &counter, args.json).resolve();
+    let typed = TypedQuestion::new(args.scope.path.as_deref(), &args.asked.question.only);
+    let briefing = args.asked.resolve(ui, session, &typed, args.json, !args.json)?;
     if args.json {
         return typed.print_json(ui, "context", &briefing);
     }
@@ -70,7 +55,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ContextArgs) -> Result 
         print_names(ui, briefing.root(), items, heading, is_second)?;
         is_second |= !items.is_empty();
     }
-    typed.mention_cuts(ui, cut, args.cost)
+    typed.mention_cuts(ui, cut, args.asked.cost)
 }
 
 /// Prints items that an agent or a user can ask for by name, one line each.

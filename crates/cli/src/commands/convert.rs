@@ -11,7 +11,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::error::{CommandError, Result, refuse_if};
-use crate::installation::{self, Installation, InstallationArg};
+use crate::installation::{Installation, InstallationArg};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -88,8 +88,7 @@ fn write(session: &Session, out: &Path, converted: &[ConvertedItem]) -> Result {
         .map(|file| NewFile { path: &file.path, bytes: &file.bytes, permission: file.permission })
         .collect();
     let place = ProjectPaths::at(&cleaned(&session.directory().join(out)));
-    let refused = |error| installation::refusal(&error);
-    let states = install::look(session.system(), &place, &files).map_err(refused)?;
+    let states = install::look(session.system(), &place, &files)?;
     for (file, state) in files.iter().zip(&states) {
         if let NewFileState::Taken(what) = state {
             return Err(CommandError::refused(format!(
@@ -99,7 +98,7 @@ fn write(session: &Session, out: &Path, converted: &[ConvertedItem]) -> Result {
             .with_hint("choose another `--out`, or move it away"));
         }
     }
-    install::create(session.system(), &place, &files, &[]).map_err(refused)
+    Ok(install::create(session.system(), &place, &files, &[])?)
 }
 
 fn print(

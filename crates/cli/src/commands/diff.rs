@@ -78,8 +78,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DiffArgs) -> Result {
         started.path(),
         &revisions,
         &dialects(&args.only),
-    );
-    let compared = compared.map_err(|error| refusal(&error))?;
+    )?;
     let within = within(args)?;
     let ComparedRevisions { root, before, after, changed, .. } = &compared;
     let moment = Moment {
@@ -117,11 +116,13 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DiffArgs) -> Result {
     refuse_if(args.exit_code && !comparison.changes.is_empty())
 }
 
-fn refusal(error: &HistoryError) -> CommandError {
-    match error {
-        HistoryError::NotARevision(_) => CommandError::usage(error.to_string()),
-        HistoryError::Interrupted => CommandError::interrupted(),
-        _ => CommandError::refused(error.to_string()),
+impl From<HistoryError> for CommandError {
+    fn from(error: HistoryError) -> Self {
+        match &error {
+            HistoryError::NotARevision(_) => CommandError::usage(error.to_string()),
+            HistoryError::Interrupted => CommandError::interrupted(),
+            _ => CommandError::refused(error.to_string()),
+        }
     }
 }
 
@@ -163,14 +164,12 @@ fn mention(ui: &mut Ui, state: &ComparedState, problems: &[Diagnostic], root: &P
     Ok(())
 }
 
-/// Formats changes for people.
 struct ChangePrinter<'p> {
     root: &'p Path,
     comparison: &'p Comparison<'p>,
 }
 
 impl ChangePrinter<'_> {
-    /// Prints a change with its text.
     fn print(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result {
         ui.print_heading(&change_heading(self.root, change))?;
         let files = concerned(&self.comparison.cover(change));

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::whole::counted;
 use crate::error::{Result, refuse_if};
-use crate::installation::{self, Installation, InstallationArg};
+use crate::installation::{Installation, InstallationArg};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -41,7 +41,6 @@ pub(crate) struct DoctorArgs {
     json: bool,
 }
 
-/// A problem.
 #[derive(Debug, Serialize)]
 struct Finding {
     check: &'static str,
@@ -55,8 +54,7 @@ struct Finding {
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DoctorArgs) -> Result {
     let installation = &Installation::find(ui, session, &args.place)?;
     let root = &installation.project.outputs;
-    let status = install::status(session.system(), &installation.project)
-        .map_err(|error| installation::refusal(&error))?;
+    let status = install::status(session.system(), &installation.project)?;
     let lock = &status.lock.clone().unwrap_or_default();
     let mut examination = Examination { session, installation, lock, findings: Vec::new() };
     examination.run(&status)?;
@@ -187,8 +185,7 @@ impl Examination<'_> {
         }
         let (system, project) = (self.session.system(), &self.installation.project);
         for wanted in self.installation.manifest.iter().flat_map(|manifest| &manifest.sources) {
-            let source = install::source_of(system, project, wanted);
-            let source = source.map_err(|error| installation::refusal(&error))?;
+            let source = install::source_of(system, project, wanted)?;
             if let Some(decision) = source.forbidden_by(&policy, system, &project.config) {
                 let message = format!("the source `{}` is forbidden: {decision}", wanted.name);
                 self.problem("policy", None, message, "`brief remove` takes it out");

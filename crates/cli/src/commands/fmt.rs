@@ -33,7 +33,6 @@ pub(crate) struct FmtArgs {
 
 #[derive(Debug, Default, Serialize)]
 struct FormatAnswer {
-    /// The number of files.
     files: usize,
     changed: Vec<String>,
     /// The files whose body keeps its layout.

@@ -11,7 +11,6 @@ use brief_registry::install::{
 use brief_registry::lock::{Lock, LockedItem};
 use brief_registry::manifest::{Manifest, ManifestPlace};
 use brief_registry::{Event, Network, SourceAddress};
-use brief_syntax::system::System;
 use brief_syntax::text::{counted, fold, visible_line};
 use brief_syntax::yaml::Node;
 use clap::Args;
@@ -195,32 +194,23 @@ fn print_json(
     ui.print_json("list", root, &[], body)
 }
 
-/// A source that a user typed.
-pub(super) struct SourceArgs<'s> {
-    /// The name of a source in brief.toml, or an address.
-    pub(super) text: &'s str,
-    /// True if only the cache is read.
-    pub(super) offline: bool,
-}
-
-/// Asks for a source by its name in brief.toml or by its address: `work` gets it, and the directory that a path in
-/// it begins at.
+/// Asks for a source by its name in brief.toml or by its address. `work` gets the source and the directory that
+/// relative paths in it begin at.
 pub(super) fn look<T>(
     ui: &mut Ui,
     session: &Session,
     installation: &Installation,
-    args: &SourceArgs<'_>,
-    work: impl FnOnce(&SourceQuestion<'_>) -> Result<T, InstallError>,
+    text: &str,
+    offline: bool,
+    work: impl FnOnce(&SourceAddress, &Path, Network, &dyn Fn(Event<'_>)) -> Result<T, InstallError>,
 ) -> Result<(SourceAddress, T)> {
-    let (system, text) = (session.system(), args.text);
-    let clients = installation.clients.profiles().ids();
+    let system = session.system();
     let usage = |error: brief_registry::SourceError| CommandError::usage(error.to_string());
     let manifest = installation.manifest.as_ref();
     let named = manifest.and_then(|manifest| manifest.source(text));
     let (source, base) = match named {
         Some(source) => {
-            let found = brief_registry::install::source_of(system, &installation.project, source);
-            let found = found.map_err(|error| installation::refusal(&error))?;
+            let found = brief_registry::install::source_of(system, &installation.project, source)?;
             (found, installation.project.config.as_path())
         }
         None => {
@@ -229,29 +219,15 @@ pub(super) fn look<T>(
             (source, session.directory())
         }
     };
-    let network = installation::network(args.offline);
-    let found = installation::watched(ui, |observer| {
-        let (source, clients) = (&source, clients.as_slice());
-        work(&SourceQuestion { system, source, base, clients, network, observer })
-    })?;
+    let network = installation::network(offline);
+    let found = installation::watched(ui, |observer| work(&source, base, network, observer))?;
     let found = found.map_err(|error| match named {
-        Some(_) => installation::refusal(&error),
-        None => installation::refusal_of_typed(&error),
+        Some(_) => error.into(),
+        None => installation::refusal_of_typed(error),
     })?;
     Ok((source, found))
 }
 
-/// A question about one source.
-pub(super) struct SourceQuestion<'q> {
-    pub(super) system: &'q dyn System,
-    pub(super) source: &'q SourceAddress,
-    pub(super) base: &'q Path,
-    pub(super) clients: &'q [&'q str],
-    pub(super) network: Network,
-    pub(super) observer: &'q dyn Fn(Event<'_>),
-}
-
-/// Shows the content of a source.
 fn available(
     ui: &mut Ui,
     session: &Session,
@@ -259,11 +235,12 @@ fn available(
     text: &str,
     args: &ListArgs,
 ) -> Result {
-    let asked = SourceArgs { text, offline: args.offline };
-    let (source, found) = look(ui, session, installation, &asked, |asked| {
-        let SourceQuestion { system, source, base, clients, network, observer } = *asked;
-        list_source(system, source, base, clients, network, observer)
-    })?;
+    let (system, clients) = (session.system(), installation.clients.profiles().ids());
+    let offline = args.offline;
+    let (source, found) =
+        look(ui, session, installation, text, offline, |source, base, network, observer| {
+            list_source(system, source, base, &clients, network, observer)
+        })?;
     let (base, listing) = (session.directory(), &found.listing);
     let problems = listing.problems(&source.to_string());
     let is_empty = listing.items.is_empty() && listing.bundles.is_empty();

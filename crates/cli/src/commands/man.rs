@@ -59,7 +59,6 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ManArgs) -> Result {
     Ok(())
 }
 
-/// Returns the manual page of a command.
 fn page(command: clap::Command, name: &str) -> String {
     let mut page = Vec::new();
     let man = clap_mangen::Man::new(command.disable_help_subcommand(true));

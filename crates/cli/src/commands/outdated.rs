@@ -28,8 +28,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &OutdatedArgs) -> Result
     let lock = installation.lock(session.system())?.unwrap_or_default();
     let found = installation::watched(ui, |observer| {
         install::newest(session.system(), &installation.project, &manifest, &lock, observer)
-    })?;
-    let found = found.map_err(|error| installation::refusal(&error))?;
+    })??;
     if args.json {
         let body = json!({ "sources": found.iter().map(json).collect::<Vec<_>>() });
         let root = &installation.project.outputs;

@@ -30,7 +30,6 @@ struct VersionArgs {
     json: bool,
 }
 
-/// A build of the program.
 #[derive(Debug, Serialize)]
 struct ProgramBuild {
     version: &'static str,

@@ -129,7 +129,6 @@ fn print(
     Ok(())
 }
 
-/// Parses the address of an artefact.
 pub(super) fn artefact(session: &Session, text: &str) -> Result<OciSource> {
     let hint = "write `oci://HOST/PATH:TAG` or `oci-layout:DIRECTORY:TAG`";
     match SourceAddress::parse_added(text, session.directory(), session.system()) {

@@ -20,7 +20,6 @@ use clap::builder::{
 use clap::{Args, ValueEnum};
 
 use crate::error::{CommandError, Result};
-use crate::installation::unknown_client;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -38,7 +37,6 @@ pub(crate) struct MomentArgs {
 /// An action, or `None` for all. The alias keeps clap from reading it as an optional argument.
 pub(crate) type AskedAction = Option<Action>;
 
-/// A timing, or `None` for all.
 pub(crate) type AskedTiming = Option<Timing>;
 
 pub(crate) fn actions() -> impl TypedValueParser<Value = AskedAction> {
@@ -105,7 +103,7 @@ impl TypedValueParser for ClientName {
 pub(crate) fn known_client(session: &Session, name: &str) -> Result {
     let root = session.repository()?;
     let known = brief_profiles::known_client(session.system(), root.path(), name);
-    known.map_err(|error| unknown_client(&error))
+    Ok(known?)
 }
 
 /// The method of counting tokens.
@@ -153,18 +151,41 @@ pub(crate) struct BudgetArgs {
     pub(crate) counting: CountingArgs,
 }
 
-impl BudgetArgs {
-    /// Sets the budget of a question. Tokens are counted as the user wants it where the numbers are
-    /// shown or decide.
-    pub(crate) fn limit<'s>(
-        self,
-        mut request: BriefingRequest<'s>,
-        counter: &'s Counter<'s>,
-        shows_tokens: bool,
-    ) -> BriefingRequest<'s> {
-        request.moment.budget = self.budget;
-        let is_counted = shows_tokens || self.budget.is_some();
-        if is_counted { request.counted_by(counter) } else { request }
+/// The options of a question about one moment, with a limit of its cost.
+#[derive(Debug, Args)]
+pub(crate) struct BudgetedQuestion {
+    #[command(flatten)]
+    when: MomentArgs,
+
+    #[command(flatten)]
+    pub(crate) question: QuestionArgs,
+
+    #[command(flatten)]
+    pub(crate) cost: BudgetArgs,
+}
+
+impl BudgetedQuestion {
+    /// Answers the question about a path, or about the whole project. For JSON, all that is left out is told, and
+    /// tokens are counted.
+    pub(crate) fn resolve(
+        &self,
+        ui: &mut Ui,
+        session: &Session,
+        typed: &TypedQuestion<'_>,
+        is_json: bool,
+        skip_left_out: bool,
+    ) -> Result<Briefing> {
+        let session = &session.remembering();
+        let mut request = self.question.request(session, typed.path)?;
+        typed.warn_if_outside(ui, &request.moment)?;
+        self.when.narrow(&mut request.moment);
+        request.moment.skip_left_out = skip_left_out;
+        request.moment.budget = self.cost.budget;
+        let counter = self.cost.counting.counter(session, request.moment.root.path());
+        // Tokens are counted as the user wants it where the numbers are shown or decide.
+        let is_counted = is_json || self.cost.budget.is_some();
+        let request = if is_counted { request.counted_by(&counter) } else { request };
+        Ok(request.resolve())
     }
 }
 
@@ -173,7 +194,7 @@ impl BudgetArgs {
 pub(crate) struct QuestionArgs {
     /// Only this dialect; may be given several times
     #[arg(long, value_name = "DIALECT")]
-    only: Vec<DialectArg>,
+    pub(crate) only: Vec<DialectArg>,
 
     /// The directory that the client has open, for `.context` and client files [default: the root]
     #[arg(long, value_name = "DIR")]
@@ -191,7 +212,7 @@ pub(crate) struct QuestionArgs {
         long, value_name = "NAME", value_parser = ClientName,
         add = clap_complete::ArgValueCompleter::new(crate::complete::known_clients)
     )]
-    client: Option<String>,
+    pub(crate) client: Option<String>,
 
     #[command(flatten)]
     started: StartedArg,
@@ -285,16 +306,6 @@ impl QuestionArgs {
             Some(mounted) => request.mounted(session.directory().join(mounted)),
             None => request,
         })
-    }
-
-    /// Returns the client that asks.
-    pub(crate) fn client(&self) -> Option<&str> {
-        self.client.as_deref()
-    }
-
-    /// Returns the dialects to look at; none means all.
-    pub(crate) fn only(&self) -> &[DialectArg] {
-        &self.only
     }
 
     fn hosted(&self) -> hosted::HostedOptions {
@@ -448,9 +459,8 @@ fn shown_target(moment: &Moment) -> Option<&str> {
 /// The hint at `brief why`, which is useless to a user who has just run it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WhyHint {
-    /// It would.
     Given,
-    /// It was just run.
+    /// The user has just run `brief why`.
     Left,
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &RemoveArgs) -> Result {
     Ok(())
 }
 
-/// The meaning of a name.
+/// What a typed name can stand for.
 enum Removable<'m> {
     Source(&'m str),
     Bundle { source: &'m str, bundle: &'m str },

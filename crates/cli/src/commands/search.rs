@@ -10,7 +10,7 @@ use brief_syntax::text::{counted, fold};
 use clap::Args;
 use serde::Serialize;
 
-use super::list::{self, SourceArgs, SourceQuestion};
+use super::list;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::{Installation, InstallationArg};
 use crate::session::Session;
@@ -73,11 +73,18 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SearchArgs) -> Result {
     let installation = Installation::find(ui, session, &args.place)?;
     let sources = match &args.source {
         Some(text) => {
-            let source = SourceArgs { text, offline: args.offline };
-            let (source, found) = list::look(ui, session, &installation, &source, |asked| {
-                let SourceQuestion { system, source, base, clients, network, observer } = *asked;
-                look_into(system, source, None, base, clients, network, observer)
-            })?;
+            let (system, clients) = (session.system(), installation.clients.profiles().ids());
+            let look = list::look(
+                ui,
+                session,
+                &installation,
+                text,
+                args.offline,
+                |source, base, network, observer| {
+                    look_into(system, source, None, base, &clients, network, observer)
+                },
+            );
+            let (source, found) = look?;
             let (root, registry) = (found.directory().to_owned(), found.registry);
             vec![SearchedSource { name: source.to_string(), root, registry }]
         }

@@ -12,7 +12,6 @@ use super::question::{
 };
 use super::whole::counted;
 use crate::error::Result;
-use crate::installation::unknown_client;
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -47,7 +46,6 @@ pub(crate) struct SeesArgs {
     json: bool,
 }
 
-/// One of the sums.
 type TotalPart = fn(&Total) -> usize;
 
 /// The number of blanks between two columns.
@@ -63,8 +61,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SeesArgs) -> Result {
     let (catalog, moment) = (request.read(), &request.moment);
     let root = moment.root.path();
     let counter = args.counting.counter(session, root);
-    let clients = asked_clients(session.system(), root, args.clients.clone());
-    let clients = clients.map_err(|error| unknown_client(&error))?;
+    let clients = asked_clients(session.system(), root, args.clients.clone())?;
     let viewers: Vec<Viewer> = clients.iter().map(|client| Viewer::of(moment, client)).collect();
     let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
     let diagnostics = catalog.diagnostics();

@@ -55,7 +55,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &StaleArgs) -> Result {
     let history = GitHistory::find(session.shared_system(), root, args.since.as_deref());
     let history = match history {
         Ok(history) => Some(history),
-        Err(error) if args.since.is_some() => return Err(refusal(&error)),
+        Err(error) if args.since.is_some() => return Err(error.into()),
         Err(HistoryError::Interrupted) => return Err(CommandError::interrupted()),
         Err(_) => None,
     };
@@ -76,14 +76,6 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &StaleArgs) -> Result {
     }
     let is_clear = |one: &StaleReference| one.likelihood <= Likelihood::Likely;
     refuse_if(args.strict && found.iter().any(is_clear))
-}
-
-fn refusal(error: &HistoryError) -> CommandError {
-    match error {
-        HistoryError::NotARevision(_) => CommandError::usage(error.to_string()),
-        HistoryError::Interrupted => CommandError::interrupted(),
-        _ => CommandError::refused(error.to_string()),
-    }
 }
 
 fn print(ui: &mut Ui, whole: &WholeProject, found: &[StaleReference]) -> Result {

@@ -68,7 +68,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
 
 fn of_path(ui: &mut Ui, session: &Session, args: &TokensArgs, path: &Path) -> Result {
     let session = &session.remembering();
-    let typed = TypedQuestion::new(Some(path), args.question.only());
+    let typed = TypedQuestion::new(Some(path), &args.question.only);
     let mut request = args.question.request(session, Some(path))?;
     typed.warn_if_outside(ui, &request.moment)?;
     request.moment.skip_left_out = true;
@@ -82,7 +82,7 @@ fn of_path(ui: &mut Ui, session: &Session, args: &TokensArgs, path: &Path) -> Re
     if args.json {
         let body = JsonTokens {
             path: moment.target.as_ref().map(Target::slashed),
-            client: args.question.client(),
+            client: args.question.client.as_deref(),
             exact: counter.is_exact(),
             items: items.iter().map(|item| SurveyedRow::briefed(root, item)).collect(),
             dialects,
@@ -109,12 +109,12 @@ fn of_path(ui: &mut Ui, session: &Session, args: &TokensArgs, path: &Path) -> Re
 }
 
 fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
-    let whole = &WholeProject::read(ui, session, None, dialects(args.question.only()))?;
+    let whole = &WholeProject::read(ui, session, None, dialects(&args.question.only))?;
     let counter = &args.counting.counter(session, whole.root.path());
     let moment = args.question.request(session, None)?.moment;
     let mut survey = whole.survey(&moment, counter)?;
     let count = |text: &str| counter.count(text);
-    let clients: Vec<&str> = match args.question.client() {
+    let clients: Vec<&str> = match args.question.client.as_deref() {
         Some(client) => vec![client],
         None => BUILTIN.names(),
     };
@@ -131,7 +131,7 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
     }
     let body = JsonTokens {
         path: None,
-        client: args.question.client(),
+        client: args.question.client.as_deref(),
         exact: counter.is_exact(),
         items: survey.items.iter().map(|of| SurveyedRow::surveyed(whole.root.path(), of)).collect(),
         dialects,

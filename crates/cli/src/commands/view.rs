@@ -79,8 +79,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ViewArgs) -> Result {
     if let Some(out) = &args.out {
         let out = resolve_existing(system, &session.directory().join(out)).path;
         let base = args.base.as_deref();
-        let written = export(&session.shared_system(), &directory, &out, base, extras);
-        let written = written.map_err(|error| refusal(&error))?;
+        let written = export(&session.shared_system(), &directory, &out, base, extras)?;
         return ui.status(&format!("{}: {}", out.display(), written.summary()));
     }
     let address = listen(session, args)?;
@@ -98,7 +97,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ViewArgs) -> Result {
         ui.hint("open the address above yourself")?;
     }
     ui.tell_remarks()?;
-    let interruption = system.interruption().map_err(CommandError::from)?;
+    let interruption = system.interruption()?;
     let view = ProjectView::new(session.shared_system(), directory, extras);
     serve(view, address, &interruption)
         .map_err(|error| CommandError::refused(error.to_string()))?;
@@ -117,15 +116,18 @@ fn newer_versions(ui: &mut Ui, session: &Session, directory: &Path) -> Result<Ve
         let (manifest, lock) = (manifest.unwrap_or_default(), lock.unwrap_or_default());
         install::newest(system, &project, &manifest, &lock, observer)
     })?;
-    found.map_err(|error| installation::refusal(&error))
+    Ok(found?)
 }
 
-fn refusal(error: &ExportError) -> CommandError {
-    let refused = CommandError::refused(error.to_string());
-    match error {
-        ExportError::Foreign { .. } => refused
-            .with_hint("name a directory that is empty, or that `brief view --out` has written"),
-        _ => refused,
+impl From<ExportError> for CommandError {
+    fn from(error: ExportError) -> Self {
+        let refused = CommandError::refused(error.to_string());
+        match &error {
+            ExportError::Foreign { .. } => refused.with_hint(
+                "name a directory that is empty, or that `brief view --out` has written",
+            ),
+            _ => refused,
+        }
     }
 }
 
@@ -141,6 +143,6 @@ fn listen(session: &Session, args: &ViewArgs) -> Result<ViewAddress> {
             _ => refused,
         }
     })?;
-    let random = session.system().random().map_err(CommandError::from)?;
+    let random = session.system().random()?;
     Ok(ViewAddress { listener, token: sha256(&random).chars().take(32).collect() })
 }

@@ -138,7 +138,6 @@ pub(crate) fn when_asked(item: &Item<'_>) -> Option<&'static str> {
     }
 }
 
-/// The place of an item.
 #[derive(Debug, Serialize)]
 pub(crate) struct JsonPlace {
     path: String,
@@ -169,7 +168,6 @@ pub(crate) struct SurveyedRow<'s> {
 }
 
 impl<'s> SurveyedRow<'s> {
-    /// An item of a briefing.
     pub(crate) fn briefed(root: &Path, item: &'s BriefedItem) -> SurveyedRow<'s> {
         SurveyedRow {
             dialect: item.dialect,

@@ -7,7 +7,7 @@ use brief_engine::{Briefing, Moment, Target, TargetKind};
 use brief_syntax::text::visible_line;
 use clap::Args;
 
-use super::question::{BudgetArgs, MomentArgs, QuestionArgs, TypedQuestion, WhyHint};
+use super::question::{BudgetedQuestion, TypedQuestion, WhyHint};
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -25,13 +25,7 @@ pub(crate) struct WhyArgs {
     path: PathBuf,
 
     #[command(flatten)]
-    when: MomentArgs,
-
-    #[command(flatten)]
-    question: QuestionArgs,
-
-    #[command(flatten)]
-    cost: BudgetArgs,
+    asked: BudgetedQuestion,
 
     /// Print JSON, in the shape of `brief context --json`
     #[arg(long)]
@@ -39,13 +33,8 @@ pub(crate) struct WhyArgs {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &WhyArgs) -> Result {
-    let session = &session.remembering();
-    let typed = TypedQuestion::new(Some(&args.path), args.question.only());
-    let mut request = args.question.request(session, Some(&args.path))?;
-    typed.warn_if_outside(ui, &request.moment)?;
-    args.when.narrow(&mut request.moment);
-    let counter = args.cost.counting.counter(session, request.moment.root.path());
-    let briefing = args.cost.limit(request, &counter, args.json).resolve();
+    let typed = TypedQuestion::new(Some(&args.path), &args.asked.question.only);
+    let briefing = args.asked.resolve(ui, session, &typed, args.json, false)?;
     if args.json {
         return typed.print_json(ui, "why", &briefing);
     }

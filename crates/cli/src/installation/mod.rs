@@ -34,7 +34,7 @@ use crate::ui::Ui;
 pub(crate) use complete::complete;
 pub(crate) use print::{JsonSource, full_name, short, verb};
 use print::{print_json, print_report};
-pub(crate) use refusal::{refusal, refusal_of_typed, tell_unresolved};
+pub(crate) use refusal::{refusal_of_typed, tell_unresolved};
 
 /// The purpose of a command, which fails if it is not achieved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,10 +130,9 @@ impl Installation {
         let finished = match mode {
             InstallMode::Write => install::finish(session.system(), &project),
             InstallMode::Check | InstallMode::Diff => Ok(Finished::default()),
-        };
-        let finished = finished.map_err(|error| refusal(&error))?;
+        }?;
         let is_elsewhere = session.root()?.path() != project.outputs;
-        let source = project.read_manifest(session.system()).map_err(|error| refusal(&error))?;
+        let source = project.read_manifest(session.system())?;
         let own = OwnClients::below(session.system(), &project.outputs);
         let clients = Clients::read(source.as_ref(), &own, Section::Install, scope);
         let manifest = source.as_ref().map(Manifest::read).transpose();
@@ -160,8 +159,7 @@ impl Installation {
             return Ok(());
         }
         let path = self.project.manifest();
-        let source =
-            self.project.read_manifest(session.system()).map_err(|error| refusal(&error))?;
+        let source = self.project.read_manifest(session.system())?;
         let text = source.as_ref().map_or("", |source| source.text());
         let edited = ManifestEdit::apply(text, edits)
             .map_err(|error| CommandError::refused(format!("`{}`: {error}", path.display())))?;
@@ -212,8 +210,7 @@ impl Installation {
             own.add(Arc::clone(source));
         }
         let scope = self.clients.scope();
-        let manifest = self.project.read_manifest(session.system());
-        let manifest = manifest.map_err(|error| refusal(&error))?;
+        let manifest = self.project.read_manifest(session.system())?;
         let problems = match Clients::read(manifest.as_ref(), &own, Section::Install, scope) {
             Ok(clients) if own.diagnostics.is_empty() => {
                 self.clients = clients;
@@ -229,12 +226,12 @@ impl Installation {
 
     /// Returns the clients of the items.
     pub(crate) fn wanted(&self, named: &[String]) -> Result<Vec<String>> {
-        self.clients.wanted(named).map_err(|error| unknown_client(&error))
+        Ok(self.clients.wanted(named)?)
     }
 
     /// Reads the lock; `None` when there is none.
     pub(crate) fn lock(&self, system: &dyn System) -> Result<Option<Lock>> {
-        self.project.read_lock(system).map_err(|error| refusal(&error))
+        Ok(self.project.read_lock(system)?)
     }
 
     /// Returns files by their paths in the project.
@@ -306,7 +303,7 @@ impl Installation {
                 tell_unresolved(ui, &problems)?;
                 Err(CommandError::reported(ErrorKind::Refused))
             }
-            Err(error) => Err(refusal(&error)),
+            Err(error) => Err(error.into()),
         }
     }
 }
@@ -346,8 +343,10 @@ pub(crate) fn network(is_offline: bool) -> Network {
     if is_offline { Network::Offline } else { Network::Online }
 }
 
-pub(crate) fn unknown_client(error: &UnknownClient) -> CommandError {
-    CommandError::usage(error.to_string()).with_hint(error.hint())
+impl From<UnknownClient> for CommandError {
+    fn from(error: UnknownClient) -> Self {
+        CommandError::usage(error.to_string()).with_hint(error.hint())
+    }
 }
 
 /// Returns the project of a command, or the user's own installation.

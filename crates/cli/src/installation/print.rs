@@ -248,7 +248,6 @@ fn unified(difference: &Difference) -> String {
     }
 }
 
-/// A source in JSON.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct JsonSource<'r> {
     name: &'r str,

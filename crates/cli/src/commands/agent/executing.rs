@@ -47,7 +47,6 @@ const SERVER_PATIENCE: Duration = Duration::from_secs(30);
 /// The tools that a model gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OfferedTools {
-    /// The agent's own.
     Own,
     /// Those of the MCP servers that it may reach, too.
     WithServers,
@@ -89,12 +88,10 @@ pub(super) struct ExecutionArgs {
 }
 
 impl ExecutionArgs {
-    /// Returns the operator's grants.
     pub(super) fn abilities(&self) -> Result<Vec<Ability>> {
         self.granting.abilities()
     }
 
-    /// Returns the limits of the tools.
     fn limits(&self) -> Result<Limits> {
         let limits = Limits::default();
         let Some(seconds) = self.time_limit else { return Ok(limits) };

@@ -71,7 +71,6 @@ impl GrantArgs {
     }
 }
 
-/// Parses typed abilities.
 fn parse_abilities(option: &str, names: &[String]) -> Result<Vec<Ability>> {
     let parse = |name: &String| {
         name.parse::<Ability>().map_err(|error| {

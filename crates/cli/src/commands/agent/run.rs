@@ -90,7 +90,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &RunArgs) -> Result {
         None => None,
     };
     let clock = SystemClock(system);
-    let interruption = system.interruption().map_err(CommandError::from)?;
+    let interruption = system.interruption()?;
     let means = Connections { transport: Arc::new(http), endpoint, clock: &clock, interruption };
     let settings = ConversationSettings { model, limits: ConversationLimits::default() };
     let mut conversation = Conversation::new(ready, means, settings, transcript)
@@ -113,7 +113,6 @@ fn opening_of(input: &AgentValue) -> Option<String> {
     }
 }
 
-/// Reads piped input.
 fn piped(ui: &mut Ui) -> Result<String> {
     let mut text = String::new();
     let limit = u64::try_from(limits::PROMPT_BYTES).unwrap_or(u64::MAX);

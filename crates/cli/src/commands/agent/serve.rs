@@ -40,7 +40,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &ServeArgs) -> Result {
         ui.hint("`brief agent run FILE` is for people")?;
     }
     ui.tell_remarks()?;
-    let interruption = system.interruption().map_err(CommandError::from)?;
+    let interruption = system.interruption()?;
     // Standard output belongs to the protocol; a closed standard error is ignored.
     let served = mcp::agent::serve(&mut ready, &interruption, &mut |line| drop(ui.status(line)));
     match served.map_err(|error| CommandError::refused(error.to_string()))? {

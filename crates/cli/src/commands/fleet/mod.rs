@@ -154,7 +154,7 @@ impl FleetSources {
     /// Finds and reads the repositories.
     fn read(&self, ui: &mut Ui, session: &Session, is_counted: bool) -> Result<Vec<FleetMember>> {
         let (system, base) = (session.system(), session.directory());
-        let places = fleet::find(system, base, &self.sources).map_err(|error| refusal(&error))?;
+        let places = fleet::find(system, base, &self.sources)?;
         let known = KnownMembers::of(system, base, &self.sources);
         let of = places.len();
         let members = print::with_bar(ui, "Reading", of, |observer| {
@@ -166,17 +166,19 @@ impl FleetSources {
             };
             fleet::read(&session.shared_system(), &places, &reading)
         })?;
-        let members = members.map_err(|error| refusal(&error))?;
+        let members = members?;
         known.tidy(system, &members);
         Ok(members)
     }
 }
 
-fn refusal(error: &FleetError) -> CommandError {
-    match error {
-        FleetError::Interrupted => CommandError::interrupted(),
-        FleetError::Revision { .. } => CommandError::usage(error.to_string()),
-        _ => CommandError::refused(error.to_string()),
+impl From<FleetError> for CommandError {
+    fn from(error: FleetError) -> Self {
+        match &error {
+            FleetError::Interrupted => CommandError::interrupted(),
+            FleetError::Revision { .. } => CommandError::usage(error.to_string()),
+            _ => CommandError::refused(error.to_string()),
+        }
     }
 }
 

@@ -52,7 +52,6 @@ struct BranchRow {
     problem: Option<String>,
 }
 
-/// A branch that was made.
 struct MadeBranch {
     state: BranchState,
     is_pushed: bool,

@@ -37,7 +37,6 @@ struct HookStatus {
     name: String,
     /// The files with the hook.
     installed: Vec<InstalledHook>,
-    /// The client's program.
     program: Option<ClientProgram>,
     /// The version that our facts were seen in.
     seen: Option<String>,

@@ -115,8 +115,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
             [(&target.project, files.as_slice(), edits), (&installation.project, &[], others)]
         {
             if !files.is_empty() || !edits.is_empty() {
-                install::create(session.system(), project, files, edits)
-                    .map_err(|error| installation::refusal(&error))?;
+                install::create(session.system(), project, files, edits)?;
             }
         }
     }
@@ -218,7 +217,6 @@ pub(super) fn collect(
 
 /// The registry that items are written to.
 struct RegistryTarget {
-    /// The project around it.
     project: ProjectPaths,
     /// The directory below that project, with `/`; empty for the project itself.
     below: String,
@@ -281,8 +279,7 @@ impl RegistryTarget {
         let paths: Vec<Vec<String>> = items.iter().map(|item| self.paths(item)).collect();
         let files: Vec<NewFile<'_>> =
             items.iter().zip(&paths).flat_map(|(item, paths)| new_files(item, paths)).collect();
-        let found = install::look(session.system(), &self.project, &files)
-            .map_err(|error| installation::refusal(&error))?;
+        let found = install::look(session.system(), &self.project, &files)?;
         let mut rest = found.as_slice();
         let state = |item: &CollectedItem| {
             let (own, others) = rest.split_at(item.files.len().min(rest.len()));
@@ -409,15 +406,13 @@ fn agents_yaml(
         )
         .with_hint("`brief import` makes items of a registry"));
     }
-    let states = install::look(session.system(), &installation.project, &[file])
-        .map_err(|error| installation::refusal(&error))?;
+    let states = install::look(session.system(), &installation.project, &[file])?;
     if let [NewFileState::Taken(what)] = &states[..] {
         return Err(CommandError::refused(format!("`AGENTS.yaml` {what}"))
             .with_hint("`brief import --agents-yaml --dry-run` prints the entries"));
     }
     if !args.dry_run {
-        install::create(session.system(), &installation.project, &[file], &[])
-            .map_err(|error| installation::refusal(&error))?;
+        install::create(session.system(), &installation.project, &[file], &[])?;
     }
     if args.json {
         let entries = collection.items.iter().filter(|item| taken.contains(&item.name));

@@ -25,7 +25,7 @@ fn looked_at(
 ) -> Result<(Vec<GatewayServer>, Vec<ServerCheck>)> {
     let search = ServerSearch { is_allowed, without: None };
     let servers = super::servers(ui, session, search)?;
-    let stop = session.system().interruption().map_err(CommandError::from)?;
+    let stop = session.system().interruption()?;
     let system = session.shared_system();
     let checks = check_servers(&system, session.directory(), &servers, PATIENCE, &stop);
     if stop.is_raised() {

@@ -60,7 +60,7 @@ fn address(typed: &str) -> Result<SocketAddr> {
 fn token(session: &Session, args: &McpArgs) -> Result<(String, bool)> {
     let system = session.system();
     let Some(path) = &args.token_file else {
-        let random = system.random().map_err(CommandError::from)?;
+        let random = system.random()?;
         return Ok((sha256(&random), true));
     };
     let shown = path.display();

@@ -95,7 +95,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpArgs) -> Result {
     let served = match &args.http {
         Some(address) => {
             let http = listen::listen(ui, session, address, args)?;
-            let interruption = session.system().interruption().map_err(CommandError::from)?;
+            let interruption = session.system().interruption()?;
             project::serve_http(system, options, http, &interruption, &mut |line| {
                 drop(ui.status(line));
             })
@@ -106,7 +106,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpArgs) -> Result {
                 ui.hint("`brief context PATH` answers a person")?;
             }
             ui.tell_remarks()?;
-            let interruption = session.system().interruption().map_err(CommandError::from)?;
+            let interruption = session.system().interruption()?;
             project::serve(system, options, &interruption, &mut |line| drop(ui.status(line)))
         }
     };

@@ -17,17 +17,25 @@ pub(super) fn print(ui: &mut Ui, assembled: &AssembledPrompt, layout: PromptLayo
     let AssembledPrompt { prompt, ran, root, .. } = assembled;
     let tokens = |text: &[u8]| estimate_tokens(&String::from_utf8_lossy(text));
     let task = &prompt.task;
-    let mut page = Page { ui, root };
-    page.entry(CandidateState::In, &task.document, Some(tokens(&task.text)), &task.reason)?;
+    entry(ui, root, CandidateState::In, &task.document, Some(tokens(&task.text)), &task.reason)?;
     for rule in &prompt.rules {
-        page.entry(CandidateState::In, &rule.document, Some(tokens(&rule.text)), &rule.reason)?;
+        entry(
+            ui,
+            root,
+            CandidateState::In,
+            &rule.document,
+            Some(tokens(&rule.text)),
+            &rule.reason,
+        )?;
     }
     for skill in &prompt.skills {
         let cost = estimate_tokens(&skill.description);
-        page.entry(CandidateState::Offered, &skill.document, Some(cost), &skill.reason)?;
+        entry(ui, root, CandidateState::Offered, &skill.document, Some(cost), &skill.reason)?;
     }
     for command in &prompt.commands {
-        page.entry(
+        entry(
+            ui,
+            root,
             CandidateState::In,
             &command.document,
             Some(tokens(&command.text)),
@@ -35,7 +43,7 @@ pub(super) fn print(ui: &mut Ui, assembled: &AssembledPrompt, layout: PromptLayo
         )?;
     }
     for left_out in &prompt.left_out {
-        page.entry(CandidateState::Out, &left_out.document, None, &left_out.reason)?;
+        entry(ui, root, CandidateState::Out, &left_out.document, None, &left_out.reason)?;
     }
     let whole = tokens(&prompt.render(layout));
     ui.print_line(format!("about {} in all", counted(whole, "token")))?;
@@ -47,28 +55,22 @@ pub(super) fn print(ui: &mut Ui, assembled: &AssembledPrompt, layout: PromptLayo
     Ok(())
 }
 
-struct Page<'p> {
-    ui: &'p mut Ui,
-    root: &'p Path,
-}
-
-impl Page<'_> {
-    fn entry(
-        &mut self,
-        state: CandidateState,
-        document: &TaskDocument,
-        tokens: Option<usize>,
-        reason: &dyn fmt::Display,
-    ) -> Result {
-        let path = shown(document.path(), self.root);
-        let (kind, name) = (document.kind().as_str(), document.name());
-        let cost = tokens.map_or(String::new(), |tokens| format!(", {}", counted(tokens, "token")));
-        let label = state.label();
-        self.ui.print_candidate(state, &format!("{label:<9}  {kind} {name}  {path}{cost}"))?;
-        let reason = reason.to_string();
-        self.ui.print_line(format!("           {}", visible_line(&reason)))?;
-        self.ui.print_line("")
-    }
+fn entry(
+    ui: &mut Ui,
+    root: &Path,
+    state: CandidateState,
+    document: &TaskDocument,
+    tokens: Option<usize>,
+    reason: &dyn fmt::Display,
+) -> Result {
+    let path = shown(document.path(), root);
+    let (kind, name) = (document.kind().as_str(), document.name());
+    let cost = tokens.map_or(String::new(), |tokens| format!(", {}", counted(tokens, "token")));
+    let label = state.label();
+    ui.print_candidate(state, &format!("{label:<9}  {kind} {name}  {path}{cost}"))?;
+    let reason = reason.to_string();
+    ui.print_line(format!("           {}", visible_line(&reason)))?;
+    ui.print_line("")
 }
 
 /// Prints the commands that would run.

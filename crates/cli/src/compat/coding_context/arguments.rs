@@ -8,7 +8,6 @@ use brief_engine::tasks::{Amount, CodingAgent};
 use brief_runtime::PromptOptions;
 use brief_runtime::assembly::Convention;
 
-/// The parsed arguments.
 #[derive(Debug, Default)]
 pub(super) struct CodingContextArguments {
     pub(super) options: PromptOptions,
@@ -19,11 +18,8 @@ pub(super) struct CodingContextArguments {
 /// An unusable command line.
 #[derive(Debug)]
 pub(super) enum Misuse {
-    /// A request for help.
     Help,
-    /// An invalid flag, with the message.
     Flag(String),
-    /// Another error, with the message.
     Call(String),
 }
 

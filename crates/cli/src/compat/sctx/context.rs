@@ -3,28 +3,13 @@
 use std::ffi::OsString;
 
 use brief_engine::{BriefedItem, Briefing};
-use serde::Serialize;
+use serde_json::json;
 
 use super::arguments::{Filters, SctxArguments};
 use super::slashed;
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
-
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct SctxEntry<'e> {
-    content: &'e str,
-    source_dir: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct SctxContextEntry<'e> {
-    content: &'e str,
-    r#match: &'e [String],
-    source_file: String,
-}
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
     let arguments = SctxArguments::parse(args, Filters::Accepted)?;
@@ -35,22 +20,18 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
         |item: &BriefedItem| item.path.parent().unwrap_or(root).to_string_lossy().into_owned();
     match (arguments.json, arguments.all) {
         (true, false) => {
-            let entries: Vec<_> = items
+            let entries = items
                 .iter()
-                .map(|item| SctxEntry { content: &item.content, source_dir: directory(item) })
-                .collect();
-            ui.print_document(&entries)?;
+                .map(|item| json!({ "Content": item.content, "SourceDir": directory(item) }));
+            ui.print_document(&entries.collect::<Vec<_>>())?;
         }
         (true, true) => {
-            let entries: Vec<_> = items
-                .iter()
-                .map(|item| SctxContextEntry {
-                    content: &item.content,
-                    r#match: &item.patterns,
-                    source_file: slashed(&item.path, root),
-                })
-                .collect();
-            ui.print_document(&entries)?;
+            let entries = items.iter().map(|item| {
+                let (content, patterns) = (&item.content, &item.patterns);
+                let source_file = slashed(&item.path, root);
+                json!({ "Content": content, "Match": patterns, "SourceFile": source_file })
+            });
+            ui.print_document(&entries.collect::<Vec<_>>())?;
         }
         (false, all) => {
             for item in items {

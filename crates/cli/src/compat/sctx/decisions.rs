@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use brief_engine::{Briefing, structured};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::arguments::{Filters, SctxArguments};
 use super::slashed;
@@ -11,66 +11,18 @@ use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Bound<'d> {
-    decision: &'d str,
-    rationale: &'d str,
-    alternatives: Option<Vec<SctxAlternative<'d>>>,
-    revisit_when: &'d str,
-    date: &'d str,
-    r#match: Vec<&'d str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct SctxDecision<'d> {
-    decision: &'d str,
-    rationale: &'d str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    alternatives: Option<Vec<SctxAlternative<'d>>>,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    revisit_when: &'d str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    date: &'d str,
-    r#match: Vec<&'d str>,
-    source_file: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct SctxAlternative<'d> {
-    option: &'d str,
-    reason_rejected: &'d str,
-}
-
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
     let arguments = SctxArguments::parse(args, Filters::Unknown)?;
     let asked = arguments.ask(ui, session)?;
     let bound = asked.as_ref().map(|briefing| briefing.decisions.as_slice()).unwrap_or_default();
     let root = asked.as_ref().map_or(session.directory(), Briefing::root);
     match (arguments.json, arguments.all) {
-        (true, false) => {
-            ui.print_document(
-                &bound.iter().map(|bound| to_bound(&bound.decision)).collect::<Vec<_>>(),
-            )?;
-        }
-        (true, true) => {
-            let listed = bound.iter().map(|bound| {
-                let Bound { decision, rationale, alternatives, revisit_when, date, r#match } =
-                    to_bound(&bound.decision);
-                let source_file = slashed(&bound.path, root);
-                SctxDecision {
-                    decision,
-                    rationale,
-                    alternatives,
-                    revisit_when,
-                    date,
-                    r#match,
-                    source_file,
-                }
+        (true, is_listing) => {
+            let decisions = bound.iter().map(|bound| {
+                let source_file = is_listing.then(|| slashed(&bound.path, root));
+                json(&bound.decision, source_file)
             });
-            ui.print_document(&listed.collect::<Vec<_>>())?;
+            ui.print_document(&decisions.collect::<Vec<_>>())?;
         }
         (false, all) => {
             for bound in bound {
@@ -110,17 +62,24 @@ fn patterns(decision: &structured::Decision) -> Vec<&str> {
     decision.patterns.iter().map(structured::Pattern::as_str).collect()
 }
 
-fn to_bound(decision: &structured::Decision) -> Bound<'_> {
-    let alternatives = decision.alternatives.iter().map(|alternative| SctxAlternative {
-        option: &alternative.option,
-        reason_rejected: &alternative.reason_rejected,
+/// Returns a decision in the shape of `sctx`. One in a listing names its file, and leaves out what is empty.
+fn json(decision: &structured::Decision, source_file: Option<String>) -> Value {
+    let alternatives = decision.alternatives.iter().map(|alternative| {
+        json!({ "Option": alternative.option, "ReasonRejected": alternative.reason_rejected })
     });
-    Bound {
-        decision: &decision.decision,
-        rationale: &decision.rationale,
-        alternatives: (!decision.alternatives.is_empty()).then(|| alternatives.collect()),
-        revisit_when: decision.revisit_when.as_deref().unwrap_or_default(),
-        date: decision.date.as_deref().unwrap_or_default(),
-        r#match: patterns(decision),
+    let alternatives: Vec<Value> = alternatives.collect();
+    let mut json = json!({
+        "Decision": decision.decision,
+        "Rationale": decision.rationale,
+        "Alternatives": (!alternatives.is_empty()).then_some(alternatives),
+        "RevisitWhen": decision.revisit_when.as_deref().unwrap_or_default(),
+        "Date": decision.date.as_deref().unwrap_or_default(),
+        "Match": patterns(decision),
+    });
+    if let (Some(fields), Some(source_file)) = (json.as_object_mut(), source_file) {
+        let is_optional = |name: &str| ["Alternatives", "RevisitWhen", "Date"].contains(&name);
+        fields.retain(|name, value| !is_optional(name) || !value.is_null() && value != "");
+        fields.insert("SourceFile".to_owned(), source_file.into());
     }
+    json
 }
