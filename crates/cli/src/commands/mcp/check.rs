@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use brief_agent::mcp_client::held_back_note;
-use brief_runtime::{Trust, TrustStore};
+use brief_runtime::TrustStore;
+use brief_runtime::trust::TrustVerdict;
 use brief_serve::mcp::configured::ServerSearch;
 use brief_serve::mcp::{GatewayServer, ServerCheck, check_servers};
 use brief_syntax::text::visible_line;
@@ -84,7 +85,7 @@ pub(in crate::commands) fn accept(
         }
         let decisions = &server.decisions;
         let mut add = |content: Vec<u8>, path: String| {
-            let is_new = store.is_trusted(&content) != Trust::Trusted;
+            let is_new = store.verdict_on(&content) != Some(TrustVerdict::Trusted);
             new.extend(is_new.then(|| (content, PathBuf::from(path))));
             is_new
         };

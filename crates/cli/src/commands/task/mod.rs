@@ -17,7 +17,7 @@ use brief_engine::tasks::{
 use brief_engine::{PromptReport, RunReport};
 use brief_runtime::assembly::{Convention, RulesFile, SearchDirectories};
 use brief_runtime::{
-    AssembledPrompt, Execution, ExecutionRequest, OffReason, Outcome, PromptOptions, Wish,
+    AssembledPrompt, Execution, ExecutionRequest, OffReason, PromptOptions, RequestOutcome, Wish,
 };
 use brief_syntax::render::{Envelope, path_below};
 use clap::builder::PossibleValuesParser;
@@ -279,7 +279,7 @@ fn mention_not_run(
     ran: &[ExecutionRequest],
     execution: &Execution,
 ) -> Result<(), CommandError> {
-    let count = ran.iter().filter(|asked| asked.outcome == Outcome::NotAllowed).count();
+    let count = ran.iter().filter(|asked| asked.outcome == RequestOutcome::NotAllowed).count();
     let Some(cause) = execution.off() else { return Ok(()) };
     match (count, cause) {
         (0, _) | (_, OffReason::DryRun) => {}

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use brief_engine::tasks::{Author, Library, SearchOrigin, SearchRoot};
-use brief_runtime::review::{Part, Review};
+use brief_runtime::review::{ExecutablePart, Review};
 use brief_runtime::{Standing, TrustError, TrustProject, TrustStore, project_root};
 
 use crate::error::{CommandError, ErrorKind};
@@ -79,7 +79,7 @@ fn show(ui: &mut Ui, session: &Session, root: &Path) -> Result<(), CommandError>
             Review::Parts(parts) => parts,
             Review::Whole(_) | Review::Binary { .. } => Vec::new(),
         };
-        for Part { line, text } in parts {
+        for ExecutablePart { line, text } in parts {
             if left == 0 {
                 more += 1;
                 continue;
