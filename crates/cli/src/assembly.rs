@@ -7,8 +7,8 @@ use brief_engine::tasks::{
 };
 use brief_runtime::assembly::{RulesFile, RulesFileError, SearchDirectories, SearchError};
 use brief_runtime::{
-    AskedKind, AssembledPrompt, AssemblyError, AssemblyEvent, ExecutionRequest, Outcome,
-    ProjectRefusal, PromptOptions,
+    AskedKind, AssembledPrompt, AssemblyError, AssemblyEvent, ExecutionRequest, ProjectRefusal,
+    PromptOptions, RequestOutcome,
 };
 use brief_syntax::Diagnostic;
 use brief_syntax::text::counted;
@@ -148,7 +148,7 @@ fn refuse_project(
     ran: &[ExecutionRequest],
     root: &Path,
 ) -> Result<CommandError> {
-    let asked = ran.iter().filter(|asked| asked.outcome == Outcome::ProjectNotTrusted);
+    let asked = ran.iter().filter(|asked| asked.outcome == RequestOutcome::ProjectNotTrusted);
     let shown = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
     let mut wishes: Vec<String> = asked
         .map(|ExecutionRequest { kind, path, line, text, .. }| match kind {

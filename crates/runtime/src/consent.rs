@@ -13,7 +13,7 @@ use brief_syntax::Source;
 use brief_syntax::system::{FileOwner, System};
 
 use crate::execution::Execution;
-use crate::trust::{Standing, Trust, TrustError, TrustProject, TrustStore, project_root};
+use crate::trust::{Standing, TrustError, TrustProject, TrustStore, TrustVerdict, project_root};
 
 /// A project whose texts do not execute, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub struct Consent<'c> {
     /// The record of trust, opened on first use.
     record: Option<Result<TrustStore<'c>, TrustError>>,
     /// The last document: a text with ten thousand commands is hashed once.
-    document: Option<(Arc<Source>, Trust)>,
+    document: Option<(Arc<Source>, Option<TrustVerdict>)>,
     /// The decisions about projects, by directory.
     projects: BTreeMap<PathBuf, Result<(), ProjectRefusal>>,
 }
@@ -85,29 +85,27 @@ impl<'c> Consent<'c> {
         if is_off && author != Author::Remote {
             return Err(Objection::Off);
         }
-        match (self.trust(content), author) {
-            (Trust::Denied, _) => Err(Objection::Denied),
-            (Trust::Unknown, Author::Remote) => Err(Objection::Content),
+        match (self.verdict_on(content), author) {
+            (Some(TrustVerdict::Denied), _) => Err(Objection::Denied),
+            (None, Author::Remote) => Err(Objection::Content),
             _ if is_off => Err(Objection::Off),
             (_, Author::Project) => self.project(root).map_err(Objection::Project),
             (_, Author::User | Author::Remote) => Ok(()),
         }
     }
 
-    /// Returns the recorded trust in content. An unusable record trusts nothing.
-    fn trust(&mut self, content: Content<'_>) -> Trust {
+    /// Returns the recorded decision about content. An unusable record has none.
+    fn verdict_on(&mut self, content: Content<'_>) -> Option<TrustVerdict> {
         let source = match content {
-            Content::Script(bytes) => {
-                return self.record().map_or(Trust::Unknown, |record| record.is_trusted(bytes));
-            }
+            Content::Script(bytes) => return self.record().ok()?.verdict_on(bytes),
             Content::Document(source) => source,
         };
         match &self.document {
-            Some((known, trust)) if Arc::ptr_eq(known, source) => *trust,
+            Some((known, verdict)) if Arc::ptr_eq(known, source) => *verdict,
             _ => {
-                let trust = self.trust(Content::Script(source.bytes_from_line(0)));
-                self.document = Some((Arc::clone(source), trust));
-                trust
+                let verdict = self.verdict_on(Content::Script(source.bytes_from_line(0)));
+                self.document = Some((Arc::clone(source), verdict));
+                verdict
             }
         }
     }

@@ -9,17 +9,16 @@
 pub mod assembly;
 pub mod consent;
 pub mod execution;
-pub mod prompt;
+mod prompt;
 pub mod review;
-pub mod shell;
+mod shell;
 pub mod trust;
 
 pub use assembly::{AssembledPrompt, AssemblyError, AssemblyEvent, PromptAssembly, PromptOptions};
 pub use consent::{Consent, ProjectRefusal};
 pub use execution::{Execution, OffReason, Wish};
-pub use prompt::{AskedKind, ExecutionRequest, Outcome, PromptRunner};
+pub use prompt::{AskedKind, ExecutionRequest, RequestOutcome};
 pub use review::Review;
-pub use shell::{RunFailure, Shell, ShellLimits};
 pub use trust::{
-    ContentHash, Standing, Trust, TrustError, TrustProject, TrustStore, project_of, project_root,
+    ContentHash, Standing, TrustError, TrustProject, TrustStore, project_of, project_root,
 };

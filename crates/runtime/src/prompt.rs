@@ -18,12 +18,10 @@ use brief_dialects::tasks::{
 use brief_syntax::{System, limits};
 
 use crate::consent::{Consent, Content, Objection, ProjectRefusal};
-use crate::execution::Execution;
-use crate::shell::{RunFailure, Shell, ShellLimits};
-use brief_syntax::system::Passed;
+use crate::shell::{RunFailure, Shell};
 
 /// Runs the commands and scripts of one prompt, and keeps a record of them.
-pub struct PromptRunner<'r> {
+pub(crate) struct PromptRunner<'r> {
     system: &'r dyn System,
     consent: Consent<'r>,
     projects: Vec<PathBuf>,
@@ -57,7 +55,7 @@ pub struct ExecutionRequest {
     /// The command, or the path of the script.
     pub text: String,
     /// The outcome.
-    pub outcome: Outcome,
+    pub outcome: RequestOutcome,
 }
 
 /// The kind of a request.
@@ -83,7 +81,7 @@ impl AskedKind {
 
 /// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RequestOutcome {
     /// It ran and succeeded.
     Ran,
     /// It did not run, because execution is off.
@@ -98,96 +96,95 @@ pub enum Outcome {
     Untrusted,
     /// It failed, with this message.
     Failed(String),
+    /// The user interrupted it.
+    Interrupted,
 }
 
-impl fmt::Display for Outcome {
+impl RequestOutcome {
+    fn of(failure: &RunFailure) -> RequestOutcome {
+        match failure {
+            RunFailure::Interrupted => RequestOutcome::Interrupted,
+            failure => RequestOutcome::Failed(failure.to_string()),
+        }
+    }
+
+    /// Returns the outcome in the words of a prompt, which goes on without the request.
+    fn not_run(&self) -> NotRun {
+        match self {
+            RequestOutcome::Denied => NotRun::Denied,
+            RequestOutcome::Untrusted => NotRun::Untrusted,
+            RequestOutcome::Failed(problem) => NotRun::Failed(problem.clone()),
+            RequestOutcome::Interrupted => NotRun::Interrupted,
+            _ => NotRun::Off,
+        }
+    }
+}
+
+impl fmt::Display for RequestOutcome {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Outcome::Ran => "ran",
-            Outcome::NotAllowed | Outcome::Rehearsed => "not run",
-            Outcome::ProjectNotTrusted => "the project is not trusted",
-            Outcome::Denied => "denied",
-            Outcome::Untrusted => "not trusted",
-            Outcome::Failed(problem) => problem,
+            RequestOutcome::Ran => "ran",
+            RequestOutcome::NotAllowed | RequestOutcome::Rehearsed => "not run",
+            RequestOutcome::ProjectNotTrusted => "the project is not trusted",
+            RequestOutcome::Denied => "denied",
+            RequestOutcome::Untrusted => "not trusted",
+            RequestOutcome::Failed(problem) => problem,
+            RequestOutcome::Interrupted => "interrupted",
         })
     }
 }
 
 impl<'r> PromptRunner<'r> {
-    /// Creates a runner that runs everything in `directory`. The standard error of commands, and both streams
-    /// of scripts, go to `output`.
-    pub fn new(
+    /// Creates a runner. The standard error of commands, and both streams of scripts, go to `output`.
+    ///
+    /// `projects` are the search roots whose texts belong to a project. While one of them is not trusted, nothing
+    /// runs: see [`PromptRunner::is_rehearsal`]. After a rehearsal has shown that the project asks for nothing,
+    /// allowed texts run.
+    pub(crate) fn new(
         system: &'r dyn System,
-        directory: &Path,
-        execution: Execution,
-        limits: ShellLimits,
+        consent: Consent<'r>,
+        shell: Shell<'r>,
+        projects: Vec<PathBuf>,
+        is_rehearsed: bool,
         output: &'r mut dyn FnMut(&[u8]),
     ) -> Self {
-        PromptRunner {
-            system,
-            consent: Consent::new(system, directory, execution),
-            projects: Vec::new(),
-            performance: Performance::Undecided,
-            shell: Shell::new(system, directory, limits),
-            output,
-            record: Vec::new(),
-            refusal: None,
-        }
-    }
-
-    /// Names the search roots whose texts belong to a project. While one of them is not trusted, nothing
-    /// runs: see [`PromptRunner::is_rehearsal`].
-    #[must_use]
-    pub fn with_projects(mut self, roots: Vec<PathBuf>) -> Self {
-        self.projects = roots;
-        self
-    }
-
-    /// Sets the variables of our environment that everything gets, instead of the usual ones.
-    #[must_use]
-    pub fn with_environment(mut self, passed: Passed) -> Self {
-        self.shell = self.shell.with_environment(passed);
-        self
-    }
-
-    /// Lets allowed texts run although a project is not trusted: a rehearsal has shown that the project asks
-    /// for nothing.
-    #[must_use]
-    pub fn after_rehearsal(mut self) -> Self {
-        self.performance = Performance::Live;
-        self
+        let performance = if is_rehearsed { Performance::Live } else { Performance::Undecided };
+        let (record, refusal) = (Vec::new(), None);
+        PromptRunner { system, consent, projects, performance, shell, output, record, refusal }
     }
 
     /// Returns whether an allowed request did not run because a project is not trusted, and may run now
     /// because that project asks for nothing.
-    pub fn is_rehearsal(&self) -> bool {
+    pub(crate) fn is_rehearsal(&self) -> bool {
         self.refusal.is_none()
-            && self.record.iter().any(|asked| asked.outcome == Outcome::Rehearsed)
+            && self.record.iter().any(|asked| asked.outcome == RequestOutcome::Rehearsed)
     }
 
     /// Returns the untrusted project that asked for something. The caller has to refuse the prompt.
-    pub fn refusal(&self) -> Option<&ProjectRefusal> {
+    pub(crate) fn refusal(&self) -> Option<&ProjectRefusal> {
         self.refusal.as_ref()
     }
 
     /// Returns all requests, in order.
-    pub fn into_record(self) -> Vec<ExecutionRequest> {
+    pub(crate) fn into_record(self) -> Vec<ExecutionRequest> {
         self.record
     }
 
     /// Allows content of a document to run, or returns the refusal.
-    fn allow(&mut self, document: &TaskDocument, content: Content<'_>) -> Result<(), RefusedRun> {
+    fn allow(
+        &mut self,
+        document: &TaskDocument,
+        content: Content<'_>,
+    ) -> Result<(), RequestOutcome> {
         let root = document.root();
         let judged = self.consent.judge(document.author(), root, content);
         judged.map_err(|objection| match objection {
-            Objection::Off => RefusedRun { outcome: Outcome::NotAllowed, reason: NotRun::Off },
-            Objection::Content => {
-                RefusedRun { outcome: Outcome::Untrusted, reason: NotRun::Untrusted }
-            }
-            Objection::Denied => RefusedRun { outcome: Outcome::Denied, reason: NotRun::Denied },
+            Objection::Off => RequestOutcome::NotAllowed,
+            Objection::Content => RequestOutcome::Untrusted,
+            Objection::Denied => RequestOutcome::Denied,
             Objection::Project(refusal) => {
                 self.refusal.get_or_insert(refusal);
-                RefusedRun { outcome: Outcome::ProjectNotTrusted, reason: NotRun::Off }
+                RequestOutcome::ProjectNotTrusted
             }
         })?;
         if self.performance == Performance::Undecided {
@@ -196,34 +193,36 @@ impl<'r> PromptRunner<'r> {
             self.performance = if trusted { Performance::Live } else { Performance::Rehearsal };
         }
         match self.performance {
-            Performance::Rehearsal => {
-                Err(RefusedRun { outcome: Outcome::Rehearsed, reason: NotRun::Off })
-            }
+            Performance::Rehearsal => Err(RequestOutcome::Rehearsed),
             _ => Ok(()),
         }
     }
 
-    fn run_command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, RefusedRun> {
+    fn run_command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, RequestOutcome> {
         let document = command.document;
         self.allow(document, Content::Document(document.source()))?;
         let text = native(command.text);
         let env = variables(command.parameters);
-        self.shell.command(&text, &env, self.output).map_err(RefusedRun::by)
+        self.shell.command(&text, &env, self.output).map_err(|failure| RequestOutcome::of(&failure))
     }
 
-    fn run_bootstrap(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), RefusedRun> {
+    fn run_bootstrap(&mut self, bootstrap: &Bootstrap<'_>) -> Result<(), RequestOutcome> {
         let env = variables(bootstrap.parameters);
         let document = bootstrap.document;
         match bootstrap.script {
             Script::Inline(text) => {
                 self.allow(document, Content::Document(document.source()))?;
-                self.shell.inline_script(text, &env, self.output).map_err(RefusedRun::by)
+                self.shell
+                    .inline_script(text, &env, self.output)
+                    .map_err(|failure| RequestOutcome::of(&failure))
             }
             Script::File(path) => {
                 let content = self.system.read(path, limits::SCRIPT_BYTES);
-                let content = content.map_err(|error| RefusedRun::failed(error.to_string()))?;
+                let content = content.map_err(|error| RequestOutcome::Failed(error.to_string()))?;
                 self.allow(document, Content::Script(&content))?;
-                self.shell.script(path, &content, &env, self.output).map_err(RefusedRun::by)
+                self.shell
+                    .script(path, &content, &env, self.output)
+                    .map_err(|failure| RequestOutcome::of(&failure))
             }
         }
     }
@@ -232,11 +231,14 @@ impl<'r> PromptRunner<'r> {
     fn remember<T>(
         &mut self,
         (kind, path, line, text): (AskedKind, &Path, usize, String),
-        ended: Result<T, RefusedRun>,
+        ended: Result<T, RequestOutcome>,
     ) -> Result<T, NotRun> {
         let (outcome, result) = match ended {
-            Ok(value) => (Outcome::Ran, Ok(value)),
-            Err(RefusedRun { outcome, reason }) => (outcome, Err(reason)),
+            Ok(value) => (RequestOutcome::Ran, Ok(value)),
+            Err(outcome) => {
+                let reason = outcome.not_run();
+                (outcome, Err(reason))
+            }
         };
         self.record.push(ExecutionRequest { kind, path: path.to_owned(), line, text, outcome });
         result
@@ -267,29 +269,7 @@ impl CommandRunner for PromptRunner<'_> {
     }
 
     fn passes_variable(&self, name: &str) -> bool {
-        self.shell.passed().contains(name)
-    }
-}
-
-/// A request that did not run, or failed: for the record, and for the prompt.
-struct RefusedRun {
-    outcome: Outcome,
-    reason: NotRun,
-}
-
-impl RefusedRun {
-    fn failed(problem: String) -> RefusedRun {
-        RefusedRun { outcome: Outcome::Failed(problem.clone()), reason: NotRun::Failed(problem) }
-    }
-
-    fn by(failure: RunFailure) -> RefusedRun {
-        match failure {
-            RunFailure::Interrupted => RefusedRun {
-                outcome: Outcome::Failed("interrupted".to_owned()),
-                reason: NotRun::Interrupted,
-            },
-            failure => RefusedRun::failed(failure.to_string()),
-        }
+        self.shell.passed.contains(name)
     }
 }
 

@@ -19,12 +19,12 @@ pub enum Review {
         bytes: usize,
     },
     /// Parts of a Markdown file, in order.
-    Parts(Vec<Part>),
+    Parts(Vec<ExecutablePart>),
 }
 
 /// An executable part of a Markdown file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct ExecutablePart {
     /// The first line of the part.
     pub line: usize,
     /// The shell commands.
@@ -45,21 +45,21 @@ impl Review {
     }
 }
 
-fn parts(path: &Path, text: &str) -> Vec<Part> {
+fn parts(path: &Path, text: &str) -> Vec<ExecutablePart> {
     let source = Arc::new(Source::new(path, text));
     let front_matter = FrontMatter::read(&source);
     let mut parts = Vec::new();
     if let Some(bootstrap) = front_matter.get("bootstrap") {
         let text = bootstrap.as_str().unwrap_or_else(|| source.slice(bootstrap.span()));
         let line = source.line(bootstrap.span().start);
-        parts.push(Part { line, text: text.trim_end().to_owned() });
+        parts.push(ExecutablePart { line, text: text.trim_end().to_owned() });
     }
     let mut searched = 0;
     while let Some(found) = source.text()[searched..].find("!`") {
         let start = searched + found + 2;
         let Some(length) = source.text()[start..].find('`') else { break };
         let text = &source.text()[start..start + length];
-        parts.push(Part { line: source.line(start), text: text.to_owned() });
+        parts.push(ExecutablePart { line: source.line(start), text: text.to_owned() });
         searched = start + length + 1;
     }
     parts
@@ -84,7 +84,7 @@ mod tests {
     fn of_markdown_commands_and_bootstrap_execute() {
         let text =
             "---\nbootstrap: |\n  one\n  two\n---\nSee !`git log`,\n!`a\nb` and `c` and !`d\n";
-        let part = |line, text: &str| Part { line, text: text.to_owned() };
+        let part = |line, text: &str| ExecutablePart { line, text: text.to_owned() };
         let Review::Parts(parts) = review("a.md", text) else { panic!("it is Markdown") };
         assert_eq!(parts[0].text, "one\ntwo");
         assert_eq!(parts[1..], [part(6, "git log"), part(7, "a\nb")]);

@@ -10,9 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use brief_syntax::limits;
-use brief_syntax::system::{Call, Ending, FileOwner, OverLimit, Stream, System};
-
-use brief_syntax::system::Passed;
+use brief_syntax::system::{Call, Ending, FileOwner, OverLimit, Passed, Stream, System};
 
 mod shebang;
 
@@ -25,15 +23,15 @@ const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
 /// The limits for the commands and scripts of one prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ShellLimits {
+pub(crate) struct ShellLimits {
     /// The time limit of one command.
-    pub command: Duration,
+    pub(crate) command: Duration,
     /// The time limit of one bootstrap script.
-    pub bootstrap: Duration,
+    pub(crate) bootstrap: Duration,
     /// The limit for the bytes that one command or script writes.
-    pub output: usize,
+    pub(crate) output: usize,
     /// The limit for the number of commands; scripts are not counted.
-    pub commands: usize,
+    pub(crate) commands: usize,
 }
 
 impl Default for ShellLimits {
@@ -49,8 +47,7 @@ impl Default for ShellLimits {
 
 /// A failed command or script. Its text form is a phrase for a warning about it.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunFailure {
+pub(crate) enum RunFailure {
     /// It could not be started.
     #[error("it could not be started: {0}")]
     NotStarted(io::Error),
@@ -75,18 +72,19 @@ pub enum RunFailure {
 }
 
 /// Runs the commands and scripts of one prompt.
-pub struct Shell<'s> {
+pub(crate) struct Shell<'s> {
     system: &'s dyn System,
     directory: PathBuf,
     limits: ShellLimits,
-    passed: Passed,
+    /// The variables of our environment that everything gets.
+    pub(crate) passed: Passed,
     commands: usize,
     interrupted: bool,
 }
 
 impl<'s> Shell<'s> {
     /// Creates a shell that runs everything in `directory`; a relative one starts at the current directory.
-    pub fn new(system: &'s dyn System, directory: &Path, limits: ShellLimits) -> Self {
+    pub(crate) fn new(system: &'s dyn System, directory: &Path, limits: ShellLimits) -> Self {
         // The program's own path must not depend on the directory where it is started.
         let directory = match system.current_dir() {
             Ok(current) => current.join(directory),
@@ -96,23 +94,11 @@ impl<'s> Shell<'s> {
         Shell { system, directory, limits, passed, commands: 0, interrupted: false }
     }
 
-    /// Sets the variables of our environment that everything gets, instead of the usual ones.
-    #[must_use]
-    pub fn with_environment(mut self, passed: Passed) -> Self {
-        self.passed = passed;
-        self
-    }
-
-    /// Returns the variables of our environment that everything gets.
-    pub fn passed(&self) -> &Passed {
-        &self.passed
-    }
-
     /// Runs `sh -c TEXT` and returns its standard output unchanged. Its standard error is forwarded as it
     /// comes.
     ///
     /// Values for the command go in `env`, never in `text`, which is shell language.
-    pub fn command(
+    pub(crate) fn command(
         &mut self,
         text: &OsStr,
         env: &[(OsString, OsString)],
@@ -141,7 +127,7 @@ impl<'s> Shell<'s> {
     ///
     /// Both streams go to `output`, in the order of writing. Output above the limit is dropped, with a line
     /// that says so, and the script goes on.
-    pub fn script(
+    pub(crate) fn script(
         &mut self,
         path: &Path,
         bytes: &[u8],
@@ -173,7 +159,7 @@ impl<'s> Shell<'s> {
     }
 
     /// Runs `sh -c TEXT` as a script: both streams go to `output`, as in [`Shell::script`].
-    pub fn inline_script(
+    pub(crate) fn inline_script(
         &mut self,
         text: &str,
         env: &[(OsString, OsString)],

@@ -27,17 +27,6 @@ const HEADING: &str = "# What `brief trust` has recorded: content and projects, 
 /// The first word of a project's line.
 const PROJECT: &str = "project";
 
-/// The recorded trust in content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trust {
-    /// The user has trusted exactly this content.
-    Trusted,
-    /// The user has denied exactly this content, which overrides trust.
-    Denied,
-    /// The record has nothing about it.
-    Unknown,
-}
-
 /// The user's decision about content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TrustVerdict {
@@ -68,6 +57,10 @@ pub struct TrustEntry {
 }
 
 impl TrustEntry {
+    fn of(verdict: TrustVerdict, content: &[u8], path: &Path) -> TrustEntry {
+        TrustEntry { verdict, path: shown(path), hash: ContentHash::of(content) }
+    }
+
     /// Returns whether the content was at `path` at the time of the decision.
     pub fn was_at(&self, path: &Path) -> bool {
         self.path == shown(path)
@@ -238,16 +231,11 @@ impl<'s> TrustStore<'s> {
         &self.path
     }
 
-    /// Returns the recorded trust in exactly this content.
-    pub fn is_trusted(&self, content: &[u8]) -> Trust {
+    /// Returns the user's decision about exactly this content, if there is one. A denial overrides trust.
+    pub fn verdict_on(&self, content: &[u8]) -> Option<TrustVerdict> {
         let hash = ContentHash::of(content);
-        // A denial overrides everything else in the record.
         let verdicts = self.lines.entries.iter().filter(|entry| entry.hash == hash);
-        match verdicts.map(|entry| entry.verdict).min() {
-            Some(TrustVerdict::Denied) => Trust::Denied,
-            Some(TrustVerdict::Trusted) => Trust::Trusted,
-            None => Trust::Unknown,
-        }
+        verdicts.map(|entry| entry.verdict).min()
     }
 
     /// Returns the record's answer about a project.
@@ -288,16 +276,7 @@ impl<'s> TrustStore<'s> {
         &mut self,
         matches: impl Fn(&ProjectEntry) -> bool,
     ) -> Result<usize, TrustError> {
-        if !self.lines.projects.iter().any(&matches) {
-            return Ok(0);
-        }
-        let mut removed = 0;
-        self.update(|lines| {
-            let before = lines.projects.len();
-            lines.projects.retain(|entry| !matches(entry));
-            removed = before - lines.projects.len();
-        })?;
-        Ok(removed)
+        self.remove_from(|lines| &mut lines.projects, matches)
     }
 
     /// Records that the user trusts exactly this content, which is at `path` now. A denial of the same
@@ -308,40 +287,40 @@ impl<'s> TrustStore<'s> {
 
     /// Records several contents at once.
     pub fn record_all(&mut self, contents: &[(Vec<u8>, PathBuf)]) -> Result<(), TrustError> {
-        let entries = contents.iter().map(|(content, path)| {
-            let hash = ContentHash::of(content);
-            TrustEntry { verdict: TrustVerdict::Trusted, path: shown(path), hash }
-        });
-        self.update(|lines| lines.entries.extend(entries))
+        let entry = |(content, path): &(Vec<u8>, PathBuf)| {
+            TrustEntry::of(TrustVerdict::Trusted, content, path)
+        };
+        self.update(|lines| lines.entries.extend(contents.iter().map(entry)))
     }
 
     /// Records that exactly this content, which is at `path` now, must never execute. Removes any trust in
     /// it.
     pub fn deny(&mut self, content: &[u8], path: &Path) -> Result<(), TrustError> {
-        let hash = ContentHash::of(content);
+        let denial = TrustEntry::of(TrustVerdict::Denied, content, path);
         self.update(|lines| {
-            lines
-                .entries
-                .retain(|entry| entry.hash != hash || entry.verdict == TrustVerdict::Denied);
-            lines.entries.insert(TrustEntry {
-                verdict: TrustVerdict::Denied,
-                path: shown(path),
-                hash,
-            });
+            let is_kept = |entry: &TrustEntry| {
+                entry.hash != denial.hash || entry.verdict == TrustVerdict::Denied
+            };
+            lines.entries.retain(is_kept);
+            lines.entries.insert(denial);
         })
     }
 
     /// Removes the matching entries, trusted or denied, and returns their number.
     pub fn remove(&mut self, matches: impl Fn(&TrustEntry) -> bool) -> Result<usize, TrustError> {
-        if !self.lines.entries.iter().any(&matches) {
+        self.remove_from(|lines| &mut lines.entries, matches)
+    }
+
+    fn remove_from<T: Ord>(
+        &mut self,
+        list: impl Fn(&mut RecordLines) -> &mut BTreeSet<T>,
+        matches: impl Fn(&T) -> bool,
+    ) -> Result<usize, TrustError> {
+        if !list(&mut self.lines).iter().any(&matches) {
             return Ok(0);
         }
         let mut removed = 0;
-        self.update(|lines| {
-            let before = lines.entries.len();
-            lines.entries.retain(|entry| !matches(entry));
-            removed = before - lines.entries.len();
-        })?;
+        self.update(|lines| removed = list(lines).extract_if(.., |entry| matches(entry)).count())?;
         Ok(removed)
     }
 

@@ -65,22 +65,21 @@ impl FrontMatter {
     pub fn read(source: &Arc<Source>) -> FrontMatter {
         let mut diagnostics = encoding_problem(source);
         match find(source.text()) {
-            Opening::None => {
-                FrontMatter { header: None, body_start: bom(source.text()), diagnostics }
-            }
-            Opening::Unclosed(span) => {
-                let message =
-                    "the front matter has no closing `---`, so the file is read without it";
-                diagnostics.push(
-                    Diagnostic::new(rules::FRONTMATTER_UNCLOSED, source, span, message)
-                        .with_help("add a line `---` after the last field"),
-                );
-                FrontMatter { header: None, body_start: bom(source.text()), diagnostics }
-            }
             Opening::Header(parts) => {
                 FrontMatter::of_header(source, parts, diagnostics, |diagnostics| {
                     parse(source, parts.header, diagnostics)
                 })
+            }
+            opening => {
+                if let Opening::Unclosed(span) = opening {
+                    let message =
+                        "the front matter has no closing `---`, so the file is read without it";
+                    diagnostics.push(
+                        Diagnostic::new(rules::FRONTMATTER_UNCLOSED, source, span, message)
+                            .with_help("add a line `---` after the last field"),
+                    );
+                }
+                FrontMatter { header: None, body_start: bom(source.text()), diagnostics }
             }
         }
     }

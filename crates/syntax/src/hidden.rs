@@ -98,19 +98,26 @@ pub struct HiddenCharacter {
     pub class: HiddenClass,
 }
 
-/// The hidden characters of a text, in order.
-#[derive(Debug, Clone)]
-pub struct HiddenCharacters<'t> {
-    text: &'t str,
-    next: usize,
-}
-
 /// Returns the hidden characters of a text that no script and no sequence needs at their places.
 ///
 /// A carriage return and a byte order mark count: a terminal acts on the first and drops the
 /// second. [`HiddenText::find`] leaves them out where files have them.
-pub fn characters(text: &str) -> HiddenCharacters<'_> {
-    HiddenCharacters { text, next: 0 }
+pub fn characters(text: &str) -> impl Iterator<Item = HiddenCharacter> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let offset = next + first_odd(text.as_bytes().get(next..)?)?;
+            let character = text[offset..].chars().next()?;
+            next = offset + character.len_utf8();
+            if let Some(class) = class_of(character)
+                && !is_needed(text, offset, character)
+            {
+                let is_left = is_leftover(text, offset, character);
+                let class = if is_left { HiddenClass::Leftover } else { class };
+                return Some(HiddenCharacter { offset, character, class });
+            }
+        }
+    })
 }
 
 /// The number of bytes that are checked together. A piece has no early exit, so that the compiler
@@ -131,26 +138,6 @@ fn first_odd(bytes: &[u8]) -> Option<usize> {
 /// Returns whether a byte is a visible character, a line feed or a tab.
 fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..0x7f | b'\n' | b'\t')
-}
-
-impl Iterator for HiddenCharacters<'_> {
-    type Item = HiddenCharacter;
-
-    fn next(&mut self) -> Option<HiddenCharacter> {
-        loop {
-            let rest = self.text.as_bytes().get(self.next..)?;
-            let offset = self.next + first_odd(rest)?;
-            let character = self.text[offset..].chars().next()?;
-            self.next = offset + character.len_utf8();
-            if let Some(class) = class_of(character)
-                && !is_needed(self.text, offset, character)
-            {
-                let is_left = is_leftover(self.text, offset, character);
-                let class = if is_left { HiddenClass::Leftover } else { class };
-                return Some(HiddenCharacter { offset, character, class });
-            }
-        }
-    }
 }
 
 /// The flags of England, Scotland and Wales: the only tag sequences that Unicode recommends.

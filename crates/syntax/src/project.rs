@@ -97,16 +97,11 @@ impl Root {
                 "it is a symbolic link that leaves the project",
             )));
         };
-        // The path has no links: a link now was put there in between, and is refused.
-        let mut handle = system.open_dir(&self.path)?;
-        let mut names = inside.components().map(Component::as_os_str).peekable();
-        while let Some(name) = names.next() {
-            if names.peek().is_none() {
-                return handle.read(name, limits::FILE_BYTES);
-            }
-            handle = handle.open_dir(name)?;
+        if inside.as_os_str().is_empty() {
+            return Err(ReadError::NotAFile(FileKind::Directory));
         }
-        Err(ReadError::NotAFile(FileKind::Directory))
+        // The path has no links: a link now was put there in between, and is refused.
+        system.open_dir(&self.path)?.read_below(inside, limits::FILE_BYTES)
     }
 }
 

@@ -20,9 +20,10 @@ use brief_dialects::tasks::{
 use brief_registry::Event;
 use brief_syntax::{Root, System};
 
+use crate::consent::Consent;
 use crate::execution::{Execution, Wish};
 use crate::prompt::{ExecutionRequest, PromptRunner};
-use crate::shell::ShellLimits;
+use crate::shell::{Shell, ShellLimits};
 use crate::trust::project_root;
 
 pub use error::{AssemblyError, SearchError};
@@ -140,13 +141,17 @@ impl<'a> PromptAssembly<'a> {
         let projects: Vec<PathBuf> = projects.map(|root| root.path.clone()).collect();
         let mut perform = |is_rehearsed: bool| {
             let mut output = |piece: &[u8]| observer(AssemblyEvent::Output(piece));
-            let mut runner =
-                PromptRunner::new(system, root, execution.clone(), limits, &mut output)
-                    .with_environment(convention.passed(&options.variables))
-                    .with_projects(projects.clone());
-            if is_rehearsed {
-                runner = runner.after_rehearsal();
-            }
+            let consent = Consent::new(system, root, execution.clone());
+            let mut shell = Shell::new(system, root, limits);
+            shell.passed = convention.passed(&options.variables);
+            let mut runner = PromptRunner::new(
+                system,
+                consent,
+                shell,
+                projects.clone(),
+                is_rehearsed,
+                &mut output,
+            );
             let prompt = tasks::assemble(&library, &request, &mut runner);
             (prompt, runner.is_rehearsal(), runner.refusal().cloned(), runner.into_record())
         };

@@ -74,15 +74,12 @@ impl PromptAssembly<'_> {
     ) -> Result<Vec<SearchRoot>, SearchError> {
         let convention = directories.convention;
         let network = if directories.offline { Network::Offline } else { Network::Online };
-        let mut search = Search { assembly: self, convention, network, observer };
+        let mut search = DirectorySearch { assembly: self, convention, network, observer };
         let mut roots = Vec::new();
         for text in &directories.given {
-            roots.push(search.find(&Wanted::typed(
-                text,
-                self.directory,
-                SearchOrigin::Given,
-                convention,
-            ))?);
+            let named =
+                NamedDirectory::typed(text, self.directory, SearchOrigin::Given, convention);
+            roots.push(search.find(&named)?);
         }
         let home = resolved_home(self.system);
         let own = |path: PathBuf, origin| {
@@ -94,27 +91,19 @@ impl PromptAssembly<'_> {
         roots.push(own(self.root.path().to_owned(), SearchOrigin::Project));
         roots.extend(home.clone().map(|home| own(home, SearchOrigin::Home)));
         for text in &directories.fallback {
-            let wanted = Wanted::typed(text, self.directory, SearchOrigin::Fallback, convention);
-            roots.extend(search.find_if_there(&wanted)?);
+            let named =
+                NamedDirectory::typed(text, self.directory, SearchOrigin::Fallback, convention);
+            roots.extend(search.find_if_there(&named)?);
         }
         if let Some(manifest) = &directories.manifest {
-            let SearchManifest { base, author, lines } = search.read_manifest(manifest)?;
-            for line in &lines {
-                let (text, origin) = (OsStr::new(line), SearchOrigin::Manifest);
-                roots.extend(search.find_if_there(&Wanted {
-                    text,
-                    base: &base,
-                    origin,
-                    author,
-                })?);
-            }
+            roots.extend(search.find_named_by(manifest)?);
         }
         Ok(roots)
     }
 }
 
 /// A directory to search.
-struct Wanted<'w> {
+struct NamedDirectory<'w> {
     text: &'w OsStr,
     /// The base of relative paths.
     base: &'w Path,
@@ -123,38 +112,32 @@ struct Wanted<'w> {
     author: Author,
 }
 
-impl<'w> Wanted<'w> {
+impl<'w> NamedDirectory<'w> {
     fn typed(
         text: &'w OsStr,
         base: &'w Path,
         origin: SearchOrigin,
         convention: Convention,
     ) -> Self {
-        Wanted { text, base, origin, author: convention.author(origin) }
+        NamedDirectory { text, base, origin, author: convention.author(origin) }
     }
 }
 
-/// The lines of a manifest, without blank lines and comments.
-struct SearchManifest {
-    /// The base of relative paths.
-    base: PathBuf,
-    /// The author of the manifest, and so of the directories that it names.
-    author: Author,
-    lines: Vec<String>,
-}
-
 /// One search for directories.
-struct Search<'s, 'o> {
+struct DirectorySearch<'s, 'o> {
     assembly: &'s PromptAssembly<'s>,
     convention: Convention,
     network: Network,
     observer: &'s mut AssemblyObserver<'o>,
 }
 
-impl Search<'_, '_> {
+impl DirectorySearch<'_, '_> {
     /// Finds a directory that may be missing; then the user gets a warning.
-    fn find_if_there(&mut self, wanted: &Wanted<'_>) -> Result<Option<SearchRoot>, SearchError> {
-        match self.find(wanted) {
+    fn find_if_there(
+        &mut self,
+        named: &NamedDirectory<'_>,
+    ) -> Result<Option<SearchRoot>, SearchError> {
+        match self.find(named) {
             Ok(found) => Ok(Some(found)),
             Err(error) if error.ends_search() => Err(error),
             Err(error) => {
@@ -164,8 +147,8 @@ impl Search<'_, '_> {
         }
     }
 
-    fn find(&mut self, wanted: &Wanted<'_>) -> Result<SearchRoot, SearchError> {
-        let &Wanted { text, base, origin, author } = wanted;
+    fn find(&mut self, named: &NamedDirectory<'_>) -> Result<SearchRoot, SearchError> {
+        let &NamedDirectory { text, base, origin, author } = named;
         let system = self.assembly.system;
         // A path that is not UTF-8 can only be a directory.
         let source = match text.to_str() {
@@ -228,14 +211,15 @@ impl Search<'_, '_> {
         Ok(checkout.directory)
     }
 
-    fn read_manifest(&mut self, manifest: &OsStr) -> Result<SearchManifest, SearchError> {
+    /// Finds the directories that a manifest names. They have its author.
+    fn find_named_by(&mut self, manifest: &OsStr) -> Result<Vec<SearchRoot>, SearchError> {
         let (base, origin) = (self.assembly.directory, SearchOrigin::Manifest);
         let text = manifest.to_string_lossy();
         // A file in a repository is found in its directory.
         let (directory, name) = split_manifest(&text);
         let (path, author) = if directory.contains("::") || directory.contains("://") {
             let text = OsString::from(directory);
-            let found = self.find(&Wanted::typed(&text, base, origin, self.convention))?;
+            let found = self.find(&NamedDirectory::typed(&text, base, origin, self.convention))?;
             (found.path.join(name), found.author)
         } else {
             (base.join(manifest), self.convention.author(origin))
@@ -249,8 +233,12 @@ impl Search<'_, '_> {
         let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8"))?;
         let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
         let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let lines = lines.map(str::to_owned).collect();
-        Ok(SearchManifest { base: path.parent().unwrap_or(base).to_owned(), author, lines })
+        let base = path.parent().unwrap_or(base);
+        let mut roots = Vec::new();
+        for text in lines.map(OsStr::new) {
+            roots.extend(self.find_if_there(&NamedDirectory { text, base, origin, author })?);
+        }
+        Ok(roots)
     }
 }
 

@@ -6,7 +6,7 @@ use brief_dialects::tasks::{HandEdits, PromptLayout};
 use brief_syntax::system::{Files, MemorySystem};
 
 use super::*;
-use crate::prompt::Outcome;
+use crate::prompt::RequestOutcome;
 
 fn project() -> MemorySystem {
     MemorySystem::new("/p")
@@ -77,7 +77,7 @@ fn an_untrusted_project_is_refused_with_all_that_it_asked_for() {
         Err(AssemblyError::Project { refusal, asked }) => {
             assert_eq!(refusal.root, Path::new("/p"));
             let asked: Vec<_> = asked.iter().map(|asked| (&*asked.text, &asked.outcome)).collect();
-            let refused = &Outcome::ProjectNotTrusted;
+            let refused = &RequestOutcome::ProjectNotTrusted;
             assert_eq!(asked, [("one", refused), ("two", refused)]);
         }
         other => panic!("{other:?}"),
@@ -104,7 +104,7 @@ fn nothing_of_a_project_with_an_unreadable_lock_is_executed() {
     let mut options = options("run");
     options.wish = Some(Wish::Execute);
     let (outcome, warnings) = assemble(&system, &options);
-    assert_eq!(outcome.unwrap().ran[0].outcome, Outcome::Untrusted);
+    assert_eq!(outcome.unwrap().ran[0].outcome, RequestOutcome::Untrusted);
     assert!(warnings[0].ends_with("; nothing in `/p` is executed"), "{warnings:?}");
 }
 

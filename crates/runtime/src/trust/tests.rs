@@ -50,8 +50,8 @@ impl TrustSandbox {
         text.replace(self.at("").to_str().unwrap(), "/")
     }
 
-    fn judge(&self, content: &str) -> Trust {
-        self.open().unwrap().is_trusted(content.as_bytes())
+    fn judge(&self, content: &str) -> Option<TrustVerdict> {
+        self.open().unwrap().verdict_on(content.as_bytes())
     }
 
     fn trust(&self, content: &str) {
@@ -69,11 +69,11 @@ fn set_mode(path: &Path, mode: u32) {
 #[test]
 fn one_byte_changed_is_other_content() {
     let desk = TrustSandbox::new();
-    assert_eq!(desk.judge("echo 1"), Trust::Unknown);
+    assert_eq!(desk.judge("echo 1"), None);
     desk.trust("echo 1");
-    assert_eq!(desk.judge("echo 1"), Trust::Trusted);
+    assert_eq!(desk.judge("echo 1"), Some(TrustVerdict::Trusted));
     for changed in ["echo 2", "echo 1\n", "echo ", ""] {
-        assert_eq!(desk.judge(changed), Trust::Unknown, "{changed:?}");
+        assert_eq!(desk.judge(changed), None, "{changed:?}");
     }
 }
 
@@ -83,13 +83,13 @@ fn a_denial_wins() {
     let desk = TrustSandbox::new();
     desk.trust("a");
     desk.open().unwrap().deny(b"a", Path::new("/x")).unwrap();
-    assert_eq!(desk.judge("a"), Trust::Denied);
+    assert_eq!(desk.judge("a"), Some(TrustVerdict::Denied));
     desk.trust("a");
-    assert_eq!(desk.judge("a"), Trust::Denied);
+    assert_eq!(desk.judge("a"), Some(TrustVerdict::Denied));
     assert_eq!(desk.open().unwrap().entries().count(), 2);
     let mut store = desk.open().unwrap();
     assert_eq!(store.remove(|entry| entry.hash == ContentHash::of(b"a")).unwrap(), 2);
-    assert_eq!(desk.judge("a"), Trust::Unknown);
+    assert_eq!(desk.judge("a"), None);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_line_break_in_a_name_writes_no_entry() {
     let desk = TrustSandbox::new();
     let forged = format!("/x\ntrusted {} /y\u{2028}\u{85}\rz", ContentHash::of(b"evil"));
     desk.open().unwrap().record(b"good", Path::new(&forged)).unwrap();
-    assert_eq!(desk.judge("evil"), Trust::Unknown);
+    assert_eq!(desk.judge("evil"), None);
     let store = desk.open().unwrap();
     let entries: Vec<&TrustEntry> = store.entries().collect();
     assert_eq!(entries.len(), 1);
@@ -131,7 +131,7 @@ fn a_name_that_is_not_text_can_be_recorded() {
     let desk = TrustSandbox::new();
     let path = Path::new(std::ffi::OsStr::from_bytes(b"/x\xff"));
     desk.open().unwrap().record(b"a", path).unwrap();
-    assert_eq!(desk.judge("a"), Trust::Trusted);
+    assert_eq!(desk.judge("a"), Some(TrustVerdict::Trusted));
 }
 
 /// Attack case TRU-008: "a world-writable or foreign-owned store is refused".
@@ -151,7 +151,7 @@ fn a_record_that_others_may_write_is_refused() {
             format!("the record of trust is refused: other users may write to `/{path}`");
         assert_eq!(desk.refusal(), expected);
         set_mode(&desk.at(path), restored);
-        assert_eq!(desk.judge("a"), Trust::Trusted);
+        assert_eq!(desk.judge("a"), Some(TrustVerdict::Trusted));
     }
 }
 
@@ -204,8 +204,8 @@ fn at_home_the_record_is_no_part_of_a_project() {
     desk.system.current_dir = desk.at("home");
     desk.trust("a");
     assert_eq!(
-        TrustStore::open(&desk.system, &desk.at("home")).unwrap().is_trusted(b"a"),
-        Trust::Trusted
+        TrustStore::open(&desk.system, &desk.at("home")).unwrap().verdict_on(b"a"),
+        Some(TrustVerdict::Trusted)
     );
 }
 
@@ -246,8 +246,8 @@ fn a_full_record_stays_readable() {
     let long = "x".repeat(usize::try_from(limits::TRUST_BYTES).unwrap());
     let mut store = desk.open().unwrap();
     assert!(matches!(store.record(b"b", Path::new(&long)), Err(TrustError::Full)));
-    assert_eq!(desk.judge("a"), Trust::Trusted);
-    assert_eq!(store.is_trusted(b"b"), Trust::Unknown);
+    assert_eq!(desk.judge("a"), Some(TrustVerdict::Trusted));
+    assert_eq!(store.verdict_on(b"b"), None);
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn s2_every_mutation_revokes() {
     let content: Vec<u8> = b"---\nbootstrap: make setup\n---\n!`git log`\n#!/bin/sh\n".repeat(8);
     desk.open().unwrap().record(&content, Path::new("/x/script")).unwrap();
     let store = desk.open().unwrap();
-    assert_eq!(store.is_trusted(&content), Trust::Trusted);
+    assert_eq!(store.verdict_on(&content), Some(TrustVerdict::Trusted));
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = || {
         state ^= state << 13;
@@ -293,7 +293,7 @@ fn s2_every_mutation_revokes() {
             _ => drop(other.remove(at)),
         }
         if other != content {
-            assert_eq!(store.is_trusted(&other), Trust::Unknown, "round {round}");
+            assert_eq!(store.verdict_on(&other), None, "round {round}");
         }
     }
     let directory = desk.project();

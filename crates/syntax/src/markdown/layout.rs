@@ -24,10 +24,16 @@ pub(super) fn fix(text: &str) -> String {
     reader.finish()
 }
 
-/// Records facts about a text during a pass over its events that the caller makes anyway.
+/// Records facts about the lines of a text during a pass over its events that the caller makes anyway.
 pub(super) struct LayoutReader<'t> {
     lines: TextLines<'t>,
-    notes: LineNotes,
+    kinds: Vec<LineKind>,
+    /// The lines that need a blank line before them, with the markers of the quotes around it.
+    air: Vec<(usize, String)>,
+    /// The lines with leading blanks to remove, and the offset of their text.
+    dedent: Vec<(usize, usize)>,
+    /// Inline code and tags, in order.
+    inline: Vec<Range<usize>>,
     quotes: Vec<Range<usize>>,
     open_lists: Vec<usize>,
     footnotes: usize,
@@ -87,78 +93,69 @@ enum LineKind {
     Code,
 }
 
-/// The facts of the tree about the lines.
-struct LineNotes {
-    kinds: Vec<LineKind>,
-    /// The lines that need a blank line before them, with the markers of the quotes around it.
-    air: Vec<(usize, String)>,
-    /// The lines with leading blanks to remove, and the offset of their text.
-    dedent: Vec<(usize, usize)>,
-    /// Inline code and tags, in order.
-    inline: Vec<Range<usize>>,
-}
-
 impl<'t> LayoutReader<'t> {
     pub(super) fn of(text: &'t str) -> LayoutReader<'t> {
         let lines = TextLines::of(text);
-        let notes = LineNotes {
+        LayoutReader {
             kinds: vec![LineKind::Prose; lines.len()],
+            lines,
             air: Vec::new(),
             dedent: Vec::new(),
             inline: Vec::new(),
-        };
-        let (quotes, open_lists) = (Vec::new(), Vec::new());
-        LayoutReader { lines, notes, quotes, open_lists, footnotes: 0, end: 0 }
+            quotes: Vec::new(),
+            open_lists: Vec::new(),
+            footnotes: 0,
+            end: 0,
+        }
     }
 
     pub(super) fn take(&mut self, event: &Event<'_>, range: &Range<usize>) {
-        let LayoutReader { lines, notes, quotes, open_lists, footnotes, end } = self;
         match event {
-            Event::Start(Tag::Item) => *end = range.start + 1,
+            Event::Start(Tag::Item) => self.end = range.start + 1,
             Event::Start(tag) if is_container(tag.to_end()) => {}
             Event::End(tag) if is_container(*tag) => {}
-            _ => *end = range.end.max(*end),
+            _ => self.end = range.end.max(self.end),
         }
         match event {
-            Event::Start(Tag::BlockQuote(_)) => quotes.push(range.clone()),
+            Event::Start(Tag::BlockQuote(_)) => self.quotes.push(range.clone()),
             Event::End(TagEnd::BlockQuote(_)) => {
-                quotes.pop();
+                self.quotes.pop();
             }
-            Event::Start(Tag::FootnoteDefinition(_)) => *footnotes += 1,
-            Event::End(TagEnd::FootnoteDefinition) => *footnotes -= 1,
-            Event::Start(Tag::List(_)) => open_lists.push(range.start),
+            Event::Start(Tag::FootnoteDefinition(_)) => self.footnotes += 1,
+            Event::End(TagEnd::FootnoteDefinition) => self.footnotes -= 1,
+            Event::Start(Tag::List(_)) => self.open_lists.push(range.start),
             Event::End(TagEnd::List(_)) => {
-                if let (Some(start), []) = (open_lists.pop(), open_lists.as_slice()) {
-                    notes.want_air(lines, &(start..*end), quotes);
+                if let (Some(start), true) = (self.open_lists.pop(), self.open_lists.is_empty()) {
+                    self.want_air(&(start..self.end));
                 }
             }
             Event::Start(Tag::Heading { .. }) => {
-                if open_lists.len() + *footnotes + quotes.len() == 0 {
-                    notes.dedent.push((lines.at(range.start), range.start));
+                if self.open_lists.len() + self.footnotes + self.quotes.len() == 0 {
+                    self.dedent.push((self.lines.at(range.start), range.start));
                 }
-                notes.want_air(lines, range, quotes);
+                self.want_air(range);
             }
-            Event::Start(Tag::Table(_)) => notes.want_air(lines, range, quotes),
+            Event::Start(Tag::Table(_)) => self.want_air(range),
             Event::Start(Tag::CodeBlock(kind)) => {
-                notes.mark(lines, range, LineKind::Code);
+                self.mark(range, LineKind::Code);
                 if matches!(kind, CodeBlockKind::Fenced(_)) {
-                    notes.want_air(lines, range, quotes);
+                    self.want_air(range);
                 }
             }
             Event::Start(Tag::HtmlBlock) => {
-                notes.mark(lines, range, LineKind::Html);
-                if open_lists.len() + *footnotes == 0 {
-                    notes.dedent.push((lines.at(range.start), range.start));
+                self.mark(range, LineKind::Html);
+                if self.open_lists.len() + self.footnotes == 0 {
+                    self.dedent.push((self.lines.at(range.start), range.start));
                 }
             }
             Event::HardBreak => {
-                notes.set(lines.at(range.start), LineKind::Break);
+                self.set(self.lines.at(range.start), LineKind::Break);
             }
             Event::Code(_) | Event::InlineHtml(_) => {
-                for line in lines.at(range.start)..lines.at(range.end.saturating_sub(1)) {
-                    notes.set(line, LineKind::Open);
+                for line in self.lines.at(range.start)..self.lines.at(range.end.saturating_sub(1)) {
+                    self.set(line, LineKind::Open);
                 }
-                notes.inline.push(range.clone());
+                self.inline.push(range.clone());
             }
             _ => {}
         }
@@ -166,27 +163,26 @@ impl<'t> LayoutReader<'t> {
 
     /// Returns the text with corrected white space.
     pub(super) fn finish(mut self) -> String {
-        self.notes.air.sort_by_key(|(line, _)| *line);
-        self.notes.air.dedup_by_key(|(line, _)| *line);
-        self.notes.write(&self.lines)
+        self.air.sort_by_key(|(line, _)| *line);
+        self.air.dedup_by_key(|(line, _)| *line);
+        self.write()
     }
-}
 
-impl LineNotes {
     fn set(&mut self, line: usize, kind: LineKind) {
         if let Some(found) = self.kinds.get_mut(line) {
             *found = kind;
         }
     }
 
-    fn mark(&mut self, lines: &TextLines<'_>, range: &Range<usize>, kind: LineKind) {
-        for line in lines.at(range.start)..=lines.at(range.end.saturating_sub(1)) {
+    fn mark(&mut self, range: &Range<usize>, kind: LineKind) {
+        for line in self.lines.at(range.start)..=self.lines.at(range.end.saturating_sub(1)) {
             self.set(line, kind);
         }
     }
 
     /// Records that a block needs a blank line before and after it, unless it has them.
-    fn want_air(&mut self, lines: &TextLines<'_>, range: &Range<usize>, quotes: &[Range<usize>]) {
+    fn want_air(&mut self, range: &Range<usize>) {
+        let LayoutReader { lines, quotes, .. } = self;
         let first = lines.at(range.start);
         let mut last = lines.at(range.end.saturating_sub(1).max(range.start));
         while last > first && lines.is_air(last) {
@@ -206,7 +202,8 @@ impl LineNotes {
         }
     }
 
-    fn write(&self, lines: &TextLines<'_>) -> String {
+    fn write(&self) -> String {
+        let lines = &self.lines;
         let mut output = LineOutput::with_capacity(lines.text.len() + 64);
         let mut air = self.air.iter().peekable();
         let mut dedent = self.dedent.iter().peekable();

@@ -406,7 +406,7 @@ impl Machine for TreeSystem {
 mod tests {
     use super::*;
 
-    /// TreeContents are their own objects.
+    /// Each content is its own object.
     struct Own;
 
     impl TreeContents for Own {

@@ -114,10 +114,10 @@ struct HeaderNotes<'y> {
     starts: Vec<usize>,
     lines: Vec<HeaderLine>,
     /// Lists below a key, from the outside in.
-    lists: Vec<List>,
+    lists: Vec<BlockList>,
 }
 
-struct List {
+struct BlockList {
     key: Span,
     dash: usize,
     last: usize,
@@ -250,7 +250,7 @@ impl<'y> HeaderNotes<'y> {
         let dash = before.len() - before.trim_start_matches(' ').len();
         let is_below = self.line_at(data.span.start) > self.line_at(key.start);
         if is_below && before[dash..].trim_end_matches(' ') == "-" {
-            self.lists.push(List { key, dash, last: self.line_at(data.span.end) });
+            self.lists.push(BlockList { key, dash, last: self.line_at(data.span.end) });
         }
     }
 

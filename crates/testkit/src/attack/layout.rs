@@ -54,7 +54,11 @@ impl AttackScene {
                 file.set_len(entry["size"].as_u64().unwrap_or_default())
                     .expect("files can be long");
             }
-            "deep_dir" => deep(&path, entry["depth"].as_u64().unwrap_or_default()),
+            "deep_dir" => {
+                fs::create_dir_all(&path).expect("directories can be made");
+                let depth = entry["depth"].as_u64().unwrap_or_default();
+                crate::chain::nest(&path, usize::try_from(depth).expect("it fits in memory"));
+            }
             "many_files" => {
                 fs::create_dir_all(&path).expect("directories can be made");
                 for index in 0..entry["count"].as_u64().unwrap_or_default() {
@@ -91,20 +95,6 @@ impl AttackScene {
         content.push_str(&part("unit2").repeat(times("times2")));
         content.push_str(&self.fill(part("suffix")));
         content.into_bytes()
-    }
-}
-
-/// Creates nested directories to the given depth, beyond the length of any path.
-fn deep(path: &Path, depth: u64) {
-    fs::create_dir_all(path).expect("directories can be made");
-    let mut handle =
-        rustix::fs::open(path, rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty())
-            .expect("a directory can be opened");
-    for _ in 0..depth {
-        rustix::fs::mkdirat(&handle, "d", 0o755.into()).expect("directories can be made");
-        let flags = rustix::fs::OFlags::DIRECTORY;
-        handle = rustix::fs::openat(&handle, "d", flags, rustix::fs::Mode::empty())
-            .expect("a directory can be opened");
     }
 }
 

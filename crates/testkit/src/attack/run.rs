@@ -1,7 +1,6 @@
 //! Performs the user's steps with a hostile project.
 
 use std::io::{Read, Write};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -180,35 +179,32 @@ fn reader(stream: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle
 
 /// Samples the resources of a process repeatedly. Both numbers only grow, so the last sample is at most a
 /// moment old.
+#[derive(Default)]
 struct Meter {
-    memory: Arc<AtomicU64>,
-    computed: Arc<AtomicU64>,
-    is_over: Arc<AtomicBool>,
+    memory: AtomicU64,
+    computed: AtomicU64,
+    is_over: AtomicBool,
 }
 
 impl Meter {
-    fn start(id: u32) -> Meter {
-        let meter =
-            Meter { memory: Arc::default(), computed: Arc::default(), is_over: Arc::default() };
-        let (memory, computed) = (Arc::clone(&meter.memory), Arc::clone(&meter.computed));
-        let is_over = Arc::clone(&meter.is_over);
+    fn start(id: u32) -> Arc<Meter> {
+        let meter = Arc::new(Meter::default());
+        let sampled = Arc::clone(&meter);
         std::thread::spawn(move || {
-            let process = format!("/proc/{id}");
-            let process = Path::new(&process);
-            while !is_over.load(Ordering::Relaxed) {
-                let status = std::fs::read_to_string(process.join("status")).unwrap_or_default();
-                if let Some(bytes) = peak_of(&status) {
-                    memory.fetch_max(bytes, Ordering::Relaxed);
+            let read = |name| std::fs::read_to_string(format!("/proc/{id}/{name}"));
+            while !sampled.is_over.load(Ordering::Relaxed) {
+                if let Some(bytes) = peak_of(&read("status").unwrap_or_default()) {
+                    sampled.memory.fetch_max(bytes, Ordering::Relaxed);
                 }
-                let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
-                computed.fetch_max(computed_by(&stat), Ordering::Relaxed);
+                let computed = computed_by(&read("stat").unwrap_or_default());
+                sampled.computed.fetch_max(computed, Ordering::Relaxed);
                 std::thread::sleep(Duration::from_millis(2));
             }
         });
         meter
     }
 
-    fn stop(self) -> (u64, Duration) {
+    fn stop(&self) -> (u64, Duration) {
         self.is_over.store(true, Ordering::Relaxed);
         let computed = Duration::from_millis(self.computed.load(Ordering::Relaxed));
         (self.memory.load(Ordering::Relaxed), computed)

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use brief_agent::mcp_client::held_back_note;
-use brief_runtime::{Trust, TrustStore};
+use brief_runtime::TrustStore;
+use brief_runtime::trust::TrustVerdict;
 use brief_serve::mcp::configured::ServerSearch;
 use brief_serve::mcp::{GatewayServer, ServerCheck, check_servers};
 use brief_syntax::text::visible_line;
@@ -79,7 +80,7 @@ pub(in crate::commands) fn accept(ui: &mut Ui, session: &Session, is_allowed: bo
         }
         let decisions = &server.decisions;
         let mut add = |content: Vec<u8>, path: String| {
-            let is_new = store.is_trusted(&content) != Trust::Trusted;
+            let is_new = store.verdict_on(&content) != Some(TrustVerdict::Trusted);
             new.extend(is_new.then(|| (content, PathBuf::from(path))));
             is_new
         };

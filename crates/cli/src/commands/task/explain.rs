@@ -5,7 +5,7 @@ use std::path::Path;
 
 use brief_engine::tasks::{PromptLayout, TaskDocument};
 use brief_engine::{CandidateState, estimate_tokens};
-use brief_runtime::{AssembledPrompt, ExecutionRequest};
+use brief_runtime::{AssembledPrompt, ExecutionRequest, RequestOutcome};
 use brief_syntax::text::visible_line;
 
 use crate::commands::whole::counted;
@@ -78,7 +78,7 @@ pub(super) fn print_runs(ui: &mut Ui, ran: &[ExecutionRequest], root: &Path) -> 
     for asked in ran {
         let path = shown(&asked.path, root);
         let trust = match &asked.outcome {
-            brief_runtime::Outcome::Untrusted => ", not trusted",
+            RequestOutcome::Untrusted => ", not trusted",
             _ => "",
         };
         ui.print_heading(&format!("{}  {path}:{}{trust}", asked.kind.as_str(), asked.line))?;

@@ -16,7 +16,7 @@ use brief_engine::tasks::{
 use brief_engine::{PromptReport, RunReport};
 use brief_runtime::assembly::{Convention, RulesFile, SearchDirectories};
 use brief_runtime::{
-    AssembledPrompt, Execution, ExecutionRequest, OffReason, Outcome, PromptOptions, Wish,
+    AssembledPrompt, Execution, ExecutionRequest, OffReason, PromptOptions, RequestOutcome, Wish,
 };
 use brief_syntax::render::path_below;
 use clap::builder::PossibleValuesParser;
@@ -270,7 +270,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TaskArgs) -> Result {
 
 /// Reports commands that the user turned off, because they stay as text in the prompt.
 fn mention_not_run(ui: &mut Ui, ran: &[ExecutionRequest], execution: &Execution) -> Result {
-    let count = ran.iter().filter(|asked| asked.outcome == Outcome::NotAllowed).count();
+    let count = ran.iter().filter(|asked| asked.outcome == RequestOutcome::NotAllowed).count();
     let Some(cause) = execution.off() else { return Ok(()) };
     match (count, cause) {
         (0, _) | (_, OffReason::DryRun) => {}

@@ -5,9 +5,9 @@ mod project;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use brief_runtime::review::{Part, Review};
+use brief_runtime::review::{ExecutablePart, Review};
 use brief_runtime::trust::TrustVerdict;
-use brief_runtime::{ContentHash, Trust, TrustError, TrustStore};
+use brief_runtime::{ContentHash, TrustError, TrustStore};
 use brief_syntax::limits;
 use brief_syntax::system::ReadError;
 use clap::Args;
@@ -102,13 +102,13 @@ fn trust(ui: &mut Ui, session: &Session, mut store: TrustStore<'_>, files: &[Pat
     let mut candidates = Vec::new();
     for candidate in read_all(session, files)? {
         let path = candidate.path.display();
-        match store.is_trusted(&candidate.content) {
-            Trust::Denied => {
+        match store.verdict_on(&candidate.content) {
+            Some(TrustVerdict::Denied) => {
                 return Err(CommandError::refused(format!("`{path}` is denied"))
                     .with_hint(format!("`brief trust --remove {path}` forgets that")));
             }
-            Trust::Trusted => ui.status(&format!("{path} is trusted already"))?,
-            Trust::Unknown => candidates.push(candidate),
+            Some(TrustVerdict::Trusted) => ui.status(&format!("{path} is trusted already"))?,
+            None => candidates.push(candidate),
         }
     }
     if candidates.is_empty() {
@@ -142,7 +142,7 @@ fn show(ui: &mut Ui, candidate: &TrustCandidate) -> Result {
         }
         Review::Parts(parts) if parts.is_empty() => ui.status("  nothing in it would execute")?,
         Review::Parts(parts) => {
-            for Part { line, text } in parts {
+            for ExecutablePart { line, text } in parts {
                 ui.status(&format!("  line {line} would execute:"))?;
                 ui.quote(&text)?;
             }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use brief_engine::tasks::{Author, Library, SearchOrigin, SearchRoot};
-use brief_runtime::review::{Part, Review};
+use brief_runtime::review::{ExecutablePart, Review};
 use brief_runtime::{Standing, TrustError, TrustProject, TrustStore, project_root};
 
 use crate::error::{CommandError, ErrorKind, Result};
@@ -76,7 +76,7 @@ fn show(ui: &mut Ui, session: &Session, root: &Path) -> Result {
             Review::Parts(parts) => parts,
             Review::Whole(_) | Review::Binary { .. } => Vec::new(),
         };
-        for Part { line, text } in parts {
+        for ExecutablePart { line, text } in parts {
             if left == 0 {
                 more += 1;
                 continue;

@@ -43,7 +43,7 @@ pub(super) fn start(call: &Call) -> io::Result<Box<dyn Companion>> {
     let flags = rustix::fs::fcntl_getfl(&to_program)?;
     rustix::fs::fcntl_setfl(&to_program, flags | OFlags::NONBLOCK)?;
     let child = command.spawn()?;
-    Ok(Box::new(Running { child, ended: None, to_program, from_program, errors }))
+    Ok(Box::new(RunningCompanion { child, ended: None, to_program, from_program, errors }))
 }
 
 /// Keeps the newest part of what comes, until there is no more.
@@ -64,7 +64,7 @@ fn keep(mut from_program: PipeReader, kept: &Mutex<Vec<u8>>) {
     }
 }
 
-struct Running {
+struct RunningCompanion {
     child: Child,
     ended: Option<Ending>,
     to_program: PipeWriter,
@@ -72,7 +72,7 @@ struct Running {
     errors: Arc<Mutex<Vec<u8>>>,
 }
 
-impl Companion for Running {
+impl Companion for RunningCompanion {
     fn send(&mut self, mut bytes: &[u8], patience: Duration) -> io::Result<()> {
         let deadline = Instant::now() + patience;
         while !bytes.is_empty() {
@@ -136,7 +136,7 @@ impl Companion for Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningCompanion {
     fn drop(&mut self) {
         self.end();
     }

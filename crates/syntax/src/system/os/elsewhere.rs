@@ -55,11 +55,6 @@ impl Dir for PathDir {
         }
     }
 
-    fn read_file(&self, name: &OsStr, limit: u64) -> Result<FileContent, ReadError> {
-        let bytes = self.read(name, limit)?;
-        Ok(FileContent { bytes, permission: Permission::Data })
-    }
-
     fn read_pieces(
         &self,
         name: &OsStr,

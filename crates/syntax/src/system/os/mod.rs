@@ -37,11 +37,11 @@ use self::read::{read_by_pieces, read_open};
 #[cfg(target_os = "linux")]
 use super::Below;
 use super::{
-    Access, Dir, DirEntry, DirPlace, FileContent, FileKind, FileLock, Files, Identity, Ownership,
-    Permission, ReadError, Resolved, StagedFile, Status, TemporaryDir, unsupported,
+    Access, Dir, DirEntry, DirPlace, FileKind, FileLock, Files, Identity, Ownership, Permission,
+    ReadError, Resolved, StagedFile, Status, TemporaryDir, unsupported,
 };
 #[cfg(unix)]
-use super::{FileOwner, NodeStamp, Stamp, Writers};
+use super::{FileContent, FileOwner, NodeStamp, Stamp, Writers};
 
 /// The operating system that the program runs on.
 #[derive(Debug, Clone, Copy, Default)]

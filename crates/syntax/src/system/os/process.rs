@@ -52,7 +52,7 @@ pub(super) fn run(call: &Call, output: &mut dyn FnMut(Stream, &[u8])) -> io::Res
     // The writing ends live in `command`; a pipe ends when the last of them is closed.
     drop(command);
     let stop = &call.interruption;
-    let mut running = Running { child, deadline, interrupted, stop };
+    let mut running = RunningProgram { child, deadline, interrupted, stop };
     let early = running.read(&mut pipes, call, output)?;
     match early {
         Some(ending) => {
@@ -127,14 +127,14 @@ pub(super) fn end(child: &mut Child) {
 }
 
 /// A program that was started.
-struct Running<'c> {
+struct RunningProgram<'c> {
     child: Child,
     deadline: Instant,
     interrupted: &'static AtomicBool,
     stop: &'c Interruption,
 }
 
-impl Running<'_> {
+impl RunningProgram<'_> {
     /// Hands on what the program writes until its pipes close, it has ended, or it must be ended.
     fn read(
         &mut self,

@@ -78,10 +78,7 @@ impl Watcher for Inotify {
     }
 
     fn wait(&mut self, patience: Duration) -> io::Result<WatchReport> {
-        let timeout = Timespec {
-            tv_sec: patience.as_secs().try_into().unwrap_or(i64::MAX),
-            tv_nsec: patience.subsec_nanos().into(),
-        };
+        let timeout = Timespec::try_from(patience).unwrap_or_default();
         let mut waiting = [PollFd::new(&self.handle, PollFlags::IN)];
         match poll(&mut waiting, Some(&timeout)) {
             Ok(0) | Err(Errno::INTR) => return Ok(WatchReport::Quiet),
