@@ -14,6 +14,11 @@ pub fn nearest<'c>(name: &str, candidates: &[&'c str]) -> Option<&'c str> {
     best.map(|(_, candidate)| candidate)
 }
 
+/// Returns the advice for a misspelled name: `did you mean …?`.
+pub fn suggestion(name: &str, candidates: &[&str]) -> Option<String> {
+    nearest(name, candidates).map(|near| format!("did you mean `{near}`?"))
+}
+
 /// Returns the only candidate that `name` is a typing error of: the same letters in other cases or with other hyphens,
 /// or one wrong letter; two in a name of eight letters or more.
 ///
