@@ -177,8 +177,8 @@ impl<'r> PromptRunner<'r> {
 
     /// Allows content of a document to run, or returns the refusal.
     fn allow(&mut self, document: &TaskDocument, content: Content<'_>) -> Result<(), RefusedRun> {
-        let root = document.root();
-        let judged = self.consent.judge(document.author(), root, content);
+        let root = &document.root;
+        let judged = self.consent.judge(document.author, root, content);
         judged.map_err(|objection| match objection {
             Objection::Off => RefusedRun { outcome: Outcome::NotAllowed, reason: NotRun::Off },
             Objection::Content => {
@@ -205,7 +205,7 @@ impl<'r> PromptRunner<'r> {
 
     fn run_command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, RefusedRun> {
         let document = command.document;
-        self.allow(document, Content::Document(document.source()))?;
+        self.allow(document, Content::Document(&document.source))?;
         let text = native(command.text);
         let env = variables(command.parameters);
         self.shell.command(&text, &env, self.output).map_err(RefusedRun::by)
@@ -216,7 +216,7 @@ impl<'r> PromptRunner<'r> {
         let document = bootstrap.document;
         match bootstrap.script {
             Script::Inline(text) => {
-                self.allow(document, Content::Document(document.source()))?;
+                self.allow(document, Content::Document(&document.source))?;
                 self.shell.inline_script(text, &env, self.output).map_err(RefusedRun::by)
             }
             Script::File(path) => {
@@ -258,7 +258,7 @@ impl CommandRunner for PromptRunner<'_> {
             Script::File(path) => (AskedKind::ScriptFile, 1, path.display().to_string()),
             Script::Inline(text) => {
                 let place = document.field("bootstrap").map(|node| node.span().start);
-                let line = document.source().line(place.unwrap_or_default());
+                let line = document.source.line(place.unwrap_or_default());
                 (AskedKind::Bootstrap, line, text.to_owned())
             }
         };

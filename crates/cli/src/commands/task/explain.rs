@@ -65,7 +65,7 @@ impl Page<'_> {
         reason: &dyn fmt::Display,
     ) -> Result<(), CommandError> {
         let path = shown(document.path(), self.root);
-        let (kind, name) = (document.kind().as_str(), document.name());
+        let (kind, name) = (document.kind.as_str(), document.name());
         let cost = tokens.map_or(String::new(), |tokens| format!(", {}", counted(tokens, "token")));
         let label = state.label();
         self.ui.print_candidate(state, &format!("{label:<9}  {kind} {name}  {path}{cost}"))?;

@@ -59,7 +59,7 @@ pub(super) fn run(
             name: task.name(),
             description: task.description(),
             path: path_below(&root, task.path()),
-            scope: task.origin().scope(),
+            scope: task.origin.scope(),
         });
         let body = TaskList { tasks: entries.collect() };
         let diagnostics = &library.take_diagnostics();
