@@ -99,8 +99,8 @@ pub(crate) fn yaml_full(bytes: &[u8]) {
 
 pub(crate) fn structured_context(bytes: &[u8]) {
     let source = source(bytes, "AGENTS.yaml");
-    let parsed = structured::parse(&source, "", &mut structured::PatternCache::default());
-    assert_places(&parsed.diagnostics);
+    let (_, diagnostics) = structured::parse(&source, "", &mut structured::PatternCache::default());
+    assert_places(&diagnostics);
 }
 
 pub(crate) fn json_config(bytes: &[u8]) {

@@ -84,11 +84,6 @@ impl<'s> Resolution<'s> {
         self.in_state(State::Offered)
     }
 
-    /// Returns the items that are delivered only when they are mentioned.
-    pub fn manual(&self) -> impl Iterator<Item = &Applied<'s>> {
-        self.in_state(State::Manual)
-    }
-
     fn in_state(&self, state: State) -> impl Iterator<Item = &Applied<'s>> {
         self.items.iter().filter(move |applied| applied.item.state == state)
     }
@@ -489,75 +484,41 @@ impl<'r> About<'r, '_> {
         About { root: Some(root), ..self }
     }
 
-    fn write_place(&self, formatter: &mut fmt::Formatter<'_>, origin: &Origin<'_>) -> fmt::Result {
-        if !self.has_end {
-            return Ok(());
-        }
-        let below = self.root.and_then(|root| origin.path.strip_prefix(root).ok());
-        write!(formatter, " {}", Origin { path: below.unwrap_or(origin.path), ..*origin })
-    }
-
-    fn write_path(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.has_end, self.path) {
-            (false, _) => Ok(()),
-            (true, "") => formatter.write_str(" ."),
-            (true, path) => write!(formatter, " {path}"),
-        }
-    }
-}
-
-impl fmt::Display for About<'_, '_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Writes the reason without the path or place that it ends in.
+    fn write_words(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let does = |count| if count == 1 { "does" } else { "do" };
         match self.reason {
-            Reason::Listed => write!(formatter, "listed without a path"),
+            Reason::Listed => formatter.write_str("listed without a path"),
             Reason::Stated(words) => formatter.write_str(words),
             Reason::Composed(words) => formatter.write_str(words),
-            Reason::Covers { pattern } => {
-                write!(formatter, "match `{pattern}` covers")?;
-                self.write_path(formatter)
-            }
+            Reason::Covers { pattern } => write!(formatter, "match `{pattern}` covers"),
             Reason::Ahead { pattern, on } => {
                 write!(formatter, "what is for before {on} is due with the read: ")?;
-                write!(formatter, "match `{pattern}` covers")?;
-                self.write_path(formatter)
+                write!(formatter, "match `{pattern}` covers")
             }
             Reason::CoversInside { pattern } => {
-                write!(formatter, "match `{pattern}` can cover files in")?;
-                self.write_path(formatter)
+                write!(formatter, "match `{pattern}` can cover files in")
             }
             Reason::NotCovered { patterns } => {
-                let verb = if patterns.len() == 1 { "does" } else { "do" };
-                write!(formatter, "match {} {verb} not cover", Quoted(patterns))?;
-                self.write_path(formatter)
+                let verb = does(patterns.len());
+                write!(formatter, "match {} {verb} not cover", Quoted(patterns))
             }
-            Reason::Excluded { pattern } => {
-                write!(formatter, "exclude `{pattern}` covers")?;
-                self.write_path(formatter)
-            }
+            Reason::Excluded { pattern } => write!(formatter, "exclude `{pattern}` covers"),
             Reason::ExcludedInside { patterns } => {
                 let verb = if patterns.len() == 1 { "covers" } else { "cover" };
-                write!(formatter, "exclude {} {verb} everything in", Quoted(patterns))?;
-                self.write_path(formatter)
+                write!(formatter, "exclude {} {verb} everything in", Quoted(patterns))
             }
             Reason::OtherAction { on } => write!(formatter, "it is for: on {on}"),
             Reason::OtherTiming { when } => write!(formatter, "it is for: when {}", when.as_str()),
-            Reason::Glob { field, pattern } => {
-                write!(formatter, "{field} `{pattern}` covers")?;
-                self.write_path(formatter)
-            }
+            Reason::Glob { field, pattern } => write!(formatter, "{field} `{pattern}` covers"),
             Reason::NoGlob { field, patterns } => {
-                let verb = if patterns.len() == 1 { "does" } else { "do" };
-                write!(formatter, "{field} {} {verb} not cover", Quoted(patterns))?;
-                self.write_path(formatter)
+                let verb = does(patterns.len());
+                write!(formatter, "{field} {} {verb} not cover", Quoted(patterns))
             }
             Reason::LoadedByClient { client } => write!(formatter, "{client} loads it by itself"),
-            Reason::SameText { origin } => {
-                formatter.write_str("the same text as")?;
-                self.write_place(formatter, origin)
-            }
-            Reason::SameTextLoaded { client, origin } => {
-                write!(formatter, "{client} loads the same text from")?;
-                self.write_place(formatter, origin)
+            Reason::SameText { .. } => formatter.write_str("the same text as"),
+            Reason::SameTextLoaded { client, .. } => {
+                write!(formatter, "{client} loads the same text from")
             }
             Reason::OtherVariant { client } => {
                 write!(formatter, "it is the copy of the item for {client}")
@@ -569,6 +530,23 @@ impl fmt::Display for About<'_, '_> {
                 write!(formatter, "its {tokens} tokens do not fit into the budget of {budget}")
             }
             Reason::Invalid { problem } => write!(formatter, "it is not valid: {problem}"),
+        }
+    }
+}
+
+impl fmt::Display for About<'_, '_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_words(formatter)?;
+        match self.reason.ends_in().filter(|_| self.has_end) {
+            None => Ok(()),
+            Some(ReasonEnd::Path) => {
+                let path = if self.path.is_empty() { "." } else { self.path };
+                write!(formatter, " {path}")
+            }
+            Some(ReasonEnd::Place(origin)) => {
+                let below = self.root.and_then(|root| origin.path.strip_prefix(root).ok());
+                write!(formatter, " {}", Origin { path: below.unwrap_or(origin.path), ..origin })
+            }
         }
     }
 }

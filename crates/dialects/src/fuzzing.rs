@@ -5,19 +5,26 @@ use std::sync::LazyLock;
 use brief_syntax::Diagnostic;
 use brief_syntax::yaml::Yaml;
 
-use crate::agents::{AgentValue, fuzzing as agents};
+use crate::agents::AgentValue;
+use crate::agents::template::Template;
 use crate::native;
 use crate::policy::fuzzing as policy;
-use crate::tasks::fuzzing as tasks;
+use crate::tasks::expand::{self, TextPart};
+use crate::tasks::slash;
 
-/// Splits a task text into its parts, each with its offset.
+/// Splits a task text into its parts, each with its offset, and reads each path in it.
 pub fn expansions(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    tasks::expansions(text)
+    expand::parts(text).map(|placed| {
+        if let TextPart::Path { path } = placed.part {
+            expand::readings(path).for_each(drop);
+        }
+        (placed.offset, placed.whole)
+    })
 }
 
 /// Reads the slash commands of a text.
 pub fn slash_calls(text: &[u8]) {
-    tasks::slash_calls(text);
+    drop(slash::pieces(text));
 }
 
 /// Parses a template and renders it with values of all kinds.
@@ -28,7 +35,9 @@ pub fn template(text: &str) {
         );
         yaml.root().map_or(AgentValue::Null, AgentValue::of)
     });
-    agents::template(text, &INPUT);
+    if let Ok(template) = Template::parse(text) {
+        let _ = template.render(&INPUT);
+    }
 }
 
 /// Checks a text as each of the clients' own files.

@@ -259,6 +259,12 @@ impl Actions {
         Actions(self.0 & other.0)
     }
 
+    /// Returns the actions that are in either set.
+    #[must_use]
+    pub fn or(self, other: Actions) -> Actions {
+        Actions(self.0 | other.0)
+    }
+
     /// Formats the actions for a sentence, such as `an edit or a creation`.
     pub fn with_articles(self) -> String {
         let noun = |action: &Action| match action {

@@ -57,7 +57,6 @@ impl<'f> NameIndex<'f> {
         close(&mut self.ranges, &mut open, 0, files.len());
     }
 
-    /// Returns the files below a directory.
     pub(crate) fn below(&self, directory: &str) -> FilesBelow<'_> {
         FilesBelow {
             index: self,

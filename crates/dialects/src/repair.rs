@@ -8,7 +8,6 @@ use brief_syntax::glob::Glob;
 /// The replacement for a pattern that matches nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PatternRepair {
-    /// Another pattern.
     Pattern(String),
     /// Several patterns, for one that holds commas.
     Several(Vec<String>),

@@ -55,7 +55,7 @@ impl Serialize for PromptReport<'_> {
         });
         let left_out = prompt.left_out.iter().map(|left_out| LeftOutReport {
             dialect: tasks::NAME,
-            kind: left_out.document.kind().as_str(),
+            kind: left_out.document.kind.as_str(),
             name: left_out.document.name(),
             source: place_below(root, left_out.document.path(), 1),
             reason: left_out.reason.to_string(),
@@ -64,7 +64,7 @@ impl Serialize for PromptReport<'_> {
         let task = TaskReport {
             name: task.name(),
             source: place_below(root, task.path(), 1),
-            scope: task.origin().scope(),
+            scope: task.origin.scope(),
             agent: prompt.agent.map(CodingAgent::as_str),
             frontmatter: task.front_matter(),
         };
@@ -109,10 +109,10 @@ struct ItemReport<'r> {
 fn document<'r>(root: &Path, document: &'r TaskDocument) -> ItemReport<'r> {
     ItemReport {
         dialect: tasks::NAME,
-        kind: document.kind().as_str(),
+        kind: document.kind.as_str(),
         name: document.name(),
         source: place_below(root, document.path(), 1),
-        scope: document.origin().scope(),
+        scope: document.origin.scope(),
         trigger: None,
         state: "active",
         reason: String::new(),

@@ -176,8 +176,8 @@ impl<'r> PromptRunner<'r> {
         document: &TaskDocument,
         content: Content<'_>,
     ) -> Result<(), RequestOutcome> {
-        let root = document.root();
-        let judged = self.consent.judge(document.author(), root, content);
+        let root = &document.root;
+        let judged = self.consent.judge(document.author, root, content);
         judged.map_err(|objection| match objection {
             Objection::Off => RequestOutcome::NotAllowed,
             Objection::Content => RequestOutcome::Untrusted,
@@ -200,7 +200,7 @@ impl<'r> PromptRunner<'r> {
 
     fn run_command(&mut self, command: &PromptCommand<'_>) -> Result<Vec<u8>, RequestOutcome> {
         let document = command.document;
-        self.allow(document, Content::Document(document.source()))?;
+        self.allow(document, Content::Document(&document.source))?;
         let text = native(command.text);
         let env = variables(command.parameters);
         self.shell.command(&text, &env, self.output).map_err(|failure| RequestOutcome::of(&failure))
@@ -211,7 +211,7 @@ impl<'r> PromptRunner<'r> {
         let document = bootstrap.document;
         match bootstrap.script {
             Script::Inline(text) => {
-                self.allow(document, Content::Document(document.source()))?;
+                self.allow(document, Content::Document(&document.source))?;
                 self.shell
                     .inline_script(text, &env, self.output)
                     .map_err(|failure| RequestOutcome::of(&failure))
@@ -260,7 +260,7 @@ impl CommandRunner for PromptRunner<'_> {
             Script::File(path) => (AskedKind::ScriptFile, 1, path.display().to_string()),
             Script::Inline(text) => {
                 let place = document.field("bootstrap").map(|node| node.span().start);
-                let line = document.source().line(place.unwrap_or_default());
+                let line = document.source.line(place.unwrap_or_default());
                 (AskedKind::Bootstrap, line, text.to_owned())
             }
         };

@@ -21,7 +21,7 @@ use crate::yaml::{Node, ProblemKind, Value, Yaml};
 use repair::{HeaderRepair, field_of};
 
 /// A file, split into front matter and body.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct FrontMatter {
     /// The header, if the file has one.
     pub header: Option<Header>,
@@ -32,7 +32,7 @@ pub struct FrontMatter {
 }
 
 /// The part between the dashes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Header {
     /// The YAML, with spans in the whole file.
     pub yaml: Yaml,

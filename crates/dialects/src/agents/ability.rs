@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use brief_syntax::near_miss::suggestion;
+use serde::{Serialize, Serializer};
+
 /// The names without a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Base {
@@ -85,6 +88,12 @@ impl fmt::Display for Ability {
     }
 }
 
+impl Serialize for Ability {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// An invalid ability.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -115,12 +124,9 @@ impl AbilityError {
         match self {
             AbilityError::Unknown { name } => {
                 let names = Base::ALL.map(Base::as_str);
-                match brief_syntax::near_miss::nearest(name, &names) {
-                    Some(name) => format!("did you mean `{name}`?"),
-                    None => {
-                        format!("the abilities are `{}` and `sh:<command>`", names.join("`, `"))
-                    }
-                }
+                suggestion(name, &names).unwrap_or_else(|| {
+                    format!("the abilities are `{}` and `sh:<command>`", names.join("`, `"))
+                })
             }
             AbilityError::Scope { name } => {
                 let base = name.split(':').next().unwrap_or_default();

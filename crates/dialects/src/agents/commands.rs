@@ -127,13 +127,8 @@ impl CommandReader<'_, '_, '_> {
             let message = format!("the command `{written}` lies outside of the project");
             return self.refuse(span, message, "move it into the project");
         };
-        let slashed = inside.to_string_lossy();
-        if let Some(found) = sensitive::find(&slashed) {
-            let message = format!(
-                "the command `{written}` is never read: names like `{}` hold secrets",
-                found.pattern
-            );
-            return self.refuse(span, message, "if there is no secret in it, give it another name");
+        if self.is_secret(written, inside, span) {
+            return;
         }
         match kind {
             FileKind::File => self.file(written, inside, span),
@@ -143,6 +138,17 @@ impl CommandReader<'_, '_, '_> {
                 self.refuse(span, message, "name a file or a folder");
             }
         }
+    }
+
+    /// Refuses a file or folder whose name is sensitive.
+    fn is_secret(&mut self, written: &str, inside: &Path, span: Span) -> bool {
+        let Some(found) = sensitive::find(&inside.to_string_lossy()) else { return false };
+        let message = format!(
+            "the command `{written}` is never read: names like `{}` hold secrets",
+            found.pattern
+        );
+        self.refuse(span, message, "if there is no secret in it, give it another name");
+        true
     }
 
     /// Opens a directory of the root. Its path has no links: a link now was put there in between.
@@ -196,12 +202,7 @@ impl CommandReader<'_, '_, '_> {
             let Some(name) = entry.name.to_str().filter(|name| is_command(name)) else { continue };
             let path = inside.join(name);
             let shown = format!("{}/{name}", written.trim_end_matches('/'));
-            if let Some(found) = sensitive::find(&path.to_string_lossy()) {
-                let pattern = found.pattern;
-                let message = format!(
-                    "the command `{shown}` is never read: names like `{pattern}` hold secrets"
-                );
-                self.refuse(span, message, "if there is no secret in it, give it another name");
+            if self.is_secret(&shown, &path, span) {
                 continue;
             }
             match root.read_in(self.place.system, handle.as_ref(), inside, name) {
@@ -218,16 +219,26 @@ impl CommandReader<'_, '_, '_> {
     }
 
     fn text(&mut self, path: PathBuf, bytes: Vec<u8>, span: Span) {
-        let Some(left) = self.left.checked_sub(bytes.len()) else {
-            return self.report_size(span);
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let source = Source::from_bytes(path.clone(), bytes);
+        self.add(source, stem, CommandOrigin::File(path), span);
+    }
+
+    /// Adds the command in a text, if it fits.
+    fn add(&mut self, source: Source, name: String, origin: CommandOrigin, span: Span) {
+        let Some(left) = self.left.checked_sub(source.bytes_from_line(0).len()) else {
+            let limit = limits::PROMPT_BYTES;
+            let message = format!("the commands of the agent have more than {limit} bytes");
+            return self.notes.report(
+                rules::agents::TOO_MANY_COMMANDS,
+                span,
+                message,
+                "remove some",
+            );
         };
         self.left = left;
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let source = Arc::new(Source::from_bytes(path.clone(), bytes));
-        let origin = CommandOrigin::File(path);
-        let command =
-            command_of(&source, stem.unwrap_or_default(), origin, span, &mut self.notes.list);
-        self.found.extend(command);
+        let list = &mut self.notes.list;
+        self.found.extend(command_of(&Arc::new(source), name, origin, span, list));
     }
 
     /// Y36: records a remote command, which is never fetched here. A folder has the files that were supplied for it.
@@ -260,21 +271,10 @@ impl CommandReader<'_, '_, '_> {
         }
         let address = url.split(['?', '#']).next().unwrap_or_default();
         let last = address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        let name = last.strip_suffix(".md").unwrap_or(last);
-        let name = decoded_destination(name);
-        let Some(left) = self.left.checked_sub(fetched.bytes.len()) else {
-            return self.report_size(span);
-        };
-        self.left = left;
-        let source = Arc::new(Source::from_bytes(url, fetched.bytes.clone()));
+        let name = decoded_destination(last.strip_suffix(".md").unwrap_or(last));
+        let source = Source::from_bytes(url, fetched.bytes.clone());
         let origin = CommandOrigin::Remote(Remote { url: url.clone(), span, state: fetched.state });
-        self.found.extend(command_of(&source, name, origin, span, &mut self.notes.list));
-    }
-
-    fn report_size(&mut self, span: Span) {
-        let message =
-            format!("the commands of the agent have more than {} bytes", limits::PROMPT_BYTES);
-        self.notes.report(rules::agents::TOO_MANY_COMMANDS, span, message, "remove some");
+        self.add(source, name, origin, span);
     }
 }
 

@@ -40,40 +40,12 @@ impl Dialect for Agents {
     }
 
     fn mounted_reader(&self, moment: &Moment) -> Option<Box<dyn Reader>> {
-        let files = AgentFiles { asked: moment.mounted_target().cloned(), ..AgentFiles::default() };
-        Some(Box::new(Along { files, way: LevelCount::to(moment) }))
+        let (asked, way) = (moment.mounted_target().cloned(), Some(LevelCount::to(moment)));
+        Some(Box::new(AgentFiles { asked, way, ..AgentFiles::default() }))
     }
 
     fn knows(&self, directory: &Target, name: &OsStr) -> bool {
         load::is_agent_file(directory, name)
-    }
-}
-
-/// The agents in the directories above a path.
-struct Along {
-    files: AgentFiles,
-    way: LevelCount,
-}
-
-impl Reader for Along {
-    fn visit(&mut self, visit: &Visit<'_>) {
-        let Along { files, way } = self;
-        if visit.slashed().is_empty() {
-            for loaded in load::at_home(visit.system(), visit.root()) {
-                files.add(loaded, AgentOwner::Home, None);
-            }
-        }
-        if way.is_near() && matches!(visit.look(DIRECTORY), Below::Directory | Below::Unsure) {
-            let here = Path::new(visit.slashed());
-            let below = here.join(DIRECTORY);
-            for loaded in load::in_agents_directory(visit.system(), visit.root(), &below) {
-                files.add(loaded, AgentOwner::Project, Some(here.to_owned()));
-            }
-        }
-    }
-
-    fn finish(self: Box<Self>) -> Box<dyn DialectGuidance> {
-        self.files.finish()
     }
 }
 
@@ -84,6 +56,8 @@ struct AgentFiles {
     diagnostics: Vec<Diagnostic>,
     /// The target at the time of reading.
     asked: Option<Target>,
+    /// For one path, the position on the way to it; `None` for a whole project.
+    way: Option<LevelCount>,
     /// True after the first directory.
     is_started: bool,
 }
@@ -106,16 +80,6 @@ impl AgentFiles {
         };
         self.found.push(ListedAgent { loaded, owner, directory, level });
     }
-
-    /// Ends the walk. A command that two agents share is read twice and reported once.
-    fn finish(mut self) -> Box<dyn DialectGuidance> {
-        diagnostic::sort(&mut self.diagnostics);
-        self.diagnostics.dedup();
-        self.found.sort_by(|left, right| {
-            (left.level, left.loaded.path()).cmp(&(right.level, right.loaded.path()))
-        });
-        Box::new(self)
-    }
 }
 
 impl Reader for AgentFiles {
@@ -124,17 +88,36 @@ impl Reader for AgentFiles {
             for loaded in load::at_home(visit.system(), visit.root()) {
                 self.add(loaded, AgentOwner::Home, None);
             }
-            // Their problems are not the project's.
-            self.diagnostics.clear();
+            // In a check of the project, their problems are not the project's.
+            if self.way.is_none() {
+                self.diagnostics.clear();
+            }
         }
-        for loaded in load::in_directory(visit) {
-            let directory = Path::new(visit.slashed()).parent().unwrap_or(Path::new(""));
+        let here = Path::new(visit.slashed());
+        let (loaded, directory) = match &mut self.way {
+            None => (load::in_directory(visit), here.parent().unwrap_or(Path::new(""))),
+            Some(way) => {
+                let is_there = || matches!(visit.look(DIRECTORY), Below::Directory | Below::Unsure);
+                if !way.is_near() || !is_there() {
+                    return;
+                }
+                let below = here.join(DIRECTORY);
+                (load::in_agents_directory(visit.system(), visit.root(), &below), here)
+            }
+        };
+        for loaded in loaded {
             self.add(loaded, AgentOwner::Project, Some(directory.to_owned()));
         }
     }
 
-    fn finish(self: Box<Self>) -> Box<dyn DialectGuidance> {
-        AgentFiles::finish(*self)
+    /// Ends the walk. A command that two agents share is read twice and reported once.
+    fn finish(mut self: Box<Self>) -> Box<dyn DialectGuidance> {
+        diagnostic::sort(&mut self.diagnostics);
+        self.diagnostics.dedup();
+        self.found.sort_by(|left, right| {
+            (left.level, left.loaded.path()).cmp(&(right.level, right.loaded.path()))
+        });
+        self
     }
 }
 

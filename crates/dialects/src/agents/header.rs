@@ -8,10 +8,11 @@ mod commands;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use brief_syntax::Span;
 use brief_syntax::front_matter::Header;
-use brief_syntax::near_miss::nearest;
-use brief_syntax::yaml::{Mapping, Node, Value as Yaml};
-use brief_syntax::{Span, rules};
+use brief_syntax::near_miss::suggestion;
+use brief_syntax::rules::agents as rules;
+use brief_syntax::yaml::{Field, Mapping, Node, Value as Yaml};
 
 use super::model::{
     Abilities, AgentRequirements, AgentStatus, Command, Recommended, Remote, Startup,
@@ -46,7 +47,6 @@ const FIELDS: [&str; 17] = [
 /// The limit of a header's bytes with aliases expanded; one without aliases always fits.
 const HEADER_BYTES: usize = 4 * 1024 * 1024;
 
-/// The values of a header.
 #[derive(Debug, Default)]
 pub(super) struct Metadata {
     pub(super) version: Option<Given>,
@@ -102,12 +102,11 @@ pub(super) fn is_field(name: &str) -> bool {
     FIELDS.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Reads a header.
 pub(super) fn read(header: &Header, notes: &mut AgentNotes<'_>) -> Metadata {
     let mut metadata = Metadata::default();
     if header.leading_blank {
         notes.report(
-            rules::agents::HEADER_LEADING_BLANK,
+            rules::HEADER_LEADING_BLANK,
             Span::at(0),
             "blank lines stand before the header, where other runtimes do not see it",
             "begin the file with `---`",
@@ -117,7 +116,7 @@ pub(super) fn read(header: &Header, notes: &mut AgentNotes<'_>) -> Metadata {
     // This limits all copies from here on, with aliases expanded.
     if expanded(root, HEADER_BYTES).is_none() {
         let message = format!("the aliases of the header stand for more than {HEADER_BYTES} bytes");
-        notes.report(rules::agents::INVALID_YAML, root.span(), message, "write the values out");
+        notes.report(rules::INVALID_YAML, root.span(), message, "write the values out");
         return metadata;
     }
     match root.value() {
@@ -127,7 +126,7 @@ pub(super) fn read(header: &Header, notes: &mut AgentNotes<'_>) -> Metadata {
             HeaderReader { notes, keyed }.read(&mut metadata);
         }
         other => notes.report(
-            rules::agents::HEADER_NOT_A_MAPPING,
+            rules::HEADER_NOT_A_MAPPING,
             root.span(),
             format!("the header is {}, not fields", other.noun()),
             "write `name: value` lines",
@@ -138,7 +137,7 @@ pub(super) fn read(header: &Header, notes: &mut AgentNotes<'_>) -> Metadata {
 
 /// The fields of a mapping by their names in lower case.
 struct Keyed<'y> {
-    fields: BTreeMap<String, Node<'y>>,
+    fields: BTreeMap<String, Field<'y>>,
 }
 
 impl<'y> Keyed<'y> {
@@ -149,40 +148,32 @@ impl<'y> Keyed<'y> {
         place: &str,
         notes: &mut AgentNotes<'_>,
     ) -> Keyed<'y> {
-        let mut fields: BTreeMap<String, Node<'y>> = BTreeMap::new();
-        let mut names: BTreeMap<String, &str> = BTreeMap::new();
+        let mut fields: BTreeMap<String, Field<'y>> = BTreeMap::new();
         for field in mapping.effective_fields() {
-            let name = field.name();
+            let (name, span) = (field.name(), field.key.span());
             let lower = name.to_ascii_lowercase();
-            if let Some(first) = names.get(&lower) {
-                notes.report(
-                    rules::agents::DUPLICATE_KEY,
-                    field.key.span(),
-                    format!(
-                        "`{first}` and `{name}` are one field, and nothing tells which one counts"
-                    ),
-                    "remove one",
+            if let Some(first) = fields.get(&lower) {
+                let message = format!(
+                    "`{}` and `{name}` are one field, and nothing tells which one counts",
+                    first.name()
                 );
+                notes.report(rules::DUPLICATE_KEY, span, message, "remove one");
                 continue;
             }
-            names.insert(lower.clone(), name);
-            let is_known = known.iter().any(|known| known.eq_ignore_ascii_case(name));
-            if !is_known {
-                let help = match nearest(name, known) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => "remove it; it has no effect".to_owned(),
-                };
+            if !known.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+                let help = suggestion(name, known)
+                    .unwrap_or_else(|| "remove it; it has no effect".to_owned());
                 let message = format!("`{name}` is not a field of {place} and is ignored");
-                notes.report(rules::agents::UNKNOWN_KEY, field.key.span(), message, help);
+                notes.report(rules::UNKNOWN_KEY, span, message, help);
             }
-            fields.insert(lower, field.value);
+            fields.insert(lower, field);
         }
         Keyed { fields }
     }
 
     /// Returns the value of a field, by its name in lower case; null counts as missing.
     fn get(&self, name: &str) -> Option<Node<'y>> {
-        let node = self.fields.get(name).copied()?;
+        let node = self.fields.get(name)?.value;
         (!matches!(node.value(), Yaml::Null)).then_some(node)
     }
 }
@@ -195,10 +186,10 @@ struct HeaderReader<'n, 's, 'y> {
 impl HeaderReader<'_, '_, '_> {
     fn read(&mut self, metadata: &mut Metadata) {
         // Y50: tools in the header would be data, those in the body are code.
-        if let Some(node) = self.keyed.fields.get("tools") {
+        if let Some(field) = self.keyed.fields.get("tools") {
             self.notes.report(
-                rules::agents::TOOLS_IN_YAML,
-                node.span(),
+                rules::TOOLS_IN_YAML,
+                field.value.span(),
                 "`tools` stands in the header, but tools are defined in the body only",
                 "write them in JavaScript under a heading `## Tools`",
             );
@@ -237,12 +228,9 @@ impl HeaderReader<'_, '_, '_> {
             None => {
                 let names = AgentStatus::ALL.map(AgentStatus::as_str);
                 let message = format!("there is no status `{}`", given.text);
-                self.notes.report(
-                    rules::agents::STATUS,
-                    given.span,
-                    message,
-                    one_of(&given.text, &names),
-                );
+                let help = suggestion(&given.text, &names)
+                    .unwrap_or_else(|| format!("it is one of `{}`", names.join("`, `")));
+                self.notes.report(rules::STATUS, given.span, message, help);
             }
         }
     }
@@ -260,7 +248,7 @@ impl HeaderReader<'_, '_, '_> {
                     None => format!("`templateEngine` is {}", node.value().noun()),
                 };
                 let help = "write `hbs`, or `\"\"` to turn templates off";
-                self.notes.report(rules::agents::TEMPLATE_ENGINE, node.span(), message, help);
+                self.notes.report(rules::TEMPLATE_ENGINE, node.span(), message, help);
             }
         }
     }
@@ -271,7 +259,7 @@ impl HeaderReader<'_, '_, '_> {
         let Yaml::Mapping(mapping) = node.value() else {
             let message = format!("`recommended` is {} and is ignored", node.value().noun());
             let help = "write `models:` and `capabilities:` below it";
-            return self.notes.report(rules::agents::RECOMMENDED, node.span(), message, help);
+            return self.notes.report(rules::RECOMMENDED, node.span(), message, help);
         };
         let known = ["models", "capabilities"];
         let keyed = Keyed::of(mapping, &known, "`recommended`", self.notes);
@@ -285,12 +273,7 @@ impl HeaderReader<'_, '_, '_> {
                 Err(wrong) => {
                     let noun = wrong.value().noun();
                     let message = format!("`{name}` has {noun} in it and is ignored");
-                    self.notes.report(
-                        rules::agents::RECOMMENDED,
-                        wrong.span(),
-                        message,
-                        "write texts",
-                    );
+                    self.notes.report(rules::RECOMMENDED, wrong.span(), message, "write texts");
                 }
             }
         }
@@ -321,7 +304,7 @@ impl HeaderReader<'_, '_, '_> {
             if text.contains(['=', '\0']) || text.contains(char::is_whitespace) {
                 let message = format!("`{text}` is not a name of an environment variable");
                 let help = "write the name alone; a value never stands in an agent file";
-                self.notes.report(rules::agents::WRONG_TYPE, span, message, help);
+                self.notes.report(rules::WRONG_TYPE, span, message, help);
             } else if known.insert(text.clone()) {
                 env.push(text);
             }
@@ -372,12 +355,5 @@ fn texts(node: Node<'_>) -> Result<Vec<Given>, Node<'_>> {
 
 fn wrong_type(notes: &mut AgentNotes<'_>, name: &str, node: Node<'_>, wanted: &str) {
     let message = format!("`{name}` is {}", node.value().noun());
-    notes.report(rules::agents::WRONG_TYPE, node.span(), message, format!("write {wanted}"));
-}
-
-fn one_of(written: &str, names: &[&str]) -> String {
-    match nearest(written, names) {
-        Some(name) => format!("did you mean `{name}`?"),
-        None => format!("it is one of `{}`", names.join("`, `")),
-    }
+    notes.report(rules::WRONG_TYPE, node.span(), message, format!("write {wanted}"));
 }

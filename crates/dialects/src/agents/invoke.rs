@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use brief_syntax::limits;
 
 use super::model::Command;
+use super::resolve::listed;
 
 /// A call that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,12 +29,6 @@ pub enum InvokeError {
     },
 }
 
-fn listed(placeholders: &[String]) -> String {
-    let quoted: Vec<String> = placeholders.iter().map(|name| format!("`{name}`")).collect();
-    quoted.join(", ")
-}
-
-/// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CommandPiece<'t> {
     Literal(&'t str),

@@ -11,7 +11,6 @@
 mod ability;
 mod check;
 mod commands;
-pub(crate) mod fuzzing;
 mod guidance;
 mod header;
 mod invoke;
@@ -23,7 +22,7 @@ mod recognize;
 mod render;
 mod resolve;
 mod sections;
-mod template;
+pub(crate) mod template;
 mod tools;
 mod value;
 mod view;

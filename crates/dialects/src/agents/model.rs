@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use brief_syntax::{Source, Span};
+use serde::{Serialize, Serializer};
 
 use super::ability::Ability;
 use super::value::AgentValue;
@@ -134,7 +135,7 @@ impl TemplateEngine {
 }
 
 /// Recommendations, which never fail a start.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Recommended {
     /// Models that work well.
     pub models: Vec<String>,
@@ -143,7 +144,7 @@ pub struct Recommended {
 }
 
 /// Requirements, without which an agent does not start.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct AgentRequirements {
     /// Environment variables that must have a value.
     pub env: Vec<String>,
@@ -151,13 +152,20 @@ pub struct AgentRequirements {
     pub startup: Option<Startup>,
 }
 
-/// The startup tool.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The startup tool; in JSON, its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(into = "String")]
 pub struct Startup {
     /// Its name, in any case.
     pub tool: String,
     /// The place of the value.
     pub span: Span,
+}
+
+impl From<Startup> for String {
+    fn from(startup: Startup) -> String {
+        startup.tool
+    }
 }
 
 /// A text of an agent and its origin.
@@ -253,7 +261,8 @@ impl RemoteState {
 }
 
 /// The value of `argument-hint`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(untagged)]
 pub enum Hint {
     /// No hint.
     #[default]
@@ -275,11 +284,12 @@ impl Hint {
                 let mut rest = text.trim();
                 while let Some(first) = rest.chars().next() {
                     let close = match first {
-                        '[' => rest.find(']').map(|at| at + 1),
-                        '<' => rest.find('>').map(|at| at + 1),
-                        '{' => rest.find('}').map(|at| at + 1),
+                        '[' => Some(']'),
+                        '<' => Some('>'),
+                        '{' => Some('}'),
                         _ => None,
                     };
+                    let close = close.and_then(|close| Some(rest.find(close)? + 1));
                     let end =
                         close.or_else(|| rest.find(char::is_whitespace)).unwrap_or(rest.len());
                     names.push(bare(&rest[..end]));
@@ -296,12 +306,21 @@ fn bare(name: &str) -> &str {
 }
 
 /// The abilities that an agent asks for, and those that it must not have.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Abilities {
-    /// The upper bound of its abilities; `None` if it names none, which means `tool` alone.
+    /// The upper bound of its abilities; `None` if it names none, which means `tool` alone. In JSON
+    /// that is an empty list.
+    #[serde(serialize_with = "list_or_empty")]
     pub allow: Option<Vec<Ability>>,
     /// The abilities that it must not have in any case.
     pub deny: Vec<Ability>,
+}
+
+fn list_or_empty<S: Serializer>(
+    list: &Option<Vec<Ability>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(list.iter().flatten())
 }
 
 /// The code of an agent's tools. The runtime reports the result as [`super::Evaluated`].

@@ -116,17 +116,17 @@ fn merge(
     notes: &mut AgentNotes<'_>,
 ) -> ParsedAgent {
     let Sections { title, description, avatar, system, rules, tools } = sections;
-    conflict(notes, "title", metadata.title.as_ref(), title.as_ref(), Spaces::One);
-    conflict(
-        notes,
-        "description",
-        metadata.description.as_ref(),
-        description.as_ref(),
-        Spaces::One,
-    );
-    conflict(notes, "avatar", metadata.avatar.as_ref(), avatar.as_ref(), Spaces::Kept);
-    conflict(notes, "system", metadata.system.as_ref(), system.as_ref(), Spaces::Kept);
-    conflict(notes, "rules", metadata.rules.as_ref(), rules.as_ref(), Spaces::Kept);
+    for (name, given, found, spaces) in [
+        ("title", &metadata.title, &title, Spaces::One),
+        ("description", &metadata.description, &description, Spaces::One),
+        ("avatar", &metadata.avatar, &avatar, Spaces::Kept),
+        ("system", &metadata.system, &system, Spaces::Kept),
+        ("rules", &metadata.rules, &rules, Spaces::Kept),
+    ] {
+        if let (Some(given), Some(found)) = (given, found) {
+            conflict(notes, name, given, found, spaces);
+        }
+    }
     // A value in both places keeps the spelling of the header.
     let either = |given: Option<Given>, found: Option<SectionValue>| {
         given.map(|given| given.text).or(found.map(|found| found.text)).unwrap_or_default()
@@ -210,11 +210,10 @@ enum Spaces {
 fn conflict(
     notes: &mut AgentNotes<'_>,
     name: &str,
-    given: Option<&Given>,
-    found: Option<&SectionValue>,
+    given: &Given,
+    found: &SectionValue,
     spaces: Spaces,
 ) {
-    let (Some(given), Some(found)) = (given, found) else { return };
     let compared = |text: &str| {
         let lower = text.trim().to_lowercase();
         match spaces {

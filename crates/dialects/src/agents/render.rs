@@ -4,7 +4,8 @@
 //! `{{…}}` in them is for the model. Y52: rendering follows parsing, so that no value can add a
 //! section.
 
-use brief_syntax::{Diagnostic, Severity, Span, rules};
+use brief_syntax::rules::agents as rules;
+use brief_syntax::{Diagnostic, Severity, Span};
 
 use super::model::{Agent, AgentText, TemplateEngine, TextOrigin};
 use super::template::{Template, TemplateProblem, TemplateProblemKind};
@@ -49,27 +50,27 @@ impl Agent {
     fn diagnostic(&self, origin: TextOrigin, problem: &TemplateProblem) -> Diagnostic {
         let span = match origin {
             TextOrigin::Section(span) => {
-                let start = span.start + problem.offset;
-                Span::new(start, (start + problem.length).min(span.end.max(start)))
+                let start = span.start + problem.place.offset;
+                Span::new(start, (start + problem.place.length).min(span.end.max(start)))
             }
             TextOrigin::Header(span) => span,
             TextOrigin::Elsewhere => Span::at(0),
         };
         let (rule, help) = match &problem.kind {
             TemplateProblemKind::Syntax(_) => (
-                rules::agents::TEMPLATE_INVALID,
+                rules::TEMPLATE_INVALID,
                 "write `\\{{` for braces that are meant, or turn templates off with `templateEngine: \"\"`",
             ),
             TemplateProblemKind::Undefined(_) => (
-                rules::agents::TEMPLATE_UNDEFINED,
+                rules::TEMPLATE_UNDEFINED,
                 "a template knows `input` and `ctx.input`; write `\\{{` for braces that are meant",
             ),
             TemplateProblemKind::NotText { .. } => (
-                rules::agents::TEMPLATE_UNDEFINED,
+                rules::TEMPLATE_UNDEFINED,
                 "name one of its fields, or go through it with `{{#each}}`",
             ),
             TemplateProblemKind::Limit(_) => {
-                (rules::agents::TEMPLATE_LIMIT, "make the template or the input smaller")
+                (rules::TEMPLATE_LIMIT, "make the template or the input smaller")
             }
         };
         Diagnostic::new(rule, &self.source, span, problem.kind.to_string()).with_help(help)
@@ -80,7 +81,7 @@ impl Agent {
     pub(super) fn template_problems(&self) -> Vec<Diagnostic> {
         let mut found = self.render(None).err().unwrap_or_default();
         for diagnostic in &mut found {
-            if diagnostic.rule != rules::agents::TEMPLATE_INVALID {
+            if diagnostic.rule != rules::TEMPLATE_INVALID {
                 diagnostic.severity = Severity::Warning;
             }
         }

@@ -66,7 +66,8 @@ pub enum AgentRefusal {
     },
 }
 
-fn listed(names: &[String]) -> String {
+/// Quotes and joins names for a message.
+pub(super) fn listed(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
 }

@@ -3,7 +3,9 @@
 //! This crate runs no JavaScript. The runtime passes in the returned fields and learns whether they
 //! satisfy the document.
 
-use brief_syntax::{Diagnostic, Rule, Span, rules};
+use brief_syntax::near_miss::suggestion;
+use brief_syntax::rules::agents as rules;
+use brief_syntax::{Diagnostic, Rule, Span};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -87,7 +89,7 @@ pub fn check_returned(evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<ToolProblem>
         let twin = schemes.iter().find(|known| known.is_called(&tool.key));
         if let Some(twin) = twin {
             let message = format!("the tools `{}` and `{}` have one name", twin.name, tool.key);
-            problems.push(ToolProblem::new(rules::agents::TOOL_DUPLICATE, message, "rename one"));
+            problems.push(ToolProblem::new(rules::TOOL_DUPLICATE, message, "rename one"));
         } else {
             schemes.extend(scheme);
         }
@@ -97,7 +99,7 @@ pub fn check_returned(evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<ToolProblem>
 
 /// A53, A54, Y28 to Y31.
 fn shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option<Scheme> {
-    const RULE: Rule = rules::agents::TOOL_SHAPE;
+    const RULE: Rule = rules::TOOL_SHAPE;
     let key = &tool.key;
     let has = |name: &str| tool.fields.iter().any(|field| field == name);
     let mut missing = Vec::new();
@@ -124,7 +126,7 @@ fn shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option<Scheme> {
         (scheme.get("type").and_then(Json::as_str), scheme.get("function"))
     {
         let message = format!("the scheme of the tool `{key}` is wrapped in `function`");
-        let rule = rules::agents::SCHEME_WRAPPED;
+        let rule = rules::SCHEME_WRAPPED;
         problems.push(ToolProblem::new(rule, message, "write what is in it alone"));
         scheme = inner;
     }
@@ -151,19 +153,17 @@ fn shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option<Scheme> {
         }
     }
     let parameters = scheme.get("parameters");
-    match parameters {
+    match parameters.map(schema_problem) {
         None => {
             let message = format!("the scheme of the tool `{key}` has no `parameters`");
             wrong(message, "add `parameters: { type: \"object\", properties: {} }`");
         }
-        Some(parameters) => {
-            if let Some(problem) = schema_problem(parameters) {
-                let message = format!(
-                    "`parameters` of the tool `{key}` is not a valid JSON Schema: {problem}"
-                );
-                wrong(message, "write `{ type: \"object\", properties: { … } }`");
-            }
+        Some(Some(problem)) => {
+            let message =
+                format!("`parameters` of the tool `{key}` is not a valid JSON Schema: {problem}");
+            wrong(message, "write `{ type: \"object\", properties: { … } }`");
         }
+        Some(None) => {}
     }
     if problems.len() > before {
         return None;
@@ -209,12 +209,10 @@ fn startup(agent: &Agent, evaluated: &[Evaluated], schemes: &[Scheme], notes: &m
     let exists = |name: &str| name.trim().to_lowercase() == startup.tool.to_lowercase();
     if !evaluated.iter().any(|tool| exists(&tool.key)) {
         let names: Vec<&str> = evaluated.iter().map(|tool| tool.key.as_str()).collect();
-        let help = match brief_syntax::near_miss::nearest(&startup.tool, &names) {
-            Some(name) => format!("did you mean `{name}`?"),
-            None => "define it under `## Tools`".to_owned(),
-        };
+        let help = suggestion(&startup.tool, &names)
+            .unwrap_or_else(|| "define it under `## Tools`".to_owned());
         let message = format!("there is no tool `{}`", startup.tool);
-        return notes.report(rules::agents::STARTUP_MISSING, startup.span, message, help);
+        return notes.report(rules::STARTUP_MISSING, startup.span, message, help);
     }
     let required = schemes
         .iter()
@@ -225,6 +223,6 @@ fn startup(agent: &Agent, evaluated: &[Evaluated], schemes: &[Scheme], notes: &m
             "the startup tool `{}` requires `{first}`, but is called without arguments",
             startup.tool
         );
-        notes.report(rules::agents::STARTUP_ARGUMENTS, startup.span, message, "make it optional");
+        notes.report(rules::STARTUP_ARGUMENTS, startup.span, message, "make it optional");
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use brief_syntax::near_miss::nearest;
 use serde::Serialize;
 
-use crate::hosted::Format;
+use crate::hosted::ContextFormat;
 use crate::sensitive::{self, Leaf};
 
 /// A kind of package, by the registry that it comes from.
@@ -242,7 +242,7 @@ impl ShippedKind {
                     let is_hidden = inside.split('/').any(|name| name.starts_with('.'));
                     let name = inside.rsplit('/').next().unwrap_or(inside);
                     let secret = sensitive::find_below(".context", inside, Leaf::File);
-                    if is_hidden || secret.is_some() || Format::of(name).is_none() {
+                    if is_hidden || secret.is_some() || ContextFormat::of(name).is_none() {
                         return None;
                     }
                     ShippedKind::Context

@@ -13,7 +13,7 @@ use brief_syntax::{Source, limits};
 
 use super::model::{Package, ShippedFile, ShippedKind};
 use crate::capability::{self, CapabilityFinding, Inventory};
-use crate::hosted::{self, Format};
+use crate::hosted::{self, ContextFormat};
 use crate::sensitive::{self, Leaf};
 use crate::structured::{self, PatternCache};
 
@@ -156,8 +156,8 @@ fn described(mut text: ShippedText) -> Option<ShippedText> {
             text.description = said("description").unwrap_or_default();
         }
         ShippedKind::Context => {
-            let format = Format::of(&text.name).unwrap_or(Format::Text);
-            let file = hosted::parse(&text.source, format).file;
+            let format = ContextFormat::of(&text.name).unwrap_or(ContextFormat::Text);
+            let (file, _) = hosted::parse(&text.source, format);
             if file.disabled {
                 return None;
             }
@@ -166,7 +166,7 @@ fn described(mut text: ShippedText) -> Option<ShippedText> {
             text.description = file.description;
         }
         ShippedKind::AgentsYaml => {
-            let parsed = structured::parse(&text.source, "", &mut PatternCache::default()).file;
+            let (parsed, _) = structured::parse(&text.source, "", &mut PatternCache::default());
             text.description = parsed.context.first().map_or_else(String::new, |entry| {
                 entry.content.trim().lines().next().unwrap_or_default().to_owned()
             });

@@ -9,12 +9,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_syntax::limits;
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::suggestion;
+use brief_syntax::rules::hosted as rules;
 use brief_syntax::source::Encoding;
-use brief_syntax::{Diagnostic, Rule, Source, Span, rules};
+use brief_syntax::{Diagnostic, Rule, Source, Span};
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::{Range, Ranged};
-use jsonc_parser::{CollectOptions, parse_to_ast};
+use jsonc_parser::{CollectOptions, ParseResult, parse_to_ast};
 
 use super::mcp::{self, McpEntry};
 use super::model::{
@@ -59,7 +60,6 @@ pub fn parse(source: &Arc<Source>) -> (ConfigFile, Vec<Diagnostic>) {
     (reader.file, reader.report.diagnostics)
 }
 
-/// The diagnostics of one file.
 pub(super) struct ConfigReport<'r> {
     source: &'r Arc<Source>,
     /// The number of bytes before the parsed text.
@@ -85,19 +85,22 @@ impl ConfigReport<'_> {
     }
 
     pub(super) fn invalid(&mut self, range: Range, message: impl Into<String>, help: &str) {
-        self.warn(rules::hosted::CONFIG_INVALID_FIELD, range, message, help);
+        self.warn(rules::CONFIG_INVALID_FIELD, range, message, help);
     }
 
-    pub(super) fn unknown_key(&mut self, property: &ObjectProp<'_>, known: &[&str], help: &str) {
+    pub(super) fn unknown_key(
+        &mut self,
+        property: &ObjectProp<'_>,
+        known: &[&str],
+        help: Option<String>,
+    ) {
         let name = property.name.as_str();
-        let help = match nearest(name, known) {
-            Some(near) if help.is_empty() => format!("did you mean `{near}`?"),
-            _ if help.is_empty() => format!("known keys are `{}`", known.join("`, `")),
-            _ => help.to_owned(),
-        };
+        let help = help
+            .or_else(|| suggestion(name, known))
+            .unwrap_or_else(|| format!("known keys are `{}`", known.join("`, `")));
         let range = property.name.range();
         let message = format!("unknown key `{name}` is ignored");
-        self.warn(rules::hosted::CONFIG_UNKNOWN_KEY, range, message, help);
+        self.warn(rules::CONFIG_UNKNOWN_KEY, range, message, help);
     }
 
     /// Reports duplicate keys of an object.
@@ -137,39 +140,36 @@ const TOP: [&str; 2] = ["clientContext", "mcpServers"];
 const FIELDS: [&str; 4] =
     ["includeFiles", "excludeFiles", "ignoreGlobalContext", "ignoreAncestorContext"];
 
+/// Returns the field for the short name that other tools have.
+fn full_name(short: &str) -> Option<&'static str> {
+    match short {
+        "include" => Some("includeFiles"),
+        "exclude" => Some("excludeFiles"),
+        _ => None,
+    }
+}
+
 impl ConfigReader<'_> {
     fn read(&mut self, text: &str) {
         if let Encoding::Invalid { offset } = self.report.source.encoding() {
             let range = Range::from_byte_index(offset.saturating_sub(self.report.shift));
             let message = "the configuration is not UTF-8, so it is ignored";
             let help = "save the file as UTF-8";
-            self.report.warn(rules::hosted::CONFIG_INVALID_JSON, range, message, help);
-            return;
+            return self.report.warn(rules::CONFIG_INVALID_JSON, range, message, help);
         }
-        let value =
-            match parse_to_ast(text, &CollectOptions::default(), &json_options(false, false)) {
-                Ok(result) => result.value,
-                Err(error) => {
-                    let message =
-                        format!("the configuration is not JSON and is ignored: {}", error.kind());
-                    let help =
-                        "JSON has no comments, no trailing commas, and quotes round every key";
-                    self.report.warn(
-                        rules::hosted::CONFIG_INVALID_JSON,
-                        error.range(),
-                        message,
-                        help,
-                    );
-                    return;
-                }
-            };
-        match value {
-            Some(Value::Object(top)) => self.read_top(&top),
-            Some(other) => {
+        match parse_to_ast(text, &CollectOptions::default(), &json_options(false, false)) {
+            Ok(ParseResult { value: Some(Value::Object(top)), .. }) => self.read_top(&top),
+            Ok(ParseResult { value: Some(other), .. }) => {
                 let message = format!("the configuration is {}, not an object", noun(&other));
                 self.report.invalid(other.range(), message, "write `{}` with the keys in it");
             }
-            None => {}
+            Ok(_) => {}
+            Err(error) => {
+                let message =
+                    format!("the configuration is not JSON and is ignored: {}", error.kind());
+                let help = "JSON has no comments, no trailing commas, and quotes round every key";
+                self.report.warn(rules::CONFIG_INVALID_JSON, error.range(), message, help);
+            }
         }
     }
 
@@ -184,23 +184,14 @@ impl ConfigReader<'_> {
                 "mcpServers" => match &property.value {
                     Value::Object(object) => {
                         self.report.duplicates(object);
-                        for server in &object.properties {
-                            self.read_server(server);
-                        }
+                        object.properties.iter().for_each(|server| self.read_server(server));
                     }
                     other => self.wrong(other, "mcpServers", "an object of servers by name"),
                 },
                 "$schema" => {}
                 name => {
-                    let help = match name {
-                        "include" | "includeFiles" => "write it as `clientContext.includeFiles`",
-                        "exclude" | "excludeFiles" => "write it as `clientContext.excludeFiles`",
-                        "ignoreGlobalContext" => "write it as `clientContext.ignoreGlobalContext`",
-                        "ignoreAncestorContext" => {
-                            "write it as `clientContext.ignoreAncestorContext`"
-                        }
-                        _ => "",
-                    };
+                    let meant = full_name(name).or(FIELDS.into_iter().find(|field| *field == name));
+                    let help = meant.map(|field| format!("write it as `clientContext.{field}`"));
                     self.report.unknown_key(property, &TOP, help);
                 }
             }
@@ -212,15 +203,13 @@ impl ConfigReader<'_> {
         for property in &object.properties {
             match property.name.as_str() {
                 "includeFiles" => {
-                    if let Some(patterns) = self.patterns(property, None) {
-                        self.file.include_files.extend(patterns);
-                    }
+                    let patterns = self.patterns(property, None);
+                    self.file.include_files.extend(patterns);
                 }
                 "excludeFiles" => {
                     let alone = property.value.as_string_lit().map(|text| text.value.to_string());
-                    if let Some(patterns) = self.patterns(property, alone) {
-                        self.file.exclude_files.extend(patterns);
-                    }
+                    let patterns = self.patterns(property, alone);
+                    self.file.exclude_files.extend(patterns);
                 }
                 "ignoreGlobalContext" => {
                     let flag = self.flag(property);
@@ -231,11 +220,7 @@ impl ConfigReader<'_> {
                     self.file.ignore_ancestor_context = flag.or(self.file.ignore_ancestor_context);
                 }
                 name => {
-                    let help = match name {
-                        "include" => "did you mean `includeFiles`?",
-                        "exclude" => "did you mean `excludeFiles`?",
-                        _ => "",
-                    };
+                    let help = full_name(name).map(|field| format!("did you mean `{field}`?"));
                     self.report.unknown_key(property, &FIELDS, help);
                 }
             }
@@ -262,18 +247,18 @@ impl ConfigReader<'_> {
         &mut self,
         property: &ObjectProp<'_>,
         alone: Option<String>,
-    ) -> Option<Vec<(String, Span)>> {
+    ) -> Vec<(String, Span)> {
         let name = property.name.as_str();
         match (&property.value, alone) {
-            (Value::Array(list), _) => Some(self.pattern_list(name, list)),
+            (Value::Array(list), _) => self.pattern_list(name, list),
             (other, Some(pattern)) => {
                 let message = format!("`{name}` is text, not a list; it is taken for one pattern");
                 self.report.invalid(other.range(), message, "write a list: `[\"…\"]`");
-                Some(vec![(pattern, self.report.span(other.range()))])
+                vec![(pattern, self.report.span(other.range()))]
             }
             (other, None) => {
                 self.wrong(other, name, "a list of patterns");
-                None
+                Vec::new()
             }
         }
     }
@@ -287,7 +272,7 @@ impl ConfigReader<'_> {
                     limits::HOSTED_PATTERNS
                 );
                 let help = "join patterns with `{a,b}` or `**`";
-                self.report.warn(rules::hosted::LIMIT_PATTERNS, element.range(), message, help);
+                self.report.warn(rules::LIMIT_PATTERNS, element.range(), message, help);
                 break;
             }
             match element {

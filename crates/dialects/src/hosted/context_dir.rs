@@ -5,12 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_syntax::rules::hosted as rules;
 use brief_syntax::system::{Dir, DirEntry, FileKind, ReadError};
-use brief_syntax::{Diagnostic, Rule, Source, System, limits, rules};
+use brief_syntax::{Diagnostic, Source, System, limits};
 
 use super::config::{self, ConfigFile};
 use super::model::{CONFIG_NAME, HostedScope};
-use super::place::about;
+use super::place::{about, unreadable};
+use super::resolve::Judge;
 use crate::sensitive::{self, Leaf};
 
 /// An existing context directory.
@@ -28,34 +30,9 @@ pub(super) struct ContextDir {
 pub(super) struct ContextCandidate<'c> {
     pub(super) handle: &'c dyn Dir,
     pub(super) entry: &'c DirEntry,
-    /// The absolute path.
     pub(super) path: PathBuf,
     /// The path below the context directory, with `/` between names.
     pub(super) inside: String,
-}
-
-/// The reason why a walk skips an entry.
-pub(super) enum SkipReason {
-    /// Its name is sensitive.
-    Sensitive(sensitive::Sensitive),
-    /// Its name begins with a dot.
-    Hidden,
-    /// It is nested too deep.
-    TooDeep,
-    /// The system refused to open it.
-    Unreadable(io::Error),
-}
-
-/// The receiver of a walk's entries.
-pub(super) trait Visitor {
-    /// Visits a file, a link or another entry. Returns whether to continue.
-    fn visit(&mut self, context: &ContextDir, candidate: &ContextCandidate<'_>) -> bool;
-
-    /// Records a skipped directory.
-    fn pass(&mut self, context: &ContextDir, path: &Path, why: SkipReason);
-
-    /// Records that a limit was reached.
-    fn limit(&mut self, diagnostic: Diagnostic);
 }
 
 /// The limit of a listing: one more than the limit of entries, to detect that there are more.
@@ -120,21 +97,14 @@ impl ContextDir {
 
     /// Visits everything inside, by path. `roots` are the other context directories, which are not
     /// entered.
-    pub(super) fn walk(&self, roots: &[PathBuf], visitor: &mut dyn Visitor) {
-        let mut walk = ContextWalk {
-            context: self,
-            roots,
-            visitor,
-            above: self.path.to_string_lossy().into_owned(),
-            seen: 0,
-            is_full: false,
-            is_cut: false,
-        };
+    pub(super) fn walk(&self, roots: &[PathBuf], judge: &mut Judge<'_>) {
+        let above = self.path.to_string_lossy().into_owned();
+        let mut walk =
+            ContextWalk { context: self, roots, judge, above, seen: 0, reported_depth: false };
         walk.level(self.handle.as_ref(), &self.entries, &self.path, "", 0);
     }
 }
 
-/// Reads a listed file.
 pub(super) fn read(handle: &dyn Dir, entry: &DirEntry) -> Result<Vec<u8>, ReadError> {
     match entry.kind {
         FileKind::File => handle.read_listed(&entry.name, limits::FILE_BYTES),
@@ -160,16 +130,16 @@ pub(super) fn unread(path: &Path, error: &ReadError) -> Diagnostic {
         ReadError::NotAFile(FileKind::Link) => linked(path),
         ReadError::TooLarge { limit } => about(
             path,
-            rules::hosted::LIMIT_FILE_SIZE,
+            rules::LIMIT_FILE_SIZE,
             format!("the file is larger than {limit} bytes and is not read"),
         ),
-        error => about(path, rules::hosted::UNREADABLE, format!("this cannot be read: {error}")),
+        error => unreadable(path, error),
     }
 }
 
 /// Reports that a link is not followed.
 pub(super) fn linked(path: &Path) -> Diagnostic {
-    about(path, rules::hosted::SYMLINK_SKIPPED, "this is a symbolic link, which is not followed")
+    about(path, rules::SYMLINK_SKIPPED, "this is a symbolic link, which is not followed")
         .with_help("put the file itself here, or name it in `includeFiles`")
 }
 
@@ -199,10 +169,10 @@ fn explain(
                     Err(ReadError::NotAFile(FileKind::Directory)) => unreadable(&path, &error),
                     Err(ReadError::NotAFile(kind)) => {
                         let message = format!("this is {}, not a directory", kind.noun());
-                        about(&path, rules::hosted::UNREADABLE, message)
+                        about(&path, rules::UNREADABLE, message)
                     }
                     Ok(_) | Err(ReadError::TooLarge { .. }) => {
-                        about(&path, rules::hosted::UNREADABLE, "this is a file, not a directory")
+                        about(&path, rules::UNREADABLE, "this is a file, not a directory")
                     }
                     Err(_) => unreadable(&path, &error),
                 });
@@ -212,24 +182,19 @@ fn explain(
     Some(unreadable(&path, error))
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
-    about(path, rules::hosted::UNREADABLE, format!("this cannot be read: {error}"))
-}
-
-struct ContextWalk<'w> {
+struct ContextWalk<'w, 'j> {
     context: &'w ContextDir,
     roots: &'w [PathBuf],
-    visitor: &'w mut dyn Visitor,
+    judge: &'w mut Judge<'j>,
     /// The path of the context directory, for the check of sensitive names.
     above: String,
     /// The number of entries so far.
     seen: usize,
-    /// True after a limit ended the walk, or left something out.
-    is_full: bool,
-    is_cut: bool,
+    /// True after the first directory that is too deep was reported.
+    reported_depth: bool,
 }
 
-impl ContextWalk<'_> {
+impl<'j> ContextWalk<'_, 'j> {
     fn level(
         &mut self,
         handle: &dyn Dir,
@@ -239,14 +204,16 @@ impl ContextWalk<'_> {
         depth: usize,
     ) {
         for entry in entries {
-            if self.is_full {
+            if self.judge.is_full {
                 return;
             }
             self.seen += 1;
             if self.seen > limits::HOSTED_ENTRIES {
                 let limit = limits::HOSTED_ENTRIES;
                 let message = format!("more than {limit} names; from here on they are left out");
-                return self.stop(path, rules::hosted::LIMIT_ENTRIES, message);
+                self.judge.is_full = true;
+                self.judge.diagnostics.push(about(path, rules::LIMIT_ENTRIES, message));
+                return;
             }
             let name = entry.name.to_string_lossy();
             let inside =
@@ -256,8 +223,7 @@ impl ContextWalk<'_> {
                 self.enter(handle, &entry.name, &path, &inside, depth + 1);
                 continue;
             }
-            let candidate = ContextCandidate { handle, entry, path, inside };
-            self.is_full = !self.visitor.visit(self.context, &candidate);
+            self.judge.visit(self.context, &ContextCandidate { handle, entry, path, inside });
         }
     }
 
@@ -265,20 +231,21 @@ impl ContextWalk<'_> {
         if self.roots.iter().any(|root| root == path) {
             return;
         }
+        let scope = self.context.scope;
         if let Some(found) = sensitive::find_below(&self.above, inside, Leaf::Directory) {
-            return self.visitor.pass(self.context, path, SkipReason::Sensitive(found));
+            return self.skip(path, |judge| judge.leave_out_sensitive(path, scope, found));
         }
         if name.as_encoded_bytes().starts_with(b".") {
-            return self.visitor.pass(self.context, path, SkipReason::Hidden);
+            return self
+                .skip(path, |judge| judge.leave_out(path, scope, "its name begins with a dot"));
         }
         if depth > limits::HOSTED_DEPTH {
-            self.visitor.pass(self.context, path, SkipReason::TooDeep);
-            if !self.is_cut {
-                self.is_cut = true;
+            self.skip(path, |judge| judge.leave_out(path, scope, "it lies too deep"));
+            if !std::mem::replace(&mut self.reported_depth, true) {
                 let limit = limits::HOSTED_DEPTH;
                 let message =
                     format!("more than {limit} directories below the context directory; not read");
-                self.visitor.limit(about(path, rules::hosted::LIMIT_DEPTH, message));
+                self.judge.diagnostics.push(about(path, rules::LIMIT_DEPTH, message));
             }
             return;
         }
@@ -289,12 +256,18 @@ impl ContextWalk<'_> {
                 sort(&mut entries);
                 self.level(child.as_ref(), &entries, path, inside, depth);
             }
-            Err(error) => self.visitor.pass(self.context, path, SkipReason::Unreadable(error)),
+            Err(error) => self.skip(path, |judge| {
+                judge.leave_out(path, scope, format!("it cannot be read: {error}"));
+                judge.diagnostics.push(unreadable(path, error));
+            }),
         }
     }
 
-    fn stop(&mut self, path: &Path, rule: Rule, message: String) {
-        self.is_full = true;
-        self.visitor.limit(about(path, rule, message));
+    /// Leaves out a directory: because its whole scope is ignored, or else for a reason of its own.
+    fn skip(&mut self, path: &Path, leave_out: impl FnOnce(&mut Judge<'j>)) {
+        match self.judge.ignored(self.context.scope) {
+            Some(reason) => self.judge.leave_out(path, self.context.scope, reason),
+            None => leave_out(self.judge),
+        }
     }
 }

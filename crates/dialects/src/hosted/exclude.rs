@@ -5,10 +5,12 @@
 
 mod rule;
 
+use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::paths::relative_path;
-use brief_syntax::{Diagnostic, System, rules, text};
+use brief_syntax::rules::hosted as rules;
+use brief_syntax::{Diagnostic, System, text};
 
 use super::model::{Config, ConfigPattern};
 use super::place::{HostedEnvironment, HostedPlace};
@@ -29,21 +31,16 @@ impl<'c> Excludes<'c> {
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Excludes<'c> {
         let mut list = Vec::with_capacity(config.exclude_files.len());
-        let is_of_home = |config: &ConfigPattern| rule::is_of_home(&config.pattern);
-        let homes = if config.exclude_files.iter().any(is_of_home) {
-            spellings_of_home(system, environment)
-        } else {
-            Vec::new()
-        };
+        // Most configurations do not name the home directory.
+        let homes = LazyCell::new(|| spellings_of_home(system, environment));
         for config in &config.exclude_files {
             let written = config.pattern.as_str();
-            let homes = if is_of_home(config) { homes.as_slice() } else { &[] };
+            let homes = if rule::is_of_home(written) { homes.as_slice() } else { &[] };
             let (rules, problem) = rule::read(written, homes);
             if let (Some(problem), Some(origin)) = (problem, &config.origin) {
                 let message = format!("`{written}` {problem}");
-                let rule = rules::hosted::CONFIG_INVALID_FIELD;
-                let warning = Diagnostic::new(rule, &origin.source, origin.span, message);
-                diagnostics.push(warning.with_help("see the syntax of globs"));
+                let rule = rules::CONFIG_INVALID_FIELD;
+                diagnostics.push(origin.problem(rule, message, "see the syntax of globs"));
             }
             list.push((rules, config));
         }

@@ -44,7 +44,7 @@ impl Dialect for Hosted {
     ) -> Option<Box<dyn DialectGuidance>> {
         let Moment { path, mentions, .. } = moment;
         let query = Query { mounted: moment.mounted_path(), path, mentions };
-        Some(Box::new(Answered(resolve(system, &query, moment.hosted, top))))
+        Some(Box::new(PathContext(resolve(system, &query, moment.hosted, top))))
     }
 
     fn owner_of(&self, system: &dyn System, directory: &Target) -> Option<Target> {
@@ -60,12 +60,12 @@ impl Dialect for Hosted {
 }
 
 /// The answer for one path.
-struct Answered(HostedContext);
+struct PathContext(HostedContext);
 
-impl DialectGuidance for Answered {
+impl DialectGuidance for PathContext {
     /// The question was answered when the files were read; this dialect ignores action and timing.
     fn resolve<'s>(&'s self, _: &Moment, answer: &mut Resolution<'s>) {
-        let Answered(resolution) = self;
+        let PathContext(resolution) = self;
         answer.items.extend(resolution.items.iter().map(|item| applied(item, resolution)));
         let out = resolution.left_out.iter().map(|out| left_out(out, resolution));
         answer.left_out.extend(out);
@@ -107,11 +107,11 @@ pub(super) fn applied<'s>(item: &'s super::HostedItem, place: &HostedContext) ->
             path: item.path(),
             line: item.line,
             scope: item.scope.as_str(),
-            trigger: Some(item.trigger().as_str()),
+            trigger: Some(item.file.trigger.as_str()),
             holds: false,
             state: item.state,
             content: item.content(),
-            description: item.description(),
+            description: &item.file.description,
             patterns: &[],
             level: level(item.path(), item.scope, place),
             package: None,

@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::glob::Glob;
+use brief_syntax::rules::hosted as rules;
 use brief_syntax::system::{Dir, DirEntry, FileKind};
-use brief_syntax::{Diagnostic, System, limits, rules};
+use brief_syntax::{Diagnostic, System, limits};
 
 use super::context_dir::sort;
 use super::model::{ConfigPattern, HostedOrigin, HostedScope};
-use super::pattern::{OPTIONS, escaped, is_plain, with_slashes};
-use super::place::{HostedEnvironment, HostedPlace, about, expand_home};
+use super::pattern::{OPTIONS, escaped, is_plain, segments, with_slashes};
+use super::place::{HostedEnvironment, HostedPlace, about, expand_home, unreadable};
 use super::{Anchor, HostedOptions, Outside};
 use crate::sensitive::{self, Leaf};
 
-/// A compiled include pattern.
 #[derive(Debug)]
 pub(super) struct Include<'c> {
     pub(super) pattern: &'c ConfigPattern,
@@ -34,7 +34,7 @@ pub(super) struct Include<'c> {
 }
 
 /// A file that a pattern matches.
-pub(super) struct Match<'m, 'c> {
+pub(super) struct IncludeMatch<'m, 'c> {
     pub(super) include: &'m Include<'c>,
     pub(super) handle: &'m dyn Dir,
     pub(super) entry: &'m DirEntry,
@@ -61,20 +61,18 @@ pub(super) fn prepare<'c>(
         Anchor::ConfigDirectory => &origin.owner,
     };
     let is_users = origin.scope == HostedScope::Global || options.outside == Outside::Allow;
-    let mut report = |rule, message: String, help: &str| {
-        let diagnostic = Diagnostic::new(rule, &origin.source, origin.span, message);
-        diagnostics.push(diagnostic.with_help(help));
-    };
+    let mut report =
+        |rule, message: String, help| diagnostics.push(origin.problem(rule, message, help));
     let written = pattern.pattern.as_str();
     let located = locate(written, anchor, environment.home.as_deref());
     if located.is_absolute {
         let message = format!("`{written}` is read as relative to the working directory");
-        report(rules::hosted::INCLUDE_ABSOLUTE, message, "remove the leading `/`");
+        report(rules::INCLUDE_ABSOLUTE, message, "remove the leading `/`");
     }
     let Some((base, text)) = confine(located, &place.mounted, is_users) else {
         let message = format!("`{written}` leads out of the mounted directory and is not followed");
         let help = "name files inside it, or put the pattern into the global configuration";
-        report(rules::hosted::OUTSIDE_MOUNT, message, help);
+        report(rules::OUTSIDE_MOUNT, message, help);
         return None;
     };
     match Glob::with_options(&text, OPTIONS) {
@@ -84,7 +82,7 @@ pub(super) fn prepare<'c>(
         }
         Err(error) => {
             let message = format!("`{written}` is not a glob and is ignored: {}", error.problem());
-            report(rules::hosted::CONFIG_INVALID_FIELD, message, "see the syntax of globs");
+            report(rules::CONFIG_INVALID_FIELD, message, "see the syntax of globs");
             None
         }
     }
@@ -158,24 +156,9 @@ fn confine(located: Located, mounted: &Path, is_users: bool) -> Option<(PathBuf,
 
 /// Returns the parts of a pattern that begin with a dot, which a star does not match.
 fn dotted_parts(text: &str) -> Vec<Glob> {
-    let mut parts = Vec::new();
-    let (mut start, mut depth) = (0, 0_usize);
-    for (offset, character) in text.char_indices().chain([(text.len(), '/')]) {
-        match character {
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            '/' if depth == 0 => {
-                parts.push(&text[start..offset]);
-                start = offset + 1;
-            }
-            _ => {}
-        }
-    }
-    let dotted = parts.into_iter().filter(|part| {
+    let dotted = segments(text).map(|segment| segment.text).filter(|part| {
         part.starts_with(['.', '['])
-            || part.starts_with('{') && part.contains("{.")
-            || part.starts_with('{') && part.contains(",.")
-            || part.starts_with('{') && part.contains("|.")
+            || part.starts_with('{') && ["{.", ",.", "|."].iter().any(|dot| part.contains(dot))
     });
     dotted.filter_map(|part| Glob::with_options(part, OPTIONS).ok()).collect()
 }
@@ -201,7 +184,7 @@ impl IncludeSearch<'_> {
     pub(super) fn run<'c>(
         &mut self,
         includes: &[Include<'c>],
-        found: &mut dyn FnMut(&Match<'_, 'c>) -> bool,
+        found: &mut dyn FnMut(&IncludeMatch<'_, 'c>) -> bool,
     ) {
         let mut starts: BTreeMap<&Path, Vec<&Include<'c>>> = BTreeMap::new();
         for include in includes {
@@ -214,14 +197,9 @@ impl IncludeSearch<'_> {
             };
             // A directory that does not exist yet has no files.
             let Ok(handle) = opened else { continue };
-            let above = base.to_string_lossy().into_owned();
-            let level = IncludeLevel {
-                handle: handle.as_ref(),
-                path: base,
-                above: &above,
-                way: "",
-                depth: 0,
-            };
+            let above = base.to_string_lossy();
+            let (handle, path, above) = (handle.as_ref(), base, &*above);
+            let level = IncludeLevel { handle, path, above, way: "", depth: 0 };
             if !self.level(&level, &includes, found) {
                 return;
             }
@@ -232,13 +210,12 @@ impl IncludeSearch<'_> {
         &mut self,
         level: &IncludeLevel<'_>,
         includes: &[&Include<'c>],
-        found: &mut dyn FnMut(&Match<'_, 'c>) -> bool,
+        found: &mut dyn FnMut(&IncludeMatch<'_, 'c>) -> bool,
     ) -> bool {
         let mut entries = match level.handle.first_entries(self.budget + 1) {
             Ok(entries) => entries,
             Err(error) => {
-                let message = format!("this cannot be read: {error}");
-                self.diagnostics.push(about(level.path, rules::hosted::UNREADABLE, message));
+                self.diagnostics.push(unreadable(level.path, error));
                 return true;
             }
         };
@@ -246,7 +223,7 @@ impl IncludeSearch<'_> {
             let limit = limits::HOSTED_INCLUDE_ENTRIES;
             let message =
                 format!("`includeFiles` looks at more than {limit} names; it ends before these");
-            self.diagnostics.push(about(level.path, rules::hosted::LIMIT_ENTRIES, message));
+            self.diagnostics.push(about(level.path, rules::LIMIT_ENTRIES, message));
             return false;
         }
         self.budget -= entries.len();
@@ -277,7 +254,7 @@ impl IncludeSearch<'_> {
             };
             let sensitive = sensitive::find_below(level.above, &way, Leaf::File);
             let handle = level.handle;
-            if !found(&Match { include, handle, entry, path, sensitive }) {
+            if !found(&IncludeMatch { include, handle, entry, path, sensitive }) {
                 return false;
             }
         }
@@ -291,34 +268,30 @@ impl IncludeSearch<'_> {
         path: &Path,
         way: &str,
         alive: &[&Include<'c>],
-        found: &mut dyn FnMut(&Match<'_, 'c>) -> bool,
+        found: &mut dyn FnMut(&IncludeMatch<'_, 'c>) -> bool,
     ) -> bool {
         let sensitive = sensitive::find_below(level.above, way, Leaf::Directory);
         if sensitive.is_some() {
             let path = path.to_owned();
             let (include, handle) = (alive[0], level.handle);
-            return found(&Match { include, handle, entry, path, sensitive });
+            return found(&IncludeMatch { include, handle, entry, path, sensitive });
         }
         let depth = level.depth + 1;
         if depth > limits::HOSTED_INCLUDE_DEPTH {
             let limit = limits::HOSTED_INCLUDE_DEPTH;
             let message =
                 format!("more than {limit} directories deep for `includeFiles`; not read");
-            self.diagnostics.push(about(path, rules::hosted::LIMIT_DEPTH, message));
+            self.diagnostics.push(about(path, rules::LIMIT_DEPTH, message));
             return true;
         }
         match level.handle.open_dir(&entry.name) {
             Ok(handle) => {
                 let handle = handle.as_ref();
-                self.level(
-                    &IncludeLevel { handle, path, above: level.above, way, depth },
-                    alive,
-                    found,
-                )
+                let below = IncludeLevel { handle, path, way, depth, ..*level };
+                self.level(&below, alive, found)
             }
             Err(error) => {
-                let message = format!("this cannot be read: {error}");
-                self.diagnostics.push(about(path, rules::hosted::UNREADABLE, message));
+                self.diagnostics.push(unreadable(path, error));
                 true
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use brief_syntax::{Diagnostic, rules};
+use brief_syntax::rules::hosted as rules;
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
@@ -36,7 +36,7 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
             let message = format!("server `{name}` is ignored: {problem}");
             let help =
                 "a server has either `command` (with `args`, `env`) or `url` (with `headers`)";
-            report.warn(rules::hosted::MCP_INVALID_SERVER, property.name.range(), message, help);
+            report.warn(rules::MCP_INVALID_SERVER, property.name.range(), message, help);
             return None;
         }
     };
@@ -48,23 +48,19 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
         };
         for field in &object.properties {
             if !known.contains(&field.name.as_str()) {
-                report.unknown_key(field, known, "");
+                report.unknown_key(field, known, None);
             }
         }
     }
     if let McpEntry::Server(McpServer { connection, kind: Some(kind), .. }) = &entry {
-        let fits = match connection {
-            Connection::Command { .. } => *kind == ServerKind::Stdio,
-            Connection::Url { .. } => *kind != ServerKind::Stdio,
+        let (form, fits) = match connection {
+            Connection::Command { .. } => ("a `command`", *kind == ServerKind::Stdio),
+            Connection::Url { .. } => ("a `url`", *kind != ServerKind::Stdio),
         };
         if !fits {
-            let form = match connection {
-                Connection::Command { .. } => "a `command`",
-                Connection::Url { .. } => "a `url`",
-            };
             let message = format!("server `{name}` has {form}, but type `{}`", kind.as_str());
             let help = "`stdio` goes with `command`, `sse` and `http` with `url`";
-            report.warn(rules::hosted::MCP_TYPE_MISMATCH, property.name.range(), message, help);
+            report.warn(rules::MCP_TYPE_MISMATCH, property.name.range(), message, help);
         }
     }
     Some(entry)
@@ -76,13 +72,11 @@ fn read_entry(object: &Object<'_>) -> Result<McpEntry, String> {
         Some(Value::BooleanLit(flag)) => flag.value,
         Some(other) => return Err(format!("`disabled` is {}, not a boolean", noun(other))),
     };
-    let kind = match text(object, "type")? {
-        None => None,
-        Some(name) => match ServerKind::from_name(&name) {
-            Some(kind) => Some(kind),
-            None => return Err(format!("`type` is `{name}`, not `stdio`, `sse` or `http`")),
-        },
+    let named = |name: String| {
+        let kind = ServerKind::from_name(&name);
+        kind.ok_or_else(|| format!("`type` is `{name}`, not `stdio`, `sse` or `http`"))
     };
+    let kind = text(object, "type")?.map(named).transpose()?;
     let connection = match (text(object, "command")?, text(object, "url")?) {
         (Some(_), Some(_)) => return Err("it has both `command` and `url`".to_owned()),
         (Some(command), None) => Connection::Command {
@@ -179,14 +173,9 @@ pub(super) fn merge(merged: &mut MergedConfig, name: &str, entry: &McpEntry, ori
                     "server `{name}` replaces the one in {}",
                     known.origin.path().display()
                 );
-                let diagnostic = Diagnostic::new(
-                    rules::hosted::MCP_SHADOWED,
-                    &origin.source,
-                    origin.span,
-                    message,
-                );
                 let help = "give it a name of its own unless that is meant";
-                merged.diagnostics.push(diagnostic.with_help(help));
+                let rule = rules::MCP_SHADOWED;
+                merged.diagnostics.push(origin.problem(rule, message, help));
             }
             known.server = server.clone();
             known.origin = origin;

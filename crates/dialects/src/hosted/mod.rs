@@ -55,7 +55,7 @@ pub use model::{
     CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Connection, Flag, Globs, HostedFile,
     HostedItem, HostedOrigin, HostedScope, McpServer, OmittedFile, ServerKind, Trigger,
 };
-pub use parse::{Format, ParsedContext, parse};
+pub use parse::{ContextFormat, parse};
 pub use pattern::HostedPattern;
 pub(crate) use place::DEPENDENCIES;
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::{Source, Span};
+use brief_syntax::{Diagnostic, Rule, Source, Span};
 
 use crate::answer::State;
 pub use crate::mcp::{Connection, McpServer, ServerKind};
@@ -36,12 +36,6 @@ impl HostedScope {
             HostedScope::Working => "working",
             HostedScope::Include => "include",
         }
-    }
-}
-
-impl fmt::Display for HostedScope {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }
 
@@ -152,6 +146,16 @@ impl HostedOrigin {
     pub fn line(&self) -> usize {
         self.source.line(self.span.start)
     }
+
+    /// Returns a diagnostic about the value.
+    pub(super) fn problem(
+        &self,
+        rule: Rule,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic::new(rule, &self.source, self.span, message).with_help(help)
+    }
 }
 
 /// All configuration files merged over the defaults.
@@ -254,16 +258,6 @@ impl HostedItem {
     /// Returns the text that is delivered: everything after the front matter.
     pub fn content(&self) -> &str {
         self.file.source.text().get(self.file.body_start..).unwrap_or_default()
-    }
-
-    /// Returns its trigger.
-    pub fn trigger(&self) -> Trigger {
-        self.file.trigger
-    }
-
-    /// Returns its description; empty if missing.
-    pub fn description(&self) -> &str {
-        &self.file.description
     }
 }
 

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use brief_syntax::front_matter::FrontMatter;
+use brief_syntax::near_miss::suggestion;
 use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Source, Span, rules};
@@ -15,42 +16,33 @@ use super::pattern::HostedPattern;
 
 /// The format of a context file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum ContextFormat {
     /// Plain text.
     Text,
     /// Markdown, possibly with front matter.
     Markdown,
 }
 
-impl Format {
+impl ContextFormat {
     /// Finds the format by the extension of a name, in any case; `None` for unsupported ones.
-    pub fn of(name: &str) -> Option<Format> {
+    pub fn of(name: &str) -> Option<ContextFormat> {
         let (stem, extension) = name.rsplit_once('.')?;
         if stem.is_empty() {
             return None;
         }
         match extension.to_ascii_lowercase().as_str() {
-            "txt" => Some(Format::Text),
-            "md" | "mdc" => Some(Format::Markdown),
+            "txt" => Some(ContextFormat::Text),
+            "md" | "mdc" => Some(ContextFormat::Markdown),
             _ => None,
         }
     }
 }
 
-/// A parsed file and its diagnostics.
-#[derive(Debug)]
-pub struct ParsedContext {
-    /// The file.
-    pub file: HostedFile,
-    /// The diagnostics.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
-/// Parses a context file. Every text is valid.
-pub fn parse(source: &Arc<Source>, format: Format) -> ParsedContext {
+/// Parses a context file, and returns it with its diagnostics. Every text is valid.
+pub fn parse(source: &Arc<Source>, format: ContextFormat) -> (HostedFile, Vec<Diagnostic>) {
     match format {
-        Format::Text => parse_text(source),
-        Format::Markdown => parse_markdown(source),
+        ContextFormat::Text => parse_text(source),
+        ContextFormat::Markdown => parse_markdown(source),
     }
 }
 
@@ -65,7 +57,7 @@ fn bare(source: &Arc<Source>, body_start: usize) -> HostedFile {
     }
 }
 
-fn parse_text(source: &Arc<Source>) -> ParsedContext {
+fn parse_text(source: &Arc<Source>) -> (HostedFile, Vec<Diagnostic>) {
     let text = source.text();
     let body_start = text.len() - text.trim_start_matches('\u{feff}').len();
     let mut diagnostics = Vec::new();
@@ -76,10 +68,10 @@ fn parse_text(source: &Arc<Source>) -> ParsedContext {
                 .with_help("save the file as UTF-8"),
         );
     }
-    ParsedContext { file: bare(source, body_start), diagnostics }
+    (bare(source, body_start), diagnostics)
 }
 
-fn parse_markdown(source: &Arc<Source>) -> ParsedContext {
+fn parse_markdown(source: &Arc<Source>) -> (HostedFile, Vec<Diagnostic>) {
     let mut front = FrontMatter::read(source);
     let mut diagnostics = std::mem::take(&mut front.diagnostics);
     // X8: the readable rest of a broken header may not be what its author meant.
@@ -113,7 +105,7 @@ fn parse_markdown(source: &Arc<Source>) -> ParsedContext {
             .with_help("add a `description` that says when to use the file"),
         );
     }
-    ParsedContext { file, diagnostics }
+    (file, diagnostics)
 }
 
 struct ContextFields<'f> {
@@ -193,10 +185,8 @@ impl ContextFields<'_> {
                 other => format!("`trigger` is {}; the file counts as `manual`", other.noun()),
             };
             let names = Trigger::ALL.map(Trigger::as_str);
-            let help = match brief_syntax::near_miss::nearest(written, &names) {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => format!("it is one of `{}`", names.join("`, `")),
-            };
+            let help = suggestion(written, &names)
+                .unwrap_or_else(|| format!("it is one of `{}`", names.join("`, `")));
             self.report(node.span(), message, &help);
             Trigger::Manual
         })
@@ -283,12 +273,12 @@ fn unquoted(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> ParsedContext {
-        parse(&Arc::new(Source::new("/p/.context/a.md", text)), Format::Markdown)
+    fn read(text: &str) -> (HostedFile, Vec<Diagnostic>) {
+        parse(&Arc::new(Source::new("/p/.context/a.md", text)), ContextFormat::Markdown)
     }
 
     fn globs(text: &str) -> Vec<String> {
-        match read(text).file.globs {
+        match read(text).0.globs {
             Globs::Everything => vec!["everything".to_owned()],
             Globs::Listed(list) => list.iter().map(|(glob, _)| glob.as_str().to_owned()).collect(),
         }
@@ -317,18 +307,19 @@ mod tests {
             ("[a]", true, 1),
             ("", false, 0),
         ] {
-            let parsed = read(&format!("---\ndisabled: {value}\n---\n"));
-            assert_eq!(parsed.file.disabled, disabled, "{value}");
-            assert_eq!(parsed.diagnostics.len(), problems, "{value}");
+            let (file, diagnostics) = read(&format!("---\ndisabled: {value}\n---\n"));
+            assert_eq!(file.disabled, disabled, "{value}");
+            assert_eq!(diagnostics.len(), problems, "{value}");
         }
     }
 
     /// X8: a broken header has no properties except `disabled`.
     #[test]
     fn a_broken_header_fails_closed() {
-        let parsed = read("---\ntrigger: always\ndisabled: true\nbad: [a,\n  {b\n---\nbody");
-        assert_eq!(parsed.file.trigger, Trigger::Manual);
-        assert!(parsed.file.disabled);
-        assert_eq!(parsed.diagnostics[0].code(), "hosted/frontmatter-invalid");
+        let (file, diagnostics) =
+            read("---\ntrigger: always\ndisabled: true\nbad: [a,\n  {b\n---\nbody");
+        assert_eq!(file.trigger, Trigger::Manual);
+        assert!(file.disabled);
+        assert_eq!(diagnostics[0].code(), "hosted/frontmatter-invalid");
     }
 }

@@ -3,7 +3,6 @@
 
 use brief_syntax::glob::{Alternatives, Glob, GlobError, GlobOptions, LetterCase};
 
-/// The glob options of this format.
 pub(super) const OPTIONS: GlobOptions =
     GlobOptions { case: LetterCase::Insensitive, alternatives: Alternatives::CommaOrBar };
 
@@ -20,9 +19,7 @@ pub struct HostedPattern {
 enum Subject {
     /// Nothing: `*` matches every file.
     Everything,
-    /// The last name of the path.
     Name,
-    /// The whole path.
     Path,
 }
 
@@ -107,6 +104,63 @@ pub(super) fn escaped(text: &str) -> String {
 /// Returns whether the text has no glob syntax.
 pub(super) fn is_plain(text: &str) -> bool {
     !text.contains(['*', '?', '[', '{', '}', '\\'])
+}
+
+/// A part of a pattern between two separators.
+pub(super) struct PatternSegment<'t> {
+    pub(super) text: &'t str,
+    pub(super) is_last: bool,
+}
+
+/// Splits a pattern at the separators outside braces and classes.
+pub(super) fn segments(text: &str) -> impl Iterator<Item = PatternSegment<'_>> {
+    let mut start = Some(0);
+    std::iter::from_fn(move || {
+        let from = start?;
+        let end = marks(&text[from..]).find(|mark| mark.character == '/' && mark.depth == 0);
+        let end = end.map(|mark| from + mark.at);
+        start = end.map(|end| end + 1);
+        Some(PatternSegment {
+            text: &text[from..end.unwrap_or(text.len())],
+            is_last: end.is_none(),
+        })
+    })
+}
+
+/// A character that divides a pattern.
+pub(super) struct PatternMark {
+    pub(super) at: usize,
+    pub(super) character: char,
+    /// The number of open braces around it; a brace is inside itself.
+    pub(super) depth: usize,
+}
+
+/// Finds separators, braces and commas of alternatives, outside classes.
+pub(super) fn marks(text: &str) -> impl Iterator<Item = PatternMark> {
+    let (mut depth, mut in_class, mut is_escaped) = (0_usize, false, false);
+    text.char_indices().filter_map(move |(at, character)| {
+        if std::mem::take(&mut is_escaped) {
+            return None;
+        }
+        match character {
+            '\\' => is_escaped = true,
+            ']' => in_class = false,
+            _ if in_class => {}
+            '[' => in_class = true,
+            '{' => {
+                depth += 1;
+                return Some(PatternMark { at, character, depth });
+            }
+            '}' => {
+                depth = depth.saturating_sub(1);
+                return Some(PatternMark { at, character, depth: depth + 1 });
+            }
+            '/' => return Some(PatternMark { at, character, depth }),
+            ',' | '|' if depth > 0 => return Some(PatternMark { at, character, depth }),
+            _ => {}
+        }
+        None
+    })
 }
 
 #[cfg(test)]

@@ -4,18 +4,19 @@
 //! is followed.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::path::{Component, Path, PathBuf, is_separator};
 use std::sync::Arc;
 
 use brief_syntax::paths::cleaned;
 use brief_syntax::project::resolve_existing;
+use brief_syntax::rules::hosted as rules;
 use brief_syntax::system::{Below, Dir, FileKind, HeldDir, Resolved, home_directory};
-use brief_syntax::{Diagnostic, Rule, Source, Span, System, limits, rules};
+use brief_syntax::{Diagnostic, Rule, Source, Span, System, limits};
 
 use super::model::HostedScope;
 use super::{CLIENT_PATH_VARIABLE, DEFAULT_CLIENT_PATH, GLOBAL_PATH_VARIABLE, Query};
 
-/// The directories of a question.
 pub(super) struct HostedPlace {
     /// Files of the project are read only below this directory.
     pub(super) mounted: PathBuf,
@@ -42,7 +43,7 @@ impl HostedPlace {
             Err(error) => {
                 let path = resolve_existing(system, &named).path;
                 let message = format!("the mounted directory cannot be read: {error}");
-                diagnostics.push(about(&path, rules::hosted::UNREADABLE, message));
+                diagnostics.push(about(&path, rules::UNREADABLE, message));
                 (None, path)
             }
         };
@@ -58,7 +59,7 @@ impl HostedPlace {
             "this lies outside the mounted directory {}, so it counts as its own",
             mounted.display()
         );
-        diagnostics.push(about(&working, rules::hosted::WORKDIR_OUTSIDE_MOUNTED, message));
+        diagnostics.push(about(&working, rules::WORKDIR_OUTSIDE_MOUNTED, message));
         let root = system.open_dir(&working).ok().map(HeldDir::Own);
         (HostedPlace { mounted: working.clone(), working, target }, root)
     }
@@ -73,7 +74,7 @@ impl HostedPlace {
         let foreign = self.foreign_levels();
         if foreign > 0 {
             let message = "this is the code of a dependency, so its context does not count";
-            diagnostics.push(about(&self.working, rules::hosted::DEPENDENCY_SKIPPED, message));
+            diagnostics.push(about(&self.working, rules::DEPENDENCY_SKIPPED, message));
         }
         let mut levels: Vec<(Arc<Path>, HostedScope)> = above
             .skip(foreign)
@@ -86,7 +87,7 @@ impl HostedPlace {
             let message = format!(
                 "more than {limit} directories deep; only the nearest {limit} are looked at"
             );
-            diagnostics.push(about(&self.working, rules::hosted::LIMIT_DEPTH, message));
+            diagnostics.push(about(&self.working, rules::LIMIT_DEPTH, message));
         }
         levels
     }
@@ -166,19 +167,22 @@ pub(super) fn about(path: &Path, rule: Rule, message: impl Into<String>) -> Diag
     Diagnostic::new(rule, &Arc::new(Source::unread(path)), Span::at(0), message)
 }
 
-/// The settings of the environment.
+/// Returns a diagnostic about a file or directory that cannot be read.
+pub(super) fn unreadable(path: &Path, error: impl fmt::Display) -> Diagnostic {
+    about(path, rules::UNREADABLE, format!("this cannot be read: {error}"))
+}
+
 #[derive(Debug)]
 pub(super) struct HostedEnvironment {
     /// The names of the client context path, with any leading `..`.
     pub(super) client: Vec<String>,
     /// The context directory of the user, and the directory that owns it.
-    pub(super) global: Option<Global>,
+    pub(super) global: Option<GlobalContext>,
     pub(super) home: Option<PathBuf>,
 }
 
-/// The location of the global context.
 #[derive(Debug)]
-pub(super) struct Global {
+pub(super) struct GlobalContext {
     /// The directory as the user named it, links included.
     pub(super) base: PathBuf,
     /// The path from there to the context directory; empty when it is the directory itself.
@@ -217,16 +221,10 @@ pub(crate) const DEPENDENCIES: [&str; 5] =
     ["node_modules", "bower_components", "site-packages", ".venv", "vendor"];
 
 /// Returns a diagnostic about an environment variable.
-fn about_variable(
-    name: &str,
-    value: &OsStr,
-    rule: Rule,
-    message: String,
-    help: &str,
-) -> Diagnostic {
+fn about_variable(name: &str, value: &OsStr, rule: Rule, message: String) -> Diagnostic {
     let text = value.to_string_lossy().into_owned();
     let span = Span::new(0, text.len());
-    Diagnostic::new(rule, &Arc::new(Source::new(name, text)), span, message).with_help(help)
+    Diagnostic::new(rule, &Arc::new(Source::new(name, text)), span, message)
 }
 
 fn client_path(system: &dyn System, diagnostics: &mut Vec<Diagnostic>) -> Vec<String> {
@@ -236,13 +234,13 @@ fn client_path(system: &dyn System, diagnostics: &mut Vec<Diagnostic>) -> Vec<St
     let has_drive =
         text.as_bytes().get(1) == Some(&b':') && text.as_bytes()[0].is_ascii_alphabetic();
     if text.starts_with(['/', '~']) || has_drive || Path::new(&value).is_absolute() {
-        diagnostics.push(about_variable(
-            CLIENT_PATH_VARIABLE,
-            &value,
-            rules::hosted::ENV_CLIENT_CONTEXT_PATH_ABSOLUTE,
-            format!("`{CLIENT_PATH_VARIABLE}` is not a relative path, so `.context` is used"),
-            "write a path relative to each directory, such as `.context`",
-        ));
+        let rule = rules::ENV_CLIENT_CONTEXT_PATH_ABSOLUTE;
+        let message =
+            format!("`{CLIENT_PATH_VARIABLE}` is not a relative path, so `.context` is used");
+        diagnostics.push(
+            about_variable(CLIENT_PATH_VARIABLE, &value, rule, message)
+                .with_help("write a path relative to each directory, such as `.context`"),
+        );
         return default();
     }
     let mut names: Vec<String> = Vec::new();
@@ -263,46 +261,40 @@ fn global_path(
     client: &[String],
     home: Option<&Path>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Global> {
+) -> Option<GlobalContext> {
     let at = |owner: &Path, named| {
         let (base, below) = climb(owner, client);
-        Global { base, below, named }
+        GlobalContext { base, below, named }
     };
     let default = || home.map(|home| at(home, false));
     let Some(value) = system.env(GLOBAL_PATH_VARIABLE) else { return default() };
     let path = expand_home(&value.to_string_lossy(), home).unwrap_or_else(|| PathBuf::from(&value));
     if !path.is_absolute() {
-        diagnostics.push(about_variable(
-            GLOBAL_PATH_VARIABLE,
-            &value,
-            rules::hosted::ENV_GLOBAL_RELATIVE,
-            format!("`{GLOBAL_PATH_VARIABLE}` is not an absolute path, so it is ignored"),
-            "write an absolute path, or one that begins with `~/`",
-        ));
+        let rule = rules::ENV_GLOBAL_RELATIVE;
+        let message = format!("`{GLOBAL_PATH_VARIABLE}` is not an absolute path, so it is ignored");
+        diagnostics.push(
+            about_variable(GLOBAL_PATH_VARIABLE, &value, rule, message)
+                .with_help("write an absolute path, or one that begins with `~/`"),
+        );
         return default();
     }
     let path = cleaned(&path);
-    let names: Vec<_> = path.iter().collect();
+    let mut names = path.iter().rev();
     let ends_in_client = !client.is_empty()
-        && client.iter().all(|name| name != "..")
-        && names.len() > client.len()
-        && names[names.len() - client.len()..]
-            .iter()
-            .zip(client)
-            .all(|(name, client)| *name == client.as_str());
+        && client.iter().rev().all(|part| part != ".." && names.next() == Some(OsStr::new(part)))
+        && names.next().is_some();
     if !ends_in_client {
         return Some(at(&path, true));
     }
-    diagnostics.push(about_variable(
-        GLOBAL_PATH_VARIABLE,
-        &value,
-        rules::hosted::ENV_GLOBAL_INCLUDES_CLIENT_PATH,
-        format!(
-            "`{GLOBAL_PATH_VARIABLE}` ends in `{}`, so it is taken for the context directory itself",
-            client.join("/")
-        ),
-        "name the directory that contains it",
-    ));
+    let message = format!(
+        "`{GLOBAL_PATH_VARIABLE}` ends in `{}`, so it is taken for the context directory itself",
+        client.join("/")
+    );
+    let rule = rules::ENV_GLOBAL_INCLUDES_CLIENT_PATH;
+    diagnostics.push(
+        about_variable(GLOBAL_PATH_VARIABLE, &value, rule, message)
+            .with_help("name the directory that contains it"),
+    );
     let owner = path.ancestors().nth(client.len()).unwrap_or(&path);
     Some(at(owner, true))
 }

@@ -8,29 +8,32 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_syntax::rules::hosted as rules;
 use brief_syntax::source::Encoding;
 use brief_syntax::system::{Dir, DirEntry, FileKind, HeldDir};
-use brief_syntax::{Diagnostic, Source, System, diagnostic, limits, paths, rules};
+use brief_syntax::{Diagnostic, Source, Span, System, diagnostic, limits, paths};
 
 use crate::answer::{State, depth};
 use crate::sensitive::{self, Leaf, Sensitive, Tier};
 
 use super::config::{self, Layer};
-use super::context_dir::{ContextCandidate, ContextDir, SkipReason, Visitor, linked, unread};
+use super::context_dir::{ContextCandidate, ContextDir, linked, unread};
 use super::exclude::Excludes;
-use super::include::{self, Include, IncludeSearch, Match};
+use super::include::{self, Include, IncludeMatch, IncludeSearch};
 use super::model::{
     CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Flag, Globs, HostedFile, HostedItem,
     HostedOrigin, HostedScope, OmittedFile, Trigger,
 };
-use super::parse::{self, Format, ParsedContext};
+use super::parse::{self, ContextFormat};
 use super::pattern::HostedPattern;
-use super::place::{HostedEnvironment, HostedPlace, about, expand_home};
+use super::place::{HostedEnvironment, HostedPlace, about, expand_home, unreadable};
 use super::sources::open_contexts;
 use super::{Anchor, ExtraNames, HostedContext, HostedOptions, Query};
 
 /// The limit of reports about unsupported types for one directory or wildcard.
 const MATCHES_LISTED: usize = 100;
+
+const UNSUPPORTED: &str = "its type is not supported: it is not .md, .mdc or .txt";
 
 /// Reads the files that count for a question and answers it.
 ///
@@ -70,11 +73,12 @@ pub(super) fn resolve(
         left_out: Vec::new(),
         diagnostics,
         unsupported: 0,
-        count: Count::default(),
+        count: ReadCount::default(),
+        is_full: false,
     };
     let roots: Vec<PathBuf> = contexts.iter().map(|context| context.path.clone()).collect();
     for context in contexts.drain(..) {
-        judge.count = Count::default();
+        judge.start_counting();
         context.walk(&roots, &mut judge);
         judge.sum_up(&context.path);
     }
@@ -101,16 +105,14 @@ fn warn_of_own_files(
     let is_above = origin.scope != HostedScope::Global && *origin.owner != *place.working;
     if is_above && contexts.iter().any(|context| context.owner == origin.owner) {
         let message = "from below, this leaves out the files of its own directory too";
-        let rule = rules::hosted::IGNORE_ANCESTOR_OWN;
-        diagnostics.push(
-            Diagnostic::new(rule, &origin.source, origin.span, message)
-                .with_help("set it in the directory where the work is done"),
-        );
+        let rule = rules::IGNORE_ANCESTOR_OWN;
+        let help = "set it in the directory where the work is done";
+        diagnostics.push(origin.problem(rule, message, help));
     }
 }
 
 /// The decision about each file.
-struct Judge<'j> {
+pub(super) struct Judge<'j> {
     options: HostedOptions,
     query: &'j Query<'j>,
     place: &'j HostedPlace,
@@ -121,23 +123,25 @@ struct Judge<'j> {
     seen: BTreeSet<PathBuf>,
     items: Vec<HostedItem>,
     left_out: Vec<OmittedFile>,
-    diagnostics: Vec<Diagnostic>,
+    pub(super) diagnostics: Vec<Diagnostic>,
     /// The number of unsupported files in the current directory.
     unsupported: usize,
     /// The files read from the current directory.
-    count: Count,
+    count: ReadCount,
+    /// True after a limit: the rest of the current directory is not read.
+    pub(super) is_full: bool,
 }
 
 /// The number of files read from one context directory, or for the include patterns. Each trigger
 /// has its own count: manual files must not displace one that is always active.
 #[derive(Debug, Default)]
-struct Count {
+struct ReadCount {
     bytes: usize,
     files: [usize; Trigger::ALL.len()],
 }
 
 /// A file that no exclusion concerns.
-struct Admitted<'a> {
+struct AdmittedFile<'a> {
     handle: &'a dyn Dir,
     entry: &'a DirEntry,
     path: &'a Path,
@@ -146,18 +150,23 @@ struct Admitted<'a> {
     scope: HostedScope,
     /// The directory that its globs are relative to.
     anchor: &'a Path,
-    format: Format,
+    format: ContextFormat,
     /// True if its content must be checked to be text.
     is_guess: bool,
 }
 
 impl Judge<'_> {
-    fn leave_out(&mut self, path: &Path, scope: HostedScope, reason: impl Into<String>) {
+    /// Starts another context directory, or the include patterns.
+    fn start_counting(&mut self) {
+        (self.count, self.is_full) = (ReadCount::default(), false);
+    }
+
+    pub(super) fn leave_out(&mut self, path: &Path, scope: HostedScope, reason: impl Into<String>) {
         self.left_out.push(OmittedFile { path: path.to_owned(), scope, reason: reason.into() });
     }
 
     /// Returns the reason why a whole scope is left out.
-    fn ignored(&self, scope: HostedScope) -> Option<String> {
+    pub(super) fn ignored(&self, scope: HostedScope) -> Option<String> {
         let (what, flag) = match scope {
             HostedScope::Global => ("global", &self.config.ignore_global_context),
             HostedScope::Mounted | HostedScope::Ancestor => {
@@ -173,25 +182,30 @@ impl Judge<'_> {
         sensitive.tier == Tier::Required || self.options.extra_names == ExtraNames::Exclude
     }
 
-    fn leave_out_sensitive(&mut self, path: &Path, scope: HostedScope, found: Sensitive) {
+    pub(super) fn leave_out_sensitive(
+        &mut self,
+        path: &Path,
+        scope: HostedScope,
+        found: Sensitive,
+    ) {
         let pattern = found.pattern;
         self.leave_out(path, scope, format!("its name matches `{pattern}`, which is never read"));
         let message = format!("the name matches `{pattern}`, so this is never read");
         self.diagnostics.push(
-            about(path, rules::hosted::SENSITIVE_EXCLUDED, message)
+            about(path, rules::SENSITIVE_EXCLUDED, message)
                 .with_help("if there is no secret in it, give it another name"),
         );
     }
 
     fn leave_out_unsupported(&mut self, path: &Path, scope: HostedScope) {
-        self.leave_out(path, scope, "its type is not supported: it is not .md, .mdc or .txt");
+        self.leave_out(path, scope, UNSUPPORTED);
         self.unsupported += 1;
         if self.unsupported > MATCHES_LISTED {
             return;
         }
         let message = "files of this type are not read as context";
         self.diagnostics.push(
-            about(path, rules::hosted::UNSUPPORTED_TYPE, message)
+            about(path, rules::UNSUPPORTED_TYPE, message)
                 .with_help("supported are `.md`, `.mdc` and `.txt`"),
         );
     }
@@ -204,7 +218,7 @@ impl Judge<'_> {
                 1 => "1 more file here is of an unsupported type".to_owned(),
                 _ => format!("{more} more files here are of unsupported types"),
             };
-            self.diagnostics.push(about(context, rules::hosted::UNSUPPORTED_TYPE, message));
+            self.diagnostics.push(about(context, rules::UNSUPPORTED_TYPE, message));
         }
     }
 
@@ -217,22 +231,21 @@ impl Judge<'_> {
                 self.diagnostics.push(linked(path));
             }
             other => {
-                self.leave_out(path, scope, format!("it is {}", other.noun()));
-                let message = format!("this cannot be read: it is {}", other.noun());
-                self.diagnostics.push(about(path, rules::hosted::UNREADABLE, message));
+                let reason = format!("it is {}", other.noun());
+                self.diagnostics.push(unreadable(path, &reason));
+                self.leave_out(path, scope, reason);
             }
         }
         false
     }
 
-    /// Reads a file and decides about it. Returns whether to continue.
-    fn read(&mut self, file: &Admitted<'_>) -> bool {
+    /// Reads a file and decides about it.
+    fn read(&mut self, file: &AdmittedFile<'_>) {
         let bytes = match super::context_dir::read(file.handle, file.entry) {
             Ok(bytes) => bytes,
             Err(error) => {
                 self.leave_out(file.path, file.scope, format!("it cannot be read: {error}"));
-                self.diagnostics.push(unread(file.path, &error));
-                return true;
+                return self.diagnostics.push(unread(file.path, &error));
             }
         };
         self.count.bytes += bytes.len();
@@ -240,24 +253,23 @@ impl Judge<'_> {
             let limit = limits::HOSTED_BYTES;
             let message =
                 format!("more than {limit} bytes of context files; from here on they are left out");
-            self.diagnostics.push(about(file.path, rules::hosted::LIMIT_FILES, message));
-            return false;
+            self.is_full = true;
+            return self.diagnostics.push(about(file.path, rules::LIMIT_FILES, message));
         }
         self.seen.insert(file.path.to_owned());
         let source = Arc::new(Source::from_bytes(file.path, bytes));
         if file.is_guess && (source.encoding() != Encoding::Utf8 || source.text().contains('\0')) {
-            self.leave_out_unsupported(file.path, file.scope);
-            return true;
+            return self.leave_out_unsupported(file.path, file.scope);
         }
-        let ParsedContext { file: parsed, diagnostics } = parse::parse(&source, file.format);
+        let (parsed, diagnostics) = parse::parse(&source, file.format);
         self.diagnostics.extend(diagnostics);
         if parsed.disabled {
-            self.leave_out(file.path, file.scope, "it is disabled in its front matter");
-            return true;
+            let reason = "it is disabled in its front matter";
+            return self.leave_out(file.path, file.scope, reason);
         }
         let (state, reason) = match self.mentioned(file) {
             Some(mention) => (State::Active, format!("mentioned as `{mention}`")),
-            None if self.is_too_many(file, parsed.trigger) => return true,
+            None if self.is_too_many(file, parsed.trigger) => return,
             None => judge(&parsed, file.anchor, self.place.target.as_deref()),
         };
         let name = file.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -265,11 +277,10 @@ impl Judge<'_> {
         let scope = file.scope;
         let anchor = Arc::from(file.anchor);
         self.items.push(HostedItem { file: parsed, name, scope, state, reason, line, anchor });
-        true
     }
 
     /// Counts a file and leaves it out beyond the limit of its trigger.
-    fn is_too_many(&mut self, file: &Admitted<'_>, trigger: Trigger) -> bool {
+    fn is_too_many(&mut self, file: &AdmittedFile<'_>, trigger: Trigger) -> bool {
         let limit = limits::HOSTED_FILES;
         let count = &mut self.count.files[trigger as usize];
         *count += 1;
@@ -280,7 +291,7 @@ impl Judge<'_> {
             let message = format!(
                 "more than {limit} context files with the trigger `{trigger}`; from here on those are left out"
             );
-            let diagnostic = about(file.path, rules::hosted::LIMIT_FILES, message);
+            let diagnostic = about(file.path, rules::LIMIT_FILES, message);
             self.diagnostics.push(diagnostic.with_help("files that are mentioned are still read"));
         }
         let reason = format!("more than {limit} context files have the trigger `{trigger}`");
@@ -289,7 +300,7 @@ impl Judge<'_> {
     }
 
     /// Returns the mention of this file: by its stem, its name, or a path.
-    fn mentioned(&self, file: &Admitted<'_>) -> Option<String> {
+    fn mentioned(&self, file: &AdmittedFile<'_>) -> Option<String> {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy();
         let stem = file.path.file_stem().unwrap_or_default().to_string_lossy();
         let inside_stem = file.inside.rsplit_once('.').map(|(stem, _)| stem);
@@ -340,10 +351,11 @@ impl Judge<'_> {
         let mut used: BTreeSet<&str> = BTreeSet::new();
         let mut wildcards = Wildcards::default();
         let first = self.items.len();
-        self.count = Count::default();
+        self.start_counting();
         search.run(&includes, &mut |found| {
             used.insert(&found.include.pattern.pattern);
-            self.visit_match(found, &mut wildcards)
+            self.visit_match(found, &mut wildcards);
+            !self.is_full
         });
         self.items[first..].sort_by(|left, right| left.path().cmp(right.path()));
         self.diagnostics.append(&mut search.diagnostics);
@@ -359,44 +371,41 @@ impl Judge<'_> {
         }
     }
 
-    /// Visits an included file. Returns whether to continue.
-    fn visit_match<'c>(&mut self, found: &Match<'_, 'c>, wildcards: &mut Wildcards<'c>) -> bool {
-        let Match { include, handle, entry, path, sensitive } = found;
+    /// Visits an included file.
+    fn visit_match<'c>(&mut self, found: &IncludeMatch<'_, 'c>, wildcards: &mut Wildcards<'c>) {
+        let IncludeMatch { include, handle, entry, path, sensitive } = found;
         let scope = HostedScope::Include;
         let is_directory = entry.kind == FileKind::Directory;
         if self.seen.contains(path) {
-            return true;
+            return;
         }
         if !is_directory && let Some(reason) = self.excludes.reason(path, self.place, None) {
-            self.leave_out(path, scope, reason);
-            return true;
+            return self.leave_out(path, scope, reason);
         }
         if let Some(found) = sensitive.filter(|&found| self.is_in_force(found)) {
-            self.leave_out_sensitive(path, scope, found);
-            return true;
+            return self.leave_out_sensitive(path, scope, found);
         }
         if is_directory || !self.is_regular(path, scope, entry.kind) {
-            return true;
+            return;
         }
-        let format = Format::of(&entry.name.to_string_lossy());
+        let format = ContextFormat::of(&entry.name.to_string_lossy());
         if format.is_none() && !include.is_literal {
             if wildcards.add(include.pattern, path) {
-                let reason = "its type is not supported: it is not .md, .mdc or .txt";
-                self.leave_out(path, scope, reason);
+                self.leave_out(path, scope, UNSUPPORTED);
             }
-            return true;
+            return;
         }
         let place = self.place;
-        self.read(&Admitted {
+        self.read(&AdmittedFile {
             handle: *handle,
             entry,
             path,
             inside: "",
             scope,
             anchor: &place.mounted,
-            format: format.unwrap_or(Format::Text),
+            format: format.unwrap_or(ContextFormat::Text),
             is_guess: format.is_none(),
-        })
+        });
     }
 
     /// X6: hints that a pattern was meant relative to its configuration.
@@ -429,62 +438,54 @@ impl Judge<'_> {
                 pattern.pattern,
                 place.working.display(),
             );
-            let rule = rules::hosted::INCLUDE_NOT_HERE;
-            let warning = Diagnostic::new(rule, &origin.source, origin.span, message);
-            self.diagnostics
-                .push(warning.with_help("patterns are relative to the working directory"));
+            let help = "patterns are relative to the working directory";
+            let rule = rules::INCLUDE_NOT_HERE;
+            self.diagnostics.push(origin.problem(rule, message, help));
         }
     }
-}
 
-impl Visitor for Judge<'_> {
-    fn visit(&mut self, context: &ContextDir, candidate: &ContextCandidate<'_>) -> bool {
+    /// Decides about an entry of a context directory that is not a directory.
+    pub(super) fn visit(&mut self, context: &ContextDir, candidate: &ContextCandidate<'_>) {
         let ContextCandidate { handle, entry, path, inside } = candidate;
         let scope = context.scope;
         if inside == CONFIG_NAME {
-            return true;
+            return;
         }
         if let Some(reason) = self.excludes.reason(path, self.place, Some((&context.owner, inside)))
         {
-            self.leave_out(path, scope, reason);
-            return true;
+            return self.leave_out(path, scope, reason);
         }
         if let Some(reason) = self.ignored(scope) {
-            self.leave_out(path, scope, reason);
-            return true;
+            return self.leave_out(path, scope, reason);
         }
         let above = context.path.to_string_lossy();
         let found = sensitive::find_below(&above, inside, Leaf::File);
         if let Some(found) = found.filter(|&found| self.is_in_force(found)) {
-            self.leave_out_sensitive(path, scope, found);
-            return true;
+            return self.leave_out_sensitive(path, scope, found);
         }
         if is_reserved(inside) {
             self.leave_out(path, scope, "its name is reserved for configuration");
             let message = format!("`{inside}` is not read: the name is reserved");
-            self.diagnostics.push(
-                about(path, rules::hosted::RESERVED_CONFIG_NAME, message)
+            return self.diagnostics.push(
+                about(path, rules::RESERVED_CONFIG_NAME, message)
                     .with_help(format!("the configuration is called `{CONFIG_NAME}`")),
             );
-            return true;
         }
         if entry.name.as_encoded_bytes().starts_with(b".") {
-            self.leave_out(path, scope, "its name begins with a dot");
-            return true;
+            return self.leave_out(path, scope, "its name begins with a dot");
         }
         if !self.is_regular(path, scope, entry.kind) {
-            return true;
+            return;
         }
-        let Some(format) = Format::of(&entry.name.to_string_lossy()) else {
-            self.leave_out_unsupported(path, scope);
-            return true;
+        let Some(format) = ContextFormat::of(&entry.name.to_string_lossy()) else {
+            return self.leave_out_unsupported(path, scope);
         };
         let anchor = if scope == HostedScope::Global {
             self.place.mounted.as_path()
         } else {
             &context.owner
         };
-        self.read(&Admitted {
+        self.read(&AdmittedFile {
             handle: *handle,
             entry,
             path,
@@ -493,28 +494,7 @@ impl Visitor for Judge<'_> {
             anchor,
             format,
             is_guess: false,
-        })
-    }
-
-    fn pass(&mut self, context: &ContextDir, path: &Path, why: SkipReason) {
-        let scope = context.scope;
-        if let Some(reason) = self.ignored(scope) {
-            return self.leave_out(path, scope, reason);
-        }
-        match why {
-            SkipReason::Sensitive(found) => self.leave_out_sensitive(path, scope, found),
-            SkipReason::Hidden => self.leave_out(path, scope, "its name begins with a dot"),
-            SkipReason::TooDeep => self.leave_out(path, scope, "it lies too deep"),
-            SkipReason::Unreadable(error) => {
-                self.leave_out(path, scope, format!("it cannot be read: {error}"));
-                let message = format!("this cannot be read: {error}");
-                self.diagnostics.push(about(path, rules::hosted::UNREADABLE, message));
-            }
-        }
-    }
-
-    fn limit(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+        });
     }
 }
 
@@ -553,7 +533,7 @@ fn is_reserved(inside: &str) -> bool {
     ["config.json", "config.yaml"].iter().any(|name| inside.eq_ignore_ascii_case(name))
 }
 
-fn not_matched(list: &[(HostedPattern, brief_syntax::Span)], path: &str) -> String {
+fn not_matched(list: &[(HostedPattern, Span)], path: &str) -> String {
     let globs: Vec<_> = list.iter().map(|(glob, _)| format!("`{}`", glob.as_str())).collect();
     match globs.as_slice() {
         [] => format!("no glob matches {path}"),
@@ -591,9 +571,8 @@ impl<'c> Wildcards<'c> {
             let (files, pattern) = (if count == 1 { "file" } else { "files" }, &pattern.pattern);
             let types = format!("{files} of unsupported types, such as {name}");
             let message = format!("`{pattern}` also matches {count} {types}");
-            let (rule, source) = (rules::hosted::UNSUPPORTED_TYPE, &origin.source);
             let help = "write a pattern for `.md`, `.mdc` or `.txt`";
-            Some(Diagnostic::new(rule, source, origin.span, message).with_help(help))
+            Some(origin.problem(rules::UNSUPPORTED_TYPE, message, help))
         })
     }
 }

@@ -61,17 +61,14 @@ impl DirectoryAnswer {
 
 impl HostedDirectories {
     /// Returns the nearest directory, at or above the given one, with an answer of its own.
-    fn nearest(&self, directory: &str) -> Option<(&str, &DirectoryAnswer)> {
-        let mut directory = directory;
-        loop {
-            if let Some((found, here)) = self.places.get_key_value(directory) {
-                return Some((found, here));
-            }
-            if directory.is_empty() {
-                return None;
-            }
-            directory = directory.rsplit_once('/').map_or("", |(parent, _)| parent);
-        }
+    fn nearest<'d>(&self, directory: &'d str) -> Option<(&str, &DirectoryAnswer)> {
+        let above = |directory: &&'d str| match *directory {
+            "" => None,
+            directory => Some(directory.rsplit_once('/').map_or("", |(parent, _)| parent)),
+        };
+        std::iter::successors(Some(directory), above)
+            .find_map(|directory| self.places.get_key_value(directory))
+            .map(|(found, here)| (found.as_str(), here))
     }
 
     fn resolve_at(visit: &Visit<'_>) -> HostedContext {
@@ -150,7 +147,7 @@ impl DialectGuidance for HostedDirectories {
         };
         // The files of one context directory have the same relative path to the target.
         let (mut anchor, mut seen) = (None, String::new());
-        for item in here.resolution.items.iter().filter(|item| item.trigger() == Trigger::Auto) {
+        for item in here.resolution.items.iter().filter(|item| item.file.trigger == Trigger::Auto) {
             if anchor.replace(&*item.anchor) != Some(&*item.anchor) {
                 seen = relative_path(&item.anchor, &path);
             }
@@ -231,7 +228,7 @@ fn parent_of(target: &Target) -> &str {
 /// Decides again about an item whose state depends on the file.
 fn judged<'s>(item: &'s HostedItem, place: &HostedContext, file: Option<&Path>) -> Applied<'s> {
     let mut applied = applied(item, place);
-    if item.trigger() == Trigger::Auto {
+    if item.file.trigger == Trigger::Auto {
         let (state, reason) = judge(&item.file, &item.anchor, file);
         applied.item.state = state;
         applied.reason = Reason::Composed(reason);

@@ -12,7 +12,9 @@ use super::pattern::Pattern;
 /// Reports each `match` pattern that matches nothing in the project: usually a file moved, or the
 /// pattern was written for another directory.
 pub(super) fn dead_patterns(file: &StructuredFile, project: &ProjectFiles) -> Vec<Diagnostic> {
-    let below = PathsBelow::of(&file.directory, project);
+    let files: Vec<&str> = project.files_below(&file.directory).collect();
+    let directories: Vec<&str> = project.directories_below(&file.directory).collect();
+    let below = Paths { files: &files, directories: &directories };
     let context = file.context.iter().map(|entry| {
         let name = Name::Entry { list: "context", index: entry.index };
         (name, &entry.patterns, &entry.pattern_spans)
@@ -25,8 +27,8 @@ pub(super) fn dead_patterns(file: &StructuredFile, project: &ProjectFiles) -> Ve
     for (name, patterns, spans) in context.chain(decisions) {
         for (pattern, &span) in patterns.iter().zip(spans) {
             // A pattern that can never match is reported by the parser.
-            if pattern.can_match() && !below.has_match(pattern) {
-                diagnostics.push(dead(file, span, name, pattern, &below));
+            if pattern.can_match() && !has_match(below, pattern) {
+                diagnostics.push(dead(file, span, name, pattern, below));
             } else if patterns.iter().all(Pattern::is_directory) {
                 diagnostics.extend(directory_alone(file, span, name, pattern));
             }
@@ -62,13 +64,12 @@ fn dead(
     span: Span,
     name: Name<'_>,
     pattern: &Pattern,
-    below: &PathsBelow<'_>,
+    below: Paths<'_>,
 ) -> Diagnostic {
     let what = if pattern.is_directory() { "directory" } else { "file" };
     let place = if file.directory.is_empty() { "the project" } else { &file.directory };
     let problem = format!("{name}: \"{}\" matches no {what} in {place}", pattern.as_str());
-    let paths = Paths { files: &below.files, directories: &below.directories };
-    let help = match paths.repair(pattern.as_str()) {
+    let help = match below.repair(pattern.as_str()) {
         Some(repair) => repair.help("write it as `exclude: [\"{}\"]`"),
         None => "patterns are relative to the directory of this file; ignored files do not count"
             .to_owned(),
@@ -76,25 +77,10 @@ fn dead(
     Diagnostic::new(rules::structured::DEAD_GLOB, &file.source, span, problem).with_help(help)
 }
 
-/// The part of a project below one directory.
-struct PathsBelow<'p> {
-    files: Vec<&'p str>,
-    directories: Vec<&'p str>,
-}
-
-impl<'p> PathsBelow<'p> {
-    fn of(directory: &str, project: &'p ProjectFiles) -> Self {
-        PathsBelow {
-            files: project.files_below(directory).collect(),
-            directories: project.directories_below(directory).collect(),
-        }
+fn has_match(paths: Paths<'_>, pattern: &Pattern) -> bool {
+    if pattern.is_directory() {
+        return pattern.matches_directory("")
+            || paths.directories.iter().any(|path| pattern.matches_directory(path));
     }
-
-    fn has_match(&self, pattern: &Pattern) -> bool {
-        if pattern.is_directory() {
-            return pattern.matches_directory("")
-                || self.directories.iter().any(|path| pattern.matches_directory(path));
-        }
-        self.files.iter().any(|path| pattern.matches_file(path))
-    }
+    paths.files.iter().any(|path| pattern.matches_file(path))
 }

@@ -17,12 +17,12 @@ use crate::reach::{Candidate, FileSet, ItemReach, MatchRecord};
 use crate::{Dialect, DialectGuidance, GuidanceText, ProjectFiles, Reader};
 
 use super::check;
-use super::model::{ContextEntry, StructuredFile};
-use super::parse::{ParsedStructured, parse};
+use super::model::{ContextEntry, InvalidEntry, StructuredFile};
+use super::parse::parse;
 use super::pattern::PatternCache;
 use super::resolve::{
-    AskedTime, EntryVerdict, RelativeTarget, covers_directory, covers_everything, covers_file,
-    judge_decision, judge_entry,
+    AskedTime, RelativeTarget, covers_directory, covers_everything, covers_file, judge_decision,
+    judge_entry,
 };
 use super::{FILE_NAMES, NAME};
 
@@ -78,20 +78,17 @@ impl Reader for ContextFiles {
             match visit.read(name) {
                 Ok(bytes) => {
                     let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
-                    let ParsedStructured { file, diagnostics } =
-                        parse(&source, visit.slashed(), &mut self.patterns);
+                    let (file, diagnostics) = parse(&source, visit.slashed(), &mut self.patterns);
                     self.files.push(file);
                     self.diagnostics.extend(diagnostics);
                     self.found += 1;
                 }
                 Err(ReadError::Missing) => {}
-                // A directory with that name is not a context file.
-                Err(ReadError::NotAFile(FileKind::Directory)) => {
-                    self.diagnostics.push(unreadable(&visit.path_of(name), "it is a directory"));
-                }
                 Err(error) => {
-                    self.found += 1;
-                    self.diagnostics.push(unreadable(&visit.path_of(name), &error.to_string()));
+                    // A directory with that name is not a context file.
+                    let is_directory = matches!(error, ReadError::NotAFile(FileKind::Directory));
+                    self.found += usize::from(!is_directory);
+                    self.diagnostics.push(unreadable(&visit.path_of(name), &error));
                 }
             }
         }
@@ -114,7 +111,7 @@ fn on_the_way(path: &str) -> impl Iterator<Item = &str> {
     std::iter::once("").chain(above).chain(own)
 }
 
-fn unreadable(path: &Path, reason: &str) -> Diagnostic {
+fn unreadable(path: &Path, reason: &ReadError) -> Diagnostic {
     let source = Arc::new(Source::unread(path));
     let message = format!("the file cannot be read: {reason}");
     Diagnostic::new(rules::structured::UNREADABLE, &source, Span::at(0), message)
@@ -150,54 +147,45 @@ impl ContextFiles {
         moment: &Moment,
         answer: &mut Resolution<'s>,
     ) {
-        let path = file.source.path();
-        let level = file.level;
+        let (path, level) = (file.source.path(), file.level);
         let asked = AskedTime::at(moment);
+        let left_out = |kind, name, line, content, reason| LeftOut {
+            dialect: NAME,
+            kind,
+            name,
+            path,
+            line,
+            content,
+            level,
+            reason,
+        };
         for entry in &file.context {
             match judge_entry(entry, place, asked) {
-                EntryVerdict::In(reason) => {
+                Ok(reason) => {
                     answer.items.push(Applied::new(item(entry, path, level), reason));
                 }
-                EntryVerdict::Out(reason) => answer.leave_out(|| LeftOut {
-                    dialect: NAME,
-                    kind: "context",
-                    name: Name::Entry { list: "context", index: entry.index },
-                    path,
-                    line: entry.line,
-                    content: &entry.content,
-                    level,
-                    reason,
-                }),
+                Err(reason) => {
+                    let name = Name::Entry { list: "context", index: entry.index };
+                    let content = entry.content.as_str();
+                    answer.leave_out(|| left_out("context", name, entry.line, content, reason));
+                }
             }
         }
         for decision in &file.decisions {
             match judge_decision(decision, place) {
-                EntryVerdict::In(reason) => {
+                Ok(reason) => {
                     answer.decisions.push(BindingDecision { decision, path, reason });
                 }
-                EntryVerdict::Out(reason) => answer.leave_out(|| LeftOut {
-                    dialect: NAME,
-                    kind: "decision",
-                    name: Name::Entry { list: "decisions", index: decision.index },
-                    path,
-                    line: decision.line,
-                    content: &decision.decision,
-                    level,
-                    reason,
-                }),
+                Err(reason) => {
+                    let name = Name::Entry { list: "decisions", index: decision.index };
+                    let (line, content) = (decision.line, decision.decision.as_str());
+                    answer.leave_out(|| left_out("decision", name, line, content, reason));
+                }
             }
         }
-        for invalid in &file.invalid {
-            answer.leave_out(|| LeftOut {
-                dialect: NAME,
-                kind: invalid.kind,
-                name: invalid.name,
-                path,
-                line: invalid.line,
-                content: "",
-                level,
-                reason: Reason::Invalid { problem: &invalid.problem },
-            });
+        for InvalidEntry { kind, name, line, problem } in &file.invalid {
+            let reason = Reason::Invalid { problem };
+            answer.leave_out(|| left_out(kind, *name, *line, "", reason));
         }
     }
 }
@@ -213,13 +201,11 @@ impl DialectGuidance for ContextFiles {
     fn record_matches(&self, file: &Target, record: &mut MatchRecord) {
         self.look_along(file, &mut |context, place| {
             for entry in &context.context {
-                record.note(matches!(
-                    judge_entry(entry, Some(place), AskedTime::default()),
-                    EntryVerdict::In(_)
-                ));
+                let verdict = judge_entry(entry, Some(place), AskedTime::default());
+                record.note(verdict.is_ok());
             }
             for decision in &context.decisions {
-                record.note(matches!(judge_decision(decision, Some(place)), EntryVerdict::In(_)));
+                record.note(judge_decision(decision, Some(place)).is_ok());
             }
         });
     }
@@ -251,8 +237,7 @@ impl DialectGuidance for ContextFiles {
             let places = files.places_below(&file.directory);
             let below: Vec<&str> = files.files_below(&file.directory).collect();
             for entry in &file.context {
-                if let EntryVerdict::Out(_) = judge_entry(entry, None, AskedTime::at_files(moment))
-                {
+                if judge_entry(entry, None, AskedTime::at_files(moment)).is_err() {
                     continue;
                 }
                 let mut reached = FileSet::new(files.files.len());

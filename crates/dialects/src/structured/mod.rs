@@ -12,8 +12,8 @@ mod pattern;
 mod resolve;
 
 pub use guidance::Structured;
-pub use model::{Alternative, ContextEntry, Decision, InvalidEntry, StructuredFile, When};
-pub use parse::{ParsedStructured, parse};
+pub use model::{Alternative, ContextEntry, Decision, InvalidEntry, StructuredFile};
+pub use parse::parse;
 pub use pattern::{Pattern, PatternCache};
 
 /// The name of the dialect.

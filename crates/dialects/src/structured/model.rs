@@ -44,20 +44,11 @@ pub struct ContextEntry {
     pub exclude: Vec<Pattern>,
     /// The actions it is for.
     pub on: Actions,
-    /// The timing it is for.
-    pub when: When,
+    /// The timing it is for; `None` for both.
+    pub when: Option<Timing>,
     /// True to hold a change back until the entry was read, where the user allows that. Our extension of the
     /// format.
     pub hold: bool,
-}
-
-/// The value of `when`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
-    /// One timing.
-    Only(Timing),
-    /// Both timings.
-    Always,
 }
 
 /// A decision with its rationale.

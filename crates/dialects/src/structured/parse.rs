@@ -3,31 +3,23 @@
 //! A file is read as far as possible: an invalid entry is reported and not delivered, the others
 //! are. Only a text that is not YAML is lost as a whole.
 
-use std::fmt::Display;
 mod fields;
 
+use std::fmt;
 use std::sync::Arc;
 
 use brief_syntax::diagnostic::{Edit, Fix};
 use brief_syntax::near_miss::nearest;
+use brief_syntax::rules::structured as rules;
 use brief_syntax::source::Encoding;
-use brief_syntax::yaml::{Mapping, Node, ProblemKind, Sequence, Value, Yaml};
-use brief_syntax::{Diagnostic, Rule, Severity, Source, Span, limits, rules};
+use brief_syntax::yaml::{Mapping, Node, ProblemKind, Value, Yaml};
+use brief_syntax::{Diagnostic, Rule, Severity, Source, Span, limits};
 
 use crate::answer::{Level, Name};
 use crate::moment::{Actions, Timing};
 
-use super::model::{ContextEntry, Decision, InvalidEntry, StructuredFile, When};
+use super::model::{ContextEntry, Decision, InvalidEntry, StructuredFile};
 use super::pattern::{Pattern, PatternCache};
-
-/// A context file and its diagnostics.
-#[derive(Debug)]
-pub struct ParsedStructured {
-    /// The file.
-    pub file: StructuredFile,
-    /// The diagnostics, in file order.
-    pub diagnostics: Vec<Diagnostic>,
-}
 
 const TOP_FIELDS: [&str; 2] = ["context", "decisions"];
 const CONTEXT_FIELDS: [&str; 6] = ["content", "match", "exclude", "on", "when", "hold"];
@@ -37,12 +29,13 @@ const DECISION_FIELDS: [&str; 6] =
 /// The limit of problems reported for one file.
 const REPORTED_PER_FILE: usize = 1_000;
 
-/// Parses a context file in `directory` (below the root, with `/`).
+/// Parses a context file in `directory` (below the root, with `/`), and returns it with its
+/// diagnostics in file order.
 pub fn parse(
     source: &Arc<Source>,
     directory: &str,
     patterns: &mut PatternCache,
-) -> ParsedStructured {
+) -> (StructuredFile, Vec<Diagnostic>) {
     let file = StructuredFile {
         source: Arc::clone(source),
         directory: directory.to_owned(),
@@ -51,29 +44,49 @@ pub fn parse(
         decisions: Vec::new(),
         invalid: Vec::new(),
     };
-    let mut reading = ContextFileReader { file, patterns, diagnostics: Vec::new(), failed: None };
-    reading.read();
-    let ContextFileReader { file, mut diagnostics, .. } = reading;
+    let (diagnostics, place) = (Vec::new(), FieldPlace::Top);
+    let mut reader = ContextFileReader { file, patterns, diagnostics, place, failed: None };
+    reader.read();
+    let ContextFileReader { file, mut diagnostics, .. } = reader;
     if diagnostics.len() > REPORTED_PER_FILE {
         diagnostics.truncate(REPORTED_PER_FILE);
         let message = format!("only the first {REPORTED_PER_FILE} problems of this file are shown");
-        diagnostics.push(Diagnostic::new(
-            rules::structured::TOO_MANY_PROBLEMS,
-            source,
-            Span::at(0),
-            message,
-        ));
+        let rule = rules::TOO_MANY_PROBLEMS;
+        diagnostics.push(Diagnostic::new(rule, source, Span::at(0), message));
     }
     diagnostics.sort_by_key(|diagnostic| diagnostic.span);
-    ParsedStructured { file, diagnostics }
+    (file, diagnostics)
 }
 
 struct ContextFileReader<'p> {
     file: StructuredFile,
     patterns: &'p mut PatternCache,
     diagnostics: Vec<Diagnostic>,
+    /// The fields being read; diagnostics of fields begin with it.
+    place: FieldPlace,
     /// The first error of the entry being read.
     failed: Option<String>,
+}
+
+/// The fields that are being read.
+#[derive(Debug, Clone, Copy)]
+enum FieldPlace {
+    Top,
+    Entry(Name<'static>),
+    /// The fields of the alternative with this index.
+    Alternative(Name<'static>, usize),
+}
+
+impl fmt::Display for FieldPlace {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FieldPlace::Top => formatter.write_str("top level"),
+            FieldPlace::Entry(name) => name.fmt(formatter),
+            FieldPlace::Alternative(name, index) => {
+                write!(formatter, "{name}.alternatives[{index}]")
+            }
+        }
+    }
 }
 
 impl ContextFileReader<'_> {
@@ -81,7 +94,7 @@ impl ContextFileReader<'_> {
         let source = Arc::clone(&self.file.source);
         if let Encoding::Invalid { offset } = source.encoding() {
             let problem = "the file is not UTF-8 from here on";
-            self.report(rules::structured::NOT_UTF8, Span::at(offset), problem, "save it as UTF-8");
+            self.report(rules::NOT_UTF8, Span::at(offset), problem, "save it as UTF-8");
         }
         let yaml = Yaml::parse(source.text());
         self.report_yaml_problems(&yaml);
@@ -92,210 +105,156 @@ impl ContextFileReader<'_> {
             other => {
                 let problem = format!("a context file is a mapping, not {}", other.noun());
                 let help = "start with `context:` and a list of entries";
-                self.report(rules::structured::WRONG_TYPE, root.span(), problem, help);
+                self.report(rules::WRONG_TYPE, root.span(), problem, help);
             }
         }
     }
 
     fn report_yaml_problems(&mut self, yaml: &Yaml) {
         for problem in yaml.problems() {
-            let span = problem.span;
             let message = problem.message.clone();
-            match problem.kind {
-                ProblemKind::Syntax => {
-                    let message = format!("the file is not valid YAML: {message}");
-                    self.report(
-                        rules::structured::INVALID_YAML,
-                        span,
-                        message,
-                        "nothing in this file is delivered until it is",
-                    );
-                }
+            let (rule, message, help) = match problem.kind {
+                ProblemKind::Syntax => (
+                    rules::INVALID_YAML,
+                    format!("the file is not valid YAML: {message}"),
+                    "nothing in this file is delivered until it is",
+                ),
                 // It is reported with its field, where a fix is known.
-                ProblemKind::UnknownAlias => {}
-                ProblemKind::AliasBomb => {
-                    self.report(
-                        rules::structured::ALIAS_BOMB,
-                        span,
-                        message,
-                        "write the values out",
-                    );
-                }
+                ProblemKind::UnknownAlias => continue,
+                ProblemKind::AliasBomb => (rules::ALIAS_BOMB, message, "write the values out"),
                 ProblemKind::DuplicateKey => {
-                    self.report(
-                        rules::structured::DUPLICATE_KEY,
-                        span,
-                        message,
-                        "remove or rename one",
-                    );
+                    (rules::DUPLICATE_KEY, message, "remove or rename one")
                 }
                 ProblemKind::ExtraDocument => {
-                    let help = "put everything above the second `---`";
-                    self.report(rules::structured::EXTRA_DOCUMENT, span, message, help);
+                    (rules::EXTRA_DOCUMENT, message, "put everything above the second `---`")
                 }
-            }
+            };
+            self.report(rule, problem.span, message, help);
         }
     }
 
     fn read_top(&mut self, top: Mapping<'_>) {
         for field in top.effective_fields() {
+            self.place = FieldPlace::Top;
             match field.name() {
-                "context" => {
-                    if let Some(list) = self.list_of_entries(field.value, "context") {
-                        for (index, node) in list.iter().take(limits::ENTRIES_PER_FILE).enumerate()
-                        {
-                            self.read_entry(index, node);
-                        }
-                    }
-                }
-                "decisions" => {
-                    if let Some(list) = self.list_of_entries(field.value, "decisions") {
-                        for (index, node) in list.iter().take(limits::ENTRIES_PER_FILE).enumerate()
-                        {
-                            self.read_decision(index, node);
-                        }
-                    }
-                }
+                "context" => self.read_list(field.value, "context", Self::read_entry),
+                "decisions" => self.read_list(field.value, "decisions", Self::read_decision),
                 // Fields for a team's own anchors.
                 name if name.starts_with("x-") => {}
-                _ => self.unknown_field(field.key, &TOP_FIELDS, "top level"),
+                _ => self.unknown_field(field.key, &TOP_FIELDS),
             }
         }
     }
 
-    fn list_of_entries<'y>(&mut self, node: Node<'y>, name: &str) -> Option<Sequence<'y>> {
-        match node.value() {
-            Value::Null => None,
-            Value::Sequence(list) => {
-                if list.len() > limits::ENTRIES_PER_FILE {
-                    let limit = limits::ENTRIES_PER_FILE;
-                    let problem =
-                        format!("`{name}` has more than {limit} entries; the rest is left out");
-                    self.report(
-                        rules::structured::TOO_MANY_ENTRIES,
-                        node.span(),
-                        problem,
-                        "split the file",
-                    );
-                }
-                Some(list)
-            }
+    fn read_list(
+        &mut self,
+        node: Node<'_>,
+        list: &'static str,
+        read: fn(&mut Self, usize, usize, Node<'_>) -> Option<()>,
+    ) {
+        let limit = limits::ENTRIES_PER_FILE;
+        let entries = match node.value() {
+            Value::Null => return,
+            Value::Sequence(entries) => entries,
             other => {
-                let problem = format!("`{name}` is a list of entries, not {}", other.noun());
-                let help = format!("write `{name}:` and below it one `- ` for each entry");
-                self.report(rules::structured::WRONG_TYPE, node.span(), problem, help);
-                None
+                let problem = format!("`{list}` is a list of entries, not {}", other.noun());
+                let help = format!("write `{list}:` and below it one `- ` for each entry");
+                return self.report(rules::WRONG_TYPE, node.span(), problem, help);
+            }
+        };
+        if entries.len() > limit {
+            let problem = format!("`{list}` has more than {limit} entries; the rest is left out");
+            self.report(rules::TOO_MANY_ENTRIES, node.span(), problem, "split the file");
+        }
+        for (index, node) in entries.iter().take(limit).enumerate() {
+            let name = Name::Entry { list, index };
+            let line = self.file.source.line(node.span().start);
+            self.place = FieldPlace::Entry(name);
+            self.failed = None;
+            if read(self, index, line, node).is_none() {
+                let kind = if list == "context" { "context" } else { "decision" };
+                let problem = self.failed.take().unwrap_or_default();
+                self.file.invalid.push(InvalidEntry { kind, name, line, problem });
             }
         }
     }
 
-    fn read_entry(&mut self, index: usize, node: Node<'_>) {
-        let name = Name::Entry { list: "context", index };
-        self.failed = None;
-        let line = self.file.source.line(node.span().start);
-        let Value::Mapping(fields) = node.value() else {
-            self.not_an_entry(node, name, "content");
-            return self.reject("context", name, line);
-        };
-        let (mut content, mut names_content) = (None, false);
+    /// Reads an entry of `context`; `None` for an invalid one.
+    fn read_entry(&mut self, index: usize, line: usize, node: Node<'_>) -> Option<()> {
+        let fields = self.fields_of(node, "content")?;
+        // The outer option tells whether the field is there.
+        let mut content = None;
         let (mut patterns, mut pattern_spans, mut exclude) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut on, mut when) = (Actions::ALL, When::Only(Timing::Before));
+        let (mut on, mut when) = (Actions::ALL, Some(Timing::Before));
         let mut hold = false;
         for field in fields.effective_fields() {
             match field.name() {
-                "content" => {
-                    content = self.text(field.value, name, "content");
-                    names_content = true;
-                }
-                "match" => {
-                    (patterns, pattern_spans) = self.pattern_list(field.value, name, "match");
-                }
-                "exclude" => (exclude, _) = self.pattern_list(field.value, name, "exclude"),
-                "on" => on = self.actions(field.value, name),
-                "when" => when = self.timing(field.value, name),
-                "hold" => hold = self.hold(field.value, name),
-                _ => self.unknown_field(field.key, &CONTEXT_FIELDS, name),
+                "content" => content = Some(self.text(field.value, "content")),
+                "match" => (patterns, pattern_spans) = self.pattern_list(field.value, "match"),
+                "exclude" => (exclude, _) = self.pattern_list(field.value, "exclude"),
+                "on" => on = self.actions(field.value),
+                "when" => when = self.timing(field.value),
+                "hold" => hold = self.hold(field.value),
+                _ => self.unknown_field(field.key, &CONTEXT_FIELDS),
             }
         }
-        if !names_content {
-            self.missing(node, name, "content");
+        if content.is_none() {
+            self.missing(node, "content");
         }
-        match content {
-            Some(content) if self.failed.is_none() => {
-                let patterns = self.or_everything(patterns);
-                let entry = ContextEntry {
-                    index,
-                    line,
-                    content,
-                    patterns,
-                    pattern_spans,
-                    exclude,
-                    on,
-                    when,
-                    hold,
-                };
-                self.file.context.push(entry);
-            }
-            _ => self.reject("context", name, line),
-        }
+        let content = content.flatten().filter(|_| self.failed.is_none())?;
+        let patterns = self.or_everything(patterns);
+        self.file.context.push(ContextEntry {
+            index,
+            line,
+            content,
+            patterns,
+            pattern_spans,
+            exclude,
+            on,
+            when,
+            hold,
+        });
+        Some(())
     }
 
-    fn read_decision(&mut self, index: usize, node: Node<'_>) {
-        let name = Name::Entry { list: "decisions", index };
-        self.failed = None;
-        let line = self.file.source.line(node.span().start);
-        let Value::Mapping(fields) = node.value() else {
-            self.not_an_entry(node, name, "decision");
-            return self.reject("decision", name, line);
-        };
+    /// Reads an entry of `decisions`; `None` for an invalid one.
+    fn read_decision(&mut self, index: usize, line: usize, node: Node<'_>) -> Option<()> {
+        let fields = self.fields_of(node, "decision")?;
         let (mut decision, mut rationale) = (None, None);
-        let (mut names_decision, mut names_rationale) = (false, false);
         let (mut revisit_when, mut date) = (None, None);
         let (mut patterns, mut pattern_spans, mut alternatives) =
             (Vec::new(), Vec::new(), Vec::new());
         for field in fields.effective_fields() {
             match field.name() {
-                "decision" => {
-                    decision = self.text(field.value, name, "decision");
-                    names_decision = true;
-                }
-                "rationale" => {
-                    rationale = self.text(field.value, name, "rationale");
-                    names_rationale = true;
-                }
-                "alternatives" => alternatives = self.alternatives(field.value, name),
-                "revisit_when" => {
-                    revisit_when = self.optional_text(field.value, name, "revisit_when");
-                }
-                "date" => date = self.date(field.value, name),
-                "match" => {
-                    (patterns, pattern_spans) = self.pattern_list(field.value, name, "match");
-                }
-                _ => self.unknown_field(field.key, &DECISION_FIELDS, name),
+                "decision" => decision = Some(self.text(field.value, "decision")),
+                "rationale" => rationale = Some(self.text(field.value, "rationale")),
+                "alternatives" => alternatives = self.alternatives(field.value),
+                "revisit_when" => revisit_when = self.optional_text(field.value, "revisit_when"),
+                "date" => date = self.date(field.value),
+                "match" => (patterns, pattern_spans) = self.pattern_list(field.value, "match"),
+                _ => self.unknown_field(field.key, &DECISION_FIELDS),
             }
         }
-        for (is_named, field) in [(names_decision, "decision"), (names_rationale, "rationale")] {
-            if !is_named {
-                self.missing(node, name, field);
+        for (value, field) in [(&decision, "decision"), (&rationale, "rationale")] {
+            if value.is_none() {
+                self.missing(node, field);
             }
         }
-        match (decision, rationale) {
-            (Some(decision), Some(rationale)) if self.failed.is_none() => {
-                let patterns = self.or_everything(patterns);
-                self.file.decisions.push(Decision {
-                    index,
-                    line,
-                    decision,
-                    rationale,
-                    alternatives,
-                    revisit_when,
-                    date,
-                    patterns,
-                    pattern_spans,
-                });
-            }
-            _ => self.reject("decision", name, line),
-        }
+        let decision = decision.flatten().filter(|_| self.failed.is_none())?;
+        let rationale = rationale.flatten()?;
+        let patterns = self.or_everything(patterns);
+        self.file.decisions.push(Decision {
+            index,
+            line,
+            decision,
+            rationale,
+            alternatives,
+            revisit_when,
+            date,
+            patterns,
+            pattern_spans,
+        });
+        Some(())
     }
 
     /// Returns the default of `match` for an empty list.
@@ -303,66 +262,61 @@ impl ContextFileReader<'_> {
         if patterns.is_empty() { self.patterns.get("**").into_iter().collect() } else { patterns }
     }
 
-    fn reject(&mut self, kind: &'static str, name: Name<'static>, line: usize) {
-        let problem = self.failed.take().unwrap_or_default();
-        self.file.invalid.push(InvalidEntry { kind, name, line, problem });
-    }
-
-    fn not_an_entry(&mut self, node: Node<'_>, name: impl Display, required: &str) {
+    /// Returns the fields of an entry; reports an entry that is no mapping.
+    fn fields_of<'y>(&mut self, node: Node<'y>, required: &str) -> Option<Mapping<'y>> {
         let value = node.value();
-        let problem = format!("{name}: an entry is a mapping, not {}", value.noun());
-        let help = format!("write `- {required}: …`");
-        let fix = (matches!(value, Value::Scalar(_)) && required == "content").then(|| {
+        if let Value::Mapping(fields) = value {
+            return Some(fields);
+        }
+        let problem = format!("an entry is a mapping, not {}", value.noun());
+        let is_content = matches!(value, Value::Scalar(_)) && required == "content";
+        let fix = is_content.then(|| {
             let edit = Edit::replace(Span::at(node.span().start), "content: ");
             Fix::suggested("make it the content of an entry", vec![edit])
         });
-        let diagnostic =
-            self.fail(rules::structured::WRONG_TYPE, node.span(), problem).with_help(help);
-        self.diagnostics.push(match fix {
-            Some(fix) => diagnostic.with_fix(fix),
-            None => diagnostic,
-        });
+        let diagnostic = self.failure(rules::WRONG_TYPE, node.span(), problem);
+        let help = Some(format!("write `- {required}: …`"));
+        self.diagnostics.push(Diagnostic { help, fix, ..diagnostic });
+        None
     }
 
-    fn missing(&mut self, node: Node<'_>, name: impl Display + Copy, field: &str) {
-        let problem = format!("{name}: {field} is required");
+    fn missing(&mut self, node: Node<'_>, field: &str) {
         let span = self.first_line(node.span());
         let help = format!("add `{field}: …`, or remove the entry");
-        let diagnostic = self.fail(rules::structured::MISSING_FIELD, span, problem).with_help(help);
-        self.diagnostics.push(diagnostic);
+        self.fail(rules::MISSING_FIELD, span, format!("{field} is required"), help);
     }
 
-    fn unknown_field(&mut self, key: Node<'_>, known: &[&str], name: impl Display) {
+    fn unknown_field(&mut self, key: Node<'_>, known: &[&str]) {
+        let (rule, span, place) = (rules::UNKNOWN_FIELD, key.span(), self.place);
         let Some(field) = key.as_str() else {
-            let problem = format!("{name}: a field name is text, not {}", key.value().noun());
-            return self.report(
-                rules::structured::UNKNOWN_FIELD,
-                key.span(),
-                problem,
-                "it is ignored",
-            );
+            let problem = format!("{place}: a field name is text, not {}", key.value().noun());
+            return self.report(rule, span, problem, "it is ignored");
         };
-        let problem = format!("{name}: unknown field \"{field}\"");
-        let span = key.span();
-        let diagnostic =
-            Diagnostic::new(rules::structured::UNKNOWN_FIELD, &self.file.source, span, problem);
+        let problem = format!("{place}: unknown field \"{field}\"");
         let meant =
             nearest(field, known).or_else(|| synonym(field).filter(|word| known.contains(word)));
-        self.diagnostics.push(match meant {
-            Some(meant) => {
-                let fix =
-                    Fix::suggested(format!("write `{meant}`"), vec![Edit::replace(span, meant)]);
-                diagnostic.with_help(format!("did you mean `{meant}`?")).with_fix(fix)
-            }
-            None => diagnostic.with_help(format!("known here: {}", known.join(", "))),
+        let help = match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("known here: {}", known.join(", ")),
+        };
+        let fix = meant.map(|meant| {
+            Fix::suggested(format!("write `{meant}`"), vec![Edit::replace(span, meant)])
         });
+        let diagnostic = Diagnostic::new(rule, &self.file.source, span, problem);
+        self.diagnostics.push(Diagnostic { help: Some(help), fix, ..diagnostic });
     }
 
-    /// Returns an error that makes the entry invalid.
-    fn fail(&mut self, rule: Rule, span: Span, problem: String) -> Diagnostic {
-        let short = problem.split_once(": ").map_or(problem.as_str(), |(_, rest)| rest);
-        self.failed.get_or_insert_with(|| short.to_owned());
-        Diagnostic::new(rule, &self.file.source, span, problem)
+    /// Returns an error about a field, which makes the entry invalid.
+    fn failure(&mut self, rule: Rule, span: Span, problem: String) -> Diagnostic {
+        let message = format!("{}: {problem}", self.place);
+        self.failed.get_or_insert(problem);
+        Diagnostic::new(rule, &self.file.source, span, message)
+    }
+
+    /// Reports an error about a field, which makes the entry invalid.
+    fn fail(&mut self, rule: Rule, span: Span, problem: String, help: impl Into<String>) {
+        let diagnostic = self.failure(rule, span, problem).with_help(help);
+        self.diagnostics.push(diagnostic);
     }
 
     fn report(
@@ -378,8 +332,8 @@ impl ContextFileReader<'_> {
 
     /// Warns of an optional field that has the wrong shape.
     fn ignored(&mut self, span: Span, problem: String) {
-        let diagnostic =
-            Diagnostic::new(rules::structured::WRONG_TYPE, &self.file.source, span, problem);
+        let problem = format!("{}: {problem}", self.place);
+        let diagnostic = Diagnostic::new(rules::WRONG_TYPE, &self.file.source, span, problem);
         let diagnostic = diagnostic.with_severity(Severity::Warning);
         self.diagnostics.push(diagnostic.with_help("the field is ignored"));
     }

@@ -8,14 +8,11 @@ use brief_syntax::glob::covers_everything_inside;
 use crate::answer::Reason;
 use crate::moment::{Action, Actions, Moment, Occasion, Timing};
 
-use super::model::{ContextEntry, Decision, StructuredFile, When};
+use super::model::{ContextEntry, Decision, StructuredFile};
 use super::pattern::Pattern;
 
-/// The decision about an entry, with the reason.
-pub(super) enum EntryVerdict<'s> {
-    In(Reason<'s>),
-    Out(Reason<'s>),
-}
+/// The decision about an entry: the reason why it applies, or why it does not.
+pub(super) type EntryVerdict<'s> = Result<Reason<'s>, Reason<'s>>;
 
 /// The target relative to one context file.
 #[derive(Clone, Copy)]
@@ -55,7 +52,6 @@ pub(super) struct AskedTime {
     pub(super) timing: Option<Timing>,
     /// The actions that may follow, whose "before" is now.
     pub(super) ahead: Actions,
-    /// The occasion of the question.
     pub(super) occasion: Occasion,
 }
 
@@ -78,30 +74,27 @@ pub(super) fn judge_entry<'s>(
     asked: AskedTime,
 ) -> EntryVerdict<'s> {
     if asked.occasion == Occasion::Start && !covers_everything(entry) {
-        return EntryVerdict::Out(Reason::NotCovered { patterns: &entry.patterns });
+        return Err(Reason::NotCovered { patterns: &entry.patterns });
     }
     let reason = match place {
-        Some(place) => match judge_place(&entry.patterns, &entry.exclude, place) {
-            EntryVerdict::In(reason) => reason,
-            out @ EntryVerdict::Out(_) => return out,
-        },
+        Some(place) => judge_place(&entry.patterns, &entry.exclude, place)?,
         None => Reason::Listed,
     };
     let other = match (asked.timing, entry.when) {
         _ if asked.action.is_some_and(|action| !entry.on.contains(action)) => {
             Reason::OtherAction { on: entry.on }
         }
-        (Some(timing), When::Only(when)) if timing != when => Reason::OtherTiming { when },
-        _ => return EntryVerdict::In(reason),
+        (Some(timing), Some(when)) if timing != when => Reason::OtherTiming { when },
+        _ => return Ok(reason),
     };
     let ahead = entry.on.and(asked.ahead);
-    let is_ahead = !ahead.is_empty() && entry.when != When::Only(Timing::After);
+    let is_ahead = !ahead.is_empty() && entry.when != Some(Timing::After);
     match reason {
         Reason::Covers { pattern } | Reason::CoversInside { pattern } if is_ahead => {
-            EntryVerdict::In(Reason::Ahead { pattern, on: ahead })
+            Ok(Reason::Ahead { pattern, on: ahead })
         }
-        Reason::Listed if is_ahead && asked.occasion == Occasion::Work => EntryVerdict::In(reason),
-        _ => EntryVerdict::Out(other),
+        Reason::Listed if is_ahead && asked.occasion == Occasion::Work => Ok(reason),
+        _ => Err(other),
     }
 }
 
@@ -112,7 +105,7 @@ pub(super) fn judge_decision<'s>(
 ) -> EntryVerdict<'s> {
     match place {
         Some(place) => judge_place(&decision.patterns, &[], place),
-        None => EntryVerdict::In(Reason::Listed),
+        None => Ok(Reason::Listed),
     }
 }
 
@@ -129,11 +122,11 @@ fn judge_place<'s>(
 
 fn judge_file<'s>(patterns: &'s [Pattern], exclude: &'s [Pattern], path: &str) -> EntryVerdict<'s> {
     let Some(hit) = patterns.iter().find(|pattern| pattern.matches_file(path)) else {
-        return EntryVerdict::Out(Reason::NotCovered { patterns });
+        return Err(Reason::NotCovered { patterns });
     };
     match exclude.iter().find(|pattern| pattern.matches_file(path)) {
-        Some(excluded) => EntryVerdict::Out(Reason::Excluded { pattern: excluded.as_str() }),
-        None => EntryVerdict::In(Reason::Covers { pattern: hit.as_str() }),
+        Some(excluded) => Err(Reason::Excluded { pattern: excluded.as_str() }),
+        None => Ok(Reason::Covers { pattern: hit.as_str() }),
     }
 }
 
@@ -144,13 +137,13 @@ pub(super) fn covers_everything(entry: &ContextEntry) -> bool {
 
 /// Returns whether an entry is for a file, with any action.
 pub(super) fn covers_file(entry: &ContextEntry, path: &str) -> bool {
-    matches!(judge_file(&entry.patterns, &entry.exclude, path), EntryVerdict::In(_))
+    judge_file(&entry.patterns, &entry.exclude, path).is_ok()
 }
 
 /// Returns whether an entry names a directory itself, beyond files that could be in it.
 pub(super) fn covers_directory(entry: &ContextEntry, path: &str) -> bool {
     let verdict = judge_directory(&entry.patterns, &entry.exclude, path);
-    matches!(verdict, EntryVerdict::In(Reason::Covers { .. }))
+    matches!(verdict, Ok(Reason::Covers { .. }))
 }
 
 fn judge_directory<'s>(
@@ -158,23 +151,22 @@ fn judge_directory<'s>(
     exclude: &'s [Pattern],
     path: &str,
 ) -> EntryVerdict<'s> {
-    let exact = patterns.iter().find(|pattern| pattern.matches_directory(path));
-    let reason = match exact {
-        Some(hit) => Reason::Covers { pattern: hit.as_str() },
-        None => match patterns.iter().find(|pattern| pattern.could_match_inside(path)) {
-            Some(hit) => Reason::CoversInside { pattern: hit.as_str() },
-            None => return EntryVerdict::Out(Reason::NotCovered { patterns }),
-        },
+    let find = |matches: fn(&Pattern, &str) -> bool| {
+        patterns.iter().find(|pattern| matches(pattern, path)).map(Pattern::as_str)
     };
+    let exact = find(Pattern::matches_directory).map(|pattern| Reason::Covers { pattern });
+    let inside =
+        || find(Pattern::could_match_inside).map(|pattern| Reason::CoversInside { pattern });
+    let reason = exact.or_else(inside).ok_or(Reason::NotCovered { patterns })?;
     if let Some(excluded) = exclude.iter().find(|pattern| pattern.matches_directory(path)) {
-        return EntryVerdict::Out(Reason::Excluded { pattern: excluded.as_str() });
+        return Err(Reason::Excluded { pattern: excluded.as_str() });
     }
     // Ruling S2: file patterns exclude an entry from a directory only if together they match
     // everything in it.
     let globs: Vec<_> =
         exclude.iter().filter(|pattern| !pattern.is_directory()).map(Pattern::glob).collect();
     if !globs.is_empty() && covers_everything_inside(&globs, path) {
-        return EntryVerdict::Out(Reason::ExcludedInside { patterns: exclude });
+        return Err(Reason::ExcludedInside { patterns: exclude });
     }
-    EntryVerdict::In(reason)
+    Ok(reason)
 }

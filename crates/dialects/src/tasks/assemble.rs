@@ -44,30 +44,22 @@ pub fn assemble(
         room: limits::PROMPT_BYTES,
         missing: BTreeSet::new(),
         used: BTreeSet::new(),
+        notes: Notes::default(),
     };
-    let name = request.name;
-    let mut task_names = vec![name.base().to_owned()];
-    task_names.extend(name.namespace().map(|_| name.to_string()));
     let mut selectors = request.selectors.clone();
     selectors.add_field(task.field("selectors"));
-    let running = RunningTask {
-        task_names,
-        namespace: Some(name.namespace().unwrap_or_default().to_owned()),
-        agent,
-    };
     let mut assembler = Assembler {
         library,
         request,
         expander,
         selectors,
-        running,
+        running: RunningTask::new(request.name, agent),
         takes_generic: takes_generic(&task),
-        notes: Notes::default(),
         left_out: Vec::new(),
         lookups: BTreeMap::new(),
         command_names: None,
     };
-    let prompt = request.prompt.map(|prompt| user_prompt(&task, prompt));
+    let prompt = request.prompt.map(|prompt| task.with_body("(the user's prompt)", prompt));
     let mut calls = assembler.calls(&task);
     if let Some(prompt) = &prompt {
         calls.extend(assembler.calls(prompt));
@@ -91,7 +83,7 @@ pub fn assemble(
         text.extend(assembler.task_text(&prompt, &mut calls, &mut commands)?);
     }
     assembler.note_unused();
-    assembler.notes.extend(library.take_diagnostics());
+    assembler.expander.notes.extend(library.take_diagnostics());
     left_out.append(&mut assembler.left_out);
     Ok(Prompt {
         task: Included { document: task, reason: PromptReason::Asked, text },
@@ -100,7 +92,7 @@ pub fn assemble(
         skills,
         left_out,
         agent,
-        diagnostics: assembler.notes.finish(),
+        diagnostics: assembler.expander.notes.finish(),
     })
 }
 
@@ -150,7 +142,7 @@ fn find_task(
 
 /// Refuses a requested task with invalid front matter (T12).
 fn check_header(task: &TaskDocument) -> Result<(), TaskError> {
-    let problems = front_matter(task.source()).diagnostics;
+    let problems = front_matter(&task.source).diagnostics;
     let Some(found) = problems.into_iter().find(|found| found.rule == rules::FRONTMATTER_INVALID)
     else {
         return Ok(());
@@ -188,7 +180,7 @@ fn agent_of(
             CodingAgent::from_name(name).map(Some).ok_or_else(|| TaskError::UnknownAgent {
                 agent: name.to_owned(),
                 path: task.path().to_owned(),
-                line: task.source().line(node.span().start),
+                line: task.source.line(node.span().start),
             })
         }
     }
@@ -196,11 +188,6 @@ fn agent_of(
 
 fn takes_generic(task: &TaskDocument) -> bool {
     !matches!(task.text("include_unmatched"), Some("false" | "False" | "FALSE"))
-}
-
-/// Returns the user's additional text as a document with the task's settings.
-fn user_prompt(task: &TaskDocument, prompt: &[u8]) -> TaskDocument {
-    task.with_body("(the user's prompt)", prompt)
 }
 
 /// A slash command, with its file if there is one.
@@ -216,7 +203,6 @@ struct Assembler<'a, 's> {
     selectors: Selectors,
     running: RunningTask,
     takes_generic: bool,
-    notes: Notes,
     left_out: Vec<OmittedDocument>,
     /// The commands called so far, by name.
     lookups: BTreeMap<String, CommandLookup>,
@@ -250,11 +236,12 @@ impl Assembler<'_, '_> {
             self.lookups.insert(name.to_owned(), lookup);
         }
         match self.lookups.get(name)? {
-            CommandLookup::Found(command) => Some(command.again()),
+            CommandLookup::Found(command) => Some(TaskDocument::clone(command)),
             CommandLookup::Missing { reason, near } => {
                 let message = || format!("`/{name}` stays as written: {reason}");
                 let broken = rules::tasks::UNKNOWN_COMMAND;
-                let note = self.notes.warn(document, span, broken, name.as_bytes(), message);
+                let note =
+                    self.expander.notes.warn(document, span, broken, name.as_bytes(), message);
                 if let (Some(note), Some(near)) = (note, near) {
                     note.help = Some(format!("did you mean `/{near}`?"));
                 }
@@ -338,7 +325,7 @@ impl Assembler<'_, '_> {
             };
             let mut text = Vec::with_capacity(document.body().len());
             let body = (0, document.body());
-            self.expander.expand(&document, body, None, &mut self.notes, &mut text)?;
+            self.expander.expand(&document, body, None, &mut text)?;
             let text = self.without_hidden(&document, text);
             rules.push(Included { document, reason: PromptReason::Selected(verdict), text });
         }
@@ -354,7 +341,7 @@ impl Assembler<'_, '_> {
                 None => {
                     let message =
                         || format!("`bootstrap` must be a script, not {}", node.value().noun());
-                    self.notes.warn(
+                    self.expander.notes.warn(
                         rule,
                         node.span(),
                         rules::tasks::WRONG_TYPE,
@@ -371,7 +358,8 @@ impl Assembler<'_, '_> {
                 {
                     let message = || format!("the script `{name}` was not run: it {problem}");
                     let broken = rules::tasks::BOOTSTRAP_NOT_EXECUTABLE;
-                    let note = self.notes.warn(rule, Span::default(), broken, b"", message);
+                    let note =
+                        self.expander.notes.warn(rule, Span::default(), broken, b"", message);
                     if let Some(note) = note {
                         note.help = help;
                     }
@@ -397,8 +385,13 @@ impl Assembler<'_, '_> {
                 };
                 let (problem, help) = not_allowed(&reason, path);
                 let message = || format!("the script {shown} was not run: {problem}");
-                let note =
-                    self.notes.warn(rule, span, rules::tasks::UNTRUSTED, b"bootstrap", message);
+                let note = self.expander.notes.warn(
+                    rule,
+                    span,
+                    rules::tasks::UNTRUSTED,
+                    b"bootstrap",
+                    message,
+                );
                 if let Some(note) = note {
                     note.help = Some(help);
                 }
@@ -406,7 +399,7 @@ impl Assembler<'_, '_> {
             }
             Err(NotRun::Failed(problem)) => {
                 let message = || format!("the script {shown} failed: {problem}");
-                self.notes.warn(rule, span, rules::tasks::BOOTSTRAP_FAILED, b"", message);
+                self.expander.notes.warn(rule, span, rules::tasks::BOOTSTRAP_FAILED, b"", message);
                 Ok(ScriptRan::Yes)
             }
         }
@@ -424,7 +417,7 @@ impl Assembler<'_, '_> {
                 self.leave_out(document, PromptReason::Selected(verdict));
                 continue;
             }
-            if let Err(problem) = skill::check(&document, &mut self.notes) {
+            if let Err(problem) = skill::check(&document, &mut self.expander.notes) {
                 self.leave_out(document, PromptReason::Invalid(problem.to_owned()));
                 continue;
             }
@@ -456,7 +449,7 @@ impl Assembler<'_, '_> {
             match piece {
                 SlashPiece::Text { offset, text } => {
                     let text = (offset, text);
-                    self.expander.expand(task, text, None, &mut self.notes, &mut output)?;
+                    self.expander.expand(task, text, None, &mut output)?;
                 }
                 SlashPiece::Call(call) => {
                     let Some(CalledCommand { arguments, command: Some(command) }) = calls.next()
@@ -468,7 +461,7 @@ impl Assembler<'_, '_> {
                     let mut text = Vec::new();
                     let whole = (0, command.body());
                     let arguments = Some(&arguments);
-                    self.expander.expand(&command, whole, arguments, &mut self.notes, &mut text)?;
+                    self.expander.expand(&command, whole, arguments, &mut text)?;
                     // The call's own line break follows, so the command's last one would be
                     // doubled.
                     let ends_line = body.len() > call.offset + call.line.len();
@@ -476,7 +469,7 @@ impl Assembler<'_, '_> {
                     let line = if ends_line { without_last_break(&text) } else { &text };
                     output.extend_from_slice(line);
                     let span = task.place(call.offset, 0);
-                    let line = task.source().line(span.start);
+                    let line = task.source.line(span.start);
                     let call = String::from_utf8_lossy(call.line).into_owned();
                     let reason = PromptReason::Called { line, call };
                     commands.push(Included { document: command, reason, text });
@@ -496,13 +489,13 @@ impl Assembler<'_, '_> {
             let message = format!("the parameter `{name}` is used nowhere");
             let broken = rules::tasks::UNUSED_PARAMETER;
             let note = Diagnostic::new(broken, &source, Span::default(), message);
-            let missing = self.notes.missing_parameters();
+            let missing = self.expander.notes.missing_parameters();
             let near = near_miss::nearest(name, &missing);
             let help = match near {
                 Some(near) => format!("did you mean `-p {near}=…`?"),
                 None => format!("no text has `${{{name}}}`"),
             };
-            self.notes.extend(vec![note.with_help(help)]);
+            self.expander.notes.extend(vec![note.with_help(help)]);
         }
     }
 
@@ -516,7 +509,7 @@ impl Assembler<'_, '_> {
         let end = if clean.is_some() { "; it is left out of the prompt" } else { "" };
         let message = || format!("in its text, {}{end}", found.message());
         let broken = rules::tasks::HIDDEN_CHARACTER;
-        self.notes.warn(document, Span::default(), broken, b"", message);
+        self.expander.notes.warn(document, Span::default(), broken, b"", message);
         clean.unwrap_or(text)
     }
 }

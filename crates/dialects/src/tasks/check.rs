@@ -7,9 +7,10 @@ use std::path::Path;
 
 use brief_syntax::hidden;
 use brief_syntax::markdown::Outline;
+use brief_syntax::rules::tasks as rules;
 use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Field, Node, Value};
-use brief_syntax::{Diagnostic, Span, near_miss, rules};
+use brief_syntax::{Diagnostic, Span, near_miss};
 
 use super::expand::{self, TextPart};
 use super::known::KnownNames;
@@ -69,7 +70,6 @@ fn known_fields(kind: TaskFileKind) -> &'static [&'static str] {
 
 /// All files of one project, with the files that they can refer to.
 pub(super) struct CheckedTasks<'c> {
-    /// The files of the project.
     pub(super) documents: &'c [TaskDocument],
     /// The files of the home directory, which the project's may refer to.
     pub(super) at_home: &'c [TaskDocument],
@@ -80,7 +80,6 @@ pub(super) struct CheckedTasks<'c> {
 }
 
 impl CheckedTasks<'_> {
-    /// Returns all diagnostics.
     pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let selected: BTreeSet<&str> = self
@@ -96,7 +95,7 @@ impl CheckedTasks<'_> {
             if is_ours {
                 found.extend(field_names(document, &selected));
                 found.extend(field_types(document));
-                found.extend(hidden::check(rules::tasks::HIDDEN_CHARACTER, document.source()));
+                found.extend(hidden::check(rules::HIDDEN_CHARACTER, &document.source));
                 found.extend(not_utf8(document));
             }
             if document.kind == TaskFileKind::Skill {
@@ -128,8 +127,7 @@ impl CheckedTasks<'_> {
         let Obstacle { problem, help } = (self.obstacle)(document, path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let message = format!("the script `{name}` {problem}, so it does not run");
-        let rule = rules::tasks::BOOTSTRAP_NOT_EXECUTABLE;
-        let found = Diagnostic::new(rule, document.source(), Span::default(), message);
+        let found = document.problem(rules::BOOTSTRAP_NOT_EXECUTABLE, Span::default(), message);
         Some(Diagnostic { help, ..found })
     }
 
@@ -152,38 +150,32 @@ impl CheckedTasks<'_> {
                     let is_code = !is_parameter(&name) && outline.is_opaque(placed.offset);
                     let problem = unfillable(document, &name, known).filter(|_| !is_code);
                     if let Some(problem) = problem {
-                        let rule = rules::tasks::PLACEHOLDER_UNFILLABLE;
                         let message = format!("nothing can fill `${{{name}}}`: {problem}");
                         found.push(
-                            Diagnostic::new(rule, document.source(), span(), message)
+                            document
+                                .problem(rules::PLACEHOLDER_UNFILLABLE, span(), message)
                                 .with_help("to keep it as text, set `expand: false`"),
                         );
                     }
                 }
                 TextPart::Path { path } if !outline.is_opaque(placed.offset) => {
-                    let looks_like_a_path = path.iter().any(|byte| b"./".contains(byte));
-                    let is_made = document.has_bootstrap();
-                    let mut readings = expand::readings(path);
-                    if looks_like_a_path
-                        && !names_package(path)
-                        && !is_made
-                        && !readings.any(|(path, _)| (self.is_file)(&path))
-                    {
-                        let shown = String::from_utf8_lossy(path);
+                    let shown = String::from_utf8_lossy(path);
+                    let is_path = shown.contains(['.', '/']) && !names_package(&shown);
+                    let is_missing =
+                        || !expand::readings(path).any(|(path, _)| (self.is_file)(&path));
+                    if is_path && !document.has_bootstrap() && is_missing() {
                         let message = format!("`@{shown}` leads to no file");
-                        let rule = rules::tasks::MISSING_FILE;
                         found.push(
-                            Diagnostic::new(rule, document.source(), span(), message)
+                            document
+                                .problem(rules::MISSING_FILE, span(), message)
                                 .with_help("paths start at the project's directory"),
                         );
-                    } else if let Some(pattern) = sensitive_pattern(
-                        Path::new(String::from_utf8_lossy(path).as_ref()),
-                        Path::new(""),
-                    ) {
+                    } else if let Some(pattern) =
+                        sensitive_pattern(Path::new(shown.as_ref()), Path::new(""))
+                    {
                         let message =
                             format!("such files hold secrets and are never read (`{pattern}`)");
-                        let rule = rules::tasks::SENSITIVE_FILE;
-                        found.push(Diagnostic::new(rule, document.source(), span(), message));
+                        found.push(document.problem(rules::SENSITIVE_FILE, span(), message));
                     }
                 }
                 _ => {}
@@ -212,10 +204,8 @@ impl CheckedTasks<'_> {
                     task.name(),
                     twin.path().strip_prefix(&task.root).unwrap_or(twin.path()).display()
                 );
-                let source = task.source();
-                let rule = rules::tasks::AMBIGUOUS_TASK;
                 found.push(
-                    Diagnostic::new(rule, source, Span::default(), message)
+                    task.problem(rules::AMBIGUOUS_TASK, Span::default(), message)
                         .with_help("rename one, or give both a field with different values"),
                 );
             }
@@ -243,12 +233,11 @@ fn selectors(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic>
     unanswered
         .map(|(key, value, node)| {
             let message = format!("the selector `{key}={value}` matches no rule and no skill");
-            let rule = rules::tasks::SELECTOR_MATCHES_NOTHING;
             let help = match key {
                 "rule_name" => format!("it stands for the file name: `{value}.md`"),
                 _ => format!("give a rule the field `{key}: {value}`"),
             };
-            Diagnostic::new(rule, document.source(), node.span(), message).with_help(help)
+            document.problem(rules::SELECTOR_MATCHES_NOTHING, node.span(), message).with_help(help)
         })
         .collect()
 }
@@ -260,14 +249,13 @@ fn task_names(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic
     }
     let wanted = document.field("task_names").map(scalars).unwrap_or_default();
     let wanted = wanted.into_iter().filter_map(|node| Some((node, node.as_str()?)));
+    let tasks: Vec<&str> = known.task_names.iter().map(String::as_str).collect();
     wanted
-        .filter(|(_, name)| !known.has_task(name))
+        .filter(|(_, name)| !known.task_names.contains(*name))
         .map(|(node, name)| {
             let message = format!("there is no task `{name}`");
-            let source = document.source();
-            let diagnostic =
-                Diagnostic::new(rules::tasks::UNKNOWN_TASK, source, node.span(), message);
-            with_near_miss(diagnostic, near_miss::nearest(name, &known.task_names()))
+            let help = near_miss::suggestion(name, &tasks);
+            Diagnostic { help, ..document.problem(rules::UNKNOWN_TASK, node.span(), message) }
         })
         .collect()
 }
@@ -286,19 +274,17 @@ fn calls(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic> {
         }
         let span = document.place(call.offset, call.name.len() + 1);
         let message = format!("there is no command `/{}`", call.name);
-        let source = document.source();
-        let diagnostic = Diagnostic::new(rules::tasks::UNKNOWN_COMMAND, source, span, message);
         let near = near_miss::nearest(call.name, &known.command_names(namespace));
-        let near = near.map(|near| format!("/{near}"));
-        found.push(with_near_miss(diagnostic, near.as_deref()));
+        let help = near.map(|near| format!("did you mean `/{near}`?"));
+        let diagnostic = document.problem(rules::UNKNOWN_COMMAND, span, message);
+        found.push(Diagnostic { help, ..diagnostic });
     }
     found
 }
 
 /// Returns whether a word after `@` is a package of npm in a scope: `@scope/name`, with a path in it or without. A path
 /// to a file ends in an extension.
-fn names_package(word: &[u8]) -> bool {
-    let word = String::from_utf8_lossy(word);
+fn names_package(word: &str) -> bool {
     let word = word.trim_end_matches([',', '.', ';', ':', ')']);
     let is_part = |part: &str| {
         let is_right = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
@@ -340,13 +326,6 @@ fn can_be_told_apart(left: &TaskDocument, right: &TaskDocument) -> bool {
     })
 }
 
-fn with_near_miss(diagnostic: Diagnostic, near: Option<&str>) -> Diagnostic {
-    match near {
-        Some(near) => diagnostic.with_help(format!("did you mean `{near}`?")),
-        None => diagnostic,
-    }
-}
-
 /// Reports fields that nearly have a name of the format, unless a selector uses them.
 fn field_names(document: &TaskDocument, selected: &BTreeSet<&str>) -> Vec<Diagnostic> {
     let Some(fields) = document.fields() else { return Vec::new() };
@@ -363,9 +342,9 @@ fn field_names(document: &TaskDocument, selected: &BTreeSet<&str>) -> Vec<Diagno
                 _ => near_miss::nearest(name, known).filter(|near| is_slip(name, near))?,
             };
             let message = format!("`{name}` is not a field of this format");
-            let source = document.source();
             Some(
-                Diagnostic::new(rules::tasks::UNKNOWN_FIELD, source, field.key.span(), message)
+                document
+                    .problem(rules::UNKNOWN_FIELD, field.key.span(), message)
                     .with_help(format!("did you mean `{near}`?")),
             )
         })
@@ -393,11 +372,10 @@ fn field_type(document: &TaskDocument, field: Field<'_>) -> Option<Diagnostic> {
     if matches!(value, Value::Null) {
         return None;
     }
-    let source = document.source();
     let name = field.name();
+    let problem = |rule, message: String| document.problem(rule, node.span(), message);
     let wrong = |wanted: &str| {
-        let message = format!("`{name}` must be {wanted}, not {}", value.noun());
-        Diagnostic::new(rules::tasks::WRONG_TYPE, source, node.span(), message)
+        problem(rules::WRONG_TYPE, format!("`{name}` must be {wanted}, not {}", value.noun()))
     };
     let text = node.as_str();
     match (document.kind, name) {
@@ -410,23 +388,17 @@ fn field_type(document: &TaskDocument, field: Field<'_>) -> Option<Diagnostic> {
         }
         (TaskFileKind::Task | TaskFileKind::Rule, "agent") => {
             let name = text?;
-            let is_known = CodingAgent::from_name(name).is_some();
             let names = CodingAgent::names();
-            (!is_known).then(|| {
+            CodingAgent::from_name(name).is_none().then(|| {
                 let message = format!("unknown agent: {name} (supported: {})", names.join(", "));
-                let diagnostic =
-                    Diagnostic::new(rules::tasks::UNKNOWN_AGENT, source, node.span(), message);
-                with_near_miss(diagnostic, near_miss::nearest(name, &names))
+                let help = near_miss::suggestion(name, &names);
+                Diagnostic { help, ..problem(rules::UNKNOWN_AGENT, message) }
             })
         }
-        (TaskFileKind::Task, "timeout") => {
-            let is_duration = text.is_some_and(is_duration);
-            (!is_duration).then(|| {
-                let message = format!("`{}` is not a duration", text.unwrap_or(value.noun()));
-                Diagnostic::new(rules::tasks::INVALID_TIMEOUT, source, node.span(), message)
-                    .with_help("write `30s`, `10m` or `1h30m`")
-            })
-        }
+        (TaskFileKind::Task, "timeout") => (!text.is_some_and(is_duration)).then(|| {
+            let message = format!("`{}` is not a duration", text.unwrap_or(value.noun()));
+            problem(rules::INVALID_TIMEOUT, message).with_help("write `30s`, `10m` or `1h30m`")
+        }),
         (TaskFileKind::Task | TaskFileKind::Command, "selectors") => {
             (!matches!(value, Value::Mapping(_))).then(|| wrong("a mapping of keys to values"))
         }
@@ -439,9 +411,8 @@ fn field_type(document: &TaskDocument, field: Field<'_>) -> Option<Diagnostic> {
             Value::Mapping(server) => {
                 let has = |name| server.get(name).and_then(Node::as_str).is_some();
                 (!has("command") && !has("url")).then(|| {
-                    let message = "the MCP server has neither `command` nor `url`";
-                    let rule = rules::tasks::MCP_SERVER_INVALID;
-                    Diagnostic::new(rule, source, node.span(), message)
+                    let message = "the MCP server has neither `command` nor `url`".to_owned();
+                    problem(rules::MCP_SERVER_INVALID, message)
                 })
             }
             _ => Some(wrong("a mapping with `command` or `url`")),
@@ -474,11 +445,11 @@ fn is_duration(text: &str) -> bool {
 /// Warns of bytes that are not UTF-8: they are passed on unchanged, and a review does not show
 /// them.
 fn not_utf8(document: &TaskDocument) -> Option<Diagnostic> {
-    let Encoding::Invalid { offset } = document.source().encoding() else { return None };
+    let Encoding::Invalid { offset } = document.source.encoding() else { return None };
     let message = "the file is not UTF-8 from here on";
-    let rule = rules::tasks::NOT_UTF8;
     Some(
-        Diagnostic::new(rule, document.source(), Span::at(offset), message)
+        document
+            .problem(rules::NOT_UTF8, Span::at(offset), message)
             .with_help("save it as UTF-8; its bytes reach the agent as they are"),
     )
 }

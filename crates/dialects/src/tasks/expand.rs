@@ -6,19 +6,15 @@
 
 use memchr::{memchr, memchr2};
 
-/// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TextPart<'t> {
-    /// Literal text.
+pub(crate) enum TextPart<'t> {
     Text(&'t [u8]),
     /// `${name}`.
     Parameter {
-        /// The name between the braces.
         name: &'t [u8],
     },
     /// `` !`command` ``.
     Command {
-        /// The command between the backticks.
         command: &'t [u8],
     },
     /// `@path`.
@@ -29,12 +25,12 @@ pub(super) enum TextPart<'t> {
 }
 
 /// Splits a text; each part comes with its offset and its bytes.
-pub(super) fn parts(text: &[u8]) -> TextParts<'_> {
+pub(crate) fn parts(text: &[u8]) -> TextParts<'_> {
     TextParts { text, at: 0, name_end: 0, command_end: 0 }
 }
 
 /// The iterator of [`parts`].
-pub(super) struct TextParts<'t> {
+pub(crate) struct TextParts<'t> {
     text: &'t [u8],
     at: usize,
     /// The end of the last search for the end of a name or command. An expansion that begins before
@@ -43,12 +39,11 @@ pub(super) struct TextParts<'t> {
     command_end: usize,
 }
 
-/// A part and its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct PlacedPart<'t> {
-    pub(super) offset: usize,
-    pub(super) whole: &'t [u8],
-    pub(super) part: TextPart<'t>,
+pub(crate) struct PlacedPart<'t> {
+    pub(crate) offset: usize,
+    pub(crate) whole: &'t [u8],
+    pub(crate) part: TextPart<'t>,
 }
 
 impl<'t> Iterator for TextParts<'t> {
@@ -138,7 +133,7 @@ fn word_length(text: &[u8]) -> usize {
 
 /// Returns the possible paths of a word after `@`, longest first, each with the number of its
 /// bytes: the sentence may continue with `,.;:)` right after a path.
-pub(super) fn readings(word: &[u8]) -> impl Iterator<Item = (Vec<u8>, usize)> {
+pub(crate) fn readings(word: &[u8]) -> impl Iterator<Item = (Vec<u8>, usize)> {
     let mut next = Some(word.len());
     std::iter::from_fn(move || {
         let length = next?;

@@ -8,14 +8,13 @@ use brief_syntax::system::{DirEntry, FileKind, System, resolved_home};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, rules};
 
-use crate::answer::Resolution;
 use crate::moment::Moment;
-use crate::{Dialect, DialectGuidance, GuidanceText, Reader};
+use crate::{Dialect, DialectGuidance, Reader};
 
 use super::NAME;
 use super::check::{self, CheckedTasks};
 use super::library::Library;
-use super::model::{Author, SearchOrigin, SearchRoot, TaskDocument, TaskFileKind};
+use super::model::{Author, SearchOrigin, SearchRoot, TaskDocument};
 use super::own::OwnFiles;
 use super::places;
 use super::script;
@@ -56,16 +55,9 @@ impl Dialect for Tasks {
     }
 }
 
-/// Returns whether rules or skills at a path below a project, a file or a directory, are read.
-pub(crate) fn reads(path: &str) -> bool {
-    places::reads(path)
-}
-
 /// Every directory of a project that has files of this format.
 #[derive(Default)]
 struct Projects {
-    diagnostics: Vec<Diagnostic>,
-    files: usize,
     own: OwnFiles,
     is_started: bool,
     /// The home directory, read once for the first project that needs it.
@@ -91,8 +83,9 @@ impl Reader for Projects {
     fn visit(&mut self, visit: &Visit<'_>) {
         if !std::mem::replace(&mut self.is_started, true) {
             self.own.read_home(visit.system(), visit.root());
-            // Its problems are not the project's.
-            self.own.forget_diagnostics();
+            // Its files and problems are not the project's.
+            self.own.diagnostics.clear();
+            self.own.count = 0;
         }
         let begins = |entries: &[DirEntry]| {
             let mut names = entries.iter().filter_map(|entry| entry.name.to_str());
@@ -102,35 +95,16 @@ impl Reader for Projects {
             let home = self.home.get_or_insert_with(|| AtHome::read(visit.system()));
             let directory = visit.path();
             let (documents, diagnostics) = checked(visit, &directory, home);
-            self.files += documents.len();
-            self.diagnostics.extend(diagnostics);
+            self.own.count += documents.len();
+            self.own.diagnostics.extend(diagnostics);
             for document in documents {
                 self.own.add_listed(document, &directory, visit.slashed());
             }
         }
     }
 
-    fn finish(mut self: Box<Self>) -> Box<dyn DialectGuidance> {
-        self.own = std::mem::take(&mut self.own).sorted();
-        self
-    }
-}
-
-impl DialectGuidance for Projects {
-    fn resolve<'s>(&'s self, moment: &Moment, answer: &mut Resolution<'s>) {
-        self.own.resolve(moment, answer);
-    }
-
-    fn diagnostics(&self) -> &[Diagnostic] {
-        &self.diagnostics
-    }
-
-    fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
-        self.own.texts(tell);
-    }
-
-    fn file_count(&self) -> usize {
-        self.files
+    fn finish(self: Box<Self>) -> Box<dyn DialectGuidance> {
+        Box::new(self.own).finish()
     }
 }
 
@@ -180,21 +154,4 @@ pub(super) fn held<'v>(visit: &'v Visit<'_>) -> Library<'v> {
 
 fn search_root(path: PathBuf, origin: SearchOrigin) -> SearchRoot {
     SearchRoot { path, origin, author: Author::of(origin) }
-}
-
-impl Library<'_> {
-    /// Returns the files of every kind and namespace, each once.
-    pub fn everything(&self) -> Vec<TaskDocument> {
-        let mut namespaces: Vec<Option<String>> = vec![None];
-        namespaces.extend(self.namespaces().into_iter().map(Some));
-        let mut documents: Vec<TaskDocument> = Vec::new();
-        for kind in TaskFileKind::ALL {
-            for namespace in &namespaces {
-                let found = self.documents(kind, namespace.as_deref(), &|_| true).into_iter();
-                // Files outside namespaces are found with each namespace.
-                documents.extend(found.filter(|document| document.namespace == *namespace));
-            }
-        }
-        documents
-    }
 }

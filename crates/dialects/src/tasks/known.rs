@@ -15,7 +15,7 @@ pub(super) struct KnownNames<'d> {
     /// The keys and values of rules and skills.
     values: BTreeSet<(&'d str, &'d str)>,
     rule_names: BTreeSet<&'d str>,
-    task_names: BTreeSet<String>,
+    pub(super) task_names: BTreeSet<String>,
     /// The names of commands outside namespaces, and by namespace.
     commands: BTreeSet<&'d str>,
     own_commands: BTreeMap<&'d str, BTreeSet<&'d str>>,
@@ -25,14 +25,13 @@ pub(super) struct KnownNames<'d> {
 }
 
 impl<'d> KnownNames<'d> {
-    /// Collects the names and values.
     pub(super) fn of(documents: impl Iterator<Item = &'d TaskDocument>) -> KnownNames<'d> {
         let mut known = KnownNames::default();
         for document in documents {
             match document.kind {
                 TaskFileKind::Task => {
                     known.task_names.insert(document.name());
-                    known.task_names.insert(document.stem().to_owned());
+                    known.task_names.insert(document.stem.clone());
                     known.remember_calls(document);
                 }
                 TaskFileKind::Command => {
@@ -40,11 +39,11 @@ impl<'d> KnownNames<'d> {
                         None => &mut known.commands,
                         Some(namespace) => known.own_commands.entry(namespace).or_default(),
                     };
-                    names.insert(document.stem());
+                    names.insert(&document.stem);
                     known.command_files.insert(&document.real_path);
                 }
                 TaskFileKind::Rule => {
-                    known.rule_names.insert(document.stem());
+                    known.rule_names.insert(&document.stem);
                     known.remember_values(document);
                 }
                 TaskFileKind::Skill => known.remember_values(document),
@@ -77,16 +76,6 @@ impl<'d> KnownNames<'d> {
         }
     }
 
-    /// Returns whether a task of that name exists.
-    pub(super) fn has_task(&self, name: &str) -> bool {
-        self.task_names.contains(name)
-    }
-
-    /// Returns the names of all tasks.
-    pub(super) fn task_names(&self) -> Vec<&str> {
-        self.task_names.iter().map(String::as_str).collect()
-    }
-
     /// Returns whether a text of a namespace can call a command.
     pub(super) fn has_command(&self, namespace: Option<&str>, name: &str) -> bool {
         self.commands_for(namespace).any(|names| names.contains(name))
@@ -109,6 +98,6 @@ impl<'d> KnownNames<'d> {
 
     /// Returns the largest number of arguments in a call of a command; `None` without calls.
     pub(super) fn most_arguments(&self, command: &TaskDocument) -> Option<usize> {
-        self.arguments.get(command.stem()).copied()
+        self.arguments.get(command.stem.as_str()).copied()
     }
 }

@@ -6,12 +6,14 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_syntax::rules::tasks as rules;
 use brief_syntax::system::{Dir, DirEntry, FileKind, HeldDir, ReadError, Resolved, System, words};
-use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
+use brief_syntax::{Diagnostic, Rule, Source, Span, limits};
 
 use super::managed::users_text;
 use super::model::{Author, SearchOrigin, SearchRoot, TaskDocument, TaskFileKind};
@@ -50,7 +52,7 @@ impl<'s> Library<'s> {
                     let (handle, path) = (HeldDir::Own(handle), Arc::from(path));
                     library.roots.push(OpenRoot { handle, path, origin, author });
                 }
-                Err(error) => library.report(&root.path, rules::tasks::UNREADABLE, &words(&error)),
+                Err(error) => library.report_unreadable(&root.path, &words(&error)),
             }
         }
         library
@@ -131,12 +133,9 @@ impl<'s> Library<'s> {
         let folder = places::folder(kind);
         for root in &self.roots {
             search.place(root, None, place, &Path::new(places::OWN).join(folder));
-            let Some((namespaces, _)) = self.enter(root, Path::new(NAMESPACES)) else { continue };
-            let mut entries = namespaces.first_entries(limits::TASK_FILES).unwrap_or_default();
-            entries.sort_unstable();
-            for name in entries.iter().filter_map(|entry| entry.name.to_str()) {
-                let below = Path::new(NAMESPACES).join(name).join(folder);
-                search.place(root, Some(name), place, &below);
+            for name in self.namespaces_in(root) {
+                let below = Path::new(NAMESPACES).join(&name).join(folder);
+                search.place(root, Some(&name), place, &below);
             }
         }
         search.found
@@ -152,11 +151,7 @@ impl<'s> Library<'s> {
 
     /// Returns the tasks of all namespaces and of none, for a list.
     pub fn all_tasks(&self) -> Vec<TaskDocument> {
-        let mut tasks = self.documents(TaskFileKind::Task, None, &|_| true);
-        for namespace in self.namespaces() {
-            let own = self.documents(TaskFileKind::Task, Some(&namespace), &|_| true);
-            tasks.extend(own.into_iter().filter(|task| task.namespace.is_some()));
-        }
+        let mut tasks = self.in_namespaces(TaskFileKind::Task, &self.namespaces());
         // Of several roots with one name, the first one's task would run.
         let mut first: BTreeMap<String, Arc<Path>> = BTreeMap::new();
         tasks.retain(|task| {
@@ -166,16 +161,40 @@ impl<'s> Library<'s> {
         tasks
     }
 
-    /// Returns the namespaces of all roots, sorted.
-    pub fn namespaces(&self) -> Vec<String> {
-        let mut names = BTreeSet::new();
-        for root in &self.roots {
-            let Some((handle, _)) = self.enter(root, Path::new(NAMESPACES)) else { continue };
-            let entries = handle.entries().unwrap_or_default().into_iter();
-            let folders = entries.filter(|entry| entry.kind != FileKind::File);
-            names.extend(folders.filter_map(|entry| entry.name.into_string().ok()));
+    /// Returns the files of every kind and namespace, each once.
+    pub fn everything(&self) -> Vec<TaskDocument> {
+        let namespaces = self.namespaces();
+        let kinds = TaskFileKind::ALL.into_iter();
+        kinds.flat_map(|kind| self.in_namespaces(kind, &namespaces)).collect()
+    }
+
+    /// Returns the files of a kind outside namespaces, and in each of some namespaces.
+    fn in_namespaces(
+        &self,
+        kind: TaskFileKind,
+        namespaces: &BTreeSet<String>,
+    ) -> Vec<TaskDocument> {
+        let mut documents = self.documents(kind, None, &|_| true);
+        for namespace in namespaces {
+            let found = self.documents(kind, Some(namespace), &|_| true).into_iter();
+            // Files outside namespaces are found with each namespace.
+            documents.extend(found.filter(|document| document.namespace.is_some()));
         }
-        names.into_iter().collect()
+        documents
+    }
+
+    /// Returns the namespaces of all roots.
+    fn namespaces(&self) -> BTreeSet<String> {
+        self.roots.iter().flat_map(|root| self.namespaces_in(root)).collect()
+    }
+
+    fn namespaces_in(&self, root: &OpenRoot<'_>) -> BTreeSet<String> {
+        let Some((handle, _)) = self.enter(root, Path::new(NAMESPACES)) else {
+            return BTreeSet::new();
+        };
+        let entries = handle.first_entries(limits::TASK_FILES).unwrap_or_default().into_iter();
+        let folders = entries.filter(|entry| entry.kind != FileKind::File);
+        folders.filter_map(|entry| entry.name.into_string().ok()).collect()
     }
 
     /// Reads a document again, after its script ran.
@@ -187,22 +206,28 @@ impl<'s> Library<'s> {
                 Arc::new(Source::from_bytes(document.path(), bytes))
             }
             Err(error) => {
-                self.report(document.path(), rules::tasks::UNREADABLE, &error.to_string());
+                self.report_unreadable(document.path(), &error);
                 Arc::clone(&document.source)
             }
         };
-        TaskDocument { front: front_matter(&source), source, ..document.again() }
+        TaskDocument { front: front_matter(&source), source, ..document.clone() }
     }
 
-    fn report(&self, path: &Path, rule: Rule, problem: &str) {
+    fn report(&self, path: &Path, rule: Rule, problem: &dyn fmt::Display, help: Option<&str>) {
         let source = Arc::new(Source::unread(path));
         let message = format!("it was not read: {problem}");
-        self.diagnostics.borrow_mut().push(Diagnostic::new(
-            rule,
-            &source,
-            Span::default(),
-            message,
-        ));
+        let found = Diagnostic::new(rule, &source, Span::default(), message);
+        let help = help.map(str::to_owned);
+        self.diagnostics.borrow_mut().push(Diagnostic { help, ..found });
+    }
+
+    fn report_unreadable(&self, path: &Path, problem: &dyn fmt::Display) {
+        self.report(path, rules::UNREADABLE, problem, None);
+    }
+
+    /// Returns an opened directory, or reports why it cannot be opened.
+    fn opened(&self, path: &Path, handle: io::Result<Box<dyn Dir>>) -> Option<Box<dyn Dir>> {
+        handle.inspect_err(|error| self.report_unreadable(path, &words(error))).ok()
     }
 
     /// Opens a directory below a root, and returns its real path.
@@ -216,18 +241,10 @@ impl<'s> Library<'s> {
     }
 
     fn enter_linked(&self, root: &OpenRoot<'_>, path: &Path) -> Option<(Box<dyn Dir>, PathBuf)> {
-        match self.follow(root, path)? {
-            Resolved { path: real, kind: FileKind::Directory } => {
-                match self.system.open_dir(&real) {
-                    Ok(handle) => Some((handle, real)),
-                    Err(error) => {
-                        self.report(path, rules::tasks::UNREADABLE, &words(&error));
-                        None
-                    }
-                }
-            }
-            _ => None,
-        }
+        let Resolved { path: real, kind: FileKind::Directory } = self.follow(root, path)? else {
+            return None;
+        };
+        Some((self.opened(path, self.system.open_dir(&real))?, real))
     }
 
     /// Follows a link that stays inside its root.
@@ -236,20 +253,12 @@ impl<'s> Library<'s> {
             Ok(resolved) if resolved.path.starts_with(&root.path) => Some(resolved),
             Ok(_) => {
                 let problem = "it is a symbolic link that leaves its directory";
-                let source = Arc::new(Source::unread(path));
-                self.diagnostics.borrow_mut().push(
-                    Diagnostic::new(
-                        rules::tasks::LINK_OUTSIDE,
-                        &source,
-                        Span::default(),
-                        format!("it was not read: {problem}"),
-                    )
-                    .with_help("`brief task -d DIR` reads the directory that it leads to, too"),
-                );
+                let help = "`brief task -d DIR` reads the directory that it leads to, too";
+                self.report(path, rules::LINK_OUTSIDE, &problem, Some(help));
                 None
             }
             Err(error) => {
-                self.report(path, rules::tasks::UNREADABLE, &words(&error));
+                self.report_unreadable(path, &words(&error));
                 None
             }
         }
@@ -270,7 +279,6 @@ struct FileSearch<'l, 's> {
     found: Vec<TaskDocument>,
 }
 
-/// A directory of a search.
 struct SearchFolder<'f> {
     root: &'f OpenRoot<'f>,
     namespace: Option<&'f str>,
@@ -363,17 +371,10 @@ impl<'l, 's> FileSearch<'l, 's> {
             depth: 0,
             place: TaskPlace::File(""),
         };
-        match handle.read(name, limits::FILE_BYTES) {
-            Ok(bytes) => {
-                let script = self.script_beside(&folder, &stem);
-                self.add(&folder, name, real.join(name), bytes, stem, script);
-            }
-            Err(ReadError::Missing) => {}
-            Err(ReadError::NotAFile(FileKind::Link)) => {
-                let script = self.script_beside(&folder, &stem);
-                self.linked_file(&folder, name, stem, script);
-            }
-            Err(error) => self.library.report(&path, rules::tasks::UNREADABLE, &error.to_string()),
+        let content = handle.read(name, limits::FILE_BYTES);
+        if !matches!(content, Err(ReadError::Missing)) {
+            let script = self.script_beside(&folder, &stem);
+            self.add(&folder, name, content, stem, script);
         }
     }
 
@@ -387,34 +388,42 @@ impl<'l, 's> FileSearch<'l, 's> {
     }
 
     fn entries(&self, folder: &SearchFolder<'_>) -> Vec<DirEntry> {
-        match folder.handle.first_entries(limits::TASK_FILES + 1) {
-            Ok(mut entries) => {
-                if entries.len() > limits::TASK_FILES {
-                    let problem = format!("it has more than {} entries", limits::TASK_FILES);
-                    self.library.report(folder.path, rules::tasks::TOO_MANY_FILES, &problem);
-                    return Vec::new();
-                }
-                entries.sort_unstable();
-                entries
-            }
+        let mut entries = match folder.handle.first_entries(limits::TASK_FILES + 1) {
+            Ok(entries) => entries,
             Err(error) => {
-                self.library.report(folder.path, rules::tasks::UNREADABLE, &words(&error));
-                Vec::new()
+                self.library.report_unreadable(folder.path, &words(&error));
+                return Vec::new();
             }
+        };
+        if entries.len() > limits::TASK_FILES {
+            let problem = format!("it has more than {} entries", limits::TASK_FILES);
+            self.library.report(folder.path, rules::TOO_MANY_FILES, &problem, None);
+            return Vec::new();
         }
+        entries.sort_unstable();
+        entries
     }
 
     /// Adds the files of a directory and of all below it, by path.
     fn tree(&mut self, folder: &SearchFolder<'_>) {
         if folder.depth >= limits::TASK_DEPTH {
             let problem = format!("it is more than {} directories deep", limits::TASK_DEPTH);
-            self.library.report(folder.path, rules::tasks::TOO_DEEP, &problem);
+            self.library.report(folder.path, rules::TOO_DEEP, &problem, None);
             return;
         }
         let entries = self.entries(folder);
         for entry in &entries {
             match entry.kind {
-                FileKind::Directory => self.descend(folder, &entry.name),
+                FileKind::Directory => {
+                    let name = &entry.name;
+                    let is_state = matches!(folder.place, TaskPlace::AgentTree(_))
+                        && name.to_str().is_some_and(|name| NOT_RULES.binary_search(&name).is_ok());
+                    if !is_state {
+                        let opened = folder.handle.open_dir(name);
+                        let (path, real) = (folder.path.join(name), folder.real.join(name));
+                        self.descend(folder, &path, &real, opened);
+                    }
+                }
                 FileKind::File | FileKind::Other => self.file(folder, entry, &entries),
                 FileKind::Link => {
                     let path = folder.path.join(&entry.name);
@@ -426,7 +435,10 @@ impl<'l, 's> FileSearch<'l, 's> {
                     }
                     match self.library.follow(folder.root, &path) {
                         Some(Resolved { path: real, kind: FileKind::Directory }) => {
-                            self.descend_linked(folder, &path, &real);
+                            if self.entered.insert(real.clone()) {
+                                let opened = self.library.system.open_dir(&real);
+                                self.descend(folder, &path, &real, opened);
+                            }
                         }
                         Some(Resolved { kind: FileKind::File, .. }) => {
                             self.file(folder, entry, &entries);
@@ -452,74 +464,24 @@ impl<'l, 's> FileSearch<'l, 's> {
         });
         let script = script.map(|script| folder.path.join(script));
         let content = match entry.kind {
-            FileKind::Link => {
-                self.linked_file(folder, &entry.name, stem.into_owned(), script);
-                return;
-            }
+            FileKind::Link => Err(ReadError::NotAFile(FileKind::Link)),
             FileKind::File => folder.handle.read_listed(&entry.name, limits::FILE_BYTES),
             // The error of the read names the kind.
             _ => folder.handle.read(&entry.name, limits::FILE_BYTES),
         };
-        match content {
-            Ok(bytes) => {
-                let real = folder.real.join(&entry.name);
-                self.add(folder, &entry.name, real, bytes, stem.into_owned(), script);
-            }
-            Err(ReadError::Missing) => {}
-            Err(error) => {
-                let path = folder.path.join(&entry.name);
-                self.library.report(&path, rules::tasks::UNREADABLE, &error.to_string());
-            }
-        }
+        self.add(folder, &entry.name, content, stem.into_owned(), script);
     }
 
-    fn linked_file(
+    fn descend(
         &mut self,
         folder: &SearchFolder<'_>,
-        name: &OsStr,
-        stem: String,
-        script: Option<PathBuf>,
+        path: &Path,
+        real: &Path,
+        opened: io::Result<Box<dyn Dir>>,
     ) {
-        let path = folder.path.join(name);
-        let Some(resolved) = self.library.follow(folder.root, &path) else { return };
-        match self.library.system.read(&resolved.path, limits::FILE_BYTES) {
-            Ok(bytes) => self.add(folder, name, resolved.path, bytes, stem, script),
-            Err(error) => self.library.report(&path, rules::tasks::UNREADABLE, &error.to_string()),
-        }
-    }
-
-    fn descend(&mut self, folder: &SearchFolder<'_>, name: &OsStr) {
-        let is_state = matches!(folder.place, TaskPlace::AgentTree(_))
-            && name.to_str().is_some_and(|name| NOT_RULES.binary_search(&name).is_ok());
-        if is_state {
-            return;
-        }
-        let path = folder.path.join(name);
-        match folder.handle.open_dir(name) {
-            Ok(handle) => {
-                let (handle, real) = (handle.as_ref(), folder.real.join(name));
-                self.tree(&SearchFolder {
-                    handle,
-                    path: &path,
-                    real: &real,
-                    depth: folder.depth + 1,
-                    ..*folder
-                });
-            }
-            Err(error) => self.library.report(&path, rules::tasks::UNREADABLE, &words(&error)),
-        }
-    }
-
-    fn descend_linked(&mut self, folder: &SearchFolder<'_>, path: &Path, real: &Path) {
-        if !self.entered.insert(real.to_owned()) {
-            return;
-        }
-        match self.library.system.open_dir(real) {
-            Ok(handle) => {
-                let handle = handle.as_ref();
-                self.tree(&SearchFolder { handle, path, real, depth: folder.depth + 1, ..*folder });
-            }
-            Err(error) => self.library.report(path, rules::tasks::UNREADABLE, &words(&error)),
+        if let Some(handle) = self.library.opened(path, opened) {
+            let (handle, depth) = (handle.as_ref(), folder.depth + 1);
+            self.tree(&SearchFolder { handle, path, real, depth, ..*folder });
         }
     }
 
@@ -532,13 +494,10 @@ impl<'l, 's> FileSearch<'l, 's> {
             }
             let path = folder.path.join(&entry.name);
             let opened = match entry.kind {
-                FileKind::Directory => match folder.handle.open_dir(&entry.name) {
-                    Ok(handle) => Some((handle, folder.real.join(&entry.name))),
-                    Err(error) => {
-                        self.library.report(&path, rules::tasks::UNREADABLE, &words(&error));
-                        None
-                    }
-                },
+                FileKind::Directory => self
+                    .library
+                    .opened(&path, folder.handle.open_dir(&entry.name))
+                    .map(|handle| (handle, folder.real.join(&entry.name))),
                 FileKind::Link => self.library.enter_linked(folder.root, &path),
                 FileKind::File | FileKind::Other => None,
             };
@@ -546,40 +505,44 @@ impl<'l, 's> FileSearch<'l, 's> {
             let skill =
                 SearchFolder { handle: handle.as_ref(), path: &path, real: &real, ..*folder };
             let file = OsStr::new(SKILL_FILE);
-            match handle.read(file, limits::FILE_BYTES) {
-                Ok(bytes) => self.add(&skill, file, real.join(file), bytes, name, None),
-                Err(ReadError::Missing) => {}
-                Err(ReadError::NotAFile(FileKind::Link)) => {
-                    self.linked_file(&skill, file, name, None);
-                }
-                Err(error) => {
-                    let path = path.join(file);
-                    self.library.report(&path, rules::tasks::UNREADABLE, &error.to_string());
-                }
-            }
+            let content = handle.read(file, limits::FILE_BYTES);
+            self.add(&skill, file, content, name, None);
         }
     }
 
+    /// Adds a file with its content. A link is followed; a missing file is no problem.
     fn add(
         &mut self,
         folder: &SearchFolder<'_>,
         name: &OsStr,
-        real_path: PathBuf,
-        bytes: Vec<u8>,
+        content: Result<Vec<u8>, ReadError>,
         stem: String,
         script: Option<PathBuf>,
     ) {
+        let path = folder.path.join(name);
+        let (content, real_path) = match content {
+            Err(ReadError::Missing) => return,
+            Err(ReadError::NotAFile(FileKind::Link)) => {
+                let Some(resolved) = self.library.follow(folder.root, &path) else { return };
+                let content = self.library.system.read(&resolved.path, limits::FILE_BYTES);
+                (content, resolved.path)
+            }
+            content => (content, folder.real.join(name)),
+        };
+        let bytes = match content {
+            Ok(bytes) => bytes,
+            Err(error) => return self.library.report_unreadable(&path, &error),
+        };
         if !self.seen.insert(real_path.clone()) {
             return;
         }
         let Some(bytes) = users_text(self.kind, bytes) else { return };
         let Some(room) = self.room.checked_sub(bytes.len()) else {
             let problem = format!("more than {} bytes would be read", limits::TASK_BYTES);
-            self.library.report(&folder.path.join(name), rules::tasks::TOO_MANY_FILES, &problem);
-            return;
+            return self.library.report(&path, rules::TOO_MANY_FILES, &problem, None);
         };
         self.room = room;
-        let source = Arc::new(Source::from_bytes(folder.path.join(name), bytes));
+        let source = Arc::new(Source::from_bytes(path, bytes));
         let mut front = front_matter(&source);
         self.library.diagnostics.borrow_mut().append(&mut front.diagnostics);
         self.found.push(TaskDocument {

@@ -66,7 +66,6 @@ pub fn place(file: &[u8], content: &[u8], edits: HandEdits) -> Placed {
     Placed::New([before, &block, after].concat())
 }
 
-/// Returns a file without our block.
 pub(super) fn without_block(file: Vec<u8>) -> Vec<u8> {
     let blocks = blocks(&file);
     if blocks.is_empty() {

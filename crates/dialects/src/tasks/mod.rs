@@ -6,8 +6,7 @@
 
 mod assemble;
 mod check;
-mod expand;
-pub(crate) mod fuzzing;
+pub(crate) mod expand;
 mod guidance;
 mod known;
 mod library;
@@ -25,13 +24,12 @@ mod runner;
 mod script;
 mod selectors;
 mod skill;
-mod slash;
+pub(crate) mod slash;
 mod text;
 mod variants;
 
 pub use assemble::assemble;
 pub use guidance::Tasks;
-pub(crate) use guidance::reads;
 pub use library::Library;
 pub use managed::{HandEdits, Placed, place};
 pub use model::{
@@ -39,12 +37,13 @@ pub use model::{
     TaskNameError,
 };
 pub use parameters::{ParameterError, Parameters, environment_name};
+pub(crate) use places::reads;
 pub use prompt::{
     Amount, HiddenInPrompt, Included, OmittedDocument, Prompt, PromptReason, PromptRequest,
     TaskError,
 };
 pub use render::{PromptLayout, RenderedPart};
-pub use runner::{Bootstrap, CommandRunner, NoExecution, NotRun, PromptCommand, Script};
+pub use runner::{Bootstrap, CommandRunner, NotRun, PromptCommand, Script};
 pub use selectors::{SelectorError, SelectorVerdict, Selectors};
 pub use skill::Skill;
 pub use variants::FromElsewhere;

@@ -8,11 +8,10 @@ use brief_profiles::{BUILTIN, TaskRules};
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Mapping, Node, Value};
-use brief_syntax::{Source, Span};
+use brief_syntax::{Diagnostic, Rule, Source, Span};
 
 use super::expand::{self, TextPart};
 use super::mcp;
-use super::parse::front_matter;
 use crate::mcp::McpServer;
 
 /// The limit for the parameters of a text that are listed.
@@ -58,12 +57,15 @@ pub struct CodingAgent {
 impl CodingAgent {
     /// Returns the agents that the document names, in its order.
     pub fn all() -> Vec<CodingAgent> {
-        let agents = BUILTIN.clients.iter().filter_map(|client| {
-            client.task.as_ref().map(|rules| CodingAgent { name: &client.id, rules })
-        });
-        let mut agents: Vec<CodingAgent> = agents.collect();
+        let mut agents: Vec<CodingAgent> = CodingAgent::unsorted().collect();
         agents.sort_by_key(|agent| agent.rules.order);
         agents
+    }
+
+    fn unsorted() -> impl Iterator<Item = CodingAgent> {
+        BUILTIN.clients.iter().filter_map(|client| {
+            client.task.as_ref().map(|rules| CodingAgent { name: &client.id, rules })
+        })
     }
 
     /// Returns the name that users write.
@@ -73,8 +75,7 @@ impl CodingAgent {
 
     /// Finds an agent by its name, which is case-sensitive.
     pub fn from_name(name: &str) -> Option<CodingAgent> {
-        let client = BUILTIN.clients.iter().find(|client| *client.id == *name)?;
-        client.task.as_ref().map(|rules| CodingAgent { name: &client.id, rules })
+        CodingAgent::unsorted().find(|agent| agent.name == name)
     }
 
     /// Returns the names of all agents, in the order of the document.
@@ -197,13 +198,7 @@ impl Author {
     /// Returns the author of a directory on this machine: the user at home, a project everywhere
     /// else.
     pub fn of(origin: SearchOrigin) -> Author {
-        match origin {
-            SearchOrigin::Home => Author::User,
-            SearchOrigin::Given
-            | SearchOrigin::Project
-            | SearchOrigin::Fallback
-            | SearchOrigin::Manifest => Author::Project,
-        }
+        if origin == SearchOrigin::Home { Author::User } else { Author::Project }
     }
 }
 
@@ -219,19 +214,24 @@ pub struct SearchRoot {
 }
 
 /// A parsed file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TaskDocument {
-    pub(super) kind: TaskFileKind,
-    pub(super) source: Arc<Source>,
+    /// Its kind.
+    pub kind: TaskFileKind,
+    /// The text that was read, with its path.
+    pub source: Arc<Source>,
     pub(super) front: FrontMatter,
-    pub(super) stem: String,
-    pub(super) origin: SearchOrigin,
-    pub(super) author: Author,
+    /// The file name without extension; for a skill, the name of its directory.
+    pub stem: String,
+    /// The source of its search root.
+    pub origin: SearchOrigin,
+    /// The author, who decides what may run.
+    pub author: Author,
     /// Its search root, without links.
-    pub(super) root: Arc<Path>,
+    pub root: Arc<Path>,
     pub(super) namespace: Option<String>,
-    /// The script beside a rule, by its name; any kind of file.
-    pub(super) script: Option<PathBuf>,
+    /// The script beside a rule, by its name; it may be any kind of file.
+    pub script: Option<PathBuf>,
     /// The real path, without links: two paths to one file are one file.
     pub(super) real_path: PathBuf,
     /// The setting of expansion for a text without front matter.
@@ -239,16 +239,6 @@ pub struct TaskDocument {
 }
 
 impl TaskDocument {
-    /// Returns the kind.
-    pub fn kind(&self) -> TaskFileKind {
-        self.kind
-    }
-
-    /// Returns the file name without extension; for a skill, the name of its directory.
-    pub fn stem(&self) -> &str {
-        &self.stem
-    }
-
     /// Returns the full name: with its namespace.
     pub fn name(&self) -> String {
         let name = match self.kind {
@@ -264,31 +254,6 @@ impl TaskDocument {
     /// Returns the file.
     pub fn path(&self) -> &Path {
         self.source.path()
-    }
-
-    /// Returns the text that was read.
-    pub fn source(&self) -> &Arc<Source> {
-        &self.source
-    }
-
-    /// Returns the source of its search root.
-    pub fn origin(&self) -> SearchOrigin {
-        self.origin
-    }
-
-    /// Returns the author.
-    pub fn author(&self) -> Author {
-        self.author
-    }
-
-    /// Returns its search root, without links.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// Returns the script beside a rule; it may be any kind of file.
-    pub fn script(&self) -> Option<&Path> {
-        self.script.as_deref()
     }
 
     /// Returns the fields of the front matter.
@@ -351,9 +316,8 @@ impl TaskDocument {
     pub(super) fn header_bytes(&self) -> Option<&[u8]> {
         self.header()?;
         let span = self.front.header.as_ref()?.span;
-        let (from, after) =
-            (self.source.bytes_from_line(span.start), self.source.bytes_from_line(span.end));
-        from.get(..from.len() - after.len())
+        let from = self.source.bytes_from_line(span.start);
+        from.get(..from.len() - self.source.bytes_from_line(span.end).len())
     }
 
     /// Returns the text after the front matter, byte for byte.
@@ -378,49 +342,35 @@ impl TaskDocument {
         self.source.line_span(line)
     }
 
+    /// Returns a diagnostic about a part of the file.
+    pub(super) fn problem(&self, rule: Rule, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(rule, &self.source, span, message)
+    }
+
     /// Returns whether it is an identical file in another tool's directory: both then count as one.
     pub(super) fn is_copy_of(&self, other: &TaskDocument) -> bool {
         let place = |document: &TaskDocument| {
             let below = document.path().strip_prefix(&document.root);
             below.unwrap_or(document.path()).iter().take(2).collect::<PathBuf>()
         };
-        let content = |document: &TaskDocument| document.source.bytes_from_line(0).to_vec();
-        place(self) != place(other) && content(self) == content(other)
+        place(self) != place(other)
+            && self.source.bytes_from_line(0) == other.source.bytes_from_line(0)
     }
 
-    /// Returns whether it has a script.
     pub(super) fn has_bootstrap(&self) -> bool {
         self.script.is_some() || self.field("bootstrap").is_some()
     }
 
-    /// Returns a copy.
-    pub(super) fn again(&self) -> TaskDocument {
-        TaskDocument {
-            source: Arc::clone(&self.source),
-            front: front_matter(&self.source),
-            stem: self.stem.clone(),
-            root: Arc::clone(&self.root),
-            namespace: self.namespace.clone(),
-            script: self.script.clone(),
-            real_path: self.real_path.clone(),
-            ..*self
-        }
-    }
-
     /// Returns a text that the user typed, with this document's settings. Its author is the user.
     pub(super) fn with_body(&self, name: &str, body: &[u8]) -> TaskDocument {
-        let source = Arc::new(Source::from_bytes(name, body.to_vec()));
         TaskDocument {
-            source,
+            source: Arc::new(Source::from_bytes(name, body.to_vec())),
             front: FrontMatter { header: None, body_start: 0, diagnostics: Vec::new() },
             expands: Some(self.expands()),
             author: Author::User,
-            stem: self.stem.clone(),
-            root: Arc::clone(&self.root),
-            namespace: self.namespace.clone(),
             script: None,
             real_path: PathBuf::from(name),
-            ..*self
+            ..self.clone()
         }
     }
 

@@ -31,7 +31,7 @@ impl Notes {
             return None;
         }
         self.known.insert(key, self.list.len());
-        self.list.push((Diagnostic::new(rule, document.source(), span, message()), 0));
+        self.list.push((document.problem(rule, span, message()), 0));
         self.list.last_mut().map(|(diagnostic, _)| diagnostic)
     }
 

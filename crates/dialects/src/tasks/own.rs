@@ -25,11 +25,12 @@ use super::{NAME, places};
 /// clients read by themselves.
 const KINDS: [TaskFileKind; 3] = [TaskFileKind::Rule, TaskFileKind::Task, TaskFileKind::Command];
 
-/// The files of `.agents` directories.
 #[derive(Default)]
 pub(super) struct OwnFiles {
     files: Vec<OwnFile>,
-    diagnostics: Vec<Diagnostic>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// The number of files of the project, also of those that are not in `.agents`.
+    pub(super) count: usize,
     /// The target at the time of reading.
     asked: Option<Target>,
     way: LevelCount,
@@ -53,34 +54,17 @@ impl OwnFiles {
     fn read(&mut self, library: &Library<'_>, path: &Path, directory: Option<&str>) {
         for kind in KINDS {
             for document in library.own_documents(kind) {
+                self.count += 1;
                 self.add(document, path, directory.map(str::to_owned));
             }
         }
         self.diagnostics.extend(library.take_diagnostics());
     }
 
-    /// Passes the texts of the project to `tell`.
-    pub(super) fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
-        for file in self.files.iter().filter(|file| file.directory.is_some()) {
-            tell(GuidanceText {
-                dialect: NAME,
-                source: &file.document.source,
-                body_start: file.document.front.body_start,
-                is_skill: false,
-                entry: None,
-            });
-        }
-    }
-
-    /// Drops the diagnostics so far.
-    pub(super) fn forget_diagnostics(&mut self) {
-        self.diagnostics.clear();
-    }
-
     /// Adds a file that was read, if it is in `.agents`.
     pub(super) fn add_listed(&mut self, document: TaskDocument, path: &Path, directory: &str) {
         let is_own = document.path().starts_with(path.join(places::OWN));
-        if is_own && KINDS.contains(&document.kind()) {
+        if is_own && KINDS.contains(&document.kind) {
             self.add(document, path, Some(directory.to_owned()));
         }
     }
@@ -101,17 +85,6 @@ impl OwnFiles {
             self.read(&open(system, &home), &home, None);
         }
     }
-
-    /// Sorts the files: the user's first, then from the top down; within a directory in the order
-    /// of a prompt.
-    pub(super) fn sorted(mut self) -> OwnFiles {
-        let rank = |file: &OwnFile| KINDS.iter().position(|kind| *kind == file.document.kind());
-        self.files.sort_by(|left, right| {
-            let left_key = (left.level, &left.directory, rank(left));
-            left_key.cmp(&(right.level, &right.directory, rank(right)))
-        });
-        self
-    }
 }
 
 impl Reader for OwnFiles {
@@ -124,8 +97,15 @@ impl Reader for OwnFiles {
         }
     }
 
-    fn finish(self: Box<Self>) -> Box<dyn DialectGuidance> {
-        Box::new(self.sorted())
+    /// Sorts the files: the user's first, then from the top down; within a directory in the order
+    /// of a prompt.
+    fn finish(mut self: Box<Self>) -> Box<dyn DialectGuidance> {
+        let rank = |file: &OwnFile| KINDS.iter().position(|kind| *kind == file.document.kind);
+        self.files.sort_by(|left, right| {
+            let left_key = (left.level, &left.directory, rank(left));
+            left_key.cmp(&(right.level, &right.directory, rank(right)))
+        });
+        self
     }
 }
 
@@ -154,14 +134,26 @@ impl DialectGuidance for OwnFiles {
         &self.diagnostics
     }
 
+    fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
+        for file in self.files.iter().filter(|file| file.directory.is_some()) {
+            tell(GuidanceText {
+                dialect: NAME,
+                source: &file.document.source,
+                body_start: file.document.front.body_start,
+                is_skill: false,
+                entry: None,
+            });
+        }
+    }
+
     fn file_count(&self) -> usize {
-        self.files.len()
+        self.count
     }
 }
 
 impl OwnFile {
     fn judge<'s>(&'s self, moment: &Moment, running: &RunningTask, answer: &mut Resolution<'s>) {
-        let (state, reason) = match self.document.kind() {
+        let (state, reason) = match self.document.kind {
             TaskFileKind::Rule => match self.rule_reason(moment, running) {
                 Ok(reason) => (State::Active, reason),
                 Err(reason) => return answer.leave_out(|| self.left_out(reason)),
@@ -202,17 +194,17 @@ impl OwnFile {
 
     fn content(&self) -> &str {
         let start = self.document.front.body_start;
-        self.document.source().text().get(start..).unwrap_or_default()
+        self.document.source.text().get(start..).unwrap_or_default()
     }
 
     fn item(&self, state: State) -> Item<'_> {
         Item {
             dialect: NAME,
-            kind: self.document.kind().as_str(),
+            kind: self.document.kind.as_str(),
             name: Name::Text(&self.name),
             path: self.document.path(),
             line: self.document.body_line(),
-            scope: self.document.origin().scope(),
+            scope: self.document.origin.scope(),
             trigger: None,
             holds: false,
             state,
@@ -235,11 +227,10 @@ impl RunningTask {
     fn of(moment: &Moment) -> RunningTask {
         let task = moment.task.as_deref().and_then(|task| TaskName::parse(task).ok());
         let agent = moment.client.as_deref().and_then(CodingAgent::from_name);
-        let Some(task) = task else { return RunningTask { agent, ..RunningTask::default() } };
-        let mut task_names = vec![task.base().to_owned()];
-        task_names.extend(task.namespace().map(|_| task.to_string()));
-        let namespace = Some(task.namespace().unwrap_or_default().to_owned());
-        RunningTask { task_names, namespace, agent }
+        match task {
+            Some(task) => RunningTask::new(&task, agent),
+            None => RunningTask { agent, ..RunningTask::default() },
+        }
     }
 }
 

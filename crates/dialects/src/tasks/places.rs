@@ -8,7 +8,6 @@ use std::path::Path;
 
 use super::model::TaskFileKind;
 
-/// A location in a search root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TaskPlace {
     /// A directory whose files count, at any depth.
@@ -160,7 +159,7 @@ pub(super) fn is_beginning(name: &str) -> bool {
 }
 
 /// Returns whether rules or skills at a path below the root, a file or a directory, are read.
-pub(super) fn reads(path: &str) -> bool {
+pub(crate) fn reads(path: &str) -> bool {
     [RULES, SKILLS].into_iter().flatten().any(|place| {
         let Some(inside) = path.strip_prefix(place.path()) else { return false };
         match place {

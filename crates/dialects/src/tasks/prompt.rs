@@ -235,7 +235,7 @@ impl Prompt {
                 continue;
             }
             // Two files can have one name, and both servers must be kept.
-            let name = document.stem();
+            let name = document.stem.as_str();
             let is_taken = |name: &str| servers.iter().any(|(known, _)| known == name);
             let numbered = (2..).map(|number| format!("{name}-{number}"));
             let mut names = std::iter::once(name.to_owned()).chain(numbered);

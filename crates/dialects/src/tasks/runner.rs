@@ -66,17 +66,3 @@ pub enum NotRun {
     /// The user interrupted it.
     Interrupted,
 }
-
-/// The implementation of [`CommandRunner`] that runs nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoExecution;
-
-impl CommandRunner for NoExecution {
-    fn command(&mut self, _command: &PromptCommand<'_>) -> Result<Vec<u8>, NotRun> {
-        Err(NotRun::Off)
-    }
-
-    fn bootstrap(&mut self, _bootstrap: &Bootstrap<'_>) -> Result<(), NotRun> {
-        Err(NotRun::Off)
-    }
-}

@@ -10,7 +10,6 @@ use super::model::TaskDocument;
 pub(super) struct Obstacle {
     /// The problem, in words that follow "the script".
     pub(super) problem: String,
-    /// The advice.
     pub(super) help: Option<String>,
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 
 use brief_syntax::yaml::{Mapping, Node, Value};
 
-use super::model::{CodingAgent, TaskDocument, TaskFileKind};
+use super::model::{CodingAgent, TaskDocument, TaskFileKind, TaskName};
 
 /// The wanted values by key, in the order given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,17 +37,11 @@ impl Selectors {
 
     /// Adds a wanted value of a key.
     pub fn add(&mut self, key: &str, value: &str) {
-        let key = canonical(key);
-        let values = match self.wanted.iter().position(|(known, _)| known == key) {
-            Some(index) => &mut self.wanted[index].1,
-            None => {
-                self.wanted.push((key.to_owned(), Vec::new()));
-                let last = self.wanted.len() - 1;
-                &mut self.wanted[last].1
-            }
-        };
-        if !values.iter().any(|known| known == value) {
-            values.push(value.to_owned());
+        let (key, value) = (canonical(key), value.to_owned());
+        match self.wanted.iter_mut().find(|(known, _)| known == key) {
+            None => self.wanted.push((key.to_owned(), vec![value])),
+            Some((_, values)) if values.contains(&value) => {}
+            Some((_, values)) => values.push(value),
         }
     }
 
@@ -87,15 +81,6 @@ pub(super) fn canonical(key: &str) -> &str {
 /// A task's fields that are metadata, which the document keeps apart from selectors (T12).
 const METADATA: [&str; 5] = ["languages", "model", "single_shot", "timeout", "mcp_server"];
 
-/// Returns the fields that a key concerns.
-fn fields_of(key: &str) -> [&str; 2] {
-    match key {
-        "languages" => ["languages", "language"],
-        "task_name" => ["task_names", "task_name"],
-        _ => [key, key],
-    }
-}
-
 /// Returns the strings of a field: itself, or those of its list.
 pub(super) fn scalars(node: Node<'_>) -> Vec<Node<'_>> {
     match node.value() {
@@ -109,12 +94,12 @@ pub(super) fn scalars(node: Node<'_>) -> Vec<Node<'_>> {
 /// Returns the values of a document for a key; none means that it is for every task.
 pub(super) fn values_of<'d>(document: &'d TaskDocument, key: &str) -> Vec<&'d str> {
     let Some(mapping) = document.fields() else { return Vec::new() };
-    let [first, second] = fields_of(canonical(key));
-    let mut values = texts(mapping, first);
-    if second != first {
-        values.extend(texts(mapping, second));
-    }
-    values
+    let names: &[&str] = match canonical(key) {
+        "languages" => &["languages", "language"],
+        "task_name" => &["task_names", "task_name"],
+        _ => &[key],
+    };
+    names.iter().flat_map(|name| texts(mapping, name)).collect()
 }
 
 fn texts<'d>(mapping: Mapping<'d>, name: &str) -> Vec<&'d str> {
@@ -122,15 +107,22 @@ fn texts<'d>(mapping: Mapping<'d>, name: &str) -> Vec<&'d str> {
     node.map(scalars).unwrap_or_default().into_iter().filter_map(Node::as_str).collect()
 }
 
-/// The running task and agent.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RunningTask {
     /// The task's name, without and with its namespace.
     pub(super) task_names: Vec<String>,
     /// Its namespace; empty if it has none. `None` before the task is found.
     pub(super) namespace: Option<String>,
-    /// The agent of the prompt.
     pub(super) agent: Option<CodingAgent>,
+}
+
+impl RunningTask {
+    pub(super) fn new(task: &TaskName, agent: Option<CodingAgent>) -> RunningTask {
+        let mut task_names = vec![task.base().to_owned()];
+        task_names.extend(task.namespace().map(|_| task.to_string()));
+        let namespace = Some(task.namespace().unwrap_or_default().to_owned());
+        RunningTask { task_names, namespace, agent }
+    }
 }
 
 /// The decision about a file, with the reason.
@@ -190,7 +182,7 @@ pub(super) fn judge(
     selectors: &Selectors,
     running: &RunningTask,
 ) -> SelectorVerdict {
-    let mut judgement = Judgement { document, found: Vec::new() };
+    let mut found = Vec::new();
     // The task's name and namespace are implicit selectors.
     let names: Vec<String> = running.task_names.clone();
     let automatic = [
@@ -201,62 +193,49 @@ pub(super) fn judge(
         let Some(mut wanted) = wanted else { continue };
         let asked = selectors.iter().find(|(asked, _)| *asked == key);
         wanted.extend(asked.into_iter().flat_map(|(_, values)| values.iter().cloned()));
-        if let Some(verdict) = judgement.exclusion(key, &wanted) {
+        if let Some(verdict) = exclusion(document, &mut found, key, &wanted) {
             return verdict;
         }
     }
     if let (TaskFileKind::Rule, Some(agent)) = (document.kind, running.agent)
-        && let Some(verdict) = judgement.exclusion("agent", &[agent.as_str().to_owned()])
+        && let Some(verdict) =
+            exclusion(document, &mut found, "agent", &[agent.as_str().to_owned()])
     {
         return verdict;
     }
     for (key, wanted) in selectors.iter() {
         let is_done = running.namespace.is_some() && matches!(key, "task_name" | "namespace");
-        if let Some(verdict) = (!is_done).then(|| judgement.exclusion(key, wanted)).flatten() {
+        if !is_done && let Some(verdict) = exclusion(document, &mut found, key, wanted) {
             return verdict;
         }
     }
-    match judgement.found {
-        found if found.is_empty() => SelectorVerdict::Generic,
-        found => SelectorVerdict::Matches { found },
-    }
+    if found.is_empty() { SelectorVerdict::Generic } else { SelectorVerdict::Matches { found } }
 }
 
-struct Judgement<'d> {
-    document: &'d TaskDocument,
-    found: Vec<String>,
-}
-
-impl Judgement<'_> {
-    /// Checks one key: records a match, and returns the decision if the document is for other
-    /// values.
-    fn exclusion(&mut self, key: &str, wanted: &[String]) -> Option<SelectorVerdict> {
-        let document = self.document;
-        let said = match key {
-            "rule_name" if document.kind == TaskFileKind::Rule => vec![document.stem()],
-            // A rule's name selects nothing else. The name in a task or command file is its own,
-            // not that of a task it is for.
-            "rule_name" => return None,
-            "task_name" if matches!(document.kind, TaskFileKind::Task) => return None,
-            key if document.kind == TaskFileKind::Task && METADATA.contains(&key) => return None,
-            "task_name" if matches!(document.kind, TaskFileKind::Command) => {
-                texts(document.fields()?, "task_names")
-            }
-            _ => values_of(document, key),
-        };
-        if said.is_empty() {
-            return None;
-        }
-        match said.iter().find(|value| wanted.iter().any(|wanted| wanted == *value)) {
-            Some(value) => {
-                self.found.push(format!("{key}={value}"));
-                None
-            }
-            None => Some(SelectorVerdict::Excluded {
-                key: key.to_owned(),
-                said: said.iter().map(|&value| value.to_owned()).collect(),
-                wanted: wanted.to_vec(),
-            }),
-        }
+/// Checks one key: adds a match to `found`, and returns the decision if the document is for other
+/// values.
+fn exclusion(
+    document: &TaskDocument,
+    found: &mut Vec<String>,
+    key: &str,
+    wanted: &[String],
+) -> Option<SelectorVerdict> {
+    let said = match (document.kind, key) {
+        (TaskFileKind::Rule, "rule_name") => vec![document.stem.as_str()],
+        // A rule's name selects nothing else. The name in a task or command file is its own, not
+        // that of a task it is for.
+        (_, "rule_name") | (TaskFileKind::Task, "task_name") => return None,
+        (TaskFileKind::Task, key) if METADATA.contains(&key) => return None,
+        (TaskFileKind::Command, "task_name") => texts(document.fields()?, "task_names"),
+        _ => values_of(document, key),
+    };
+    if said.is_empty() {
+        return None;
     }
+    if let Some(value) = said.iter().find(|value| wanted.iter().any(|wanted| wanted == *value)) {
+        found.push(format!("{key}={value}"));
+        return None;
+    }
+    let said = said.into_iter().map(str::to_owned).collect();
+    Some(SelectorVerdict::Excluded { key: key.to_owned(), said, wanted: wanted.to_vec() })
 }

@@ -7,9 +7,8 @@ use std::borrow::Cow;
 
 use brief_syntax::markdown::Outline;
 
-/// A piece of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum SlashPiece<'t> {
+pub(crate) enum SlashPiece<'t> {
     /// Text, line breaks included.
     Text { offset: usize, text: &'t [u8] },
     /// A line that calls a command, without its line break.
@@ -18,30 +17,26 @@ pub(super) enum SlashPiece<'t> {
 
 /// A line that calls a command.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct SlashCall<'t> {
-    /// The offset of the line.
-    pub(super) offset: usize,
+pub(crate) struct SlashCall<'t> {
+    pub(crate) offset: usize,
     /// The line, without its line break.
-    pub(super) line: &'t [u8],
-    /// The name after the slash.
-    pub(super) name: &'t str,
-    /// The text after the name.
-    pub(super) arguments: CallArguments,
+    pub(crate) line: &'t [u8],
+    pub(crate) name: &'t str,
+    pub(crate) arguments: CallArguments,
 }
 
-/// The arguments of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct CallArguments {
+pub(crate) struct CallArguments {
     /// Everything after the name, as written.
-    pub(super) all: Vec<u8>,
+    pub(crate) all: Vec<u8>,
     /// Each argument: `${1}` is the first. One with a key is included as written.
-    pub(super) positional: Vec<Vec<u8>>,
+    pub(crate) positional: Vec<Vec<u8>>,
     /// The arguments with a key.
-    pub(super) named: Vec<(String, Vec<u8>)>,
+    pub(crate) named: Vec<(String, Vec<u8>)>,
 }
 
 /// Splits a text at its slash commands.
-pub(super) fn pieces(text: &[u8]) -> Vec<SlashPiece<'_>> {
+pub(crate) fn pieces(text: &[u8]) -> Vec<SlashPiece<'_>> {
     let calls = calls(text);
     let mut pieces = Vec::with_capacity(calls.len() * 2 + 1);
     let mut at = 0;
@@ -107,7 +102,7 @@ fn call(offset: usize, line: &[u8]) -> Option<SlashCall<'_>> {
 impl CallArguments {
     /// Parses `key="value"`, `key=value`, words and quoted words. A quote that is never closed is
     /// ordinary text.
-    pub(super) fn parse(text: &[u8]) -> CallArguments {
+    pub(crate) fn parse(text: &[u8]) -> CallArguments {
         let text = text.trim_ascii();
         let mut arguments = CallArguments { all: text.to_vec(), ..CallArguments::default() };
         let mut rest = text;
@@ -130,7 +125,7 @@ impl CallArguments {
 
     /// Returns the value for `${name}`: a key, a position from 1, or `ARGUMENTS`. The last of equal
     /// keys counts.
-    pub(super) fn get(&self, name: &str) -> Option<&[u8]> {
+    pub(crate) fn get(&self, name: &str) -> Option<&[u8]> {
         let by_key = |matches: &dyn Fn(&str) -> bool| {
             let mut named = self.named.iter().rev();
             named.find(|(key, _)| matches(key)).map(|(_, value)| value.as_slice())

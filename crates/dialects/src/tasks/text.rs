@@ -7,8 +7,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::paths::cleaned;
+use brief_syntax::rules::tasks as rules;
 use brief_syntax::system::{FileKind, ReadError, System};
-use brief_syntax::{Span, limits, rules};
+use brief_syntax::{Rule, Span, limits};
 
 use super::expand::{self, PlacedPart, TextPart};
 use super::model::{Author, TaskDocument};
@@ -34,15 +35,29 @@ pub(super) struct Expander<'e> {
     pub(super) missing: BTreeSet<PathBuf>,
     /// The parameters used so far.
     pub(super) used: BTreeSet<String>,
+    pub(super) notes: Notes,
 }
 
 /// The reason why a file is not included.
 enum NotRead {
     Missing,
-    Sensitive(&'static str),
-    Outside,
-    OfTheSystem(&'static str),
-    Failed(String),
+    Refused(Rule, String),
+}
+
+impl NotRead {
+    fn outside() -> NotRead {
+        let problem = "it lies outside the project, and only your own texts read such files";
+        NotRead::Refused(rules::OUTSIDE_PROJECT, problem.to_owned())
+    }
+
+    fn of_system(directory: &str) -> NotRead {
+        let problem = format!("files in `{directory}` are the system's own and are never read");
+        NotRead::Refused(rules::SYSTEM_FILE, problem)
+    }
+
+    fn failed(problem: impl ToString) -> NotRead {
+        NotRead::Refused(rules::UNREADABLE_FILE, problem.to_string())
+    }
 }
 
 impl Expander<'_> {
@@ -63,7 +78,6 @@ impl Expander<'_> {
         document: &TaskDocument,
         (offset, text): (usize, &[u8]),
         arguments: Option<&CallArguments>,
-        notes: &mut Notes,
         output: &mut Vec<u8>,
     ) -> Result<(), TaskError> {
         if !document.expands() {
@@ -95,19 +109,17 @@ impl Expander<'_> {
                     match value {
                         Some(value) => output.extend_from_slice(value),
                         None => {
-                            missing_parameter(document, span(), name, notes);
+                            self.report_missing(document, span(), name);
                             output.extend_from_slice(placed.whole);
                         }
                     }
                 }
-                TextPart::Command { command } => {
-                    match self.run(document, span(), command, notes)? {
-                        Some(written) => output.extend_from_slice(&written),
-                        None => output.extend_from_slice(placed.whole),
-                    }
-                }
+                TextPart::Command { command } => match self.run(document, span(), command)? {
+                    Some(written) => output.extend_from_slice(&written),
+                    None => output.extend_from_slice(placed.whole),
+                },
                 TextPart::Path { path } => {
-                    self.put_file(document, span(), path, &placed, notes, output);
+                    self.put_file(document, span(), path, &placed, output);
                 }
             }
             self.claim(output.len() - before)?;
@@ -120,45 +132,37 @@ impl Expander<'_> {
         document: &TaskDocument,
         span: Span,
         command: &[u8],
-        notes: &mut Notes,
     ) -> Result<Option<Vec<u8>>, TaskError> {
-        let line = document.source().line(span.start);
+        let line = document.source.line(span.start);
         let parameters = self.parameters;
-        self.look_for_parameters(document, span, command, notes);
+        self.look_for_parameters(document, span, command);
         let outcome =
             self.runner.command(&PromptCommand { text: command, document, line, parameters });
         self.missing.clear();
         let shown = String::from_utf8_lossy(command);
-        let problem = match outcome {
+        match outcome {
             Ok(written) => return Ok(Some(written)),
-            Err(NotRun::Off) => return Ok(None),
+            Err(NotRun::Off) => {}
             Err(NotRun::Interrupted) => return Err(TaskError::Interrupted),
             Err(reason @ (NotRun::Untrusted | NotRun::Denied)) => {
                 let (problem, help) = not_allowed(&reason, document.path());
                 let message = || format!("the command `{shown}` was not run: {problem}");
-                if let Some(note) =
-                    notes.warn(document, span, rules::tasks::UNTRUSTED, command, message)
-                {
+                let note = self.notes.warn(document, span, rules::UNTRUSTED, command, message);
+                if let Some(note) = note {
                     note.help = Some(help);
                 }
-                return Ok(None);
             }
-            Err(NotRun::Failed(problem)) => problem,
-        };
-        let message = || format!("the command `{shown}` stays as written: {problem}");
-        notes.warn(document, span, rules::tasks::COMMAND_FAILED, command, message);
+            Err(NotRun::Failed(problem)) => {
+                let message = || format!("the command `{shown}` stays as written: {problem}");
+                self.notes.warn(document, span, rules::COMMAND_FAILED, command, message);
+            }
+        }
         Ok(None)
     }
 
     /// Warns of `${name}` in a command: parameters are in its environment, never in its text, so
     /// the shell reads an unset variable.
-    fn look_for_parameters(
-        &mut self,
-        document: &TaskDocument,
-        span: Span,
-        command: &[u8],
-        notes: &mut Notes,
-    ) {
+    fn look_for_parameters(&mut self, document: &TaskDocument, span: Span, command: &[u8]) {
         let text = String::from_utf8_lossy(command);
         for (key, _) in self.parameters.iter() {
             if text.contains(&environment_name(key)) {
@@ -173,11 +177,11 @@ impl Expander<'_> {
             if parameter.is_none() && is_set {
                 continue;
             }
-            let rule = rules::tasks::PARAMETER_IN_COMMAND;
+            let rule = rules::PARAMETER_IN_COMMAND;
             let message = || {
                 format!("`${{{name}}}` in a command is a variable of the shell, and has no value")
             };
-            let note = notes.warn(document, span, rule, name.as_bytes(), message);
+            let note = self.notes.warn(document, span, rule, name.as_bytes(), message);
             if let Some(note) = note {
                 note.help = Some(if is_ours && parameter.is_none() {
                     format!("`--env {name}` passes it to commands")
@@ -196,44 +200,34 @@ impl Expander<'_> {
         span: Span,
         word: &[u8],
         placed: &PlacedPart<'_>,
-        notes: &mut Notes,
         output: &mut Vec<u8>,
     ) {
-        let mut refusal = NotRead::Missing;
+        let (mut rule, mut problem) = (rules::MISSING_FILE, "there is no such file".to_owned());
         for (path, length) in expand::readings(word) {
-            match self.read(&path, document.author()) {
+            match self.read(&path, document.author) {
                 Ok(content) => {
                     output.extend_from_slice(&content);
                     output.extend_from_slice(&word[length..]);
                     return;
                 }
                 Err(NotRead::Missing) => {}
-                Err(other) => {
-                    refusal = other;
+                Err(NotRead::Refused(broken, reason)) => {
+                    (rule, problem) = (broken, reason);
                     break;
                 }
             }
         }
         output.extend_from_slice(placed.whole);
-        let shown = String::from_utf8_lossy(word);
-        let (rule, problem) = match refusal {
-            NotRead::Missing => (rules::tasks::MISSING_FILE, "there is no such file".to_owned()),
-            NotRead::Sensitive(pattern) => (
-                rules::tasks::SENSITIVE_FILE,
-                format!("such files hold secrets and are never read (`{pattern}`)"),
-            ),
-            NotRead::Outside => (
-                rules::tasks::OUTSIDE_PROJECT,
-                "it lies outside the project, and only your own texts read such files".to_owned(),
-            ),
-            NotRead::OfTheSystem(directory) => (
-                rules::tasks::SYSTEM_FILE,
-                format!("files in `{directory}` are the system's own and are never read"),
-            ),
-            NotRead::Failed(problem) => (rules::tasks::UNREADABLE_FILE, problem),
-        };
-        let message = || format!("`@{shown}` stays as written: {problem}");
-        notes.warn(document, span, rule, word, message);
+        let message =
+            || format!("`@{}` stays as written: {problem}", String::from_utf8_lossy(word));
+        self.notes.warn(document, span, rule, word, message);
+    }
+
+    fn report_missing(&mut self, document: &TaskDocument, span: Span, name: &[u8]) {
+        let shown = String::from_utf8_lossy(name);
+        let message =
+            || format!("`${{{shown}}}` stays as written: no parameter `{shown}` was given");
+        self.notes.warn(document, span, rules::MISSING_PARAMETER, name, message);
     }
 
     fn read(&mut self, path: &[u8], author: Author) -> Result<Vec<u8>, NotRead> {
@@ -246,33 +240,34 @@ impl Expander<'_> {
         }
         // The path itself is checked first: the target of a system path must not be revealed.
         if let Some(directory) = system_directory(&path, self.project) {
-            return Err(NotRead::OfTheSystem(directory));
+            return Err(NotRead::of_system(directory));
         }
         let Ok(resolved) = self.system.resolve(&path) else {
             // The existence of files outside is not revealed.
             let boundary = self.boundary(author);
             if boundary.is_some_and(|boundary| !cleaned(&path).starts_with(boundary)) {
-                return Err(NotRead::Outside);
+                return Err(NotRead::outside());
             }
             self.missing.insert(path);
             return Err(NotRead::Missing);
         };
         if let Some(directory) = system_directory(&resolved.path, self.project) {
-            return Err(NotRead::OfTheSystem(directory));
+            return Err(NotRead::of_system(directory));
         }
         for path in [&path, &resolved.path] {
             if let Some(pattern) = sensitive_pattern(path, self.directory) {
-                return Err(NotRead::Sensitive(pattern));
+                let problem = format!("such files hold secrets and are never read (`{pattern}`)");
+                return Err(NotRead::Refused(rules::SENSITIVE_FILE, problem));
             }
         }
         let read = match self.boundary(author) {
             None => self.system.read(&resolved.path, limits::FILE_BYTES),
             Some(boundary) => {
                 let Ok(inside) = resolved.path.strip_prefix(boundary) else {
-                    return Err(NotRead::Outside);
+                    return Err(NotRead::outside());
                 };
                 if resolved.kind == FileKind::Directory {
-                    return Err(NotRead::Failed("it is a directory".to_owned()));
+                    return Err(NotRead::failed("it is a directory"));
                 }
                 // The path has no links: a link now was put there in between.
                 let top = self.system.open_dir(boundary).map_err(ReadError::from);
@@ -281,7 +276,7 @@ impl Expander<'_> {
         };
         read.map_err(|error| match error {
             ReadError::Missing => NotRead::Missing,
-            other => NotRead::Failed(other.to_string()),
+            other => NotRead::failed(other),
         })
     }
 
@@ -329,12 +324,6 @@ fn is_set_in(text: &str, name: &str) -> bool {
         !before.ends_with(|letter: char| is_letter(letter) || letter == '{' || letter == '$')
             && !after.starts_with(is_letter)
     })
-}
-
-fn missing_parameter(document: &TaskDocument, span: Span, name: &[u8], notes: &mut Notes) {
-    let shown = String::from_utf8_lossy(name);
-    let message = || format!("`${{{shown}}}` stays as written: no parameter `{shown}` was given");
-    notes.warn(document, span, rules::tasks::MISSING_PARAMETER, name, message);
 }
 
 /// Returns the reason why content does not run, and the advice.

@@ -120,7 +120,11 @@ fn h113_to_h116_defaults_of_properties() {
     for text in ["no header\n", "---\n---\nbody", "---\nother: 1\n---\n", "---\ntrigger:\n---\n"] {
         let answer = ask(&project().with_file(".context/a.md", text), "/p/x.ts");
         let item = &answer.items[0];
-        assert_eq!((item.description(), item.trigger().as_str()), ("", "manual"), "{text:?}");
+        assert_eq!(
+            (item.file.description.as_str(), item.file.trigger.as_str()),
+            ("", "manual"),
+            "{text:?}"
+        );
         assert_eq!(item.reason, "only when mentioned");
         assert_eq!(codes(&answer), [""; 0], "{text:?}");
     }
@@ -200,7 +204,7 @@ fn h121_auto_follows_the_globs() {
 fn h122_h123_agent_files_are_offered_by_their_description() {
     let answer = ask(&with_header("trigger: agent\ndescription: SQL"), "/p");
     assert_eq!(with_state(&answer, State::Offered), ["/p/.context/a.md"]);
-    assert_eq!(answer.items[0].description(), "SQL");
+    assert_eq!(answer.items[0].file.description, "SQL");
     let bare = with_header("trigger: agent");
     let answer = ask(&bare, "/p");
     assert_eq!(with_state(&answer, State::Manual), ["/p/.context/a.md"]);
@@ -239,7 +243,7 @@ fn h125_other_properties_are_understood() {
     let header = "trigger: pattern\nappliesTo: '*.ts'\nglobs: '*.css'";
     assert_eq!(state_of(header, "/p/x.ts"), State::Active);
     let answer = ask(&with_header("trigger: agent\ninstructions: do\ndescription: d"), "/p");
-    assert_eq!(answer.items[0].description(), "do");
+    assert_eq!(answer.items[0].file.description, "do");
 }
 
 /// H126 "Content may be truncated." It is not: a file is read whole or, past the limit, not at all.

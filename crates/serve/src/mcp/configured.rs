@@ -195,8 +195,8 @@ fn is_agreed(
     candidate: &ServerCandidate,
 ) -> Result<(), ServerRefusal> {
     if let Some(document) = &candidate.document {
-        let text = Content::Document(document.source());
-        return consent.judge(document.author(), document.root(), text).map_err(|objection| {
+        let text = Content::Document(&document.source);
+        return consent.judge(document.author, &document.root, text).map_err(|objection| {
             match objection {
                 Objection::Project(refusal) => ServerRefusal::Project(refusal),
                 Objection::Denied => ServerRefusal::Other("its file is denied".to_owned()),
@@ -279,7 +279,7 @@ fn candidates(
     all.extend(documents(project.system(), directory).into_iter().filter_map(|document| {
         let (server, line) = document.mcp_server()?;
         Some(ServerCandidate {
-            name: document.stem().to_owned(),
+            name: document.stem.clone(),
             place: shown(document.path(), line),
             disabled: server.disabled,
             address: address_of(server),

@@ -25,7 +25,7 @@ use build::YamlBuilder;
 pub use format::format_header;
 
 /// A parsed document: the first one of its stream.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Yaml {
     /// The text that scalars without escapes are slices of.
     input: Box<str>,
@@ -62,7 +62,7 @@ pub enum ProblemKind {
     ExtraDocument,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct NodeData {
     span: Span,
     /// The number of nodes with aliases expanded.
@@ -70,7 +70,7 @@ struct NodeData {
     shape: NodeShape,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum NodeShape {
     Scalar {
         text: ScalarText,
@@ -92,7 +92,7 @@ struct Children {
 }
 
 /// The text of a scalar: a slice of the input, or decoded.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum ScalarText {
     Input { start: u32, end: u32 },
     Decoded(Box<str>),

@@ -64,7 +64,7 @@ fn entry(
     reason: &dyn fmt::Display,
 ) -> Result {
     let path = shown(document.path(), root);
-    let (kind, name) = (document.kind().as_str(), document.name());
+    let (kind, name) = (document.kind.as_str(), document.name());
     let cost = tokens.map_or(String::new(), |tokens| format!(", {}", counted(tokens, "token")));
     let label = state.label();
     ui.print_candidate(state, &format!("{label:<9}  {kind} {name}  {path}{cost}"))?;

@@ -41,7 +41,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &TaskListArgs) -> Result
                 "name": task.name(),
                 "description": task.description(),
                 "path": path_below(&root, task.path()),
-                "scope": task.origin().scope(),
+                "scope": task.origin.scope(),
             })
         });
         let body = json!({ "tasks": entries.collect::<Vec<_>>() });

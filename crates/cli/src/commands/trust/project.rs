@@ -72,7 +72,7 @@ fn show(ui: &mut Ui, session: &Session, root: &Path) -> Result {
     let mut more = 0_usize;
     for document in library.everything() {
         let path = document.path().strip_prefix(root).unwrap_or(document.path()).display();
-        let parts = match Review::of(document.path(), document.source().bytes_from_line(0)) {
+        let parts = match Review::of(document.path(), document.source.bytes_from_line(0)) {
             Review::Parts(parts) => parts,
             Review::Whole(_) | Review::Binary { .. } => Vec::new(),
         };
@@ -85,7 +85,7 @@ fn show(ui: &mut Ui, session: &Session, root: &Path) -> Result {
             ui.status(&format!("  {path}:{line} would execute:"))?;
             ui.quote(&text)?;
         }
-        if let Some(script) = document.script() {
+        if let Some(script) = &document.script {
             let script = script.strip_prefix(root).unwrap_or(script).display();
             ui.status(&format!("  {script} would execute as a whole"))?;
             left = left.saturating_sub(1);

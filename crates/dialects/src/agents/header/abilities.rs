@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use brief_syntax::yaml::{Node, Value as Yaml};
-use brief_syntax::{Span, rules};
+use brief_syntax::Severity;
+use brief_syntax::Span;
+use brief_syntax::rules::agents as rules;
+use brief_syntax::yaml::{Mapping, Node, Value as Yaml};
 
 use super::{Keyed, Metadata};
 use crate::agents::ability::{Ability, Base};
@@ -12,20 +14,13 @@ use crate::agents::notes::AgentNotes;
 /// The limit of abilities in one list.
 const MOST: usize = 1_000;
 
-/// The list that an ability goes into.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum AbilityList {
-    Allow,
-    Deny,
-}
-
 pub(super) fn read(notes: &mut AgentNotes<'_>, keyed: &Keyed<'_>, metadata: &mut Metadata) {
     let (mut allow, mut deny) = (keyed.get("allow"), keyed.get("deny"));
     if let Some(node) = keyed.get("abilities") {
         // Y42: reading only one of them would lose the denials of the other.
         if allow.is_some() || deny.is_some() {
             return notes.report(
-                rules::agents::ABILITIES_TWICE,
+                rules::ABILITIES_TWICE,
                 node.span(),
                 "`abilities` stands beside `allow` or `deny`, and nothing tells which one counts",
                 "put all of it below `abilities:`",
@@ -40,8 +35,8 @@ pub(super) fn read(notes: &mut AgentNotes<'_>, keyed: &Keyed<'_>, metadata: &mut
         }
     }
     metadata.abilities_span = allow.or(deny).map_or(Span::at(0), Node::span);
-    let allowed = allow.map(|node| list(notes, node, AbilityList::Allow));
-    let denied = deny.map(|node| list(notes, node, AbilityList::Deny)).unwrap_or_default();
+    let allowed = allow.map(|node| list(notes, "allow", node));
+    let denied = deny.map(|node| list(notes, "deny", node)).unwrap_or_default();
     compare(notes, allowed.as_deref().unwrap_or_default(), &denied);
     let abilities = |found: Vec<(Ability, Span)>| found.into_iter().map(|(name, _)| name).collect();
     metadata.abilities.allow = allowed.map(abilities);
@@ -49,16 +44,16 @@ pub(super) fn read(notes: &mut AgentNotes<'_>, keyed: &Keyed<'_>, metadata: &mut
 }
 
 /// Reads the fields of `abilities`. An unknown field may be a misspelled `deny`, so it is an error.
-fn below<'y>(notes: &mut AgentNotes<'_>, mapping: brief_syntax::yaml::Mapping<'y>) -> Keyed<'y> {
+fn below<'y>(notes: &mut AgentNotes<'_>, mapping: Mapping<'y>) -> Keyed<'y> {
     let before = notes.list.len();
     let keyed = Keyed::of(mapping, &["allow", "deny"], "`abilities`", notes);
     for note in &mut notes.list[before..] {
-        note.severity = brief_syntax::Severity::Error;
+        note.severity = Severity::Error;
     }
     keyed
 }
 
-fn list(notes: &mut AgentNotes<'_>, node: Node<'_>, side: AbilityList) -> Vec<(Ability, Span)> {
+fn list(notes: &mut AgentNotes<'_>, name: &str, node: Node<'_>) -> Vec<(Ability, Span)> {
     let mut found: Vec<(Ability, Span)> = Vec::new();
     let mut known = BTreeSet::new();
     let mut add = |text: &str, span, notes: &mut AgentNotes<'_>| match text.parse::<Ability>() {
@@ -66,9 +61,9 @@ fn list(notes: &mut AgentNotes<'_>, node: Node<'_>, side: AbilityList) -> Vec<(A
         Ok(ability) if found.len() < MOST => found.push((ability, span)),
         Ok(_) => {
             let message = format!("the list has more than {MOST} abilities");
-            notes.report(rules::agents::ABILITY, span, message, "allow or deny all of `sh`");
+            notes.report(rules::ABILITY, span, message, "allow or deny all of `sh`");
         }
-        Err(error) => notes.report(rules::agents::ABILITY, span, error.to_string(), error.help()),
+        Err(error) => notes.report(rules::ABILITY, span, error.to_string(), error.help()),
     };
     match node.value() {
         // Y45: no abilities.
@@ -89,19 +84,18 @@ fn list(notes: &mut AgentNotes<'_>, node: Node<'_>, side: AbilityList) -> Vec<(A
                         });
                         let help = written.unwrap_or_else(|| "write a name".to_owned());
                         let message = "an ability is a name, not a mapping";
-                        notes.report(rules::agents::ABILITY, item.span(), message, help);
+                        notes.report(rules::ABILITY, item.span(), message, help);
                     }
                     other => {
                         let message = format!("an ability is a name, not {}", other.noun());
-                        notes.report(rules::agents::ABILITY, item.span(), message, "write a name");
+                        notes.report(rules::ABILITY, item.span(), message, "write a name");
                     }
                 }
             }
         }
         other => {
-            let name = if side == AbilityList::Allow { "allow" } else { "deny" };
             let message = format!("`{name}` is {}", other.noun());
-            notes.report(rules::agents::ABILITY, node.span(), message, "write a list of abilities");
+            notes.report(rules::ABILITY, node.span(), message, "write a list of abilities");
         }
     }
     found
@@ -114,13 +108,13 @@ fn compare(notes: &mut AgentNotes<'_>, allow: &[(Ability, Span)], deny: &[(Abili
         for (denied, _) in deny.iter().filter(|(denied, _)| denied.forbids(allowed)) {
             match (allowed, denied) {
                 (Ability::Program(program), Ability::Base(Base::Sh)) => notes.report(
-                    rules::agents::DEAD_ABILITY,
+                    rules::DEAD_ABILITY,
                     *span,
                     format!("`sh:{program}` is allowed to no effect: all of `sh` is denied"),
                     "remove it, or deny single programs",
                 ),
                 _ => notes.report(
-                    rules::agents::ABILITY_OVERLAP,
+                    rules::ABILITY_OVERLAP,
                     *span,
                     format!("`{allowed}` is both allowed and denied"),
                     "remove one",

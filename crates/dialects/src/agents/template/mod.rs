@@ -17,43 +17,38 @@ use std::fmt;
 
 use super::value::AgentValue;
 
-/// A compiled template.
 #[derive(Debug, Clone)]
-pub(super) struct Template {
+pub(crate) struct Template {
     nodes: Vec<TemplateNode>,
 }
 
 impl Template {
-    /// Compiles a template.
-    pub(super) fn parse(text: &str) -> Result<Template, TemplateProblem> {
+    pub(crate) fn parse(text: &str) -> Result<Template, TemplateProblem> {
         parse::parse(text).map(|nodes| Template { nodes })
     }
 
     /// Renders it with `input` as `ctx.input`.
-    pub(super) fn render(&self, input: &AgentValue) -> Result<String, TemplateProblem> {
+    pub(crate) fn render(&self, input: &AgentValue) -> Result<String, TemplateProblem> {
         render::render(&self.nodes, input)
     }
 }
 
 /// A problem of a template and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TemplateProblem {
-    pub(super) kind: TemplateProblemKind,
-    /// The first byte of the tag.
-    pub(super) offset: usize,
-    /// The length of the tag.
-    pub(super) length: usize,
+pub(crate) struct TemplateProblem {
+    pub(crate) kind: TemplateProblemKind,
+    pub(crate) place: TagPlace,
 }
 
-/// The kinds of [`TemplateProblem`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum TemplateProblemKind {
-    /// Invalid syntax.
+pub(crate) enum TemplateProblemKind {
     Syntax(String),
-    /// An undefined name.
     Undefined(String),
     /// A value that cannot be printed.
-    NotText { name: String, noun: &'static str },
+    NotText {
+        name: String,
+        noun: &'static str,
+    },
     /// The limit of steps or bytes was exceeded.
     Limit(String),
 }
@@ -72,16 +67,15 @@ impl fmt::Display for TemplateProblemKind {
     }
 }
 
-/// The place of a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct TagPlace {
-    offset: usize,
-    length: usize,
+pub(crate) struct TagPlace {
+    pub(crate) offset: usize,
+    pub(crate) length: usize,
 }
 
 impl TagPlace {
     fn problem(self, kind: TemplateProblemKind) -> TemplateProblem {
-        TemplateProblem { kind, offset: self.offset, length: self.length }
+        TemplateProblem { kind, place: self }
     }
 
     fn syntax(self, message: impl Into<String>) -> TemplateProblem {
@@ -89,7 +83,6 @@ impl TagPlace {
     }
 }
 
-/// A part of a template.
 #[derive(Debug, Clone)]
 enum TemplateNode {
     Text(String),
@@ -111,7 +104,6 @@ struct TemplateBlock {
     place: TagPlace,
 }
 
-/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TemplateBlockKind {
     If,
@@ -132,10 +124,8 @@ enum Expression {
     Lookup(Box<Expression>, Box<Expression>),
 }
 
-/// A path to a value.
 #[derive(Debug, Clone)]
 struct Path {
-    /// The path as written.
     written: String,
     /// The number of leading `../`.
     up: usize,

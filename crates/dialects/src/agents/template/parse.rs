@@ -221,12 +221,8 @@ impl<'t> Parsing<'t> {
     fn print(&mut self, content: &str, place: TagPlace) -> Result<(), TemplateProblem> {
         let words = words(content, place)?;
         let expression = match words.as_slice() {
-            [TagWord::Name(name), object, key] if name == "lookup" => {
-                lookup(object, key, place, 0)?
-            }
             [one] => expression(one, place, 0)?,
-            [TagWord::Name(name), ..] => return Err(no_helper(name, place)),
-            _ => return Err(place.syntax("this is not an expression")),
+            words => call(words, place, 0)?,
         };
         self.push(TemplateNode::Print { expression, place });
         Ok(())
@@ -292,7 +288,12 @@ impl<'t> Parsing<'t> {
             inverse: Vec::new(),
             place,
         };
-        self.open(OpenBlock { name, block, in_inverse: false, has_else: false, chained })
+        if self.open.len() >= limits::TEMPLATE_DEPTH {
+            let limit = limits::TEMPLATE_DEPTH;
+            return Err(place.syntax(format!("more than {limit} blocks are nested")));
+        }
+        self.open.push(OpenBlock { name, block, in_inverse: false, has_else: false, chained });
+        Ok(())
     }
 
     /// `{{^x}}` is `{{#x}}` with its halves exchanged.
@@ -301,15 +302,6 @@ impl<'t> Parsing<'t> {
         if let Some(open) = self.open.last_mut() {
             open.in_inverse = true;
         }
-        Ok(())
-    }
-
-    fn open(&mut self, open: OpenBlock) -> Result<(), TemplateProblem> {
-        if self.open.len() >= limits::TEMPLATE_DEPTH {
-            let limit = limits::TEMPLATE_DEPTH;
-            return Err(open.block.place.syntax(format!("more than {limit} blocks are nested")));
-        }
-        self.open.push(open);
         Ok(())
     }
 
@@ -369,7 +361,6 @@ fn closing(text: &str, close: &str) -> Option<usize> {
     None
 }
 
-/// A word of a tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TagWord {
     Name(String),
@@ -451,13 +442,7 @@ fn expression(
         TagWord::Nested(_) if depth >= EXPRESSION_DEPTH => {
             Err(place.syntax("parentheses are nested too deep"))
         }
-        TagWord::Nested(content) => match words(content, place)?.as_slice() {
-            [TagWord::Name(name), object, key] if name == "lookup" => {
-                lookup(object, key, place, depth + 1)
-            }
-            [TagWord::Name(name), ..] => Err(no_helper(name, place)),
-            _ => Err(place.syntax("this is not an expression")),
-        },
+        TagWord::Nested(content) => call(&words(content, place)?, place, depth + 1),
         TagWord::Name(name) => match name.as_str() {
             "null" | "undefined" => Ok(Expression::Literal(AgentValue::Null)),
             "true" | "false" => Ok(Expression::Literal(AgentValue::Plain(name.clone()))),
@@ -471,15 +456,17 @@ fn expression(
     }
 }
 
-fn lookup(
-    object: &TagWord,
-    key: &TagWord,
-    place: TagPlace,
-    depth: usize,
-) -> Result<Expression, TemplateProblem> {
-    let object = expression(object, place, depth)?;
-    let key = expression(key, place, depth)?;
-    Ok(Expression::Lookup(Box::new(object), Box::new(key)))
+/// Reads a helper with its arguments: `lookup` is the only one that has a value.
+fn call(words: &[TagWord], place: TagPlace, depth: usize) -> Result<Expression, TemplateProblem> {
+    match words {
+        [TagWord::Name(name), object, key] if name == "lookup" => {
+            let object = expression(object, place, depth)?;
+            let key = expression(key, place, depth)?;
+            Ok(Expression::Lookup(Box::new(object), Box::new(key)))
+        }
+        [TagWord::Name(name), ..] => Err(no_helper(name, place)),
+        _ => Err(place.syntax("this is not an expression")),
+    }
 }
 
 fn path(written: &str, place: TagPlace) -> Result<Path, TemplateProblem> {

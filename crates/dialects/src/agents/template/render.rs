@@ -15,7 +15,8 @@ pub(super) fn render<'v>(
     nodes: &'v [TemplateNode],
     input: &'v AgentValue,
 ) -> Result<String, TemplateProblem> {
-    let frames = vec![Frame { value: ContextValue::Context, turn: None, parameters: Vec::new() }];
+    let frames =
+        vec![ContextFrame { value: ContextValue::Context, turn: None, parameters: Vec::new() }];
     let mut rendering = Rendering { input, frames, output: String::new(), steps: Cell::new(0) };
     rendering.nodes(nodes)?;
     Ok(rendering.output)
@@ -87,7 +88,6 @@ impl ContextValue<'_> {
     }
 }
 
-/// One iteration of a loop.
 #[derive(Clone, Copy)]
 struct Iteration<'v> {
     /// The key of a field, or the index of an item.
@@ -97,15 +97,14 @@ struct Iteration<'v> {
 }
 
 /// One context, and its iteration in a loop.
-struct Frame<'v> {
+struct ContextFrame<'v> {
     value: ContextValue<'v>,
-    /// The iteration of the loop.
     turn: Option<Iteration<'v>>,
     parameters: Vec<(&'v str, ContextValue<'v>)>,
 }
 
 /// A path without a value.
-struct Missing<'v> {
+struct MissingPath<'v> {
     name: Cow<'v, str>,
     /// True if the context itself lacks the name, so that no data could have it.
     of_context: bool,
@@ -113,7 +112,7 @@ struct Missing<'v> {
 
 struct Rendering<'v> {
     input: &'v AgentValue,
-    frames: Vec<Frame<'v>>,
+    frames: Vec<ContextFrame<'v>>,
     output: String,
     /// The steps so far; a search in a mapping counts its fields.
     steps: Cell<usize>,
@@ -232,7 +231,7 @@ impl<'v> Rendering<'v> {
             (TemplateBlockKind::Section | TemplateBlockKind::With, _) => {
                 let name = block.parameters.first();
                 let parameters = name.map(|name| (name.as_str(), item)).into_iter().collect();
-                self.frames.push(Frame { value: item, turn: None, parameters });
+                self.frames.push(ContextFrame { value: item, turn: None, parameters });
                 let rendered = self.nodes(&block.body);
                 self.frames.pop();
                 rendered
@@ -252,7 +251,7 @@ impl<'v> Rendering<'v> {
             let names = block.parameters.iter().map(String::as_str);
             let parameters = names.zip(given).collect();
             let turn = Some(Iteration { key, index, is_last: index + 1 == count });
-            self.frames.push(Frame { value: ContextValue::Value(value), turn, parameters });
+            self.frames.push(ContextFrame { value: ContextValue::Value(value), turn, parameters });
             let rendered = self.nodes(&block.body);
             self.frames.pop();
             rendered?;
@@ -286,7 +285,7 @@ impl<'v> Rendering<'v> {
         }
     }
 
-    fn evaluate(&self, expression: &'v Expression) -> Result<ContextValue<'v>, Missing<'v>> {
+    fn evaluate(&self, expression: &'v Expression) -> Result<ContextValue<'v>, MissingPath<'v>> {
         match expression {
             Expression::Path(path) => self.follow(path),
             Expression::Literal(value) => Ok(ContextValue::Value(value)),
@@ -301,7 +300,7 @@ impl<'v> Rendering<'v> {
                 };
                 let object = self.evaluate(object)?;
                 let of_context = matches!(object, ContextValue::Context);
-                self.field(object, &name).ok_or(Missing { name, of_context })
+                self.field(object, &name).ok_or(MissingPath { name, of_context })
             }
         }
     }
@@ -313,9 +312,9 @@ impl<'v> Rendering<'v> {
         item.get(name, self.input)
     }
 
-    fn follow(&self, path: &'v Path) -> Result<ContextValue<'v>, Missing<'v>> {
+    fn follow(&self, path: &'v Path) -> Result<ContextValue<'v>, MissingPath<'v>> {
         let missing =
-            |of_context| Missing { name: Cow::Borrowed(path.written.as_str()), of_context };
+            |of_context| MissingPath { name: Cow::Borrowed(path.written.as_str()), of_context };
         let (mut item, names) = match path.names.split_first() {
             Some((name, rest)) if path.data => {
                 (self.data(name).ok_or_else(|| missing(true))?, rest)
@@ -337,7 +336,7 @@ impl<'v> Rendering<'v> {
     }
 
     fn parameter(&self, name: &str) -> Option<ContextValue<'v>> {
-        let own = |frame: &Frame<'v>| {
+        let own = |frame: &ContextFrame<'v>| {
             let found = frame.parameters.iter().find(|(known, _)| *known == name);
             found.map(|(_, item)| *item)
         };

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use brief_syntax::glob::{Glob, GlobProblem};
 
-use crate::hosted::pattern::{OPTIONS, escaped, is_plain, with_slashes};
+use crate::hosted::pattern::{
+    OPTIONS, PatternSegment, escaped, is_plain, marks, segments, with_slashes,
+};
 
 /// The limit of alternatives of one pattern.
 const ALTERNATIVES: usize = 1_000;
@@ -16,7 +18,6 @@ const ALTERNATIVE_BYTES: usize = 64 * 1024;
 /// The files that a pattern excludes.
 #[derive(Debug)]
 pub(super) enum ExcludeRule {
-    /// Every file.
     Everything,
     /// Files and directories of a name, at any depth.
     Name(CoveringGlob),
@@ -24,10 +25,8 @@ pub(super) enum ExcludeRule {
     Path {
         /// The number of leading `..`.
         climbs: usize,
-        /// The rest of the pattern.
         pattern: CoveringGlob,
     },
-    /// An absolute path.
     Absolute(CoveringGlob),
 }
 
@@ -182,7 +181,7 @@ impl PatternPath<'_> {
 fn walk<'t>(text: &'t str, ways: &mut Vec<PatternPath<'t>>) -> Result<(), UnreadPattern> {
     let first = ways.len();
     ways.push(PatternPath::default());
-    for Segment { text: step, is_last } in segments(text) {
+    for PatternSegment { text: step, is_last } in segments(text) {
         match step {
             "" | "." => {
                 let is_directory = step.is_empty() && is_last;
@@ -210,59 +209,6 @@ fn up(way: &mut PatternPath<'_>) {
     if way.steps.pop().is_none() {
         way.climbs += 1;
     }
-}
-
-struct Segment<'t> {
-    text: &'t str,
-    is_last: bool,
-}
-
-/// Splits a pattern at the separators outside braces and classes.
-fn segments(text: &str) -> impl Iterator<Item = Segment<'_>> {
-    let mut start = Some(0);
-    std::iter::from_fn(move || {
-        let from = start?;
-        let end = marks(&text[from..]).find(|mark| mark.character == '/' && mark.depth == 0);
-        let end = end.map(|mark| from + mark.at);
-        start = end.map(|end| end + 1);
-        Some(Segment { text: &text[from..end.unwrap_or(text.len())], is_last: end.is_none() })
-    })
-}
-
-/// A character that divides a pattern.
-struct Mark {
-    at: usize,
-    character: char,
-    /// The number of open braces around it; a brace is inside itself.
-    depth: usize,
-}
-
-/// Finds separators, braces and commas of alternatives, outside classes.
-fn marks(text: &str) -> impl Iterator<Item = Mark> {
-    let (mut depth, mut in_class, mut is_escaped) = (0_usize, false, false);
-    text.char_indices().filter_map(move |(at, character)| {
-        if std::mem::take(&mut is_escaped) {
-            return None;
-        }
-        match character {
-            '\\' => is_escaped = true,
-            ']' => in_class = false,
-            _ if in_class => {}
-            '[' => in_class = true,
-            '{' => {
-                depth += 1;
-                return Some(Mark { at, character, depth });
-            }
-            '}' => {
-                depth = depth.saturating_sub(1);
-                return Some(Mark { at, character, depth: depth + 1 });
-            }
-            '/' => return Some(Mark { at, character, depth }),
-            ',' | '|' if depth > 0 => return Some(Mark { at, character, depth }),
-            _ => {}
-        }
-        None
-    })
 }
 
 /// Returns whether alternatives contain path steps, so that they are expanded before normalisation.

@@ -1,18 +1,17 @@
 //! The fields of an entry: strings, patterns, actions, timings, alternatives, dates.
 
-use std::fmt::Display;
-
 use brief_syntax::diagnostic::{Edit, Fix};
 use brief_syntax::hidden::{self, HiddenText};
 use brief_syntax::near_miss::nearest;
+use brief_syntax::rules::structured as rules;
 use brief_syntax::yaml::{Node, ProblemKind, Value};
-use brief_syntax::{Diagnostic, Rule, Span, limits, rules};
+use brief_syntax::{Diagnostic, Rule, Span, limits};
 
 use crate::moment::{Action, Actions, Timing};
 
-use super::super::model::{Alternative, When};
+use super::super::model::Alternative;
 use super::super::pattern::Pattern;
-use super::ContextFileReader;
+use super::{ContextFileReader, FieldPlace};
 
 const ALTERNATIVE_FIELDS: [&str; 2] = ["option", "reason_rejected"];
 const ON_VALUES: [&str; 4] = ["read", "edit", "create", "all"];
@@ -20,61 +19,40 @@ const WHEN_VALUES: [&str; 3] = ["before", "after", "all"];
 
 impl ContextFileReader<'_> {
     /// Reads a required string; `None` with a diagnostic when it is blank or of another type.
-    pub(super) fn text(
-        &mut self,
-        node: Node<'_>,
-        name: impl Display + Copy,
-        field: &str,
-    ) -> Option<String> {
-        let text = match node.value() {
-            Value::Scalar(text) if !text.trim().is_empty() => text,
-            Value::Scalar(_) | Value::Null => {
-                self.missing(node, name, field);
-                return None;
+    pub(super) fn text(&mut self, node: Node<'_>, field: &str) -> Option<String> {
+        match node.value() {
+            Value::Scalar(text) if !text.trim().is_empty() => {
+                self.warn_of_hidden(node, text, field);
+                return Some(text.to_owned());
             }
+            Value::Scalar(_) | Value::Null => self.missing(node, field),
             other => {
-                let problem = format!("{name}: {field} is text, not {}", other.noun());
+                let problem = format!("{field} is text, not {}", other.noun());
                 let help = "quote it, or write it as a block after `|`";
-                let diagnostic =
-                    self.fail(rules::structured::WRONG_TYPE, node.span(), problem).with_help(help);
-                self.diagnostics.push(diagnostic);
-                return None;
+                self.fail(rules::WRONG_TYPE, node.span(), problem, help);
             }
-        };
-        self.warn_of_hidden(node, text, name, field);
-        Some(text.to_owned())
+        }
+        None
     }
 
-    pub(super) fn optional_text(
-        &mut self,
-        node: Node<'_>,
-        name: impl Display + Copy,
-        field: &str,
-    ) -> Option<String> {
+    pub(super) fn optional_text(&mut self, node: Node<'_>, field: &str) -> Option<String> {
         match node.value() {
             Value::Null => None,
             Value::Scalar(text) => {
-                self.warn_of_hidden(node, text, name, field);
+                self.warn_of_hidden(node, text, field);
                 Some(text.to_owned()).filter(|text| !text.is_empty())
             }
             other => {
-                let problem = format!("{name}: {field} is text, not {}", other.noun());
-                self.ignored(node.span(), problem);
+                self.ignored(node.span(), format!("{field} is text, not {}", other.noun()));
                 None
             }
         }
     }
 
-    fn warn_of_hidden(
-        &mut self,
-        node: Node<'_>,
-        text: &str,
-        name: impl Display + Copy,
-        field: &str,
-    ) {
+    fn warn_of_hidden(&mut self, node: Node<'_>, text: &str, field: &str) {
         if let Some(found) = HiddenText::find(text) {
-            let problem = format!("{name}: {field}: {}", found.message());
-            self.report(rules::structured::HIDDEN_CHARACTER, node.span(), problem, hidden::HELP);
+            let problem = format!("{}: {field}: {}", self.place, found.message());
+            self.report(rules::HIDDEN_CHARACTER, node.span(), problem, hidden::HELP);
         }
     }
 
@@ -82,50 +60,44 @@ impl ContextFileReader<'_> {
     pub(super) fn pattern_list(
         &mut self,
         node: Node<'_>,
-        name: impl Display + Copy,
         field: &str,
     ) -> (Vec<Pattern>, Vec<Span>) {
         match node.value() {
             Value::Null => (Vec::new(), Vec::new()),
             Value::Sequence(list) => list
                 .iter()
-                .filter_map(|item| Some((self.pattern(item, name, field)?, item.span())))
+                .filter_map(|item| Some((self.pattern(item, field)?, item.span())))
                 .unzip(),
             Value::Scalar(_) | Value::Broken(_) => {
-                let pattern = self.pattern(node, name, field);
+                let pattern = self.pattern(node, field);
                 if pattern.is_some() {
-                    self.single_pattern(node, name, field);
+                    self.single_pattern(node, field);
                 }
                 pattern.into_iter().map(|pattern| (pattern, node.span())).unzip()
             }
             Value::Mapping(_) => {
-                let problem = format!("{name}: {field} is a list of patterns, not a mapping");
+                let problem = format!("{field} is a list of patterns, not a mapping");
                 let help = format!("write `{field}: [\"**/*.ext\"]`");
-                let diagnostic =
-                    self.fail(rules::structured::WRONG_TYPE, node.span(), problem).with_help(help);
-                self.diagnostics.push(diagnostic);
+                self.fail(rules::WRONG_TYPE, node.span(), problem, help);
                 (Vec::new(), Vec::new())
             }
         }
     }
 
     /// Reports `match: "*.py"`, which can only mean a list of one.
-    fn single_pattern(&mut self, node: Node<'_>, name: impl Display + Copy, field: &str) {
+    fn single_pattern(&mut self, node: Node<'_>, field: &str) {
         let span = node.span();
-        let written = self.file.source.slice(span).to_owned();
+        let (source, place) = (&self.file.source, self.place);
+        let written = source.slice(span);
         let problem =
-            format!("{name}: {field} is a list of patterns; one text counts as a list of one");
-        let help = format!("write `{field}: [{written}]`");
-        let source = &self.file.source;
-        let diagnostic = Diagnostic::new(rules::structured::SINGLE_PATTERN, source, span, problem);
-        let edit = Edit::replace(span, format!("[{written}]"));
+            format!("{place}: {field} is a list of patterns; one text counts as a list of one");
         let is_one_line = !written.is_empty() && !written.contains('\n');
-        let diagnostic = diagnostic.with_help(help);
-        self.diagnostics.push(if is_one_line && !self.is_shared(span) {
-            diagnostic.with_fix(Fix::safe("make it a list", vec![edit]))
-        } else {
-            diagnostic
+        let fix = (is_one_line && !self.is_shared(span)).then(|| {
+            Fix::safe("make it a list", vec![Edit::replace(span, format!("[{written}]"))])
         });
+        let help = Some(format!("write `{field}: [{written}]`"));
+        let diagnostic = Diagnostic::new(rules::SINGLE_PATTERN, source, span, problem);
+        self.diagnostics.push(Diagnostic { help, fix, ..diagnostic });
     }
 
     /// Returns whether a value has an anchor, an alias or a tag. A fix to a list would make a
@@ -136,39 +108,32 @@ impl ContextFileReader<'_> {
         anchor.starts_with(['&', '!']) || self.file.source.slice(span).starts_with(['*', '&'])
     }
 
-    fn pattern(
-        &mut self,
-        node: Node<'_>,
-        name: impl Display + Copy,
-        field: &str,
-    ) -> Option<Pattern> {
+    fn pattern(&mut self, node: Node<'_>, field: &str) -> Option<Pattern> {
         let span = node.span();
         let written = match node.value() {
             Value::Scalar(text) => text,
             Value::Broken(ProblemKind::UnknownAlias) => {
-                self.unquoted_pattern(span, name, field);
+                self.unquoted_pattern(span, field);
                 return None;
             }
             other => {
-                let problem = format!("{name}: a {field} pattern is text, not {}", other.noun());
-                let diagnostic = self.fail(rules::structured::WRONG_TYPE, span, problem);
-                self.diagnostics.push(diagnostic.with_help("quote it"));
+                let problem = format!("a {field} pattern is text, not {}", other.noun());
+                self.fail(rules::WRONG_TYPE, span, problem, "quote it");
                 return None;
             }
         };
         match self.patterns.get(written) {
             Ok(pattern) => {
-                self.warn_of_endless_miss(&pattern, span, name, field);
+                self.warn_of_endless_miss(&pattern, span, field);
                 Some(pattern)
             }
             Err(error) => {
-                let problem =
-                    format!("{name}: invalid {field} glob \"{written}\": {}", error.problem());
+                let problem = format!("invalid {field} glob \"{written}\": {}", error.problem());
                 // In a scalar without escapes, an offset in the pattern is an offset in the file.
                 let text = self.file.source.slice(span);
                 let at = text.find(written).map(|start| span.start + start + error.offset());
                 let span = at.map_or(span, |at| Span::new(at, at + 1));
-                let diagnostic = self.fail(rules::structured::INVALID_GLOB, span, problem);
+                let diagnostic = self.failure(rules::INVALID_GLOB, span, problem);
                 self.diagnostics.push(diagnostic);
                 None
             }
@@ -176,26 +141,19 @@ impl ContextFileReader<'_> {
     }
 
     /// Reports `match: [*.py]`: to YAML, `*.py` refers to an anchor.
-    fn unquoted_pattern(&mut self, span: Span, name: impl Display + Copy, field: &str) {
+    fn unquoted_pattern(&mut self, span: Span, field: &str) {
         let written = self.file.source.slice(span).to_owned();
-        let problem = format!(
-            "{name}: {field} pattern {written} must be quoted: YAML reads `*` as a reference"
-        );
+        let problem =
+            format!("{field} pattern {written} must be quoted: YAML reads `*` as a reference");
         let diagnostic = self
-            .fail(rules::structured::UNQUOTED_GLOB, span, problem)
+            .failure(rules::UNQUOTED_GLOB, span, problem)
             .with_help(format!("write `\"{written}\"`"))
             .with_fix(Fix::safe("quote it", vec![Edit::replace(span, format!("\"{written}\""))]));
         self.diagnostics.push(diagnostic);
     }
 
     /// Warns of valid patterns that can never match anything below their file.
-    fn warn_of_endless_miss(
-        &mut self,
-        pattern: &Pattern,
-        span: Span,
-        name: impl Display + Copy,
-        field: &str,
-    ) {
+    fn warn_of_endless_miss(&mut self, pattern: &Pattern, span: Span, field: &str) {
         let written = pattern.as_str();
         let help = if written.is_empty() {
             "an empty pattern matches nothing; remove it, or write `**`"
@@ -206,95 +164,70 @@ impl ContextFileReader<'_> {
         } else {
             return;
         };
-        let problem = format!("{name}: {field} pattern \"{written}\" can never match");
-        self.report(rules::structured::NEVER_MATCHES, span, problem, help);
+        let problem = format!("{}: {field} pattern \"{written}\" can never match", self.place);
+        self.report(rules::NEVER_MATCHES, span, problem, help);
     }
 
-    pub(super) fn actions(&mut self, node: Node<'_>, name: impl Display + Copy) -> Actions {
+    pub(super) fn actions(&mut self, node: Node<'_>) -> Actions {
         match node.value() {
             Value::Null => Actions::ALL,
             Value::Sequence(list) if list.is_empty() => Actions::ALL,
             Value::Sequence(list) => {
-                let mut actions = Actions::NONE;
-                for item in list.iter() {
-                    let item = self.action(item, name);
-                    for action in Action::ALL.into_iter().filter(|&action| item.contains(action)) {
-                        actions = actions.with(action);
-                    }
-                }
-                actions
+                list.iter().fold(Actions::NONE, |actions, item| actions.or(self.action(item)))
             }
-            _ => self.action(node, name),
+            _ => self.action(node),
         }
     }
 
-    fn action(&mut self, node: Node<'_>, name: impl Display + Copy) -> Actions {
+    fn action(&mut self, node: Node<'_>) -> Actions {
         match node.value() {
-            Value::Scalar("all") => Actions::ALL,
-            Value::Scalar(word) => match Action::from_name(word) {
-                Some(action) => Actions::NONE.with(action),
-                None => {
-                    let problem = format!(
-                        "{name}: invalid action \"{word}\" (must be read, edit, create, or all)"
-                    );
-                    self.invalid_word(
-                        rules::structured::INVALID_ON,
-                        node,
-                        word,
-                        problem,
-                        &ON_VALUES,
-                    );
-                    Actions::NONE
+            Value::Scalar("all") => return Actions::ALL,
+            Value::Scalar(word) => {
+                if let Some(action) = Action::from_name(word) {
+                    return Actions::NONE.with(action);
                 }
-            },
-            other => {
                 let problem =
-                    format!("{name}: on is a word or a list of words, not {}", other.noun());
-                let diagnostic = self.fail(rules::structured::INVALID_ON, node.span(), problem);
-                self.diagnostics
-                    .push(diagnostic.with_help("write `on: edit` or `on: [read, edit]`"));
-                Actions::NONE
+                    format!("invalid action \"{word}\" (must be read, edit, create, or all)");
+                self.invalid_word(rules::INVALID_ON, node, word, problem, &ON_VALUES);
+            }
+            other => {
+                let problem = format!("on is a word or a list of words, not {}", other.noun());
+                let help = "write `on: edit` or `on: [read, edit]`";
+                self.fail(rules::INVALID_ON, node.span(), problem, help);
             }
         }
+        Actions::NONE
     }
 
-    pub(super) fn timing(&mut self, node: Node<'_>, name: impl Display + Copy) -> When {
-        let default = When::Only(Timing::Before);
+    /// Reads `when`; `None` for both timings.
+    pub(super) fn timing(&mut self, node: Node<'_>) -> Option<Timing> {
         match node.value() {
-            Value::Null => default,
-            Value::Scalar("all") => When::Always,
-            Value::Scalar(word) => match Timing::from_name(word) {
-                Some(timing) => When::Only(timing),
-                None => {
-                    let problem =
-                        format!("{name}: invalid when \"{word}\" (must be before, after, or all)");
-                    self.invalid_word(
-                        rules::structured::INVALID_WHEN,
-                        node,
-                        word,
-                        problem,
-                        &WHEN_VALUES,
-                    );
-                    default
+            Value::Null => {}
+            Value::Scalar("all") => return None,
+            Value::Scalar(word) => {
+                let timing = Timing::from_name(word);
+                if timing.is_some() {
+                    return timing;
                 }
-            },
+                let problem = format!("invalid when \"{word}\" (must be before, after, or all)");
+                self.invalid_word(rules::INVALID_WHEN, node, word, problem, &WHEN_VALUES);
+            }
             other => {
-                let problem = format!("{name}: when is one word, not {}", other.noun());
-                let diagnostic = self.fail(rules::structured::INVALID_WHEN, node.span(), problem);
-                self.diagnostics.push(diagnostic.with_help("write `when: all` for both"));
-                default
+                let problem = format!("when is one word, not {}", other.noun());
+                self.fail(rules::INVALID_WHEN, node.span(), problem, "write `when: all` for both");
             }
         }
+        Some(Timing::Before)
     }
 
     /// Reads `hold`. Another value than a boolean does not make the entry invalid.
-    pub(super) fn hold(&mut self, node: Node<'_>, name: impl Display + Copy) -> bool {
+    pub(super) fn hold(&mut self, node: Node<'_>) -> bool {
         match node.value() {
             Value::Scalar("true") => true,
             Value::Scalar("false") | Value::Null => false,
             _ => {
-                let problem = format!("{name}: hold is `true` or `false`");
-                self.report(rules::structured::INVALID_HOLD, node.span(), problem, "it is ignored");
+                let problem = format!("{}: hold is `true` or `false`", self.place);
+                self.report(rules::INVALID_HOLD, node.span(), problem, "it is ignored");
                 false
             }
         }
@@ -309,44 +242,39 @@ impl ContextFileReader<'_> {
         words: &[&str],
     ) {
         let span = node.span();
-        let mut diagnostic = self.fail(rule, span, problem);
+        let mut diagnostic = self.failure(rule, span, problem);
         if let Some(meant) = nearest(word, words) {
             // Only a difference in case is certain.
-            let edits = vec![Edit::replace(span, meant)];
-            let title = format!("write `{meant}`");
-            let fix = if meant.eq_ignore_ascii_case(word) {
-                Fix::safe(title, edits)
-            } else {
-                Fix::suggested(title, edits)
-            };
+            let is_certain = meant.eq_ignore_ascii_case(word);
+            let fix = if is_certain { Fix::safe } else { Fix::suggested };
+            let fix = fix(format!("write `{meant}`"), vec![Edit::replace(span, meant)]);
             diagnostic = diagnostic.with_help(format!("did you mean `{meant}`?")).with_fix(fix);
         }
         self.diagnostics.push(diagnostic);
     }
 
-    pub(super) fn alternatives(
-        &mut self,
-        node: Node<'_>,
-        name: impl Display + Copy,
-    ) -> Vec<Alternative> {
+    pub(super) fn alternatives(&mut self, node: Node<'_>) -> Vec<Alternative> {
         let list = match node.value() {
             Value::Null => return Vec::new(),
             Value::Sequence(list) => list,
             other => {
-                let problem = format!("{name}: alternatives is a list, not {}", other.noun());
-                self.ignored(node.span(), problem);
+                self.ignored(node.span(), format!("alternatives is a list, not {}", other.noun()));
                 return Vec::new();
             }
         };
-        let items = list.iter().take(limits::ENTRIES_PER_FILE).enumerate();
-        items
-            .filter_map(|(index, item)| {
-                self.alternative(item, &format!("{name}.alternatives[{index}]"))
-            })
-            .collect()
+        let outer = self.place;
+        let mut alternatives = Vec::new();
+        for (index, item) in list.iter().take(limits::ENTRIES_PER_FILE).enumerate() {
+            if let FieldPlace::Entry(name) = outer {
+                self.place = FieldPlace::Alternative(name, index);
+            }
+            alternatives.extend(self.alternative(item));
+        }
+        self.place = outer;
+        alternatives
     }
 
-    fn alternative(&mut self, node: Node<'_>, name: impl Display + Copy) -> Option<Alternative> {
+    fn alternative(&mut self, node: Node<'_>) -> Option<Alternative> {
         let mut alternative = Alternative { option: String::new(), reason_rejected: String::new() };
         match node.value() {
             Value::Mapping(fields) => {
@@ -355,11 +283,11 @@ impl ContextFileReader<'_> {
                         "option" => &mut alternative.option,
                         "reason_rejected" => &mut alternative.reason_rejected,
                         _ => {
-                            self.unknown_field(field.key, &ALTERNATIVE_FIELDS, name);
+                            self.unknown_field(field.key, &ALTERNATIVE_FIELDS);
                             continue;
                         }
                     };
-                    if let Some(text) = self.optional_text(field.value, name, field.name()) {
+                    if let Some(text) = self.optional_text(field.value, field.name()) {
                         *target = text;
                     }
                 }
@@ -371,31 +299,27 @@ impl ContextFileReader<'_> {
             [(&alternative.option, "option"), (&alternative.reason_rejected, "reason_rejected")]
         {
             if value.trim().is_empty() {
-                let problem = format!("{name}: {field} is missing");
+                let problem = format!("{}: {field} is missing", self.place);
                 let help = "say what was considered and why it was rejected";
                 let span = self.first_line(node.span());
-                self.report(rules::structured::INCOMPLETE_ALTERNATIVE, span, problem, help);
+                self.report(rules::INCOMPLETE_ALTERNATIVE, span, problem, help);
             }
         }
         (!alternative.option.is_empty()).then_some(alternative)
     }
 
     /// Reads a date; an invalid one is reported and dropped, and the decision stays.
-    pub(super) fn date(&mut self, node: Node<'_>, name: impl Display + Copy) -> Option<String> {
-        match node.value() {
-            Value::Null => None,
-            Value::Scalar(text) if is_date(text) => Some(text.to_owned()),
-            value => {
-                let written = match value {
-                    Value::Scalar(text) => text,
-                    _ => self.file.source.slice(node.span()),
-                };
-                let problem = format!("{name}: invalid date \"{written}\" (must be YYYY-MM-DD)");
-                let help = "the decision is delivered without its date";
-                self.report(rules::structured::INVALID_DATE, node.span(), problem, help);
-                None
-            }
-        }
+    pub(super) fn date(&mut self, node: Node<'_>) -> Option<String> {
+        let written = match node.value() {
+            Value::Null => return None,
+            Value::Scalar(text) if is_date(text) => return Some(text.to_owned()),
+            Value::Scalar(text) => text,
+            _ => self.file.source.slice(node.span()),
+        };
+        let problem = format!("{}: invalid date \"{written}\" (must be YYYY-MM-DD)", self.place);
+        let help = "the decision is delivered without its date";
+        self.report(rules::INVALID_DATE, node.span(), problem, help);
+        None
     }
 }
 

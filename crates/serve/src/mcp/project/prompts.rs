@@ -56,7 +56,7 @@ impl OfferedPrompt {
     }
 
     fn of(document: &TaskDocument, taken: &mut BTreeSet<String>) -> OfferedPrompt {
-        let (kind, name) = (document.kind(), document.name());
+        let (kind, name) = (document.kind, document.name());
         let mut listed_name = name.clone();
         if !taken.insert(name.clone()) {
             listed_name = format!("command-{name}");
