@@ -117,10 +117,10 @@ impl Compiler<'_> {
 
     fn unrepresentable(&self, path: &str) -> Diagnostic {
         let span = self.item.document().field("scope").map(Node::span).unwrap_or_default();
-        let (client, source) = (self.profile.name(), self.item.document().source());
+        let client = self.profile.name();
         let message =
             format!("`{path}` cannot be written for {client}, which splits patterns at commas");
-        Diagnostic::new(rules::portable::COMMA_IN_PATTERN, source, span, message)
+        self.warning(rules::portable::COMMA_IN_PATTERN, span, message)
             .with_help("write one pattern for each alternative")
     }
 

@@ -98,9 +98,7 @@ pub fn compile_for(
 
 /// The output of an item for one client.
 struct ClientOutput {
-    /// The name of the client.
     client: String,
-    /// The path of the file.
     path: String,
     /// The directory of the files beside it.
     files: String,
@@ -171,9 +169,7 @@ fn settle(item: &PortableItem, outputs: &mut Vec<ClientOutput>, diagnostics: &mu
                 names.join(", "),
                 best.client
             );
-            let source = item.document().source();
-            let finding =
-                Diagnostic::new(rules::portable::SHARED_PLACE, source, Span::default(), message);
+            let finding = warning(item, rules::portable::SHARED_PLACE, Span::default(), message);
             let help = "say the same to all of them, or name fewer in `audience`";
             diagnostics.push(finding.with_help(help));
         }
@@ -194,8 +190,7 @@ fn scope_dropped(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic
     let help =
         format!("say in the text which files it is about, or leave {out} out with `audience`");
     let span = item.document().field("scope").map(Node::span).unwrap_or_default();
-    let source = item.document().source();
-    Some(Diagnostic::new(rules::portable::SCOPE_DROPPED, source, span, message).with_help(help))
+    Some(warning(item, rules::portable::SCOPE_DROPPED, span, message).with_help(help))
 }
 
 /// Notes a rule that clients do not load: their models may open its file.
@@ -223,9 +218,8 @@ fn not_loaded(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic> {
         Some(client) => format!("`brief hook install {}` delivers it to the model", client.id()),
         None => format!("write the text to `{file}` if the model has to know it"),
     };
-    let source = item.document().source();
     let rule = rules::portable::RULE_NOT_LOADED;
-    Some(Diagnostic::new(rule, source, Span::default(), message).with_help(help))
+    Some(warning(item, rule, Span::default(), message).with_help(help))
 }
 
 /// The compiler of one item for one client.
@@ -339,8 +333,12 @@ impl Compiler<'_> {
     }
 
     fn warning(&self, rule: Rule, span: Span, message: String) -> Diagnostic {
-        Diagnostic::new(rule, self.item.document().source(), span, message)
+        warning(self.item, rule, span, message)
     }
+}
+
+fn warning(item: &PortableItem, rule: Rule, span: Span, message: String) -> Diagnostic {
+    Diagnostic::new(rule, item.document().source(), span, message)
 }
 
 /// Adds a file, unless another client has added the same one.

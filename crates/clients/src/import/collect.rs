@@ -151,7 +151,7 @@ pub fn collect(
     collector.finish(profiles, ProjectFiles::new(&list))
 }
 
-fn joined(directory: &str, name: &str) -> String {
+pub(super) fn joined(directory: &str, name: &str) -> String {
     if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
 }
 

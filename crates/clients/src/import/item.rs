@@ -245,7 +245,6 @@ impl ImportedItem {
         is_sound(&self.compilable(), clients).then_some(self)
     }
 
-    /// Gives it another name.
     pub(super) fn rename(&mut self, name: String) {
         if !self.is_verbatim {
             // The heading was the old name.

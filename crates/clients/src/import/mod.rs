@@ -162,7 +162,6 @@ pub fn import(file: &OriginalFile<'_>, clients: &[&str]) -> Result<ImportedItem,
     Ok(item)
 }
 
-/// The parts of a file.
 struct Parts {
     header: Header,
     body: String,

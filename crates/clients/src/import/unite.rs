@@ -258,7 +258,6 @@ struct TextPart {
     of: BTreeSet<usize>,
 }
 
-/// Splits a text into its parts.
 fn parts(text: &str) -> Vec<TextPart> {
     let text = trimmed(text);
     let part = |(text, is_tight): (&str, bool)| TextPart {

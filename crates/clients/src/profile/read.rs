@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use brief_dialects::portable::toml::{self, Table, TableReader, TomlEntry, TomlProblem};
 use brief_dialects::portable::{CAPABILITIES, ItemKind, is_taken_field};
-use brief_profiles::{BUILTIN, Client};
+use brief_profiles::{BUILTIN, Client, is_plain_word};
 use brief_syntax::{Diagnostic, Source, Span, rules};
 use toml_edit::{Document, Item, TableLike, Value};
 
@@ -140,9 +140,7 @@ fn draft_of<'d>(
 ) -> &'d mut Draft {
     let index = drafts.iter().position(|draft| draft.profile.id == client.key);
     let index = index.unwrap_or_else(|| {
-        let is_word = !client.key.is_empty()
-            && client.key.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'));
-        if !is_word {
+        if !is_plain_word(client.key) {
             diagnostics.push(*client.wrong("this names no client", "use a-z, 0-9 and hyphens"));
         } else if is_taken_field(client.key) {
             let problem = "this is a field of the format, and cannot name a client too";
