@@ -66,7 +66,7 @@ pub fn compile_for(
     let mut without_scopes: Vec<&Profile> = Vec::new();
     let mut not_loading: Vec<&Profile> = Vec::new();
     for &profile in profiles.iter().filter(|profile| item.is_for(profile.id())) {
-        let one = Compiler { item, profile, options, clients };
+        let one = ItemCompiler { item, profile, options, clients };
         let Some(output) = one.run(&mut bodies, &mut compiled.diagnostics) else { continue };
         if one.is_named_only() {
             not_loading.push(profile);
@@ -142,7 +142,7 @@ fn share(outputs: &mut Vec<ClientOutput>) {
 /// Returns the fields that a client gets.
 pub(crate) fn fields_for(item: &PortableItem, profile: &Profile, clients: &[&str]) -> Map {
     let options = ProfileOptions::default();
-    let compiler = Compiler { item, profile, options: &options, clients };
+    let compiler = ItemCompiler { item, profile, options: &options, clients };
     let layout = profile.layout(item.kind());
     layout.map(|layout| compiler.fields(layout, &mut Vec::new())).unwrap_or_default()
 }
@@ -223,14 +223,14 @@ fn not_loaded(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic> {
 }
 
 /// The compiler of one item for one client.
-struct Compiler<'c> {
+struct ItemCompiler<'c> {
     item: &'c PortableItem,
     profile: &'c Profile,
     options: &'c ProfileOptions,
     clients: &'c [&'c str],
 }
 
-impl Compiler<'_> {
+impl ItemCompiler<'_> {
     fn run(&self, bodies: &mut Bodies, diagnostics: &mut Vec<Diagnostic>) -> Option<ClientOutput> {
         let (scope, name) = (self.options.scope, self.item.name());
         let layout = self.profile.layout_in(self.item.kind(), scope)?;
@@ -259,8 +259,8 @@ impl Compiler<'_> {
                 }
                 OutputForm::Markdown if fields.is_empty() => body.trim_start().to_owned(),
                 OutputForm::Markdown => format!("---\n{}---\n{body}", yaml::write(&fields)),
-                OutputForm::Toml { body: key } => toml::write(&fields, key, body.trim_start()),
-                OutputForm::Yaml { body: key } => {
+                OutputForm::Toml(key) => toml::write(&fields, key, body.trim_start()),
+                OutputForm::Yaml(key) => {
                     yaml::write_with_text(&fields, key, body.trim_start_matches('\n'))
                 }
             }

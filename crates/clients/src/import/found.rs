@@ -1,4 +1,4 @@
-//! The client, the kind and the name of a file, told by its path.
+//! Recognises the client, the kind and the name of a file by its path.
 //!
 //! All of it is in the clients' files: the places that they read, and the paths of their outputs.
 
@@ -162,7 +162,7 @@ fn owner(place: &ClientPlace, profiles: &Profiles) -> Option<String> {
     profiles.get(id).map(|profile| profile.id().to_owned())
 }
 
-/// Tells a file by its ending, or by the directory above it.
+/// Recognises a file by its ending, or by the directory above it.
 fn by_name(path: &str, profiles: &Profiles) -> Option<ImportCandidate> {
     let (above, file) = path.rsplit_once('/').unwrap_or(("", path));
     let found = |profile: &Profile, kind, form: Form, stem: &str| {

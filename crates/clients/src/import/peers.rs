@@ -55,7 +55,7 @@ const NAMES: [(&str, &str); 11] = [
     ("devin", "windsurf"),
 ];
 
-/// Tells a file of another tool.
+/// Recognises a file of another tool by its path.
 pub(super) fn tell(about: &str, rest: &str) -> Option<ImportCandidate> {
     let (peer, kind, form, client, inside) =
         PLACES.iter().find_map(|&(peer, directory, ending, kind, form, client)| {

@@ -131,7 +131,7 @@ fn names(item: &ImportedItem) -> Vec<String> {
     std::iter::once(item.name.clone()).chain(title).chain(about).collect()
 }
 
-/// The likeness of two items' texts.
+/// The result of comparing the texts of two items.
 enum Alike {
     /// They say something else.
     Other,
