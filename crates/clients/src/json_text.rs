@@ -14,7 +14,6 @@ use serde_json::Value as Json;
 /// The options for files that people edit: comments and trailing commas are allowed.
 const OPTIONS: ParseOptions = json_options(true, true);
 
-/// A parsed JSON text.
 pub(crate) struct JsonText<'t> {
     text: &'t str,
     pub(crate) value: Value<'t>,
@@ -266,13 +265,11 @@ impl Container {
         }
     }
 
-    /// Returns a list as a container.
     pub(crate) fn list(list: &Array<'_>) -> Container {
         let children = list.elements.iter().map(Ranged::range).collect();
         Container { range: list.range, children }
     }
 
-    /// Returns a table as a container.
     fn table(object: &Object<'_>) -> Container {
         let children = object.properties.iter().map(|property| property.range).collect();
         Container { range: object.range, children }
@@ -319,7 +316,6 @@ impl ElementLayout {
         format!("{}: {}", quoted(key), self.value(value))
     }
 
-    /// Formats a value.
     pub(crate) fn value(&self, value: &Value<'_>) -> String {
         match value {
             Value::StringLit(text) => quoted(&text.value),

@@ -33,7 +33,9 @@ pub use model::{
     PlaceFacts, Scoping, Seat, SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile,
     ServerValue, TaskRules, Unless,
 };
-pub use own::{DIRECTORY as OWN_CLIENTS, OwnClients, UnknownClient, known_client, parse};
+pub use own::{
+    DIRECTORY as OWN_CLIENTS, OwnClients, UnknownClient, is_plain_word, known_client, parse,
+};
 pub use tables::CheckSheet;
 
 /// The clients of `clients/*.toml`.

@@ -219,13 +219,17 @@ fn problem(source: &Arc<Source>, span: Span, message: String) -> Diagnostic {
     )
 }
 
+/// Returns whether a text has a-z, 0-9 and hyphens only, as names of clients and settings do.
+pub fn is_plain_word(text: &str) -> bool {
+    let is_part = |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+    !text.is_empty() && text.bytes().all(is_part)
+}
+
 /// Returns the values that are wrong, each with the reason.
 fn check(source: &Source, client: &Client) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let id = &*client.id;
-    let is_word =
-        !id.is_empty() && id.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'));
-    if !is_word {
+    if !is_plain_word(id) {
         found.push((id.to_owned(), "a client's `id` has a-z, 0-9 and hyphens only".to_owned()));
     } else if source.path().file_stem().is_none_or(|stem| stem != id) {
         found.push((id.to_owned(), format!("the file of this client is called `{id}.toml`")));

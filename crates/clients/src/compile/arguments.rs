@@ -7,11 +7,11 @@ use brief_syntax::{Diagnostic, Span, rules};
 
 use crate::profile::ArgumentForms;
 
-use super::Compiler;
+use super::ItemCompiler;
 use super::fields::has_override;
 use super::yaml::YamlValue;
 
-impl Compiler<'_> {
+impl ItemCompiler<'_> {
     /// Returns the body with the client's words for arguments. An argument that the client cannot tell from
     /// the others becomes all of them, and one that it does not have at all stays as it is; both are said.
     pub(super) fn with_arguments(

@@ -14,11 +14,11 @@ use brief_syntax::yaml::{Mapping, Node, Value as Read};
 
 use crate::profile::{FieldRule, FieldValue, From, Shape};
 
-use super::Compiler;
+use super::ItemCompiler;
 use super::fields::alternatives;
 use super::yaml::{self, YamlValue, is_printable, parts_of, text_of};
 
-impl Compiler<'_> {
+impl ItemCompiler<'_> {
     /// Returns a field as the original has it, if it means the same as the item.
     pub(super) fn as_written(
         &self,

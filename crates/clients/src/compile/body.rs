@@ -9,7 +9,7 @@ use brief_syntax::{Diagnostic, Span, rules};
 
 use crate::profile::{FirstHeading, Layout};
 
-use super::Compiler;
+use super::ItemCompiler;
 use super::fields::has_override;
 
 /// The directories of an output and of the files beside its item, below the output directory.
@@ -26,7 +26,7 @@ pub(super) struct Bodies {
     known: Vec<(String, String)>,
 }
 
-impl Compiler<'_> {
+impl ItemCompiler<'_> {
     /// Returns everything after the front matter's closing line.
     pub(super) fn body(
         &self,

@@ -13,7 +13,7 @@ use crate::profile::{
     UnknownFields, UnnamedFields,
 };
 
-use super::Compiler;
+use super::ItemCompiler;
 use super::yaml::{self, Map, YamlValue};
 
 /// Fields of the format that no client gets.
@@ -26,7 +26,7 @@ const KEPT_BACK: [&str; 2] = ["license", "metadata"];
 /// Fields of the open standard for skills besides `name` and `description`.
 const STANDARD: [&str; 4] = ["license", "compatibility", "metadata", "allowed-tools"];
 
-impl Compiler<'_> {
+impl ItemCompiler<'_> {
     /// Returns the fields of an output.
     pub(super) fn fields(&self, layout: &Layout, diagnostics: &mut Vec<Diagnostic>) -> Map {
         let mut fields: Map = Vec::new();
@@ -117,10 +117,10 @@ impl Compiler<'_> {
 
     fn unrepresentable(&self, path: &str) -> Diagnostic {
         let span = self.item.document().field("scope").map(Node::span).unwrap_or_default();
-        let (client, source) = (self.profile.name(), self.item.document().source());
+        let client = self.profile.name();
         let message =
             format!("`{path}` cannot be written for {client}, which splits patterns at commas");
-        Diagnostic::new(rules::portable::COMMA_IN_PATTERN, source, span, message)
+        self.warning(rules::portable::COMMA_IN_PATTERN, span, message)
             .with_help("write one pattern for each alternative")
     }
 
@@ -226,9 +226,7 @@ impl Compiler<'_> {
 
 /// A client that wants a text without quotes wants it so from its block, too.
 fn keep_bare(fields: &mut Map, layout: &Layout) {
-    let is_bare =
-        |rule: &FieldRule| matches!(rule.value, FieldValue::Item { shape: Shape::Bare, .. });
-    for rule in layout.fields.iter().filter(|rule| is_bare(rule)) {
+    for rule in layout.fields.iter().filter(|rule| rule.is_bare()) {
         for (key, value) in fields.iter_mut() {
             if let (YamlValue::Text(key), YamlValue::Text(text)) = (key, &*value)
                 && *key == rule.key

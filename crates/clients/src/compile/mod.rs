@@ -66,7 +66,7 @@ pub fn compile_for(
     let mut without_scopes: Vec<&Profile> = Vec::new();
     let mut not_loading: Vec<&Profile> = Vec::new();
     for &profile in profiles.iter().filter(|profile| item.is_for(profile.id())) {
-        let one = Compiler { item, profile, options, clients };
+        let one = ItemCompiler { item, profile, options, clients };
         let Some(output) = one.run(&mut bodies, &mut compiled.diagnostics) else { continue };
         if one.is_named_only() {
             not_loading.push(profile);
@@ -98,9 +98,7 @@ pub fn compile_for(
 
 /// The output of an item for one client.
 struct ClientOutput {
-    /// The name of the client.
     client: String,
-    /// The path of the file.
     path: String,
     /// The directory of the files beside it.
     files: String,
@@ -144,7 +142,7 @@ fn share(outputs: &mut Vec<ClientOutput>) {
 /// Returns the fields that a client gets.
 pub(crate) fn fields_for(item: &PortableItem, profile: &Profile, clients: &[&str]) -> Map {
     let options = ProfileOptions::default();
-    let compiler = Compiler { item, profile, options: &options, clients };
+    let compiler = ItemCompiler { item, profile, options: &options, clients };
     let layout = profile.layout(item.kind());
     layout.map(|layout| compiler.fields(layout, &mut Vec::new())).unwrap_or_default()
 }
@@ -171,9 +169,7 @@ fn settle(item: &PortableItem, outputs: &mut Vec<ClientOutput>, diagnostics: &mu
                 names.join(", "),
                 best.client
             );
-            let source = item.document().source();
-            let finding =
-                Diagnostic::new(rules::portable::SHARED_PLACE, source, Span::default(), message);
+            let finding = warning(item, rules::portable::SHARED_PLACE, Span::default(), message);
             let help = "say the same to all of them, or name fewer in `audience`";
             diagnostics.push(finding.with_help(help));
         }
@@ -194,8 +190,7 @@ fn scope_dropped(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic
     let help =
         format!("say in the text which files it is about, or leave {out} out with `audience`");
     let span = item.document().field("scope").map(Node::span).unwrap_or_default();
-    let source = item.document().source();
-    Some(Diagnostic::new(rules::portable::SCOPE_DROPPED, source, span, message).with_help(help))
+    Some(warning(item, rules::portable::SCOPE_DROPPED, span, message).with_help(help))
 }
 
 /// Notes a rule that clients do not load: their models may open its file.
@@ -223,20 +218,19 @@ fn not_loaded(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic> {
         Some(client) => format!("`brief hook install {}` delivers it to the model", client.id()),
         None => format!("write the text to `{file}` if the model has to know it"),
     };
-    let source = item.document().source();
     let rule = rules::portable::RULE_NOT_LOADED;
-    Some(Diagnostic::new(rule, source, Span::default(), message).with_help(help))
+    Some(warning(item, rule, Span::default(), message).with_help(help))
 }
 
 /// The compiler of one item for one client.
-struct Compiler<'c> {
+struct ItemCompiler<'c> {
     item: &'c PortableItem,
     profile: &'c Profile,
     options: &'c ProfileOptions,
     clients: &'c [&'c str],
 }
 
-impl Compiler<'_> {
+impl ItemCompiler<'_> {
     fn run(&self, bodies: &mut Bodies, diagnostics: &mut Vec<Diagnostic>) -> Option<ClientOutput> {
         let (scope, name) = (self.options.scope, self.item.name());
         let layout = self.profile.layout_in(self.item.kind(), scope)?;
@@ -265,8 +259,8 @@ impl Compiler<'_> {
                 }
                 OutputForm::Markdown if fields.is_empty() => body.trim_start().to_owned(),
                 OutputForm::Markdown => format!("---\n{}---\n{body}", yaml::write(&fields)),
-                OutputForm::Toml { body: key } => toml::write(&fields, key, body.trim_start()),
-                OutputForm::Yaml { body: key } => {
+                OutputForm::Toml(key) => toml::write(&fields, key, body.trim_start()),
+                OutputForm::Yaml(key) => {
                     yaml::write_with_text(&fields, key, body.trim_start_matches('\n'))
                 }
             }
@@ -339,8 +333,12 @@ impl Compiler<'_> {
     }
 
     fn warning(&self, rule: Rule, span: Span, message: String) -> Diagnostic {
-        Diagnostic::new(rule, self.item.document().source(), span, message)
+        warning(self.item, rule, span, message)
     }
+}
+
+fn warning(item: &PortableItem, rule: Rule, span: Span, message: String) -> Diagnostic {
+    Diagnostic::new(rule, item.document().source(), span, message)
 }
 
 /// Adds a file, unless another client has added the same one.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use brief_profiles::{PermissionProfile, ServerProfile, Text};
+use brief_profiles::{PermissionProfile, ServerProfile};
 
 use brief_dialects::portable::output::{Outputs, SharedEntry, SharedFile};
 
@@ -85,18 +85,14 @@ impl Clients {
                 watched.insert(&mention.file);
                 watched.extend(mention.unless.iter().map(String::as_str));
             }
-            let server_file = mcp::profile(profile.id()).and_then(|known| self.server_file(known));
-            if let Some((usual, others)) = server_file.filter(|(_, others)| !others.is_empty()) {
-                watched.extend(others.iter().map(|other| &**other));
-                watched.insert(usual);
-            }
+            let files = mcp::profile(profile.id()).map(|known| self.server_files(known));
+            watched.extend(files.filter(|files| files.len() > 1).into_iter().flatten());
             let permissions = permissions::profile(profile.id());
             let is_open = |known: &&PermissionProfile| {
                 self.scope() == ProfileScope::Project && !known.or.is_empty()
             };
             if let Some(known) = permissions.filter(is_open) {
-                watched.insert(&known.file);
-                watched.extend(known.or.iter().map(|other| &**other));
+                watched.extend(known.files());
             }
         }
         watched.into_iter().map(str::to_owned).collect()
@@ -121,7 +117,7 @@ impl Clients {
             ProfileScope::Home => &listing.home_value,
         };
         let entry = SharedEntry::Listed { key: listing.list.clone(), value: value.clone() };
-        add(entries, there(&files.usual, files.others.iter().map(String::as_str), present), entry);
+        add(entries, there(&files.usual, files.iter(), present), entry);
     }
 
     fn add_bridge(&self, bridge: &Bridge, present: &BTreeSet<String>, entries: &mut Entries) {
@@ -131,8 +127,7 @@ impl Clients {
         if !is_needed {
             return;
         }
-        let others = bridge.files.others.iter().map(String::as_str);
-        let path = there(&bridge.files.usual, others, present);
+        let path = there(&bridge.files.usual, bridge.files.iter(), present);
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
         let line = bridge.text.replace("{path}", &relative(directory, &bridge.from));
         add_lines(entries, path, &[line]);
@@ -192,13 +187,14 @@ impl Clients {
         present: &BTreeSet<String>,
     ) -> Result<(&'static str, SharedEntry), &'static str> {
         let known = mcp::profile(client).ok_or("the client's file for servers is not known")?;
-        let (usual, others) = self.server_file(known).ok_or(match self.scope() {
+        let files = self.server_files(known);
+        let usual = files.first().ok_or(match self.scope() {
             ProfileScope::Project => "it reads no file of a project; `--global` has a place",
             ProfileScope::Home => {
                 "the file below the home directory is the client's own; use its own command"
             }
         })?;
-        let path = there(usual, others.iter().map(|other| &**other), present);
+        let path = there(usual, files.iter().copied(), present);
         if self.is_left_file(path) {
             return Err("`[install]` leaves the file alone");
         }
@@ -208,12 +204,11 @@ impl Clients {
         Ok((path, entry))
     }
 
-    pub(super) fn server_file(
-        &self,
-        known: &'static ServerProfile,
-    ) -> Option<(&'static str, &'static [Text])> {
+    /// Returns the files that servers may be written to, the usual one first; none if there is no such file.
+    pub(super) fn server_files(&self, known: &'static ServerProfile) -> Vec<&'static str> {
         let (usual, others) = mcp::files_in(known, self.scope());
-        Some((usual?, others))
+        let others = others.iter().filter(|_| usual.is_some());
+        usual.into_iter().chain(others).map(|file| &**file).collect()
     }
 
     pub(super) fn files_of<'l>(&self, listing: &'l ListEntry) -> Option<&'l SharedFiles> {
@@ -250,16 +245,13 @@ fn in_words(patterns: &[String]) -> String {
     if shown.is_empty() { String::new() } else { format!(" for {}", shown.join(", ")) }
 }
 
-/// Returns the default file, unless only another one exists.
+/// Returns the first of some files that exists, else the usual one.
 pub(super) fn there<'f>(
     usual: &'f str,
-    mut others: impl Iterator<Item = &'f str>,
+    mut files: impl Iterator<Item = &'f str>,
     present: &BTreeSet<String>,
 ) -> &'f str {
-    if present.contains(usual) {
-        return usual;
-    }
-    others.find(|other| present.contains(*other)).unwrap_or(usual)
+    files.find(|file| present.contains(*file)).unwrap_or(usual)
 }
 
 /// Adds lines to the block of a file, which all clients share.

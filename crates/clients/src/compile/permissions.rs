@@ -86,8 +86,7 @@ impl Clients {
                 let said = said.and_then(|known| Ok((known, permissions::entries(known, rule)?)));
                 match said {
                     Ok((known, said)) => {
-                        let others = known.or.iter().map(|other| &**other);
-                        let path = there(&known.file, others, present);
+                        let path = there(&known.file, known.files(), present);
                         for entry in said {
                             add(entries, path, entry);
                         }
@@ -109,8 +108,6 @@ impl Clients {
     pub(super) fn is_for_permissions(client: &str, path: &str) -> bool {
         let known = permissions::profile(client);
         permissions::ignore_file(client) == Some(path)
-            || known.is_some_and(|known| {
-                *known.file == *path || known.or.iter().any(|other| **other == *path)
-            })
+            || known.is_some_and(|known| known.files().any(|file| file == path))
     }
 }

@@ -21,10 +21,8 @@ impl Clients {
         let has = |profile: &Profile| {
             let mut mentions = profile.layouts().filter_map(|(_, layout)| layout.mention.as_ref());
             let mut listings = profile.layouts().filter_map(|(_, layout)| layout.listing.as_ref());
-            let is_server =
-                mcp::profile(profile.id()).and_then(|known| self.server_file(known)).is_some_and(
-                    |(usual, others)| usual == path || others.iter().any(|other| **other == *path),
-                );
+            let is_server = mcp::profile(profile.id())
+                .is_some_and(|known| self.server_files(known).contains(&path));
             listings.any(|listing| self.files_of(listing).is_some_and(names))
                 || mentions.any(|mention| mention.file == path)
                 || profile.bridge().is_some_and(|bridge| names(&bridge.files))

@@ -13,9 +13,7 @@ pub(crate) enum YamlValue {
     Bare(String),
     /// A text, quoted if needed.
     Text(String),
-    /// A list.
     List(Vec<YamlValue>),
-    /// A mapping, in order.
     Map(Map),
 }
 

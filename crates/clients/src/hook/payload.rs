@@ -17,7 +17,6 @@ type PayloadText<'p> = Option<Cow<'p, str>>;
 
 #[derive(Debug, Default)]
 pub(super) struct Payload<'p> {
-    /// True if the payload is an object.
     pub(super) is_object: bool,
     /// The names of all fields.
     pub(super) keys: Vec<Cow<'p, str>>,

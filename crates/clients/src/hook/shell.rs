@@ -10,7 +10,7 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use super::{ToolEffect, Touch};
-use words::{LinePart, Redirect, ShellCommand, ShellWord};
+use words::{LinePart, ShellCommand, ShellWord};
 
 /// The limit for the touches of one command line; more is a listing, not work on a file.
 const MOST_TOUCHES: usize = 8;
@@ -69,11 +69,9 @@ impl ShellReader {
                 }
             }
         }
-        for (redirect, word) in &command.redirects {
-            let ShellWord::Plain(path) = word else { continue };
-            match redirect {
-                Redirect::From => self.touch(path, ToolEffect::Does(brief_dialects::Action::Read)),
-                Redirect::To => self.touch(path, ToolEffect::Writes),
+        for (effect, word) in &command.redirects {
+            if let ShellWord::Plain(path) = word {
+                self.touch(path, *effect);
             }
         }
     }

@@ -28,7 +28,7 @@ impl<'p> ProjectFiles<'p> {
         ProjectFiles { list, listed: OnceCell::new(), shown: BTreeMap::new() }
     }
 
-    /// Remembers the path of an original.
+    /// Records the path of an original for messages.
     pub(super) fn show(&mut self, path: &Path, shown: &str) {
         self.shown.insert(path.to_owned(), shown.to_owned());
     }

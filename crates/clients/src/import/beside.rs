@@ -38,8 +38,10 @@ pub(super) struct Beside {
     pub(super) named: Vec<SkippedFile>,
 }
 
-/// The records of other tools, and the readers of their sources.
-const RECORDS: [(&str, fn(&str) -> Vec<String>); 4] = [
+/// A record of another tool, and the reader of its sources.
+type ToolRecord = (&'static str, fn(&str) -> Vec<String>);
+
+const RECORDS: [ToolRecord; 4] = [
     ("skills-lock.json", of_skills),
     ("rulesync.lock", of_rulesync),
     ("apm.lock.yaml", of_apm_lock),
@@ -135,6 +137,11 @@ impl Beside {
         self.named.push(SkippedFile { path: path.to_owned(), reason, loss });
     }
 
+    fn refuse(&mut self, path: &str, server: &str, problem: &str) {
+        let reason = format!("the server `{server}` is not imported and stays there: {problem}");
+        self.name(path, reason);
+    }
+
     fn settings(&mut self, path: &str, text: &str) {
         let text = text.trim_start_matches('\u{feff}');
         let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
@@ -199,8 +206,7 @@ impl Beside {
             secret.map(|field| format!("`{field}` may be a secret; write a variable such as `${{TOKEN}}` instead, and import again"))
         };
         if let Some(problem) = problem {
-            let reason = format!("the server `{name}` is not imported and stays there: {problem}");
-            return self.name(path, reason);
+            return self.refuse(path, &name, &problem);
         }
         match self.servers.iter_mut().find(|known| known.server.name == name) {
             None => self.servers.push(CollectedServer {
@@ -219,11 +225,8 @@ impl Beside {
                 known.originals.push(path.to_owned());
             }
             Some(known) => {
-                let other = known.originals[0].clone();
-                let reason = format!(
-                    "the server `{name}` is not imported and stays there: `{other}` has another one of that name"
-                );
-                self.name(path, reason);
+                let problem = format!("`{}` has another one of that name", known.originals[0]);
+                self.refuse(path, &name, &problem);
             }
         }
     }
@@ -236,11 +239,9 @@ impl Beside {
                 None => self.servers.push(collected),
                 Some(own) if own.server == collected.server => {}
                 Some(_) => {
-                    let reason = format!(
-                        "the server `{name}` is not imported and stays there: `[mcp.{name}]` of brief.toml is another one"
-                    );
+                    let problem = format!("`[mcp.{name}]` of brief.toml is another one");
                     for path in &collected.originals {
-                        self.name(path, reason.clone());
+                        self.refuse(path, name, &problem);
                     }
                 }
             }
@@ -274,7 +275,7 @@ fn secret(server: &Server) -> Option<String> {
     })
 }
 
-/// Says where something can be added from.
+/// Returns the command that adds items from their source.
 fn addable(source: &str, names: &[String]) -> String {
     let names: Vec<&str> =
         std::iter::once(source).chain(names.iter().map(String::as_str)).collect();

@@ -27,7 +27,7 @@ use super::item::ImportedItem;
 use super::unite::unite;
 use super::{ImportNote, OriginalFile, import, modes, slug};
 
-/// The result of a look at the files of a project.
+/// The items and servers that the files of a project can become.
 #[derive(Debug, Default)]
 pub struct Collection {
     /// The items, by kind and name.
@@ -102,7 +102,7 @@ struct Collector {
     skipped: Vec<SkippedFile>,
     /// Directories that we have written.
     outputs: Vec<String>,
-    /// Files without items that are looked at.
+    /// Files of settings, servers and records, with their content.
     beside: Vec<(String, Vec<u8>)>,
     files: usize,
 }
@@ -153,7 +153,7 @@ pub fn collect(
     collector.finish(profiles, ProjectFiles::new(&list))
 }
 
-fn joined(directory: &str, name: &str) -> String {
+pub(super) fn joined(directory: &str, name: &str) -> String {
     if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
 }
 
@@ -212,14 +212,15 @@ impl Collector {
                 self.beside.push((path.clone(), bytes));
             }
             let Some(found) = tell(&path, profiles, search) else {
-                if let Some(client) = ignoring(&path) {
-                    let reason = format!("it names files for {client} to leave alone; it stays");
-                    self.skip_losing(ImportLoss::NoPortableForm, &path, reason);
-                } else if modes::is_rule_of_mode(&path) {
-                    let reason =
-                        "it is for one mode of Roo Code, which no other client has; it stays";
-                    self.skip_losing(ImportLoss::NoPortableForm, &path, reason);
-                }
+                let reason = match ignoring(&path) {
+                    Some(client) => format!("it names files for {client} to leave alone; it stays"),
+                    None if modes::is_rule_of_mode(&path) => {
+                        "it is for one mode of Roo Code, which no other client has; it stays"
+                            .to_owned()
+                    }
+                    None => continue,
+                };
+                self.skip_losing(ImportLoss::NoPortableForm, &path, reason);
                 continue;
             };
             self.files += 1;

@@ -1,4 +1,4 @@
-//! The client, the kind and the name of a file, told by its path.
+//! Recognises the client, the kind and the name of a file by its path.
 //!
 //! All of it is in the clients' files: the places that they read, and the paths of their outputs.
 
@@ -7,6 +7,7 @@ use brief_profiles::{BUILTIN, Client, ClientPlace, Form, PlaceShape};
 
 use crate::profile::{Layout, Profile, Profiles, Template};
 
+use super::collect::joined;
 use super::peers;
 
 /// A file that could be imported.
@@ -96,7 +97,7 @@ fn at_place(about: &str, rest: &str, profiles: &Profiles) -> Option<ImportCandid
             (PlaceShape::Skills, _) => {
                 let (above, file) = inside.rsplit_once('/')?;
                 let stem = above.rsplit('/').next()?;
-                let directory = format!("{}{}/{above}", prefix(about), place.path);
+                let directory = joined(about, &format!("{}/{above}", place.path));
                 return (file == ItemKind::Skill.entrypoint()).then(|| ImportCandidate {
                     directory: Some(directory),
                     ..found(owner, ItemKind::Skill, Form::Skill, stem)
@@ -161,7 +162,7 @@ fn owner(place: &ClientPlace, profiles: &Profiles) -> Option<String> {
     profiles.get(id).map(|profile| profile.id().to_owned())
 }
 
-/// Tells a file by its ending, or by the directory above it.
+/// Recognises a file by its ending, or by the directory above it.
 fn by_name(path: &str, profiles: &Profiles) -> Option<ImportCandidate> {
     let (above, file) = path.rsplit_once('/').unwrap_or(("", path));
     let found = |profile: &Profile, kind, form: Form, stem: &str| {
@@ -210,10 +211,6 @@ fn by_name(path: &str, profiles: &Profiles) -> Option<ImportCandidate> {
     let (profile, _, layout) =
         layouts().find(|(profile, own, _)| *own == kind && profile.id() == "claude")?;
     (kind != ItemKind::Skill).then(|| found(profile, kind, form(layout), stem))
-}
-
-fn prefix(about: &str) -> String {
-    if about.is_empty() { String::new() } else { format!("{about}/") }
 }
 
 fn stem(file: &str) -> &str {

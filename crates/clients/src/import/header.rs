@@ -11,7 +11,6 @@ use crate::compile::yaml::{self, Map, YamlValue, text_of};
 /// The front matter of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Header {
-    /// The fields, in order.
     pub(super) fields: Map,
     pub(super) has_comments: bool,
     /// Values of one line that are written otherwise than they read: with quotation marks or brackets.

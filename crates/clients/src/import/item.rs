@@ -245,7 +245,6 @@ impl ImportedItem {
         is_sound(&self.compilable(), clients).then_some(self)
     }
 
-    /// Gives it another name.
     pub(super) fn rename(&mut self, name: String) {
         if !self.is_verbatim {
             // The heading was the old name.
@@ -260,7 +259,7 @@ impl ImportedItem {
         header::get(&self.fields, name)
     }
 
-    /// Takes the arguments of a command over.
+    /// Replaces the client's syntax for arguments in the body by the format's, and records their names.
     fn arguments_of(&mut self, layout: &Layout) {
         let (body, names) = arguments::portable(&self.body, &layout.arguments);
         if !names.is_empty() {
@@ -279,8 +278,8 @@ impl ImportedItem {
         let form = profile.layout(self.kind).map(|layout| &layout.form);
         let is_same = |text: &String| {
             let parsed = match form {
-                Some(OutputForm::Toml { body }) => Header::of_toml(text, body),
-                Some(OutputForm::Yaml { body }) => Header::of_yaml(text, body),
+                Some(OutputForm::Toml(key)) => Header::of_toml(text, key),
+                Some(OutputForm::Yaml(key)) => Header::of_yaml(text, key),
                 Some(OutputForm::Markdown) | None => return text.ends_with(original),
             };
             parsed.is_some_and(|(_, again)| again == original)
@@ -393,6 +392,7 @@ impl ImportedItem {
     fn is_about(&self, member: &Member, rule: Option<&FieldRule>) -> bool {
         let is_placed = matches!(member.form, Form::Instructions | Form::Legacy)
             || !member.about.is_empty() && !self.scope.is_empty();
+        let is_conditional = |rule: &FieldRule| rule.when != FieldCondition::Always;
         is_placed && (is_scope(rule) || rule.is_some_and(is_conditional))
     }
 
@@ -404,7 +404,7 @@ impl ImportedItem {
         again: Option<&YamlValue>,
         form: Form,
     ) -> bool {
-        match from(rule) {
+        match rule.and_then(FieldRule::from) {
             Some(From::ScopePaths) => {
                 let scope: Vec<&str> = self.scope.iter().map(String::as_str).collect();
                 says_scope(form, value, &scope)
@@ -534,23 +534,7 @@ impl ImportedItem {
 }
 
 fn is_scope(rule: Option<&FieldRule>) -> bool {
-    from(rule) == Some(From::ScopePaths)
-}
-
-fn is_conditional(rule: &FieldRule) -> bool {
-    rule.when != FieldCondition::Always
-}
-
-fn from(rule: Option<&FieldRule>) -> Option<From> {
-    match rule?.value {
-        FieldValue::Item { from, .. } => Some(from),
-        FieldValue::Constant(_) => None,
-    }
-}
-
-/// Returns whether clients read lines of a field, so that quotation marks count.
-fn is_bare(rule: Option<&FieldRule>) -> bool {
-    rule.is_some_and(|rule| matches!(rule.value, FieldValue::Item { shape: Shape::Bare, .. }))
+    rule.and_then(FieldRule::from) == Some(From::ScopePaths)
 }
 
 /// Returns whether a field comes out as it was.
@@ -561,7 +545,7 @@ fn is_same(
     again: &YamlValue,
 ) -> bool {
     match (rule, again) {
-        (Some(own), YamlValue::Bare(text)) if is_bare(rule) => {
+        (Some(own), YamlValue::Bare(text)) if own.is_bare() => {
             header.line(&own.key) == Some(text.as_str())
         }
         _ => {
@@ -572,7 +556,7 @@ fn is_same(
 
 /// Returns a value as an item records it: by its line, if clients read lines.
 fn as_line(rule: Option<&FieldRule>, header: &Header, value: &YamlValue) -> YamlValue {
-    let line = rule.filter(|_| is_bare(rule)).and_then(|rule| header.line(&rule.key));
+    let line = rule.filter(|rule| rule.is_bare()).and_then(|rule| header.line(&rule.key));
     line.map_or_else(|| value.clone(), YamlValue::text)
 }
 

@@ -124,14 +124,15 @@ pub fn import(file: &OriginalFile<'_>, clients: &[&str]) -> Result<ImportedItem,
     }
     let layout = file.client.and_then(|client| client.layout(file.kind));
     let form = layout.map_or(&OutputForm::Markdown, |layout| &layout.form);
-    let parts =
-        match form {
-            OutputForm::Markdown => Parts::of_markdown(file),
-            OutputForm::Toml { body } => Parts::of_keys(Header::of_toml(source.text(), body))
-                .ok_or(ImportRefusal::NotToml)?,
-            OutputForm::Yaml { body } => Parts::of_keys(Header::of_yaml(source.text(), body))
-                .ok_or(ImportRefusal::NotYaml)?,
-        };
+    let parts = match form {
+        OutputForm::Markdown => Parts::of_markdown(file),
+        OutputForm::Toml(key) => {
+            Parts::of_keys(Header::of_toml(source.text(), key)).ok_or(ImportRefusal::NotToml)?
+        }
+        OutputForm::Yaml(key) => {
+            Parts::of_keys(Header::of_yaml(source.text(), key)).ok_or(ImportRefusal::NotYaml)?
+        }
+    };
     let body = parts.body;
     if body.trim().is_empty() {
         return Err(ImportRefusal::NoText);
@@ -163,7 +164,6 @@ pub fn import(file: &OriginalFile<'_>, clients: &[&str]) -> Result<ImportedItem,
     Ok(item)
 }
 
-/// The parts of a file.
 struct Parts {
     header: Header,
     body: String,

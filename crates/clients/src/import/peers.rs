@@ -8,6 +8,7 @@ use brief_profiles::Form;
 
 use crate::compile::yaml::{Map, YamlValue, parts_of};
 
+use super::collect::joined;
 use super::found::ImportCandidate;
 use super::header::key_of;
 
@@ -54,7 +55,7 @@ const NAMES: [(&str, &str); 11] = [
     ("devin", "windsurf"),
 ];
 
-/// Tells a file of another tool.
+/// Recognises a file of another tool by its path.
 pub(super) fn tell(about: &str, rest: &str) -> Option<ImportCandidate> {
     let (peer, kind, form, client, inside) =
         PLACES.iter().find_map(|&(peer, directory, ending, kind, form, client)| {
@@ -64,11 +65,8 @@ pub(super) fn tell(about: &str, rest: &str) -> Option<ImportCandidate> {
             is_one.then_some((peer, kind, form, client, inside))
         })?;
     let stem = inside.rsplit('/').next().unwrap_or(inside).to_owned();
-    let above = |path: &str| path.rsplit_once('/').map_or("", |(above, _)| above).to_owned();
-    let directory = (kind == ItemKind::Skill).then(|| match about {
-        "" => above(rest),
-        about => format!("{about}/{}", above(rest)),
-    });
+    let above = rest.rsplit_once('/').map_or("", |(above, _)| above);
+    let directory = (kind == ItemKind::Skill).then(|| joined(about, above));
     let (client, about) = (client.map(str::to_owned), about.to_owned());
     Some(ImportCandidate { client, kind, form, about, stem, directory, peer: Some(peer) })
 }

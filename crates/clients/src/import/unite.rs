@@ -131,7 +131,7 @@ fn names(item: &ImportedItem) -> Vec<String> {
     std::iter::once(item.name.clone()).chain(title).chain(about).collect()
 }
 
-/// The likeness of two items' texts.
+/// The result of comparing the texts of two items.
 enum Alike {
     /// They say something else.
     Other,
@@ -258,7 +258,6 @@ struct TextPart {
     of: BTreeSet<usize>,
 }
 
-/// Splits a text into its parts.
 fn parts(text: &str) -> Vec<TextPart> {
     let text = trimmed(text);
     let part = |(text, is_tight): (&str, bool)| TextPart {

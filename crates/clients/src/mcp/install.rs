@@ -67,11 +67,7 @@ pub fn plan_server<'s>(
     let shown = shown.to_string();
     let file = ClientFile::open(system, base, &shown)
         .map_err(|error| ServerFileError::File(shown.clone(), error))?;
-    let change = change(profile, &shown, file.text(), wanted, before);
-    let change = change.map_err(|problem| match problem {
-        Problem::Unfit(reason) => ServerFileError::Unfit(reason),
-        Problem::Invalid(problem) => ServerFileError::Invalid(shown.clone(), problem),
-    })?;
+    let change = change(profile, &shown, file.text(), wanted, before)?;
     Ok(ServerEdit { shown, file, change })
 }
 
@@ -88,28 +84,22 @@ impl ServerEdit<'_> {
     }
 }
 
-enum Problem {
-    Unfit(&'static str),
-    Invalid(String),
-}
-
-/// Changes the text of a client's file.
 fn change(
     profile: &ServerProfile,
     path: &str,
     text: Option<&str>,
     wanted: Option<&Server>,
     before: &[Server],
-) -> Result<ServerChange, Problem> {
+) -> Result<ServerChange, ServerFileError> {
     let entry = |server: &Server| {
-        let json = entry_json(profile, server).map_err(Problem::Unfit)?;
+        let json = entry_json(profile, server).map_err(ServerFileError::Unfit)?;
         Ok(SharedEntry::Keyed { key: profile.key.to_string(), name: server.name.clone(), json })
     };
     let wanted = wanted.map(entry).transpose()?;
     let before = before.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
     let (wanted, foreign) = (wanted.as_slice(), Foreign::Keep);
     let merged = merge(&Merge { path, text, wanted, before: &before, foreign }, None);
-    let merged = merged.map_err(Problem::Invalid)?;
+    let merged = merged.map_err(|problem| ServerFileError::Invalid(path.to_owned(), problem))?;
     if let Some((_, reason)) = merged.kept.first() {
         return Ok(ServerChange::Kept(reason));
     }

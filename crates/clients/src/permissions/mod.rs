@@ -11,6 +11,8 @@ use brief_dialects::portable::toml::{self, Table, TomlEntry, TomlProblem};
 use brief_profiles::{BUILTIN, PermissionProfile, PermissionWords};
 use brief_syntax::{Diagnostic, Source};
 
+use crate::mcp;
+
 /// The decision of a rule. The last one counts where clients go by order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RuleDecision {
@@ -202,10 +204,8 @@ fn problem(subject: RuleSubject, argument: &str) -> Option<(&'static str, &'stat
             Some(("is no host", "write `docs.rs`"))
         }
         RuleSubject::Mcp => {
-            let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
             let mut parts = argument.split('/');
-            let is_known = parts.clone().count() < 3
-                && parts.all(|part| !part.is_empty() && part.bytes().all(is_name));
+            let is_known = parts.clone().count() < 3 && parts.all(mcp::is_name);
             (!is_known).then_some(("is no server", "write `server`, or `server/tool`"))
         }
         _ => None,

@@ -21,7 +21,7 @@ pub struct Reads<'p> {
     pub paths: Vec<String>,
 }
 
-/// Returns where each client would look for an item. A client that has nothing of the kind is left out.
+/// Returns the places where each client would look for an item. A client without items of the kind is left out.
 pub fn reads<'p>(
     profiles: &[&'p Profile],
     kind: ItemKind,

@@ -152,16 +152,10 @@ pub enum OutputForm {
     /// Markdown: the fields as front matter, then the body. Without fields, the body alone.
     #[default]
     Markdown,
-    /// TOML: the fields as keys, and the body as one more.
-    Toml {
-        /// The key of the body.
-        body: String,
-    },
+    /// TOML: the fields as keys, and the body at this key.
+    Toml(String),
     /// YAML: the same.
-    Yaml {
-        /// The key of the body.
-        body: String,
-    },
+    Yaml(String),
 }
 
 /// The differences below a user's home directory; everything else is as in a project.
@@ -194,8 +188,7 @@ impl Layout {
 
     /// Returns whether a field of its files comes from one of the item's.
     pub(crate) fn has(&self, wanted: From) -> bool {
-        let is_it = |rule: &FieldRule| matches!(rule.value, FieldValue::Item { from, .. } if from == wanted);
-        self.fields.iter().any(is_it)
+        self.fields.iter().any(|rule| rule.from() == Some(wanted))
     }
 
     /// Returns whether rules can be for some files.
@@ -245,6 +238,21 @@ pub struct FieldRule {
     pub value: FieldValue,
     /// The condition under which it is written.
     pub when: FieldCondition,
+}
+
+impl FieldRule {
+    /// Returns the item's field that the value comes from; `None` for a constant.
+    pub(crate) fn from(&self) -> Option<From> {
+        match self.value {
+            FieldValue::Item { from, .. } => Some(from),
+            FieldValue::Constant(_) => None,
+        }
+    }
+
+    /// Returns whether clients read the line of the field as it stands, so that quotation marks count.
+    pub(crate) fn is_bare(&self) -> bool {
+        matches!(self.value, FieldValue::Item { shape: Shape::Bare, .. })
+    }
 }
 
 /// The origin of a field's value.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use brief_dialects::portable::toml::{self, Table, TableReader, TomlEntry, TomlProblem};
 use brief_dialects::portable::{CAPABILITIES, ItemKind, is_taken_field};
-use brief_profiles::{BUILTIN, Client};
+use brief_profiles::{BUILTIN, Client, is_plain_word};
 use brief_syntax::{Diagnostic, Source, Span, rules};
 use toml_edit::{Document, Item, TableLike, Value};
 
@@ -24,20 +24,14 @@ pub(super) struct Draft {
     span: Span,
 }
 
-/// The word for the form of an output.
-#[derive(Clone, Copy, Default)]
-enum FormWord {
-    #[default]
-    Markdown,
-    Toml,
-    Yaml,
-}
+/// Makes a form with a key for the body; none for Markdown.
+type KeyedForm = Option<fn(String) -> OutputForm>;
 
 #[derive(Default)]
 struct LayoutDraft {
     path: Option<Template>,
     fields: Option<Vec<FieldRule>>,
-    form: FormWord,
+    form: KeyedForm,
     body: Option<String>,
     /// The keys that a layout may lack.
     rest: Layout,
@@ -140,9 +134,7 @@ fn draft_of<'d>(
 ) -> &'d mut Draft {
     let index = drafts.iter().position(|draft| draft.profile.id == client.key);
     let index = index.unwrap_or_else(|| {
-        let is_word = !client.key.is_empty()
-            && client.key.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'));
-        if !is_word {
+        if !is_plain_word(client.key) {
             diagnostics.push(*client.wrong("this names no client", "use a-z, 0-9 and hyphens"));
         } else if is_taken_field(client.key) {
             let problem = "this is a field of the format, and cannot name a client too";
@@ -248,8 +240,8 @@ fn read_layout(
     keys.set("home-also-read", &mut rest.home.also_read, |entry| templates(entry).map(Some));
     keys.set_or_remove("shared", &mut rest.listing, shared::listing);
     keys.set_or_remove("mention", &mut rest.mention, shared::mention);
-    let forms =
-        [("markdown", FormWord::Markdown), ("toml", FormWord::Toml), ("yaml", FormWord::Yaml)];
+    let forms: [(&str, KeyedForm); 3] =
+        [("markdown", None), ("toml", Some(OutputForm::Toml)), ("yaml", Some(OutputForm::Yaml))];
     keys.set("form", &mut draft.form, |entry| entry.word(&forms));
     keys.set("body", &mut draft.body, |entry| entry.owned_text().map(Some));
     if kind == ItemKind::Command {
@@ -264,9 +256,8 @@ impl LayoutDraft {
     fn finish(self, kind: ItemKind) -> Result<Layout, (String, &'static str)> {
         let LayoutDraft { path, fields, form, body, rest } = self;
         let form = match (form, body) {
-            (FormWord::Markdown, None) => OutputForm::Markdown,
-            (FormWord::Toml, Some(body)) => OutputForm::Toml { body },
-            (FormWord::Yaml, Some(body)) => OutputForm::Yaml { body },
+            (None, None) => OutputForm::Markdown,
+            (Some(form), Some(key)) => form(key),
             _ => {
                 return Err((
                     format!("`{kind}.form` or `{kind}.body`"),

@@ -4,6 +4,7 @@
 //! there, is data of the profile like everything else.
 
 use brief_dialects::portable::toml::{TableReader, TomlEntry, TomlProblem};
+use brief_profiles::is_plain_word;
 
 use super::path;
 
@@ -157,9 +158,7 @@ fn line(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
 
 fn setting(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let text = entry.text()?;
-    let is_word = !text.is_empty()
-        && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'));
-    if !is_word || super::settings::KEYS.contains(&text) {
+    if !is_plain_word(text) || super::settings::KEYS.contains(&text) {
         let help = "use a-z, 0-9 and hyphens, and none of the keys that are there already";
         return Err(entry.wrong("this can be no key of `[install]`", help));
     }

@@ -30,6 +30,13 @@ pub struct PermissionProfile {
     pub mcp: Option<PermissionWords>,
 }
 
+impl PermissionProfile {
+    /// Returns all names of the file, the usual one first.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.file).chain(&self.or).map(|file| &**file)
+    }
+}
+
 /// A client's words for rules about one thing.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]

@@ -5,46 +5,31 @@ use brief_dialects::Action;
 use super::words::ShellWord;
 use crate::hook::ToolEffect;
 
-const READ: ToolEffect = ToolEffect::Does(Action::Read);
+pub(super) const READ: ToolEffect = ToolEffect::Does(Action::Read);
 const EDIT: ToolEffect = ToolEffect::Does(Action::Edit);
 
 /// The effect of a program on its operands.
 #[derive(Clone, Copy)]
 enum OperandUse {
-    /// Reads all operands.
     Reads,
     /// Reads all operands after the first, which is a script; an option may supply the script instead.
     ReadsAfterScript,
     /// Searches all operands after the first, which is a pattern: files, or directories when asked to.
-    Searches { is_recursive: bool },
+    Searches {
+        is_recursive: bool,
+    },
     /// Lists all operands, or the current directory.
     Lists,
-    /// Writes all operands.
     Writes,
-    /// Removes all operands.
     Removes,
     /// Copies or moves all operands to the last one.
-    Copies { source: ToolEffect },
+    Copies {
+        source: ToolEffect,
+    },
 }
 
-/// A program, and its options with a value.
-struct KnownProgram {
-    names: &'static [&'static str],
-    use_: OperandUse,
-    /// Letters of short options with a value.
-    letters: &'static str,
-    /// Long options with a value.
-    long: &'static [&'static str],
-}
-
-const fn program(
-    names: &'static [&'static str],
-    use_: OperandUse,
-    letters: &'static str,
-    long: &'static [&'static str],
-) -> KnownProgram {
-    KnownProgram { names, use_, letters, long }
-}
+/// The names of a program, the use of its operands, and its options with a value: letters and long names.
+type KnownProgram = (&'static [&'static str], OperandUse, &'static str, &'static [&'static str]);
 
 const CONTEXT: &[&str] = &[
     "after-context",
@@ -73,39 +58,39 @@ const CONTEXT: &[&str] = &[
 ];
 
 const PROGRAMS: &[KnownProgram] = &[
-    program(&["cat", "tac", "wc", "more"], OperandUse::Reads, "", &[]),
-    program(&["nl"], OperandUse::Reads, "bdfhilnsvw", &[]),
-    program(&["head", "tail"], OperandUse::Reads, "nc", &["lines", "bytes"]),
-    program(&["less"], OperandUse::Reads, "bhjkoOpPtTxyz", &[]),
-    program(
+    (&["cat", "tac", "wc", "more"], OperandUse::Reads, "", &[]),
+    (&["nl"], OperandUse::Reads, "bdfhilnsvw", &[]),
+    (&["head", "tail"], OperandUse::Reads, "nc", &["lines", "bytes"]),
+    (&["less"], OperandUse::Reads, "bhjkoOpPtTxyz", &[]),
+    (
         &["bat", "batcat"],
         OperandUse::Reads,
         "lrHm",
         &["language", "line-range", "highlight-line", "style", "theme", "color", "paging", "wrap"],
     ),
-    program(&["cut"], OperandUse::Reads, "bcdf", &["delimiter", "fields"]),
-    program(&["sort"], OperandUse::Reads, "koStT", &["key", "field-separator"]),
-    program(&["diff"], OperandUse::Reads, "CIUxXSF", &["unified", "context", "label"]),
-    program(&["cmp"], OperandUse::Reads, "in", &[]),
-    program(&["xxd"], OperandUse::Reads, "cglos", &[]),
-    program(&["od", "hexdump"], OperandUse::Reads, "AjNStwefn", &[]),
-    program(&["sed"], OperandUse::ReadsAfterScript, "efl", &["expression", "file", "line-length"]),
-    program(&["awk", "gawk", "mawk"], OperandUse::ReadsAfterScript, "fFv", &["file", "assign"]),
-    program(
+    (&["cut"], OperandUse::Reads, "bcdf", &["delimiter", "fields"]),
+    (&["sort"], OperandUse::Reads, "koStT", &["key", "field-separator"]),
+    (&["diff"], OperandUse::Reads, "CIUxXSF", &["unified", "context", "label"]),
+    (&["cmp"], OperandUse::Reads, "in", &[]),
+    (&["xxd"], OperandUse::Reads, "cglos", &[]),
+    (&["od", "hexdump"], OperandUse::Reads, "AjNStwefn", &[]),
+    (&["sed"], OperandUse::ReadsAfterScript, "efl", &["expression", "file", "line-length"]),
+    (&["awk", "gawk", "mawk"], OperandUse::ReadsAfterScript, "fFv", &["file", "assign"]),
+    (
         &["grep", "egrep", "fgrep"],
         OperandUse::Searches { is_recursive: false },
         "ABCDdefm",
         CONTEXT,
     ),
-    program(&["rg"], OperandUse::Searches { is_recursive: true }, "ABCEMTdefgjmrt", CONTEXT),
-    program(&["ls"], OperandUse::Lists, "ITw", &["ignore", "width"]),
-    program(&["tree"], OperandUse::Lists, "HILPTo", &["filelimit", "charset"]),
-    program(&["tee"], OperandUse::Writes, "", &[]),
-    program(&["touch"], OperandUse::Writes, "drt", &["date", "reference"]),
-    program(&["truncate"], OperandUse::Writes, "rs", &["size", "reference"]),
-    program(&["rm"], OperandUse::Removes, "", &[]),
-    program(&["cp"], OperandUse::Copies { source: READ }, "S", &["suffix"]),
-    program(&["mv"], OperandUse::Copies { source: EDIT }, "S", &["suffix"]),
+    (&["rg"], OperandUse::Searches { is_recursive: true }, "ABCEMTdefgjmrt", CONTEXT),
+    (&["ls"], OperandUse::Lists, "ITw", &["ignore", "width"]),
+    (&["tree"], OperandUse::Lists, "HILPTo", &["filelimit", "charset"]),
+    (&["tee"], OperandUse::Writes, "", &[]),
+    (&["touch"], OperandUse::Writes, "drt", &["date", "reference"]),
+    (&["truncate"], OperandUse::Writes, "rs", &["size", "reference"]),
+    (&["rm"], OperandUse::Removes, "", &[]),
+    (&["cp"], OperandUse::Copies { source: READ }, "S", &["suffix"]),
+    (&["mv"], OperandUse::Copies { source: EDIT }, "S", &["suffix"]),
 ];
 
 /// Words before a command that do not change its effect.
@@ -159,16 +144,15 @@ pub(super) fn touches(
         "perl" => return perl(words),
         _ => {}
     }
-    let Some(program) = PROGRAMS.iter().find(|program| program.names.contains(&name)) else {
-        return Vec::new();
-    };
-    let CommandWords { operands, options } = read(words, program.letters, program.long);
+    let program = PROGRAMS.iter().find(|(names, ..)| names.contains(&name));
+    let Some(&(_, operand_use, letters, long)) = program else { return Vec::new() };
+    let CommandWords { operands, options } = read(words, letters, long);
     let has = |letter: char, long: &str| options.has(letter, long);
     let all = |operands: &[Option<&str>], how: ToolEffect| {
         operands.iter().flatten().map(|path| ((*path).to_owned(), how)).collect::<Vec<_>>()
     };
     let here = || vec![(".".to_owned(), READ)];
-    match program.use_ {
+    match operand_use {
         OperandUse::Lists if operands.is_empty() => here(),
         OperandUse::Reads | OperandUse::Lists => all(&operands, READ),
         OperandUse::ReadsAfterScript => {

@@ -1,8 +1,9 @@
 //! Splits a command line into simple commands, and those into words.
 
-/// A part of a command line.
+use super::programs::READ;
+use crate::hook::ToolEffect;
+
 pub(super) enum LinePart {
-    /// A simple command.
     Command(ShellCommand),
     /// The start of a group in parentheses, which is a shell of its own.
     Open,
@@ -14,7 +15,7 @@ pub(super) enum LinePart {
 #[derive(Default)]
 pub(super) struct ShellCommand {
     pub(super) words: Vec<ShellWord>,
-    pub(super) redirects: Vec<(Redirect, ShellWord)>,
+    pub(super) redirects: Vec<(ToolEffect, ShellWord)>,
     /// True if its input is the output of another command.
     pub(super) is_piped_into: bool,
 }
@@ -37,12 +38,6 @@ impl ShellWord {
             ShellWord::Unclear { .. } => None,
         }
     }
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Redirect {
-    From,
-    To,
 }
 
 /// Splits a command line.
@@ -140,7 +135,7 @@ impl Lexer<'_> {
         } else if !self.rest.starts_with(['(', '&']) {
             self.blanks();
             let word = self.word();
-            self.command.redirects.push((Redirect::From, word));
+            self.command.redirects.push((READ, word));
         }
     }
 
@@ -156,7 +151,7 @@ impl Lexer<'_> {
         // `2>&1` and `>&-` name no file.
         let names_none = |text: &str| text == "-" || text.bytes().all(|byte| byte.is_ascii_digit());
         if !(is_descriptor && word.text().is_some_and(names_none)) {
-            self.command.redirects.push((Redirect::To, word));
+            self.command.redirects.push((ToolEffect::Writes, word));
         }
     }
 
