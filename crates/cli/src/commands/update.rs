@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use brief_registry::install::{InstallRequest, Refresh};
-use brief_registry::manifest::{Manifest, ManifestEdit, ManifestPlace, Wanted};
+use brief_registry::manifest::{Manifest, ManifestEdit, ManifestPlace, WantedItems};
 use brief_syntax::near_miss::nearest;
 use clap::Args;
 
@@ -97,7 +97,7 @@ fn other_version(
             .with_hint("a branch, tag, commit or digest comes after `@`"));
     }
     let place = source.place.at(reference);
-    let (source, wanted) = (name.to_owned(), Wanted::default());
+    let (source, wanted) = (name.to_owned(), WantedItems::default());
     Ok(ManifestEdit::Want { source, place, wanted, clients: None })
 }
 

@@ -50,7 +50,7 @@ pub(super) struct Root {
     pub(super) times: Vec<(Vec<Certificate>, Period)>,
     /// True if the root names logs, known or not: a signature has to be in one then.
     pub(super) has_logs: bool,
-    /// True if the root names logs of certificates, likewise.
+    /// True if the root names logs of certificates, known or not: a certificate has to be in one then.
     pub(super) has_certificate_logs: bool,
 }
 
