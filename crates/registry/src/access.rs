@@ -20,20 +20,14 @@ const PASSWORD: &str = "BRIEF_GIT_PASSWORD";
 /// A credential helper that answers from its environment and stores nothing.
 const HELPER: &str = r#"!f() { test "$1" != get || printf 'username=%s\npassword=%s\n' "$BRIEF_GIT_USER" "$BRIEF_GIT_PASSWORD"; }; f"#;
 
-/// A git setting that is passed through the environment.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct GitSetting {
-    pub(crate) key: String,
-    pub(crate) value: String,
-}
-
 /// The settings and variables with which git reaches an address. All of them go through the environment,
 /// which other users of the machine cannot read.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct GitAccess {
     /// The value of `GIT_ALLOW_PROTOCOL`.
     pub(crate) protocols: &'static str,
-    pub(crate) settings: Vec<GitSetting>,
+    /// Git settings, each a key and a value.
+    pub(crate) settings: Vec<(String, String)>,
     pub(crate) env: Vec<(&'static str, String)>,
 }
 
@@ -73,7 +67,7 @@ impl GitAccess {
     }
 
     fn set(&mut self, key: String, value: &str) {
-        self.settings.push(GitSetting { key, value: value.to_owned() });
+        self.settings.push((key, value.to_owned()));
     }
 
     /// Returns whether the connection is unencrypted, so that it must stay on this machine.
@@ -103,9 +97,9 @@ mod tests {
     #[test]
     fn git_gets_the_credentials_beside_the_address() {
         let to = access("https://us%40er:pa%3Ass@host:8443/r.git");
-        let keys: Vec<&str> = to.settings.iter().map(|setting| setting.key.as_str()).collect();
+        let keys: Vec<&str> = to.settings.iter().map(|(key, _)| key.as_str()).collect();
         assert_eq!(keys, ["credential.https://host:8443.helper"; 2]);
-        assert_eq!(to.settings[0].value, "");
+        assert_eq!(to.settings[0].1, "");
         assert_eq!(to.env, [(USER, "us@er".to_owned()), (PASSWORD, "pa:ss".to_owned())]);
         assert_eq!(to.protocols, "https:ssh:file");
         assert!(HELPER.contains(USER) && HELPER.contains(PASSWORD));
@@ -113,7 +107,7 @@ mod tests {
         let to = access("https://user@host/r.git");
         let setting = &to.settings[0];
         assert_eq!(
-            (setting.key.as_str(), setting.value.as_str(), to.env.len()),
+            (setting.0.as_str(), setting.1.as_str(), to.env.len()),
             ("credential.https://host.username", "user", 0)
         );
     }

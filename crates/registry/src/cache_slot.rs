@@ -37,7 +37,6 @@ const NEEDS_A_LOOK: [&str; 3] = ["find remote ref", "mismatched algorithms", "ob
 /// The limit for the bytes of the server's tag list.
 const TAGS_BYTES: usize = 16 * 1024 * 1024;
 
-/// The cache slot of one source.
 pub(crate) struct CacheSlot<'a> {
     directory: RepositoryDir<'a>,
     source: &'a GitSource,

@@ -153,7 +153,7 @@ pub enum FetchError {
 
 impl FetchError {
     /// Returns whether the network or the installed git may be the cause. Then the result of an earlier run
-    /// is a fair substitute.
+    /// may be used instead.
     pub(crate) fn is_about_reach(&self) -> bool {
         if let FetchError::Oci(error) = self {
             return error.is_about_reach();

@@ -44,7 +44,6 @@ pub(crate) struct Extraction<'a> {
     pub(crate) root: &'a Path,
 }
 
-/// A file in the tree.
 #[derive(Debug, PartialEq, Eq)]
 struct TreeEntry {
     kind: TreeFileKind,
@@ -71,6 +70,22 @@ impl OmittedFiles {
         self.named.push(format!("`{path}` was left out: {reason}"));
     }
 
+    /// Adds a file whose error is no reason to give up. Returns other errors.
+    fn add_failed(&mut self, path: &Path, outcome: io::Result<()>) -> io::Result<()> {
+        use io::ErrorKind::{AlreadyExists, IsADirectory, NotADirectory, Unsupported};
+        match outcome {
+            // Some file systems ignore case, and a hostile tree can hold one name twice.
+            Err(error) if matches!(error.kind(), AlreadyExists | IsADirectory | NotADirectory) => {
+                self.add(path, "its name is taken");
+            }
+            Err(error) if error.kind() == Unsupported => {
+                self.add(path, "it is a link, which this system does not have");
+            }
+            outcome => return outcome,
+        }
+        Ok(())
+    }
+
     fn into_lines(mut self) -> Vec<String> {
         if self.more > 0 {
             self.named.push(match self.more {
@@ -94,12 +109,8 @@ impl Extraction<'_> {
         self.create_dir(self.root, &mut directories).map_err(io_error(self.root))?;
         self.read_all(&files, |entry, bytes| {
             let path = self.root.join(&entry.path);
-            match self.write_file(&path, entry.kind, bytes, &mut directories) {
-                // Some file systems ignore case, and a hostile tree can hold one name twice.
-                Err(error) if is_taken(&error) => notes.add(&entry.path, "its name is taken"),
-                other => other.map_err(io_error(&path))?,
-            }
-            Ok(())
+            let outcome = self.write_file(&path, entry.kind, bytes, &mut directories);
+            notes.add_failed(&entry.path, outcome).map_err(io_error(&path))
         })?;
         self.read_all(&links, |entry, bytes| {
             let Some(target) = path_from(bytes).filter(|target| stays_inside(&entry.path, target))
@@ -108,14 +119,8 @@ impl Extraction<'_> {
                 return Ok(());
             };
             let path = self.root.join(&entry.path);
-            match self.write_link(&path, &target, &mut directories) {
-                Err(error) if is_taken(&error) => notes.add(&entry.path, "its name is taken"),
-                Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                    notes.add(&entry.path, "it is a link, which this system does not have");
-                }
-                other => other.map_err(io_error(&path))?,
-            }
-            Ok(())
+            let outcome = self.write_link(&path, &target, &mut directories);
+            notes.add_failed(&entry.path, outcome).map_err(io_error(&path))
         })?;
         Ok(notes.into_lines())
     }
@@ -392,13 +397,6 @@ fn split_object<'t>(output: &'t [u8], entry: &TreeEntry) -> Option<(&'t [u8], &'
 pub(crate) fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64)
         && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-fn is_taken(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory
-    )
 }
 
 #[cfg(unix)]

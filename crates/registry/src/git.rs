@@ -12,7 +12,7 @@ use std::time::Duration;
 use brief_syntax::system::{Call, Ending, Passed, Stream};
 use brief_syntax::{System, limits};
 
-use crate::access::{GitAccess, GitSetting};
+use crate::access::GitAccess;
 use crate::address::{one_line, redact};
 use crate::error::FetchError;
 
@@ -215,7 +215,7 @@ impl Git<'_> {
         let count = count.and_then(|count| count.to_str()?.parse::<u16>().ok());
         let count = count.map_or(0, usize::from);
         call = call.with_env("GIT_CONFIG_COUNT", (count + access.settings.len()).to_string());
-        for (index, GitSetting { key, value }) in (count..).zip(&access.settings) {
+        for (index, (key, value)) in (count..).zip(&access.settings) {
             call = call
                 .with_env(format!("GIT_CONFIG_KEY_{index}"), key)
                 .with_env(format!("GIT_CONFIG_VALUE_{index}"), value);

@@ -11,7 +11,6 @@ use crate::latest::Latest;
 use crate::oci::{OciSlot, OciSource};
 use crate::source::{GitSource, SourceAddress};
 
-/// A source with versions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum RemoteSource<'s> {
     Git(&'s GitSource),

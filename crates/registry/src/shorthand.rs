@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use brief_syntax::{System, hidden};
 
-use crate::address::{Address, percent_decoded, split_scheme};
+use crate::address::{Address, after_prefix, percent_decoded, split_scheme};
 use crate::oci::OciSource;
 use crate::source::{
     GitSource, HOSTS, SourceAddress, SourceError, SourceParts, check_parts, is_archive,
@@ -37,7 +37,7 @@ impl SourceAddress {
         if text.trim().is_empty() {
             return Err(SourceError::Empty);
         }
-        let typed = Typed { given: text, base, system };
+        let typed = TypedAddress { given: text, base, system };
         if text.starts_with('-') {
             return Err(typed.refused("it starts with `-`, as an option does; a directory of that name is written with `./` before it"));
         }
@@ -49,20 +49,13 @@ impl SourceAddress {
 }
 
 /// The text that the user typed, with the directory where it was typed.
-struct Typed<'t> {
+struct TypedAddress<'t> {
     given: &'t str,
     base: &'t Path,
     system: &'t dyn System,
 }
 
-/// The version and directory after a repository.
-#[derive(Default)]
-struct Suffix {
-    reference: Option<String>,
-    subpath: Option<String>,
-}
-
-impl<'t> Typed<'t> {
+impl<'t> TypedAddress<'t> {
     fn parse(&self) -> Result<SourceAddress, SourceError> {
         let text = self.given;
         if is_plain_path(text) || is_drive(text) {
@@ -88,7 +81,7 @@ impl<'t> Typed<'t> {
             };
         }
         for (prefix, (host, is_flat)) in PREFIXES.iter().zip(HOSTS) {
-            if text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)) {
+            if after_prefix(text, prefix).is_some() {
                 return self.hosted(text, prefix.len(), host, is_flat).map(SourceAddress::Git);
             }
         }
@@ -109,7 +102,7 @@ impl<'t> Typed<'t> {
     }
 
     fn refused(&self, reason: &'static str) -> SourceError {
-        SourceError::Address { given: shown(self.given), reason }
+        SourceError::address(self.given, reason)
     }
 
     fn is_dir(&self, path: &str) -> bool {
@@ -147,19 +140,12 @@ impl<'t> Typed<'t> {
     fn forced_path(&self, text: &str) -> Result<GitSource, SourceError> {
         if let Some(end) = self.existing(text) {
             let path = self.tidy(&self.base.join(&text[..end]));
-            return self.local_git(&path, Suffix::read(&text[end..]));
+            let (reference, subpath) = read_suffix(&text[end..]);
+            return self.local_git(&path, reference, subpath);
         }
         let parts = SourceParts::split(self.given, text)?;
         let end = markers(parts.location).first().copied().unwrap_or(parts.location.len());
         self.cut(parts, end)?.into_git(self.base)
-    }
-
-    fn parts<'p>(&self, location: &'p str, suffix: Suffix) -> SourceParts<'p>
-    where
-        't: 'p,
-    {
-        let Suffix { reference, subpath } = suffix;
-        SourceParts { given: self.given, location, reference, subpath }
     }
 
     /// Splits a repository whose path begins at `start` from its suffix.
@@ -171,7 +157,7 @@ impl<'t> Typed<'t> {
         let parts = if path.contains('?') || path.contains("//") {
             SourceParts::split(self.given, text)?
         } else {
-            self.parts(text, Suffix::default())
+            SourceParts { given: self.given, location: text, reference: None, subpath: None }
         };
         let path = parts.location.get(start..).unwrap_or_default();
         let end = markers(path).first().map_or(parts.location.len(), |marker| start + marker);
@@ -181,7 +167,7 @@ impl<'t> Typed<'t> {
     /// Cuts the suffix that begins at `end`.
     fn cut<'p>(&self, parts: SourceParts<'p>, end: usize) -> Result<SourceParts<'p>, SourceError> {
         let (location, suffix) = parts.location.split_at(end);
-        let Suffix { reference, subpath } = Suffix::read(suffix);
+        let (reference, subpath) = read_suffix(suffix);
         if reference.is_some() && parts.reference.is_some() {
             return Err(self.refused("it names two versions"));
         }
@@ -318,7 +304,7 @@ impl<'t> Typed<'t> {
     /// Parses an existing directory, up to `end`, and its suffix.
     fn local(&self, text: &str, end: usize) -> Result<SourceAddress, SourceError> {
         let (path, suffix) = text.split_at(end);
-        let Suffix { reference, subpath } = Suffix::read(suffix);
+        let (reference, subpath) = read_suffix(suffix);
         check_parts(reference.as_deref(), subpath.as_deref())?;
         let absolute = self.base.join(path);
         let is_repository = is_repository(&absolute, self.system);
@@ -334,12 +320,17 @@ impl<'t> Typed<'t> {
         if !is_repository {
             return Err(SourceError::NotARepository { given: shown(self.given) });
         }
-        self.local_git(&self.tidy(&absolute), Suffix { reference, subpath }).map(SourceAddress::Git)
+        self.local_git(&self.tidy(&absolute), reference, subpath).map(SourceAddress::Git)
     }
 
-    fn local_git(&self, path: &Path, suffix: Suffix) -> Result<GitSource, SourceError> {
+    fn local_git(
+        &self,
+        path: &Path,
+        reference: Option<String>,
+        subpath: Option<String>,
+    ) -> Result<GitSource, SourceError> {
         let location = path.to_str().ok_or_else(|| self.refused("its name is not UTF-8"))?;
-        self.parts(location, suffix).into_git(self.base)
+        SourceParts { given: self.given, location, reference, subpath }.into_git(self.base)
     }
 
     /// Returns a path without redundant parts, so that all spellings of a directory compare equal where links
@@ -352,30 +343,26 @@ impl<'t> Typed<'t> {
     }
 }
 
-impl Suffix {
-    /// Parses the text from a marker on.
-    fn read(text: &str) -> Suffix {
-        let (reference, subpath) = if let Some(rest) = text.strip_prefix('@') {
-            match rest.split_once(':') {
-                Some((reference, subpath)) => (Some(reference), Some(subpath)),
-                None => (Some(rest), None),
-            }
-        } else if let Some(rest) = text.strip_prefix(':') {
-            match markers(rest).into_iter().find(|&at| rest[at..].starts_with('@')) {
-                Some(at) => (Some(&rest[at + 1..]), Some(&rest[..at])),
-                None => (None, Some(rest)),
-            }
-        } else {
-            (None, None)
-        };
-        Suffix {
-            reference: reference.map(str::to_owned),
-            subpath: subpath.map(|subpath| {
-                let trimmed = subpath.trim_end_matches('/');
-                if trimmed.is_empty() { subpath.to_owned() } else { trimmed.to_owned() }
-            }),
+/// Parses the version and the directory after a repository, from a marker on.
+fn read_suffix(text: &str) -> (Option<String>, Option<String>) {
+    let (reference, subpath) = if let Some(rest) = text.strip_prefix('@') {
+        match rest.split_once(':') {
+            Some((reference, subpath)) => (Some(reference), Some(subpath)),
+            None => (Some(rest), None),
         }
-    }
+    } else if let Some(rest) = text.strip_prefix(':') {
+        match markers(rest).into_iter().find(|&at| rest[at..].starts_with('@')) {
+            Some(at) => (Some(&rest[at + 1..]), Some(&rest[..at])),
+            None => (None, Some(rest)),
+        }
+    } else {
+        (None, None)
+    };
+    let subpath = subpath.map(|subpath| match subpath.trim_end_matches('/') {
+        "" => subpath.to_owned(),
+        trimmed => trimmed.to_owned(),
+    });
+    (reference.map(str::to_owned), subpath)
 }
 
 /// The address of a web page that shows a part of a repository.

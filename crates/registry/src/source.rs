@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use brief_syntax::System;
 
 use crate::access::is_here;
-use crate::address::{Address, is_scheme, one_line, percent_decoded, redact, split_scheme};
+use crate::address::{
+    Address, after_prefix, is_scheme, one_line, percent_decoded, redact, split_scheme,
+};
 use crate::oci::OciSource;
 
 /// Hosts whose repositories need no `https://`; the flag is true if repositories always have two names.
@@ -131,6 +133,13 @@ pub enum SourceError {
         /// The text that the user typed.
         given: String,
     },
+}
+
+impl SourceError {
+    /// Creates the error for a text that is not the address of a repository.
+    pub(crate) fn address(given: &str, reason: &'static str) -> SourceError {
+        SourceError::Address { given: shown(given), reason }
+    }
 }
 
 impl SourceAddress {
@@ -267,8 +276,8 @@ impl GitSource {
     }
 
     pub(crate) fn parts(&self) -> Result<Address, SourceError> {
-        let refused = |reason| SourceError::Address { given: shown(&self.url), reason };
-        let address = Address::parse(&self.url).map_err(refused)?;
+        let address =
+            Address::parse(&self.url).map_err(|reason| SourceError::address(&self.url, reason))?;
         match &address {
             Address::Url { scheme, host, .. } => match scheme.as_str() {
                 "https" | "ssh" | "file" => Ok(address),
@@ -282,9 +291,7 @@ impl GitSource {
     /// Validates a source that was parsed from `given`, which error messages name.
     pub(crate) fn checked(self, given: &str) -> Result<GitSource, SourceError> {
         self.check().map_err(|error| match error {
-            SourceError::Address { reason, .. } => {
-                SourceError::Address { given: shown(given), reason }
-            }
+            SourceError::Address { reason, .. } => SourceError::address(given, reason),
             other => other,
         })?;
         Ok(self)
@@ -333,19 +340,10 @@ pub(crate) struct SourceParts<'t> {
 impl<'t> SourceParts<'t> {
     pub(crate) fn split(given: &'t str, text: &'t str) -> Result<Self, SourceError> {
         let start = split_scheme(text).map_or(0, |(scheme, _)| scheme.len() + 3);
-        let (location, query) = match text[start..].find('?') {
-            Some(offset) => (&text[..start + offset], Some(&text[start + offset + 1..])),
-            None => (text, None),
-        };
-        let (location, below) = match location[start..].find("//") {
-            Some(offset) => (&location[..start + offset], Some(&location[start + offset + 2..])),
-            None => (location, None),
-        };
-        let (query, below_query) = match query.and_then(|query| query.split_once("//")) {
-            Some((query, below)) => (Some(query), Some(below)),
-            None => (query, None),
-        };
-        let refused = |reason| SourceError::Address { given: shown(given), reason };
+        let (location, query) = split_after(text, start, "?");
+        let (location, below) = split_after(location, start, "//");
+        let (query, below_query) = split_after(query.unwrap_or_default(), 0, "//");
+        let refused = |reason| SourceError::address(given, reason);
         // The address comes first, because a message must not show a part of a password as a parameter.
         if split_scheme(location).is_some() {
             Address::parse(location).map_err(refused)?;
@@ -354,24 +352,14 @@ impl<'t> SourceParts<'t> {
             (Some(_), Some(_)) => return Err(refused("it names two directories with `//`")),
             (below, below_query) => below.or(below_query),
         };
-        let subpath = match subpath {
-            Some(subpath) => {
-                let subpath = percent_decoded(subpath)
-                    .ok_or_else(|| refused("a `%` that stands for itself is written as `%25`"))?;
-                Some(subpath.trim_end_matches('/').to_owned()).filter(|subpath| !subpath.is_empty())
-            }
-            None => None,
-        };
+        let subpath = subpath.map(|subpath| decoded(given, subpath)).transpose()?;
+        let subpath = subpath.map(|subpath| subpath.trim_end_matches('/').to_owned());
+        let subpath = subpath.filter(|subpath| !subpath.is_empty());
         let mut parts = SourceParts { given, location, reference: None, subpath };
-        for parameter in query.unwrap_or_default().split('&').filter(|text| !text.is_empty()) {
+        for parameter in query.split('&').filter(|text| !text.is_empty()) {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
             match name {
-                "ref" => {
-                    let value = percent_decoded(value).ok_or_else(|| {
-                        refused("a `%` that stands for itself is written as `%25`")
-                    })?;
-                    parts.reference = Some(value);
-                }
+                "ref" => parts.reference = Some(decoded(given, value)?),
                 // Other tools fetch less history with it; the cache always fetches one commit.
                 "depth" => {}
                 _ => {
@@ -413,9 +401,7 @@ impl<'t> SourceParts<'t> {
         let Address::Url { path, .. } = address else {
             return Err(self.refused("write `file:///absolute/path`"));
         };
-        let path = percent_decoded(&path)
-            .ok_or_else(|| self.refused("a `%` that stands for itself is written as `%25`"))?;
-        let path = PathBuf::from(path);
+        let path = PathBuf::from(decoded(self.given, &path)?);
         if is_repository(&path, system) {
             return self.into_git(Path::new("/")).map(SourceAddress::Git);
         }
@@ -428,9 +414,23 @@ impl<'t> SourceParts<'t> {
         }))
     }
 
-    pub(crate) fn refused(&self, reason: &'static str) -> SourceError {
-        SourceError::Address { given: shown(self.given), reason }
+    fn refused(&self, reason: &'static str) -> SourceError {
+        SourceError::address(self.given, reason)
     }
+}
+
+/// Splits a text at the first mark from `start` on.
+fn split_after<'t>(text: &'t str, start: usize, mark: &str) -> (&'t str, Option<&'t str>) {
+    match text[start..].find(mark) {
+        Some(offset) => (&text[..start + offset], Some(&text[start + offset + mark.len()..])),
+        None => (text, None),
+    }
+}
+
+/// Decodes a part of the text that the user typed.
+fn decoded(given: &str, text: &str) -> Result<String, SourceError> {
+    let reason = "a `%` that stands for itself is written as `%25`";
+    percent_decoded(text).ok_or_else(|| SourceError::address(given, reason))
 }
 
 /// Returns the typed text for messages. Redacts credentials and the values of unknown parameters, where other
@@ -486,9 +486,8 @@ pub(crate) fn split_forced(text: &str) -> Option<(&str, &str)> {
 /// names.
 pub(crate) fn split_host(text: &str) -> Option<(&'static str, &str, bool)> {
     HOSTS.iter().find_map(|&(host, is_flat)| {
-        let rest = text.get(host.len()..)?;
-        let is_host = text[..host.len()].eq_ignore_ascii_case(host) && rest.starts_with('/');
-        is_host.then_some((host, rest, is_flat))
+        let rest = after_prefix(text, host).filter(|rest| rest.starts_with('/'))?;
+        Some((host, rest, is_flat))
     })
 }
 

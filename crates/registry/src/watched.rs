@@ -1,6 +1,5 @@
-//! The files that a build or an installation reads, for who repeats it when they change.
+//! The files that a build or an installation reads, for commands that repeat it when one of them changes.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::system::System;
@@ -15,7 +14,7 @@ use crate::manifest::{Manifest, ManifestPlace};
 pub struct WatchedFiles {
     /// The directories with the files, sorted.
     pub directories: Vec<PathBuf>,
-    /// Files that count whatever their names are, sorted.
+    /// Files that are never ignored, sorted.
     pub files: Vec<PathBuf>,
     /// Directories in which every change counts.
     roots: Vec<PathBuf>,
@@ -82,9 +81,8 @@ impl WatchedFiles {
     }
 
     fn sorted(mut self) -> WatchedFiles {
-        let directories: BTreeSet<PathBuf> =
-            std::mem::take(&mut self.directories).into_iter().collect();
-        self.directories = directories.into_iter().collect();
+        self.directories.sort_unstable();
+        self.directories.dedup();
         self.files.sort_unstable();
         self
     }

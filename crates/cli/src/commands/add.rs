@@ -6,8 +6,8 @@ use std::path::Path;
 use brief_clients::compile::ClientsInUse;
 use brief_registry::SourceAddress;
 use brief_registry::install::{
-    AddError, Addition, ChooseError, Elsewhere, Found, InstallMode, InstallReport, InstallRequest,
-    NewFile, NewSource, TypedSource,
+    AddError, Addition, ChooseError, Elsewhere, InstallMode, InstallReport, InstallRequest,
+    NewFile, NewSource, SourceItems, TypedSource,
 };
 use brief_registry::install::{choose, look_into};
 use brief_registry::manifest::{ManifestEdit, ManifestPlace};
@@ -161,7 +161,7 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
 }
 
 /// Adds the clients that the source describes to an error about an unknown one.
-fn with_described(error: CommandError, found: &Found) -> CommandError {
+fn with_described(error: CommandError, found: &SourceItems) -> CommandError {
     let names: Vec<String> =
         found.described.clients.iter().map(|client| format!("`{}`", client.id)).collect();
     match names.as_slice() {

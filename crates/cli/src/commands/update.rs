@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use brief_registry::install::{InstallRequest, Refresh};
-use brief_registry::manifest::{Manifest, ManifestEdit, ManifestPlace, Wanted};
+use brief_registry::manifest::{Manifest, ManifestEdit, ManifestPlace, WantedItems};
 use brief_syntax::near_miss::nearest;
 use clap::Args;
 
@@ -85,7 +85,7 @@ fn other_version(manifest: &Manifest, name: &str, reference: &str) -> Result<Man
             .with_hint("a branch, tag, commit or digest comes after `@`"));
     }
     let place = source.place.at(reference);
-    let (source, wanted) = (name.to_owned(), Wanted::default());
+    let (source, wanted) = (name.to_owned(), WantedItems::default());
     Ok(ManifestEdit::Want { source, place, wanted, clients: None })
 }
 

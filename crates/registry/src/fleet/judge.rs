@@ -1,4 +1,4 @@
-//! The states of repositories beside each other: who is behind, drifted, unsigned, over budget, without guidance.
+//! The states of repositories: behind, drifted, unsigned, over budget, without guidance. Each is compared with the others.
 
 use std::collections::HashMap;
 

@@ -67,13 +67,13 @@ impl KnownMembers {
         KnownMembers { file: None, members: Mutex::new(members), lines }
     }
 
-    /// Takes the facts of a member at a commit out: each is asked for once, and a large fleet should not be in memory twice.
+    /// Removes and returns the facts of a member at a commit. Each is asked for once, and a large fleet should not be in memory twice.
     pub(super) fn take(&self, place: &str, commit: &str) -> Option<FleetFacts> {
         let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
         members.remove(&key(place, commit))
     }
 
-    /// Appends the facts of a member. They are a copy: that they cannot be kept is no problem of the run.
+    /// Appends the facts of a member. They are only a cache, so errors are ignored.
     pub(super) fn remember(
         &self,
         system: &dyn System,

@@ -36,7 +36,7 @@ pub enum WorkshopError {
     /// The repository was not read.
     #[error("it could not be read")]
     Unread,
-    /// A source lies on this machine: its files are no business of a repository that only names it.
+    /// A source is a path on this machine. The repository only names it, so its files must not be published with an update.
     #[error("the source `{0}` lies on this machine; run `brief update` in the repository")]
     Local(String),
     /// The lock has packages, whose files are in no commit.

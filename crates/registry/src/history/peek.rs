@@ -19,7 +19,8 @@ pub(crate) fn peek(
     limit: usize,
 ) -> Result<Vec<Option<Vec<u8>>>, HistoryError> {
     // Without the commit and its tree every file would look missing.
-    let input = format!("{commit}\n{commit}^{{tree}}\n{}", names(commit, paths));
+    let start = format!("{commit}\n{commit}^{{tree}}\n").into_bytes();
+    let input = [start, names(commit, paths)].concat();
     let output = Caller::at(system, git_dir).output(&["cat-file", "--batch"], input, limit)?;
     let mut rest = output.as_slice();
     for kind in ["commit", "tree"] {
@@ -34,8 +35,9 @@ pub(crate) fn peek(
     paths.iter().map(&mut file).collect()
 }
 
-fn names(commit: &str, paths: &[&str]) -> String {
-    paths.iter().map(|path| format!("{commit}:{path}\n")).collect()
+/// Returns the names of files of a commit, as input for `cat-file`.
+pub(super) fn names(commit: &str, paths: &[&str]) -> Vec<u8> {
+    paths.iter().flat_map(|path| format!("{commit}:{path}\n").into_bytes()).collect()
 }
 
 /// Tells which paths a commit has, as files or directories.

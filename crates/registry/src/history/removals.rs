@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::peek::names;
 use super::{HistoryError, Repository};
 use crate::git::CHATTER;
 use crate::outputs::with_parents;
@@ -97,15 +98,15 @@ impl Repository {
         &self,
         paths: &BTreeSet<&str>,
     ) -> Result<BTreeMap<String, RemovingCommit>, HistoryError> {
-        let paths: Vec<&&str> = paths.iter().filter(|path| !path.contains('\n')).collect();
-        let input: String = paths.iter().map(|path| format!("HEAD:{path}\n")).collect();
+        let paths: Vec<&str> = paths.iter().copied().filter(|path| !path.contains('\n')).collect();
         let limit = CHATTER.max(paths.len() * 4_096);
-        let output = self.git.output(&["cat-file", "--batch-check"], input, limit)?;
+        let args = ["cat-file", "--batch-check"];
+        let output = self.git.output(&args, names("HEAD", &paths), limit)?;
         let output = String::from_utf8_lossy(&output);
         let there = paths.iter().zip(output.lines()).filter(|(_, line)| {
             line.split(' ').nth(1).is_some_and(|kind| ["blob", "tree"].contains(&kind))
         });
-        Ok(there.map(|(path, _)| ((**path).to_owned(), RemovingCommit::default())).collect())
+        Ok(there.map(|(path, _)| ((*path).to_owned(), RemovingCommit::default())).collect())
     }
 
     /// Finds the new names of files that were renamed when they were removed.

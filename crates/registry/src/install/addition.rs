@@ -8,7 +8,7 @@ use brief_syntax::system::System;
 
 use super::ProjectPaths;
 use crate::lock::Lock;
-use crate::manifest::{Manifest, ManifestEdit, ManifestPlace, Wanted};
+use crate::manifest::{Manifest, ManifestEdit, ManifestPlace, WantedItems};
 use crate::oci::{OciPlace, OciSource};
 use crate::source::{GitSource, SourceAddress, SourceError};
 
@@ -131,7 +131,7 @@ impl Addition {
 
     /// Returns the edit of the manifest that adds the wanted items; `clients` are those of the entry, if it
     /// names some.
-    pub fn edit(&self, wanted: Wanted, clients: Option<Vec<String>>) -> ManifestEdit {
+    pub fn edit(&self, wanted: WantedItems, clients: Option<Vec<String>>) -> ManifestEdit {
         ManifestEdit::Want { source: self.name.clone(), place: self.place.clone(), wanted, clients }
     }
 }

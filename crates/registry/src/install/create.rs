@@ -1,7 +1,7 @@
 //! New files of a project, all of them or none.
 //!
-//! An import writes the items of a source registry. They belong to the user from then on, so that no record names them; but
-//! they come to be in one transaction, as outputs do, and a killed run is finished by the next one. An installation can
+//! An import writes the items of a source registry. They belong to the user from then on, so no record names them. They are
+//! still written in one transaction, as outputs are, and the next run finishes a killed one. An installation can
 //! have them in its own transaction: it reads its sources through a system that shows them in place.
 
 use std::fmt;

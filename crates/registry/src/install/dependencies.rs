@@ -1,4 +1,4 @@
-//! The packages of `[dependencies]`: what they ship is looked at, accepted and recorded.
+//! The packages of `[dependencies]`: checks the guidance that they ship, and records it.
 //!
 //! Nothing of a package is written. The lock gets its version, its files and its capabilities, and answers
 //! offer what the lock records.
@@ -10,14 +10,13 @@ use std::sync::Arc;
 use brief_dialects::dependencies::{
     self, LockedDependency, Package, PackageContent, PackageId, PackageName,
 };
-use brief_dialects::policy::Policy;
 use brief_syntax::project::repository_around;
-use brief_syntax::system::System;
 use brief_syntax::{Diagnostic, Severity, Source, paths, rules};
 use serde::Serialize;
 
+use super::run::Run;
 use super::state::ProjectState;
-use super::{ItemCapabilities, ProjectPaths, gate};
+use super::{ItemCapabilities, gate};
 use crate::lock::Lock;
 use crate::manifest::WantedDependency;
 use crate::outputs::ChangeKind;
@@ -42,10 +41,8 @@ pub struct DependencyReport {
 
 /// Chooses the packages of a run.
 pub(super) struct PackageSelector<'w> {
-    pub(super) system: &'w dyn System,
-    pub(super) project: &'w ProjectPaths,
+    pub(super) run: &'w Run<'w>,
     pub(super) old: &'w ProjectState,
-    pub(super) policy: &'w Policy,
 }
 
 impl PackageSelector<'_> {
@@ -56,7 +53,7 @@ impl PackageSelector<'_> {
         if manifest.dependencies.is_empty() {
             return Vec::new();
         }
-        let path = self.project.manifest();
+        let path = self.run.project.manifest();
         let source = Arc::new(Source::new(path, self.old.manifest_text.as_str()));
         let mut locked: Vec<LockedDependency> = Vec::new();
         for wanted in &manifest.dependencies {
@@ -65,7 +62,7 @@ impl PackageSelector<'_> {
                 let found = Diagnostic::new(rule, &source, wanted.span, message).with_help(help);
                 diagnostics.push(found.with_severity(severity));
             };
-            if self.project.outputs != self.project.config {
+            if self.run.project.outputs != self.run.project.config {
                 let help = "move `[dependencies]` to the brief.toml of a project";
                 let message = "a user has no packages, only projects do".to_owned();
                 report(Severity::Error, message, help);
@@ -94,9 +91,9 @@ impl PackageSelector<'_> {
         wanted: &WantedDependency,
         report: &mut dyn FnMut(Severity, String, &str),
     ) -> PackageSearch {
-        let directory = &self.project.outputs;
-        let root = repository_around(self.system, directory).unwrap_or(directory);
-        let found = dependencies::find(self.system, root, directory, &wanted.name);
+        let directory = &self.run.project.outputs;
+        let root = repository_around(self.run.system, directory).unwrap_or(directory);
+        let found = dependencies::find(self.run.system, root, directory, &wanted.name);
         let name = &wanted.name;
         for note in found.notes {
             report(Severity::Warning, note, "");
@@ -142,10 +139,10 @@ impl PackageSelector<'_> {
         package: &Package,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<LockedDependency> {
-        let content = PackageContent::read(self.system, package);
+        let content = PackageContent::read(self.run.system, package);
         let accepted = &self.old.manifest.accept;
         let mut refused = gate::refused(&content.findings, &content.sha256, accepted);
-        refused.extend(gate::forbidden(&content.findings, self.policy));
+        refused.extend(gate::forbidden(&content.findings, self.run.policy));
         if !refused.is_empty() {
             diagnostics.extend(refused);
             return None;
@@ -161,9 +158,9 @@ impl PackageSelector<'_> {
         })
     }
 
-    /// Returns the directory of a workspace whose dependency a package is.
+    /// Returns the directory of the workspace that depends on a package.
     fn from(&self, owner: &Path) -> String {
-        owner.strip_prefix(&self.project.outputs).map(paths::slashed).unwrap_or_default()
+        owner.strip_prefix(&self.run.project.outputs).map(paths::slashed).unwrap_or_default()
     }
 }
 

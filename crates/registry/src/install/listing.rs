@@ -29,7 +29,7 @@ pub struct SourceListing {
     pub bundles: Vec<ListedBundle>,
     /// Plugins of its marketplaces that are somewhere else.
     pub outside: Vec<OutsidePlugin>,
-    /// Files that lie where items lie and are none.
+    /// Files in directories for items that are not items.
     pub left_out: Vec<ListedFile>,
     /// The problems of its manifests: the file below the source, and the message.
     problems: Vec<(String, String)>,
@@ -187,7 +187,7 @@ pub fn list_source(
     Ok(ListedSource { listing, commit, notes })
 }
 
-/// Returns the file of the list of a commit's files, whose path names the commit.
+/// Returns the cache file for the list of a directory. The path of the directory names the commit.
 fn place(system: &dyn System, files: &Path, clients: &[&str]) -> Option<PathBuf> {
     let made = format!("{VERSION} {} {clients:?} {}", env!("CARGO_PKG_VERSION"), files.display());
     let name = format!("{}.json", &sha256(made.as_bytes())[..32]);

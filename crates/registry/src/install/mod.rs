@@ -52,7 +52,7 @@ pub use inventory::SourceInventory;
 pub use listing::{ListedBundle, ListedFile, ListedItem, ListedSource, SourceListing, list_source};
 pub use newest::{Newest, newest};
 pub(crate) use open::read_items;
-pub use open::{Elsewhere, Found, SourceRoot, look_into, open_source, source_of};
+pub use open::{Elsewhere, SourceItems, SourceRoot, look_into, open_source, source_of};
 pub use project::ProjectPaths;
 pub use run::sync;
 pub use select::{ChooseError, choose};
@@ -68,8 +68,8 @@ pub struct InstallRequest<'r> {
     /// Commits that the caller has looked up already, by source.
     pub commits: BTreeMap<String, String>,
     /// A source that the caller has read already, so that it is not read again.
-    pub found: Option<&'r Found>,
-    /// Files of a source that come to be with the outputs, in one step.
+    pub found: Option<&'r SourceItems>,
+    /// Files of a new source, written in the same transaction as the outputs.
     pub new: Option<NewSource<'r>>,
     /// The mode: write, check or show differences.
     pub mode: InstallMode,

@@ -12,11 +12,12 @@ use brief_syntax::{Diagnostic, Root, Source as Text, limits};
 
 use serde::{Deserialize, Serialize};
 
-use super::vouch::{Pinned, Vouching};
-use super::{InstallError, InstallRequest, ProjectPaths};
+use super::run::Run;
+use super::vouch::Pinned;
+use super::{InstallError, ProjectPaths};
 use crate::cache::{Cache, Checkout, Event, Network};
 use crate::lock::{Lock, LockedSource};
-use crate::manifest::{ManifestPlace, Wanted, WantedSource};
+use crate::manifest::{ManifestPlace, WantedItems, WantedSource};
 use crate::oci::OciSource;
 use crate::outputs::errors;
 use crate::remote::RemoteSource;
@@ -37,7 +38,7 @@ pub(super) struct OpenedSource<'o> {
 
 /// The items of a source that may not be installed yet.
 #[derive(Debug)]
-pub struct Found {
+pub struct SourceItems {
     /// The items and bundles of the source.
     pub registry: Arc<Registry>,
     /// The commit; only for a repository.
@@ -62,7 +63,7 @@ pub struct Elsewhere {
     pub skills: Vec<String>,
 }
 
-impl Found {
+impl SourceItems {
     /// Returns the errors that make items unusable. Files of a repository are shown under the name `name`.
     pub fn errors(&self, name: &str) -> Vec<Diagnostic> {
         let mut errors: Vec<Diagnostic> =
@@ -79,7 +80,7 @@ impl Found {
     }
 
     /// Says which hooks and servers of the wanted plugins are not installed.
-    pub fn not_installed(&self, wanted: &Wanted) -> Vec<String> {
+    pub fn not_installed(&self, wanted: &WantedItems) -> Vec<String> {
         let is_wanted = |bundle: &&Bundle| wanted.all || wanted.bundles.contains(bundle.name());
         let plugins = self.registry.bundles.iter().filter(is_wanted);
         let facts =
@@ -131,14 +132,14 @@ pub fn look_into(
     clients: &[&str],
     network: Network,
     observer: &dyn Fn(Event<'_>),
-) -> Result<Found, InstallError> {
+) -> Result<SourceItems, InstallError> {
     let opened = open_source(system, source, commit, base, network, observer)?;
     let SourceRoot { root, commit, notes } = opened;
     let registry = Arc::new(read_items(system, &root, clients, commit.is_some(), base));
     let elsewhere = elsewhere(system, &root, &registry);
     let described = OwnClients::below(system, root.path());
     let clients = clients.iter().map(|&name| name.to_owned()).collect();
-    Ok(Found { registry, commit, notes, elsewhere, described, root, clients })
+    Ok(SourceItems { registry, commit, notes, elsewhere, described, root, clients })
 }
 
 /// Reads the items of a source. They may name the clients that the source itself describes. In a directory around
@@ -273,17 +274,11 @@ fn root(system: &dyn System, name: &str, path: PathBuf) -> Result<Root, InstallE
     })
 }
 
-/// The inputs of opening all sources.
+/// Opens the sources of a run.
 pub(super) struct Opener<'o> {
-    pub(super) system: &'o dyn System,
-    /// The system that sources are read through.
-    pub(super) sources: &'o dyn System,
-    pub(super) project: &'o ProjectPaths,
-    pub(super) request: &'o InstallRequest<'o>,
+    pub(super) run: &'o Run<'o>,
     pub(super) lock: &'o Lock,
     pub(super) clients: &'o [&'o str],
-    pub(super) observer: &'o dyn Fn(Event<'_>),
-    pub(super) policy: &'o Policy,
 }
 
 impl Opener<'_> {
@@ -292,59 +287,53 @@ impl Opener<'_> {
         &self,
         wanted: &'w WantedSource,
     ) -> Result<OpenedSource<'w>, InstallError> {
-        let source = source_of(self.system, self.project, wanted)?;
-        admit(self.system, self.policy, &wanted.name, &source, &self.project.config)?;
+        let Run { system, project, request, policy, .. } = *self.run;
+        let sources = self.run.sources();
+        let source = source_of(system, project, wanted)?;
+        admit(system, policy, &wanted.name, &source, &project.config)?;
         let mut pinned = Pinned::default();
         let (directory, commit, is_locked, notes) = match RemoteSource::of(&source) {
-            Err(path) => (self.project.config.join(path), None, false, Vec::new()),
+            Err(path) => (project.config.join(path), None, false, Vec::new()),
             Ok(remote) => {
                 let locked = self.lock.sources.get(&wanted.name);
-                let (mut checkout, is_locked) = self.checkout(wanted, &remote, locked)?;
+                let cache = cache(system)?.observed(self.run.observer);
+                let (mut checkout, is_locked) = self.checkout(&cache, wanted, &remote, locked)?;
                 if let RemoteSource::Oci(oci) = remote {
-                    let cache = cache(self.system)?.observed(self.observer);
-                    let vouching = Vouching {
-                        name: &wanted.name,
-                        source: oci,
-                        wanted: &wanted.place,
-                        locked,
-                        policy: self.policy,
-                        request: self.request,
-                        config: &self.project.config,
-                    };
-                    pinned = vouching.pin(self.system, &cache, &mut checkout)?;
+                    pinned = self.pin(wanted, oci, locked, &cache, &mut checkout)?;
                 }
                 (checkout.directory, Some(checkout.commit), is_locked, checkout.notes)
             }
         };
-        let root = root(self.sources, &wanted.name, directory)?;
+        let root = root(sources, &wanted.name, directory)?;
         // A source that the user has just chosen from is in memory already.
-        let found = self.request.found;
+        let found = request.found;
         let registry =
             found.and_then(|found| found.registry_of(&root, self.clients)).unwrap_or_else(|| {
-                let (is_repository, here) = (commit.is_some(), &self.project.outputs);
-                Arc::new(read_items(self.sources, &root, self.clients, is_repository, here))
+                let (is_repository, here) = (commit.is_some(), &project.outputs);
+                Arc::new(read_items(sources, &root, self.clients, is_repository, here))
             });
         Ok(OpenedSource { wanted, root, registry, commit, pinned, is_locked, notes })
     }
 
     fn checkout(
         &self,
+        cache: &Cache<'_>,
         wanted: &WantedSource,
         source: &RemoteSource<'_>,
         locked: Option<&LockedSource>,
     ) -> Result<(Checkout, bool), InstallError> {
-        let cache = cache(self.system)?.observed(self.observer);
-        let network = self.request.network;
+        let request = self.run.request;
+        let network = request.network;
         let locked = locked.filter(|locked| locked.place == wanted.place);
         let locked = locked.and_then(|locked| locked.commit.as_deref());
-        let (checkout, is_locked) = match (self.request.commits.get(&wanted.name), locked) {
-            (Some(commit), _) => (source.checkout_commit(&cache, commit, network), false),
+        let (checkout, is_locked) = match (request.commits.get(&wanted.name), locked) {
+            (Some(commit), _) => (source.checkout_commit(cache, commit, network), false),
             // The commit in the cache may be older than the locked one.
-            _ if self.request.refresh.has(&wanted.name) => {
-                (source.checkout_newest(&cache, network), false)
+            _ if request.refresh.has(&wanted.name) => {
+                (source.checkout_newest(cache, network), false)
             }
-            (None, Some(commit)) => (source.checkout_commit(&cache, commit, network), true),
-            (None, None) => (source.checkout(&cache, network), false),
+            (None, Some(commit)) => (source.checkout_commit(cache, commit, network), true),
+            (None, None) => (source.checkout(cache, network), false),
         };
         Ok((checkout.map_err(InstallError::fetch(&wanted.name))?, is_locked))
     }

@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use brief_dialects::portable::config;
 use brief_syntax::project::repository_around;
-use brief_syntax::system::{
-    Files, Machine, ReadError, config_directory, home_directory, state_directory,
-};
+use brief_syntax::system::{Files, Machine, config_directory, home_directory, state_directory};
 use brief_syntax::{Source, limits};
 
 use super::InstallError;
 use crate::lock::{self, Lock};
 use crate::manifest::Manifest;
-use crate::outputs::record;
+use crate::outputs::{if_there, record};
 
 /// The directories of an installation, for a project or for a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,11 +92,8 @@ impl ProjectPaths {
 }
 
 fn read(system: &dyn Files, path: &Path, limit: u64) -> Result<Option<Vec<u8>>, InstallError> {
-    match system.read(path, limit) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(ReadError::Missing) => Ok(None),
-        Err(error) => {
-            Err(InstallError::Unreadable { path: path.to_owned(), problem: error.to_string() })
-        }
-    }
+    if_there(system.read(path, limit)).map_err(|error| InstallError::Unreadable {
+        path: path.to_owned(),
+        problem: error.to_string(),
+    })
 }

@@ -6,13 +6,14 @@ use std::io;
 use std::path::Path;
 
 use brief_dialects::capability;
-use brief_dialects::policy;
+use brief_dialects::policy::Policy;
 use brief_dialects::portable::output::Compiler;
 use brief_dialects::portable::{PortableItem, has_own_copy};
 use brief_syntax::limits;
 use brief_syntax::system::{Permission, ReadError, System};
 
 use super::create::stage_new;
+use super::dependencies::PackageSelector;
 use super::finish::{failed, finish_in, lock, open_disks, open_own};
 use super::open::{OpenedSource, Opener, name_places};
 use super::own_files::{client_file, stage_clients, stage_own};
@@ -53,9 +54,9 @@ pub fn sync(
 ) -> Result<InstallReport, InstallError> {
     brief_syntax::allocation::expect_reuse();
     // A policy does not limit removals.
-    let forbidding = match request.extent {
-        Extent::Manifest => policy::Policy::load(system)?,
-        Extent::Nothing => policy::Policy::default(),
+    let policy = match request.extent {
+        Extent::Manifest => Policy::load(system)?,
+        Extent::Nothing => Policy::default(),
     };
     let is_write = request.mode == InstallMode::Write;
     let has = |path: &Path| system.resolve(path).is_ok();
@@ -84,7 +85,7 @@ pub fn sync(
         report.notes.push("a run was interrupted; `brief sync` finishes it".to_owned());
     }
     let old = ProjectState::read(system, compiler, project, request, &mut disks)?;
-    let run = Run { system, compiler, project, request, observer, forbidding: &forbidding };
+    let run = Run { system, compiler, project, request, observer, policy: &policy };
     run.go(&old, &mut disks, report)
 }
 
@@ -103,14 +104,14 @@ pub(super) fn ignore_own(own: &Disk<'_>) -> io::Result<()> {
 }
 
 /// The inputs of all steps.
-struct Run<'r> {
-    system: &'r dyn System,
+pub(super) struct Run<'r> {
+    pub(super) system: &'r dyn System,
     compiler: &'r dyn Compiler,
-    project: &'r ProjectPaths,
-    request: &'r InstallRequest<'r>,
-    observer: &'r dyn Fn(Event<'_>),
+    pub(super) project: &'r ProjectPaths,
+    pub(super) request: &'r InstallRequest<'r>,
+    pub(super) observer: &'r dyn Fn(Event<'_>),
     /// The policies of the machine and of the user.
-    forbidding: &'r policy::Policy,
+    pub(super) policy: &'r Policy,
 }
 
 impl Run<'_> {
@@ -127,7 +128,7 @@ impl Run<'_> {
         let sources = self.open_all(old)?;
         let clients = self.clients_of(&sources)?;
         let selection = select(&sources).map_err(InstallError::Unresolved)?;
-        let mut required = self.forbidding.required();
+        let mut required = self.policy.required();
         if let Some((item, decision)) =
             required.find(|(item, _)| !selection.items.contains_key(*item))
         {
@@ -199,22 +200,12 @@ impl Run<'_> {
     }
 
     /// Returns the system through which sources are read.
-    fn sources(&self) -> &dyn System {
+    pub(super) fn sources(&self) -> &dyn System {
         self.request.new.map_or(self.system, |new| new.shown_by)
     }
 
     fn open_all<'s>(&self, old: &'s ProjectState) -> Result<Vec<OpenedSource<'s>>, InstallError> {
-        let clients = self.compiler.clients();
-        let opener = Opener {
-            system: self.system,
-            sources: self.sources(),
-            project: self.project,
-            request: self.request,
-            lock: &old.lock,
-            clients: &clients,
-            observer: self.observer,
-            policy: self.forbidding,
-        };
+        let opener = Opener { run: self, lock: &old.lock, clients: &self.compiler.clients() };
         old.manifest.sources.iter().map(|source| opener.open(source)).collect()
     }
 
@@ -250,12 +241,7 @@ impl Run<'_> {
         disks: &mut Disks<'_>,
     ) -> Result<Lock, InstallError> {
         let mut lock = Lock::default();
-        let packages = dependencies::PackageSelector {
-            system: self.system,
-            project: self.project,
-            old,
-            policy: self.forbidding,
-        };
+        let packages = PackageSelector { run: self, old };
         lock.dependencies = packages.choose(&mut plan.diagnostics);
         for (number, source) in sources.iter().enumerate() {
             let bundles = selection.bundles.iter().filter(|(place, _)| *place == number);
@@ -369,13 +355,13 @@ impl Run<'_> {
         let content = item::content_hash(item, &item_files);
         let accepted = &old.manifest.accept;
         let facts = old.facts(item.id(), &content);
-        let facts = facts.filter(|facts| gate::pass(facts, &content, accepted, self.forbidding));
+        let facts = facts.filter(|facts| gate::pass(facts, &content, accepted, self.policy));
         let capabilities = match facts {
             Some(facts) => facts.to_vec(),
             None => {
                 let findings = gate::inventory(item, &item_files);
                 let mut refused = gate::refused(&findings, &content, accepted);
-                refused.extend(gate::forbidden(&findings, self.forbidding));
+                refused.extend(gate::forbidden(&findings, self.policy));
                 if !refused.is_empty() {
                     plan.diagnostics.extend(refused);
                     plan.fail(&key);

@@ -11,7 +11,7 @@ use brief_syntax::{Diagnostic, Rule, rules};
 
 use super::Unresolved;
 use super::open::OpenedSource;
-use crate::manifest::Wanted;
+use crate::manifest::WantedItems;
 use crate::outputs::errors;
 
 /// The wanted items, resolved.
@@ -276,8 +276,8 @@ pub fn choose(
     registry: &Registry,
     names: &[String],
     kind: Option<&str>,
-) -> Result<Wanted, ChooseError> {
-    let mut wanted = Wanted::default();
+) -> Result<WantedItems, ChooseError> {
+    let mut wanted = WantedItems::default();
     if registry.items.is_empty() && registry.bundles.is_empty() {
         return Err(ChooseError::Empty);
     }
@@ -311,7 +311,7 @@ fn choose_one(
     registry: &Registry,
     text: &str,
     kind: Option<&str>,
-    wanted: &mut Wanted,
+    wanted: &mut WantedItems,
 ) -> Result<(), ChooseError> {
     let is_kind = |said: &str| said == BUNDLE || ItemKind::from_name(said).is_some();
     // A path, or a name with a slash in it, may be that of an item.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use brief_dialects::portable::ItemId;
 use brief_dialects::portable::output::Compiler;
-use brief_syntax::system::ReadError;
 use brief_syntax::{Source, System};
 
 use super::run::RECORD;
@@ -13,6 +12,7 @@ use super::{Extent, InstallError, InstallRequest, ProjectPaths, derived};
 use crate::lock::{Lock, LockError};
 use crate::manifest::{Manifest, ManifestEdit};
 use crate::outputs::disk::Disk;
+use crate::outputs::if_there;
 use crate::outputs::record::OutputRecord;
 use crate::outputs::stage::Disks;
 
@@ -105,13 +105,9 @@ pub(super) fn read_lock(
 pub(super) fn text(disk: &mut Disk<'_>, path: &Path) -> Result<Option<String>, InstallError> {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let unreadable = |problem| InstallError::Unreadable { path: path.to_owned(), problem };
-    match disk.read(name) {
-        Ok(content) => String::from_utf8(content.bytes)
-            .map(Some)
-            .map_err(|_| unreadable("it is not UTF-8".to_owned())),
-        Err(ReadError::Missing) => Ok(None),
-        Err(error) => Err(unreadable(error.to_string())),
-    }
+    let content = if_there(disk.read(name)).map_err(|error| unreadable(error.to_string()))?;
+    let text = content.map(|content| String::from_utf8(content.bytes)).transpose();
+    text.map_err(|_| unreadable("it is not UTF-8".to_owned()))
 }
 
 /// Returns whether the request is impossible without a manifest.

@@ -7,13 +7,14 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use brief_dialects::policy::{Policy, PolicyDecision, RequiredSigners};
-use brief_syntax::System;
+use brief_dialects::policy::{PolicyDecision, RequiredSigners};
 
-use super::{InstallError, InstallRequest};
+use super::InstallError;
+use super::open::Opener;
+use super::run::Run;
 use crate::cache::{Cache, Checkout, Network};
 use crate::lock::LockedSource;
-use crate::manifest::ManifestPlace;
+use crate::manifest::{ManifestPlace, WantedSource};
 use crate::oci::{Evidence, OciSlot, OciSource, manifest_of};
 use crate::sigstore::{Trust, Verified};
 use crate::source::SourceAddress;
@@ -23,18 +24,6 @@ use crate::source::SourceAddress;
 pub(super) struct Pinned {
     pub(super) signer: Option<String>,
     pub(super) created: Option<String>,
-}
-
-/// An artefact to vouch for.
-pub(super) struct Vouching<'v> {
-    pub(super) name: &'v str,
-    pub(super) source: &'v OciSource,
-    pub(super) wanted: &'v ManifestPlace,
-    pub(super) locked: Option<&'v LockedSource>,
-    pub(super) policy: &'v Policy,
-    pub(super) request: &'v InstallRequest<'v>,
-    /// The directory of `brief.toml`, which may have a trust root.
-    pub(super) config: &'v Path,
 }
 
 /// The signatures of an artefact.
@@ -102,7 +91,7 @@ impl Signatures {
         Err(reason)
     }
 
-    /// Returns who has signed, in words that follow "is now".
+    /// Returns the signers as text that follows "is now".
     fn in_words(&self) -> String {
         match (self.verified.as_slice(), self.problems.first()) {
             ([], None) => "not signed".to_owned(),
@@ -115,21 +104,26 @@ impl Signatures {
     }
 }
 
-impl Vouching<'_> {
+impl Opener<'_> {
     /// Checks an artefact, and returns what the lock keeps of its origin. A signature that does not count, and is not
     /// demanded, is a note.
     pub(super) fn pin(
         &self,
-        system: &dyn System,
+        wanted: &WantedSource,
+        source: &OciSource,
+        locked: Option<&LockedSource>,
         cache: &Cache<'_>,
         checkout: &mut Checkout,
     ) -> Result<Pinned, InstallError> {
-        let locked = self.locked.filter(|locked| is_same_place(&locked.place, self.wanted));
+        let Run { system, project, request, policy, .. } = *self.run;
+        let name = || wanted.name.clone();
+        let locked = locked.filter(|locked| is_same_place(&locked.place, &wanted.place));
         let before = locked.and_then(|locked| locked.signer.as_deref());
-        let place = SourceAddress::Oci(self.source.clone()).place(system, Path::new("/"));
-        let required = self.policy.signers(&place);
+        let place = SourceAddress::Oci(source.clone()).place(system, Path::new("/"));
+        let required = policy.signers(&place);
         let (now, evidence) = (system.now(), &checkout.provenance.evidence);
-        let (manifest, trust) = (manifest_of(system, checkout), Trust::load(system, self.config)?);
+        let (manifest, trust) =
+            (manifest_of(system, checkout), Trust::load(system, &project.config)?);
         let manifest = manifest.unwrap_or_default();
         let mut signatures = Signatures::of(evidence, &manifest, &trust, now);
         let is_enough = |signatures: &Signatures| {
@@ -137,9 +131,9 @@ impl Vouching<'_> {
                 && required.iter().all(|one| signatures.satisfying(one, now).is_ok())
         };
         // A signature may have come after the files.
-        if !is_enough(&signatures) && self.request.network == Network::Online {
-            let found = OciSlot::of(cache, self.source).evidence(&checkout.commit);
-            let found = found.map_err(InstallError::fetch(self.name))?;
+        if !is_enough(&signatures) && request.network == Network::Online {
+            let found = OciSlot::of(cache, source).evidence(&checkout.commit);
+            let found = found.map_err(InstallError::fetch(&wanted.name))?;
             signatures =
                 Signatures::of(&[evidence.clone(), found].concat(), &manifest, &trust, now);
         }
@@ -151,24 +145,27 @@ impl Vouching<'_> {
                     let reason = reason.map_or(String::new(), |reason| format!("; {reason}"));
                     let rule = format!("{}{reason}", one.decision.rule);
                     let decision = PolicyDecision { rule, ..one.decision.clone() };
-                    return Err(InstallError::Forbidden { name: self.name.to_owned(), decision });
+                    return Err(InstallError::Forbidden { name: name(), decision });
                 }
             }
         }
         let mut pinned = signatures.verified.iter().map(|one| one.signer.pinned().to_string());
-        let accepted = pinned.find(|signer| self.request.accept_signers.contains(signer));
+        let accepted = pinned.find(|signer| request.accept_signers.contains(signer));
         let signer = match before {
             Some(before) if signatures.by(before) => Some(before.to_owned()),
             Some(before) => Some(accepted.ok_or_else(|| InstallError::Signer {
-                name: self.name.to_owned(),
+                name: name(),
                 before: before.to_owned(),
                 found: signatures.in_words(),
             })?),
             None => accepted.or_else(|| chosen.map(|one| one.signer.pinned().to_string())),
         };
         let created = checkout.provenance.created.clone();
-        self.check_age(system, created.as_deref())?;
-        self.check_order(locked, checkout)?;
+        let time = created.as_deref().and_then(|text| humantime::parse_rfc3339(text).ok());
+        if let Some(decision) = policy.too_young(time, now) {
+            return Err(InstallError::Forbidden { name: name(), decision });
+        }
+        check_order(wanted, locked, checkout)?;
         if signer.is_none() {
             let ignored = signatures.problems.iter();
             checkout
@@ -177,42 +174,30 @@ impl Vouching<'_> {
         }
         Ok(Pinned { signer, created })
     }
+}
 
-    fn check_age(&self, system: &dyn System, created: Option<&str>) -> Result<(), InstallError> {
-        let time = created.and_then(|text| humantime::parse_rfc3339(text).ok());
-        match self.policy.too_young(time, system.now()) {
-            Some(decision) => Err(InstallError::Forbidden { name: self.name.to_owned(), decision }),
-            None => Ok(()),
-        }
+/// Refuses to follow a tag back to an older artefact. Naming another tag, or a digest, is a decision.
+fn check_order(
+    wanted: &WantedSource,
+    locked: Option<&LockedSource>,
+    checkout: &Checkout,
+) -> Result<(), InstallError> {
+    let Some(locked) = locked.filter(|locked| locked.place == wanted.place) else {
+        return Ok(());
+    };
+    let is_same = locked.commit.as_deref() == Some(checkout.commit.as_str());
+    let time = |text: &str| humantime::parse_rfc3339(text).ok();
+    let before = locked.created.as_deref().filter(|_| !is_same);
+    let Some((before, then)) = before.and_then(|text| Some((text, time(text)?))) else {
+        return Ok(());
+    };
+    let created = checkout.provenance.created.as_deref();
+    if created.and_then(time).is_some_and(|now| now >= then) {
+        return Ok(());
     }
-
-    /// Refuses to follow a tag back to an older artefact. Naming another tag, or a digest, is a decision.
-    fn check_order(
-        &self,
-        locked: Option<&LockedSource>,
-        checkout: &Checkout,
-    ) -> Result<(), InstallError> {
-        let Some(locked) = locked.filter(|locked| locked.place == *self.wanted) else {
-            return Ok(());
-        };
-        let is_same = locked.commit.as_deref() == Some(checkout.commit.as_str());
-        let time = |text: &str| humantime::parse_rfc3339(text).ok();
-        let Some((before, then)) = locked
-            .created
-            .as_deref()
-            .filter(|_| !is_same)
-            .and_then(|text| Some((text, time(text)?)))
-        else {
-            return Ok(());
-        };
-        let created = checkout.provenance.created.as_deref();
-        if created.and_then(time).is_some_and(|now: SystemTime| now >= then) {
-            return Ok(());
-        }
-        let (name, before) = (self.name.to_owned(), before.to_owned());
-        let found = created.map_or("an artefact without a time".to_owned(), str::to_owned);
-        Err(InstallError::Older { name, before, found })
-    }
+    let found = created.unwrap_or("an artefact without a time").to_owned();
+    let (name, before) = (wanted.name.clone(), before.to_owned());
+    Err(InstallError::Older { name, before, found })
 }
 
 /// Returns whether two addresses name one repository, at any tag or digest.

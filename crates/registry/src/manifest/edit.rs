@@ -3,7 +3,7 @@
 use brief_dialects::portable::{ItemId, ItemKind};
 use toml_edit::{Array, DocumentMut, Item, RawString, Table, TableLike, Value, value};
 
-use super::{ManifestPlace, Wanted};
+use super::{ManifestPlace, WantedItems};
 
 /// An edit of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum ManifestEdit {
         /// The address of the source.
         place: ManifestPlace,
         /// The items to add.
-        wanted: Wanted,
+        wanted: WantedItems,
         /// The clients of its items; `None` leaves them as they are.
         clients: Option<Vec<String>>,
     },
@@ -309,7 +309,7 @@ fn set(table: &mut dyn TableLike, key: &str, text: &str) {
     }
 }
 
-fn want(table: &mut dyn TableLike, wanted: &Wanted) -> Result<(), EditError> {
+fn want(table: &mut dyn TableLike, wanted: &WantedItems) -> Result<(), EditError> {
     if wanted.all && table.get("all").and_then(Item::as_bool) != Some(true) {
         table.insert("all", value(true));
     }

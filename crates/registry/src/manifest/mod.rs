@@ -80,7 +80,7 @@ pub struct WantedSource {
     /// The address of the source.
     pub place: ManifestPlace,
     /// The items that the project wants from it.
-    pub wanted: Wanted,
+    pub wanted: WantedItems,
     /// The clients of its items; `None` for those of the project.
     pub clients: Option<Vec<String>>,
     /// The place of the name in the manifest.
@@ -131,7 +131,7 @@ impl ManifestPlace {
 
 /// The items that a project wants from a source.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Wanted {
+pub struct WantedItems {
     /// True if the project wants every item.
     pub all: bool,
     /// The names of bundles.
@@ -142,7 +142,7 @@ pub struct Wanted {
     pub exclude: BTreeSet<ItemId>,
 }
 
-impl Wanted {
+impl WantedItems {
     /// Returns whether nothing is wanted.
     pub fn is_empty(&self) -> bool {
         !self.all && self.bundles.is_empty() && self.items.is_empty()
@@ -241,7 +241,7 @@ fn read_source(
 ) -> Option<WantedSource> {
     let (mut git, mut oci, mut directory) = (None, None, None);
     let (mut reference, mut subpath) = (None, None);
-    let mut wanted = Wanted::default();
+    let mut wanted = WantedItems::default();
     let mut clients = None;
     for entry in table.entries() {
         let outcome: Result<(), TomlProblem> = (|| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use brief_dialects::portable::{ItemId, ItemKind};
 use brief_syntax::Source;
 
-use super::{EditError, Manifest, ManifestEdit, ManifestPlace, Wanted};
+use super::{EditError, Manifest, ManifestEdit, ManifestPlace, WantedItems};
 
 fn read(text: &str) -> Result<Manifest, Vec<String>> {
     let source = Arc::new(Source::new("brief.toml", text));
@@ -72,7 +72,7 @@ fn every_typo_is_named_with_its_line_and_a_way_out() {
 #[test]
 fn a_source_is_added_at_the_end_and_comments_stay() {
     let text = "# mine\n[install]\nclients = [\"claude\"] # only this\n";
-    let wanted = Wanted { items: [id(ItemKind::Skill, "s")].into(), ..Wanted::default() };
+    let wanted = WantedItems { items: [id(ItemKind::Skill, "s")].into(), ..WantedItems::default() };
     let want = ManifestEdit::Want {
         source: "guidance".to_owned(),
         place: git("o/r", Some("v1")),
@@ -90,7 +90,7 @@ fn a_source_is_added_at_the_end_and_comments_stay() {
 fn lists_keep_their_layout_and_their_comments() {
     let text =
         "[sources.g]\ngit = \"o/r\" # ours\nskills = [\n  \"a\", # first\n  \"b\", # second\n]\n";
-    let wanted = Wanted { items: [id(ItemKind::Skill, "c")].into(), ..Wanted::default() };
+    let wanted = WantedItems { items: [id(ItemKind::Skill, "c")].into(), ..WantedItems::default() };
     let source = || "g".to_owned();
     let want = ManifestEdit::Want {
         source: source(),
@@ -127,7 +127,7 @@ fn what_is_left_out_comes_back_when_it_is_asked_for() {
     let exclude = ManifestEdit::Exclude { source: source(), item: id(ItemKind::Rule, "x") };
     let without = ManifestEdit::apply(text, &[exclude]).unwrap();
     assert!(without.contains("exclude = [\"rule/x\"]"), "{without}");
-    let wanted = Wanted { items: [id(ItemKind::Rule, "x")].into(), ..Wanted::default() };
+    let wanted = WantedItems { items: [id(ItemKind::Rule, "x")].into(), ..WantedItems::default() };
     let want =
         ManifestEdit::Want { source: source(), place: git("o/r", None), wanted, clients: None };
     assert_eq!(ManifestEdit::apply(&without, &[want]).unwrap(), text);
@@ -135,7 +135,7 @@ fn what_is_left_out_comes_back_when_it_is_asked_for() {
 
 #[test]
 fn comments_alone_stay_at_the_beginning() {
-    let wanted = Wanted { all: true, ..Wanted::default() };
+    let wanted = WantedItems { all: true, ..WantedItems::default() };
     let source = || "s".to_owned();
     let want =
         ManifestEdit::Want { source: source(), place: git("o/r", None), wanted, clients: None };
@@ -152,7 +152,7 @@ fn comments_alone_stay_at_the_beginning() {
 fn a_source_does_not_take_the_place_of_another_one() {
     let text = "[sources.s]\ngit = \"o/r\"\nref = \"v1\"\nall = true\n";
     let want = |place| {
-        let wanted = Wanted { all: true, ..Wanted::default() };
+        let wanted = WantedItems { all: true, ..WantedItems::default() };
         ManifestEdit::apply(
             text,
             &[ManifestEdit::Want { source: "s".to_owned(), place, wanted, clients: None }],

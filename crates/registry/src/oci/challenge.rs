@@ -16,12 +16,12 @@ const TOKEN_BYTES: u64 = 256 * 1024;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Challenge {
     Basic,
-    Bearer(Realm),
+    Bearer(TokenServer),
 }
 
 /// The server of tokens that a registry names.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Realm {
+pub(super) struct TokenServer {
     realm: String,
     service: Option<String>,
 }
@@ -50,11 +50,11 @@ impl Challenge {
             }
             rest = after.trim_start().trim_start_matches(',').trim_start();
         }
-        Some(Challenge::Bearer(Realm { realm: realm?, service }))
+        Some(Challenge::Bearer(TokenServer { realm: realm?, service }))
     }
 }
 
-impl Realm {
+impl TokenServer {
     /// Returns the address to ask. The error is a message.
     pub(super) fn address(&self, is_plain: bool, scope: &str) -> Result<Uri, String> {
         let refused = || "its server of tokens has no valid address".to_owned();
@@ -77,7 +77,7 @@ impl Realm {
 pub(super) fn token_of(
     agent: &ureq::Agent,
     uri: &Uri,
-    realm: &Realm,
+    realm: &TokenServer,
     scope: &str,
     account: Option<&Credentials>,
     patience: Duration,
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_password_goes_over_no_open_line() {
-        let realm = |realm: &str| Realm { realm: realm.to_owned(), service: None };
+        let realm = |realm: &str| TokenServer { realm: realm.to_owned(), service: None };
         assert!(realm("http://auth.example/token").address(true, "s").is_err());
         assert!(realm("http://127.0.0.1:1/token").address(false, "s").is_err());
         assert!(realm("http://127.0.0.1:1/token").address(true, "s").is_ok());

@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use brief_syntax::system::{Call, Ending, ReadError, Stream, home_directory};
+use brief_syntax::system::{Call, Ending, Stream, home_directory};
 use brief_syntax::{System, limits};
 use serde_json::Value;
+
+use crate::outputs::if_there;
 
 /// The time limit of a helper, which may ask a key ring.
 const HELPER_TIME: Duration = Duration::from_secs(20);
@@ -45,11 +47,9 @@ impl Credentials {
 /// Returns the account for a host, if the user's configuration has one. The error is a message.
 pub(crate) fn find(system: &dyn System, host: &str) -> Result<Option<Credentials>, String> {
     for path in files(system) {
-        let bytes = match system.read(&path, limits::FILE_BYTES) {
-            Ok(bytes) => bytes,
-            Err(ReadError::Missing) => continue,
-            Err(error) => return Err(format!("`{}`: {error}", path.display())),
-        };
+        let bytes = if_there(system.read(&path, limits::FILE_BYTES))
+            .map_err(|error| format!("`{}`: {error}", path.display()))?;
+        let Some(bytes) = bytes else { continue };
         // The text holds passwords, so the message of the parser is not shown.
         let config: Value = serde_json::from_slice(&bytes)
             .map_err(|_| format!("`{}` is not valid JSON", path.display()))?;

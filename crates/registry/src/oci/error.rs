@@ -126,7 +126,7 @@ impl OciError {
         }
     }
 
-    /// Returns whether the network may be the cause, so that the result of an earlier run is a fair substitute.
+    /// Returns whether the network may be the cause, so that the result of an earlier run may be used instead.
     pub(crate) fn is_about_reach(&self) -> bool {
         matches!(self, OciError::Unreachable { .. } | OciError::Denied { .. })
     }

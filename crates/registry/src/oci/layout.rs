@@ -10,6 +10,7 @@ use super::error::OciError;
 use super::model::{Descriptor, Document, MANIFEST, MANIFEST_BYTES};
 use super::reference::is_digest;
 use super::store::{Fetched, Store, checked};
+use crate::outputs::if_there;
 
 /// The annotation with the tag of an artefact, from the specification.
 const NAME: &str = "org.opencontainers.image.ref.name";
@@ -41,12 +42,10 @@ impl<'s> Layout<'s> {
         what: &'static str,
         limit: u64,
     ) -> Result<Option<Vec<u8>>, OciError> {
-        match self.system.read(path, limit) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(ReadError::Missing) => Ok(None),
-            Err(ReadError::TooLarge { .. }) => Err(OciError::too_large(&self.shown, what, limit)),
-            Err(error) => Err(disk(path, &error)),
-        }
+        if_there(self.system.read(path, limit)).map_err(|error| match error {
+            ReadError::TooLarge { .. } => OciError::too_large(&self.shown, what, limit),
+            error => disk(path, &error),
+        })
     }
 
     fn content(&self, digest: &str, what: &'static str, limit: u64) -> Result<Vec<u8>, OciError> {

@@ -56,7 +56,6 @@ pub(crate) struct Descriptor {
 }
 
 impl Descriptor {
-    /// Describes some bytes.
     pub(crate) fn of(media_type: &str, bytes: &[u8]) -> Descriptor {
         Descriptor {
             media_type: media_type.to_owned(),
@@ -101,7 +100,6 @@ impl Document {
         }
     }
 
-    /// Makes an index.
     pub(crate) fn index(artifact_type: Option<&str>, manifests: Vec<Descriptor>) -> Document {
         Document {
             schema_version: 2,
@@ -141,7 +139,6 @@ impl Document {
         serde_json::to_vec(self).expect("texts and numbers are always valid JSON")
     }
 
-    /// Returns whether this is an index.
     pub(crate) fn is_index(&self) -> bool {
         match &self.media_type {
             Some(media_type) => media_type == INDEX,
@@ -160,7 +157,6 @@ impl Document {
     }
 }
 
-/// Returns the digest of some bytes.
 pub(crate) fn digest_of(bytes: &[u8]) -> String {
     format!("sha256:{}", sha256(bytes))
 }

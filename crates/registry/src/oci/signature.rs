@@ -1,8 +1,8 @@
 //! Signatures of artefacts: Sigstore's bundles, each an artefact about another one.
 //!
 //! We sign with plain keys, Ed25519 and ECDSA P-256, and put the public key beside the bundle, so that the first use can
-//! remember it. Bundles of other tools are read the same way. Nothing is verified here: what is verified depends on
-//! the files that say whom to trust, and those may change after an artefact was fetched.
+//! remember it. Bundles of other tools are read the same way. Nothing is verified here: that depends on the trust roots, which
+//! may change after an artefact was fetched.
 
 use std::collections::BTreeMap;
 
@@ -138,8 +138,8 @@ pub(super) fn attach(
     Ok(manifest.digest)
 }
 
-/// Returns the bundles about an artefact. Whether they count is for the verifier to say: everyone who may write to the
-/// repository can add one.
+/// Returns the bundles about an artefact. None of them is verified: everyone with write access to the repository can add
+/// one.
 pub(super) fn evidence(store: &dyn Store, digest: &str) -> Result<Vec<Evidence>, OciError> {
     let mut found = Vec::new();
     let listed = store.referrers(digest)?;

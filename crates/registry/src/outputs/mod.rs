@@ -11,6 +11,7 @@ pub(crate) mod stage;
 
 use std::io;
 
+use brief_syntax::system::ReadError;
 use brief_syntax::{Diagnostic, Severity};
 use serde::Serialize;
 
@@ -71,6 +72,14 @@ pub(crate) fn errors<'d>(
     diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
 ) -> impl Iterator<Item = &'d Diagnostic> {
     diagnostics.into_iter().filter(|found| found.severity == Severity::Error)
+}
+
+/// Turns the error of reading a missing file into `None`.
+pub(crate) fn if_there<T>(outcome: Result<T, ReadError>) -> Result<Option<T>, ReadError> {
+    match outcome {
+        Err(ReadError::Missing) => Ok(None),
+        outcome => outcome.map(Some),
+    }
 }
 
 /// Turns the error for a missing file or directory into `None`.

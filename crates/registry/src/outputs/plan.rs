@@ -349,7 +349,7 @@ impl<'p> Plan<'p> {
             };
             match disk.look(&path) {
                 DiskState::Missing => write(None, Replaces::Ours),
-                // What the user hands over comes back one day, even if it is the same now.
+                // A file that the user hands over is backed up, and restored later, even if its content is the same now.
                 DiskState::File(found)
                     if found.sha256 == known.sha256 && self.is_handed_over(&path, &found) =>
                 {

@@ -9,9 +9,10 @@ use std::io;
 
 use brief_dialects::portable::output::SharedEntry;
 use brief_syntax::limits;
-use brief_syntax::system::{Dir, Permission, ReadError};
+use brief_syntax::system::{Dir, Permission};
 use serde::{Deserialize, Serialize};
 
+use super::if_there;
 use crate::extract::is_git_directory;
 
 /// The directory of records and of all our own state.
@@ -77,10 +78,9 @@ impl OutputRecord {
 
     /// Reads a record from its directory; `None` when there is none. The error is a message.
     pub(crate) fn read(directory: &dyn Dir, name: &str) -> Result<Option<OutputRecord>, String> {
-        let bytes = match directory.read(OsStr::new(name), limits::BUILD_RECORD_BYTES) {
-            Ok(bytes) => bytes,
-            Err(ReadError::Missing) => return Ok(None),
-            Err(error) => return Err(error.to_string()),
+        let bytes = directory.read(OsStr::new(name), limits::BUILD_RECORD_BYTES);
+        let Some(bytes) = if_there(bytes).map_err(|error| error.to_string())? else {
+            return Ok(None);
         };
         let record: OutputRecord =
             serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;

@@ -27,20 +27,16 @@ pub(super) fn check(
     is_proof_needed: bool,
 ) -> Result<bool, SigstoreError> {
     let body: Value = serde_json::from_slice(&entry.canonicalized_body.0)
-        .map_err(|_| SigstoreError::Malformed("the entry of its log is not JSON"))?;
+        .map_err(|_| SigstoreError::Invalid("the entry of its log is not JSON"))?;
     if !is_about(&body, entry, about) {
         return Err(SigstoreError::Invalid("the entry of its log is about another signature"));
     }
-    let is_promised = match &entry.inclusion_promise {
-        Some(promise) => {
-            let signed = &promise.signed_entry_timestamp.0;
-            if !key.has_signed(promised_text(entry).as_bytes(), signed) {
-                return Err(SigstoreError::Invalid("the promise of its log is not valid"));
-            }
-            true
-        }
-        None => false,
-    };
+    let is_promised = entry.inclusion_promise.is_some();
+    if let Some(promise) = &entry.inclusion_promise
+        && !key.has_signed(promised_text(entry).as_bytes(), &promise.signed_entry_timestamp.0)
+    {
+        return Err(SigstoreError::Invalid("the promise of its log is not valid"));
+    }
     match &entry.inclusion_proof {
         Some(proof) => check_proof(entry, proof, key)?,
         None if is_proof_needed || !is_promised => {
@@ -72,18 +68,14 @@ fn hex(bytes: &[u8]) -> String {
 fn check_proof(entry: &LogEntry, proof: &Proof, key: &PublicKey) -> Result<(), SigstoreError> {
     let checkpoint = proof.checkpoint.as_ref();
     let checkpoint =
-        checkpoint.ok_or(SigstoreError::Malformed("the proof of its log has no checkpoint"))?;
+        checkpoint.ok_or(SigstoreError::Invalid("the proof of its log has no checkpoint"))?;
     let signed = signed_root(&checkpoint.envelope, &entry.log_id.key_id.0, key)?;
     let size = u64::try_from(proof.tree_size.0).unwrap_or_default();
     let index = u64::try_from(proof.log_index.0).unwrap_or(u64::MAX);
     let is_proven = signed == (size, proof.root_hash.0.clone())
         && root_of(index, size, &entry.canonicalized_body.0, proof)
             .is_some_and(|root| root == proof.root_hash.0);
-    if is_proven {
-        Ok(())
-    } else {
-        Err(SigstoreError::Invalid("the proof of its log is not valid"))
-    }
+    is_proven.then_some(()).ok_or(SigstoreError::Invalid("the proof of its log is not valid"))
 }
 
 /// Computes the root of a tree from an entry and the hashes beside its way.
@@ -116,7 +108,7 @@ fn root_of(index: u64, size: u64, body: &[u8], proof: &Proof) -> Option<Vec<u8>>
 
 /// Returns the size and the root of a tree from a checkpoint that the log has signed.
 fn signed_root(text: &str, log: &[u8], key: &PublicKey) -> Result<(u64, Vec<u8>), SigstoreError> {
-    let malformed = SigstoreError::Malformed("the checkpoint of its log cannot be read");
+    let malformed = SigstoreError::Invalid("the checkpoint of its log cannot be read");
     let Some(end) = text.find("\n\n") else { return Err(malformed) };
     let (note, signatures) = (&text[..=end], &text[end + 2..]);
     let signed = signatures.lines().filter_map(|line| {

@@ -1,8 +1,8 @@
 //! Sigstore's bundles, verified without a network.
 //!
 //! A bundle holds a signature and everything that is needed to check it: a key's name, or a certificate for an identity
-//! with the entry of a transparency log and signed times. Whom to trust says a trust root, which is a file. The crates that do this
-//! bring a second library of cryptography; this is the same check over the one that the program has for TLS.
+//! with the entry of a transparency log and signed times. A file, the trust root, names the trusted logs and authorities. The crates that do this
+//! bring a second library of cryptography; this module makes the same checks with the one that the program has for TLS.
 
 mod bundle;
 mod certificate;
@@ -32,10 +32,7 @@ pub use trust::TrustRootError;
 /// A bundle that does not count.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SigstoreError {
-    /// Something cannot be read.
-    #[error("{0}")]
-    Malformed(&'static str),
-    /// Something is read, and wrong.
+    /// Something cannot be read, or is wrong.
     #[error("{0}")]
     Invalid(&'static str),
     /// The trust root does not know a log or an authority.
@@ -145,7 +142,7 @@ pub(crate) fn fuzz(bytes: &[u8]) {
 /// Checks that a text is a bundle about an artefact. Verifies no signature.
 pub(crate) fn check_subject(text: &str, artefact: &[u8]) -> Result<(), SigstoreError> {
     let bundle: Bundle = serde_json::from_str(text)
-        .map_err(|_| SigstoreError::Malformed("its bundle cannot be read"))?;
+        .map_err(|_| SigstoreError::Invalid("its bundle cannot be read"))?;
     statement::signed(&bundle, artefact).map(|_| ())
 }
 
@@ -160,20 +157,20 @@ impl Trust {
         now: SystemTime,
     ) -> Result<Verified, SigstoreError> {
         let bundle: Bundle = serde_json::from_str(text)
-            .map_err(|_| SigstoreError::Malformed("its bundle cannot be read"))?;
+            .map_err(|_| SigstoreError::Invalid("its bundle cannot be read"))?;
         let version = version_of(&bundle.media_type)
-            .ok_or(SigstoreError::Malformed("its bundle has a version that is not known"))?;
+            .ok_or(SigstoreError::Invalid("its bundle has a version that is not known"))?;
         let content = statement::signed(&bundle, artefact)?;
         let material = &bundle.verification_material;
         if material.tlog_entries.len() > 1 {
-            return Err(SigstoreError::Malformed("its bundle has several entries of logs"));
+            return Err(SigstoreError::Invalid("its bundle has several entries of logs"));
         }
         let chain = material.x509_certificate_chain.iter().flat_map(|chain| &chain.certificates);
         let certificate = material.certificate.iter().chain(chain).next();
         match (certificate, &material.public_key) {
             (Some(certificate), None) => {
                 let certificate = Certificate::read(&certificate.raw_bytes.0)
-                    .ok_or(SigstoreError::Malformed("its certificate cannot be read"))?;
+                    .ok_or(SigstoreError::Invalid("its certificate cannot be read"))?;
                 let mut problem =
                     SigstoreError::Unknown("there is no trust root for certificates of identities");
                 for (root, is_of_machine) in &self.roots {
@@ -191,7 +188,7 @@ impl Trust {
                 Err(problem)
             }
             (None, Some(hint)) => self.by_key(key, &hint.hint, &content, material, version, now),
-            _ => Err(SigstoreError::Malformed("its bundle has neither a certificate nor a key")),
+            _ => Err(SigstoreError::Invalid("its bundle has neither a certificate nor a key")),
         }
     }
 
@@ -205,10 +202,9 @@ impl Trust {
         version: u32,
         now: SystemTime,
     ) -> Result<Verified, SigstoreError> {
-        let known = self.keys.iter().chain(beside);
-        let found =
-            known.into_iter().find(|key| key.has_signed(&content.message, content.signature));
-        let Some(key) = found else {
+        let mut known = self.keys.iter().chain(beside);
+        let Some(key) = known.find(|key| key.has_signed(&content.message, content.signature))
+        else {
             let is_known = self.keys.iter().chain(beside).any(|key| statement::hint(key) == hint);
             return Err(if is_known || beside.is_some() {
                 SigstoreError::Invalid("its signature is not valid")
@@ -244,7 +240,7 @@ fn keyless(
     now: SystemTime,
 ) -> Result<(Signer, SystemTime), SigstoreError> {
     let key = certificate.key.as_ref();
-    let key = key.ok_or(SigstoreError::Malformed("its certificate has a key of another kind"))?;
+    let key = key.ok_or(SigstoreError::Invalid("its certificate has a key of another kind"))?;
     let times = signed.check(root, material, version, &certificate.der, key)?;
     if !times.is_logged && root.has_logs {
         return Err(SigstoreError::Invalid("its bundle has no entry of a transparency log"));
@@ -260,7 +256,7 @@ fn keyless(
         return Err(SigstoreError::Invalid("its signature is not valid"));
     }
     let (identity, issuer) = certificate.identity().zip(certificate.identity_issuer()).ok_or(
-        SigstoreError::Malformed("its certificate does not name one identity and its issuer"),
+        SigstoreError::Invalid("its certificate does not name one identity and its issuer"),
     )?;
     Ok((Signer::Identity { identity, issuer }, time(at)?))
 }
@@ -274,11 +270,8 @@ fn check_certificate(root: &Root, certificate: &Certificate, at: i64) -> Result<
         .authorities
         .iter()
         .filter(|(chain, _)| certificate.is_vouched_for(chain, CODE_SIGNING, at));
-    let Some(first) = vouching.next() else {
-        return Err(SigstoreError::Unknown(
-            "no authority of the trust root vouches for its certificate",
-        ));
-    };
+    let problem = "no authority of the trust root vouches for its certificate";
+    let first = vouching.next().ok_or(SigstoreError::Unknown(problem))?;
     let moment = time(at)?;
     let fitting = [first].into_iter().chain(vouching).find(|(_, period)| period.contains(moment));
     let Some((chain, _)) = fitting else {
@@ -298,13 +291,8 @@ fn check_certificate(root: &Root, certificate: &Certificate, at: i64) -> Result<
             })
         })
     });
-    if is_logged {
-        Ok(())
-    } else {
-        Err(SigstoreError::Invalid(
-            "no log of certificates of the trust root knows its certificate",
-        ))
-    }
+    let problem = "no log of certificates of the trust root knows its certificate";
+    is_logged.then_some(()).ok_or(SigstoreError::Invalid(problem))
 }
 
 fn time(seconds: i64) -> Result<SystemTime, SigstoreError> {
@@ -313,7 +301,7 @@ fn time(seconds: i64) -> Result<SystemTime, SigstoreError> {
         .and_then(|seconds| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)))
         // Text cannot express a later one.
         .filter(|time| *time < SystemTime::UNIX_EPOCH + Duration::from_hours(70_389_528))
-        .ok_or(SigstoreError::Malformed("a time cannot be read"))
+        .ok_or(SigstoreError::Invalid("a time cannot be read"))
 }
 
 /// Refuses a time that is still to come.

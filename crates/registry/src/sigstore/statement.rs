@@ -46,14 +46,14 @@ pub(super) fn signed<'b>(
     match (&bundle.dsse_envelope, &bundle.message_signature) {
         (Some(envelope), None) => {
             let [signature] = envelope.signatures.as_slice() else {
-                return Err(SigstoreError::Malformed("its envelope has not one signature"));
+                return Err(SigstoreError::Invalid("its envelope has not one signature"));
             };
             let payload = &envelope.payload.0;
             let statement: Statement = Some(&envelope.payload_type)
                 .filter(|kind| *kind == STATEMENT)
                 .and_then(|_| serde_json::from_slice(payload).ok())
                 .filter(|statement: &Statement| TYPES.contains(&statement.kind.as_str()))
-                .ok_or(SigstoreError::Malformed("its envelope has no statement that is known"))?;
+                .ok_or(SigstoreError::Invalid("its envelope has no statement that is known"))?;
             let own = brief_syntax::hash::sha256(artefact);
             let is_own = |subject: &Subject| subject.digest.get("sha256") == Some(&own);
             if !statement.subject.iter().any(is_own) {
@@ -88,7 +88,7 @@ pub(super) fn signed<'b>(
                 signature: &message.signature.0,
             })
         }
-        _ => Err(SigstoreError::Malformed("its bundle has not one signature")),
+        _ => Err(SigstoreError::Invalid("its bundle has not one signature")),
     }
 }
 

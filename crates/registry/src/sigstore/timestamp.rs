@@ -68,7 +68,7 @@ impl<'t> SignedTime<'t> {
         };
         let mut signer = self.signer.clone();
         signer.one(INTEGER)?;
-        // The name of the signer: the chain says who that is.
+        // The name of the signer, which the chain names too.
         signer.next()?;
         let hash = hash_of(signer.one(SEQUENCE)?)?;
         let attributes = signer.one(field(0))?;
@@ -83,7 +83,7 @@ impl<'t> SignedTime<'t> {
         };
         let is_about = attribute(CONTENT_TYPE)?.content == TIMESTAMP
             && attribute(MESSAGE_DIGEST)?.content == hash.of(self.content);
-        // They are signed as a set, whatever their tag here.
+        // They are signed as a set, although they have another tag here.
         let mut message = attributes.whole.to_owned();
         *message.first_mut()? = SET;
         let key = own.key.as_ref()?;

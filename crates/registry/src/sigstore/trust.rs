@@ -6,12 +6,13 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::{ReadError, config_directory};
+use brief_syntax::system::config_directory;
 use brief_syntax::{System, limits};
 
 use super::bundle::{Authority, Period, TrustedLog, TrustedRoot};
 use super::certificate::Certificate;
 use super::key::{PublicKey, pem_blocks};
+use crate::outputs::if_there;
 
 /// The name of the file with authorities and logs.
 const ROOT: &str = "trusted_root.json";
@@ -50,7 +51,7 @@ pub(super) struct Root {
     pub(super) times: Vec<(Vec<Certificate>, Period)>,
     /// True if the root names logs, known or not: a signature has to be in one then.
     pub(super) has_logs: bool,
-    /// True if the root names logs of certificates, likewise.
+    /// True if the root names logs of certificates, known or not: a certificate has to be in one then.
     pub(super) has_certificate_logs: bool,
 }
 
@@ -128,9 +129,6 @@ impl Trust {
 }
 
 fn read(system: &dyn System, path: &Path) -> Result<Option<Vec<u8>>, TrustRootError> {
-    match system.read(path, limits::FILE_BYTES) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(ReadError::Missing) => Ok(None),
-        Err(error) => Err(TrustRootError { path: path.to_owned(), problem: error.to_string() }),
-    }
+    if_there(system.read(path, limits::FILE_BYTES))
+        .map_err(|error| TrustRootError { path: path.to_owned(), problem: error.to_string() })
 }

@@ -10,7 +10,7 @@ use brief_registry::build;
 use brief_registry::install::{
     Extent, InstallError, InstallMode, InstallRequest, Locking, ProjectPaths, Refresh, sync,
 };
-use brief_registry::manifest::{ManifestEdit, ManifestPlace, Wanted};
+use brief_registry::manifest::{ManifestEdit, ManifestPlace, WantedItems};
 use brief_syntax::{Diagnostic, Severity, System};
 use brief_testkit::snapshot::{Snapshot, collect, copy, item, write};
 use brief_testkit::{Fault, Faulty, Lack, RealSystem, Sandbox, make_link};
@@ -269,7 +269,7 @@ pub(crate) fn addition() -> Vec<ManifestEdit> {
     vec![ManifestEdit::Want {
         source: "guidance".to_owned(),
         place: ManifestPlace::Directory("../source".to_owned()),
-        wanted: Wanted { all: true, ..Wanted::default() },
+        wanted: WantedItems { all: true, ..WantedItems::default() },
         clients: Some(vec!["claude".to_owned(), "opencode".to_owned()]),
     }]
 }

@@ -18,7 +18,7 @@ use brief_registry::fleet::{
 };
 use brief_registry::history::{Commit, HistoryError};
 use brief_registry::install::{self, InstallError, InstallReport, InstallRequest, Refresh};
-use brief_registry::manifest::{Manifest, ManifestEdit, ManifestPlace, Wanted, WantedSource};
+use brief_registry::manifest::{Manifest, ManifestEdit, ManifestPlace, WantedItems, WantedSource};
 use brief_syntax::Severity;
 use brief_syntax::text::visible_line;
 use serde::Serialize;
@@ -320,7 +320,7 @@ fn install(
             return Err(UpdateFailure::Problem(problem));
         };
         if let Some(reference) = &update.reference {
-            let (name, wanted) = (source.name.clone(), Wanted::default());
+            let (name, wanted) = (source.name.clone(), WantedItems::default());
             let place = own.place.at(reference);
             edits.push(ManifestEdit::Want { source: name, place, wanted, clients: None });
         }
