@@ -202,16 +202,6 @@ impl Host {
         self.stop = stop.or(&self.system.interruption().unwrap_or_default());
     }
 
-    /// Returns the granted abilities.
-    pub fn grants(&self) -> &Grants {
-        &self.grants
-    }
-
-    /// Returns the audit log.
-    pub fn audit(&self) -> &AbilityAudit {
-        &self.audit
-    }
-
     /// Checks a request, writes it to the log, and answers it.
     pub(crate) fn answer(
         &mut self,

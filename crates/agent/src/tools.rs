@@ -202,22 +202,17 @@ impl Evaluation {
     /// Checks the results and makes them callable.
     pub fn into_tools(self, host: Host) -> Result<ToolBox, ToolsError> {
         let (schemes, problems) = check_returned(&self.returned);
-        let mut warnings = Vec::new();
-        for ToolProblem { rule, message, help } in problems {
-            if rule.severity() == Severity::Error {
-                return Err(ToolsError::Shape { problem: message, help: Some(help) });
+        match problems.into_iter().find(|problem| problem.rule.severity() == Severity::Error) {
+            Some(ToolProblem { message, help, .. }) => {
+                Err(ToolsError::Shape { problem: message, help: Some(help) })
             }
-            warnings.push(format!("{message}; {help}"));
+            None => self.into_judged(&schemes, host),
         }
-        let mut tools = self.into_judged(&schemes, host)?;
-        tools.warnings.splice(0..0, warnings);
-        Ok(tools)
     }
 
     /// Makes results callable that the dialect has checked; `schemes` are those without an error.
     pub(crate) fn into_judged(self, schemes: &[Scheme], host: Host) -> Result<ToolBox, ToolsError> {
         let Evaluation { worker, returned, fences } = self;
-        let mut warnings = Vec::new();
         let mut tools = Vec::with_capacity(schemes.len());
         for scheme in schemes {
             let key = &scheme.name;
@@ -230,10 +225,9 @@ impl Evaluation {
                     "`parameters` of the tool `{key}` is not a valid JSON Schema: {error}"
                 ))
             })?;
-            warnings.extend(checker.unchecked().iter().map(|what| format!("tool `{key}`: {what}")));
             tools.push(Tool { scheme: scheme.clone(), checker, place });
         }
-        Ok(ToolBox { worker, tools, warnings, host, fences, report: CallReport::default() })
+        Ok(ToolBox { worker, tools, host, fences, report: CallReport::default() })
     }
 }
 
@@ -242,7 +236,6 @@ impl Evaluation {
 pub struct ToolBox {
     worker: Worker,
     tools: Vec<Tool>,
-    warnings: Vec<String>,
     host: Host,
     fences: Fences,
     report: CallReport,
@@ -268,16 +261,6 @@ impl ToolBox {
     /// Returns the tool with this name, compared without case.
     pub fn find(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.scheme.is_called(name))
-    }
-
-    /// Returns all tools in the form for models (A56).
-    pub fn functions(&self) -> Vec<Value> {
-        self.tools.iter().map(|tool| tool.scheme.to_function()).collect()
-    }
-
-    /// Returns advice about the tools, one sentence each.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
     }
 
     /// Returns the kernel's fences round the worker.

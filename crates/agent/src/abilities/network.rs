@@ -18,6 +18,9 @@ use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use super::address::is_public;
 use super::{AbilityRefusal, AbilityResult, failed, refused, text};
 
+const METHODS: [Method; 6] =
+    [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
+
 /// Header fields that the program itself sets.
 const OURS: &str = "host connection content-length transfer-encoding upgrade te trailer proxy-authorization expect";
 
@@ -60,15 +63,11 @@ impl HttpRequest {
         let empty = Map::new();
         let options = args.get(1).and_then(Value::as_object).unwrap_or(&empty);
         let method = options.get("method").and_then(Value::as_str).unwrap_or("GET");
-        let method = match method.to_uppercase().as_str() {
-            "GET" => Method::GET,
-            "HEAD" => Method::HEAD,
-            "POST" => Method::POST,
-            "PUT" => Method::PUT,
-            "PATCH" => Method::PATCH,
-            "DELETE" => Method::DELETE,
-            other => return Err(refused(format!("the method `{other}` is not allowed"))),
-        };
+        let method = method.to_uppercase();
+        let method = METHODS
+            .into_iter()
+            .find(|known| known.as_str() == method)
+            .ok_or_else(|| refused(format!("the method `{method}` is not allowed")))?;
         let mut headers = Vec::new();
         for (name, value) in options.get("headers").and_then(Value::as_object).unwrap_or(&empty) {
             let Some(value) = value.as_str() else {

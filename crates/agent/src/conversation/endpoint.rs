@@ -125,11 +125,6 @@ impl Endpoint {
         format!("{}{ROUTE}", self.base)
     }
 
-    /// Returns the base address, normalised. It holds no secret.
-    pub fn base(&self) -> &str {
-        &self.base
-    }
-
     /// Returns the key.
     pub fn key(&self) -> Option<&ApiKey> {
         self.key.as_ref()

@@ -115,11 +115,6 @@ impl<'r> Ready<'r> {
         self.agent
     }
 
-    /// Returns its rendered texts.
-    pub fn texts(&self) -> &Rendered {
-        &self.texts
-    }
-
     /// Returns its texts as one message: the system message, and the rules below it.
     pub fn system_message(&self) -> String {
         let Rendered { system, rules } = &self.texts;

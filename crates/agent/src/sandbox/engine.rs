@@ -180,12 +180,7 @@ impl Engine {
             let installed = self.install(&ctx, &realm.tools);
             installed.map_err(|error| unusable(failure::caught(&ctx, &error)))?;
             let function = self.compile(&ctx)?;
-            let started: rquickjs::Result<Value<'_>> = function.call(());
-            let value = match started {
-                Ok(value) => self.settle(&ctx, value),
-                Err(error) => Err(failure::caught(&ctx, &error)),
-            };
-            let value = value.map_err(|failure| self.unusable(failure))?;
+            let value = self.settle(&ctx, function.call(())).map_err(unusable)?;
             let tools = match value.as_object() {
                 Some(object) if !object.is_array() && !object.is_function() => object.clone(),
                 _ => {
@@ -195,10 +190,7 @@ impl Engine {
                 }
             };
             let returned = self.take_tools(&ctx, &tools, &realm.tools);
-            let returned = returned.map_err(|error| {
-                let failure = failure::caught(&ctx, &error);
-                self.unusable(self.overrun().unwrap_or(failure))
-            })?;
+            let returned = returned.map_err(|error| unusable(self.fault(&ctx, &error)))?;
             if returned.len() > limits::TOOLS {
                 let message = returned.len().to_string();
                 return Err(Unusable { kind: UnusableKind::TooMany, message, place: None });
@@ -244,13 +236,8 @@ impl Engine {
         self.shared.begin();
         ctx_json.clone_into(&mut self.shared.ctx_json.borrow_mut());
         let outcome = realm.context.with(|ctx| {
-            let value = match run_tool(&ctx, &self.shared, &realm.tools, (tool, args, 0)) {
-                Ok(value) => self.settle(&ctx, value)?,
-                Err(error) => {
-                    let failure = failure::caught(&ctx, &error);
-                    return Err(self.overrun().unwrap_or(failure));
-                }
-            };
+            let started = run_tool(&ctx, &self.shared, &realm.tools, (tool, args, 0));
+            let value = self.settle(&ctx, started)?;
             self.write(&ctx, &value)
         });
         self.shared.rejected.borrow_mut().clear();
@@ -290,8 +277,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Runs jobs until none is left, and returns the settled value.
-    fn settle<'js>(&self, ctx: &Ctx<'js>, value: Value<'js>) -> CallResult<Value<'js>> {
+    /// Runs jobs until none is left, and returns the settled value of a function that has returned.
+    fn settle<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        value: rquickjs::Result<Value<'js>>,
+    ) -> CallResult<Value<'js>> {
+        let value = value.map_err(|error| self.fault(ctx, &error))?;
         let outcome = (|| {
             let (promise, resolve, _) = ctx.promise()?;
             resolve.call::<_, ()>((value,))?;
@@ -302,21 +294,22 @@ impl Engine {
         if let Some(overrun) = self.overrun() {
             return Err(overrun);
         }
-        let promise = outcome.map_err(|error: rquickjs::Error| failure::caught(ctx, &error))?;
+        let promise = outcome.map_err(|error: rquickjs::Error| self.fault(ctx, &error))?;
         let value = match (promise.state(), promise.result::<Value<'js>>()) {
             (PromiseState::Pending, _) | (_, None) => {
                 return Err(failure::failure(FailureKind::Pending, "", ""));
             }
             (_, Some(Ok(value))) => value,
-            (_, Some(Err(error))) => return Err(failure::caught(ctx, &error)),
+            (_, Some(Err(error))) => return Err(self.fault(ctx, &error)),
         };
         match self.shared.rejected.borrow_mut().pop() {
             None => Ok(value),
             Some(rejection) => {
                 let reason = rejection.reason.restore(ctx);
-                let reason = reason.map_err(|error| failure::caught(ctx, &error))?;
+                let reason = reason.map_err(|error| self.fault(ctx, &error))?;
                 let failure = failure::thrown(ctx, &reason);
-                Err(CallFault { kind: FailureKind::Unhandled, ..failure })
+                let failure = CallFault { kind: FailureKind::Unhandled, ..failure };
+                Err(self.overrun().unwrap_or(failure))
             }
         }
     }
@@ -412,8 +405,11 @@ impl Engine {
         self.shared.is_over.get().then(|| failure::failure(FailureKind::Cpu, "", ""))
     }
 
-    fn unusable(&self, failure: CallFault) -> Unusable {
-        unusable(self.overrun().unwrap_or(failure))
+    /// Describes an error. If the call has exceeded its time, that is the cause.
+    fn fault(&self, ctx: &Ctx<'_>, error: &rquickjs::Error) -> CallFault {
+        // Reading the error may take the rest of the time.
+        let failure = failure::caught(ctx, error);
+        self.overrun().unwrap_or(failure)
     }
 }
 

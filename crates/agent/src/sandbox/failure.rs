@@ -24,9 +24,7 @@ pub(super) fn caught(ctx: &Ctx<'_>, error: &rquickjs::Error) -> CallFault {
 
 /// Describes a thrown value.
 pub(super) fn thrown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> CallFault {
-    if let Some(exception) = value.as_object().cloned().and_then(Exception::from_object) {
-        let name = text_of(ctx, exception.get("name"));
-        let message = text_of(ctx, exception.get("message"));
+    if let Some((exception, name, message)) = exception(ctx, value) {
         if name == "InternalError" && message == "out of memory" {
             return failure(FailureKind::Memory, &name, &message);
         }
@@ -47,9 +45,7 @@ pub(super) fn shown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
     if let Some(text) = value.as_string() {
         return text.to_string().map(|text| cut(&text)).unwrap_or_default();
     }
-    if let Some(exception) = value.as_object().cloned().and_then(Exception::from_object) {
-        let name = text_of(ctx, exception.get("name"));
-        let message = text_of(ctx, exception.get("message"));
+    if let Some((_, name, message)) = exception(ctx, value) {
         return joined(&name, &message);
     }
     match ctx.json_stringify(value.clone()) {
@@ -61,6 +57,14 @@ pub(super) fn shown<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> String {
             value.type_name().to_owned()
         }
     }
+}
+
+/// Returns an error object with its name and message.
+fn exception<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Option<(Exception<'js>, String, String)> {
+    let exception = value.as_object().cloned().and_then(Exception::from_object)?;
+    let name = text_of(ctx, exception.get("name"));
+    let message = text_of(ctx, exception.get("message"));
+    Some((exception, name, message))
 }
 
 /// Joins the name of an error and its message.

@@ -72,7 +72,7 @@ fn tools_are_offered_with_the_ability_only() {
     let mut tools = Fake::new(&["add"]);
     let mut ready = pass(&system, &plain, &[], &mut tools).unwrap();
     assert_eq!(ready.call("ADD", "{\"a\":1}"), Some(Ok("1".to_owned())));
-    assert_eq!(ready.texts().system, "Helps.");
+    assert_eq!(ready.system_message(), "Helps.");
 }
 
 #[test]

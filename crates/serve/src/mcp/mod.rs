@@ -24,8 +24,10 @@ use brief_runtime::assembly::SearchDirectories;
 use brief_syntax::System;
 use brief_syntax::system::Interruption;
 use rmcp::handler::server::ServerHandler;
-use rmcp::model::{CallToolResult, ContentBlock, GetPromptResult, PromptMessage, Role};
-use rmcp::service::ServerInitializeError;
+use rmcp::model::{
+    CallToolResult, ContentBlock, GetPromptResult, PaginatedRequestParams, PromptMessage, Role,
+};
+use rmcp::service::{RequestContext, RoleServer, ServerInitializeError};
 use rmcp::{ErrorData, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
@@ -97,6 +99,13 @@ where
     runtime.shutdown_background();
     served
 }
+
+/// The parameters of a request for a list, which is always answered whole.
+type ListParams = Option<PaginatedRequestParams>;
+
+type Context = RequestContext<RoleServer>;
+
+type Answered<T> = Result<T, ErrorData>;
 
 /// Returns the result of a call: a text for the model, of a success or of a failure.
 fn call_result(outcome: Result<String, String>) -> CallToolResult {

@@ -8,15 +8,13 @@ use brief_syntax::system::Interruption;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
-    Implementation, ListPromptsResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
+    Implementation, JsonObject, ListPromptsResult, ListToolsResult, ServerCapabilities,
     ServerConfig, Tool,
 };
-use rmcp::service::{RequestContext, RoleServer};
-use rmcp::{ErrorData, model::JsonObject};
 use serde_json::Value as Json;
 use tokio::sync::oneshot;
 
-use super::super::{about_to_end, call_result, invalid};
+use super::super::{Answered, Context, ListParams, about_to_end, call_result, invalid};
 use super::prompts::Prompts;
 
 /// A call in the queue.
@@ -100,11 +98,7 @@ impl ServerHandler for Handler {
         self.config.clone()
     }
 
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
+    async fn list_tools(&self, _: ListParams, _: Context) -> Answered<ListToolsResult> {
         Ok(ListToolsResult::with_all_items(self.tools.clone()))
     }
 
@@ -113,8 +107,8 @@ impl ServerHandler for Handler {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
+        context: Context,
+    ) -> Answered<CallToolResponse> {
         let name = request.name.into_owned();
         let arguments = Json::Object(request.arguments.unwrap_or_default()).to_string();
         let (answer, answered) = oneshot::channel();
@@ -131,19 +125,15 @@ impl ServerHandler for Handler {
         Ok(call_result(result).into())
     }
 
-    async fn list_prompts(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
+    async fn list_prompts(&self, _: ListParams, _: Context) -> Answered<ListPromptsResult> {
         Ok(ListPromptsResult::with_all_items(self.prompts.list()))
     }
 
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<GetPromptResponse, ErrorData> {
+        _: Context,
+    ) -> Answered<GetPromptResponse> {
         let arguments = request.arguments.unwrap_or_default();
         Ok(self.prompts.get(&request.name, &arguments).map_err(invalid)?.into())
     }

@@ -12,17 +12,19 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
     DiscoverResult, ExtensionCapabilities, GetPromptRequestParams, GetPromptResponse,
     GetPromptResult, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
-    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ResourceContents, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
-    Tool, UnsubscribeRequestParams,
+    ListPromptsResult, ListResourcesResult, ListToolsResult, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams,
 };
-use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::service::{NotificationContext, RoleServer, SubscriptionContext};
 use serde_json::{Value as Json, json};
 use tokio::task::AbortHandle;
 
 use super::super::gateway::GatewayLists;
-use super::super::{about_to_end, call_result, invalid, prompt_result};
+use super::super::{
+    Answered, Context, ListParams, about_to_end, call_result, invalid, prompt_result,
+};
 use super::SharedProject;
 use super::answers::ToolAnswer;
 use super::changes::{ListNews, MOST_SUBSCRIPTIONS, Subscriptions, tell_listener, tell_peer};
@@ -58,7 +60,7 @@ impl ProjectHandler {
     }
 
     /// Returns the lists. The first request may come before they are made, and waits.
-    async fn offers(&self) -> Result<Arc<Offers>, ErrorData> {
+    async fn offers(&self) -> Answered<Arc<Offers>> {
         let mut offers = self.shared.offers.subscribe();
         let made = offers.wait_for(Option::is_some).await;
         made.ok().and_then(|made| made.clone()).ok_or_else(about_to_end)
@@ -74,7 +76,7 @@ impl ProjectHandler {
     async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&SharedProject) -> T + Send + 'static,
-    ) -> Result<T, ErrorData> {
+    ) -> Answered<T> {
         let shared = Arc::clone(&self.shared);
         let done = tokio::task::spawn_blocking(move || work(&shared)).await;
         done.map_err(|error| ErrorData::internal_error(error.to_string(), None))
@@ -92,7 +94,7 @@ fn passed_call(result: Result<Json, String>) -> CallToolResult {
 }
 
 /// Adds the fields that the newest revision requires of a result that the SDK does not know.
-fn extension_result(mut result: Json, context: &RequestContext<RoleServer>) -> CustomResult {
+fn extension_result(mut result: Json, context: &Context) -> CustomResult {
     let is_newest = context
         .protocol_version()
         .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
@@ -136,14 +138,14 @@ impl ServerHandler for ProjectHandler {
     async fn initialize(
         &self,
         request: InitializeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<InitializeResult, ErrorData> {
+        context: Context,
+    ) -> Answered<InitializeResult> {
         let _ = tokio::time::timeout(PATIENCE, self.offers()).await;
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }
 
-    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+    async fn discover(&self, _: Context) -> Answered<DiscoverResult> {
         let _ = tokio::time::timeout(PATIENCE, self.offers()).await;
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, self.get_info()))
@@ -158,11 +160,7 @@ impl ServerHandler for ProjectHandler {
         }
     }
 
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
+    async fn list_tools(&self, _: ListParams, _: Context) -> Answered<ListToolsResult> {
         let mut tools = self.shared.tools.to_vec();
         tools.extend(self.gateway_lists().tools);
         Ok(ListToolsResult::with_all_items(tools))
@@ -178,8 +176,8 @@ impl ServerHandler for ProjectHandler {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
+        _: Context,
+    ) -> Answered<CallToolResponse> {
         if let Some(gateway) =
             self.shared.gateway.as_ref().filter(|found| found.knows(&request.name))
         {
@@ -204,11 +202,7 @@ impl ServerHandler for ProjectHandler {
         Ok(result.into())
     }
 
-    async fn list_prompts(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
+    async fn list_prompts(&self, _: ListParams, _: Context) -> Answered<ListPromptsResult> {
         let offers = self.offers().await?;
         let mut prompts: Vec<_> =
             offers.prompts.iter().map(|prompt| prompt.listed.clone()).collect();
@@ -219,8 +213,8 @@ impl ServerHandler for ProjectHandler {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<GetPromptResponse, ErrorData> {
+        _: Context,
+    ) -> Answered<GetPromptResponse> {
         let (name, arguments) = (request.name, request.arguments.unwrap_or_default());
         if let Some(gateway) = self.shared.gateway.as_ref().filter(|found| found.knows(&name)) {
             let result = gateway.pass("prompts/get", &name, Json::Object(arguments)).await;
@@ -242,11 +236,7 @@ impl ServerHandler for ProjectHandler {
         Ok(prompt_result(text, description).into())
     }
 
-    async fn list_resources(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
+    async fn list_resources(&self, _: ListParams, _: Context) -> Answered<ListResourcesResult> {
         let offers = self.offers().await?;
         let resources = offers.listed.iter().map(|file| file.resource.clone()).collect();
         Ok(ListResourcesResult::with_all_items(resources))
@@ -255,8 +245,8 @@ impl ServerHandler for ProjectHandler {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ReadResourceResponse, ErrorData> {
+        _: Context,
+    ) -> Answered<ReadResourceResponse> {
         let offers = self.offers().await?;
         let uri = request.uri;
         let missing = || {
@@ -281,8 +271,8 @@ impl ServerHandler for ProjectHandler {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
+        context: Context,
+    ) -> Answered<CustomResult> {
         let uri = request.params.as_ref().and_then(|params| params["uri"].as_str());
         let needed = || invalid("`uri` is needed".to_owned());
         let unknown = |uri: &str, what: &str| invalid(format!("there is no {what} `{uri}`"));
@@ -319,16 +309,12 @@ impl ServerHandler for ProjectHandler {
         Some(accepted)
     }
 
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+    async fn listen(&self, context: SubscriptionContext) -> Answered<()> {
         tell_listener(context, ListNews::of(&self.shared)).await;
         Ok(())
     }
 
-    async fn subscribe(
-        &self,
-        request: SubscribeRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
+    async fn subscribe(&self, request: SubscribeRequestParams, _: Context) -> Answered<()> {
         let mut subscribed = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
         if subscribed.len() == MOST_SUBSCRIPTIONS {
             return Err(invalid(format!(
@@ -339,11 +325,7 @@ impl ServerHandler for ProjectHandler {
         Ok(())
     }
 
-    async fn unsubscribe(
-        &self,
-        request: UnsubscribeRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
+    async fn unsubscribe(&self, request: UnsubscribeRequestParams, _: Context) -> Answered<()> {
         let mut subscribed = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
         subscribed.remove(&request.uri);
         Ok(())
