@@ -114,6 +114,11 @@ impl CommandError {
     }
 }
 
+/// Prints the error of a command, if there is one, and returns the exit code.
+pub(crate) fn exit_code(outcome: Result, ui: &mut Ui) -> ExitCode {
+    outcome.map_or_else(|error| error.report(ui), |()| ExitCode::SUCCESS)
+}
+
 /// Ends a command with exit code 1 if there are findings, which it has printed.
 pub(crate) fn refuse_if(has_findings: bool) -> Result {
     if has_findings { Err(CommandError::reported(ErrorKind::Refused)) } else { Ok(()) }

@@ -102,10 +102,8 @@ pub fn run(
         Some("coding-context") => return compat::coding_context::run(&args[1..], ui, system),
         _ => {}
     }
-    let code = match run_brief(&args, ui, Arc::clone(&system)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => error.report(ui),
-    };
+    let outcome = run_brief(&args, ui, Arc::clone(&system));
+    let code = error::exit_code(outcome, ui);
     // If standard error is closed, only the exit code is left.
     let _ = ui.finish(system.as_ref(), code != ExitCode::SUCCESS);
     code

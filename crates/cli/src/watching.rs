@@ -31,7 +31,7 @@ pub(crate) fn repeat(
             Err(error) => {
                 error.report(ui);
             }
-            Ok(_) => {}
+            Ok(()) => {}
         }
         ui.flush()?;
         if interruption.is_raised() {

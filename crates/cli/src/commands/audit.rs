@@ -84,7 +84,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result {
             ui.print_json("audit", root, &grave, body)?;
         }
         FindingsFormat::Github => {
-            ui.print_raw(&github(&audit.all_diagnostics(), place.root.path()))?
+            ui.print_raw(&github(&audit.all_diagnostics(), place.root.path()))?;
         }
         FindingsFormat::Sarif => {
             let (all, version) = (audit.all_diagnostics(), env!("CARGO_PKG_VERSION"));

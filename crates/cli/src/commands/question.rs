@@ -439,7 +439,7 @@ impl<'q> TypedQuestion<'q> {
             return self.warn_of_no_file(ui, moment);
         }
         let Some(path) = shown_target(moment) else {
-            return Ok(ui.status(&format!("no {what} in this project"))?);
+            return ui.status(&format!("no {what} in this project"));
         };
         ui.status(&format!("no {what} for {path}"))?;
         if let Some(typed) = self.path.filter(|_| hint == WhyHint::Given) {

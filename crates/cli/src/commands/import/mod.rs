@@ -20,6 +20,7 @@ use serde_json::json;
 use report::{json_item, print, print_json};
 
 use super::add::Additions;
+use super::whole::below;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::{self, Installation, InstallationArg};
 use crate::session::Session;
@@ -74,6 +75,12 @@ enum ItemState {
     Taken,
 }
 
+impl ItemState {
+    fn is_taken(self) -> bool {
+        self == ItemState::Taken
+    }
+}
+
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
     let mode = installation::mode(args.dry_run, false);
     let installation =
@@ -85,20 +92,17 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
     }
     let target = RegistryTarget::find(session, &installation.project, args.to.as_deref())?;
     let states = target.states(session, &collection.items)?;
-    let mut taken = Vec::new();
-    for (item, state) in collection.items.iter().zip(&states) {
-        if *state == ItemState::Taken {
-            let reason =
-                format!("`{}/{}/{}` is another item", target.shown, item.kind.folder(), item.name);
-            taken.extend(item.originals.iter().map(|path| SkippedFile {
-                path: path.clone(),
-                reason: reason.clone(),
-                loss: ImportLoss::Text,
-            }));
-        }
+    for (item, _) in collection.items.iter().zip(&states).filter(|(_, state)| state.is_taken()) {
+        let reason =
+            format!("`{}/{}/{}` is another item", target.shown, item.kind.folder(), item.name);
+        collection.skipped.extend(item.originals.iter().map(|path| SkippedFile {
+            path: path.clone(),
+            reason: reason.clone(),
+            loss: ImportLoss::Text,
+        }));
     }
-    collection.skipped.extend(taken);
-    let new: Vec<&CollectedItem> = chosen(&collection, &states, ItemState::New);
+    let import = Import { args, collection: &collection, states: &states, target: &target };
+    let new = import.new_items();
     let paths: Vec<Vec<String>> = new.iter().map(|item| target.paths(item)).collect();
     let files: Vec<NewFile<'_>> =
         new.iter().zip(&paths).flat_map(|(item, paths)| new_files(item, paths)).collect();
@@ -123,20 +127,12 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
         let files = if is_one_step { files.as_slice() } else { &[] };
         let shared = collection.servers.iter().flat_map(|own| own.originals.iter().cloned());
         let new = Additions { files, edits: &servers, shared: &shared.collect() };
-        outcome = replace(ui, session, &collection, &states, &target, &new)?;
+        outcome = replace(ui, session, &import, &new)?;
     }
     if args.json {
-        print_json(
-            ui,
-            &installation.project.outputs,
-            &collection,
-            &states,
-            &target,
-            &outcome,
-            args,
-        )?;
+        print_json(ui, &installation.project.outputs, &import, &outcome)?;
     } else {
-        print(ui, &collection, &states, &target, &outcome, args)?;
+        print(ui, &import, &outcome)?;
     }
     let is_whole =
         collection.skipped.iter().all(|one| one.loss != ImportLoss::Text) && outcome.is_whole;
@@ -152,13 +148,24 @@ fn server_edits(collection: &Collection) -> Vec<ManifestEdit> {
     collection.servers.iter().map(edit).collect()
 }
 
-fn chosen<'c>(
-    collection: &'c Collection,
-    states: &[ItemState],
-    wanted: ItemState,
-) -> Vec<&'c CollectedItem> {
-    let items = collection.items.iter().zip(states);
-    items.filter(|(_, state)| **state == wanted).map(|(item, _)| item).collect()
+/// What is imported, and where to.
+struct Import<'i> {
+    args: &'i ImportArgs,
+    collection: &'i Collection,
+    /// The state of each item of the collection.
+    states: &'i [ItemState],
+    target: &'i RegistryTarget,
+}
+
+impl<'i> Import<'i> {
+    fn items(&self) -> impl Iterator<Item = (&'i CollectedItem, ItemState)> {
+        self.collection.items.iter().zip(self.states.iter().copied())
+    }
+
+    fn new_items(&self) -> Vec<&'i CollectedItem> {
+        let items = self.items().filter(|(_, state)| *state == ItemState::New);
+        items.map(|(item, _)| item).collect()
+    }
 }
 
 /// Reads the clients' files of the project, or those that the user names; of one client, if it is given.
@@ -188,23 +195,15 @@ pub(super) fn collect(
         }
         wanted.insert(slashed(below));
     }
-    let looking = if paths.is_empty() { ImportSearch::AtPlaces } else { ImportSearch::Anywhere };
-    let is_wanted = |path: &str| {
-        wanted.is_empty()
-            || wanted.iter().any(|own| {
-                own.is_empty()
-                    || path
-                        .strip_prefix(own.as_str())
-                        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            })
-    };
     let profiles = installation.clients.profiles();
+    let looking = if paths.is_empty() { ImportSearch::AtPlaces } else { ImportSearch::Anywhere };
     let is_wanted = |path: &str| {
         let is_other = |only: &str| {
             let found = import::tell(path, profiles, looking).and_then(|found| found.client);
             found.is_some_and(|client| client != only)
         };
-        is_wanted(path) && !only.is_some_and(is_other)
+        let is_named = wanted.is_empty() || wanted.iter().any(|own| below(own, path).is_some());
+        is_named && !only.is_some_and(is_other)
     };
     let mut ours: BTreeMap<String, String> = BTreeMap::new();
     // Our outputs can be converted, too.
@@ -212,7 +211,7 @@ pub(super) fn collect(
         let files = lock.items.values().flat_map(|item| &item.files);
         ours.extend(files.map(|(path, file)| (path.clone(), file.sha256.clone())));
     }
-    Ok(import::collect(system, &root, installation.clients.profiles(), looking, &is_wanted, &ours))
+    Ok(import::collect(system, &root, profiles, looking, &is_wanted, &ours))
 }
 
 /// The registry that items are written to.
@@ -285,10 +284,12 @@ impl RegistryTarget {
             let (own, others) = rest.split_at(item.files.len().min(rest.len()));
             rest = others;
             let is = |wanted: &NewFileState| own.iter().all(|state| state == wanted);
-            match () {
-                () if is(&NewFileState::Free) => ItemState::New,
-                () if is(&NewFileState::Same) => ItemState::Unchanged,
-                () => ItemState::Taken,
+            if is(&NewFileState::Free) {
+                ItemState::New
+            } else if is(&NewFileState::Same) {
+                ItemState::Unchanged
+            } else {
+                ItemState::Taken
             }
         };
         Ok(items.iter().map(state).collect())
@@ -337,50 +338,30 @@ impl Default for Replacement {
 fn replace(
     ui: &mut Ui,
     session: &Session,
-    collection: &Collection,
-    states: &[ItemState],
-    target: &RegistryTarget,
+    import: &Import<'_>,
     new: &Additions<'_>,
 ) -> Result<Replacement> {
-    let items: Vec<&CollectedItem> = collection
-        .items
-        .iter()
-        .zip(states)
-        .filter(|(_, state)| **state != ItemState::Taken)
-        .map(|(item, _)| item)
-        .collect();
-    let originals: BTreeSet<String> =
-        items.iter().flat_map(|item| item.originals.iter().cloned()).collect();
-    let skills = items
-        .iter()
-        .flat_map(|item| item.originals.iter())
-        .filter_map(|path| path.strip_suffix("/SKILL.md"));
+    let (mut originals, mut clients) = (BTreeSet::new(), BTreeSet::new());
+    for (item, _) in import.items().filter(|(_, state)| !state.is_taken()) {
+        originals.extend(item.originals.iter().cloned());
+        clients.extend(item.clients.iter().cloned());
+    }
+    let skills = originals.iter().filter_map(|path| path.strip_suffix("/SKILL.md"));
     let adopt: BTreeSet<String> =
-        originals.iter().cloned().chain(skills.map(str::to_owned)).collect();
-    let clients: BTreeSet<String> =
-        items.iter().flat_map(|item| item.clients.iter().cloned()).collect();
-    let source = target.typed(session);
+        skills.map(str::to_owned).chain(originals.iter().cloned()).collect();
+    let source = import.target.typed(session);
     let clients: Vec<String> = clients.into_iter().collect();
     let report = super::add::install(ui, session, &source, new, &adopt, &clients)?;
-    let root = &target.project.outputs;
-    let written: BTreeSet<String> = report
-        .changes
-        .iter()
-        .map(|change| change.path.clone())
-        .chain(report.backups.iter().map(|(path, _)| path.clone()))
-        .collect();
-    let left = originals
-        .into_iter()
-        .filter(|path| !written.contains(path) && !is_output(session, root, path))
-        .collect();
+    let root = &import.target.project.outputs;
+    let lock = ProjectPaths::at(root).read_lock(session.system()).ok().flatten();
+    let lock = lock.unwrap_or_default();
+    let changed = report.changes.iter().map(|change| &change.path);
+    let mut written: BTreeSet<&String> = changed.collect();
+    written.extend(report.backups.iter().map(|(path, _)| path));
+    written.extend(lock.items.values().flat_map(|item| item.files.keys()));
+    let left = originals.into_iter().filter(|path| !written.contains(path)).collect();
     ui.print_diagnostics(&report.diagnostics, root)?;
     Ok(Replacement { replaced: report.backups.clone(), left, is_whole: !report.has_errors() })
-}
-
-/// Returns whether the project's lock names a file.
-fn is_output(session: &Session, root: &Path, path: &str) -> bool {
-    let lock = ProjectPaths::at(root).read_lock(session.system()).ok().flatten();
-    lock.is_some_and(|lock| lock.items.values().any(|item| item.files.contains_key(path)))
 }
 
 /// Writes scoped rules that are short as entries of a new `AGENTS.yaml`.

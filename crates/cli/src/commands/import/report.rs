@@ -3,27 +3,19 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use brief_clients::import::{CollectedItem, CollectedServer, Collection, ImportLoss, SkippedFile};
+use brief_clients::import::{CollectedItem, CollectedServer, ImportLoss, SkippedFile};
 use brief_dialects::portable;
 use serde_json::{Value, json};
 
-use super::{ImportArgs, ItemState, RegistryTarget, Replacement, chosen};
+use super::{Import, ItemState, Replacement};
 use crate::error::Result;
 use crate::ui::Ui;
 
-pub(super) fn print(
-    ui: &mut Ui,
-    collection: &Collection,
-    states: &[ItemState],
-    target: &RegistryTarget,
-    outcome: &Replacement,
-    args: &ImportArgs,
-) -> Result {
-    for (item, state) in
-        collection.items.iter().zip(states).filter(|(_, state)| **state != ItemState::Taken)
-    {
+pub(super) fn print(ui: &mut Ui, import: &Import<'_>, outcome: &Replacement) -> Result {
+    let Import { args, collection, target, .. } = import;
+    for (item, state) in import.items().filter(|(_, state)| !state.is_taken()) {
         let shown = target.path_of(item, &item.name);
-        let mark = if *state == ItemState::Unchanged { " (unchanged)" } else { "" };
+        let mark = if state == ItemState::Unchanged { " (unchanged)" } else { "" };
         ui.print_line(format!("{shown}{mark}: {}", item.originals.join(", ")))?;
         for note in &item.notes {
             ui.print_line(format!("  {note}"))?;
@@ -45,15 +37,14 @@ pub(super) fn print(
     for path in &outcome.left {
         ui.warning(&format!("`{path}` stays: its text is written elsewhere now, and its client reads both; remove it when you have looked"))?;
     }
+    let would = if args.dry_run { "would be " } else { "" };
     if !collection.servers.is_empty() {
-        let would = if args.dry_run { "would be " } else { "" };
         let count = collection.servers.len();
         ui.status(&format!("{count} servers {would}declared in brief.toml"))?;
     }
-    let new = chosen(collection, states, ItemState::New).len();
+    let new = import.new_items().len();
     let files: usize = collection.items.iter().map(|item| item.originals.len()).sum();
     let items = if new == 1 { "item" } else { "items" };
-    let would = if args.dry_run { "would be " } else { "" };
     ui.status(&format!(
         "{new} new {items} {would}written to {} from {files} files; {} left out",
         target.shown,
@@ -78,18 +69,15 @@ pub(super) fn print(
 pub(super) fn print_json(
     ui: &mut Ui,
     root: &Path,
-    collection: &Collection,
-    states: &[ItemState],
-    target: &RegistryTarget,
+    import: &Import<'_>,
     outcome: &Replacement,
-    args: &ImportArgs,
 ) -> Result {
-    let items = collection.items.iter().zip(states);
-    let items = items.map(|(item, state)| json_item(item, *state, &target.paths(item)));
+    let Import { args, collection, target, .. } = import;
+    let items = import.items().map(|(item, state)| json_item(item, state, &target.paths(item)));
     let servers = collection.servers.iter().map(|CollectedServer { server, clients, originals }| {
         json!({ "name": server.name, "from": originals, "clients": clients })
     });
-    let new = chosen(collection, states, ItemState::New).len();
+    let new = import.new_items().len();
     let body = json!({
         "to": target.shown,
         "files": collection.files,

@@ -12,7 +12,7 @@ use brief_runtime::AssembledPrompt;
 use brief_runtime::assembly::RulesFile;
 
 use crate::assembly::{self, assemble, mention, write_rules};
-use crate::error::{CommandError, ErrorKind, Result};
+use crate::error::{ErrorKind, Result, exit_code};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -39,33 +39,24 @@ Options:
 
 /// Runs `coding-context` with the arguments after its name.
 pub(crate) fn run(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> ExitCode {
-    let outcome = CodingContextArguments::parse(args)
-        .map_err(CodingContextFailure::Misuse)
-        .and_then(|arguments| {
+    match CodingContextArguments::parse(args) {
+        Ok(arguments) => {
             let printed = print(ui, system, &arguments).and_then(|()| ui.flush());
-            printed.map_err(CodingContextFailure::Run)
-        });
-    // If standard error is closed, only the exit code is left.
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(CodingContextFailure::Run(error)) => error.report(ui),
-        Err(CodingContextFailure::Misuse(Misuse::Help)) => {
+            exit_code(printed, ui)
+        }
+        // If standard error is closed, only the exit code is left.
+        Err(Misuse::Help) => {
             let _ = ui.warn_raw(USAGE);
             ExitCode::SUCCESS
         }
         // The error comes last, where it is seen.
-        Err(CodingContextFailure::Misuse(misuse)) => {
+        Err(misuse) => {
             let _ = ui.warn_raw(USAGE).and_then(|()| ui.warn_raw("\n"));
             let _ = ui.error(&misuse.to_string());
             let kind = if misuse.is_about_flags() { ErrorKind::Usage } else { ErrorKind::Refused };
             kind.exit_code()
         }
     }
-}
-
-enum CodingContextFailure {
-    Misuse(Misuse),
-    Run(CommandError),
 }
 
 fn print(ui: &mut Ui, system: Arc<dyn System>, arguments: &CodingContextArguments) -> Result {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use brief_engine::System;
 use brief_syntax::{Diagnostic, Severity, rules};
 
-use crate::error::{CommandError, Result, refuse_if};
+use crate::error::{CommandError, Result, exit_code, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -42,10 +42,8 @@ Commands:
 
 /// Runs `sctx` with the arguments after its name. An error is a message after `error: `, and exit code 1.
 pub(crate) fn run(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> ExitCode {
-    match dispatch(args, ui, system).and_then(|()| ui.flush()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => error.report(ui),
-    }
+    let outcome = dispatch(args, ui, system).and_then(|()| ui.flush());
+    exit_code(outcome, ui)
 }
 
 fn dispatch(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Result {
