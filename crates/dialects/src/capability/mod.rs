@@ -28,6 +28,7 @@ use brief_syntax::{Diagnostic, Rule, Source, Span, rules};
 use fields::is_markdown;
 pub(crate) use fields::split_tools;
 pub use names::is_guidance;
+pub(crate) use prose::byte_set;
 
 /// A possible effect of an item, or content that a reviewer cannot see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -14,14 +14,17 @@ use super::words::{ORDINARY, OUTSIDE, READERS, TEXTS};
 use super::{Capability, FileScan};
 
 /// The bytes that can begin a construct.
-const STARTS: [bool; 256] = {
-    let (mut starts, bytes, mut index) = ([false; 256], b"!@:$~/<%", 0);
+const STARTS: [bool; 256] = byte_set(b"!@:$~/<%");
+
+/// Returns the table of the bytes that are in a list, so that a scan looks at each byte once.
+pub(crate) const fn byte_set(bytes: &[u8]) -> [bool; 256] {
+    let (mut set, mut index) = ([false; 256], 0);
     while index < bytes.len() {
-        starts[bytes[index] as usize] = true;
+        set[bytes[index] as usize] = true;
         index += 1;
     }
-    starts
-};
+    set
+}
 
 /// The schemes of addresses on the network.
 const NETWORK: &str = "http https ws wss ftp ftps sftp ssh git tcp udp smb ldap \

@@ -26,7 +26,7 @@ impl Module {
 }
 
 /// The modules of one project.
-pub(super) struct Modules<'g> {
+pub(super) struct GoModules<'g> {
     base: &'g PackageBase<'g>,
     owner: PathBuf,
     vendored: Option<PackageDir>,
@@ -35,15 +35,15 @@ pub(super) struct Modules<'g> {
     modules: Vec<Module>,
 }
 
-impl<'g> Modules<'g> {
-    pub(super) fn open(base: &'g PackageBase<'g>, owner: &PackageDir) -> Option<Modules<'g>> {
+impl<'g> GoModules<'g> {
+    pub(super) fn open(base: &'g PackageBase<'g>, owner: &PackageDir) -> Option<GoModules<'g>> {
         let (mut modules, _) = required(&owner.read_text("go.mod")?);
         let owner_path = owner.path.clone();
         let vendor = base.enter(owner, "vendor");
         let listed = vendor.as_ref().and_then(|vendor| vendor.read_text("modules.txt"));
         if let Some(text) = listed {
             let modules = vendored_modules(&text);
-            return Some(Modules {
+            return Some(GoModules {
                 base,
                 owner: owner_path,
                 vendored: vendor,
@@ -52,7 +52,7 @@ impl<'g> Modules<'g> {
             });
         }
         modules.extend(summed(&owner.read_text("go.sum").unwrap_or_default(), &modules));
-        Some(Modules { base, owner: owner_path, vendored: None, fetched: cache(base), modules })
+        Some(GoModules { base, owner: owner_path, vendored: None, fetched: cache(base), modules })
     }
 
     fn at(&self, module: &Module) -> Option<(PackageDir, &PackageBase<'g>)> {
@@ -83,7 +83,7 @@ impl<'g> Modules<'g> {
     }
 }
 
-impl Packages for Modules<'_> {
+impl Packages for GoModules<'_> {
     fn base(&self) -> &PackageBase<'_> {
         self.base
     }

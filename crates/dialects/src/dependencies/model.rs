@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::suggestion;
 use serde::Serialize;
 
 use crate::hosted::ContextFormat;
@@ -93,15 +93,9 @@ impl PackageName {
             Some((ecosystem, name)) => {
                 let known = Ecosystem::ALL.map(Ecosystem::as_str);
                 let found = Ecosystem::from_name(ecosystem).ok_or_else(|| {
-                    match nearest(ecosystem, &known) {
-                        Some(near) => format!(
-                            "there is no kind of package `{ecosystem}`; did you mean `{near}`?"
-                        ),
-                        None => format!(
-                            "there is no kind of package `{ecosystem}`; kinds are {}",
-                            known.join(", ")
-                        ),
-                    }
+                    let help = suggestion(ecosystem, &known);
+                    let help = help.unwrap_or_else(|| format!("kinds are {}", known.join(", ")));
+                    format!("there is no kind of package `{ecosystem}`; {help}")
                 })?;
                 (Some(found), name)
             }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use brief_syntax::system::System;
 
 use super::cargo::{self, Crates};
-use super::go::{self, Modules};
+use super::go::{self, GoModules};
 use super::members;
 use super::model::{Ecosystem, Package, PackageName};
 use super::npm::{self, NodeModules};
@@ -137,7 +137,7 @@ fn open<'g>(
         Ecosystem::Npm => Box::new(NodeModules::open(base, owner)?),
         Ecosystem::Pypi => Box::new(SitePackages::open(base, owner)?),
         Ecosystem::Cargo => Box::new(Crates::open(base, owner)?),
-        Ecosystem::Go => Box::new(Modules::open(base, owner)?),
+        Ecosystem::Go => Box::new(GoModules::open(base, owner)?),
     })
 }
 

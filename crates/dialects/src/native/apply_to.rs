@@ -5,6 +5,11 @@ use brief_syntax::glob::{Glob, GlobError};
 
 use crate::name_index::{FilesBelow, PathCase};
 
+/// Removes the `!` of a negated pattern, and returns whether it was there.
+pub(super) fn negation(pattern: &str) -> (&str, bool) {
+    pattern.strip_prefix('!').map_or((pattern, false), |rest| (rest, true))
+}
+
 /// One pattern as Copilot's command line has it.
 #[derive(Debug)]
 pub(super) struct CliRule {
@@ -13,12 +18,9 @@ pub(super) struct CliRule {
 }
 
 impl CliRule {
-    /// Reads a pattern; `None` for what is none.
+    /// Reads a pattern; `None` if it is invalid.
     pub(super) fn read(pattern: &str) -> Option<CliRule> {
-        let (pattern, is_negated) = match pattern.strip_prefix('!') {
-            Some(rest) => (rest, true),
-            None => (pattern, false),
-        };
+        let (pattern, is_negated) = negation(pattern);
         let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
         Some(CliRule { glob: Glob::new(pattern).ok()?, is_negated })
     }
@@ -31,7 +33,7 @@ impl CliRule {
         }
     }
 
-    /// Returns the files that it may cover: what is negated covers most.
+    /// Returns the files that it may cover: a negated pattern covers most.
     pub(super) fn likely<'i>(
         &self,
         files: &FilesBelow<'i>,
@@ -44,7 +46,7 @@ impl CliRule {
         }
     }
 
-    /// By the path, or by the name alone; what is negated is everything else.
+    /// Matches the whole path or the name alone; a negated pattern matches everything else.
     fn matches(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         self.glob.matches(path) != self.is_negated || self.glob.matches(name) != self.is_negated
@@ -52,12 +54,9 @@ impl CliRule {
 }
 
 /// Reads a pattern of `applyTo` as VS Code does: at any depth, unless it starts at the root of all files,
-/// where nothing of a project is. Says whether it takes back.
+/// where nothing of a project is. Returns whether the pattern is negated, too.
 pub(super) fn at_any_depth(pattern: &str) -> Result<(Glob, bool), GlobError> {
-    let (pattern, is_negated) = match pattern.strip_prefix('!') {
-        Some(rest) => (rest, true),
-        None => (pattern, false),
-    };
+    let (pattern, is_negated) = negation(pattern);
     // Only the command line knows this one.
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     let glob = match pattern {

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use brief_profiles::Form;
 use brief_syntax::hidden;
 use brief_syntax::{Diagnostic, Severity, Source, Span, rules};
 
@@ -32,8 +33,8 @@ pub(super) fn check(
     strays: &Strays,
     project: &ProjectFiles,
 ) -> Vec<Diagnostic> {
-    let folders = folders.iter().filter(|folder| folder.owner == Owner::Project);
-    let folders: Vec<&Folder> = folders.collect();
+    let folders: Vec<&Folder> =
+        folders.iter().filter(|folder| folder.owner == Owner::Project).collect();
     let mut found = dead_globs(&folders, project);
     for folder in &folders {
         found.extend(folder.guides.iter().flat_map(of_guide));
@@ -57,45 +58,40 @@ pub(super) fn keep_for_clients(diagnostics: &mut Vec<Diagnostic>) {
 }
 
 fn of_guide(guide: &Guide) -> Vec<Diagnostic> {
-    let Some(place) = &guide.place else { return Vec::new() };
-    let mut found = header::check(place.form, &place.path, &guide.source);
-    found.extend(hidden_character(&guide.source));
+    let place = guide.place.as_ref();
+    place.map_or_else(Vec::new, |place| of_file(place.form, &place.path, &guide.source))
+}
+
+/// Checks a file of a form that lies at `place`. A review does not show hidden text, and an agent reads it.
+fn of_file(form: Form, place: &str, source: &Arc<Source>) -> Vec<Diagnostic> {
+    let mut found = header::check(form, place, source);
+    found.extend(hidden::check(rules::native::HIDDEN_CHARACTER, source));
     found
 }
 
 /// Files of a client's directory that no client reads, because of how their names end: once for each
 /// directory.
 fn unread(folder: &Folder) -> Vec<Diagnostic> {
-    let mut unread: BTreeMap<&Path, Vec<&Guide>> = BTreeMap::new();
+    // The first guide of each directory with its reason, and the number of all.
+    let mut unread: BTreeMap<&Path, (&Guide, &str, usize)> = BTreeMap::new();
     for guide in &folder.guides {
+        let Use::Never(reason) = &guide.use_ else { continue };
         let name = guide.path().file_name().unwrap_or_default().to_string_lossy();
         // A page about the rules is not meant to be one.
-        if matches!(&guide.use_, Use::Never(reason) if reason.contains("reads only"))
-            && !is_document(&name)
-        {
-            unread.entry(guide.path().parent().unwrap_or(guide.path())).or_default().push(guide);
+        if reason.contains("reads only") && !is_document(&name) {
+            let directory = guide.path().parent().unwrap_or(guide.path());
+            unread.entry(directory).or_insert((guide, reason, 0)).2 += 1;
         }
     }
-    let directories = unread.into_values();
-    directories
-        .map(|guides| {
-            let reason = match &guides[0].use_ {
-                Use::Never(reason) => reason.as_ref(),
-                _ => "",
-            };
-            let message = match guides.len() {
-                1 => format!("no client reads this file: {reason}"),
-                count => format!("no client reads this file and {} more: {reason}", count - 1),
-            };
-            Diagnostic::new(rules::native::UNREAD_FILE, &guides[0].source, Span::at(0), message)
-                .with_help("give the name the ending that the client reads, or move the file")
-        })
-        .collect()
-}
-
-/// Warns of text that a review does not show and an agent reads.
-fn hidden_character(source: &Arc<Source>) -> Option<Diagnostic> {
-    hidden::check(rules::native::HIDDEN_CHARACTER, source)
+    let diagnostics = unread.into_values().map(|(guide, reason, count)| {
+        let message = match count {
+            1 => format!("no client reads this file: {reason}"),
+            _ => format!("no client reads this file and {} more: {reason}", count - 1),
+        };
+        Diagnostic::new(rules::native::UNREAD_FILE, &guide.source, Span::at(0), message)
+            .with_help("give the name the ending that the client reads, or move the file")
+    });
+    diagnostics.collect()
 }
 
 /// Returns whether a file is about the others in its directory: `README.md`, `INDEX.md`, `_template.md`.
@@ -106,17 +102,15 @@ fn is_document(name: &str) -> bool {
 }
 
 /// Keeps one of the findings that copies and links of a file have in common.
-fn once(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+fn once(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut seen = BTreeSet::new();
-    let is_first = |found: &Diagnostic| {
+    found.retain(|found| {
         let name = found.path().file_name().unwrap_or_default().to_owned();
         let above = found.path().parent().and_then(Path::file_name).unwrap_or_default().to_owned();
         let text = found.source.text();
         let key = (found.rule, name, above, found.span, found.message.clone(), text.to_owned());
         text.is_empty() || seen.insert(key)
-    };
-    let mut found = found;
-    found.retain(is_first);
+    });
     found
 }
 
@@ -141,18 +135,16 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
             let mut dead = scope.globs.dead(&here);
             // What takes files away covers none.
             let is_negative = |pattern: &str| pattern.starts_with('!');
-            let written = scope.globs.written().iter().filter(|pattern| !is_negative(pattern));
-            let written = written.count();
+            let written = scope.globs.written.iter();
+            let written = written.filter(|pattern| !is_negative(pattern)).count();
             dead.retain(|(pattern, _)| !is_negative(pattern));
             if !folder.directory.is_empty() && !dead.is_empty() {
                 // Whether a client counts from here or from the top depends on where it was started.
                 let anywhere = scope.globs.dead(&everything);
                 dead.retain(|(pattern, _)| anywhere.iter().any(|(dead, _)| dead == pattern));
             }
-            let place = match folder.directory.as_str() {
-                "" => "the project",
-                directory => directory,
-            };
+            let directory = folder.directory.as_str();
+            let place = if directory.is_empty() { "the project" } else { directory };
             let field = scope.field;
             let paths = Paths { files, directories };
             let report = |patterns: &str, span: Span, help: String| {
@@ -169,18 +161,18 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
                     repairable.push(report(&format!("\"{pattern}\""), *span, help));
                 }
             }
-            let is_useless = !dead.is_empty() && dead.len() == written;
-            if is_useless && !is_repaired {
-                useless_guides += 1;
+            if is_repaired || dead.is_empty() || dead.len() != written {
+                continue;
             }
+            useless_guides += 1;
             // A rule for a kind of file waits for the first one; one for a directory has lost it.
             let names_a_directory = |(pattern, _): &(&str, Span)| {
-                let first =
-                    pattern.trim_start_matches("./").split_once('/').map(|(first, _)| first);
-                first
-                    .is_some_and(|first| !first.is_empty() && !first.contains(['*', '?', '[', '{']))
+                let first = pattern.trim_start_matches("./").split_once('/');
+                first.is_some_and(|(first, _)| {
+                    !first.is_empty() && !first.contains(['*', '?', '[', '{'])
+                })
             };
-            if is_useless && !is_repaired && dead.iter().any(names_a_directory) {
+            if dead.iter().any(names_a_directory) {
                 let patterns: Vec<String> =
                     dead.iter().take(3).map(|(pattern, _)| format!("\"{pattern}\"")).collect();
                 let more = if dead.len() > 3 { " …" } else { "" };

@@ -18,7 +18,7 @@ use brief_syntax::{Span, TargetKind, limits};
 use crate::FileSet;
 use crate::name_index::{FilesBelow, PathCase, folded};
 
-use super::apply_to::{CliRule, at_any_depth};
+use super::apply_to::{CliRule, at_any_depth, negation};
 
 /// The client whose patterns they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,9 +36,9 @@ pub(super) enum Semantics {
 /// The patterns of one file.
 #[derive(Debug)]
 pub(super) struct Globs {
-    semantics: Semantics,
-    /// As they were written.
-    written: Vec<String>,
+    pub(super) semantics: Semantics,
+    /// The patterns as they were written.
+    pub(super) written: Vec<String>,
     spans: Vec<Span>,
     rules: Vec<Rule>,
     /// The same patterns as Copilot's command line reads them, compiled on first use.
@@ -131,16 +131,6 @@ impl Globs {
             }
         }
         pattern == "**"
-    }
-
-    /// Returns the client's idea of them.
-    pub(super) fn semantics(&self) -> Semantics {
-        self.semantics
-    }
-
-    /// Returns the patterns as they were written.
-    pub(super) fn written(&self) -> &[String] {
-        &self.written
     }
 
     /// Returns the pattern that covers a path, which is relative to what the patterns start at. A
@@ -360,13 +350,15 @@ fn braces(pattern: &str, from: usize) -> Option<(usize, usize, Vec<&str>)> {
     None
 }
 
+/// Returns a pattern without what only says that it starts at the workspace.
+pub(super) fn from_workspace(pattern: &str) -> &str {
+    let rest = pattern.trim_start_matches("./");
+    rest.strip_prefix('/').unwrap_or(rest)
+}
+
 /// Reads a pattern that starts at the workspace.
 fn workspace(pattern: &str, written: usize) -> Result<Rule, GlobError> {
-    let mut rest = pattern;
-    while let Some(shorter) = rest.strip_prefix("./") {
-        rest = shorter;
-    }
-    let rest = rest.strip_prefix('/').unwrap_or(rest);
+    let rest = from_workspace(pattern);
     // A directory stands for what is in it.
     let glob = match rest.strip_suffix('/') {
         Some(directory) => Glob::new(&format!("{directory}/**"))?,
@@ -380,14 +372,9 @@ fn gitignore(line: &str, written: usize) -> Result<Option<Rule>, GlobError> {
     if line.starts_with('#') {
         return Ok(None);
     }
-    let (pattern, is_negated) = match line.strip_prefix('!') {
-        Some(rest) => (rest, true),
-        None => (line, false),
-    };
-    let (pattern, is_directory) = match pattern.strip_suffix('/') {
-        Some(rest) => (rest, true),
-        None => (pattern, false),
-    };
+    let (pattern, is_negated) = negation(line);
+    let is_directory = pattern.ends_with('/');
+    let pattern = pattern.strip_suffix('/').unwrap_or(pattern);
     if pattern.is_empty() {
         return Ok(None);
     }

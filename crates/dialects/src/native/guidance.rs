@@ -178,10 +178,8 @@ impl PathGuidance {
             let handle = below.as_deref().unwrap_or(root);
             if is_looked_at(depth, levels, limits::NATIVE_LEVELS) {
                 let listed = top.take().unwrap_or_else(|| listed(handle));
-                let has = |name: &str| match &listed {
-                    Some(entries) => is_listed(entries, name),
-                    None => true,
-                };
+                let has =
+                    |name: &str| listed.as_ref().is_none_or(|entries| is_listed(entries, name));
                 let level = Level {
                     handle,
                     path: &path,

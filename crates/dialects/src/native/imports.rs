@@ -18,7 +18,7 @@ use crate::answer::Owner;
 use super::clients;
 use super::model::{Folder, Guide, Use};
 use super::parse::parse_imported;
-use super::read::{NativeReader, Unread};
+use super::read::{NativeReader, NotRead};
 
 /// A path after `@`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,23 +119,17 @@ pub(super) fn follow(reader: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut
             count += 1;
             if hops == limits::NATIVE_HOPS || count > limits::NATIVE_IMPORTS {
                 let message = "there are too many imports; from here on they are not followed";
-                reader.diagnostics.push(
-                    Diagnostic::new(rules::native::LIMIT, &source, import.span, message).with_help(
-                        format!(
-                            "at most {} files in a row, and {} imports in one directory",
-                            limits::NATIVE_HOPS,
-                            limits::NATIVE_IMPORTS
-                        ),
-                    ),
+                let (hops, imports) = (limits::NATIVE_HOPS, limits::NATIVE_IMPORTS);
+                let help = format!(
+                    "at most {hops} files in a row, and {imports} imports in one directory"
                 );
+                let limit = Diagnostic::new(rules::native::LIMIT, &source, import.span, message);
+                reader.diagnostics.push(limit.with_help(help));
                 break;
             }
-            let wanted = match locate(reader, &source, &import.path, &allowed) {
-                Ok(wanted) => wanted,
-                Err(NotThere) => {
-                    report_outside(reader, &source, import);
-                    continue;
-                }
+            let Some(wanted) = locate(reader, &source, &import.path, &allowed) else {
+                reader.diagnostics.extend(problem(&source, import, NotRead::Outside));
+                continue;
             };
             let known_as = known.get(&wanted).copied();
             // A file that no client reads at its place is read now.
@@ -165,20 +159,11 @@ pub(super) fn follow(reader: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut
                     pending.push((at, hops + 1, allowed.clone()));
                     targets.push(wanted);
                 }
-                Ok(_) => report_unread(reader, &source, import, "it is not a text"),
-                Err(Unread::Missing) => {
-                    if looks_like_a_file(&import.path) {
-                        let message = format!("`@{}` leads to no file", import.path);
-                        let rule = rules::native::IMPORT_MISSING;
-                        reader.diagnostics.push(
-                            Diagnostic::new(rule, &source, import.span, message)
-                                .with_help("a path is relative to the file that it stands in"),
-                        );
-                    }
+                Ok(_) => {
+                    let refused = NotRead::Refused("it is not a text".to_owned());
+                    reader.diagnostics.extend(problem(&source, import, refused));
                 }
-                Err(Unread::Outside) => report_outside(reader, &source, import),
-                Err(Unread::Directory) => {}
-                Err(Unread::Refused(problem)) => report_unread(reader, &source, import, &problem),
+                Err(unread) => reader.diagnostics.extend(problem(&source, import, unread)),
             }
         }
         finish(&mut folder.guides[index], &source, &imports, targets);
@@ -193,50 +178,42 @@ fn finish(guide: &mut Guide, source: &Source, imports: &[Import], targets: Vec<P
     guide.imports = targets;
 }
 
-/// The path leads where it may not.
-struct NotThere;
-
-/// Finds what an import means, by its text.
+/// Finds what an import means, by its text; `None` for a path that leads where it may not.
 fn locate(
     reader: &NativeReader<'_>,
     source: &Source,
     path: &str,
     allowed: &Path,
-) -> Result<PathBuf, NotThere> {
+) -> Option<PathBuf> {
     let directory = source.path().parent().unwrap_or(source.path());
     let absolute = match path.strip_prefix("~/") {
-        Some(rest) => reader.home().ok_or(NotThere)?.join(rest),
+        Some(rest) => reader.home()?.join(rest),
         None => directory.join(path),
     };
-    let path = cleaned(&absolute);
-    if path.starts_with(allowed) { Ok(path) } else { Err(NotThere) }
+    Some(cleaned(&absolute)).filter(|path| path.starts_with(allowed))
 }
 
-fn report_outside(reader: &mut NativeReader<'_>, source: &Arc<Source>, import: &Import) {
-    if !looks_like_a_file(&import.path) {
-        return;
-    }
-    let message = format!("`@{}` leads out of the project and is not read", import.path);
-    reader.diagnostics.push(
-        Diagnostic::new(rules::native::IMPORT_OUTSIDE, source, import.span, message).with_help(
+/// Returns the problem of an import that is not followed, unless the word was no path or leads to a directory.
+fn problem(source: &Arc<Source>, import: &Import, unread: NotRead) -> Option<Diagnostic> {
+    let Import { path, span } = import;
+    let (rule, message, help) = match unread {
+        NotRead::Refused(problem) => {
+            let message = format!("`@{path}` is not read: {problem}");
+            return Some(Diagnostic::new(rules::native::UNREADABLE, source, *span, message));
+        }
+        NotRead::Missing => (
+            rules::native::IMPORT_MISSING,
+            format!("`@{path}` leads to no file"),
+            "a path is relative to the file that it stands in",
+        ),
+        NotRead::Outside => (
+            rules::native::IMPORT_OUTSIDE,
+            format!("`@{path}` leads out of the project and is not read"),
             "what a user has belongs into a user's own file, such as ~/.claude/CLAUDE.md",
         ),
-    );
-}
-
-fn report_unread(
-    reader: &mut NativeReader<'_>,
-    source: &Arc<Source>,
-    import: &Import,
-    problem: &str,
-) {
-    let message = format!("`@{}` is not read: {problem}", import.path);
-    reader.diagnostics.push(Diagnostic::new(
-        rules::native::UNREADABLE,
-        source,
-        import.span,
-        message,
-    ));
+        NotRead::Directory => return None,
+    };
+    looks_like_a_file(path).then(|| Diagnostic::new(rule, source, *span, message).with_help(help))
 }
 
 #[cfg(test)]

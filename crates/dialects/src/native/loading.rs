@@ -25,16 +25,6 @@ pub(super) struct Loading<'l> {
     is_near: bool,
 }
 
-/// The way in which a client reads a guide.
-enum Reading<'l> {
-    /// Not at all.
-    Not,
-    /// At one of its places, or as if it were one.
-    As(&'l ClientRead),
-    /// Because its settings say so.
-    Instructed,
-}
-
 impl<'l> Loading<'l> {
     /// Looks where the directories lie, seen from the one that the client was started in.
     pub(super) fn new(
@@ -123,23 +113,8 @@ impl<'l> Loading<'l> {
         is_in: bool,
         covers_in_cli: &dyn Fn(&Globs) -> bool,
     ) -> Option<bool> {
-        let name = match self.reading(folder, guide, is_in, covers_in_cli) {
-            Reading::Not => return None,
-            Reading::Instructed => "",
-            Reading::As(read) => read.path.rsplit('/').next().unwrap_or(&read.path),
-        };
-        Some(self.client.loading.imports.has(name))
-    }
-
-    fn reading(
-        &self,
-        folder: &Folder,
-        guide: &Guide,
-        is_in: bool,
-        covers_in_cli: &dyn Fn(&Globs) -> bool,
-    ) -> Reading<'l> {
         if matches!(guide.use_, Use::Never(_)) {
-            return Reading::Not;
+            return None;
         }
         let seat = self.seat_of(folder);
         let by_place = guide.place.as_ref().and_then(|place| {
@@ -150,11 +125,13 @@ impl<'l> Loading<'l> {
             };
             known.filter(is_read).or_else(|| self.named(folder, place).filter(is_read))
         });
-        match by_place {
-            Some(read) => Reading::As(read),
-            None if self.is_instructed(guide) => Reading::Instructed,
-            None => Reading::Not,
-        }
+        let name = match by_place {
+            Some(read) => read.path.rsplit('/').next().unwrap_or(&read.path),
+            // Only the settings of the client name it.
+            None if self.is_instructed(guide) => "",
+            None => return None,
+        };
+        Some(self.client.loading.imports.has(name))
     }
 
     fn seat_of(&self, folder: &Folder) -> Seat {

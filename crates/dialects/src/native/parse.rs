@@ -334,7 +334,7 @@ impl FormFields<'_> {
         for problem in problems {
             self.diagnostics.push(self.problem(field, problem));
         }
-        let globs = globs.filter(|globs| !globs.written().is_empty())?;
+        let globs = globs.filter(|globs| !globs.written.is_empty())?;
         Some(Scope { field, globs })
     }
 

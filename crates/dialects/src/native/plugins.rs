@@ -70,14 +70,12 @@ pub(super) fn follow(
             Some(Some((directory, skills)))
         });
         let Some(found) = found else {
-            if !is_reported {
-                is_reported = true;
+            if !std::mem::replace(&mut is_reported, true) {
                 let message =
                     format!("the plugin `{name}` leads out of the project and is not looked at");
-                reader.diagnostics.push(
-                    Diagnostic::new(rules::native::PLUGIN_OUTSIDE, source, span, message)
-                        .with_help("a plugin of a project lies in the project"),
-                );
+                let outside = Diagnostic::new(rules::native::PLUGIN_OUTSIDE, source, span, message);
+                let help = "a plugin of a project lies in the project";
+                reader.diagnostics.push(outside.with_help(help));
             }
             continue;
         };
@@ -116,10 +114,7 @@ fn enabled(settings: &Object<'_>) -> Vec<Enabled> {
 /// Returns where a plugin of a marketplace lies, and the skills that the list names.
 fn plugin(list: &Object<'_>, name: &str) -> Option<(String, Vec<String>)> {
     let plugins = list.get_array("plugins")?;
-    let objects = plugins.elements.iter().filter_map(|plugin| match plugin {
-        Value::Object(plugin) => Some(plugin),
-        _ => None,
-    });
+    let objects = plugins.elements.iter().filter_map(Value::as_object);
     let mut named =
         objects.filter(|plugin| plugin.get_string("name").is_some_and(|found| found.value == name));
     let plugin = named.next()?;

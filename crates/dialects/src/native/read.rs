@@ -42,7 +42,7 @@ pub(super) struct NativeReader<'s> {
 }
 
 /// The reason why a file was not read.
-pub(super) enum Unread {
+pub(super) enum NotRead {
     Missing,
     Directory,
     /// It is a link, or a path, that leaves the root.
@@ -191,7 +191,7 @@ impl<'s> NativeReader<'s> {
     pub(super) fn plugin_tree(&mut self, path: &Path, place: &ClientPlace, folder: &mut Folder) {
         let Ok(resolved) = self.system.resolve(path) else { return };
         let Ok(inside) = resolved.path.strip_prefix(&self.root) else {
-            return self.report(path, Unread::Outside);
+            return self.report(path, NotRead::Outside);
         };
         let Ok(handle) = self.open_real(inside) else { return };
         let opened = Opened { handle, path: path.to_owned(), real: resolved.path };
@@ -224,7 +224,7 @@ impl<'s> NativeReader<'s> {
                     self.add(here.path.join(name), read, place, folder);
                 }
                 // A directory of that name is something else.
-                Err(Unread::Missing | Unread::Directory) => {}
+                Err(NotRead::Missing | NotRead::Directory) => {}
                 Err(problem) => {
                     folder.present.push(place.key.clone());
                     self.report(&here.path.join(name), problem);
@@ -268,7 +268,7 @@ impl<'s> NativeReader<'s> {
         folder.guides.push(Guide { place: Some(place.clone()), ..guide });
     }
 
-    fn read(&mut self, here: Here<'_>, name: &OsStr) -> Result<Read, Unread> {
+    fn read(&mut self, here: Here<'_>, name: &OsStr) -> Result<Read, NotRead> {
         self.read_as(here, name, FileKind::Other)
     }
 
@@ -278,10 +278,10 @@ impl<'s> NativeReader<'s> {
         here: Here<'_>,
         name: &OsStr,
         kind: FileKind,
-    ) -> Result<Read, Unread> {
+    ) -> Result<Read, NotRead> {
         self.refuse_secret(&here.path.join(name))?;
         if self.bytes == 0 {
-            return Err(Unread::Refused("the files before it are too large together".to_owned()));
+            return Err(NotRead::Refused("the files before it are too large together".to_owned()));
         }
         let outcome = match kind {
             FileKind::File => here.handle.read_listed(name, limits::FILE_BYTES),
@@ -289,18 +289,18 @@ impl<'s> NativeReader<'s> {
         };
         let (bytes, real) = match outcome {
             Err(ReadError::NotAFile(FileKind::Link)) => self.read_real(&here.path.join(name))?,
-            plain => (plain.map_err(Unread::from)?, None),
+            plain => (plain.map_err(NotRead::from)?, None),
         };
         self.charge(&bytes);
         Ok((bytes, real))
     }
 
     /// Reads a file of the root by its path, which is absolute.
-    pub(super) fn read_below(&mut self, root: &dyn Dir, path: &Path) -> Result<Vec<u8>, Unread> {
+    pub(super) fn read_below(&mut self, root: &dyn Dir, path: &Path) -> Result<Vec<u8>, NotRead> {
         self.refuse_secret(path)?;
-        let inside = path.strip_prefix(&self.root).map_err(|_| Unread::Outside)?;
+        let inside = path.strip_prefix(&self.root).map_err(|_| NotRead::Outside)?;
         let (Some(parent), Some(name)) = (inside.parent(), inside.file_name()) else {
-            return Err(Unread::Directory);
+            return Err(NotRead::Directory);
         };
         let read = if parent.as_os_str().is_empty() {
             root.read(name, limits::FILE_BYTES)
@@ -310,7 +310,7 @@ impl<'s> NativeReader<'s> {
         };
         let bytes = match read {
             Ok(bytes) => bytes,
-            Err(ReadError::NotAFile(FileKind::Directory)) => return Err(Unread::Directory),
+            Err(ReadError::NotAFile(FileKind::Directory)) => return Err(NotRead::Directory),
             // A link anywhere on the way, or nothing at all.
             Err(_) => self.read_real(path)?.0,
         };
@@ -319,16 +319,16 @@ impl<'s> NativeReader<'s> {
     }
 
     /// Reads what a link leads to, when that is inside the root, and says where it led.
-    fn read_real(&self, path: &Path) -> Result<Read, Unread> {
+    fn read_real(&self, path: &Path) -> Result<Read, NotRead> {
         let resolved =
-            self.system.resolve(path).map_err(|error| Unread::from(ReadError::from(error)))?;
-        let inside = resolved.path.strip_prefix(&self.root).map_err(|_| Unread::Outside)?;
+            self.system.resolve(path).map_err(|error| NotRead::from(ReadError::from(error)))?;
+        let inside = resolved.path.strip_prefix(&self.root).map_err(|_| NotRead::Outside)?;
         self.refuse_secret(&resolved.path)?;
-        let (parent, name) = (inside.parent(), inside.file_name().ok_or(Unread::Directory)?);
+        let (parent, name) = (inside.parent(), inside.file_name().ok_or(NotRead::Directory)?);
         let parent = parent.unwrap_or(Path::new(""));
         let handle =
-            self.open_real(parent).map_err(|error| Unread::from(ReadError::from(error)))?;
-        let bytes = handle.read(name, limits::FILE_BYTES).map_err(Unread::from)?;
+            self.open_real(parent).map_err(|error| NotRead::from(ReadError::from(error)))?;
+        let bytes = handle.read(name, limits::FILE_BYTES).map_err(NotRead::from)?;
         Ok((bytes, Some(resolved.path)))
     }
 
@@ -355,19 +355,19 @@ impl<'s> NativeReader<'s> {
             return None;
         }
         let Ok(inside) = resolved.path.strip_prefix(&self.root) else {
-            self.report(&path, Unread::Outside);
+            self.report(&path, NotRead::Outside);
             return None;
         };
         match self.open_real(inside) {
             Ok(handle) => Some(Opened { handle, path, real: resolved.path }),
             Err(error) => {
-                self.report(&path, Unread::Refused(error.to_string()));
+                self.report(&path, NotRead::Refused(error.to_string()));
                 None
             }
         }
     }
 
-    pub(super) fn refuse_secret(&self, path: &Path) -> Result<(), Unread> {
+    pub(super) fn refuse_secret(&self, path: &Path) -> Result<(), NotRead> {
         // Nearly always both are text, which compares faster than names one by one.
         let text = path.to_str().zip(self.root.to_str());
         let below = text.and_then(|(path, root)| path.strip_prefix(root)?.strip_prefix('/'));
@@ -376,7 +376,7 @@ impl<'s> NativeReader<'s> {
             None => path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy(),
         };
         match sensitive::find_below(&self.above, &inside, Leaf::File) {
-            Some(found) => Err(Unread::Refused(format!(
+            Some(found) => Err(NotRead::Refused(format!(
                 "such files hold secrets and are never read (`{}`)",
                 found.pattern
             ))),
@@ -393,12 +393,12 @@ impl<'s> NativeReader<'s> {
         }
     }
 
-    pub(super) fn report(&mut self, path: &Path, problem: Unread) {
+    pub(super) fn report(&mut self, path: &Path, problem: NotRead) {
         let reason = match problem {
-            Unread::Missing => "it leads nowhere".to_owned(),
-            Unread::Directory => "it is a directory".to_owned(),
-            Unread::Outside => "it is a symbolic link that leaves the project".to_owned(),
-            Unread::Refused(reason) => reason,
+            NotRead::Missing => "it leads nowhere".to_owned(),
+            NotRead::Directory => "it is a directory".to_owned(),
+            NotRead::Outside => "it is a symbolic link that leaves the project".to_owned(),
+            NotRead::Refused(reason) => reason,
         };
         self.found += 1;
         let message = format!("this cannot be read: {reason}");
@@ -417,12 +417,12 @@ impl<'s> NativeReader<'s> {
     }
 }
 
-impl From<ReadError> for Unread {
-    fn from(error: ReadError) -> Unread {
+impl From<ReadError> for NotRead {
+    fn from(error: ReadError) -> NotRead {
         match error {
-            ReadError::Missing => Unread::Missing,
-            ReadError::NotAFile(FileKind::Directory) => Unread::Directory,
-            other => Unread::Refused(other.to_string()),
+            ReadError::Missing => NotRead::Missing,
+            ReadError::NotAFile(FileKind::Directory) => NotRead::Directory,
+            other => NotRead::Refused(other.to_string()),
         }
     }
 }

@@ -15,7 +15,7 @@ use super::NAME;
 use super::clients::{self, has_any};
 use super::globs::Globs;
 use super::loading::Loading;
-use super::model::{Folder, Guide, Use};
+use super::model::{Folder, Guide, Scope, Use};
 
 /// A question to the client files.
 pub(super) struct NativeQuestion<'a, 's> {
@@ -226,20 +226,17 @@ fn judge<'s>(
     asked: &NativeQuestion<'_, '_>,
 ) -> PatternVerdict<'s> {
     let scoped = guide.scope.as_ref().map(|scope| {
-        let field = scope.field;
-        match asked.about {
-            NativeTarget::Everything => Ok(Reason::Listed),
-            NativeTarget::Elsewhere => {
-                Err(Reason::NoGlob { field, patterns: scope.globs.written() })
-            }
+        let Scope { field, globs } = scope;
+        let covering = match asked.about {
+            NativeTarget::Everything => return Ok(Reason::Listed),
+            NativeTarget::Elsewhere => None,
             NativeTarget::Path(path, kind) => {
-                let covering =
-                    folder.below(path).and_then(|below| scope.globs.covering(below, kind));
-                match covering {
-                    Some(pattern) => Ok(Reason::Glob { field, pattern }),
-                    None => Err(Reason::NoGlob { field, patterns: scope.globs.written() }),
-                }
+                folder.below(path).and_then(|below| globs.covering(below, kind))
             }
+        };
+        match covering {
+            Some(pattern) => Ok(Reason::Glob { field, pattern }),
+            None => Err(Reason::NoGlob { field, patterns: &globs.written }),
         }
     });
     let (state, words) = match &guide.use_ {

@@ -152,14 +152,10 @@ pub(super) fn with_object<T>(text: &str, look: impl FnOnce(&Object<'_>) -> T) ->
 pub(super) fn texts(value: &Value<'_>) -> Vec<String> {
     match value {
         Value::StringLit(text) => vec![text.value.to_string()],
-        Value::Array(list) => list
-            .elements
-            .iter()
-            .filter_map(|element| match element {
-                Value::StringLit(text) => Some(text.value.to_string()),
-                _ => None,
-            })
-            .collect(),
+        Value::Array(list) => {
+            let texts = list.elements.iter().filter_map(Value::as_string_lit);
+            texts.map(|text| text.value.to_string()).collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -11,7 +11,7 @@ use brief_profiles::{ClientPlace, Form, PlaceShape, text};
 use brief_syntax::Source;
 use brief_syntax::glob::Glob;
 
-use super::globs::{Semantics, expand, patterns, split};
+use super::globs::{Semantics, expand, from_workspace, patterns, split};
 use super::model::Use;
 use super::parse::{ClientFile, parse};
 
@@ -58,19 +58,11 @@ pub fn rule_scope(form: Form, source: &Arc<Source>) -> RuleScope {
         Use::Manual => RuleUse::Manual,
         Use::Never(_) => RuleUse::Never,
     };
-    let mut scope = RuleScope {
-        used,
-        patterns: Vec::new(),
-        unsaid: Vec::new(),
-        field: None,
-        body_start: guide.body_start,
-    };
-    if let Some(own) = &guide.scope {
-        scope.field = Some(own.field);
-        let (patterns, unsaid) = portable(own.globs.semantics(), own.globs.written());
-        (scope.patterns, scope.unsaid) = (patterns, unsaid);
-    }
-    scope
+    let own = guide.scope.as_ref();
+    let field = own.map(|own| own.field);
+    let (patterns, unsaid) =
+        own.map(|own| portable(own.globs.semantics, &own.globs.written)).unwrap_or_default();
+    RuleScope { used, patterns, unsaid, field, body_start: guide.body_start }
 }
 
 /// Returns the patterns of a field as a client with a form reads them, in the words of the format, and those
@@ -148,11 +140,7 @@ impl Translated {
 }
 
 fn workspace(pattern: &str) -> Translated {
-    let mut rest = pattern;
-    while let Some(shorter) = rest.strip_prefix("./") {
-        rest = shorter;
-    }
-    let rest = rest.strip_prefix('/').unwrap_or(rest);
+    let rest = from_workspace(pattern);
     match rest.strip_suffix('/') {
         _ if rest.starts_with('!') || rest.is_empty() || split(rest).count() > 1 => {
             Translated::Unsayable
@@ -220,14 +208,10 @@ fn gitignore(line: &str) -> Translated {
     if line.starts_with(['#', '!']) || line.contains('\\') {
         return Translated::Unsayable;
     }
-    let (line, is_below) = match line.strip_suffix("/**") {
-        Some(rest) => (rest, true),
-        None => (line, false),
-    };
-    let (line, is_only_directory) = match line.strip_suffix('/') {
-        Some(rest) => (rest, true),
-        None => (line, false),
-    };
+    let is_below = line.ends_with("/**");
+    let line = line.strip_suffix("/**").unwrap_or(line);
+    let is_only_directory = line.ends_with('/');
+    let line = line.strip_suffix('/').unwrap_or(line);
     let is_directory = is_below || is_only_directory;
     if line.is_empty() {
         return Translated::Said(Vec::new());

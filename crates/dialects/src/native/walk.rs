@@ -8,7 +8,7 @@ use brief_syntax::limits;
 use brief_syntax::system::{DirEntry, FileKind, ReadError};
 
 use super::model::Folder;
-use super::read::{NativeReader, Opened, Unread};
+use super::read::{NativeReader, NotRead, Opened};
 
 /// The name of a skill's file.
 pub(super) const SKILL_NAME: &str = "SKILL.md";
@@ -125,7 +125,7 @@ impl<'w> Walk<'w> {
                     reader.add(path, read, self.place, self.folder);
                 }
             }
-            Err(Unread::Missing | Unread::Directory) => {}
+            Err(NotRead::Missing | NotRead::Directory) => {}
             Err(problem) if reader.bytes > 0 => reader.report(&path, problem),
             Err(_) => self.is_full = true,
         }
@@ -161,7 +161,7 @@ impl<'w> Walk<'w> {
                 entries
             }
             Err(error) => {
-                reader.report(&directory.path, Unread::Refused(error.to_string()));
+                reader.report(&directory.path, NotRead::Refused(error.to_string()));
                 Vec::new()
             }
         }

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::pattern::SourcePattern;
+use super::pattern::{self, SourcePattern};
 use super::signer::SignerRule;
-use super::{Policy, PolicyDecision, PolicyLayer, SourcePlace};
+use super::{Policy, PolicyDecision, SourcePlace};
 use crate::portable::toml::{Table, TomlEntry, TomlProblem};
 
 /// The keys of the table.
@@ -43,10 +43,9 @@ impl Policy {
                 && !matches!(place, SourcePlace::Directory(_))
                 && !patterns.iter().any(|pattern| pattern.allows(place))
             {
-                let all: Vec<String> = patterns.iter().map(|one| format!("`{one}`")).collect();
-                let rule = match all.len() {
-                    0 => "allows no registry".to_owned(),
-                    _ => format!("allows only the registries {}", all.join(", ")),
+                let rule = match pattern::listed(patterns) {
+                    None => "allows no registry".to_owned(),
+                    Some(patterns) => format!("allows only the registries {patterns}"),
                 };
                 return Some(layer.decision(*line, rule));
             }
@@ -57,18 +56,15 @@ impl Policy {
 
     /// Returns the signers that an artefact must have, one of each.
     pub fn signers(&self, place: &SourcePlace) -> Vec<RequiredSigners> {
-        let of_layer = |layer: &PolicyLayer| -> Vec<RequiredSigners> {
+        let mut required = Vec::new();
+        for layer in &self.layers {
             let fitting = layer.artefacts.signers.iter().filter(|(_, one, _)| one.denies(place));
-            let required = fitting.map(|(line, pattern, signers)| RequiredSigners {
-                signers: signers.clone(),
-                decision: layer.decision(
-                    *line,
-                    format!("requires a signature for `{pattern}` of its signers"),
-                ),
-            });
-            required.collect()
-        };
-        self.layers.iter().flat_map(of_layer).collect()
+            required.extend(fitting.map(|(line, pattern, signers)| {
+                let rule = format!("requires a signature for `{pattern}` of its signers");
+                RequiredSigners { signers: signers.clone(), decision: layer.decision(*line, rule) }
+            }));
+        }
+        required
     }
 
     /// Returns the rule that forbids an artefact of this time, or one without a time.
@@ -129,9 +125,7 @@ fn signers(
     entry: &TomlEntry<'_>,
     home: Option<&Path>,
 ) -> Result<(usize, SourcePattern, Vec<SignerRule>), TomlProblem> {
-    let pattern = SourcePattern::read(entry.key, home).map_err(|problem| {
-        entry.wrong(&format!("`{}` is not a pattern: {problem}", entry.key), "")
-    })?;
+    let pattern = super::read::pattern(entry, entry.key, home)?;
     let list = entry.item.as_array();
     let list = list.ok_or_else(|| entry.wrong("this is not a list of signers", "write `[…]`"))?;
     let rules: Result<Vec<SignerRule>, TomlProblem> =

@@ -17,10 +17,9 @@ mod signer;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use brief_syntax::limits;
 use brief_syntax::system::{ReadError, System, config_directory, home_directory};
-use brief_syntax::{Source, limits};
 
 use crate::capability::Capability;
 use crate::portable::ItemId;
@@ -170,21 +169,11 @@ impl PolicyLayer {
         if allowed.iter().any(|pattern| pattern.allows(place)) {
             return None;
         }
-        let patterns: Vec<String> = allowed.iter().map(|pattern| format!("`{pattern}`")).collect();
-        let rule = match patterns.len() {
-            0 => "allows no source".to_owned(),
-            _ => format!("allows only {}", patterns.join(", ")),
+        let rule = match pattern::listed(allowed) {
+            None => "allows no source".to_owned(),
+            Some(patterns) => format!("allows only {patterns}"),
         };
         Some(self.decision(*line, rule))
-    }
-}
-
-/// Decodes a policy file as UTF-8.
-fn source_of(path: &Path, bytes: Vec<u8>) -> Result<Arc<Source>, PolicyError> {
-    let path = path.to_owned();
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(Arc::new(Source::new(path, text))),
-        Err(_) => Err(PolicyError::Unreadable { path, problem: "it is not UTF-8".to_owned() }),
     }
 }
 

@@ -102,6 +102,12 @@ impl SourcePattern {
     }
 }
 
+/// Returns patterns as a message lists them; `None` without any.
+pub(super) fn listed(patterns: &[SourcePattern]) -> Option<String> {
+    let patterns: Vec<String> = patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
+    (!patterns.is_empty()).then(|| patterns.join(", "))
+}
+
 fn matches(globs: &[Glob; 2], text: &str) -> bool {
     globs.iter().any(|glob| glob.matches(text))
 }

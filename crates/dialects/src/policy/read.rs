@@ -1,11 +1,12 @@
 //! The reader of policy files. Everything that it does not understand is an error with its line.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use brief_syntax::{Diagnostic, Span, rules};
+use brief_syntax::{Diagnostic, Source, Span, rules};
 
 use super::pattern::SourcePattern;
-use super::{PolicyError, PolicyLayer, source_of};
+use super::{PolicyError, PolicyLayer};
 use crate::capability::Capability;
 use crate::portable::toml::{self, Table, TomlEntry, TomlProblem};
 use crate::portable::{ItemId, ItemKind};
@@ -27,7 +28,11 @@ pub(super) fn layer(
     bytes: Vec<u8>,
     home: Option<&Path>,
 ) -> Result<PolicyLayer, PolicyError> {
-    let source = source_of(path, bytes)?;
+    let Ok(text) = String::from_utf8(bytes) else {
+        let problem = "it is not UTF-8".to_owned();
+        return Err(PolicyError::Unreadable { path: path.to_owned(), problem });
+    };
+    let source = Arc::new(Source::new(path.to_owned(), text));
     let mut problems = Vec::new();
     let invalid = |found: &Diagnostic| PolicyError::Invalid {
         path: path.to_owned(),
@@ -104,12 +109,16 @@ pub(super) fn patterns(
     entry: &TomlEntry<'_>,
     home: Option<&Path>,
 ) -> Result<Vec<SourcePattern>, TomlProblem> {
-    let texts = entry.texts()?;
-    let pattern = |text: &String| {
-        SourcePattern::read(text, home)
-            .map_err(|problem| entry.wrong(&format!("`{text}` is not a pattern: {problem}"), ""))
-    };
-    texts.iter().map(pattern).collect()
+    entry.texts()?.iter().map(|text| pattern(entry, text, home)).collect()
+}
+
+pub(super) fn pattern(
+    entry: &TomlEntry<'_>,
+    text: &str,
+    home: Option<&Path>,
+) -> Result<SourcePattern, TomlProblem> {
+    SourcePattern::read(text, home)
+        .map_err(|problem| entry.wrong(&format!("`{text}` is not a pattern: {problem}"), ""))
 }
 
 pub(super) fn line(entry: &TomlEntry<'_>) -> usize {

@@ -101,11 +101,8 @@ impl SignerRule {
     /// Reads an entry of the list of signers.
     pub(super) fn read(entry: &TomlEntry<'_>, value: &Value) -> Result<SignerRule, TomlProblem> {
         if let Some(text) = value.as_str() {
-            let signer = Signer::parse(text).ok_or_else(|| wrong_key(entry, text))?;
-            return match signer {
-                Signer::Key(_) => Ok(SignerRule { signer, not_before: None, not_after: None }),
-                Signer::Identity { .. } => Err(wrong_key(entry, text)),
-            };
+            let signer = read_key(entry, text)?;
+            return Ok(SignerRule { signer, not_before: None, not_after: None });
         }
         let Some(table) = value.as_inline_table() else {
             let help = "write `\"sha256:…\"`, `{ key = \"sha256:…\" }` or `{ identity = \"…\", issuer = \"…\" }`";
@@ -120,9 +117,7 @@ impl SignerRule {
             found => Ok(found.flatten()),
         };
         let signer = match (text("key")?, text("identity")?, text("issuer")?) {
-            (Some(key), None, None) => Signer::parse(key)
-                .filter(|_| key.starts_with("sha256:"))
-                .ok_or_else(|| wrong_key(entry, key))?,
+            (Some(key), None, None) => read_key(entry, key)?,
             (None, Some(identity), Some(issuer)) => {
                 let read = Signer::parse(&format!("{identity} {issuer}"));
                 let read = read.filter(|read| matches!(read, Signer::Identity { .. }));
@@ -141,9 +136,12 @@ impl SignerRule {
     }
 }
 
-fn wrong_key(entry: &TomlEntry<'_>, text: &str) -> TomlProblem {
-    let help = "write `sha256:` and the 64 digits that `brief publish --sign` names, or `{ identity = \"…\", issuer = \"…\" }`";
-    entry.wrong(&format!("`{text}` is not a signer"), help)
+fn read_key(entry: &TomlEntry<'_>, text: &str) -> Result<Signer, TomlProblem> {
+    let key = Signer::parse(text).filter(|signer| matches!(signer, Signer::Key(_)));
+    key.ok_or_else(|| {
+        let help = "write `sha256:` and the 64 digits that `brief publish --sign` names, or `{ identity = \"…\", issuer = \"…\" }`";
+        entry.wrong(&format!("`{text}` is not a signer"), help)
+    })
 }
 
 /// Reads a date, or a date and a time in UTC.

@@ -3,6 +3,8 @@
 use brief_syntax::Span;
 use brief_syntax::markdown::Outline;
 
+use crate::capability::byte_set;
+
 /// A part of a body that only one client understands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Construct {
@@ -30,14 +32,7 @@ const CLAUDE_TOOLS: [&str; 8] =
     ["Read", "Write", "Edit", "Bash", "Grep", "Glob", "WebFetch", "WebSearch"];
 
 /// The bytes that can begin a construct.
-const STARTS: [bool; 256] = {
-    let (mut starts, bytes, mut index) = ([false; 256], b"$!@#uUmRWEBG", 0);
-    while index < bytes.len() {
-        starts[bytes[index] as usize] = true;
-        index += 1;
-    }
-    starts
-};
+const STARTS: [bool; 256] = byte_set(b"$!@#uUmRWEBG");
 
 /// Finds every construct in a body, in order.
 pub(super) fn find(body: &str, outline: &Outline) -> Vec<Construct> {
@@ -84,14 +79,14 @@ pub(super) fn find(body: &str, outline: &Outline) -> Vec<Construct> {
     found
 }
 
-type Found = (usize, &'static str, &'static str, Weight);
+type ConstructMatch = (usize, &'static str, &'static str, Weight);
 
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
 }
 
 /// Finds `$ARGUMENTS`, `$0`, `$1` of Claude Code, `${workspaceFolder}` and `${file}` of Copilot.
-fn variable(rest: &[u8], before: Option<u8>) -> Option<Found> {
+fn variable(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
     if before == Some(b'\\') {
         return None;
     }
@@ -116,7 +111,7 @@ fn variable(rest: &[u8], before: Option<u8>) -> Option<Found> {
 }
 
 /// Finds `` !`command` `` of Claude Code.
-fn shell(rest: &[u8], before: Option<u8>) -> Option<Found> {
+fn shell(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
     let inner = rest.strip_prefix(b"!`")?;
     let end = inner.iter().position(|&byte| matches!(byte, b'`' | b'\n'))?;
     let is_command = inner[end] == b'`' && end > 0 && !before.is_some_and(is_word);
@@ -124,7 +119,7 @@ fn shell(rest: &[u8], before: Option<u8>) -> Option<Found> {
 }
 
 /// Finds `@path/to/file` of Claude Code, but no mention (`@alice`) and no address.
-fn import(rest: &[u8], before: Option<u8>) -> Option<Found> {
+fn import(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
     if before.is_some_and(|byte| !byte.is_ascii_whitespace() && byte != b'(') {
         return None;
     }
@@ -140,7 +135,7 @@ fn import(rest: &[u8], before: Option<u8>) -> Option<Found> {
 }
 
 /// Finds `#tool:name` and `#file:path` of Copilot.
-fn reference(rest: &[u8], before: Option<u8>) -> Option<Found> {
+fn reference(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
     if before.is_some_and(is_word) {
         return None;
     }
@@ -157,7 +152,7 @@ fn reference(rest: &[u8], before: Option<u8>) -> Option<Found> {
 }
 
 /// Finds `ultrathink` of Claude Code.
-fn thinking(rest: &[u8], before: Option<u8>) -> Option<Found> {
+fn thinking(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
     const WORD: &[u8] = b"ultrathink";
     let word = rest.get(..WORD.len())?;
     let is_whole =
@@ -171,7 +166,7 @@ fn thinking(rest: &[u8], before: Option<u8>) -> Option<Found> {
 }
 
 /// Finds `mcp__server__tool`, Claude Code's internal name.
-fn mcp_name(rest: &[u8], before: Option<u8>) -> Option<Found> {
+fn mcp_name(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
     let after = rest.strip_prefix(b"mcp__")?;
     let length =
         after.iter().position(|&byte| !is_word(byte) && byte != b'-').unwrap_or(after.len());
@@ -181,7 +176,7 @@ fn mcp_name(rest: &[u8], before: Option<u8>) -> Option<Found> {
 }
 
 /// Finds "the `Read` tool" and "the Read tool".
-fn tool_name(body: &str, offset: usize) -> Option<Found> {
+fn tool_name(body: &str, offset: usize) -> Option<ConstructMatch> {
     let rest = &body[offset..];
     let name = CLAUDE_TOOLS.into_iter().find(|name| rest.starts_with(name))?;
     let after = rest[name.len()..].strip_prefix('`').unwrap_or(&rest[name.len()..]);

@@ -52,9 +52,8 @@ fn target(path: &str) -> LinkTarget {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
         match name {
-            "" | "." => {}
             ".." if names.pop().is_none() => return LinkTarget::Outside,
-            ".." => {}
+            "" | "." | ".." => {}
             name => names.push(name),
         }
     }

@@ -32,6 +32,15 @@ pub enum ItemKind {
     Command,
 }
 
+/// The names of each kind, in the order of [`ItemKind::ALL`]: in options and files, of its directory, and of the entry
+/// file without and with its ending.
+const KIND_NAMES: [(&str, &str, &str, &str); 4] = [
+    ("rule", "rules", "RULE", "RULE.md"),
+    ("skill", "skills", "SKILL", "SKILL.md"),
+    ("agent", "agents", "AGENT", "AGENT.md"),
+    ("command", "commands", "COMMAND", "COMMAND.md"),
+];
+
 impl ItemKind {
     /// All kinds: those of the document in its order, then our own.
     pub const ALL: [ItemKind; 4] =
@@ -39,12 +48,7 @@ impl ItemKind {
 
     /// Returns the kind's name in options and files.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            ItemKind::Rule => "rule",
-            ItemKind::Skill => "skill",
-            ItemKind::Agent => "agent",
-            ItemKind::Command => "command",
-        }
+        KIND_NAMES[self as usize].0
     }
 
     /// Returns whether the document has the kind.
@@ -54,32 +58,17 @@ impl ItemKind {
 
     /// Returns the name of the directory for items of the kind, and of the list in a bundle.
     pub fn folder(self) -> &'static str {
-        match self {
-            ItemKind::Rule => "rules",
-            ItemKind::Skill => "skills",
-            ItemKind::Agent => "agents",
-            ItemKind::Command => "commands",
-        }
+        KIND_NAMES[self as usize].1
     }
 
     /// Returns the stem of the entry file: `RULE` of `RULE.md`.
     pub fn stem(self) -> &'static str {
-        match self {
-            ItemKind::Rule => "RULE",
-            ItemKind::Skill => "SKILL",
-            ItemKind::Agent => "AGENT",
-            ItemKind::Command => "COMMAND",
-        }
+        KIND_NAMES[self as usize].2
     }
 
     /// Returns the name of the entry file.
     pub fn entrypoint(self) -> &'static str {
-        match self {
-            ItemKind::Rule => "RULE.md",
-            ItemKind::Skill => "SKILL.md",
-            ItemKind::Agent => "AGENT.md",
-            ItemKind::Command => "COMMAND.md",
-        }
+        KIND_NAMES[self as usize].3
     }
 
     /// Finds the kind by the name of its directory.

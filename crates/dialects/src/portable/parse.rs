@@ -118,28 +118,28 @@ fn bundle_requires(fields: &mut ItemFields<'_>) -> Vec<RequiredBundle> {
     let mut requires = Vec::new();
     for node in list.iter() {
         let span = node.span();
-        match node.value() {
+        let (name, version) = match node.value() {
             // The document's own example is a bare name.
             Value::Scalar(name) => {
                 let message = format!("`{name}` stands alone");
                 let help = format!("write `{{ name: \"{name}\" }}`");
                 fields.report(rules::portable::REQUIRES_STRING, span, message, &help);
-                requires.push(RequiredBundle { name: name.to_owned(), version: None, span });
+                (name, None)
             }
-            Value::Mapping(entry) => match entry.get("name").and_then(Node::as_str) {
-                Some(name) => {
-                    let version = entry.get("version").filter(|node| !is_null(*node));
-                    let text = version.and_then(Node::as_str);
-                    if let (Some(node), None) = (version, text) {
-                        fields.wrong_type("version", node, "a range such as `\"^1.0.0\"`");
-                    }
-                    let version = text.map(str::to_owned);
-                    requires.push(RequiredBundle { name: name.to_owned(), version, span });
+            Value::Mapping(entry) if let Some(name) = entry.get("name").and_then(Node::as_str) => {
+                let version = entry.get("version").filter(|node| !is_null(*node));
+                let text = version.and_then(Node::as_str);
+                if let (Some(node), None) = (version, text) {
+                    fields.wrong_type("version", node, "a range such as `\"^1.0.0\"`");
                 }
-                None => fields.wrong_type("requires", node, "a list of `{name: …}`"),
-            },
-            _ => fields.wrong_type("requires", node, "a list of `{name: …}`"),
-        }
+                (name, text.map(str::to_owned))
+            }
+            _ => {
+                fields.wrong_type("requires", node, "a list of `{name: …}`");
+                continue;
+            }
+        };
+        requires.push(RequiredBundle { name: name.to_owned(), version, span });
     }
     requires
 }

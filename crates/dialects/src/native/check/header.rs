@@ -7,7 +7,7 @@ use brief_syntax::diagnostic::{Edit, Fix};
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::near_miss::nearest;
 use brief_syntax::yaml::{Field, Node, Value};
-use brief_syntax::{Diagnostic, Source, Span, rules};
+use brief_syntax::{Diagnostic, Rule, Source, Span, rules};
 
 use super::is_document;
 
@@ -64,7 +64,7 @@ fn scope_field(form: Form) -> Option<(&'static str, &'static str)> {
 /// Checks the header of a file of a form; `place` is where it lies.
 pub(super) fn check(form: Form, place: &str, source: &Arc<Source>) -> Vec<Diagnostic> {
     let front = FrontMatter::read(source);
-    let checked = Checked { form, place, source, front: &front };
+    let checked = HeaderCheck { form, place, source, front: &front };
     let mut found = checked.slips();
     let has_slip = !found.is_empty();
     found.extend(checked.foreign_scope());
@@ -83,20 +83,30 @@ pub(super) fn has_field(source: &Arc<Source>, field: &str) -> bool {
     FrontMatter::read(source).get(field).is_some()
 }
 
-struct Checked<'c> {
+struct HeaderCheck<'c> {
     form: Form,
     place: &'c str,
     source: &'c Arc<Source>,
     front: &'c FrontMatter,
 }
 
-impl Checked<'_> {
+impl HeaderCheck<'_> {
     fn fields(&self) -> Vec<Field<'_>> {
         let root = self.front.header.as_ref().and_then(|header| header.yaml.root());
         match root.map(Node::value) {
             Some(Value::Mapping(mapping)) => mapping.effective_fields(),
             _ => Vec::new(),
         }
+    }
+
+    fn problem(
+        &self,
+        rule: Rule,
+        span: Span,
+        message: impl Into<String>,
+        help: &str,
+    ) -> Diagnostic {
+        Diagnostic::new(rule, self.source, span, message).with_help(help)
     }
 
     fn text(&self, field: &str) -> &str {
@@ -129,9 +139,8 @@ impl Checked<'_> {
                 let (name, span) = (field.name(), field.key.span());
                 let message = format!("no client reads `{name}` here");
                 let fix = Fix::safe(format!("write `{meant}`"), vec![Edit::replace(span, meant)]);
-                let found =
-                    Diagnostic::new(rules::native::UNKNOWN_FIELD, self.source, span, message)
-                        .with_help(format!("did you mean `{meant}`?"));
+                let help = format!("did you mean `{meant}`?");
+                let found = self.problem(rules::native::UNKNOWN_FIELD, span, message, &help);
                 if is_spelling { found.with_fix(fix) } else { found }
             })
             .collect()
@@ -153,15 +162,8 @@ impl Checked<'_> {
             _ => "so the rule is about no file",
         };
         let message = format!("{client} does not read `{}`, {effect}", field.name());
-        Some(
-            Diagnostic::new(
-                rules::native::OTHER_CLIENTS_FIELD,
-                self.source,
-                field.key.span(),
-                message,
-            )
-            .with_help(format!("write `{own}`")),
-        )
+        let (rule, span) = (rules::native::OTHER_CLIENTS_FIELD, field.key.span());
+        Some(self.problem(rule, span, message, &format!("write `{own}`")))
     }
 
     fn is_always(&self) -> bool {
@@ -190,78 +192,62 @@ impl Checked<'_> {
                 "Cursor takes the quotes of `globs` for a part of the pattern, which then matches nothing"
             }
         };
-        let found = Diagnostic::new(rules::native::CURSOR_GLOBS, self.source, span, message);
-        let found = found.with_help(format!("write `globs: {bare}`"));
+        let help = format!("write `globs: {bare}`");
+        let found = self.problem(rules::native::CURSOR_GLOBS, span, message, &help);
         // Braces hold commas of their own; what stands on several lines has comments in it.
         let is_plain = !bare.contains(['{', '#', '\n']) && !written.contains(['\n', '#']);
-        let edit = Edit::replace(span, bare.clone());
-        Some(if is_plain {
-            found.with_fix(Fix::safe("write the patterns bare", vec![edit]))
-        } else {
-            found
-        })
+        let fix = Fix::safe("write the patterns bare", vec![Edit::replace(span, bare)]);
+        Some(if is_plain { found.with_fix(fix) } else { found })
     }
 
     /// Without `applyTo`, instructions wait to be attached by hand.
     fn apply_to(&self) -> Option<Diagnostic> {
-        if !self.text("applyTo").is_empty() || is_document(&self.file_name()) {
-            return None;
-        }
-        if matches!(self.front.get("applyTo").map(Node::value), Some(Value::Sequence(_))) {
+        let is_list =
+            matches!(self.front.get("applyTo").map(Node::value), Some(Value::Sequence(_)));
+        if is_list || !self.text("applyTo").is_empty() || is_document(&self.file_name()) {
             return None;
         }
         let message = "without `applyTo`, Copilot applies these instructions to no file by itself";
-        let span = self.header_span();
-        Some(
-            Diagnostic::new(rules::native::NO_APPLY_TO, self.source, span, message)
-                .with_help("add `applyTo: \"**\"` for every file, or the patterns of some"),
-        )
+        let help = "add `applyTo: \"**\"` for every file, or the patterns of some";
+        Some(self.problem(rules::native::NO_APPLY_TO, self.header_span(), message, help))
     }
 
     fn header_span(&self) -> Span {
         Span::at(self.front.header.as_ref().map_or(0, |header| header.span.start))
     }
 
-    fn lacks(&self, field: &str) -> bool {
-        self.text(field).is_empty() && self.front.get(field).is_none_or(is_empty)
+    /// Returns those of some fields that the header has no value for, in backticks.
+    fn missing(&self, required: &[&str]) -> Vec<String> {
+        let lacks = |field: &&&str| {
+            self.text(field).is_empty() && self.front.get(field).is_none_or(is_empty)
+        };
+        required.iter().filter(lacks).map(|field| format!("`{field}`")).collect()
     }
 
     fn skill(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         // Claude Code calls a skill by its directory, and its own skills need no name.
-        let required: &[&str] = match self.place {
-            ".claude/skills" => &["description"],
-            _ => &["name", "description"],
+        let missing = match self.place {
+            ".claude/skills" => self.missing(&["description"]),
+            _ => self.missing(&["name", "description"]),
         };
-        let missing = required.iter().filter(|field| self.lacks(field));
-        let missing: Vec<String> = missing.map(|field| format!("`{field}`")).collect();
         if !missing.is_empty() {
             let missing = missing.join(" and no ");
             let message = match self.front.header {
                 None => format!("the skill has no front matter, so no {missing}"),
                 Some(_) => format!("the skill has no {missing}"),
             };
-            found.push(
-                Diagnostic::new(
-                    rules::native::SKILL_FIELD_MISSING,
-                    self.source,
-                    self.header_span(),
-                    message,
-                )
-                .with_help(
-                    "most clients leave such a skill out; say what it does and when to use it",
-                ),
-            );
+            let help = "most clients leave such a skill out; say what it does and when to use it";
+            let rule = rules::native::SKILL_FIELD_MISSING;
+            found.push(self.problem(rule, self.header_span(), message, help));
         }
         for (field, limit) in [("name", NAME_LENGTH), ("description", DESCRIPTION_LENGTH)] {
             let length = self.text(field).chars().count();
             if length > limit {
                 let span = self.front.get(field).map_or(Span::default(), Node::span);
                 let message = format!("`{field}` has {length} characters, and may have {limit}");
-                found.push(
-                    Diagnostic::new(rules::native::SKILL_TOO_LONG, self.source, span, message)
-                        .with_help("shorten it: Codex and others leave such a skill out"),
-                );
+                let help = "shorten it: Codex and others leave such a skill out";
+                found.push(self.problem(rules::native::SKILL_TOO_LONG, span, message, help));
             }
         }
         found
@@ -277,26 +263,16 @@ impl Checked<'_> {
         if self.front.header.is_none() && is_document(&self.file_name()) {
             return None;
         }
-        let missing = required.iter().filter(|field| self.lacks(field));
-        let missing: Vec<String> = missing.map(|field| format!("`{field}`")).collect();
+        let missing = self.missing(required).join(" and ");
         if missing.is_empty() {
             return None;
         }
         let message = match self.front.header {
-            None => {
-                format!("the agent has no front matter; {client} needs {}", missing.join(" and "))
-            }
-            Some(_) => format!("{client} passes by an agent without {}", missing.join(" and ")),
+            None => format!("the agent has no front matter; {client} needs {missing}"),
+            Some(_) => format!("{client} passes by an agent without {missing}"),
         };
-        Some(
-            Diagnostic::new(
-                rules::native::AGENT_FIELD_MISSING,
-                self.source,
-                self.header_span(),
-                message,
-            )
-            .with_help("add the field, or move the file if it is no agent"),
-        )
+        let help = "add the field, or move the file if it is no agent";
+        Some(self.problem(rules::native::AGENT_FIELD_MISSING, self.header_span(), message, help))
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use brief_profiles::Form;
 use brief_syntax::system::FileKind;
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, Severity, Source, Span, limits, rules};
+use brief_syntax::{Diagnostic, Rule, Severity, Source, Span, limits, rules};
 
 use crate::agents::{AgentFormat, format_of};
 use crate::native;
@@ -121,32 +121,28 @@ impl Strays {
     pub(super) fn check(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for (form, source) in &self.found {
-            found.extend(header::check(*form, ANYWHERE, source));
-            found.extend(super::hidden_character(source));
+            found.extend(super::of_file(*form, ANYWHERE, source));
         }
         self.keep_expected_scopes(&mut found);
-        for path in &self.unnamed {
+        let problem = |rule: Rule, source: &Arc<Source>, message: &str, help: &str| {
+            Diagnostic::new(rule, source, Span::at(0), message).with_help(help)
+        };
+        let unread = |path: &PathBuf| Arc::new(Source::unread(path));
+        found.extend(self.unnamed.iter().map(|path| {
             let message =
                 "no client reads this file: Copilot reads only `.instructions.md` files here";
-            let source = Arc::new(Source::unread(path));
-            found.push(
-                Diagnostic::new(rules::native::UNREAD_FILE, &source, Span::at(0), message)
-                    .with_help("let its name end in `.instructions.md`, or move it"),
-            );
-        }
-        for path in &self.dangling {
+            let help = "let its name end in `.instructions.md`, or move it";
+            problem(rules::native::UNREAD_FILE, &unread(path), message, help)
+        }));
+        found.extend(self.dangling.iter().map(|path| {
             let message = "this is a link that leads nowhere";
-            let source = Arc::new(Source::unread(path));
-            found.push(
-                Diagnostic::new(rules::native::UNREADABLE, &source, Span::at(0), message)
-                    .with_help("names are case-sensitive on most systems; correct the link"),
-            );
-        }
+            let help = "names are case-sensitive on most systems; correct the link";
+            problem(rules::native::UNREADABLE, &unread(path), message, help)
+        }));
         let misplaced = self.rules.iter().filter(|(_, is_misplaced)| *is_misplaced);
         found.extend(misplaced.map(|(source, _)| {
             let message = "Cursor reads `.mdc` files from `.cursor/rules` only";
-            Diagnostic::new(rules::native::UNREAD_FILE, source, Span::at(0), message)
-                .with_help("move it to `.cursor/rules`")
+            problem(rules::native::UNREAD_FILE, source, message, "move it to `.cursor/rules`")
         }));
         let mut elsewhere = self.rules.iter().filter(|(_, is_misplaced)| !is_misplaced);
         if let Some((first, _)) = elsewhere.next() {
@@ -157,13 +153,9 @@ impl Strays {
                     "{count} `.mdc` files lie outside of `.cursor/rules`, where Cursor reads them"
                 ),
             };
-            found.push(
-                Diagnostic::new(rules::native::UNREAD_FILE, first, Span::at(0), message)
-                    .with_severity(Severity::Note)
-                    .with_help(
-                        "a collection for other projects is fine; move your own rules there",
-                    ),
-            );
+            let help = "a collection for other projects is fine; move your own rules there";
+            let diagnostic = problem(rules::native::UNREAD_FILE, first, &message, help);
+            found.push(diagnostic.with_severity(Severity::Note));
         }
         found
     }

@@ -171,7 +171,8 @@ impl FormValue<'_, '_> {
         let (scheme, rest) = self.text.split_once(':').unwrap_or_default();
         let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
             && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-        if !is_filled_in && !(is_scheme && !rest.trim_start_matches('/').is_empty()) {
+        let is_address = is_scheme && !rest.trim_start_matches('/').is_empty();
+        if !is_filled_in && !is_address {
             self.wrong("has to be an address such as `https://example.com`", "");
         }
     }

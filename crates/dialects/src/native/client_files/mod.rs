@@ -22,7 +22,7 @@ use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 
 use super::check::{PUT_AWAY, keep_for_clients};
-use places::{Place, Places};
+use places::{CheckedPlace, CheckedPlaces};
 use values::{FileCheck, Spot};
 
 pub(super) use places::{is_known, owner_of};
@@ -30,17 +30,23 @@ pub(super) use places::{is_known, owner_of};
 /// The clients' own files that were found.
 #[derive(Debug, Default)]
 pub(super) struct ClientFiles {
-    found: Vec<FoundFile>,
+    found: Vec<FileToCheck>,
     /// The directories that hold a plugin, below the root.
     plugins: Vec<String>,
 }
 
 #[derive(Debug)]
-struct FoundFile {
-    place: &'static Place,
+struct FileToCheck {
+    place: &'static CheckedPlace,
     /// The directory that the place starts at.
     base: PathBuf,
     source: Arc<Source>,
+}
+
+impl FileToCheck {
+    fn has_header(&self) -> bool {
+        self.place.file().is_some_and(|(_, file)| file.format == FileFormat::FrontMatter)
+    }
 }
 
 impl ClientFiles {
@@ -58,7 +64,7 @@ impl ClientFiles {
                 self.plugins.push(directory.to_owned());
             }
         }
-        let mut here = Places::all().in_directory(directory, &self.plugins);
+        let mut here = CheckedPlaces::all().in_directory(directory, &self.plugins);
         if places::OF_OTHER_PLUGINS.iter().any(|name| has(name)) {
             // The servers there are those of a plugin, of whichever client.
             here.retain(|(place, _)| place.is_below());
@@ -84,7 +90,7 @@ impl ClientFiles {
                     visit.read(name)
                 };
                 let Ok(bytes) = read else { continue };
-                self.found.push(FoundFile {
+                self.found.push(FileToCheck {
                     place,
                     base: visit.root().join(*base),
                     source: Arc::new(Source::from_bytes(visit.path_of(name), bytes)),
@@ -95,25 +101,19 @@ impl ClientFiles {
 
     /// Returns how many of them no other part of the dialect counts.
     pub(super) fn len(&self) -> usize {
-        let is_counted = |found: &&FoundFile| {
-            found.place.file().is_none_or(|(_, file)| file.format != FileFormat::FrontMatter)
-        };
-        self.found.iter().filter(is_counted).count()
+        self.found.iter().filter(|found| !found.has_header()).count()
     }
 
     /// Returns the texts with a header, such as commands, with the place where each body begins.
     pub(super) fn texts(&self) -> impl Iterator<Item = (&Arc<Source>, usize)> {
-        let has_header = |found: &&FoundFile| {
-            found.place.file().is_some_and(|(_, file)| file.format == FileFormat::FrontMatter)
-        };
-        let files = self.found.iter().filter(has_header);
+        let files = self.found.iter().filter(|found| found.has_header());
         files.map(|found| (&found.source, FrontMatter::read(&found.source).body_start))
     }
 
     /// Returns what is wrong with them. `is_there` tells whether a path of the project exists.
     pub(super) fn check(&self, is_there: &dyn Fn(&Path) -> bool) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        for FoundFile { place, base, source } in &self.found {
+        for FileToCheck { place, base, source } in &self.found {
             if let Some((checks, file)) = place.file() {
                 found.extend(check(checks, file, base, source, is_there));
             }

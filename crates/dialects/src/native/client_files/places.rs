@@ -14,7 +14,7 @@ pub(super) const OF_OTHER_PLUGINS: [&str; 3] = ["plugin.json", ".codex-plugin", 
 
 /// A place: the directory, and the name.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct CheckedPlace {
     sheet: &'static CheckSheet,
     path: &'static str,
     /// The names of its directories: `*` is any one, `**` any number.
@@ -27,9 +27,9 @@ pub(super) struct Place {
 
 /// All places, by the first directory.
 #[derive(Debug)]
-pub(super) struct Places(Vec<Place>);
+pub(super) struct CheckedPlaces(Vec<CheckedPlace>);
 
-impl Place {
+impl CheckedPlace {
     /// Returns the checks of the client, and of the file.
     pub(super) fn file(&self) -> Option<(&'static ClientChecks, &'static CheckedFile)> {
         let checks = self.sheet.checks()?;
@@ -90,24 +90,22 @@ fn fits(pattern: &[&str], names: &[&str]) -> bool {
     }
 }
 
-impl Places {
+impl CheckedPlaces {
     /// Returns the places of all clients.
-    pub(super) fn all() -> &'static Places {
-        static ALL: OnceLock<Places> = OnceLock::new();
+    pub(super) fn all() -> &'static CheckedPlaces {
+        static ALL: OnceLock<CheckedPlaces> = OnceLock::new();
         ALL.get_or_init(|| {
             let sheets = CheckSheet::all().iter();
             let places = sheets.flat_map(|sheet| {
                 sheet.paths.iter().map(move |&path| {
-                    let (in_plugin, below) = match path.strip_prefix("PLUGIN/") {
-                        Some(below) => (true, below),
-                        None => (false, path),
-                    };
-                    let mut directories: Vec<&str> = below.split('/').collect();
+                    let below = path.strip_prefix("PLUGIN/");
+                    let in_plugin = below.is_some();
+                    let mut directories: Vec<&str> = below.unwrap_or(path).split('/').collect();
                     let name = directories.pop().unwrap_or_default();
-                    Place { sheet, path, directories, name, in_plugin }
+                    CheckedPlace { sheet, path, directories, name, in_plugin }
                 })
             });
-            Places(places.collect())
+            CheckedPlaces(places.collect())
         })
     }
 
@@ -116,19 +114,16 @@ impl Places {
         &'static self,
         directory: &'d str,
         plugins: &[String],
-    ) -> Vec<(&'static Place, &'d str)> {
+    ) -> Vec<(&'static CheckedPlace, &'d str)> {
         let names: Vec<&str> = directory.split('/').filter(|name| !name.is_empty()).collect();
         let found = self.0.iter().filter_map(|place| {
             let start = place.start(directory, &names, plugins)?;
             Some((place, prefix(directory, &names, start)))
         });
-        let mut found: Vec<(&Place, &str)> = found.collect();
+        let mut found: Vec<(&CheckedPlace, &str)> = found.collect();
         // A plugin has rules of its own for a file that projects have, too.
-        let of_plugins: Vec<&str> = found
-            .iter()
-            .filter(|(place, _)| place.in_plugin)
-            .map(|(place, _)| place.name)
-            .collect();
+        let of_plugins = found.iter().filter(|(place, _)| place.in_plugin);
+        let of_plugins: Vec<&str> = of_plugins.map(|(place, _)| place.name).collect();
         found.retain(|(place, _)| place.is_below() || !of_plugins.contains(&place.name));
         found
     }
@@ -138,13 +133,13 @@ impl Places {
 pub(in crate::native) fn is_known(directory: &Target, name: &OsStr) -> bool {
     let slashed = directory.slashed();
     let Some(name) = name.to_str() else { return false };
-    Places::all().in_directory(slashed, &[]).iter().any(|(place, _)| place.names(name))
+    CheckedPlaces::all().in_directory(slashed, &[]).iter().any(|(place, _)| place.names(name))
 }
 
 /// Returns the directory that one of a client's own belongs to.
 pub(in crate::native) fn owner_of(directory: &Target) -> Option<Target> {
     let slashed = directory.slashed();
-    let places = Places::all().in_directory(slashed, &[]);
+    let places = CheckedPlaces::all().in_directory(slashed, &[]);
     let mut bases = places.iter().map(|(_, base)| *base).filter(|base| base.len() < slashed.len());
     let base = bases.next()?;
     let count = base.split('/').filter(|name| !name.is_empty()).count();

@@ -52,7 +52,7 @@ pub(super) struct TreeField {
 pub(super) struct TreeError {
     pub(super) span: Span,
     pub(super) message: String,
-    /// True if the span is all that has to go.
+    /// True if removing the span repairs the text.
     pub(super) is_surplus: bool,
 }
 

@@ -61,25 +61,9 @@ impl<'k> Spot<'k> {
 impl FileCheck<'_> {
     /// Reports a problem: `message` is followed by the client's reaction.
     pub(super) fn report(&mut self, rule: Rule, span: Span, message: &str, reaction: Reaction) {
-        let found = self.problem(rule, span, message, reaction);
-        self.found.push(found);
-    }
-
-    /// Adds advice and a fix to the last problem.
-    pub(super) fn advise(&mut self, help: String, fix: Option<Fix>) {
-        if let Some(last) = self.found.last_mut() {
-            last.help = Some(help);
-            last.fix = fix.filter(|_| self.may_fix);
-        }
-    }
-
-    fn has_doubt(&self, reaction: Reaction) -> bool {
-        self.checks.seen_in(self.file).how == Evidence::Documents || !reaction.is_refusal()
-    }
-
-    fn problem(&self, rule: Rule, span: Span, message: &str, reaction: Reaction) -> Diagnostic {
         let named = self.checks.named(self.file);
-        let message = match (reaction, self.checks.seen_in(self.file).how) {
+        let evidence = self.checks.seen_in(self.file).how;
+        let message = match (reaction, evidence) {
             (Reaction::Standard, _) => {
                 format!("{message}: {named} asks for it, and clients differ")
             }
@@ -88,12 +72,21 @@ impl FileCheck<'_> {
         };
         let rule =
             if reaction == Reaction::Standard { rules::client::SKILL_STANDARD } else { rule };
+        let is_doubtful = evidence == Evidence::Documents || !reaction.is_refusal();
+        let severity = if is_doubtful { Severity::Warning } else { Severity::Error };
         let text = self.source.text();
-        let (start, end) =
-            (text.floor_char_boundary(span.start), text.floor_char_boundary(span.end));
-        let found = Diagnostic::new(rule, self.source, Span::new(start, end.max(start)), message);
-        let severity = if self.has_doubt(reaction) { Severity::Warning } else { Severity::Error };
-        found.with_severity(severity)
+        let start = text.floor_char_boundary(span.start);
+        let span = Span::new(start, text.floor_char_boundary(span.end).max(start));
+        let found = Diagnostic::new(rule, self.source, span, message);
+        self.found.push(found.with_severity(severity));
+    }
+
+    /// Adds advice and a fix to the last problem.
+    pub(super) fn advise(&mut self, help: String, fix: Option<Fix>) {
+        if let Some(last) = self.found.last_mut() {
+            last.help = Some(help);
+            last.fix = fix.filter(|_| self.may_fix);
+        }
     }
 
     /// Checks a value.
@@ -164,15 +157,16 @@ impl FileCheck<'_> {
     }
 
     fn named(&mut self, node: &TreeNode, name: &str, spot: Spot<'_>) {
-        let checks = self.checks;
         let spot = Spot { level: spot.level + 1, ..spot };
-        if let Some(table) = checks.tables.get(name) {
+        if let Some(table) = self.checks.tables.get(name) {
             self.table(node, table, spot);
-        } else if let Some(expected) =
-            checks.types.get(name).and_then(|text| Expected::parse(text).ok())
-        {
+        } else if let Some(expected) = self.named_type(name) {
             self.value(node, &expected, spot);
         }
+    }
+
+    fn named_type(&self, name: &str) -> Option<Expected> {
+        Expected::parse(self.checks.types.get(name)?).ok()
     }
 
     fn either(&mut self, node: &TreeNode, all: &[Expected], spot: Spot<'_>) {
@@ -221,9 +215,8 @@ impl FileCheck<'_> {
                 if self.checks.tables.contains_key(name) {
                     return matches!(value, TreeValue::Table(_));
                 }
-                let text = self.checks.types.get(name);
-                let expected = text.and_then(|text| Expected::parse(text).ok());
-                level < NESTED && expected.is_some_and(|one| self.fits(node, &one, level + 1))
+                level < NESTED
+                    && self.named_type(name).is_some_and(|one| self.fits(node, &one, level + 1))
             }
             _ => false,
         }
@@ -237,23 +230,21 @@ impl FileCheck<'_> {
         let message =
             format!("{} has to be {}, not {}", called(spot), wanted.join(" or "), node.noun());
         self.report(rules::client::WRONG_TYPE, node.span, &message, spot.reaction);
-        let bare = match (&node.value, all) {
-            (TreeValue::Text(text), [Expected::Boolean]) => {
-                text.parse::<bool>().ok().map(|flag| flag.to_string())
+        let bare = match (node.text(), all) {
+            (Some(text), [Expected::Boolean]) => {
+                text.parse().ok().map(|flag: bool| flag.to_string())
             }
-            (TreeValue::Text(text), [Expected::Number(_) | Expected::Integer(_)]) => {
-                text.parse::<u32>().ok().map(|number| number.to_string())
+            (Some(text), [Expected::Number(_) | Expected::Integer(_)]) => {
+                text.parse().ok().map(|number: u32| number.to_string())
             }
             _ => None,
         };
-        match (spot.help, bare) {
-            (Some(help), _) => self.advise(help.to_owned(), None),
-            (None, Some(bare)) => {
-                let edit = Edit::replace(node.span, bare.clone());
-                let fix = Fix::safe(format!("write `{bare}` without quotes"), vec![edit]);
-                self.advise(format!("write `{bare}` without quotes"), Some(fix));
-            }
-            (None, None) => {}
+        if let Some(help) = spot.help {
+            self.advise(help.to_owned(), None);
+        } else if let Some(bare) = bare {
+            let help = format!("write `{bare}` without quotes");
+            let fix = Fix::safe(help.clone(), vec![Edit::replace(node.span, bare)]);
+            self.advise(help, Some(fix));
         }
     }
 
@@ -354,10 +345,8 @@ impl FileCheck<'_> {
             self.advise(help, fix);
         }
         if !table.one_of.is_empty() && !table.one_of.iter().any(|key| has(node, key)) {
-            let keys: Vec<String> = table.one_of.iter().map(|key| format!("`{key}`")).collect();
-            let message = format!("{noun} needs {}", keys.join(" or "));
-            self.report(rules::client::MISSING_FIELD, place, &message, spot.reaction);
-            self.advise("add one of them".to_owned(), None);
+            let keys = table.one_of.iter().map(|key| &**key);
+            self.needs_one_of(noun, keys, place, spot.reaction);
         }
         for (first, second) in &table.exclusive {
             if let (Some(_), Some(second_field)) = (node.get(first), node.get(second)) {
@@ -376,9 +365,21 @@ impl FileCheck<'_> {
         }
     }
 
+    fn needs_one_of<'k>(
+        &mut self,
+        noun: &str,
+        keys: impl Iterator<Item = &'k str>,
+        span: Span,
+        reaction: Reaction,
+    ) {
+        let keys: Vec<String> = keys.map(|key| format!("`{key}`")).collect();
+        let message = format!("{noun} needs {}", keys.join(" or "));
+        self.report(rules::client::MISSING_FIELD, span, &message, reaction);
+        self.advise("add one of them".to_owned(), None);
+    }
+
     /// Checks a table whose kind stands in one of its keys.
     fn case(&mut self, node: &TreeNode, table: &CheckedTable, by: &str, spot: Spot<'_>) {
-        let checks = self.checks;
         let chosen = match node.get(by) {
             Some(field) => {
                 let text = field.node.text();
@@ -395,20 +396,16 @@ impl FileCheck<'_> {
                 let found = otherwise.find(|(key, _)| key.is_empty() || node.get(key).is_some());
                 if found.is_none() {
                     let noun = table.noun.as_deref().unwrap_or("the table");
-                    let keys: Vec<String> = std::iter::once(by)
-                        .chain(table.otherwise.iter().map(|(key, _)| &**key))
-                        .map(|key| format!("`{key}`"))
-                        .collect();
-                    let message = format!("{noun} needs {}", keys.join(" or "));
-                    self.report(rules::client::MISSING_FIELD, spot.span, &message, spot.reaction);
-                    self.advise("add one of them".to_owned(), None);
+                    let others = table.otherwise.iter().map(|(key, _)| &**key);
+                    let keys = std::iter::once(by).chain(others);
+                    self.needs_one_of(noun, keys, spot.span, spot.reaction);
                 }
                 found.map(|(_, case)| case)
             }
         };
         let expected = chosen.and_then(|case| Expected::parse(case).ok());
         if let Some(Expected::Named(name)) = expected
-            && let Some(case) = checks.tables.get(&name)
+            && let Some(case) = self.checks.tables.get(&name)
         {
             self.table(node, case, Spot { level: spot.level + 1, ..spot });
         }
@@ -461,28 +458,26 @@ impl FileCheck<'_> {
         known.dedup();
         let is_free = |meant: &&str| node.get(meant).is_none();
         let meant = slip(name, &known).filter(is_free);
-        let rule = match names {
-            Some(_) => rules::client::UNKNOWN_EVENT,
-            None => rules::client::UNKNOWN_KEY,
-        };
         let reaction = match (table.unknown, meant) {
             (Some(reaction), _) => reaction,
             (None, Some(_)) => Reaction::IgnoresSilently,
             (None, None) => return,
         };
-        let message = match names {
-            Some(_) => format!("`{name}` is not an event"),
-            None => format!("`{name}` is not a key of {noun}"),
+        let (rule, message, help) = match names {
+            Some(_) => (
+                rules::client::UNKNOWN_EVENT,
+                format!("`{name}` is not an event"),
+                format!("its events are {}", known.join(", ")),
+            ),
+            None => (
+                rules::client::UNKNOWN_KEY,
+                format!("`{name}` is not a key of {noun}"),
+                "remove it, or correct its name".to_owned(),
+            ),
         };
         self.report(rule, field.key, &message, reaction);
         let near = meant.or_else(|| nearest(name, &known).filter(is_free));
-        let help = match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => match names {
-                Some(_) => format!("its events are {}", known.join(", ")),
-                None => "remove it, or correct its name".to_owned(),
-            },
-        };
+        let help = near.map_or(help, |near| format!("did you mean `{near}`?"));
         let fix = meant.map(|meant| self.rename(field.key, meant));
         self.advise(help, fix);
     }

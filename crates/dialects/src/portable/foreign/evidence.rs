@@ -80,7 +80,7 @@ const TOPICS: [&str; 11] = [
     "skill",
 ];
 
-/// FieldNames of pages that a generator of web sites reads.
+/// Fields of pages that a generator of web sites reads.
 const PAGE_FIELDS: [&str; 14] = [
     "layout",
     "sidebar_position",
@@ -98,7 +98,7 @@ const PAGE_FIELDS: [&str; 14] = [
     "has_children",
 ];
 
-/// FieldNames that only agents have, beside a name and a description.
+/// Fields that only agents have, beside a name and a description.
 const AGENT_FIELDS: [&str; 12] = [
     "tools",
     "model",
@@ -114,7 +114,7 @@ const AGENT_FIELDS: [&str; 12] = [
     "temperature",
 ];
 
-/// FieldNames that only commands have.
+/// Fields that only commands have.
 const COMMAND_FIELDS: [&str; 6] = [
     "argument-hint",
     "allowed-tools",
