@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use brief_syntax::{Source, Span};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::ability::Ability;
 use super::value::AgentValue;
@@ -306,21 +306,12 @@ fn bare(name: &str) -> &str {
 }
 
 /// The abilities that an agent asks for, and those that it must not have.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Abilities {
-    /// The upper bound of its abilities; `None` if it names none, which means `tool` alone. In JSON
-    /// that is an empty list.
-    #[serde(serialize_with = "list_or_empty")]
+    /// The upper bound of its abilities; `None` if it names none, which means `tool` alone.
     pub allow: Option<Vec<Ability>>,
     /// The abilities that it must not have in any case.
     pub deny: Vec<Ability>,
-}
-
-fn list_or_empty<S: Serializer>(
-    list: &Option<Vec<Ability>>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(list.iter().flatten())
 }
 
 /// The code of an agent's tools. The runtime reports the result as [`super::Evaluated`].

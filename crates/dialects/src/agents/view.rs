@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use serde::ser::{Serialize, Serializer};
 
-use super::model::{
-    Abilities, Agent, AgentRequirements, Command, CommandOrigin, Hint, Recommended, Remote,
-};
+use super::ability::Ability;
+use super::model::{Agent, AgentRequirements, Command, CommandOrigin, Hint, Recommended, Remote};
 use super::render::Rendered;
 use super::tools::Scheme;
 use super::value::AgentValue;
@@ -28,7 +27,7 @@ pub struct AgentView<'a> {
     system: &'a str,
     rules: &'a str,
     avatar: &'a str,
-    abilities: &'a Abilities,
+    abilities: AbilitiesView<'a>,
     tools: Schemes<'a>,
 }
 
@@ -43,6 +42,12 @@ struct CommandView<'a> {
     source: Option<Cow<'a, str>>,
     /// The state of a remote text; `null` for all others.
     state: Option<&'static str>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct AbilitiesView<'a> {
+    allow: &'a [Ability],
+    deny: &'a [Ability],
 }
 
 #[derive(Debug)]
@@ -76,7 +81,10 @@ impl<'a> AgentView<'a> {
             system: &agent.system.text,
             rules: &agent.rules.text,
             avatar: &agent.avatar,
-            abilities: &agent.abilities,
+            abilities: AbilitiesView {
+                allow: agent.abilities.allow.as_deref().unwrap_or_default(),
+                deny: &agent.abilities.deny,
+            },
             tools: Schemes(tools),
         }
     }

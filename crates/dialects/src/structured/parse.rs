@@ -331,7 +331,7 @@ impl ContextFileReader<'_> {
     }
 
     /// Warns of an optional field that has the wrong shape.
-    fn ignored(&mut self, span: Span, problem: String) {
+    fn ignored(&mut self, span: Span, problem: &str) {
         let problem = format!("{}: {problem}", self.place);
         let diagnostic = Diagnostic::new(rules::WRONG_TYPE, &self.file.source, span, problem);
         let diagnostic = diagnostic.with_severity(Severity::Warning);

@@ -434,11 +434,11 @@ impl<'l, 's> FileSearch<'l, 's> {
                         continue;
                     }
                     match self.library.follow(folder.root, &path) {
-                        Some(Resolved { path: real, kind: FileKind::Directory }) => {
-                            if self.entered.insert(real.clone()) {
-                                let opened = self.library.system.open_dir(&real);
-                                self.descend(folder, &path, &real, opened);
-                            }
+                        Some(Resolved { path: real, kind: FileKind::Directory })
+                            if self.entered.insert(real.clone()) =>
+                        {
+                            let opened = self.library.system.open_dir(&real);
+                            self.descend(folder, &path, &real, opened);
                         }
                         Some(Resolved { kind: FileKind::File, .. }) => {
                             self.file(folder, entry, &entries);

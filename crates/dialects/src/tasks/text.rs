@@ -55,8 +55,8 @@ impl NotRead {
         NotRead::Refused(rules::SYSTEM_FILE, problem)
     }
 
-    fn failed(problem: impl ToString) -> NotRead {
-        NotRead::Refused(rules::UNREADABLE_FILE, problem.to_string())
+    fn failed(problem: String) -> NotRead {
+        NotRead::Refused(rules::UNREADABLE_FILE, problem)
     }
 }
 
@@ -267,7 +267,7 @@ impl Expander<'_> {
                     return Err(NotRead::outside());
                 };
                 if resolved.kind == FileKind::Directory {
-                    return Err(NotRead::failed("it is a directory"));
+                    return Err(NotRead::failed("it is a directory".to_owned()));
                 }
                 // The path has no links: a link now was put there in between.
                 let top = self.system.open_dir(boundary).map_err(ReadError::from);
@@ -276,7 +276,7 @@ impl Expander<'_> {
         };
         read.map_err(|error| match error {
             ReadError::Missing => NotRead::Missing,
-            other => NotRead::failed(other),
+            other => NotRead::failed(other.to_string()),
         })
     }
 

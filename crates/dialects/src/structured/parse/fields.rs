@@ -43,7 +43,7 @@ impl ContextFileReader<'_> {
                 Some(text.to_owned()).filter(|text| !text.is_empty())
             }
             other => {
-                self.ignored(node.span(), format!("{field} is text, not {}", other.noun()));
+                self.ignored(node.span(), &format!("{field} is text, not {}", other.noun()));
                 None
             }
         }
@@ -258,7 +258,7 @@ impl ContextFileReader<'_> {
             Value::Null => return Vec::new(),
             Value::Sequence(list) => list,
             other => {
-                self.ignored(node.span(), format!("alternatives is a list, not {}", other.noun()));
+                self.ignored(node.span(), &format!("alternatives is a list, not {}", other.noun()));
                 return Vec::new();
             }
         };
