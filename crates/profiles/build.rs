@@ -1,6 +1,6 @@
 //! Turns `clients/*.toml` into constants, so that no run of the program parses them.
 //!
-//! The derived `Debug` of the model is Rust source: [`constant::Text`] and [`constant::List`] print the call of the
+//! The derived `Debug` of the model is Rust source: [`model::constant::Text`] and [`model::constant::List`] print the call of the
 //! constant function that makes them. A format that the compiler does not read back fails the build.
 #![expect(clippy::disallowed_methods, reason = "a build script has no `System`")]
 
