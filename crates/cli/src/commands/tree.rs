@@ -65,7 +65,7 @@ pub(crate) fn run(
     let counter = args.looking.counting.counter(session, whole.root.path());
     let survey = whole.survey(&Moment::default(), &counter)?;
     if let Some(file) = &args.svg {
-        let parts = DirectoryPart::of(survey.files(), survey.costs(), &whole.part);
+        let parts = DirectoryPart::of(survey.files, &survey.costs, &whole.part);
         write_picture(ui, session, file, &treemap_file(&parts))?;
         return Ok(ExitCode::SUCCESS);
     }
