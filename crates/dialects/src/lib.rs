@@ -250,7 +250,7 @@ impl<'t> GuidanceText<'t> {
 }
 
 /// The paths of a project, for questions such as "does this pattern match anything?".
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ProjectFiles {
     /// Files, `/`-separated below the root, sorted.
     pub files: Vec<String>,

@@ -260,7 +260,6 @@ struct SeenReport<'r> {
     seen: ByClient<'r, Sight>,
 }
 
-/// Values by client.
 struct ByClient<'r, T>(&'r [String], &'r [T]);
 
 impl<T: Serialize> Serialize for ByClient<'_, T> {

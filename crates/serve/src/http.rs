@@ -26,7 +26,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// The limit for threads that wait for input or answer questions.
 const BLOCKING_THREADS: usize = 16;
 
-/// An answer to a request.
 pub(crate) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// Decides who may ask. The token is kept as a hash, so that no comparison tells how much of it was right.
@@ -52,7 +51,6 @@ pub(crate) fn runtime() -> io::Result<tokio::runtime::Runtime> {
         .build()
 }
 
-/// Makes an answer.
 pub(crate) fn answer(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answer {
     let mut answer = Response::new(Full::new(body.into()).boxed());
     *answer.status_mut() = status;

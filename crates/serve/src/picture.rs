@@ -21,7 +21,6 @@ const HEIGHT: f64 = 480.0;
 /// The height of a bar with its line, in a file.
 const ROW: f64 = 28.0;
 
-/// The number of shades.
 const SHADES: usize = 5;
 
 /// The colours of a picture in a file, light and dark. A page has its own.

@@ -35,7 +35,8 @@ pub struct ComparedState {
     tree: TreeSystem,
     /// The commit; `None` for the working tree.
     commit: Option<Commit>,
-    catalog: Catalog,
+    /// The guidance.
+    pub catalog: Catalog,
 }
 
 /// Two states of a project.
@@ -149,11 +150,6 @@ impl ComparedState {
         };
         let catalog = read(&tree).or_else(|_| read(&nothing)).expect("an empty tree has its top");
         ComparedState { tree, commit, catalog }
-    }
-
-    /// Returns the guidance.
-    pub fn catalog(&self) -> &Catalog {
-        &self.catalog
     }
 
     /// Returns the state as a side of a report.

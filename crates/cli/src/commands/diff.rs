@@ -88,9 +88,9 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DiffArgs) -> Result {
         ..Moment::default()
     };
     let asked = DiffQuestion { moment: &moment, changed, within: &within };
-    let comparison = diff::compare(before.catalog(), after.catalog(), &asked);
+    let comparison = diff::compare(&before.catalog, &after.catalog, &asked);
     let (old_problems, new_problems) = compared.problems();
-    warn_of_unknown(ui, after.catalog(), &within)?;
+    warn_of_unknown(ui, &after.catalog, &within)?;
     if args.json {
         let from = before.side(root, &old_problems);
         let to = after.side(root, &new_problems);

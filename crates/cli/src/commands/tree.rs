@@ -60,7 +60,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TreeArgs) -> Result {
     let counter = args.looking.counting.counter(session, whole.root.path());
     let survey = whole.survey(&Moment::default(), &counter)?;
     if let Some(file) = &args.svg {
-        let parts = DirectoryPart::of(survey.files(), survey.costs(), &whole.part);
+        let parts = DirectoryPart::of(survey.files, &survey.costs, &whole.part);
         return write_picture(ui, session, file, &treemap_file(&parts));
     }
     let is_shown = |surveyed: &&SurveyedItem<'_>| match surveyed.directory.as_deref() {

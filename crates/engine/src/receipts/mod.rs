@@ -19,13 +19,11 @@ use crate::System;
 
 pub use report::{LoadingDrift, NeverDelivered, chosen, drift, never_delivered};
 
-/// The version of the records.
 const VERSION: u32 = 1;
 
 /// The bytes of one day; what is beyond is not recorded.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
 
-/// The days that are kept.
 const KEPT_DAYS: u64 = 90;
 
 /// The limit for the characters of a text in a record.
@@ -271,7 +269,6 @@ fn remove_old(system: &dyn System, directory: &Path, today: u64) {
     }
 }
 
-/// Returns the files of the days.
 fn days(system: &dyn System, directory: &Path) -> Vec<(u64, PathBuf)> {
     let entries = system.open_dir(directory).and_then(|handle| handle.entries());
     let entries = entries.unwrap_or_default().into_iter();
@@ -286,7 +283,6 @@ fn file_name(day: u64) -> String {
     format!("{day}.jsonl")
 }
 
-/// Returns the days since 1970.
 fn day(now: Duration) -> u64 {
     now.as_secs() / (24 * 60 * 60)
 }

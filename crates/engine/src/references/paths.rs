@@ -203,14 +203,16 @@ impl<'c> PathIndex<'c> {
     }
 }
 
+/// Names that many files of a project have, without their ends.
+const COMMON: [&str; 34] = words(
+    "readme index main mod lib __init__ config test tests utils types setup conftest \
+     package skill agents claude app settings constants helpers models schema page layout \
+     route build errors api client server style styles run",
+);
+
 /// Returns whether a name is unlikely to be that of two different files.
 fn is_distinct(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
-    const COMMON: [&str; 34] = words(
-        "readme index main mod lib __init__ config test tests utils types setup conftest \
-         package skill agents claude app settings constants helpers models schema page layout \
-         route build errors api client server style styles run",
-    );
     stem.len() > 3 && !COMMON.contains(&stem.as_str())
 }
 

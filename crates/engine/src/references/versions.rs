@@ -117,6 +117,10 @@ fn is_plausible(runtime: Runtime, numbers: &[u32]) -> bool {
     }
 }
 
+/// Words behind a version that make it the least one.
+const LATER: [&str; 9] =
+    phrases("+|or later|or newer|or higher|or above|or greater|and above|and up|minimum");
+
 /// Reads the version that stands behind a name: ` 20`, `: v20.11`, ` >= 3.10`, ` (1.75+)`.
 fn version_behind(text: &str, at: usize) -> Option<(Vec<u32>, bool, usize, usize)> {
     let rest = text.get(at..)?;
@@ -150,8 +154,6 @@ fn version_behind(text: &str, at: usize) -> Option<(Vec<u32>, bool, usize, usize
         return None;
     }
     let behind = after.trim_start();
-    const LATER: [&str; 9] =
-        phrases("+|or later|or newer|or higher|or above|or greater|and above|and up|minimum");
     is_least |= LATER.iter().any(|word| behind.starts_with(word));
     Some((numbers, is_least, from, to))
 }
@@ -172,50 +174,45 @@ pub(crate) fn disagreement(named: &NamedVersion, wanted: &WantedVersion) -> Opti
     is_wrong.then(|| format!("`{}` asks for {how}{}", wanted.file, wanted.written))
 }
 
+/// Reads the version that a file asks for; the path of the file is left empty.
+type VersionReader = fn(&str) -> Option<WantedVersion>;
+
+/// The files that ask for a version of a runtime. Of the files in one directory the first that asks counts: the compiler
+/// that a project is pinned to may be newer than the oldest that it supports.
+const VERSION_FILES: [(Runtime, &str, VersionReader); 8] = [
+    (Runtime::Node, "package.json", package_json),
+    (Runtime::Node, ".nvmrc", |text| pinned(text, "")),
+    (Runtime::Node, ".node-version", |text| pinned(text, "")),
+    (Runtime::Python, "pyproject.toml", pyproject),
+    (Runtime::Python, ".python-version", |text| pinned(text, "")),
+    (Runtime::Rust, "Cargo.toml", cargo_manifest),
+    (Runtime::Rust, "rust-toolchain.toml", rust_toolchain),
+    (Runtime::Go, "go.mod", go_mod),
+];
+
 /// Finds the version that the project asks for, in the nearest file above a directory.
 pub(crate) fn wanted(
     manifests: &Manifests<'_>,
     runtime: Runtime,
     directory: &str,
 ) -> Option<WantedVersion> {
-    let mut directory = Some(directory);
-    while let Some(here) = directory {
-        let path =
-            |name: &str| if here.is_empty() { name.to_owned() } else { format!("{here}/{name}") };
-        let has = |name: &str| manifests.files.files.binary_search(&path(name)).is_ok();
-        let text = |name: &str| if has(name) { manifests.text(&path(name)) } else { None };
-        let found = match runtime {
-            Runtime::Node => text("package.json")
-                .and_then(|text| node(&text, path("package.json")))
-                .or_else(|| {
-                    [".nvmrc", ".node-version"]
-                        .iter()
-                        .find_map(|name| pinned(&text(name)?, path(name), ""))
-                }),
-            Runtime::Python => text("pyproject.toml")
-                .and_then(|text| python(&text, path("pyproject.toml")))
-                .or_else(|| pinned(&text(".python-version")?, path(".python-version"), "")),
-            Runtime::Rust => rust(&text, &path),
-            Runtime::Go => text("go.mod").and_then(|text| {
-                let line = text.lines().find_map(|line| line.strip_prefix("go "))?;
-                let numbers = numbers(line)?;
-                let written = line.trim().to_owned();
-                Some(WantedVersion {
-                    numbers,
-                    is_least: true,
-                    written,
-                    file: path("go.mod"),
-                    key: "go ",
-                })
-            }),
-        };
-        if found.is_some() {
+    let mut here = directory;
+    loop {
+        let mut files = VERSION_FILES.iter().filter(|(of, ..)| *of == runtime);
+        let found = files.find_map(|(_, name, read)| {
+            let file = match here {
+                "" => (*name).to_owned(),
+                here => format!("{here}/{name}"),
+            };
+            manifests.files.files.binary_search(&file).ok()?;
+            let wanted = read(&manifests.text(&file)?)?;
+            Some(WantedVersion { file, ..wanted })
+        });
+        if found.is_some() || here.is_empty() {
             return found;
         }
-        directory =
-            (!here.is_empty()).then(|| here.rsplit_once('/').map_or("", |(above, _)| above));
+        here = here.rsplit_once('/').map_or("", |(above, _)| above);
     }
-    None
 }
 
 fn numbers(text: &str) -> Option<Vec<u32>> {
@@ -227,60 +224,50 @@ fn numbers(text: &str) -> Option<Vec<u32>> {
     parts.filter(|parts| !parts.is_empty())
 }
 
-fn pinned(text: &str, file: String, key: &'static str) -> Option<WantedVersion> {
-    let line =
-        text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))?;
-    Some(WantedVersion {
-        numbers: numbers(line)?,
-        is_least: false,
-        written: line.to_owned(),
-        file,
-        key,
-    })
+fn pinned(text: &str, key: &'static str) -> Option<WantedVersion> {
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'))?;
+    let (numbers, written) = (numbers(line)?, line.to_owned());
+    Some(WantedVersion { numbers, is_least: false, written, file: String::new(), key })
 }
 
 /// Reads `>=18`, `^20.1 || >=22`: the least of all.
-fn range(text: &str, file: String, key: &'static str) -> Option<WantedVersion> {
+fn range(text: &str, key: &'static str) -> Option<WantedVersion> {
     let mut least: Option<Vec<u32>> = None;
     for part in text.split("||") {
         let first = part.split(',').map(str::trim).find(|part| !part.starts_with(['<', '!']))?;
-        let version = first.trim_start_matches(['>', '=', '^', '~', ' ']);
-        let version = numbers(version)?;
+        let version = numbers(first.trim_start_matches(['>', '=', '^', '~', ' ']))?;
         least = Some(least.map_or(version.clone(), |least| least.min(version)));
     }
     let written = text.trim().trim_start_matches([' ', '>', '=']).to_owned();
-    Some(WantedVersion { numbers: least?, is_least: true, written, file, key })
+    Some(WantedVersion { numbers: least?, is_least: true, written, file: String::new(), key })
 }
 
-fn node(text: &str, file: String) -> Option<WantedVersion> {
+fn package_json(text: &str) -> Option<WantedVersion> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
-    range(value.get("engines")?.get("node")?.as_str()?, file, "\"node\"")
+    range(value.get("engines")?.get("node")?.as_str()?, "\"node\"")
 }
 
-fn python(text: &str, file: String) -> Option<WantedVersion> {
+fn pyproject(text: &str) -> Option<WantedVersion> {
     let document = toml(text)?;
-    let wanted = table(&document, &["project"])?.get("requires-python")?.as_str()?;
-    range(wanted, file, "requires-python")
+    range(table(&document, &["project"])?.get("requires-python")?.as_str()?, "requires-python")
 }
 
-fn rust(
-    text: &dyn Fn(&str) -> Option<String>,
-    path: &dyn Fn(&str) -> String,
-) -> Option<WantedVersion> {
-    // What the compiler is pinned to may be newer than the least that is supported.
-    let least = text("Cargo.toml").and_then(|text| {
-        let document = toml(&text)?;
-        let of =
-            |keys: &[&str]| Some(table(&document, keys)?.get("rust-version")?.as_str()?.to_owned());
-        let version = of(&["package"]).or_else(|| of(&["workspace", "package"]))?;
-        range(&version, path("Cargo.toml"), "rust-version")
-    });
-    least.or_else(|| {
-        let channel = text("rust-toolchain.toml")?;
-        let document = toml(&channel)?;
-        let channel = table(&document, &["toolchain"])?.get("channel")?.as_str()?.to_owned();
-        pinned(&channel, path("rust-toolchain.toml"), "channel")
-    })
+fn cargo_manifest(text: &str) -> Option<WantedVersion> {
+    let document = toml(text)?;
+    let of = |keys: &[&str]| table(&document, keys)?.get("rust-version")?.as_str();
+    range(of(&["package"]).or_else(|| of(&["workspace", "package"]))?, "rust-version")
+}
+
+fn rust_toolchain(text: &str) -> Option<WantedVersion> {
+    let document = toml(text)?;
+    pinned(table(&document, &["toolchain"])?.get("channel")?.as_str()?, "channel")
+}
+
+fn go_mod(text: &str) -> Option<WantedVersion> {
+    let line = text.lines().find_map(|line| line.strip_prefix("go "))?;
+    let (numbers, written) = (numbers(line)?, line.trim().to_owned());
+    Some(WantedVersion { numbers, is_least: true, written, file: String::new(), key: "go " })
 }
 
 #[cfg(test)]
@@ -328,14 +315,14 @@ mod tests {
             is_least,
             place: (0, 0),
         };
-        let least = range(">=3.10,<4", "pyproject.toml".into(), "requires-python").unwrap();
+        let least = range(">=3.10,<4", "requires-python").unwrap();
         assert!(disagreement(&version(&[3, 9], true), &least).is_some());
         assert!(disagreement(&version(&[3, 10], true), &least).is_none());
         assert!(disagreement(&version(&[3, 12], false), &least).is_none());
-        let pin = pinned("3.12\n", ".python-version".into(), "").unwrap();
+        let pin = pinned("3.12\n", "").unwrap();
         assert!(disagreement(&version(&[3, 11], false), &pin).is_some());
         assert!(disagreement(&version(&[3, 11], true), &pin).is_none());
         assert!(disagreement(&version(&[3, 13], true), &pin).is_some());
-        assert_eq!(range("^18 || >=20", String::new(), "").unwrap().numbers, [18]);
+        assert_eq!(range("^18 || >=20", "").unwrap().numbers, [18]);
     }
 }

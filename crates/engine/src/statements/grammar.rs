@@ -426,6 +426,13 @@ fn singular(word: &str) -> String {
     }
 }
 
+/// Words before a command that runs tests.
+const RUN_TESTS: [&str; 11] = phrases(
+    "run tests with|run the tests with|run all tests with|run tests using|\
+     run the tests using|run tests via|run tests by running|execute tests with|\
+     run the test suite with|run tests|use",
+);
+
 /// Reads "run tests with `pytest`", "tests: `cargo nextest run`".
 fn test_command(label: Option<&str>, lower: &str) -> Option<Demand> {
     let (before, rest) = lower.split_once('`')?;
@@ -434,11 +441,6 @@ fn test_command(label: Option<&str>, lower: &str) -> Option<Demand> {
     let is_label = label.is_some_and(|label| {
         ["test", "tests", "run tests", "test command", "testing", "run all tests"].contains(&label)
     });
-    const RUN_TESTS: [&str; 11] = phrases(
-        "run tests with|run the tests with|run all tests with|run tests using|\
-         run the tests using|run tests via|run tests by running|execute tests with|\
-         run the test suite with|run tests|use",
-    );
     let is_test = before.is_empty() && is_label
         || RUN_TESTS.contains(&before)
             && (before != "use"

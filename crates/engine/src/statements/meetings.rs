@@ -47,7 +47,6 @@ struct ClientView {
     seen: HashSet<TextNumber>,
 }
 
-/// The meetings of a project.
 pub(super) struct Meetings<'c> {
     catalog: &'c Catalog,
     root: &'c Root,

@@ -37,9 +37,10 @@ pub struct Survey<'c> {
     pub left_out: Vec<LeftOut<'c>>,
     /// The cost of delivering all items, the same text once.
     pub tokens: usize,
-    files: &'c ProjectFiles,
-    /// The tokens that each file gets.
-    costs: Vec<usize>,
+    /// The files of the project.
+    pub files: &'c ProjectFiles,
+    /// The tokens that each file gets, in the order of the files.
+    pub costs: Vec<usize>,
     /// The files that something is for.
     covered: FileSet,
     /// For each item whose loading depends on the client, two of the files that it is for.
@@ -137,7 +138,6 @@ impl DialectCost {
     }
 }
 
-/// The identity of an item.
 type ItemKey<'c> = (&'c OsStr, usize, Name<'c>);
 
 fn key<'c>(item: &Item<'c>) -> ItemKey<'c> {
@@ -302,16 +302,6 @@ impl<'c> Survey<'c> {
             surveyed.is_repeated =
                 item.state == State::Active && !seen.insert(Text::of(item.content));
         }
-    }
-
-    /// Returns the files of the project.
-    pub fn files(&self) -> &'c ProjectFiles {
-        self.files
-    }
-
-    /// Returns the tokens that each file gets, in the order of the files.
-    pub fn costs(&self) -> &[usize] {
-        &self.costs
     }
 
     /// Returns the items by dialect. The same text counts once.

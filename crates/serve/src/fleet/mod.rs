@@ -105,6 +105,6 @@ impl FleetReport {
 pub fn most_tokens(repository: &Repository, commit: &Commit) -> Result<usize, HistoryError> {
     let state = ComparedState::read(repository, commit, &Dialects::default())?;
     let root = repository.mount();
-    let survey = Survey::of(state.catalog(), root, &Moment::default(), &estimate_tokens);
-    Ok(survey.and_then(|survey| survey.costs().iter().copied().max()).unwrap_or_default())
+    let survey = Survey::of(&state.catalog, root, &Moment::default(), &estimate_tokens);
+    Ok(survey.and_then(|survey| survey.costs.into_iter().max()).unwrap_or_default())
 }

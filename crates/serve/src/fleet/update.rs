@@ -73,7 +73,6 @@ impl FleetUpdate {
     }
 }
 
-/// The limit for the lines of a message.
 const MESSAGE_LINES: usize = 400;
 
 impl MemberUpdate {
@@ -343,7 +342,7 @@ fn install(
 fn changes(compared: &ComparedRevisions) -> (Vec<FleetChange>, Vec<String>) {
     let moment = Moment::default();
     let asked = DiffQuestion { moment: &moment, changed: &compared.changed, within: &[] };
-    let (before, after) = (compared.before.catalog(), compared.after.catalog());
+    let (before, after) = (&compared.before.catalog, &compared.after.catalog);
     let comparison = diff::compare(before, after, &asked);
     let mut found = Vec::new();
     for change in &comparison.changes {

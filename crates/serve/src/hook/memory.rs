@@ -235,7 +235,6 @@ impl<'s> Memory<'s> {
     }
 }
 
-/// A line of a memory.
 struct MemoryLine<'t> {
     fingerprint: &'t str,
     tokens: usize,

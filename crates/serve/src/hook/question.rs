@@ -14,7 +14,6 @@ use super::{Guidance, HookError, HookOptions};
 
 /// The answers to an event.
 pub(super) struct EventBriefings {
-    /// The root of the project.
     pub(super) root: PathBuf,
     /// The directory in which the client works.
     pub(super) directory: PathBuf,

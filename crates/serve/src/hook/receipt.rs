@@ -69,13 +69,11 @@ impl EntryOrigin<'_> {
     }
 }
 
-/// Returns the first words of a text.
 fn first_words(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     line.chars().take(80).collect()
 }
 
-/// Records a delivery.
 pub(super) fn record(
     system: &dyn System,
     call: &HookCall<'_>,

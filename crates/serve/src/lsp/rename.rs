@@ -172,7 +172,7 @@ pub(super) fn moved(server: &LanguageServer, files: &[(PathBuf, PathBuf)]) -> Js
     }
 }
 
-/// RenameEdits by file: the text that they are for, and the new text for each place.
+/// Edits by file: the text that they are for, and the new text for each place.
 #[derive(Default)]
 struct RenameEdits {
     files: BTreeMap<PathBuf, (String, BTreeMap<Span, String>)>,

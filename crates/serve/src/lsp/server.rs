@@ -97,6 +97,8 @@ struct DocumentParams {
     text_document: DocumentName,
     #[serde(default)]
     content_changes: Vec<ContentChange>,
+    position: Option<TextPosition>,
+    range: Option<TextRange>,
 }
 
 #[derive(Deserialize)]
@@ -116,17 +118,9 @@ struct ContentChange {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct PlaceParams {
-    text_document: DocumentName,
-    position: Option<TextPosition>,
-    range: Option<TextRange>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct RenameParams {
     #[serde(flatten)]
-    place: PlaceParams,
+    place: DocumentParams,
     new_name: String,
 }
 
@@ -140,11 +134,6 @@ struct MovedParams {
 struct MovedFile {
     old_uri: String,
     new_uri: String,
-}
-
-#[derive(Deserialize)]
-struct FoldersParams {
-    event: FoldersEvent,
 }
 
 #[derive(Deserialize)]
@@ -274,16 +263,16 @@ impl LanguageServer {
             "textDocument/formatting" => features::formatting,
             _ => return Err((ErrorCode::UnknownMethod, format!("`{method}` is not known"))),
         };
-        let params: PlaceParams = read(params)?;
+        let params: DocumentParams = read(params)?;
         // An editor may ask about a document that it has closed meanwhile.
         Ok(self.question(&params).map_or(Json::Null, |asked| answer(self, &asked)))
     }
 
     /// Returns a question about an open document.
-    fn question(&self, params: &PlaceParams) -> Option<DocumentQuestion<'_>> {
+    fn question(&self, params: &DocumentParams) -> Option<DocumentQuestion<'_>> {
         let path = self.place(&params.text_document.uri)?;
         let (path, document) = self.documents.get_key_value(&path)?;
-        let PlaceParams { position, range, .. } = *params;
+        let DocumentParams { position, range, .. } = *params;
         Some(DocumentQuestion { path, document, position, range })
     }
 
@@ -381,7 +370,8 @@ impl LanguageServer {
                 None
             }
             "workspace/didChangeWorkspaceFolders" => {
-                let FoldersEvent { added, removed } = read::<FoldersParams>(params).ok()?.event;
+                let event = params.get("event")?.clone();
+                let FoldersEvent { added, removed } = read(event).ok()?;
                 let places = |folders: &[WorkspaceFolder]| -> Vec<PathBuf> {
                     folders.iter().filter_map(|folder| self.place(&folder.uri)).collect()
                 };

@@ -229,7 +229,6 @@ fn encoded_field(value: &str) -> String {
     percent_encoded(value).replace('/', "%2F")
 }
 
-/// The fields of a query.
 struct QueryFields(BTreeMap<String, Vec<String>>);
 
 impl QueryFields {

@@ -16,7 +16,6 @@ use brief_syntax::system::{FileKind, Remembered};
 use brief_syntax::text::counted;
 
 use super::address::{LinkForm, PageAddress, PageLinks};
-use super::layout::PageFrame;
 use super::pages::{self, PageContext};
 use super::snapshot::Snapshot;
 use super::{ProjectView, SCRIPT, STYLE, ViewExtras};
@@ -34,7 +33,6 @@ const STAGED: &str = "staged";
 /// The name of a staging directory: this, and six letters or digits.
 const STAGING: &str = ".brief-";
 
-/// The limit for the bytes of a record.
 const RECORD_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The limit for the directories and the files that have a page; items have one each.
@@ -137,10 +135,7 @@ fn rendered(
         let links = PageLinks::of(address, LinkForm::Exported(&there));
         let asked = PageContext { view, snapshot, health, links: &links };
         let page = pages::page(&asked, address);
-        let has_fleet = view.extras.fleet.is_some();
-        let frame =
-            PageFrame { snapshot, address: Some(address), links: &links, state: None, has_fleet };
-        files.insert(address.exported(), page.framed(&frame));
+        files.insert(address.exported(), page.framed(&asked, Some(address), None));
     }
     let names: Vec<&str> = files.keys().map(String::as_str).chain([RECORD]).collect();
     let record = format!("{MARK}\n{}\n", names.join("\n"));

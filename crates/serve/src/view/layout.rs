@@ -5,7 +5,7 @@ use brief_syntax::text::{grouped, visible, visible_line};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::address::{DAYS, PageAddress, PageLinks};
-use super::snapshot::Snapshot;
+use super::pages::PageContext;
 
 /// The limit for the bytes of one text on a page. A longer one is cut, with a note.
 const LONGEST_TEXT: usize = 64 * 1024;
@@ -19,18 +19,6 @@ pub(super) struct Page {
     /// False if there is nothing at the address.
     pub(super) is_found: bool,
     pub(super) main: Markup,
-}
-
-/// The parts of a frame.
-#[derive(Clone, Copy)]
-pub(super) struct PageFrame<'f> {
-    pub(super) snapshot: &'f Snapshot,
-    pub(super) address: Option<&'f PageAddress>,
-    pub(super) links: &'f PageLinks<'f>,
-    /// The number of the state that a served page shows: the page asks for changes since then.
-    pub(super) state: Option<u64>,
-    /// True if there are repositories to show.
-    pub(super) has_fleet: bool,
 }
 
 impl Page {
@@ -53,9 +41,16 @@ impl Page {
         Page::missing("Not found", main)
     }
 
-    /// Puts the page into its frame.
-    pub(super) fn framed(&self, frame: &PageFrame<'_>) -> String {
-        let PageFrame { snapshot, address, links, state, has_fleet } = *frame;
+    /// Puts the page into its frame. `state` is the number of the state that a served page shows: the page asks for
+    /// changes since then.
+    pub(super) fn framed(
+        &self,
+        asked: &PageContext<'_>,
+        address: Option<&PageAddress>,
+        state: Option<u64>,
+    ) -> String {
+        let PageContext { view, snapshot, links, .. } = *asked;
+        let has_fleet = view.extras.fleet.is_some();
         let name = snapshot.name();
         let framed = html! {
             (DOCTYPE)
@@ -169,13 +164,11 @@ pub(super) fn number(number: usize) -> Markup {
     html! { data value=(number) { (grouped(number as u64)) } }
 }
 
-/// The heading of a column.
 pub(super) enum Column<'c> {
     Words(&'c str),
     Number(&'c str),
 }
 
-/// Returns the headings of a table.
 pub(super) fn head<'c>(columns: impl IntoIterator<Item = Column<'c>>) -> Markup {
     html! {
         thead { tr {

@@ -27,7 +27,6 @@ use tokio::sync::watch;
 
 use address::{LinkForm, PageAddress, PageLinks};
 use health::Health;
-use layout::PageFrame;
 use pages::PageContext;
 use snapshot::Snapshot;
 
@@ -135,10 +134,6 @@ impl ProjectView {
             Some(address) => pages::page(&asked, address),
             None => pages::nowhere(&links),
         };
-        let state = Some(newest.number);
-        let has_fleet = self.extras.fleet.is_some();
-        let frame =
-            PageFrame { snapshot, address: address.as_ref(), links: &links, state, has_fleet };
-        (page.is_found, page.framed(&frame))
+        (page.is_found, page.framed(&asked, address.as_ref(), Some(newest.number)))
     }
 }

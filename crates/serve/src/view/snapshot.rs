@@ -80,7 +80,6 @@ pub(super) struct Snapshot {
     pub(super) files: ProjectFiles,
     /// The tokens that each file gets.
     pub(super) costs: Vec<usize>,
-    /// The number of guidance files.
     pub(super) guidance_files: usize,
     /// The clients that pages ask about.
     pub(super) clients: Vec<String>,
@@ -134,11 +133,8 @@ impl Snapshot {
             dialects: survey.dialects(),
             directories: survey.places(),
             shares: survey.shares(catalog, &moment, &BUILTIN.names(), &count),
-            files: ProjectFiles {
-                files: survey.files().files.clone(),
-                directories: survey.files().directories.clone(),
-            },
-            costs: survey.costs().to_vec(),
+            files: survey.files.clone(),
+            costs: survey.costs.clone(),
             guidance_files: catalog.file_count(),
             clients,
             ..Snapshot::default()
@@ -205,7 +201,6 @@ impl Snapshot {
         }
     }
 
-    /// Returns the item with an identity.
     pub(super) fn item(&self, id: &str) -> Option<&ShownItem> {
         self.items.get(*self.by_id.get(id)?)
     }
@@ -216,7 +211,6 @@ impl Snapshot {
         self.items.get(index).map(|item| item.id.as_str())
     }
 
-    /// Returns whether the project has a file.
     pub(super) fn has_file(&self, path: &str) -> bool {
         self.cost_of(path).is_some()
     }
@@ -227,7 +221,6 @@ impl Snapshot {
         self.costs.get(place).copied()
     }
 
-    /// Returns the name of the project.
     pub(super) fn name(&self) -> String {
         let name = self.root.file_name().unwrap_or(self.root.as_os_str());
         name.to_string_lossy().into_owned()

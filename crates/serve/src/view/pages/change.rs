@@ -47,7 +47,7 @@ fn changes(asked: &PageContext<'_>, compared: &ComparedRevisions) -> Markup {
     let ComparedRevisions { root, before, after, changed, .. } = compared;
     let moment = Moment::default();
     let question = DiffQuestion { moment: &moment, changed, within: &[] };
-    let comparison = diff::compare(before.catalog(), after.catalog(), &question);
+    let comparison = diff::compare(&before.catalog, &after.catalog, &question);
     html! {
         p {
             "Between " strong { (shown(&before.name())) } " and " strong { (shown(&after.name())) } ": "

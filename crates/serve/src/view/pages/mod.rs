@@ -26,7 +26,6 @@ pub(super) use search::EXPORTED_ROWS;
 /// The number of rows of a long list on one page.
 pub(super) const ROWS: usize = 100;
 
-/// The context of a page.
 pub(super) struct PageContext<'a> {
     pub(super) view: &'a ProjectView,
     pub(super) snapshot: &'a Snapshot,
