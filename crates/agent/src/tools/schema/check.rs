@@ -24,6 +24,9 @@ type Keywords<'s> = &'s Map<String, Value>;
 /// The fields or indexes of a value that a keyword has evaluated, for `unevaluatedProperties` and `unevaluatedItems`.
 type EvaluatedParts = BTreeSet<String>;
 
+/// Compares a number with a limit.
+type IsWrong = fn(f64, f64) -> bool;
+
 /// A position during a check: the JSON pointer into the value, and the number of schemas around.
 #[derive(Clone, Copy)]
 struct Position<'p> {
@@ -113,7 +116,7 @@ impl<'s> SchemaCheck<'s> {
 
     fn number(&mut self, keywords: Keywords<'s>, number: Option<f64>, at: Position<'_>) {
         let Some(number) = number else { return };
-        let limits: [(&str, fn(f64, f64) -> bool, &str); 5] = [
+        let limits: [(&str, IsWrong, &str); 5] = [
             ("minimum", |number, limit| number < limit, "at least"),
             ("maximum", |number, limit| number > limit, "at most"),
             ("exclusiveMinimum", |number, limit| number <= limit, "more than"),
