@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use brief_dialects::dependencies::LockedDependency;
-use brief_dialects::portable::{OutsidePlugin, PortableItem};
 use brief_dialects::portable::output::SharedEntry;
+use brief_dialects::portable::{OutsidePlugin, PortableItem};
 use brief_registry::install::{
     InstallError, ListedBundle, ListedFile, SourceInventory, SourceListing, list_source,
 };
