@@ -3,8 +3,7 @@
 use std::ffi::OsStr;
 
 use brief_syntax::hidden;
-use brief_syntax::rules::agents as rules;
-use brief_syntax::{Span, limits};
+use brief_syntax::{Span, limits, rules};
 
 use super::ability::{Ability, Base};
 use super::model::{Agent, AgentStatus, DIRECTORY, SUFFIX};
@@ -17,11 +16,11 @@ pub(super) fn check(parsed: &ParsedAgent, notes: &mut AgentNotes<'_>) {
     file_name(agent, notes);
     if let Some(span) = parsed.icon_span.filter(|_| !is_one_emoji(&agent.icon)) {
         let message = format!("`{}` is not a single emoji", agent.icon);
-        notes.report(rules::ICON, span, message, "write one emoji, such as 🤖");
+        notes.report(rules::agents::ICON, span, message, "write one emoji, such as 🤖");
     }
     if agent.status == AgentStatus::Deprecated {
         let message = "the agent is deprecated";
-        notes.report(rules::DEPRECATED, parsed.status_span, message, "use another one");
+        notes.report(rules::agents::DEPRECATED, parsed.status_span, message, "use another one");
     }
     argument_hints(agent, notes);
     let tool = Ability::Base(Base::Tool);
@@ -29,9 +28,9 @@ pub(super) fn check(parsed: &ParsedAgent, notes: &mut AgentNotes<'_>) {
     if agent.tools.is_some() && (!allows_tools || agent.abilities.deny.contains(&tool)) {
         let message = "no model is offered the tools of this file: `tool` is not allowed";
         let span = parsed.abilities_span;
-        notes.report(rules::TOOLS_NOT_ALLOWED, span, message, "allow `tool`");
+        notes.report(rules::agents::TOOLS_NOT_ALLOWED, span, message, "allow `tool`");
     }
-    notes.list.extend(hidden::check(rules::HIDDEN_CHARACTER, &agent.source));
+    notes.list.extend(hidden::check(rules::agents::HIDDEN_CHARACTER, &agent.source));
     notes.list.extend(agent.template_problems());
 }
 
@@ -47,7 +46,7 @@ fn file_name(agent: &Agent, notes: &mut AgentNotes<'_>) {
     if !lies_well || !is_named_well {
         let message = format!("`{name}` is not called as agent files are");
         let help = "call it `agents/<category>_<agent-name>.agent.md`";
-        notes.report(rules::NAME_PATTERN, Span::at(0), message, help);
+        notes.report(rules::agents::NAME_PATTERN, Span::at(0), message, help);
     }
 }
 
@@ -61,7 +60,7 @@ fn argument_hints(agent: &Agent, notes: &mut AgentNotes<'_>) {
                 command.name
             );
             let help = "add to `argument-hint`, or write prices in words";
-            notes.report(rules::ARGUMENT_HINT, command.span, message, help);
+            notes.report(rules::agents::ARGUMENT_HINT, command.span, message, help);
         }
     }
 }

@@ -4,8 +4,7 @@
 //! `{{…}}` in them is for the model. Y52: rendering follows parsing, so that no value can add a
 //! section.
 
-use brief_syntax::rules::agents as rules;
-use brief_syntax::{Diagnostic, Severity, Span};
+use brief_syntax::{Diagnostic, Severity, Span, rules};
 
 use super::model::{Agent, AgentText, TemplateEngine, TextOrigin};
 use super::template::{Template, TemplateProblem, TemplateProblemKind};
@@ -58,19 +57,19 @@ impl Agent {
         };
         let (rule, help) = match &problem.kind {
             TemplateProblemKind::Syntax(_) => (
-                rules::TEMPLATE_INVALID,
+                rules::agents::TEMPLATE_INVALID,
                 "write `\\{{` for braces that are meant, or turn templates off with `templateEngine: \"\"`",
             ),
             TemplateProblemKind::Undefined(_) => (
-                rules::TEMPLATE_UNDEFINED,
+                rules::agents::TEMPLATE_UNDEFINED,
                 "a template knows `input` and `ctx.input`; write `\\{{` for braces that are meant",
             ),
             TemplateProblemKind::NotText { .. } => (
-                rules::TEMPLATE_UNDEFINED,
+                rules::agents::TEMPLATE_UNDEFINED,
                 "name one of its fields, or go through it with `{{#each}}`",
             ),
             TemplateProblemKind::Limit(_) => {
-                (rules::TEMPLATE_LIMIT, "make the template or the input smaller")
+                (rules::agents::TEMPLATE_LIMIT, "make the template or the input smaller")
             }
         };
         Diagnostic::new(rule, &self.source, span, problem.kind.to_string()).with_help(help)
@@ -81,7 +80,7 @@ impl Agent {
     pub(super) fn template_problems(&self) -> Vec<Diagnostic> {
         let mut found = self.render(None).err().unwrap_or_default();
         for diagnostic in &mut found {
-            if diagnostic.rule != rules::TEMPLATE_INVALID {
+            if diagnostic.rule != rules::agents::TEMPLATE_INVALID {
                 diagnostic.severity = Severity::Warning;
             }
         }

@@ -3,9 +3,8 @@
 //! Only top-level blocks of `CommonMark` count. A section extends to the next heading of its level
 //! or above.
 
-use brief_syntax::Span;
 use brief_syntax::markdown::{Block, BlockKind, HeadingStyle, blocks};
-use brief_syntax::rules::agents as rules;
+use brief_syntax::{Span, rules};
 
 use super::model::ToolCode;
 use super::notes::AgentNotes;
@@ -126,7 +125,7 @@ impl<'b> Body<'b, '_, '_> {
         let shown = capitalised(name);
         for second in places {
             self.notes.report(
-                rules::DUPLICATE_HEADING,
+                rules::agents::DUPLICATE_HEADING,
                 self.blocks[second].span,
                 format!("`{marks} {shown}` stands here a second time"),
                 "put all of it under one heading",
@@ -152,7 +151,7 @@ impl<'b> Body<'b, '_, '_> {
         let section = self.section(1, "avatar")?;
         let Some(image) = section.blocks.iter().flat_map(|block| &block.images).next() else {
             self.notes.report(
-                rules::AVATAR_WITHOUT_IMAGE,
+                rules::agents::AVATAR_WITHOUT_IMAGE,
                 section.heading,
                 "there is no image under `# Avatar`",
                 "write `![…](path)`",
@@ -195,7 +194,7 @@ impl<'b> Body<'b, '_, '_> {
             (Some((_, content, _)), _) => {
                 if let Some((_, _, second)) = code.next() {
                     let message = "there is more than one fence with JavaScript under `## Tools`";
-                    self.notes.report(rules::TOOLS_CODE, *second, message, help);
+                    self.notes.report(rules::agents::TOOLS_CODE, *second, message, help);
                 }
                 *content
             }
@@ -205,7 +204,7 @@ impl<'b> Body<'b, '_, '_> {
                 } else {
                     format!("tools must be written in JavaScript, not in `{}`", info.trim())
                 };
-                self.notes.report(rules::TOOLS_CODE, *opening, message, help);
+                self.notes.report(rules::agents::TOOLS_CODE, *opening, message, help);
                 return None;
             }
             (None, None) => {
@@ -218,7 +217,7 @@ impl<'b> Body<'b, '_, '_> {
                         "the code under `## Tools` stands in a list or a quote"
                     };
                     let place = nested.map_or(heading, |block| block.span);
-                    self.notes.report(rules::TOOLS_CODE, place, message, help);
+                    self.notes.report(rules::agents::TOOLS_CODE, place, message, help);
                     return None;
                 }
                 trimmed(self.notes.source.text(), section.span)
@@ -242,7 +241,7 @@ impl<'b> Body<'b, '_, '_> {
             let Some((level, text, _)) = heading(block) else { continue };
             if level == 2 && is_called(text, "commands") {
                 self.notes.report(
-                    rules::COMMANDS_SECTION_IGNORED,
+                    rules::agents::COMMANDS_SECTION_IGNORED,
                     block.span,
                     "`## Commands` is documentation only",
                     "list commands in the header, under `commands:`",
@@ -258,7 +257,7 @@ impl<'b> Body<'b, '_, '_> {
             if has_colon || (level != 2 && level != 1 && !seen.contains(&meant)) {
                 let marks = "#".repeat(usize::from(level));
                 self.notes.report(
-                    rules::HEADING_IGNORED,
+                    rules::agents::HEADING_IGNORED,
                     block.span,
                     format!("`{marks} {text}` is documentation only"),
                     format!("write `## {}`", capitalised(meant)),

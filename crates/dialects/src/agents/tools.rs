@@ -4,8 +4,7 @@
 //! satisfy the document.
 
 use brief_syntax::near_miss::suggestion;
-use brief_syntax::rules::agents as rules;
-use brief_syntax::{Diagnostic, Rule, Span};
+use brief_syntax::{Diagnostic, Rule, Span, rules};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -89,7 +88,7 @@ pub fn check_returned(evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<ToolProblem>
         let twin = schemes.iter().find(|known| known.is_called(&tool.key));
         if let Some(twin) = twin {
             let message = format!("the tools `{}` and `{}` have one name", twin.name, tool.key);
-            problems.push(ToolProblem::new(rules::TOOL_DUPLICATE, message, "rename one"));
+            problems.push(ToolProblem::new(rules::agents::TOOL_DUPLICATE, message, "rename one"));
         } else {
             schemes.extend(scheme);
         }
@@ -99,7 +98,7 @@ pub fn check_returned(evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<ToolProblem>
 
 /// A53, A54, Y28 to Y31.
 fn shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option<Scheme> {
-    const RULE: Rule = rules::TOOL_SHAPE;
+    const RULE: Rule = rules::agents::TOOL_SHAPE;
     let key = &tool.key;
     let has = |name: &str| tool.fields.iter().any(|field| field == name);
     let mut missing = Vec::new();
@@ -126,7 +125,7 @@ fn shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option<Scheme> {
         (scheme.get("type").and_then(Json::as_str), scheme.get("function"))
     {
         let message = format!("the scheme of the tool `{key}` is wrapped in `function`");
-        let rule = rules::SCHEME_WRAPPED;
+        let rule = rules::agents::SCHEME_WRAPPED;
         problems.push(ToolProblem::new(rule, message, "write what is in it alone"));
         scheme = inner;
     }
@@ -212,7 +211,7 @@ fn startup(agent: &Agent, evaluated: &[Evaluated], schemes: &[Scheme], notes: &m
         let help = suggestion(&startup.tool, &names)
             .unwrap_or_else(|| "define it under `## Tools`".to_owned());
         let message = format!("there is no tool `{}`", startup.tool);
-        return notes.report(rules::STARTUP_MISSING, startup.span, message, help);
+        return notes.report(rules::agents::STARTUP_MISSING, startup.span, message, help);
     }
     let required = schemes
         .iter()
@@ -223,6 +222,6 @@ fn startup(agent: &Agent, evaluated: &[Evaluated], schemes: &[Scheme], notes: &m
             "the startup tool `{}` requires `{first}`, but is called without arguments",
             startup.tool
         );
-        notes.report(rules::STARTUP_ARGUMENTS, startup.span, message, "make it optional");
+        notes.report(rules::agents::STARTUP_ARGUMENTS, startup.span, message, "make it optional");
     }
 }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_syntax::rules::hosted as rules;
-use brief_syntax::{Diagnostic, Source, hidden};
+use brief_syntax::{Diagnostic, Source, hidden, rules};
 
 use super::model::Globs;
 use super::{HostedContext, HostedItem, HostedScope};
@@ -17,7 +16,9 @@ pub(super) fn hidden_characters<'p>(
 ) -> impl Iterator<Item = Diagnostic> {
     let sources: BTreeMap<&Path, &Arc<Source>> =
         places.flat_map(sources).map(|source| (source.path(), source)).collect();
-    sources.into_values().filter_map(|source| hidden::check(rules::HIDDEN_CHARACTER, source))
+    sources
+        .into_values()
+        .filter_map(|source| hidden::check(rules::hosted::HIDDEN_CHARACTER, source))
 }
 
 /// Returns the files of a directory, and its configuration if it has one.
@@ -41,7 +42,7 @@ pub(super) fn dead_globs(item: &HostedItem, paths: &[&str]) -> Vec<Diagnostic> {
         .filter(|(glob, _)| !paths.iter().any(|path| glob.matches(path)))
         .map(|(glob, span)| {
             let message = format!("glob `{}` matches no file", glob.as_str());
-            Diagnostic::new(rules::DEAD_GLOB, &item.file.source, *span, message)
+            Diagnostic::new(rules::hosted::DEAD_GLOB, &item.file.source, *span, message)
                 .with_help("globs are relative to the directory that holds the context directory")
         })
         .collect()

@@ -5,9 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::rules::hosted as rules;
 use brief_syntax::system::{Dir, DirEntry, FileKind, ReadError};
-use brief_syntax::{Diagnostic, Source, System, limits};
+use brief_syntax::{Diagnostic, Source, System, limits, rules};
 
 use super::config::{self, ConfigFile};
 use super::model::{CONFIG_NAME, HostedScope};
@@ -130,7 +129,7 @@ pub(super) fn unread(path: &Path, error: &ReadError) -> Diagnostic {
         ReadError::NotAFile(FileKind::Link) => linked(path),
         ReadError::TooLarge { limit } => about(
             path,
-            rules::LIMIT_FILE_SIZE,
+            rules::hosted::LIMIT_FILE_SIZE,
             format!("the file is larger than {limit} bytes and is not read"),
         ),
         error => unreadable(path, error),
@@ -139,7 +138,7 @@ pub(super) fn unread(path: &Path, error: &ReadError) -> Diagnostic {
 
 /// Reports that a link is not followed.
 pub(super) fn linked(path: &Path) -> Diagnostic {
-    about(path, rules::SYMLINK_SKIPPED, "this is a symbolic link, which is not followed")
+    about(path, rules::hosted::SYMLINK_SKIPPED, "this is a symbolic link, which is not followed")
         .with_help("put the file itself here, or name it in `includeFiles`")
 }
 
@@ -169,10 +168,10 @@ fn explain(
                     Err(ReadError::NotAFile(FileKind::Directory)) => unreadable(&path, &error),
                     Err(ReadError::NotAFile(kind)) => {
                         let message = format!("this is {}, not a directory", kind.noun());
-                        about(&path, rules::UNREADABLE, message)
+                        about(&path, rules::hosted::UNREADABLE, message)
                     }
                     Ok(_) | Err(ReadError::TooLarge { .. }) => {
-                        about(&path, rules::UNREADABLE, "this is a file, not a directory")
+                        about(&path, rules::hosted::UNREADABLE, "this is a file, not a directory")
                     }
                     Err(_) => unreadable(&path, &error),
                 });
@@ -212,7 +211,7 @@ impl<'j> ContextWalk<'_, 'j> {
                 let limit = limits::HOSTED_ENTRIES;
                 let message = format!("more than {limit} names; from here on they are left out");
                 self.judge.is_full = true;
-                self.judge.diagnostics.push(about(path, rules::LIMIT_ENTRIES, message));
+                self.judge.diagnostics.push(about(path, rules::hosted::LIMIT_ENTRIES, message));
                 return;
             }
             let name = entry.name.to_string_lossy();
@@ -245,7 +244,7 @@ impl<'j> ContextWalk<'_, 'j> {
                 let limit = limits::HOSTED_DEPTH;
                 let message =
                     format!("more than {limit} directories below the context directory; not read");
-                self.judge.diagnostics.push(about(path, rules::LIMIT_DEPTH, message));
+                self.judge.diagnostics.push(about(path, rules::hosted::LIMIT_DEPTH, message));
             }
             return;
         }

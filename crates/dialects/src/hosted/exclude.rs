@@ -9,8 +9,7 @@ use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::paths::relative_path;
-use brief_syntax::rules::hosted as rules;
-use brief_syntax::{Diagnostic, System, text};
+use brief_syntax::{Diagnostic, System, rules, text};
 
 use super::model::{Config, ConfigPattern};
 use super::place::{HostedEnvironment, HostedPlace};
@@ -39,7 +38,7 @@ impl<'c> Excludes<'c> {
             let (rules, problem) = rule::read(written, homes);
             if let (Some(problem), Some(origin)) = (problem, &config.origin) {
                 let message = format!("`{written}` {problem}");
-                let rule = rules::CONFIG_INVALID_FIELD;
+                let rule = rules::hosted::CONFIG_INVALID_FIELD;
                 diagnostics.push(origin.problem(rule, message, "see the syntax of globs"));
             }
             list.push((rules, config));

@@ -1,8 +1,8 @@
 //! The `mcpServers` of a configuration: parsed, checked and merged, never started.
 
+use brief_syntax::rules;
 use std::collections::BTreeMap;
 
-use brief_syntax::rules::hosted as rules;
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
@@ -36,7 +36,7 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
             let message = format!("server `{name}` is ignored: {problem}");
             let help =
                 "a server has either `command` (with `args`, `env`) or `url` (with `headers`)";
-            report.warn(rules::MCP_INVALID_SERVER, property.name.range(), message, help);
+            report.warn(rules::hosted::MCP_INVALID_SERVER, property.name.range(), message, help);
             return None;
         }
     };
@@ -60,7 +60,7 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
         if !fits {
             let message = format!("server `{name}` has {form}, but type `{}`", kind.as_str());
             let help = "`stdio` goes with `command`, `sse` and `http` with `url`";
-            report.warn(rules::MCP_TYPE_MISMATCH, property.name.range(), message, help);
+            report.warn(rules::hosted::MCP_TYPE_MISMATCH, property.name.range(), message, help);
         }
     }
     Some(entry)
@@ -174,7 +174,7 @@ pub(super) fn merge(merged: &mut MergedConfig, name: &str, entry: &McpEntry, ori
                     known.origin.path().display()
                 );
                 let help = "give it a name of its own unless that is meant";
-                let rule = rules::MCP_SHADOWED;
+                let rule = rules::hosted::MCP_SHADOWED;
                 merged.diagnostics.push(origin.problem(rule, message, help));
             }
             known.server = server.clone();

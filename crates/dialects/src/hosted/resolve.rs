@@ -8,10 +8,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::rules::hosted as rules;
 use brief_syntax::source::Encoding;
 use brief_syntax::system::{Dir, DirEntry, FileKind, HeldDir};
-use brief_syntax::{Diagnostic, Source, Span, System, diagnostic, limits, paths};
+use brief_syntax::{Diagnostic, Source, Span, System, diagnostic, limits, paths, rules};
 
 use crate::answer::{State, depth};
 use crate::sensitive::{self, Leaf, Sensitive, Tier};
@@ -105,7 +104,7 @@ fn warn_of_own_files(
     let is_above = origin.scope != HostedScope::Global && *origin.owner != *place.working;
     if is_above && contexts.iter().any(|context| context.owner == origin.owner) {
         let message = "from below, this leaves out the files of its own directory too";
-        let rule = rules::IGNORE_ANCESTOR_OWN;
+        let rule = rules::hosted::IGNORE_ANCESTOR_OWN;
         let help = "set it in the directory where the work is done";
         diagnostics.push(origin.problem(rule, message, help));
     }
@@ -192,7 +191,7 @@ impl Judge<'_> {
         self.leave_out(path, scope, format!("its name matches `{pattern}`, which is never read"));
         let message = format!("the name matches `{pattern}`, so this is never read");
         self.diagnostics.push(
-            about(path, rules::SENSITIVE_EXCLUDED, message)
+            about(path, rules::hosted::SENSITIVE_EXCLUDED, message)
                 .with_help("if there is no secret in it, give it another name"),
         );
     }
@@ -205,7 +204,7 @@ impl Judge<'_> {
         }
         let message = "files of this type are not read as context";
         self.diagnostics.push(
-            about(path, rules::UNSUPPORTED_TYPE, message)
+            about(path, rules::hosted::UNSUPPORTED_TYPE, message)
                 .with_help("supported are `.md`, `.mdc` and `.txt`"),
         );
     }
@@ -218,7 +217,7 @@ impl Judge<'_> {
                 1 => "1 more file here is of an unsupported type".to_owned(),
                 _ => format!("{more} more files here are of unsupported types"),
             };
-            self.diagnostics.push(about(context, rules::UNSUPPORTED_TYPE, message));
+            self.diagnostics.push(about(context, rules::hosted::UNSUPPORTED_TYPE, message));
         }
     }
 
@@ -254,7 +253,7 @@ impl Judge<'_> {
             let message =
                 format!("more than {limit} bytes of context files; from here on they are left out");
             self.is_full = true;
-            return self.diagnostics.push(about(file.path, rules::LIMIT_FILES, message));
+            return self.diagnostics.push(about(file.path, rules::hosted::LIMIT_FILES, message));
         }
         self.seen.insert(file.path.to_owned());
         let source = Arc::new(Source::from_bytes(file.path, bytes));
@@ -291,7 +290,7 @@ impl Judge<'_> {
             let message = format!(
                 "more than {limit} context files with the trigger `{trigger}`; from here on those are left out"
             );
-            let diagnostic = about(file.path, rules::LIMIT_FILES, message);
+            let diagnostic = about(file.path, rules::hosted::LIMIT_FILES, message);
             self.diagnostics.push(diagnostic.with_help("files that are mentioned are still read"));
         }
         let reason = format!("more than {limit} context files have the trigger `{trigger}`");
@@ -439,7 +438,7 @@ impl Judge<'_> {
                 place.working.display(),
             );
             let help = "patterns are relative to the working directory";
-            let rule = rules::INCLUDE_NOT_HERE;
+            let rule = rules::hosted::INCLUDE_NOT_HERE;
             self.diagnostics.push(origin.problem(rule, message, help));
         }
     }
@@ -467,7 +466,7 @@ impl Judge<'_> {
             self.leave_out(path, scope, "its name is reserved for configuration");
             let message = format!("`{inside}` is not read: the name is reserved");
             return self.diagnostics.push(
-                about(path, rules::RESERVED_CONFIG_NAME, message)
+                about(path, rules::hosted::RESERVED_CONFIG_NAME, message)
                     .with_help(format!("the configuration is called `{CONFIG_NAME}`")),
             );
         }
@@ -572,7 +571,7 @@ impl<'c> Wildcards<'c> {
             let types = format!("{files} of unsupported types, such as {name}");
             let message = format!("`{pattern}` also matches {count} {types}");
             let help = "write a pattern for `.md`, `.mdc` or `.txt`";
-            Some(origin.problem(rules::UNSUPPORTED_TYPE, message, help))
+            Some(origin.problem(rules::hosted::UNSUPPORTED_TYPE, message, help))
         })
     }
 }

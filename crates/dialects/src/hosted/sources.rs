@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_syntax::rules::hosted as rules;
 use brief_syntax::system::Dir;
-use brief_syntax::{Diagnostic, System};
+use brief_syntax::{Diagnostic, System, rules};
 
 use super::context_dir::ContextDir;
 use super::model::HostedScope;
@@ -63,7 +62,7 @@ fn open_global(
             && error.kind() == std::io::ErrorKind::NotADirectory
         {
             let message = "the global context path is a file, so there is no global context";
-            diagnostics.push(about(base, rules::UNREADABLE, message));
+            diagnostics.push(about(base, rules::hosted::UNREADABLE, message));
         }
         return None;
     };

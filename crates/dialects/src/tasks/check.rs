@@ -7,10 +7,9 @@ use std::path::Path;
 
 use brief_syntax::hidden;
 use brief_syntax::markdown::Outline;
-use brief_syntax::rules::tasks as rules;
 use brief_syntax::source::Encoding;
 use brief_syntax::yaml::{Field, Node, Value};
-use brief_syntax::{Diagnostic, Span, near_miss};
+use brief_syntax::{Diagnostic, Span, near_miss, rules};
 
 use super::expand::{self, TextPart};
 use super::known::KnownNames;
@@ -95,7 +94,7 @@ impl CheckedTasks<'_> {
             if is_ours {
                 found.extend(field_names(document, &selected));
                 found.extend(field_types(document));
-                found.extend(hidden::check(rules::HIDDEN_CHARACTER, &document.source));
+                found.extend(hidden::check(rules::tasks::HIDDEN_CHARACTER, &document.source));
                 found.extend(not_utf8(document));
             }
             if document.kind == TaskFileKind::Skill {
@@ -127,7 +126,8 @@ impl CheckedTasks<'_> {
         let Obstacle { problem, help } = (self.obstacle)(document, path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let message = format!("the script `{name}` {problem}, so it does not run");
-        let found = document.problem(rules::BOOTSTRAP_NOT_EXECUTABLE, Span::default(), message);
+        let found =
+            document.problem(rules::tasks::BOOTSTRAP_NOT_EXECUTABLE, Span::default(), message);
         Some(Diagnostic { help, ..found })
     }
 
@@ -153,7 +153,7 @@ impl CheckedTasks<'_> {
                         let message = format!("nothing can fill `${{{name}}}`: {problem}");
                         found.push(
                             document
-                                .problem(rules::PLACEHOLDER_UNFILLABLE, span(), message)
+                                .problem(rules::tasks::PLACEHOLDER_UNFILLABLE, span(), message)
                                 .with_help("to keep it as text, set `expand: false`"),
                         );
                     }
@@ -167,7 +167,7 @@ impl CheckedTasks<'_> {
                         let message = format!("`@{shown}` leads to no file");
                         found.push(
                             document
-                                .problem(rules::MISSING_FILE, span(), message)
+                                .problem(rules::tasks::MISSING_FILE, span(), message)
                                 .with_help("paths start at the project's directory"),
                         );
                     } else if let Some(pattern) =
@@ -175,7 +175,7 @@ impl CheckedTasks<'_> {
                     {
                         let message =
                             format!("such files hold secrets and are never read (`{pattern}`)");
-                        found.push(document.problem(rules::SENSITIVE_FILE, span(), message));
+                        found.push(document.problem(rules::tasks::SENSITIVE_FILE, span(), message));
                     }
                 }
                 _ => {}
@@ -205,7 +205,7 @@ impl CheckedTasks<'_> {
                     twin.path().strip_prefix(&task.root).unwrap_or(twin.path()).display()
                 );
                 found.push(
-                    task.problem(rules::AMBIGUOUS_TASK, Span::default(), message)
+                    task.problem(rules::tasks::AMBIGUOUS_TASK, Span::default(), message)
                         .with_help("rename one, or give both a field with different values"),
                 );
             }
@@ -237,7 +237,9 @@ fn selectors(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic>
                 "rule_name" => format!("it stands for the file name: `{value}.md`"),
                 _ => format!("give a rule the field `{key}: {value}`"),
             };
-            document.problem(rules::SELECTOR_MATCHES_NOTHING, node.span(), message).with_help(help)
+            document
+                .problem(rules::tasks::SELECTOR_MATCHES_NOTHING, node.span(), message)
+                .with_help(help)
         })
         .collect()
 }
@@ -255,7 +257,10 @@ fn task_names(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic
         .map(|(node, name)| {
             let message = format!("there is no task `{name}`");
             let help = near_miss::suggestion(name, &tasks);
-            Diagnostic { help, ..document.problem(rules::UNKNOWN_TASK, node.span(), message) }
+            Diagnostic {
+                help,
+                ..document.problem(rules::tasks::UNKNOWN_TASK, node.span(), message)
+            }
         })
         .collect()
 }
@@ -276,7 +281,7 @@ fn calls(document: &TaskDocument, known: &KnownNames<'_>) -> Vec<Diagnostic> {
         let message = format!("there is no command `/{}`", call.name);
         let near = near_miss::nearest(call.name, &known.command_names(namespace));
         let help = near.map(|near| format!("did you mean `/{near}`?"));
-        let diagnostic = document.problem(rules::UNKNOWN_COMMAND, span, message);
+        let diagnostic = document.problem(rules::tasks::UNKNOWN_COMMAND, span, message);
         found.push(Diagnostic { help, ..diagnostic });
     }
     found
@@ -344,7 +349,7 @@ fn field_names(document: &TaskDocument, selected: &BTreeSet<&str>) -> Vec<Diagno
             let message = format!("`{name}` is not a field of this format");
             Some(
                 document
-                    .problem(rules::UNKNOWN_FIELD, field.key.span(), message)
+                    .problem(rules::tasks::UNKNOWN_FIELD, field.key.span(), message)
                     .with_help(format!("did you mean `{near}`?")),
             )
         })
@@ -375,7 +380,10 @@ fn field_type(document: &TaskDocument, field: Field<'_>) -> Option<Diagnostic> {
     let name = field.name();
     let problem = |rule, message: String| document.problem(rule, node.span(), message);
     let wrong = |wanted: &str| {
-        problem(rules::WRONG_TYPE, format!("`{name}` must be {wanted}, not {}", value.noun()))
+        problem(
+            rules::tasks::WRONG_TYPE,
+            format!("`{name}` must be {wanted}, not {}", value.noun()),
+        )
     };
     let text = node.as_str();
     match (document.kind, name) {
@@ -392,12 +400,13 @@ fn field_type(document: &TaskDocument, field: Field<'_>) -> Option<Diagnostic> {
             CodingAgent::from_name(name).is_none().then(|| {
                 let message = format!("unknown agent: {name} (supported: {})", names.join(", "));
                 let help = near_miss::suggestion(name, &names);
-                Diagnostic { help, ..problem(rules::UNKNOWN_AGENT, message) }
+                Diagnostic { help, ..problem(rules::tasks::UNKNOWN_AGENT, message) }
             })
         }
         (TaskFileKind::Task, "timeout") => (!text.is_some_and(is_duration)).then(|| {
             let message = format!("`{}` is not a duration", text.unwrap_or(value.noun()));
-            problem(rules::INVALID_TIMEOUT, message).with_help("write `30s`, `10m` or `1h30m`")
+            problem(rules::tasks::INVALID_TIMEOUT, message)
+                .with_help("write `30s`, `10m` or `1h30m`")
         }),
         (TaskFileKind::Task | TaskFileKind::Command, "selectors") => {
             (!matches!(value, Value::Mapping(_))).then(|| wrong("a mapping of keys to values"))
@@ -412,7 +421,7 @@ fn field_type(document: &TaskDocument, field: Field<'_>) -> Option<Diagnostic> {
                 let has = |name| server.get(name).and_then(Node::as_str).is_some();
                 (!has("command") && !has("url")).then(|| {
                     let message = "the MCP server has neither `command` nor `url`".to_owned();
-                    problem(rules::MCP_SERVER_INVALID, message)
+                    problem(rules::tasks::MCP_SERVER_INVALID, message)
                 })
             }
             _ => Some(wrong("a mapping with `command` or `url`")),
@@ -449,7 +458,7 @@ fn not_utf8(document: &TaskDocument) -> Option<Diagnostic> {
     let message = "the file is not UTF-8 from here on";
     Some(
         document
-            .problem(rules::NOT_UTF8, Span::at(offset), message)
+            .problem(rules::tasks::NOT_UTF8, Span::at(offset), message)
             .with_help("save it as UTF-8; its bytes reach the agent as they are"),
     )
 }

@@ -11,9 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::rules::tasks as rules;
 use brief_syntax::system::{Dir, DirEntry, FileKind, HeldDir, ReadError, Resolved, System, words};
-use brief_syntax::{Diagnostic, Rule, Source, Span, limits};
+use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
 
 use super::managed::users_text;
 use super::model::{Author, SearchOrigin, SearchRoot, TaskDocument, TaskFileKind};
@@ -222,7 +221,7 @@ impl<'s> Library<'s> {
     }
 
     fn report_unreadable(&self, path: &Path, problem: &dyn fmt::Display) {
-        self.report(path, rules::UNREADABLE, problem, None);
+        self.report(path, rules::tasks::UNREADABLE, problem, None);
     }
 
     /// Returns an opened directory, or reports why it cannot be opened.
@@ -254,7 +253,7 @@ impl<'s> Library<'s> {
             Ok(_) => {
                 let problem = "it is a symbolic link that leaves its directory";
                 let help = "`brief task -d DIR` reads the directory that it leads to, too";
-                self.report(path, rules::LINK_OUTSIDE, &problem, Some(help));
+                self.report(path, rules::tasks::LINK_OUTSIDE, &problem, Some(help));
                 None
             }
             Err(error) => {
@@ -397,7 +396,7 @@ impl<'l, 's> FileSearch<'l, 's> {
         };
         if entries.len() > limits::TASK_FILES {
             let problem = format!("it has more than {} entries", limits::TASK_FILES);
-            self.library.report(folder.path, rules::TOO_MANY_FILES, &problem, None);
+            self.library.report(folder.path, rules::tasks::TOO_MANY_FILES, &problem, None);
             return Vec::new();
         }
         entries.sort_unstable();
@@ -408,7 +407,7 @@ impl<'l, 's> FileSearch<'l, 's> {
     fn tree(&mut self, folder: &SearchFolder<'_>) {
         if folder.depth >= limits::TASK_DEPTH {
             let problem = format!("it is more than {} directories deep", limits::TASK_DEPTH);
-            self.library.report(folder.path, rules::TOO_DEEP, &problem, None);
+            self.library.report(folder.path, rules::tasks::TOO_DEEP, &problem, None);
             return;
         }
         let entries = self.entries(folder);
@@ -539,7 +538,7 @@ impl<'l, 's> FileSearch<'l, 's> {
         let Some(bytes) = users_text(self.kind, bytes) else { return };
         let Some(room) = self.room.checked_sub(bytes.len()) else {
             let problem = format!("more than {} bytes would be read", limits::TASK_BYTES);
-            return self.library.report(&path, rules::TOO_MANY_FILES, &problem, None);
+            return self.library.report(&path, rules::tasks::TOO_MANY_FILES, &problem, None);
         };
         self.room = room;
         let source = Arc::new(Source::from_bytes(path, bytes));

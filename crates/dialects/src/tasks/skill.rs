@@ -1,8 +1,7 @@
 //! The skills of a prompt.
 
-use brief_syntax::Span;
-use brief_syntax::rules::tasks as rules;
 use brief_syntax::yaml::Node;
+use brief_syntax::{Span, rules};
 
 use super::model::TaskDocument;
 use super::notes::Notes;
@@ -41,7 +40,7 @@ pub(super) fn check(document: &TaskDocument, notes: &mut Notes) -> Result<(), &'
             let name = &document.stem;
             format!("skill missing required 'name' field: `{name}` is used, after its directory")
         };
-        notes.warn(document, Span::default(), rules::SKILL_WITHOUT_NAME, b"", message);
+        notes.warn(document, Span::default(), rules::tasks::SKILL_WITHOUT_NAME, b"", message);
     }
     for (field, limit) in [("name", NAME_LENGTH), ("description", DESCRIPTION_LENGTH)] {
         let length = said(document, field).map_or(0, |text| text.chars().count());
@@ -49,13 +48,13 @@ pub(super) fn check(document: &TaskDocument, notes: &mut Notes) -> Result<(), &'
             let span = document.field(field).map_or(Span::default(), Node::span);
             let message =
                 || format!("skill '{field}' field must be 1-{limit} characters (got {length})");
-            notes.warn(document, span, rules::SKILL_TOO_LONG, field.as_bytes(), message);
+            notes.warn(document, span, rules::tasks::SKILL_TOO_LONG, field.as_bytes(), message);
         }
     }
     if said(document, "description").is_none() {
         let problem = "skill missing required 'description' field";
         let message = || format!("it is not offered: {problem}");
-        notes.warn(document, Span::default(), rules::SKILL_INVALID, b"", message);
+        notes.warn(document, Span::default(), rules::tasks::SKILL_INVALID, b"", message);
         return Err(problem);
     }
     Ok(())

@@ -7,9 +7,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::paths::cleaned;
-use brief_syntax::rules::tasks as rules;
 use brief_syntax::system::{FileKind, ReadError, System};
-use brief_syntax::{Rule, Span, limits};
+use brief_syntax::{Rule, Span, limits, rules};
 
 use super::expand::{self, PlacedPart, TextPart};
 use super::model::{Author, TaskDocument};
@@ -47,16 +46,16 @@ enum NotRead {
 impl NotRead {
     fn outside() -> NotRead {
         let problem = "it lies outside the project, and only your own texts read such files";
-        NotRead::Refused(rules::OUTSIDE_PROJECT, problem.to_owned())
+        NotRead::Refused(rules::tasks::OUTSIDE_PROJECT, problem.to_owned())
     }
 
     fn of_system(directory: &str) -> NotRead {
         let problem = format!("files in `{directory}` are the system's own and are never read");
-        NotRead::Refused(rules::SYSTEM_FILE, problem)
+        NotRead::Refused(rules::tasks::SYSTEM_FILE, problem)
     }
 
     fn failed(problem: String) -> NotRead {
-        NotRead::Refused(rules::UNREADABLE_FILE, problem)
+        NotRead::Refused(rules::tasks::UNREADABLE_FILE, problem)
     }
 }
 
@@ -147,14 +146,15 @@ impl Expander<'_> {
             Err(reason @ (NotRun::Untrusted | NotRun::Denied)) => {
                 let (problem, help) = not_allowed(&reason, document.path());
                 let message = || format!("the command `{shown}` was not run: {problem}");
-                let note = self.notes.warn(document, span, rules::UNTRUSTED, command, message);
+                let note =
+                    self.notes.warn(document, span, rules::tasks::UNTRUSTED, command, message);
                 if let Some(note) = note {
                     note.help = Some(help);
                 }
             }
             Err(NotRun::Failed(problem)) => {
                 let message = || format!("the command `{shown}` stays as written: {problem}");
-                self.notes.warn(document, span, rules::COMMAND_FAILED, command, message);
+                self.notes.warn(document, span, rules::tasks::COMMAND_FAILED, command, message);
             }
         }
         Ok(None)
@@ -177,7 +177,7 @@ impl Expander<'_> {
             if parameter.is_none() && is_set {
                 continue;
             }
-            let rule = rules::PARAMETER_IN_COMMAND;
+            let rule = rules::tasks::PARAMETER_IN_COMMAND;
             let message = || {
                 format!("`${{{name}}}` in a command is a variable of the shell, and has no value")
             };
@@ -202,7 +202,8 @@ impl Expander<'_> {
         placed: &PlacedPart<'_>,
         output: &mut Vec<u8>,
     ) {
-        let (mut rule, mut problem) = (rules::MISSING_FILE, "there is no such file".to_owned());
+        let (mut rule, mut problem) =
+            (rules::tasks::MISSING_FILE, "there is no such file".to_owned());
         for (path, length) in expand::readings(word) {
             match self.read(&path, document.author) {
                 Ok(content) => {
@@ -227,7 +228,7 @@ impl Expander<'_> {
         let shown = String::from_utf8_lossy(name);
         let message =
             || format!("`${{{shown}}}` stays as written: no parameter `{shown}` was given");
-        self.notes.warn(document, span, rules::MISSING_PARAMETER, name, message);
+        self.notes.warn(document, span, rules::tasks::MISSING_PARAMETER, name, message);
     }
 
     fn read(&mut self, path: &[u8], author: Author) -> Result<Vec<u8>, NotRead> {
@@ -257,7 +258,7 @@ impl Expander<'_> {
         for path in [&path, &resolved.path] {
             if let Some(pattern) = sensitive_pattern(path, self.directory) {
                 let problem = format!("such files hold secrets and are never read (`{pattern}`)");
-                return Err(NotRead::Refused(rules::SENSITIVE_FILE, problem));
+                return Err(NotRead::Refused(rules::tasks::SENSITIVE_FILE, problem));
             }
         }
         let read = match self.boundary(author) {

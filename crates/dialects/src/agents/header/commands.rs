@@ -1,8 +1,7 @@
 //! The entries of `commands`: paths, addresses and commands themselves.
 
-use brief_syntax::limits;
-use brief_syntax::rules::agents as rules;
 use brief_syntax::yaml::{Mapping, Node, Value as Yaml};
+use brief_syntax::{limits, rules};
 
 use super::{CommandEntry, Given, Keyed, text_of, wrong_type};
 use crate::agents::model::{Command, CommandOrigin, Hint, Remote, RemoteState};
@@ -21,7 +20,12 @@ pub(super) fn read(notes: &mut AgentNotes<'_>, node: Node<'_>) -> Vec<CommandEnt
     if list.len() > limits::AGENT_COMMANDS {
         let limit = limits::AGENT_COMMANDS;
         let message = format!("`commands` has more than {limit} entries");
-        notes.report(rules::TOO_MANY_COMMANDS, node.span(), message, "put some into a folder");
+        notes.report(
+            rules::agents::TOO_MANY_COMMANDS,
+            node.span(),
+            message,
+            "put some into a folder",
+        );
     }
     let mut entries = Vec::new();
     for (index, item) in list.iter().take(limits::AGENT_COMMANDS).enumerate() {
@@ -33,7 +37,12 @@ pub(super) fn read(notes: &mut AgentNotes<'_>, node: Node<'_>) -> Vec<CommandEnt
             other => {
                 let noun = if matches!(other, Yaml::Scalar(_)) { "empty" } else { other.noun() };
                 let message = format!("entry {} of `commands` is {noun}", index + 1);
-                notes.report(rules::WRONG_TYPE, item.span(), message, format!("write {WANTED}"));
+                notes.report(
+                    rules::agents::WRONG_TYPE,
+                    item.span(),
+                    message,
+                    format!("write {WANTED}"),
+                );
             }
         }
     }
@@ -52,7 +61,7 @@ fn reference(notes: &mut AgentNotes<'_>, text: &str, node: Node<'_>) -> Option<C
         Some(scheme) => {
             let message = format!("commands cannot come from `{scheme}://`");
             notes.report(
-                rules::COMMAND_PATH,
+                rules::agents::COMMAND_PATH,
                 span,
                 message,
                 "write a path, or an `https://` address",
@@ -80,7 +89,12 @@ fn inline(
         let given = keyed.get(name).and_then(|node| text_of(notes, name, node));
         if given.is_none() && notes.list.len() == before {
             let message = format!("{shown} has no `{name}`");
-            notes.report(rules::COMMAND_FIELD, node.span(), message, format!("add `{name}: …`"));
+            notes.report(
+                rules::agents::COMMAND_FIELD,
+                node.span(),
+                message,
+                format!("add `{name}: …`"),
+            );
         }
         given.map(|Given { text, .. }| text)
     };
