@@ -70,16 +70,16 @@ impl OmittedFiles {
         self.named.push(format!("`{path}` was left out: {reason}"));
     }
 
-    /// Adds a file whose error is no reason to give up. Returns other errors.
-    fn add_failed(&mut self, path: &Path, outcome: io::Result<()>) -> io::Result<()> {
+    /// Adds an entry that this system cannot hold. Other errors are returned: a file must not be lost silently.
+    fn add_failed(&mut self, entry: &TreeEntry, outcome: io::Result<()>) -> io::Result<()> {
         use io::ErrorKind::{AlreadyExists, IsADirectory, NotADirectory, Unsupported};
         match outcome {
             // Some file systems ignore case, and a hostile tree can hold one name twice.
             Err(error) if matches!(error.kind(), AlreadyExists | IsADirectory | NotADirectory) => {
-                self.add(path, "its name is taken");
+                self.add(&entry.path, "its name is taken");
             }
-            Err(error) if error.kind() == Unsupported => {
-                self.add(path, "it is a link, which this system does not have");
+            Err(error) if error.kind() == Unsupported && entry.kind == TreeFileKind::Link => {
+                self.add(&entry.path, "it is a link, which this system does not have");
             }
             outcome => return outcome,
         }
@@ -110,7 +110,7 @@ impl Extraction<'_> {
         self.read_all(&files, |entry, bytes| {
             let path = self.root.join(&entry.path);
             let outcome = self.write_file(&path, entry.kind, bytes, &mut directories);
-            notes.add_failed(&entry.path, outcome).map_err(io_error(&path))
+            notes.add_failed(entry, outcome).map_err(io_error(&path))
         })?;
         self.read_all(&links, |entry, bytes| {
             let Some(target) = path_from(bytes).filter(|target| stays_inside(&entry.path, target))
@@ -120,7 +120,7 @@ impl Extraction<'_> {
             };
             let path = self.root.join(&entry.path);
             let outcome = self.write_link(&path, &target, &mut directories);
-            notes.add_failed(&entry.path, outcome).map_err(io_error(&path))
+            notes.add_failed(entry, outcome).map_err(io_error(&path))
         })?;
         Ok(notes.into_lines())
     }
