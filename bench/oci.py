@@ -1,4 +1,4 @@
-"""Sync of 400 items from a registry of containers on this machine, beside a raw transfer of the same content.
+"""Sync of 400 items from a container registry on this machine, beside a raw transfer of the same content.
 
 `bench/oci.py --brief BRIEF [--items 400] [--rounds 7]` starts Debian's `docker-registry` on loopback, publishes as many skills, and measures in turn
 `brief sync --frozen` with an empty cache and `curl` fetching the same manifests and layers over the same number of connections into files. It prints one

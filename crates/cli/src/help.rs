@@ -99,17 +99,20 @@ pub(crate) const GROUPS: &[CommandGroup] = &[
 /// The additional text of the long help.
 const MORE: &str = "\
 First steps:
-  brief init                        an AGENTS.yaml, and the clients in use
+  brief sees README.md              what each client gets of your guidance today, and how
+  brief init                        an AGENTS.yaml from a template, and the clients in use
   brief why README.md               each entry, in or out, and the reason
-  brief lint                        mistakes, with their place and a way out
-  brief hook install claude         from now on, Claude Code is told by itself
+  brief lint                        mistakes, each with its place and a fix
+  brief hook install claude         from now on, Claude Code gets the guidance automatically
 
-Answers go to standard output, everything else to standard error. Every command that prints data takes
-`--json`; the shapes are in docs/reference/json.md.
+Answers go to standard output, everything else to standard error. Every command that prints
+data takes `--json`; docs/reference/json.md has the shapes.
 
-Exit codes: 0 done; 1 findings, not found or refused; 2 wrong usage or configuration; 3 a defect of brief.
+Exit codes: 0 done; 1 findings, not found or refused; 2 wrong usage or configuration;
+3 a defect of brief.
 
-Environment: NO_COLOR, CLICOLOR_FORCE (colours); BRIEF_PAGER, PAGER (the pager); docs/reference/environment.md has all.";
+Environment: NO_COLOR and CLICOLOR_FORCE for colours, BRIEF_PAGER and PAGER for the pager;
+docs/reference/environment.md lists all variables.";
 
 /// Adds the groups and the examples to a definition of the command line.
 pub(crate) fn with_groups(mut command: Command) -> Command {

@@ -1,4 +1,4 @@
-//! HTTP to servers that the user has named: that of a model, MCP servers elsewhere, registries of containers.
+//! HTTP to servers that the user has named: that of a model, MCP servers elsewhere, container registries.
 //!
 //! The proxy and the certificates are those of the user's environment. Redirects are not followed: keys
 //! are for one server alone.
@@ -21,7 +21,7 @@ const CERTIFICATE_BYTES: u64 = 4 * 1024 * 1024;
 /// The time limit for a connection. A reachable server needs far less.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// The connections to one server that stay open for the next request; a registry of containers is asked over as many.
+/// The connections to one server that stay open for the next request; a container registry is asked over as many.
 pub const CONNECTIONS: usize = 8;
 
 /// The way to a server.

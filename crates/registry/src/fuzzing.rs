@@ -6,7 +6,7 @@ pub fn fleet(bytes: &[u8]) {
     crate::fleet::fuzz(bytes);
 }
 
-/// Reads bytes as everything that a registry of containers may serve.
+/// Reads bytes as everything that a container registry may serve.
 pub fn artefact(bytes: &[u8]) {
     crate::oci::fuzz(bytes);
 }

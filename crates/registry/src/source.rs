@@ -34,7 +34,7 @@ pub enum SourceAddress {
     Directory(PathBuf),
     /// A git repository, or a directory in one.
     Git(GitSource),
-    /// An artefact in a registry of containers, or in a directory of the same layout.
+    /// An artefact in a container registry, or in a directory of the same layout.
     Oci(OciSource),
 }
 

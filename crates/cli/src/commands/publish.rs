@@ -15,7 +15,7 @@ use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Publish items of this directory as an artefact in a registry of containers
+/// Publish items of this directory as an artefact in a container registry
 ///
 /// One item or bundle becomes one artefact; several, or without ITEM the whole directory, become an index of
 /// them. The same files give the same digest on every machine. A version that is published stays: other content

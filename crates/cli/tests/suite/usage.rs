@@ -40,7 +40,7 @@ fn help_lists_the_commands() {
       remove       Remove items, bundles or sources, and the files that were written for them
       update       Move sources to the newest commit of their branch or tag
       outdated     Show sources with commits newer than brief.lock
-      publish      Publish items of this directory as an artefact in a registry of containers
+      publish      Publish items of this directory as an artefact in a container registry
       promote      Set a tag such as `stable` to an artefact that is published already
       fleet        Show what many repositories have installed, and at which version
       list         Show what is installed, and where it comes from

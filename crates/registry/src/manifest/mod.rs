@@ -99,7 +99,7 @@ pub enum ManifestPlace {
         /// A directory in the repository.
         subpath: Option<String>,
     },
-    /// An artefact in a registry of containers, or in a directory of the same layout.
+    /// An artefact in a container registry, or in a directory of the same layout.
     Oci {
         /// The repository without tag and digest, as `oci://HOST/PATH` or `oci-layout:DIRECTORY`.
         oci: String,

@@ -1,4 +1,4 @@
-//! A registry of containers over HTTP: the distribution specification, as far as artefacts need it.
+//! A container registry over HTTP: the distribution specification, as far as artefacts need it.
 //!
 //! An account goes to its own host only: to the registry, and over an encrypted connection to the server of
 //! tokens that the registry names. A redirect of anything but the content of a layer is followed to the same

@@ -1,4 +1,4 @@
-//! Artefacts with guidance in registries of containers (OCI), and in directories of the same layout.
+//! Artefacts with guidance in container registries (OCI), and in directories of the same layout.
 //!
 //! A registry keeps content by its digest, so a lock that names the digest of a manifest names every byte.
 //! [`OciSource`] is one more kind of source; the cache keeps its files as it keeps those of a commit.

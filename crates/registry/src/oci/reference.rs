@@ -22,7 +22,7 @@ const TAG_LENGTH: usize = 128;
 /// The limit for the characters of host and path together.
 const NAME_LENGTH: usize = 255;
 
-/// An artefact in a registry of containers, or in a directory with the same content.
+/// An artefact in a container registry, or in a directory with the same content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OciSource {
     /// The repository.
