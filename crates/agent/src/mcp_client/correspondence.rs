@@ -38,7 +38,7 @@ const TICK: Duration = Duration::from_millis(50);
 const OURS: &str = "accept connection content-length content-type host last-event-id mcp-method mcp-name \
     mcp-protocol-version mcp-session-id transfer-encoding";
 
-/// What the thread of a connection hands over.
+/// An event that the thread of a connection reports.
 pub(super) enum RemoteEvent {
     Message(Value),
     /// The address for messages to a server with an event stream.

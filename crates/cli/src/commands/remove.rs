@@ -68,7 +68,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &RemoveArgs) -> Result {
     Ok(())
 }
 
-/// What a typed name can stand for.
+/// A part of the manifest that a typed name refers to.
 enum Removable<'m> {
     Source(&'m str),
     Bundle { source: &'m str, bundle: &'m str },

@@ -258,8 +258,8 @@ mod tests {
             ),
             (
                 ".codex/config.toml",
-                "model = \"x\"\n[mcp_servers.a]\ncommand = \"npx\"\nargs = [\"x\"]\n",
-                &["a:2 npx [\"x\"] [] false"],
+                "model = \"x\"\n[mcp_servers.a]\ncommand = \"npx\"\nargs = [\"x\", 3]\n",
+                &["a:2 npx [\"x\", \"3\"] [] false"],
             ),
             (".cursor/mcp.json", "{\"mcpServers\": {\"a\": 1, \"b\": {}}}", &[]),
             (".cursor/mcp.json", "{}", &[]),

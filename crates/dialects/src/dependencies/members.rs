@@ -56,7 +56,7 @@ fn walk(
     tell: &mut dyn FnMut(PackageDir),
 ) {
     let Some((first, rest)) = segments.split_first() else { return };
-    if !first.contains('*') {
+    if !first.contains(['*', '?', '[', '{']) {
         if let Some(place) = base.enter(above, first) {
             arrive(base, place, rest, depth, tell);
         }

@@ -89,6 +89,8 @@ fn members_of_a_workspace_have_dependencies() {
     for (file, text) in [
         ("package.json", r#"{"workspaces": ["packages/*"]}"#),
         ("package.json", r#"{"workspaces": {"packages": ["packages/web"]}}"#),
+        ("package.json", r#"{"workspaces": ["packages/{app,web}"]}"#),
+        ("package.json", r#"{"workspaces": ["packages/we?"]}"#),
         ("pnpm-workspace.yaml", "packages:\n  - 'packages/*'\n"),
     ] {
         let system = MemorySystem::new("/p")

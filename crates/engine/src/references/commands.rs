@@ -28,7 +28,7 @@ pub(crate) enum Runner {
     CargoTest,
 }
 
-/// What is known of a runner.
+/// The facts about a task runner.
 pub(crate) struct RunnerFacts {
     /// The noun for what it runs.
     pub(crate) noun: &'static str,

@@ -159,16 +159,16 @@ impl Files for Buffers {
 impl Processes for Buffers {}
 
 impl Machine for Buffers {
+    fn machine_behind(&self) -> Option<&dyn Machine> {
+        Some(self.system.as_ref())
+    }
+
     fn current_dir(&self) -> io::Result<PathBuf> {
         self.system.current_dir()
     }
 
     fn env(&self, name: &str) -> Option<OsString> {
         self.system.env(name)
-    }
-
-    fn now(&self) -> SystemTime {
-        self.system.now()
     }
 }
 
@@ -189,6 +189,16 @@ mod tests {
         entries.sort_unstable();
         let name = |entry: DirEntry| (entry.name.to_string_lossy().into_owned(), entry.kind);
         entries.into_iter().map(name).collect()
+    }
+
+    /// A policy of the machine counts in an editor, too.
+    #[test]
+    fn the_machine_is_the_one_behind() {
+        let system = MemorySystem::new("/p").with_machine_directory("/machine");
+        let (now, directory) = (system.now(), system.machine_directory());
+        let buffers = Buffers::new(Arc::new(system), [(PathBuf::from("a"), Vec::new())]).unwrap();
+        assert_eq!((buffers.now(), buffers.machine_directory()), (now, directory.clone()));
+        assert_eq!(directory, Some(PathBuf::from("/machine")));
     }
 
     #[test]

@@ -148,7 +148,7 @@ fn server_edits(collection: &Collection) -> Vec<ManifestEdit> {
     collection.servers.iter().map(edit).collect()
 }
 
-/// What is imported, and where to.
+/// The items to import, and their target.
 struct Import<'i> {
     args: &'i ImportArgs,
     collection: &'i Collection,
