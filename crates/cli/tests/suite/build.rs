@@ -415,20 +415,14 @@ fn a_built_body_is_laid_out() {
 /// Two items that would be one file: the first is built, the second is an error.
 #[test]
 fn two_items_do_not_share_a_file() {
-    let top = "[clients.claude.rule]\npath = \".{name}.md\"\n[clients.claude.agent]\npath = \".{name}.md\"\n";
-    for (settings, path) in [
-        ("[clients.claude.agent]\npath = \".claude/rules/{name}.md\"\n", ".claude/rules/api.md"),
-        (top, ".api.md"),
-    ] {
-        let registry = project()
-            .with_file("rules/api/RULE.md", RULE.replace("See [the list](./list.txt).", "Text."))
-            .with_file("agents/api/AGENT.md", AGENT.replace("name: judge", "name: api"))
-            .with_file("brief.toml", settings);
-        let output = registry.run(&["build", "--client", "claude"]);
-        assert_eq!(output.code, Some(1), "{output}");
-        assert!(output.stdout.contains("error[portable/output-collision]"), "{output}");
-        assert_eq!(names(&registry), [path]);
-    }
+    let registry = project()
+        .with_file("rules/api/RULE.md", RULE.replace("See [the list](./list.txt).", "Text."))
+        .with_file("agents/api/AGENT.md", AGENT.replace("name: judge", "name: api"))
+        .with_file("brief.toml", "[clients.claude.agent]\npath = \".claude/rules/{name}.md\"\n");
+    let output = registry.run(&["build", "--client", "claude"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stdout.contains("error[portable/output-collision]"), "{output}");
+    assert_eq!(names(&registry), [".claude/rules/api.md"]);
 }
 
 /// R36: `layout = "shared"` writes a skill once where several clients read it, and apart where it
