@@ -298,9 +298,24 @@ fn plain(name: &str) -> Cow<'_, str> {
     Cow::Owned(if trimmed.is_empty() { folded } else { trimmed.to_owned() })
 }
 
-/// Finds the pattern of a dot and this word; the next pattern is the one with more after it.
+/// Finds the pattern of a dot and this word.
 fn find_extension(word: &str) -> Option<usize> {
-    PATTERNS.iter().position(|pattern| pattern.strip_prefix('.') == Some(word))
+    const WORDS: [(&str, usize); 13] = [
+        ("env", 0),
+        ("key", 2),
+        ("pem", 4),
+        ("crt", 6),
+        ("p12", 8),
+        ("pfx", 10),
+        ("jks", 12),
+        ("keystore", 14),
+        ("ppk", 16),
+        ("kdbx", 19),
+        ("asc", 21),
+        ("gpg", 23),
+        ("ovpn", 28),
+    ];
+    WORDS.iter().find(|(known, _)| *known == word).map(|&(_, index)| index)
 }
 
 fn find_name(name: &str) -> Option<&'static str> {
