@@ -148,7 +148,11 @@ pub struct TableReader<'t> {
 impl<'t> TableReader<'t> {
     /// Reads these entries of a table.
     pub fn new(entries: impl Iterator<Item = TomlEntry<'t>>) -> TableReader<'t> {
-        TableReader { entries: entries.collect(), known: Vec::new(), problems: Vec::new() }
+        TableReader {
+            entries: entries.collect(),
+            known: Vec::with_capacity(16),
+            problems: Vec::new(),
+        }
     }
 
     /// Returns the value of a key; `None` if it is missing or wrong.
@@ -157,10 +161,15 @@ impl<'t> TableReader<'t> {
         key: &'t str,
         read: impl FnOnce(&TomlEntry<'t>) -> Result<T, TomlProblem>,
     ) -> Option<T> {
-        self.known.push(key);
-        let number = self.entries.iter().position(|entry| entry.key == key)?;
+        let number = self.find(key)?;
         let value = read(&self.entries[number]);
         value.map_err(|problem| self.problems.push((number, problem))).ok()
+    }
+
+    /// Returns the number of the entry with this key, which is known from now on.
+    fn find(&mut self, key: &'t str) -> Option<usize> {
+        self.known.push(key);
+        self.entries.iter().position(|entry| entry.key == key)
     }
 
     /// Changes a value if its key is there.
