@@ -18,7 +18,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::mutate;
 use crate::seeds::{self, Seed};
-use crate::targets::Target;
+use crate::target::Target;
 use crate::{UNIT_BYTES, UNIT_SECONDS, directory};
 
 /// The exit code of a worker whose input computed for too long.

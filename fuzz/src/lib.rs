@@ -11,6 +11,7 @@ mod dictionaries;
 pub mod mutate;
 mod runs;
 pub mod seeds;
+pub mod target;
 pub mod targets;
 
 /// The CPU time of one input, in seconds.

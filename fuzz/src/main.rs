@@ -10,7 +10,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use brief_fuzz::campaign::{self, Budget};
-use brief_fuzz::targets::{self, Backing, TARGETS, Target};
+use brief_fuzz::target::{Backing, Target};
+use brief_fuzz::targets::{self, TARGETS};
 use clap::{Parser, Subcommand};
 
 #[derive(Debug, Parser)]

@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use brief_fuzz::targets::{TARGETS, Target};
+use brief_fuzz::target::Target;
+use brief_fuzz::targets::TARGETS;
 use brief_fuzz::{campaign, mutate, seeds};
 
 /// The duration of each target's run here; `cargo xtask fuzz` runs longer. Inputs follow from their numbers, so a

@@ -16,7 +16,9 @@ use brief_syntax::text::counted;
 use clap::Args;
 
 use crate::error::{CommandError, Result};
-use crate::installation::{self, Installation, InstallationArg, RunPurpose, WritingArgs, short};
+use crate::installation::{
+    self, Installation, InstallationArg, RunPurpose, WritingArgs, mention_clients, short,
+};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -127,10 +129,9 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
         .then(|| installation.clients.in_use(system, &installation.project.outputs))
         .flatten()
         .filter(|found| found.clients != clients);
-    if let Some(ClientsInUse { clients: used, signs }) = &found_clients {
-        clients.clone_from(used);
-        let (used, signs) = (used.join(", "), signs.join(", "));
-        ui.status(&format!("for {used}: {signs} tells; `install.clients` in brief.toml says so"))?;
+    if let Some(found) = &found_clients {
+        clients.clone_from(&found.clients);
+        mention_clients(ui, found)?;
     }
     let found_clients = found_clients
         .map(|ClientsInUse { clients, signs }| ManifestEdit::FoundClients { clients, signs });

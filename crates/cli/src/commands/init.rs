@@ -17,7 +17,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::error::{CommandError, Result};
-use crate::installation::{Installation, InstallationArg};
+use crate::installation::{Installation, InstallationArg, mention_clients};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -64,9 +64,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &InitArgs) -> Result {
         let body = json!({ "created": created, "updated": updated, "clients": clients });
         return ui.print_json("init", root.path(), &[], body);
     }
-    if let Some(ClientsInUse { clients, signs }) = &found {
-        let (used, signs) = (clients.join(", "), signs.join(", "));
-        ui.status(&format!("for {used}: {signs} tells; `install.clients` in brief.toml says so"))?;
+    if let Some(found) = &found {
+        mention_clients(ui, found)?;
     }
     let written: Vec<Cow<'_, str>> = updated.into_iter().chain(created).collect();
     ui.status(&format!("wrote {}", written.join(", ")))?;

@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use brief_clients::compile::Clients;
+use brief_clients::compile::{Clients, ClientsInUse};
 use brief_clients::profile::{ProfileScope, Section};
 use brief_dialects::policy::Signer;
 use brief_profiles::OwnClients;
@@ -314,6 +314,14 @@ pub(crate) fn watched<T>(ui: &mut Ui, work: impl FnOnce(&dyn Fn(Event<'_>)) -> T
     let outcome = work(&|event| show_progress(&mut shared.borrow_mut(), event));
     ui.end_progress()?;
     Ok(outcome)
+}
+
+/// Names the clients that files of the project or of the user show to be in use.
+pub(crate) fn mention_clients(ui: &mut Ui, found: &ClientsInUse) -> Result {
+    let (used, signs) = (found.clients.join(", "), found.signs.join(", "));
+    ui.status(&format!(
+        "clients: {used} (found {signs}); `install.clients` in brief.toml lists them"
+    ))
 }
 
 /// Shows a step that may take long. A closed output must not stop the work.

@@ -50,7 +50,7 @@ fn init_finds_the_clients_in_use() {
     fs::create_dir_all(project.home().join(".codex")).unwrap();
     insta::assert_snapshot!(project.run(&["init"]), @"
     ------- stderr -------
-    for claude, cursor: .claude, .cursor tells; `install.clients` in brief.toml says so
+    clients: claude, cursor (found .claude, .cursor); `install.clients` in brief.toml lists them
     wrote brief.toml, AGENTS.yaml
     hint: edit it, then ask: brief why README.md
     [EOF]

@@ -48,6 +48,18 @@ fn the_readme_counts_the_clients() {
     assert!(document("README.md").contains(&format!("[{count} clients](docs/clients/README.md)")));
 }
 
+/// The README names six clients with a hook and counts the others, the guide counts all. Copilot's two programs are one
+/// client there.
+#[test]
+fn the_documents_count_the_hooks() {
+    let refused = project().run(&["hook", "install", "no-such-client"]).stderr;
+    let known = refused.split("with a hook: ").nth(1).unwrap_or_default();
+    let count = known.trim().split(", ").filter(|name| *name != "`copilot-vscode`").count();
+    assert_eq!(count, 6 + 8);
+    assert!(document("README.md").contains("[eight others](docs/reference/hook.md#clients)"));
+    assert!(document("docs/guide/README.md").contains("[fourteen clients]"));
+}
+
 /// The example project is one to imitate.
 #[test]
 fn the_example_has_no_findings() {

@@ -363,6 +363,21 @@ fn a_flood_is_cut() {
     assert_eq!(found.notes, ["plain@1.0.0 ships more than 200 files; the rest is left out"]);
 }
 
+/// A fetched crate is cut like a package in the project.
+#[test]
+fn a_flood_of_a_fetched_crate_is_cut() {
+    let place = "/cargo/registry/src/x/acme-ui-2.1.0";
+    let mut system = cargo()
+        .with_env("CARGO_HOME", "/cargo")
+        .with_file(&format!("{place}/Cargo.toml"), crate_toml("acme-ui", "2.1.0"));
+    for number in 0..limits::DEPENDENCY_FILES + 50 {
+        system = system.with_file(&format!("{place}/.context/{number:04}.md"), "x");
+    }
+    let found = survey(&system, Path::new("/p"), Path::new("/p"), DIRECT);
+    assert_eq!(found.packages[0].files.len(), limits::DEPENDENCY_FILES);
+    assert_eq!(found.notes, ["acme-ui@2.1.0 ships more than 200 files; the rest is left out"]);
+}
+
 /// Invalid files of one package manager do not affect the others.
 #[test]
 fn broken_manifests_are_passed_by() {
