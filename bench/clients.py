@@ -4,7 +4,8 @@
 `cargo xtask clients` calls this. It installs each client with npm in a pinned version, sets its hook up with
 `brief hook install`, lets it read, edit and create a file, and looks for marked guidance in the requests that the
 client makes: everything has to arrive, once, and what is for before a change before that change. A second run with
-`--hold` makes the changes without a read. The table goes to docs/clients.md.
+`--hold` makes the changes without a read. Then a `brief` that is missing, crashes, hangs or answers nonsense takes the place
+of the real one: the client has to do all of its work. The tables go to docs/clients.md.
 
 No account is needed: every client talks to a server on this machine. Python 3.11 and npm are.
 """
@@ -335,8 +336,20 @@ def merged(old, new):
     return new
 
 
-def session(name, into, brief, start, hold):
-    """Runs one session. Returns the marks that arrived, twice and late, and whether the client did its work."""
+# What stands in for `brief` once the hook is set up: the lines of a shell, or None for nothing.
+FAULTS = {
+    "missing": None,
+    "killed": "kill -9 $$",
+    "exit 2": "echo broken >&2; exit 2",
+    "hangs": "exec sleep 1000",
+    "noise": "echo 'not JSON {'",
+    "null": "echo null",
+}
+BIG = 150_000  # more than a pipe holds: nobody may have to read it
+
+
+def session(name, into, brief, start=".", hold=False, hook=None, fault=None, disabled=False):
+    """Runs one session. Returns the marks that arrived, the numbers of those twice and late, and whether the client did its work."""
     client = CLIENTS[name]
     with tempfile.TemporaryDirectory(prefix="clients-", ignore_cleanup_errors=True) as scratch:
         project, home = pathlib.Path(scratch, "project"), pathlib.Path(scratch, "home")
@@ -345,10 +358,19 @@ def session(name, into, brief, start, hold):
         node = f"{into}/node/node_modules/node/bin:" if client.get("node") else ""
         path = f"{brief.parent}:{into}/{name}/node_modules/.bin:{node}{os.environ['PATH']}"
         plain = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1"}
-        install = [str(brief), "hook", "install", name, *(["--hold"] if hold else [])]
+        install = [str(brief), "hook", "install", hook or name, *(["--hold"] if hold else [])]
         done = subprocess.run(install, cwd=project, env=plain, capture_output=True, text=True)
         if done.returncode != 0:
             raise SystemExit(f"{name}: {done.stderr}")
+        if fault:
+            stand_in = pathlib.Path(scratch, "bin")
+            stand_in.mkdir()
+            if FAULTS[fault]:
+                (stand_in / "brief").write_text(f"#!/bin/sh\n{FAULTS[fault]}\n")
+                (stand_in / "brief").chmod(0o755)
+            plain["PATH"] = path.replace(str(brief.parent), str(stand_in), 1)
+        if disabled:
+            plain["BRIEF_DISABLE"] = "1"
 
         def step(do, file, old="", new=""):
             words = {"path": str(project / file), "old": old, "new": new,
@@ -357,7 +379,8 @@ def session(name, into, brief, start, hold):
             has = lambda: not new or (project / file).exists() and new in (project / file).read_text()
             return {"do": do, "tool": tool, "input": filled(given, words), "is_done": has}
 
-        steps = [step("edit", READ, "x = 1", "x = 3"), step("create", CREATED, new="z = 1")]
+        created = "z = 1" if not fault and not disabled else "z = 1  # " + "a" * BIG
+        steps = [step("edit", READ, "x = 1", "x = 3"), step("create", CREATED, new=created)]
         if not hold or client.get("edits_after_read"):
             steps.insert(0, step("read", READ))
         script = Script(steps)
@@ -384,8 +407,9 @@ def session(name, into, brief, start, hold):
                 pass
         server.shutdown()
         end_daemons(word)
-        worked = all(one["is_done"]() for one in steps)
-    reached = double = late = 0
+        # The model heard of the last call, too.
+        worked = all(one["is_done"]() for one in steps) and script.at == len(steps)
+    reached, double, late = [], 0, 0
     for mark, action in MARKS.items():
         # Without a read, what is for the read is not due.
         if hold and mark.startswith("read") and not client.get("edits_after_read"):
@@ -393,7 +417,7 @@ def session(name, into, brief, start, hold):
         counts = [len(re.findall(rf"MARK-{mark}\b", request)) for request in script.requests]
         if not any(counts):
             continue
-        reached += 1
+        reached.append(mark)
         double += max(counts) > 1
         first = next(number for number, count in enumerate(counts, 1) if count)
         # The last time that the model asked for a change is the one that was made.
@@ -435,10 +459,11 @@ def main():
     parser.add_argument("clients", nargs="*", help="default: all")
     parser.add_argument("--brief", type=pathlib.Path, required=True)
     parser.add_argument("--into", type=pathlib.Path, required=True, help="the directory of the installed clients")
+    parser.add_argument("--only-faults", action="store_true", help="only the sessions in which brief fails")
     parser.add_argument("--out", type=pathlib.Path, help="the page to write, if all clients were run")
     arguments = parser.parse_args()
     into, brief = arguments.into.absolute(), arguments.brief.absolute()
-    rows, failed = [], []
+    rows, faults, failed = [], [], []
     for name in arguments.clients or CLIENTS:
         version = CLIENTS[name]["package"].rsplit("@", 1)[1]
         problem = install(name, into)
@@ -447,8 +472,9 @@ def main():
             failed.append(name)
             continue
         cells = []
-        for start, hold in ((".", False), ("src", False), (".", True)):
-            reached, double, late, worked = session(name, into, brief, start, hold)
+        for start, hold in () if arguments.only_faults else ((".", False), ("src", False), (".", True)):
+            marks, double, late, worked = session(name, into, brief, start, hold)
+            reached = len(marks)
             total = len(MARKS) - (2 if hold and not CLIENTS[name].get("edits_after_read") else 0)
             late_is_wrong = not (hold and CLIENTS[name].get("cannot_hold"))
             if not worked or reached < total or double or late and late_is_wrong:
@@ -456,9 +482,24 @@ def main():
             cells.append(f"{reached} of {total}, {double} double, {late} late" + ("" if worked else " (session failed)"))
         rows.append(f"| {name} | {version} | " + " | ".join(cells) + " |")
         print(rows[-1], flush=True)
+        # Copilot runs the hooks of Claude Code's settings, too.
+        for hook in [name, "claude"] if name == "copilot" else [name]:
+            cells = []
+            for fault in FAULTS:
+                worked = session(name, into, brief, hook=hook, fault=fault)[3]
+                cells.append("works" if worked else "STOPS")
+            marks, _, _, worked = session(name, into, brief, hook=hook, disabled=True)
+            # Only the hook brings these.
+            is_silent = not any("-before" in mark or "-after" in mark for mark in marks)
+            cells.append(("silent" if is_silent else "ANSWERS") if worked else "STOPS")
+            if set(cells) - {"works", "silent"}:
+                failed.append(name)
+            title = name if hook == name else f"{name}, hook of {hook}"
+            faults.append(f"| {title} | {version} | " + " | ".join(cells) + " |")
+            print(faults[-1], flush=True)
     head = ("| client | version | started at the root | started in `src` | `--hold`, no read before the change |\n"
             "| --- | --- | --- | --- | --- |\n")
-    if arguments.out and not arguments.clients:
+    if arguments.out and not arguments.clients and not arguments.only_faults:
         # The table of all clients comes from `cargo xtask generate`.
         old = arguments.out.read_text() if arguments.out.exists() else ""
         _, heading, rest = old.partition("\n## What is read and written")
@@ -467,8 +508,14 @@ def main():
             f"Made by `cargo xtask clients` on {datetime.date.today()}: real clients against a scripted model, which records what reaches it.\n"
             "Each session reads, edits and creates a file in a project with ten marked texts of several formats. A text is late if it\n"
             "is for before a change and came after it. Cline cannot hold a call back, and Qwen Code edits only what it has read.\n"
-            "[Each client's page](clients/README.md) has the facts behind this.\n\n" + head + "\n".join(rows) + "\n"
-            + heading + rest)
+            "[Each client's page](clients/README.md) has the facts behind this.\n\n" + head + "\n".join(rows) + "\n\n"
+            "## When `brief` fails\n\n"
+            "The same session with the hook that `brief hook install` writes, and something else in the place of `brief`: nothing, a\n"
+            "program that kills itself, one that exits with 2, one that never ends, one that prints a line that is not JSON, and one that\n"
+            "prints `null`. `works`: every request reached the model and every call of a tool ran, among them one that writes 150 kB.\n"
+            "Last, the real `brief` with `BRIEF_DISABLE=1`. Copilot also runs the hooks of Claude Code's settings.\n\n"
+            + "| client | version | " + " | ".join([*FAULTS, "disabled"]) + " |\n" + "| --- " * (len(FAULTS) + 3) + "|\n"
+            + "\n".join(faults) + "\n" + heading + rest)
     print(f"failed: {' '.join(sorted(set(failed))) or 'none'}")
     return 1 if failed else 0
 

@@ -38,7 +38,9 @@ def findings(program, directory):
         return os.path.relpath(os.path.realpath(os.path.join(top, path)), top)
 
     for one in run(program, directory, "lint", "--json")["diagnostics"]:
-        found.add((real(one["path"]), one["line"], one["code"], one["message"]))
+        # One cause may show in several places.
+        for place in [one, *one.get("also", [])]:
+            found.add((real(place["path"]), place["line"], one["code"], place["message"]))
     for one in run(program, directory, "stale", "--json")["found"]:
         if one["likelihood"] != "possible":
             found.add((real(one["source"]["path"]), one["source"]["line"], "stale/" + one["kind"], one["message"]))

@@ -17,7 +17,7 @@ fn feed<'i>(target: &Target, inputs: impl Iterator<Item = &'i [u8]>) {
         let started = Instant::now();
         (target.run)(input);
         // This detects hangs only: test builds are slow, and machines are busy.
-        assert!(started.elapsed() < Duration::from_secs(20), "{}: {input:?}", target.name);
+        assert!(started.elapsed() < Duration::from_mins(2), "{}: {input:?}", target.name);
     }
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks the guidance of a repository: `lint`, and `sync --check` where something is installed. Writes a Markdown file that says for
-# which files the guidance changes since a revision, for a comment on the change.
+# which files the guidance changes since a revision, for a comment on the change. In a part of the repository, only what concerns that
+# part is reported; paths are always relative to the top of the repository.
 #
 #   check.sh [REVISION [COMMENT_FILE]]
 #
@@ -14,7 +15,13 @@ note() { local found=$1; if [ "$found" -gt "$code" ]; then code=$found; fi; }
 # shellcheck disable=SC2086 # Several options are meant to be several words.
 brief lint --format "${BRIEF_FORMAT:-text}" ${BRIEF_LINT_OPTIONS:-}
 note $?
-if [ -f brief.lock ]; then
+# The project around this directory, as `brief sync` finds it.
+project=$(pwd -P)
+top=$(git rev-parse --show-toplevel 2>/dev/null) || top=$project
+while [ ! -f "$project/brief.lock" ] && [ "$project" != "$top" ] && [ "$project" != / ]; do
+  project=$(dirname "$project")
+done
+if [ -f "$project/brief.lock" ]; then
   brief sync --check
   note $?
 fi

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use brief_profiles::{
-    Attaches, BUILTIN, CheckSheet, Client, ClientRead, Evidence, Form, HomeOutput, ItemOutput,
-    Scoping, SeatWord, Seats, Seen, Text, Unless,
+    Attaches, BUILTIN, CheckSheet, Client, ClientRead, DeliveryOrigin, Evidence, Form, HomeOutput,
+    HookProfile, ItemOutput, Scoping, SeatWord, Seats, Seen, Text, Unless,
 };
 
 /// Returns the pages, each with its path.
@@ -86,6 +86,9 @@ fn page(client: &Client) -> String {
         }
         let carried = if hook.events.before_carries { "with the tool's result" } else { "never" };
         row("a text before a tool arrives", carried.to_owned());
+        if hook.install.is_some() {
+            row("a resumed conversation", resumed(hook));
+        }
         row("a call can be held back", if hook.hold.is_empty() { "no" } else { "yes" }.to_owned());
     }
     let sheet = CheckSheet::all().iter().find(|sheet| sheet.client == &*client.id);
@@ -120,6 +123,29 @@ fn page(client: &Client) -> String {
         }
     }
     page
+}
+
+/// Returns what a resumed conversation keeps, with the evidence.
+fn resumed(hook: &HookProfile) -> String {
+    let Some(resumed) = &hook.resumed else {
+        return "not observed: nothing is delivered again".to_owned();
+    };
+    let lost: Vec<&str> = resumed.lost.iter().map(|origin| lost_text(*origin)).collect();
+    let keeps = match &*lost {
+        [] => "keeps every delivered text".to_owned(),
+        lost => format!("loses {}, which is delivered again", lost.join(", ")),
+    };
+    format!("{keeps} ({})", evidence(&resumed.seen))
+}
+
+fn lost_text(origin: DeliveryOrigin) -> &'static str {
+    match origin {
+        DeliveryOrigin::Start => "the text of the start",
+        DeliveryOrigin::Prompt => "that of a prompt",
+        DeliveryOrigin::Before => "that of the event before a tool",
+        DeliveryOrigin::After => "that of the event after a tool",
+        DeliveryOrigin::Attached => "files that the client attached",
+    }
 }
 
 /// Returns the outputs of a client, by kind.

@@ -104,7 +104,8 @@ fn describe(page: &mut String, mut command: clap::Command, parent: &str) {
     let help = command.render_long_help().to_string();
     let help: Vec<&str> = help.lines().map(str::trim_end).collect();
     let _ = write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", help.join("\n").trim_end());
-    let subcommands: Vec<clap::Command> = command.get_subcommands().cloned().collect();
+    let shown = command.get_subcommands().filter(|below| !below.is_hide_set());
+    let subcommands: Vec<clap::Command> = shown.cloned().collect();
     for subcommand in subcommands.into_iter().filter(|command| command.get_name() != "help") {
         describe(page, subcommand, &format!("{name} "));
     }
@@ -251,7 +252,7 @@ const LIMITS: &[(&str, u64, &str, &str)] = &[
         "the search ends",
         "`hosted/limit-entries`",
     ),
-    ("bytes of a hook's input", limits::HOOK_INPUT_BYTES, "the hook says so and exits 1", "—"),
+    ("bytes of a hook's input", limits::HOOK_INPUT_BYTES, "the hook reports it, exit 0", "—"),
     (
         "bytes of a path that a hook is asked about",
         limits::HOOK_PATH_BYTES as u64,

@@ -8,12 +8,12 @@ mod book;
 mod clients;
 mod dist;
 mod generate;
+mod test;
 mod words;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-use brief_testkit::markdownlint;
 use clap::{Parser, Subcommand};
 
 #[derive(Debug, Parser)]
@@ -26,7 +26,7 @@ struct Xtask {
 #[derive(Debug, Subcommand)]
 enum Task {
     /// Run all checks that a change has to pass
-    Test,
+    Test(test::TestArgs),
     /// Write the generated files, or check that they are in sync
     Generate {
         /// Fail when a file would change, and write nothing
@@ -107,7 +107,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let outcome = match Xtask::parse().task {
-        Task::Test => test(),
+        Task::Test(args) => test::run_tests(&args),
         Task::Generate { check } => generate::run(check),
         Task::Words => list_words(),
         Task::Bench { runs } => bench::run_all(runs),
@@ -129,24 +129,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn test() -> Result<(), String> {
-    cargo(&["fmt", "--all", "--check"])?;
-    cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;
-    // The program also builds without agents.
-    let without_agents = ["clippy", "--package", "brief-cli", "--no-default-features", "--quiet"];
-    cargo(&[&without_agents[..], &["--", "-D", "warnings"]].concat())?;
-    // A test of this crate checks the generated files.
-    let linter = markdownlint::executable()?;
-    // Tests that start programs wait half of their time.
-    let threads = 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    eprintln!("+ cargo test --workspace -- --test-threads={threads}");
-    run(Command::new(env!("CARGO"))
-        .args(["test", "--workspace"])
-        .env("RUST_TEST_THREADS", threads.to_string())
-        .env(markdownlint::VARIABLE, linter))?;
-    bench::count_instructions(false)
 }
 
 fn list_words() -> Result<(), String> {

@@ -11,6 +11,7 @@ mod files;
 mod grants;
 mod network;
 mod programs;
+mod repository;
 mod scope;
 
 use std::io;

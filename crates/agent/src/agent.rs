@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_dialects::agents::{Agent, AgentValue, Effective, Scheme, check_tools};
+use brief_dialects::agents::{Agent, AgentValue, Effective, Scheme, ToolCode, check_tools};
 use brief_syntax::system::Interruption;
 use brief_syntax::{Diagnostic, Severity, Span, System, limits, rules};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::abilities::{AbilityRequest, GrantError, Grants, Host};
 use crate::conversation::ReadyTools;
 use crate::gates;
 use crate::mcp_client::ServerTool;
-use crate::sandbox::{Fences, Limits, MissingFence, WorkerProgram};
+use crate::sandbox::{Fences, Limits, MissingFence, Worker, WorkerProgram};
 use crate::tools::{CallError, Evaluation, Schema, ToolBox, ToolsError, Unchecked};
 
 /// The tools that an agent's code defines, before any ability is granted.
@@ -47,20 +47,25 @@ impl AgentCode {
                 AgentCode { schemes, diagnostics, evaluation: Some(evaluation) }
             }
             Err(error) => {
-                // A place in the code is a place in the file.
-                let (span, message) = match error.place() {
-                    Some((line, column)) => {
-                        (tools.place(line as usize, column as usize), error.without_place())
-                    }
-                    None => (tools.heading, error.to_string()),
-                };
-                let mut problem =
-                    Diagnostic::new(rules::agents::TOOLS_CODE, &agent.source, span, message);
-                if let Some(help) = error.help() {
-                    problem = problem.with_help(help);
-                }
+                let problem = code_problem(agent, tools, &error);
                 AgentCode { diagnostics: vec![problem], ..AgentCode::default() }
             }
+        }
+    }
+
+    /// Parses the code of an agent in a worker, and returns what is wrong with its syntax. Nothing of it runs. An agent
+    /// without tools starts no worker. The error is that of a worker that does not start.
+    pub fn parse(system: Arc<dyn System>, agent: &Agent) -> Result<Option<Diagnostic>, ToolsError> {
+        let Some(tools) = &agent.tools else { return Ok(None) };
+        if tools.code.len() > limits::TOOL_CODE_BYTES {
+            let error = ToolsError::TooLarge(tools.code.len());
+            return Ok(Some(code_problem(agent, tools, &error)));
+        }
+        let program = own_worker(system.as_ref(), MissingFence::Accept)?;
+        match Worker::parse(system, &program, &tools.code, Limits::default()) {
+            Ok(()) => Ok(None),
+            Err(error @ ToolsError::Syntax { .. }) => Ok(Some(code_problem(agent, tools, &error))),
+            Err(error) => Err(error),
         }
     }
 
@@ -85,6 +90,21 @@ impl AgentCode {
         };
         let ctx = json!({ "input": input });
         Ok(AgentTools { schemes: self.schemes, code, ctx, server_tools: Vec::new() })
+    }
+}
+
+/// Returns a diagnostic about an agent's code. A place in the code is a place in the file.
+fn code_problem(agent: &Agent, tools: &ToolCode, error: &ToolsError) -> Diagnostic {
+    let (span, message) = match error.place() {
+        Some((line, column)) => {
+            (tools.place(line as usize, column as usize), error.without_place())
+        }
+        None => (tools.heading, error.to_string()),
+    };
+    let problem = Diagnostic::new(rules::agents::TOOLS_CODE, &agent.source, span, message);
+    match error.help() {
+        Some(help) => problem.with_help(help),
+        None => problem,
     }
 }
 
@@ -146,19 +166,6 @@ enum Code {
 }
 
 impl AgentTools {
-    /// Offers tools of MCP servers, too. A call of one is a request for the ability `mcp`, checked and logged as
-    /// that of a tool. One whose name the agent uses itself is not offered.
-    #[must_use]
-    pub fn with_server_tools(mut self, tools: Vec<ServerTool>) -> AgentTools {
-        for tool in tools {
-            if self.schemes.iter().all(|known| !known.is_called(&tool.scheme.name)) {
-                self.schemes.push(tool.scheme.clone());
-                self.server_tools.push(tool);
-            }
-        }
-        self
-    }
-
     /// Calls a tool. Names are compared without case.
     pub fn call_json(&mut self, name: &str, arguments: &Value) -> Result<Value, CallError> {
         match &mut self.code {
@@ -203,6 +210,24 @@ impl ReadyTools for AgentTools {
             Value::String(text) => text,
             other => other.to_string(),
         })
+    }
+
+    fn take_denied(&mut self) -> Vec<String> {
+        match &mut self.code {
+            Code::Tools(tool_box) => tool_box.take_denied(),
+            Code::None(_) => Vec::new(),
+        }
+    }
+
+    /// Adds tools of MCP servers. A call of one is a request for the ability `mcp`, checked and logged as that of
+    /// a tool. One whose name the agent uses itself is not added.
+    fn add_server_tools(&mut self, tools: Vec<ServerTool>) {
+        for tool in tools {
+            if self.schemes.iter().all(|known| !known.is_called(&tool.scheme.name)) {
+                self.schemes.push(tool.scheme.clone());
+                self.server_tools.push(tool);
+            }
+        }
     }
 
     fn interrupt_by(&mut self, stop: &Interruption) {

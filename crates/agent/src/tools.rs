@@ -311,6 +311,11 @@ impl ToolBox {
         outcome
     }
 
+    /// Returns the abilities that the last call was refused, and forgets them.
+    pub(crate) fn take_denied(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.report.denied)
+    }
+
     /// Returns the record of the last call.
     pub fn last_call(&self) -> &CallReport {
         &self.report

@@ -83,6 +83,14 @@ impl CommandError {
         self.message.is_empty()
     }
 
+    /// Turns a refusal into an error of usage, for a command whose exit code 1 means something else.
+    pub(crate) fn into_usage(self) -> Self {
+        match self.kind {
+            ErrorKind::Refused => CommandError { kind: ErrorKind::Usage, ..self },
+            _ => self,
+        }
+    }
+
     pub(crate) fn is_outrun(&self) -> bool {
         self.kind == ErrorKind::Outrun
     }

@@ -5,6 +5,7 @@
 //! instead (`compat`).
 
 mod assembly;
+mod clock;
 mod commands;
 mod compat;
 mod complete;
@@ -20,6 +21,8 @@ mod nushell;
 mod output_options;
 mod paging;
 mod session;
+mod styles;
+mod surroundings;
 mod ui;
 mod watching;
 
@@ -83,6 +86,15 @@ fn is_version(args: &[OsString]) -> bool {
     matches!(args, [_, only] if only == "--version" || only == "-V")
 }
 
+/// Reads `brief version` as `brief --version`, as many programs do.
+fn with_version_option(args: &mut [OsString]) {
+    if let [_, only] = args
+        && only == "version"
+    {
+        *only = "--version".into();
+    }
+}
+
 /// Returns the definition of the whole command line.
 pub fn command() -> clap::Command {
     let commands = Command::NAMES.iter().filter_map(|name| Command::definition(name));
@@ -95,18 +107,19 @@ pub fn run(
     ui: &mut Ui,
     system: Arc<dyn System>,
 ) -> ExitCode {
-    let args: Vec<OsString> = args.into_iter().collect();
+    let mut args: Vec<OsString> = args.into_iter().collect();
     let name = args.first().map(Path::new).and_then(Path::file_stem).unwrap_or_default();
     match name.to_str() {
         Some("sctx") => return compat::sctx::run(&args[1..], ui, system),
         Some("coding-context") => return compat::coding_context::run(&args[1..], ui, system),
         _ => {}
     }
+    with_version_option(&mut args);
     let outcome = run_brief(&args, ui, Arc::clone(&system));
     let code = error::exit_code(outcome, ui);
     // If standard error is closed, only the exit code is left.
     let _ = ui.finish(system.as_ref(), code != ExitCode::SUCCESS);
-    code
+    if commands::hook::is_clients_call(&args, ui) { ExitCode::SUCCESS } else { code }
 }
 
 /// Returns whether the caller wants JSON. An invalid call is answered in JSON, too, so this looks

@@ -26,8 +26,15 @@ impl Session {
             CommandError::usage(format!("the current directory cannot be read: {error}"))
         })?;
         let directory = match directory {
-            Some(directory) => {
-                let directory = current.join(directory);
+            Some(typed) => {
+                let directory = current.join(typed);
+                if let Err(error) = system.resolve_dir(&directory) {
+                    let typed = typed.display();
+                    return Err(CommandError::usage(format!(
+                        "cannot open directory `{typed}`: {error}"
+                    ))
+                    .with_hint("`-C` names the directory to start in"));
+                }
                 system.work_in(&directory);
                 directory
             }
@@ -63,12 +70,6 @@ impl Session {
     /// The project that questions are about: the repository around the directory (ruling G16).
     pub(crate) fn project(&self) -> Result<Project<'_>> {
         Project::open(self.system(), &self.directory).map_err(|error| self.unopened(&error))
-    }
-
-    /// The directory itself as a project, whatever repository it is part of.
-    pub(crate) fn directory_project(&self) -> Result<Project<'_>> {
-        let opened = Project::open_directory(self.system(), &self.directory);
-        opened.map_err(|error| self.unopened(&error))
     }
 
     pub(crate) fn assembly(&self) -> Result<PromptAssembly<'_>> {

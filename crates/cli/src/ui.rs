@@ -11,7 +11,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use brief_engine::CandidateState;
 use brief_syntax::render::{Colour, Envelope, ErrorEnvelope, Terminal};
-use brief_syntax::text::{visible, visible_line};
+use brief_syntax::text::{visible, visible_json, visible_line};
 use brief_syntax::{Diagnostic, Severity, System};
 use serde::Serialize;
 
@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::json_buffer::JsonBuffer;
 use crate::output_options::{ColourArg, OutputOptions};
 use crate::paging::PagedAnswer;
+use crate::styles::{candidate_style, compared_style};
 
 /// The terminal, or its replacement in a test.
 pub struct Ui {
@@ -220,7 +221,7 @@ impl Ui {
         let hints: Vec<String> = more.iter().chain(&held.hints).cloned().collect();
         let error = ErrorEnvelope { message: first, hints: &hints };
         let error = serde_json::to_string_pretty(&error).map_err(io::Error::from)?;
-        Ok(writeln!(self.stderr, "{error}")?)
+        Ok(writeln!(self.stderr, "{}", visible_json(&error))?)
     }
 
     /// Discards all output.
@@ -247,6 +248,11 @@ impl Ui {
         self.width
     }
 
+    /// Returns the width of the terminal that the output goes to; `None` where it goes elsewhere.
+    pub(crate) fn terminal_width(&self) -> Option<usize> {
+        (self.output == Peer::Terminal).then_some(self.width)
+    }
+
     pub(crate) fn has_colour(&self) -> bool {
         self.colour == Colour::Always
     }
@@ -264,19 +270,36 @@ impl Ui {
 
     /// Asks a question to which only `y` or `yes` is a yes. Without a terminal the answer is no.
     pub(crate) fn confirm(&mut self, question: &str) -> Result<bool> {
+        Ok(self.ask(question, "[y/N]")?.is_some_and(|answer| matches!(&*answer, "y" | "yes")))
+    }
+
+    /// Asks about what the user has just requested: an empty line is a yes, too. Without a terminal the answer is no.
+    pub(crate) fn confirm_request(&mut self, question: &str) -> Result<bool> {
+        let answer = self.ask(question, "[Y/n]")?;
+        Ok(answer.is_some_and(|answer| matches!(&*answer, "" | "y" | "yes")))
+    }
+
+    /// Asks a question; returns the answer in lower case, or `None` without a terminal or at the end of the input.
+    fn ask(&mut self, question: &str, choices: &str) -> Result<Option<String>> {
         if !self.can_ask() {
-            return Ok(false);
+            return Ok(None);
         }
         self.stdout.flush()?;
-        write!(self.stderr, "{} [y/N] ", visible_line(question))?;
+        write!(self.stderr, "{} {choices} ", visible_line(question))?;
         self.stderr.flush()?;
         let mut answer = Vec::new();
         let mut input = self.take_stdin().take(ANSWER);
         let mut byte = [0];
-        while input.read(&mut byte)? == 1 && byte != *b"\n" {
+        let mut is_line = false;
+        while input.read(&mut byte)? == 1 {
+            is_line = true;
+            if byte == *b"\n" {
+                break;
+            }
             answer.extend(byte);
         }
-        Ok(matches!(answer.trim_ascii().to_ascii_lowercase().as_slice(), b"y" | b"yes"))
+        let answer = answer.trim_ascii().to_ascii_lowercase();
+        Ok(is_line.then(|| String::from_utf8_lossy(&answer).into_owned()))
     }
 
     /// Shows text from a file to people, with a mark on each line.
@@ -308,18 +331,15 @@ impl Ui {
 
     /// Prints a line of a comparison, escaped: `+` marks a new line, `-` a removed one.
     pub(crate) fn print_compared(&mut self, indent: &str, line: &str) -> Result {
-        let style = match line.as_bytes().first() {
-            Some(b'+') => AnsiColor::Green.on_default(),
-            Some(b'-') => AnsiColor::Red.on_default(),
-            Some(b'@') => AnsiColor::Cyan.on_default(),
-            _ => Style::new(),
-        };
-        let style = self.style(style);
+        let style = self.style(compared_style(line));
         Ok(writeln!(self.stdout, "{indent}{style}{}{style:#}", visible_line(line))?)
     }
 
-    /// Prints data unchanged, with a line break.
+    /// Prints data unchanged, with a line break. At a terminal, hidden characters are escaped as in JSON.
     pub(crate) fn print_data(&mut self, text: &str) -> Result {
+        if self.output == Peer::Terminal {
+            return Ok(writeln!(self.stdout, "{}", visible_json(text))?);
+        }
         Ok(writeln!(self.stdout, "{text}")?)
     }
 
@@ -346,6 +366,10 @@ impl Ui {
 
     /// Passes on a program's output for people.
     pub(crate) fn pass_on(&mut self, piece: &[u8]) -> Result {
+        if self.watcher == Peer::Terminal {
+            let text = String::from_utf8_lossy(piece).replace("\r\n", "\n");
+            return Ok(self.stderr.write_all(visible(&text).as_bytes())?);
+        }
         Ok(self.stderr.write_all(piece)?)
     }
 
@@ -364,6 +388,10 @@ impl Ui {
     pub(crate) fn print_document(&mut self, value: &impl Serialize) -> Result {
         if let Some(held) = &mut self.json {
             held.is_answered = true;
+        }
+        if self.output == Peer::Terminal {
+            let json = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
+            return Ok(writeln!(self.stdout, "{}", visible_json(&json))?);
         }
         let mut json = JsonBuffer::before(&mut *self.stdout);
         serde_json::to_writer_pretty(&mut json, value).map_err(io::Error::from)?;
@@ -430,6 +458,11 @@ impl Ui {
         let line: String = visible_line(message).chars().take(self.width).collect();
         write!(self.stderr, "\r\x1b[2K{line}")?;
         Ok(self.stderr.flush()?)
+    }
+
+    /// Returns whether the user sees progress.
+    pub(crate) fn shows_progress(&self) -> bool {
+        self.watcher == Peer::Terminal && self.amount != Verbosity::Quiet
     }
 
     /// Removes the progress line.
@@ -519,6 +552,9 @@ impl Ui {
             let place = place(diagnostic, root);
             let (place, message) = (visible_line(&place), visible_line(&diagnostic.message));
             writeln!(self.stdout, "{place}: {severity}[{code}]: {message}")?;
+            if let Some(others) = diagnostic.other_places(root) {
+                writeln!(self.stdout, "  {}", visible_line(&others))?;
+            }
         }
         Ok(())
     }
@@ -552,14 +588,4 @@ fn place(diagnostic: &Diagnostic, root: &Path) -> String {
     }
     let position = diagnostic.position();
     format!("{path}:{}:{}", position.line, position.column)
-}
-
-/// Returns the style of a candidate's heading.
-fn candidate_style(state: CandidateState) -> Style {
-    match state {
-        CandidateState::In => AnsiColor::Green.on_default().bold(),
-        CandidateState::Loaded => AnsiColor::Cyan.on_default().bold(),
-        CandidateState::Offered | CandidateState::Manual => AnsiColor::Yellow.on_default().bold(),
-        CandidateState::Out => Style::new().dimmed(),
-    }
 }

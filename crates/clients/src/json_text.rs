@@ -49,6 +49,27 @@ impl<'t> JsonText<'t> {
         name: Option<&str>,
         value: &str,
     ) -> Result<String, String> {
+        self.insert_as(path, name, value, false)
+    }
+
+    /// Like [`JsonText::insert`], and marks a list or table below the top that is there and empty: more blank before its
+    /// first element than after it. So a removal can tell it from one that was added ([`JsonText::was_empty`]).
+    pub(crate) fn insert_marked(
+        &self,
+        path: &[&str],
+        name: Option<&str>,
+        value: &str,
+    ) -> Result<String, String> {
+        self.insert_as(path, name, value, true)
+    }
+
+    fn insert_as(
+        &self,
+        path: &[&str],
+        name: Option<&str>,
+        value: &str,
+        is_marked: bool,
+    ) -> Result<String, String> {
         let mut at = &self.value;
         for (depth, key) in path.iter().enumerate() {
             let table = at.as_object().ok_or_else(|| "it is not a table of JSON".to_owned())?;
@@ -62,16 +83,43 @@ impl<'t> JsonText<'t> {
                     missing.fold(innermost, |inner, key| format!("{{{}: {inner}}}", quoted(key)));
                 let new = JsonText::parse(&new)?;
                 let table = Container::table(table);
-                return Ok(self.append(&table, |layout| layout.property(key, &new.value)));
+                let is_marked = is_marked && depth > 0;
+                return Ok(
+                    self.append(&table, is_marked, |layout| layout.property(key, &new.value))
+                );
             };
             at = &found.value;
         }
         let to = Container::of(at).ok_or_else(|| "it is neither a list nor a table".to_owned())?;
         let new = JsonText::parse(value)?;
-        Ok(self.append(&to, |layout| match name {
+        let is_marked = is_marked && !path.is_empty();
+        Ok(self.append(&to, is_marked, |layout| match name {
             Some(name) => layout.property(name, &new.value),
             None => layout.value(&new.value),
         }))
+    }
+
+    /// Returns whether the list or table at a path of keys was empty before [`JsonText::insert_marked`] filled it.
+    pub(crate) fn was_empty(&self, path: &[&str]) -> bool {
+        let mut at = &self.value;
+        for key in path {
+            let found = at.as_object().and_then(|table| property(table, key).ok().flatten());
+            let Some(found) = found else { return false };
+            at = &found.value;
+        }
+        let Some(container) = Container::of(at) else { return false };
+        let (Some(first), Some(last)) = (container.children.first(), container.children.last())
+        else {
+            return false;
+        };
+        let before = self.blank_before(first.start);
+        let after = self.text.get(last.end..container.range.end - 1).unwrap_or_default();
+        let breaks = |blank: &str| blank.matches('\n').count();
+        if breaks(before) > 0 {
+            breaks(before) > 1 && breaks(after) == 1
+        } else {
+            after.trim().is_empty() && before.len() == after.len() + 1
+        }
     }
 
     /// Returns the text without the list or table at a path of keys, if that is empty and contains no comment.
@@ -91,10 +139,15 @@ impl<'t> JsonText<'t> {
 
     /// Returns the text with one more element at the end of a list or table. `write` gets the layout of the
     /// element.
-    fn append(&self, to: &Container, write: impl Fn(&ElementLayout) -> String) -> String {
+    fn append(
+        &self,
+        to: &Container,
+        is_marked: bool,
+        write: impl Fn(&ElementLayout) -> String,
+    ) -> String {
         match to.children.last() {
             Some(&last) => self.append_after(to, last, write),
-            None => self.fill(to, write),
+            None => self.fill(to, is_marked, write),
         }
     }
 
@@ -144,7 +197,12 @@ impl<'t> JsonText<'t> {
     }
 
     /// Inserts the first element into a list or table. The text between the brackets stays after it.
-    fn fill(&self, to: &Container, write: impl Fn(&ElementLayout) -> String) -> String {
+    fn fill(
+        &self,
+        to: &Container,
+        is_marked: bool,
+        write: impl Fn(&ElementLayout) -> String,
+    ) -> String {
         let close = to.range.end - 1;
         let inside = |token: &&TokenAndRange<'_>| {
             token.range.start > to.range.start && token.range.end <= close
@@ -163,7 +221,12 @@ impl<'t> JsonText<'t> {
             ElementLayout::Inline if comment.is_some() && blank.is_empty() => " ".to_owned(),
             ElementLayout::Inline => blank.to_owned(),
         };
-        format!("{}{between}{}{}", &self.text[..at], write(&layout), &self.text[at..])
+        let mark = match &layout {
+            _ if !is_marked => "",
+            ElementLayout::Lines(lines) => lines.line_break,
+            ElementLayout::Inline => " ",
+        };
+        format!("{}{mark}{between}{}{}", &self.text[..at], write(&layout), &self.text[at..])
     }
 
     /// Returns the text without one element of a list or table, and without its comma.

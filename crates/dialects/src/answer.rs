@@ -248,6 +248,15 @@ pub struct BindingDecision<'s> {
     pub reason: Reason<'s>,
 }
 
+/// The part of an item that a client has without being asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadedPart {
+    /// The whole text.
+    Whole,
+    /// The name and the description: the agent reads the rest when it needs it.
+    Listing,
+}
+
 /// The reason why an item applies or does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -319,6 +328,8 @@ pub enum Reason<'s> {
     LoadedByClient {
         /// The client.
         client: &'s str,
+        /// The part that it loads.
+        part: LoadedPart,
     },
     /// The answer has the same text from another place.
     SameText {
@@ -387,8 +398,10 @@ pub enum ReasonKind {
     OtherAction,
     /// It is for the other timing.
     OtherTiming,
-    /// The client that asks loads it by itself.
+    /// The client that asks loads its whole text by itself.
     Loaded,
+    /// The client that asks loads it by itself, by name and description.
+    ListedByClient,
     /// The client that asks loads the same text from another place.
     SameTextLoaded,
     /// The same text is in the answer from another place.
@@ -424,7 +437,8 @@ impl<'s> Reason<'s> {
             Reason::Excluded { .. } | Reason::ExcludedInside { .. } => ReasonKind::Excluded,
             Reason::OtherAction { .. } => ReasonKind::OtherAction,
             Reason::OtherTiming { .. } => ReasonKind::OtherTiming,
-            Reason::LoadedByClient { .. } => ReasonKind::Loaded,
+            Reason::LoadedByClient { part: LoadedPart::Whole, .. } => ReasonKind::Loaded,
+            Reason::LoadedByClient { part: LoadedPart::Listing, .. } => ReasonKind::ListedByClient,
             Reason::SameTextLoaded { .. } => ReasonKind::SameTextLoaded,
             Reason::SameText { .. } => ReasonKind::SameText,
             Reason::OtherVariant { .. } => ReasonKind::OtherVariant,
@@ -515,7 +529,12 @@ impl<'r> About<'r, '_> {
                 let verb = does(patterns.len());
                 write!(formatter, "{field} {} {verb} not cover", Quoted(patterns))
             }
-            Reason::LoadedByClient { client } => write!(formatter, "{client} loads it by itself"),
+            Reason::LoadedByClient { client, part: LoadedPart::Whole } => {
+                write!(formatter, "{client} loads it by itself")
+            }
+            Reason::LoadedByClient { client, part: LoadedPart::Listing } => {
+                write!(formatter, "{client} loads it by itself, by name and description")
+            }
             Reason::SameText { .. } => formatter.write_str("the same text as"),
             Reason::SameTextLoaded { client, .. } => {
                 write!(formatter, "{client} loads the same text from")

@@ -25,7 +25,6 @@ pub mod sensitive;
 pub mod structured;
 pub mod tasks;
 
-use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -35,11 +34,12 @@ use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, System, Target, limits};
 
 pub use answer::{
-    Applied, BindingDecision, Item, LeftOut, Level, Name, Origin, Owner, Reason, ReasonEnd,
-    ReasonKind, Resolution, State,
+    Applied, BindingDecision, Item, LeftOut, Level, LoadedPart, Name, Origin, Owner, Reason,
+    ReasonEnd, ReasonKind, Resolution, State,
 };
 pub use moment::{
-    Action, Actions, Dialects, Moment, Mounted, Occasion, Strangers, Timing, is_in_dependency,
+    Action, Actions, Dialects, Moment, MomentTool, Mounted, Occasion, Strangers, Timing,
+    is_in_dependency,
 };
 pub use reach::{Candidate, FileMatcher, FileSet, ItemReach, MatchRecord};
 
@@ -93,17 +93,6 @@ pub trait Dialect: Sync {
         _top: Option<&dyn Dir>,
     ) -> Option<Box<dyn DialectGuidance>> {
         None
-    }
-
-    /// Returns the directory that a directory of the dialect's own files belongs to: files in it are
-    /// checked from there.
-    fn owner_of(&self, _system: &dyn System, _directory: &Target) -> Option<Target> {
-        None
-    }
-
-    /// Returns whether a file of that name in that directory is the dialect's.
-    fn knows(&self, _directory: &Target, _name: &OsStr) -> bool {
-        false
     }
 }
 
@@ -200,12 +189,15 @@ pub trait DialectGuidance {
     /// directories are left out.
     fn texts<'s>(&'s self, _tell: &mut dyn FnMut(GuidanceText<'s>)) {}
 
-    /// Returns the number of the dialect's files, readable or not.
-    fn file_count(&self) -> usize;
+    /// Passes each of the dialect's files in the project to `tell`, readable or not, for guidance that was read whole. A
+    /// path may come several times.
+    fn each_file<'s>(&'s self, _tell: &mut dyn FnMut(&'s Path)) {}
 
-    /// Returns how many of these files the dialect of that name counts too.
-    fn files_shared_with(&self, _dialect: &str) -> usize {
-        0
+    /// Returns the number of the dialect's files, readable or not.
+    fn file_count(&self) -> usize {
+        let mut count = 0;
+        self.each_file(&mut |_| count += 1);
+        count
     }
 }
 

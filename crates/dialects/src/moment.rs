@@ -32,6 +32,8 @@ pub struct Moment {
     pub timing: Option<Timing>,
     /// The name of the client that asks. Items that it loads by itself are not delivered again.
     pub client: Option<String>,
+    /// The tool that does it.
+    pub tool: MomentTool,
     /// The occasion of the question.
     pub occasion: Occasion,
     /// The directory in which this client was started, absolute and without links; `None` for the
@@ -133,11 +135,20 @@ impl Moment {
         self.target.as_ref().map(Target::slashed).unwrap_or_default()
     }
 
-    /// Returns whether the client now loads files that no other action brings: a later edit must not repeat them.
-    pub fn loads_on_read(&self) -> bool {
+    /// Returns whether the client now loads files that no other action, or no shell command, brings: a later call must
+    /// not repeat them.
+    pub fn loads_with_tool(&self) -> bool {
         let client = self.client.as_deref().and_then(|name| BUILTIN.find(name));
-        self.action == Some(Action::Read)
-            && client.is_some_and(|client| client.loading.attaches == Attaches::OnRead)
+        client.is_some_and(|client| self.attaches(client.loading.attaches))
+    }
+
+    /// Returns whether a client that attaches files in this way does it now; without an action, some action may.
+    pub(crate) fn attaches(&self, attaches: Attaches) -> bool {
+        self.tool == MomentTool::Own
+            && match attaches {
+                Attaches::OnAnyAction => true,
+                Attaches::OnRead => self.action.is_none_or(|action| action == Action::Read),
+            }
     }
 
     /// Returns the actions that may follow this one, and whose "before" is therefore now.
@@ -162,6 +173,16 @@ impl Moment {
             Actions::NONE
         }
     }
+}
+
+/// The tool that an action is done with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MomentTool {
+    /// One of the client's own, or not known.
+    #[default]
+    Own,
+    /// A shell command: a client attaches no files to it.
+    Shell,
 }
 
 /// The occasion of a question.

@@ -53,6 +53,12 @@ impl Baseline {
         }
     }
 
+    /// Adds what another baseline records of files for which `is_replaced` returns false. Paths are relative to the root.
+    pub fn add_others(&mut self, other: Baseline, is_replaced: impl Fn(&str) -> bool) {
+        let others = other.files.into_iter().filter(|(file, _)| !is_replaced(file));
+        self.files.extend(others);
+    }
+
     /// Returns the file's content.
     pub fn to_text(&self) -> Result<String, BaselineError> {
         Ok(serde_json::to_string_pretty(self)? + "\n")

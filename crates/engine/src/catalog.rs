@@ -4,7 +4,6 @@
 //! list or a check. The cost of one question depends on the depth of its path alone.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +19,7 @@ use brief_syntax::system::{Dir, FileKind, home_directory};
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic, limits, rules};
 
+use crate::audience::Audience;
 use crate::installed::Variants;
 use crate::links::{GuidanceLink, LinkCheck};
 use crate::references::ReferenceCheck;
@@ -31,8 +31,6 @@ pub struct Catalog {
     guidance: Vec<RankedGuidance>,
     gaps: Vec<Diagnostic>,
     files: Option<ProjectFiles>,
-    /// The number of files that two dialects have counted.
-    shared: usize,
     /// The dialects that were asked for, when some were read only for what is installed among their
     /// files.
     only: Option<Vec<&'static str>>,
@@ -83,17 +81,6 @@ fn kept(dialects: &Dialects) -> Option<Vec<&'static str>> {
         [portable::NAME, dependencies::NAME].contains(name) || installed::is_holder(name)
     };
     names.iter().any(is_wider).then(|| names.clone())
-}
-
-/// Returns the directory that a directory of some dialect's own files belongs to.
-pub(crate) fn owner_of(system: &dyn System, directory: &Target) -> Option<Target> {
-    // From the back: a dialect that clients share its directories with goes first.
-    DIALECTS.iter().rev().find_map(|dialect| dialect.owner_of(system, directory))
-}
-
-/// Returns whether a file of that name in that directory is some dialect's.
-pub(crate) fn knows(directory: &Target, name: &OsStr) -> bool {
-    DIALECTS.iter().any(|dialect| dialect.knows(directory, name))
 }
 
 impl Catalog {
@@ -164,12 +151,7 @@ impl Catalog {
         let mut guidance = finished(readers);
         let moment = Moment { dialects: scope.dialects, ..Moment::default() };
         guidance.extend(packages(system, root, &moment, &guidance));
-        let mut catalog = Catalog::new(guidance, &gaps, Some(files), &moment.dialects);
-        let names = catalog.guidance.iter().map(|(rank, _)| DIALECTS[*rank].name());
-        let shared_with =
-            |name| catalog.asked().map(|guidance| guidance.files_shared_with(name)).sum::<usize>();
-        catalog.shared = names.filter(|name| catalog.asks(name)).map(shared_with).sum();
-        catalog
+        Catalog::new(guidance, &gaps, Some(files), &moment.dialects)
     }
 
     /// Adds the packages that the user asks for to a catalog that was read with [`Catalog::whole`].
@@ -186,7 +168,7 @@ impl Catalog {
         dialects: &Dialects,
     ) -> Catalog {
         let gaps = gaps.iter().map(gap_diagnostic).collect();
-        Catalog { guidance, gaps, files, shared: 0, only: kept(dialects) }
+        Catalog { guidance, gaps, files, only: kept(dialects) }
     }
 
     /// Returns the guidance of all dialects that were read.
@@ -297,7 +279,7 @@ impl Catalog {
     }
 
     /// Passes each text of the dialects that were asked for to `tell`.
-    fn each_text<'c>(&'c self, tell: &mut dyn FnMut(GuidanceText<'c>)) {
+    pub(crate) fn each_text<'c>(&'c self, tell: &mut dyn FnMut(GuidanceText<'c>)) {
         self.asked().for_each(|guidance| guidance.texts(tell));
     }
 
@@ -408,7 +390,7 @@ impl Catalog {
         let mut found = Vec::new();
         self.each_prose(system, &mut |text| {
             found.extend(references.check_likely(text));
-            texts.take(text);
+            texts.take(text, Audience::of(&text.text, root.path(), files));
         });
         found.extend(texts.check(self, system, root));
         found
@@ -421,8 +403,20 @@ impl Catalog {
 
     /// Returns how many files of any dialect were found, readable or not.
     pub fn file_count(&self) -> usize {
-        let all: usize = self.asked().map(DialectGuidance::file_count).sum();
-        all.saturating_sub(self.shared)
+        match self.files {
+            Some(_) => self.checked_files().len(),
+            None => self.asked().map(DialectGuidance::file_count).sum(),
+        }
+    }
+
+    /// Returns the paths of the files of any dialect, readable or not, each once and sorted, for a catalog that was read
+    /// with [`Catalog::whole`].
+    pub fn checked_files(&self) -> Vec<&Path> {
+        let mut paths = Vec::new();
+        self.asked().for_each(|guidance| guidance.each_file(&mut |path| paths.push(path)));
+        paths.sort_unstable();
+        paths.dedup();
+        paths
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use brief_dialects::portable::{self, Installed, InstalledPiece, ItemKind};
-use brief_dialects::{Moment, Name, Reason, Resolution, native, tasks};
+use brief_dialects::{LoadedPart, Moment, Name, Reason, Resolution, native, tasks};
 use brief_profiles::{BUILTIN, Client};
 
 /// The dialects whose files can be installed ones.
@@ -114,7 +114,7 @@ pub(crate) fn rename<'c>(
         (item.dialect, item.kind, item.name) = label;
         let loaded = listing_client
             .filter(|_| is_listed)
-            .map(|listing| Reason::LoadedByClient { client: &listing.id });
+            .map(|listing| Reason::LoadedByClient { client: &listing.id, part: LoadedPart::Whole });
         match other.or(loaded) {
             Some(reason) => answer.left_out.push(applied.leave_out(reason)),
             None => kept.push(applied),

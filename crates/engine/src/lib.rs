@@ -30,11 +30,13 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod audience;
 pub mod audit;
 pub mod baseline;
 mod briefing;
 pub mod budget;
 mod catalog;
+mod causes;
 pub mod diff;
 mod installed;
 mod links;
@@ -51,14 +53,15 @@ pub mod shipped;
 mod statements;
 mod strangers;
 mod suppression;
+mod surroundings;
 pub mod survey;
 pub mod tokens;
 mod words;
 
 pub use brief_dialects::{
     Action, Actions, Applied, BindingDecision, Candidate, Dialects, FileSet, Item, ItemReach,
-    LeftOut, Level, Moment, Mounted, Name, Occasion, Origin, Owner, ProjectFiles, Reason,
-    ReasonKind, Resolution, State, Strangers, Timing,
+    LeftOut, Level, LoadedPart, Moment, MomentTool, Mounted, Name, Occasion, Origin, Owner,
+    ProjectFiles, Reason, ReasonKind, Resolution, State, Strangers, Timing,
 };
 pub use brief_dialects::{agents, dependencies, hosted, mcp, native, portable, structured, tasks};
 pub use brief_syntax::{Root, System, Target, TargetKind};
@@ -70,4 +73,5 @@ pub use catalog::{Catalog, CatalogScope};
 pub use links::GuidanceLink;
 pub use project::{BriefingRequest, Project};
 pub use prompt::{PromptReport, RunReport};
+pub use surroundings::{RootKind, guidance_above};
 pub use tokens::estimate_tokens;

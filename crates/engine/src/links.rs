@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_dialects::native::PUT_AWAY;
+use brief_dialects::native::is_elsewhere;
 use brief_dialects::{GuidanceText, ProjectFiles};
 use brief_syntax::markdown::{decoded_destination, links};
 use brief_syntax::paths::{cleaned_below, relative_path};
@@ -20,18 +20,6 @@ use crate::words::words;
 
 /// Broken links that are reported for one file; more are one mistake.
 const REPORTED_PER_FILE: usize = 20;
-
-/// Directories whose files are written for somewhere else, where their links lead somewhere.
-const ELSEWHERE: [&str; 10] = words(
-    "template templates fixture fixtures __fixtures__ testdata __tests__ snapshots \
-     __snapshots__ scaffold",
-);
-
-/// Returns whether a file below the root is written for somewhere else, or put away.
-pub(crate) fn is_elsewhere(below: &Path) -> bool {
-    let is_so = |name: &str| ELSEWHERE.contains(&name) || PUT_AWAY.contains(&name);
-    below.iter().any(|name| name.to_str().is_some_and(is_so))
-}
 
 /// Pages of GitHub beside the files of a repository: `../blob/main/a.md`, `../../issues`.
 const OF_GITHUB: [&str; 11] =

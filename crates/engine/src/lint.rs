@@ -6,8 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_dialects::{Dialects, Strangers, portable};
-use brief_syntax::diagnostic::{self, Applicability, apply_safe_fixes};
+use brief_dialects::native::is_elsewhere;
+use brief_dialects::{Dialects, ProjectFiles, Strangers, is_in_dependency, portable};
+use brief_syntax::diagnostic::{self, Applicability, apply_fixes};
 use brief_syntax::rules::RulePage;
 use brief_syntax::source::{Encoding, Source};
 use brief_syntax::system::ReadError;
@@ -17,12 +18,23 @@ use brief_syntax::{
 };
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use crate::catalog::{self, Catalog, CatalogScope};
+use crate::catalog::{Catalog, CatalogScope};
+use crate::causes::fold_causes;
 use crate::project::Project;
 use crate::suppression::{self, Suppressions};
 
 /// Findings that are reported only on request.
-const PEDANTIC: [Rule; 2] = [rules::portable::NO_LICENSE, rules::portable::COMMAND_EXTENSION];
+const PEDANTIC: [Rule; 3] = [
+    rules::portable::NO_LICENSE,
+    rules::portable::COMMAND_EXTENSION,
+    rules::portable::FOREIGN_SKILL,
+];
+
+/// Returns whether a finding is reported only on request. A name that its client reserves and takes anyway is one.
+fn is_small(found: &Diagnostic) -> bool {
+    PEDANTIC.contains(&found.rule)
+        || found.rule == rules::client::RESERVED_NAME && found.severity != Severity::Error
+}
 
 /// A repair can make the next one possible; more rounds than this would be a circle.
 const FIX_ROUNDS: usize = 8;
@@ -40,6 +52,8 @@ pub struct Findings {
     pub ignored: usize,
     /// The number of problems that a baseline records.
     pub known: usize,
+    /// The numbers of safe and of suggested fixes, before the problems were grouped.
+    pub fixable: Option<(usize, usize)>,
 }
 
 impl Findings {
@@ -47,6 +61,23 @@ impl Findings {
     pub fn count(&self, severity: Severity) -> usize {
         self.diagnostics.iter().filter(|found| found.severity == severity).count()
     }
+
+    /// Makes one problem of all that have one cause. What needs each place alone, such as a baseline, comes before.
+    pub fn group_causes(&mut self) {
+        self.fixable.get_or_insert_with(|| count_fixable(&self.diagnostics));
+        self.diagnostics = fold_causes(std::mem::take(&mut self.diagnostics));
+    }
+
+    /// Returns the numbers of safe and of suggested fixes.
+    pub fn count_fixable(&self) -> (usize, usize) {
+        self.fixable.unwrap_or_else(|| count_fixable(&self.diagnostics))
+    }
+}
+
+fn count_fixable(found: &[Diagnostic]) -> (usize, usize) {
+    let fixes = || found.iter().filter_map(|one| one.fix.as_ref());
+    let count = |sure: Applicability| fixes().filter(|fix| fix.applicability == sure).count();
+    (count(Applicability::Safe), count(Applicability::Suggested))
 }
 
 /// The numbers; the problems themselves stand in the envelope.
@@ -73,6 +104,11 @@ pub trait ConfigurationCheck {
         configuration: &Arc<Source>,
     ) -> Vec<Diagnostic>;
 
+    /// Returns the problems of files that only a crate above can check.
+    fn check_files(&self, _root: &Root, _files: &[&Path]) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
     /// Removes the problems of the project that its other sources settle.
     fn settle(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>);
 }
@@ -95,12 +131,12 @@ pub struct UnwrittenFix {
     pub error: io::Error,
 }
 
-/// A check of a project or a part of it.
+/// A check of a project. It is always read from its root; a part only limits what is reported.
 #[must_use]
 pub struct Lint<'s> {
     system: &'s dyn System,
     root: Root,
-    /// The directory to check, with all below it.
+    /// The directory that is reported on, with all below it.
     directory: Target,
     /// One file in it, by the name that was asked for: findings name it, also when it is a link.
     file: Option<OsString>,
@@ -110,7 +146,7 @@ pub struct Lint<'s> {
 }
 
 impl<'s> Project<'s> {
-    /// Checks a directory with all below it, or one file.
+    /// Checks the project, and reports on a directory with all below it, or on one file.
     pub fn lint(&self, path: &Path) -> Result<Lint<'s>, UncheckedPath> {
         let (system, root) = (self.system(), self.root().clone());
         let locate = |path: &Path| self.locate(path).ok_or(UncheckedPath::Outside);
@@ -157,75 +193,88 @@ impl<'s> Lint<'s> {
         self.check_and_keep().0
     }
 
-    /// Checks, and also returns what was read for it: the directory with all below it, without portable items if it is a part
-    /// of the project.
+    /// Checks, and also returns the whole project that was read for it.
     pub fn check_and_keep(&self) -> (Findings, Catalog) {
-        let Lint { system, directory, .. } = self;
-        // A context directory is checked from the directory that it belongs to, and so are tasks.
-        let owner = catalog::owner_of(*system, directory);
-        let start = owner.as_ref().unwrap_or(directory);
-        let is_part = !start.slashed().is_empty();
-        let items = if is_part { self.check_items() } else { Findings::default() };
-        let dialects = if is_part { Dialects::Except(vec![portable::NAME]) } else { Dialects::All };
-        let (mut found, catalog) = self.read(start, dialects);
-        found.files += items.files;
-        found.diagnostics.extend(items.diagnostics);
-        let found = self.judge(found, &catalog, owner.as_ref(), items.files > 0);
+        let catalog = self.read(&Target::from_slashed("", TargetKind::Directory));
+        let mut found = self.check_read(&catalog, catalog.check());
+        if self.is_left_out(&catalog) {
+            let alone = self.read(&self.directory);
+            let of_part = self.check_read(&alone, alone.check());
+            // What was not read above explains why the part is alone.
+            found.diagnostics.extend(of_part.diagnostics);
+            diagnostic::sort(&mut found.diagnostics);
+            found.diagnostics.dedup();
+            found.files = of_part.files;
+            found.ignored = of_part.ignored;
+        }
         (found, catalog)
+    }
+
+    /// Returns whether the whole project was read without the directory: version control ignores it, a dependency has
+    /// brought it, or a directory above it cannot be listed. A user who names it wants to know about it nevertheless.
+    fn is_left_out(&self, catalog: &Catalog) -> bool {
+        let directory = self.directory.slashed();
+        let is_listed = |files: &ProjectFiles| {
+            files.directories.binary_search_by(|known| known.as_str().cmp(directory)).is_ok()
+        };
+        !directory.is_empty()
+            && (is_in_dependency(directory) || !catalog.files().is_some_and(is_listed))
     }
 
     /// Checks a project of which all was read, with the result of [`Catalog::check`].
     pub fn check_read(&self, catalog: &Catalog, checked: Vec<Diagnostic>) -> Findings {
-        self.judge(self.look(catalog, checked), catalog, None, false)
-    }
-
-    /// Adds the configuration, and takes out what does not count. `owner` is the directory that the checked one belongs to.
-    fn judge(
-        &self,
-        mut found: Findings,
-        catalog: &Catalog,
-        owner: Option<&Target>,
-        has_items: bool,
-    ) -> Findings {
-        let Lint { system, root, directory, .. } = self;
-        let is_part = !owner.unwrap_or(directory).slashed().is_empty();
-        let file = self.file.as_deref();
-        let is_configuration = file.is_some_and(|name| name == portable::config::FILE_NAME);
-        if !is_part && (file.is_none() || is_configuration) {
-            let problems = self.check_configuration();
-            found.files += usize::from(!problems.is_empty());
-            found.diagnostics.extend(problems);
-        }
-        diagnostic::sort(&mut found.diagnostics);
-        found.diagnostics.dedup();
+        let mut found = self.look(catalog, checked);
+        self.check_configurations(catalog, &mut found);
         if let Some(configuration) = self.configuration {
-            configuration.settle(*system, root, &mut found.diagnostics);
+            let held: Vec<&Path> =
+                catalog.checked_files().into_iter().filter(|path| self.holds(path)).collect();
+            found.extend(configuration.check_files(&self.root, &held));
         }
+        diagnostic::sort(&mut found);
+        found.dedup();
         if !self.is_pedantic {
-            found.diagnostics.retain(|diagnostic| !PEDANTIC.contains(&diagnostic.rule));
+            found.retain(|diagnostic| !is_small(diagnostic));
         }
-        let path = root.path().join(directory.slashed());
-        if let Some(name) = file {
-            let path = path.join(name);
-            found.diagnostics.retain(|diagnostic| diagnostic.path() == path);
-            let is_known = owner.is_some()
-                || is_configuration
-                || catalog::knows(directory, name)
-                || has_items && portable::is_file_name(name);
-            found.files = usize::from(is_known);
-        } else if owner.is_some() {
-            found.diagnostics.retain(|diagnostic| diagnostic.path().starts_with(&path));
-        }
-        self.take_back(&mut found, catalog, &path);
+        found.retain(|diagnostic| self.is_reported(diagnostic));
+        let mut files = catalog.checked_files();
+        files.extend(found.iter().map(Diagnostic::path).filter(|path| {
+            path.file_name().is_some_and(|name| name == portable::config::FILE_NAME)
+        }));
+        files.retain(|path| self.holds(path));
+        files.sort_unstable();
+        files.dedup();
+        let files = files.len();
+        let mut found = Findings { diagnostics: found, files, ..Findings::default() };
+        self.take_back(&mut found, catalog);
         found
     }
 
-    /// Removes what comments take back, and reports the comments that take nothing back. `path` is the file or directory that
-    /// is checked.
-    fn take_back(&self, found: &mut Findings, catalog: &Catalog, path: &Path) {
+    /// Returns whether a path belongs to the part that is reported on.
+    pub fn holds(&self, path: &Path) -> bool {
+        let directory = self.root.path().join(self.directory.slashed());
+        match &self.file {
+            Some(name) => path == directory.join(name),
+            None => path.starts_with(directory),
+        }
+    }
+
+    /// Returns whether a problem is one of the part, or the reason why the part is not read as a whole.
+    fn is_reported(&self, diagnostic: &Diagnostic) -> bool {
+        let is_cut_off = || {
+            let directory = self.root.path().join(self.directory.slashed());
+            diagnostic.rule == rules::project::TOO_MANY_ENTRIES
+                || [rules::project::UNREADABLE_DIRECTORY, rules::project::TOO_DEEP]
+                    .contains(&diagnostic.rule)
+                    && directory.starts_with(diagnostic.path())
+        };
+        self.holds(diagnostic.path()) || is_cut_off()
+    }
+
+    /// Removes what comments take back, and reports the comments that take nothing back.
+    fn take_back(&self, found: &mut Findings, catalog: &Catalog) {
         let mut suppressions = Suppressions::default();
         catalog.each_source(&mut |source| {
-            if source.path().starts_with(path) && source.text().contains(suppression::WORD) {
+            if source.text().contains(suppression::WORD) && self.holds(source.path()) {
                 suppressions.read(source);
             }
         });
@@ -241,30 +290,30 @@ impl<'s> Lint<'s> {
         diagnostic::sort(&mut found.diagnostics);
     }
 
-    /// Checks, repairs, and checks again until there is nothing left to repair.
-    pub fn fix(&self) -> Result<Findings, UnwrittenFix> {
+    /// Checks, applies the fixes that are at least as sure as `least`, and checks again until there is none left.
+    pub fn fix(&self, least: Applicability) -> Result<Findings, UnwrittenFix> {
         let mut found = self.check();
         let mut fixed = 0;
         for _ in 0..FIX_ROUNDS {
-            let repaired = self.repair(&found.diagnostics)?;
-            if repaired == 0 {
+            let applied = self.apply(&found.diagnostics, least)?;
+            if applied == 0 {
                 break;
             }
-            fixed += repaired;
+            fixed += applied;
             found = self.check();
         }
         Ok(Findings { fixed, ..found })
     }
 
-    fn read(&self, start: &Target, dialects: Dialects) -> (Findings, Catalog) {
-        let strangers = Strangers::LeftOut;
+    /// Reads a directory with all below it.
+    fn read(&self, start: &Target) -> Catalog {
+        let (dialects, strangers) = (Dialects::All, Strangers::LeftOut);
         let scope = CatalogScope { start, ignored: self.ignored, dialects, strangers };
-        let catalog = Catalog::whole(self.system, &self.root, scope);
-        (self.look(&catalog, catalog.check()), catalog)
+        Catalog::whole(self.system, &self.root, scope)
     }
 
     /// Adds what texts, links and clients' files have wrong to the problems of the dialects.
-    fn look(&self, catalog: &Catalog, mut diagnostics: Vec<Diagnostic>) -> Findings {
+    fn look(&self, catalog: &Catalog, mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
         diagnostics.extend(catalog.broken_links(self.system, &self.root));
         diagnostics.extend(catalog.check_texts(self.system, &self.root));
         let mut problems = catalog.client_problems(self.system);
@@ -278,30 +327,41 @@ impl<'s> Lint<'s> {
             !diagnostics.iter().any(is_same)
         });
         diagnostics.extend(problems);
-        Findings { diagnostics, files: catalog.file_count(), ..Findings::default() }
+        diagnostics
     }
 
-    /// Checks the portable items in a part of a project. They refer to each other, so the registry is
-    /// read from its top, if there is anything of it in that part.
-    fn check_items(&self) -> Findings {
-        let dialects = || Dialects::Only(vec![portable::NAME]);
-        // What cannot be walked is reported with the other dialects.
-        let of_items = |found: &Diagnostic| !found.code().starts_with("project/");
-        let (here, catalog) = self.read(&self.directory, dialects());
-        if here.files == 0 && !catalog.diagnostics().iter().any(of_items) {
-            return Findings::default();
+    /// Adds the problems of each `brief.toml`, and removes those that its sources settle. A part of a repository may be a
+    /// project of its own, with the configuration that is nearest to it.
+    fn check_configurations(&self, catalog: &Catalog, found: &mut Vec<Diagnostic>) {
+        let Some(configuration) = self.configuration else { return };
+        let name = portable::config::FILE_NAME;
+        let paths = catalog.files().into_iter().flat_map(|files| &files.files);
+        let nested = paths.filter_map(|path| path.strip_suffix(name)?.strip_suffix('/'));
+        let is_read = |directory: &&str| {
+            !is_elsewhere(&Path::new(directory).join(name))
+                && !is_in_dependency(&format!("{directory}/{name}"))
+        };
+        // The root's counts also where version control ignores it.
+        for directory in std::iter::once("").chain(nested.filter(is_read)) {
+            let directory = self.root.path().join(directory);
+            let Ok(project) = Root::open(self.system, &directory) else { continue };
+            found.extend(self.check_configuration(configuration, &project));
+            let (mut own, others): (Vec<_>, Vec<_>) = std::mem::take(found)
+                .into_iter()
+                .partition(|diagnostic| diagnostic.path().starts_with(&directory));
+            configuration.settle(self.system, &project, &mut own);
+            own.extend(others);
+            *found = own;
         }
-        let below = self.root.path().join(self.directory.slashed());
-        let top = Target::from_slashed("", TargetKind::Directory);
-        let mut all = self.read(&top, dialects()).0;
-        all.diagnostics.retain(|found| of_items(found) && found.path().starts_with(&below));
-        Findings { files: here.files, ..all }
     }
 
-    /// Returns the problems of the project's `brief.toml`, if there is one.
-    fn check_configuration(&self) -> Vec<Diagnostic> {
-        let Some(configuration) = self.configuration else { return Vec::new() };
-        let path = self.root.path().join(portable::config::FILE_NAME);
+    /// Returns the problems of the `brief.toml` in a directory, if there is one.
+    fn check_configuration(
+        &self,
+        configuration: &dyn ConfigurationCheck,
+        project: &Root,
+    ) -> Vec<Diagnostic> {
+        let path = project.path().join(portable::config::FILE_NAME);
         let bytes = match self.system.read(&path, limits::FILE_BYTES) {
             Ok(bytes) => bytes,
             Err(ReadError::Missing) => return Vec::new(),
@@ -312,31 +372,30 @@ impl<'s> Lint<'s> {
                 return vec![Diagnostic::new(rule, &source, Span::default(), message)];
             }
         };
-        let mut found = configuration.check(
-            self.system,
-            &self.root,
-            &Arc::new(Source::from_bytes(path, bytes)),
-        );
-        diagnostic::sort(&mut found);
-        found.dedup();
-        found
+        configuration.check(self.system, project, &Arc::new(Source::from_bytes(path, bytes)))
     }
 
-    /// Applies the safe fixes, file by file, and returns how many there were.
-    fn repair(&self, diagnostics: &[Diagnostic]) -> Result<usize, UnwrittenFix> {
+    /// Applies fixes, file by file, and returns how many there were.
+    fn apply(
+        &self,
+        diagnostics: &[Diagnostic],
+        least: Applicability,
+    ) -> Result<usize, UnwrittenFix> {
         let mut by_file: BTreeMap<&Path, (&Arc<Source>, Vec<&Diagnostic>)> = BTreeMap::new();
         for diagnostic in diagnostics {
-            let is_safe =
-                diagnostic.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Safe);
+            let is_sure = diagnostic.fix.as_ref().is_some_and(|fix| fix.applicability <= least);
             // What was not UTF-8 would not survive being written back.
-            if is_safe && diagnostic.source.encoding() == Encoding::Utf8 {
+            if is_sure && diagnostic.source.encoding() == Encoding::Utf8 {
                 let entry = by_file.entry(diagnostic.path());
                 entry.or_insert((&diagnostic.source, Vec::new())).1.push(diagnostic);
             }
         }
         let mut applied = 0;
         for (path, (source, diagnostics)) in by_file {
-            let fixed = apply_safe_fixes(source.text(), diagnostics);
+            let fixed = apply_fixes(source.text(), diagnostics, least);
+            if fixed.applied == 0 {
+                continue;
+            }
             // A link was followed because it stays inside the root; the file behind it is what changes.
             let resolved = self.system.resolve(path).map(|resolved| resolved.path);
             let target = resolved.unwrap_or_else(|_| path.to_owned());

@@ -152,7 +152,9 @@ fn a_client_gets_its_own_variant_or_nothing() {
     }
     let (items, out) = texts(&project(), "src/a.ts", Some("goose"));
     assert_eq!(items, [""; 0], "no copy is for goose but the skill, which it reads");
-    assert!(out.contains(&"/p/.agents/skills/pdf/SKILL.md: goose loads it by itself".to_owned()));
+    let listed =
+        "/p/.agents/skills/pdf/SKILL.md: goose loads it by itself, by name and description";
+    assert!(out.contains(&listed.to_owned()));
     assert!(
         out.contains(&"/p/.claude/rules/api.md: it is the copy of the item for claude".to_owned())
     );

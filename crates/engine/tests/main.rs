@@ -5,5 +5,7 @@ mod everything;
 mod installed;
 mod links;
 mod native;
+mod one_root;
 mod properties;
+mod sees;
 mod structured;

@@ -12,6 +12,7 @@
 //! ```
 
 mod checks;
+mod fetched;
 mod model;
 mod own;
 mod tables;
@@ -20,10 +21,12 @@ pub use checks::{
     CheckedFile, CheckedKey, CheckedTable, ClientChecks, Expected, FileFormat, Reaction,
     expected::Bounds,
 };
+pub use fetched::{FetchedClient, judge_fetched};
 pub use model::constant::{List, Text, list, text};
 pub use model::hook::{
-    AnswerField, AnswerValue, ApprovalMark, CreatedMark, HandlerField, HookEvents, HookInstall,
-    HookProfile, HookTools, InstallForm, PayloadMarks,
+    AnswerField, AnswerValue, ApprovalMark, CreatedMark, DeliveryOrigin, HandlerDeadline,
+    HandlerField, HookEvents, HookInstall, HookProfile, HookShell, HookSwitch, HookTools,
+    InstallForm, PayloadMarks, ResumedConversation,
 };
 pub use model::output::{HomeOutput, ItemOutput};
 pub use model::permissions::{PermissionProfile, PermissionWords};
@@ -64,9 +67,11 @@ mod builtin {
 
     use AnswerValue::*;
     use Attaches::*;
+    use DeliveryOrigin::*;
     use Evidence::*;
     use Form::*;
     use HomeOutput::*;
+    use HookShell::*;
     use InstallForm::*;
     use PlaceShape::*;
     use Scoping::*;

@@ -48,6 +48,18 @@ impl GitAccess {
         access
     }
 
+    /// Returns the access without repositories of this machine.
+    pub(crate) fn limit_to_servers(mut self) -> GitAccess {
+        self.protocols = if self.is_open() { "https:ssh:http" } else { "https:ssh" };
+        self
+    }
+
+    /// Returns the access to repositories of this machine alone.
+    pub(crate) fn limit_to_files(mut self) -> GitAccess {
+        self.protocols = "file";
+        self
+    }
+
     fn identify(&mut self, server: &str, credentials: &str) {
         let (user, password) = match credentials.split_once(':') {
             Some((user, password)) => (user, percent_decoded(password)),

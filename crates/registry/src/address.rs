@@ -95,6 +95,11 @@ impl Address {
         }
     }
 
+    /// Returns whether the address is a path on this machine.
+    pub(crate) fn is_of_this_machine(&self) -> bool {
+        matches!(self, Address::Url { scheme, .. } if scheme == "file")
+    }
+
     /// Returns the address without credentials: the form for git, and the key of the repository in the cache.
     pub(crate) fn bare(&self) -> String {
         match self {

@@ -169,8 +169,14 @@ pub(crate) enum GitOutcome {
 impl Git<'_> {
     /// Runs a command that fails only because of the network or the repository.
     pub(crate) fn expect(&self, request: GitRequest<'_>) -> Result<Vec<u8>, FetchError> {
+        let outcome = self.run(request)?;
+        self.judge_outcome(outcome)
+    }
+
+    /// Returns the output of a command, or the reason why there is none.
+    pub(crate) fn judge_outcome(&self, outcome: GitOutcome) -> Result<Vec<u8>, FetchError> {
         let repository = self.repository.to_owned();
-        match self.run(request)? {
+        match outcome {
             GitOutcome::Done(output) => Ok(output),
             GitOutcome::Failed(said) if DENIED.iter().any(|words| said.contains(words)) => {
                 Err(FetchError::Denied { repository, said })

@@ -49,7 +49,7 @@ pub fn newer_tag<'t>(reference: &str, tags: &'t [String]) -> Option<&'t str> {
 }
 
 /// Returns whether a reference is a version, so that others may be newer.
-pub(crate) fn is_version(reference: &str) -> bool {
+pub fn is_version(reference: &str) -> bool {
     split_version(reference).is_some()
 }
 

@@ -16,7 +16,7 @@ mod shebang;
 
 /// The attempts to start a script that is still open for writing. Another thread that forks at the same
 /// moment holds it open briefly.
-const BUSY_TRIES: u32 = 20;
+const BUSY_TRIES: u32 = 500;
 
 /// The pause between these attempts.
 const BUSY_PAUSE: Duration = Duration::from_millis(10);

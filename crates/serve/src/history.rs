@@ -65,4 +65,9 @@ impl ProjectHistory for GitHistory {
         let line = |(commit, line)| RemovedLine { removal: self.removal(commit), line };
         found.into_iter().map(line).collect()
     }
+
+    fn file_before(&self, commit: &str, file: &str) -> Option<String> {
+        let file = format!("{}{file}", self.prefix);
+        self.repository.file_before(commit, &file).ok().flatten()
+    }
 }

@@ -1,9 +1,11 @@
 //! The HTTP of front ends: connections, their limits, and who may ask.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use brief_syntax::hash::sha256;
@@ -16,6 +18,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 
 /// The limit for connections at one time; more wait.
 const CONNECTIONS: usize = 128;
@@ -70,7 +73,14 @@ where
     R: Future<Output = Answer> + Send + 'static,
 {
     let room = Arc::new(Semaphore::new(CONNECTIONS));
+    let mut silent: VecDeque<SilentConnection> = VecDeque::new();
     loop {
+        silent.retain(|connection| !connection.is_over());
+        if room.available_permits() == 0
+            && let Some(oldest) = silent.pop_front()
+        {
+            oldest.task.abort();
+        }
         let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
             // The system has no more descriptors; some come back.
@@ -80,11 +90,19 @@ where
         // An answer goes out in several small pieces, which would wait 40 ms for each other.
         let _ = stream.set_nodelay(true);
         let answer = answer.clone();
+        let has_asked = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&has_asked);
         let service = service_fn(move |request| {
-            let answered = answer(request);
-            async move { Ok::<_, Infallible>(answered.await) }
+            let (answered, asked) = (answer(request), Arc::clone(&asked));
+            async move {
+                let answer = answered.await;
+                let is_refused =
+                    matches!(answer.status(), StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED);
+                asked.fetch_or(!is_refused, Ordering::Relaxed);
+                Ok::<_, Infallible>(answer)
+            }
         });
-        tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             let _permit = permit;
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -93,5 +111,18 @@ where
             // A client that leaves is no error.
             let _ = connection.await;
         });
+        silent.push_back(SilentConnection { task: task.abort_handle(), has_asked });
+    }
+}
+
+/// A connection that has not asked anything with a token. The oldest one makes room, so that connections which only stay open keep no other out.
+struct SilentConnection {
+    task: AbortHandle,
+    has_asked: Arc<AtomicBool>,
+}
+
+impl SilentConnection {
+    fn is_over(&self) -> bool {
+        self.task.is_finished() || self.has_asked.load(Ordering::Relaxed)
     }
 }

@@ -1,6 +1,7 @@
 //! Front ends for clients, editors and people: the hook, projects and agents over MCP, the language server, pages in a browser.
 
 pub mod configuration;
+pub mod delivery;
 pub mod fleet;
 #[cfg(feature = "agent")]
 #[doc(hidden)]

@@ -50,7 +50,31 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// A change to the text that would solve it.
     pub fix: Option<Fix>,
+    /// The other places of the same cause, where findings are grouped by cause.
+    pub also: Vec<OtherPlace>,
 }
+
+/// Another place of a problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherPlace {
+    /// The file.
+    pub source: Arc<Source>,
+    /// The text in it.
+    pub span: Span,
+    /// The problem there, in the words of [`Diagnostic::message`].
+    pub message: String,
+}
+
+impl OtherPlace {
+    /// Returns the file and the line, as people read them: relative to `root`.
+    pub fn shown(&self, root: &Path) -> String {
+        let path = crate::render::path_below(root, self.source.path());
+        format!("{path}:{}", self.source.line(self.span.start))
+    }
+}
+
+/// The number of other places that are named where there is room for a line.
+const SHOWN_PLACES: usize = 3;
 
 impl Diagnostic {
     /// Reports that the text at `span` breaks a rule, with the rule's own severity.
@@ -63,6 +87,7 @@ impl Diagnostic {
             message: message.into(),
             help: None,
             fix: None,
+            also: Vec::new(),
         }
     }
 
@@ -106,6 +131,21 @@ impl Diagnostic {
         }
     }
 
+    /// Returns how many other places have the same cause, with the first of them; `None` if there are none.
+    pub fn other_places(&self, root: &Path) -> Option<String> {
+        let (first, more) = self.also.split_at(self.also.len().min(SHOWN_PLACES));
+        let first: Vec<String> = first.iter().map(|place| place.shown(root)).collect();
+        let more = if more.is_empty() { "" } else { ", …" };
+        let count = self.also.len();
+        (count > 0).then(|| format!("{count} more with the same cause: {}{more}", first.join(", ")))
+    }
+
+    /// Returns the message, the other places and the advice, each on a line of its own.
+    pub fn message_in_full(&self, root: &Path) -> String {
+        let lines = [Some(self.message.clone()), self.other_places(root), self.help.clone()];
+        lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    }
+
     /// Returns the file that the problem is in.
     pub fn path(&self) -> &Path {
         self.source.path()
@@ -139,14 +179,14 @@ impl Fix {
         Fix { title: title.into(), edits, applicability: Applicability::Safe }
     }
 
-    /// A fix that is probably meant, shown but never made unasked.
+    /// A fix that is probably meant: shown, and made by `lint --fix=suggested` only.
     pub fn suggested(title: impl Into<String>, edits: Vec<Edit>) -> Self {
         Fix { title: title.into(), edits, applicability: Applicability::Suggested }
     }
 }
 
-/// The confidence in a fix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The confidence in a fix, the surest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Applicability {
     /// The repair is sure.
     Safe,
@@ -186,11 +226,20 @@ pub fn apply_safe_fixes<'d>(
     text: &str,
     diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
 ) -> Fixed {
+    apply_fixes(text, diagnostics, Applicability::Safe)
+}
+
+/// Applies every fix among `diagnostics` to `text` that is at least as sure as `least`, as [`apply_safe_fixes`] does.
+pub fn apply_fixes<'d>(
+    text: &str,
+    diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
+    least: Applicability,
+) -> Fixed {
     let mut edits: Vec<&Edit> = Vec::new();
     let mut applied = 0;
     for diagnostic in diagnostics {
         let Some(fix) = &diagnostic.fix else { continue };
-        let fits = fix.applicability == Applicability::Safe
+        let fits = fix.applicability <= least
             && fix.edits.iter().all(|edit| {
                 text.get(edit.span.range()).is_some()
                     && edits.iter().all(|taken| !overlap(taken.span, edit.span))
@@ -258,11 +307,13 @@ mod tests {
     }
 
     #[test]
-    fn a_suggestion_is_never_applied() {
+    fn a_suggestion_is_applied_only_on_request() {
         let source = Arc::new(Source::new("a", "abc"));
         let edit = Edit::replace(Span::new(0, 1), "A");
         let suggested = Diagnostic::new(rules::FRONTMATTER_REPAIRED, &source, edit.span, "m")
             .with_fix(Fix::suggested("t", vec![edit]));
         assert_eq!(apply_safe_fixes("abc", [&suggested]).applied, 0);
+        let asked = apply_fixes("abc", [&suggested], Applicability::Suggested);
+        assert_eq!(asked, Fixed { text: "Abc".into(), applied: 1 });
     }
 }

@@ -224,6 +224,10 @@ fn parse(source: &Arc<Source>, header: Span, diagnostics: &mut Vec<Diagnostic>) 
     };
     yaml.map_spans(|offset| header.start + offset);
     report_yaml_problems(source, &yaml, diagnostics);
+    // Lines of a text that is not quoted look like fields, and look like twice the same field.
+    if diagnostics.iter().any(|found| found.rule == rules::FRONTMATTER_INVALID) {
+        diagnostics.retain(|found| found.rule != rules::yaml::DUPLICATE_KEY);
+    }
     yaml
 }
 

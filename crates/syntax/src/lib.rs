@@ -9,6 +9,7 @@ pub mod front_matter;
 pub mod glob;
 pub mod hash;
 pub mod hidden;
+mod ignore_files;
 pub mod limits;
 pub mod markdown;
 pub mod near_miss;

@@ -2,9 +2,10 @@
 //!
 //! A file can contain characters that move the cursor, reverse the reading order or are invisible.
 //! To this program they are data, but a terminal would obey them. All output for people goes
-//! through [`visible`]; JSON carries the text unchanged.
+//! through [`visible`]; JSON carries the text unchanged, or through [`visible_json`] at a terminal.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 use crate::hidden::characters;
 
@@ -62,6 +63,26 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Returns a JSON text with every hidden character written as `\uXXXX`, which means the same to a parser.
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    let mut hidden = characters(json).peekable();
+    if hidden.peek().is_none() {
+        return Cow::Borrowed(json);
+    }
+    let mut shown = String::with_capacity(json.len() + 16);
+    let mut copied = 0;
+    for found in hidden {
+        shown.push_str(&json[copied..found.offset]);
+        for unit in found.character.encode_utf16(&mut [0; 2]) {
+            // Writing to a text does not fail.
+            let _ = write!(shown, "\\u{unit:04x}");
+        }
+        copied = found.offset + found.character.len_utf8();
+    }
+    shown.push_str(&json[copied..]);
+    Cow::Owned(shown)
+}
+
 /// Returns `text` on one line: like [`visible`], with line breaks and tabs escaped too.
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     match visible(text) {
@@ -114,6 +135,18 @@ mod tests {
         for text in ["plain\n\ttext", "naïve café", "日本語", "👩\u{200d}🚀 ❤\u{fe0f}", "עברית"]
         {
             assert_eq!(visible(text), text);
+        }
+    }
+
+    /// Y06: JSON for a terminal has no such code point either, and says the same.
+    #[test]
+    fn y06_json_for_a_terminal_says_the_same() {
+        for character in (0_u32..0x11_0000).filter_map(char::from_u32) {
+            let text = format!("a{character}b");
+            let json = serde_json::to_string(&text).unwrap();
+            let shown = visible_json(&json);
+            assert!(crate::hidden::characters(&shown).next().is_none(), "{character:?}");
+            assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
         }
     }
 

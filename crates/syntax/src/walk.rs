@@ -4,18 +4,18 @@
 //! listed, and a path may be longer than the system allows in one call. Unreadable parts are
 //! reported and skipped.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
-use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::gitignore::Gitignore;
 
+use crate::ignore_files::{parse_rules, verdict};
 use crate::limits;
 use crate::project::{Root, Target, repository_around};
-use crate::system::{Below, Dir, DirEntry, FileKind, Files, ReadError, System};
+use crate::system::{Below, Dir, DirEntry, FileKind, ReadError, System};
+
+pub use crate::ignore_files::IgnoreFiles;
 
 /// A directory during a walk.
 pub struct Visit<'v> {
@@ -165,27 +165,46 @@ pub fn along_from(
     let mut below: Option<Box<dyn Dir>> = None;
     let mut path = PathBuf::new();
     let mut slashed = String::new();
+    let mut is_closed = false;
     for depth in 0..=names.len() {
         let handle = below.as_deref().unwrap_or(top);
-        if depth >= skipped {
+        if depth >= skipped && !is_closed {
             let (path, slashed) = (path.as_path(), slashed.as_str());
             let (entries, ignored) = (None, [].as_slice());
             visitor(&Visit { system, root, top, handle, path, slashed, entries, ignored });
         }
         let Some(name) = names.get(depth) else { break };
-        match handle.open_dir(name) {
-            Ok(next) => below = Some(next),
+        descend(&mut path, &mut slashed, name);
+        match open_next(top, handle, &path, name, is_closed) {
+            Ok(next) => {
+                below = Some(next);
+                is_closed = false;
+            }
             Err(error) => {
-                let absent = [std::io::ErrorKind::NotFound, std::io::ErrorKind::NotADirectory];
-                if !absent.contains(&error.kind()) {
-                    gaps.push(unreadable(&root.path().join(path.join(name)), &error));
+                let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
+                if !absent.contains(&error.kind()) && !is_closed {
+                    gaps.push(unreadable(&root.path().join(&path), &error));
                 }
-                break;
+                if error.kind() != ErrorKind::PermissionDenied {
+                    break;
+                }
+                is_closed = true;
             }
         }
-        descend(&mut path, &mut slashed, name);
     }
     gaps
+}
+
+/// Opens the next directory on a way, at `path` below `top`. Behind a directory that may be passed and not listed, it is
+/// opened from the top.
+fn open_next(
+    top: &dyn Dir,
+    handle: &dyn Dir,
+    path: &Path,
+    name: &OsStr,
+    is_closed: bool,
+) -> io::Result<Box<dyn Dir>> {
+    if is_closed { top.open_dir_below(path) } else { handle.open_dir(name) }
 }
 
 /// The treatment of files that version control ignores.
@@ -249,16 +268,35 @@ impl WholeWalk<'_> {
         }
         let mut path = PathBuf::new();
         let mut slashed = String::new();
+        let mut is_closed = false;
         for name in start.directories() {
             let handle = below.as_deref().unwrap_or(self.top);
-            self.add_rules(handle, &path);
+            if !is_closed {
+                self.add_rules(handle, &path);
+            }
             descend(&mut path, &mut slashed, name);
-            match handle.open_dir(name) {
-                Ok(next) => below = Some(next),
-                Err(error) => return vec![unreadable(&self.root.path().join(path), &error)],
+            match open_next(self.top, handle, &path, name, is_closed) {
+                Ok(next) => {
+                    below = Some(next);
+                    is_closed = false;
+                }
+                Err(error) => {
+                    if !is_closed {
+                        self.gaps.push(unreadable(&self.root.path().join(&path), &error));
+                    }
+                    if error.kind() != ErrorKind::PermissionDenied {
+                        return self.gaps;
+                    }
+                    is_closed = true;
+                    let rules = self.top.read_below(&path.join(".gitignore"), limits::FILE_BYTES);
+                    let directory = self.root.path().join(&path);
+                    self.rules.extend(rules.ok().and_then(|bytes| parse_rules(&directory, &bytes)));
+                }
             }
         }
-        self.visit(below.as_deref().unwrap_or(self.top), &path, &slashed, 0);
+        if !is_closed {
+            self.visit(below.as_deref().unwrap_or(self.top), &path, &slashed, 0);
+        }
         self.gaps
     }
 
@@ -365,69 +403,6 @@ impl WholeWalk<'_> {
     }
 }
 
-/// The `.gitignore` files of a project, each read once.
-pub struct IgnoreFiles<'s> {
-    files: &'s dyn Files,
-    root: &'s Root,
-    /// The rules of each directory that was asked about.
-    rules: RefCell<HashMap<PathBuf, Option<Rc<Gitignore>>>>,
-}
-
-impl<'s> IgnoreFiles<'s> {
-    /// Reads nothing yet.
-    pub fn new(files: &'s dyn Files, root: &'s Root) -> IgnoreFiles<'s> {
-        IgnoreFiles { files, root, rules: RefCell::default() }
-    }
-
-    /// Returns whether version control ignores a path below the root, existing or not.
-    pub fn is_ignored(&self, below: &Path) -> bool {
-        let mut above: Vec<Rc<Gitignore>> = Vec::new();
-        let mut path = self.root.path().to_owned();
-        let mut names = below.iter().peekable();
-        while let Some(name) = names.next() {
-            above.extend(self.rules_in(&path));
-            path.push(name);
-            let is_directory = names.peek().is_some();
-            let decided = above.iter().rev().find_map(|rules| {
-                // The last name may be that of either.
-                verdict(rules, &path, is_directory).or_else(|| verdict(rules, &path, true))
-            });
-            if decided == Some(true) {
-                return true;
-            }
-        }
-        false
-    }
-
-    fn rules_in(&self, directory: &Path) -> Option<Rc<Gitignore>> {
-        if let Some(known) = self.rules.borrow().get(directory) {
-            return known.clone();
-        }
-        let bytes = self.files.read(&directory.join(".gitignore"), limits::FILE_BYTES).ok();
-        let rules = bytes.and_then(|bytes| parse_rules(directory, &bytes)).map(Rc::new);
-        self.rules.borrow_mut().insert(directory.to_owned(), rules.clone());
-        rules
-    }
-}
-
-/// Returns whether a file of rules ignores a path; `None` if no rule of it matches.
-fn verdict(rules: &Gitignore, path: &Path, is_directory: bool) -> Option<bool> {
-    match rules.matched(path, is_directory) {
-        Match::Ignore(_) => Some(true),
-        Match::Whitelist(_) => Some(false),
-        Match::None => None,
-    }
-}
-
-fn parse_rules(directory: &Path, bytes: &[u8]) -> Option<Gitignore> {
-    let mut builder = GitignoreBuilder::new(directory);
-    for line in String::from_utf8_lossy(bytes).lines() {
-        // Like git, this skips an invalid line.
-        let _ = builder.add_line(None, line);
-    }
-    builder.build().ok()
-}
-
 fn descend(path: &mut PathBuf, slashed: &mut String, name: &OsStr) {
     path.push(name);
     if !slashed.is_empty() {
@@ -437,7 +412,7 @@ fn descend(path: &mut PathBuf, slashed: &mut String, name: &OsStr) {
 }
 
 /// Returns the gap of a directory that the system refused to open.
-pub fn unreadable(path: &Path, error: &std::io::Error) -> Gap {
+pub fn unreadable(path: &Path, error: &io::Error) -> Gap {
     Gap { path: path.to_owned(), reason: GapReason::Unreadable(error.to_string()) }
 }
 
@@ -445,7 +420,7 @@ pub fn unreadable(path: &Path, error: &std::io::Error) -> Gap {
 mod tests {
     use super::*;
     use crate::project::TargetKind;
-    use crate::system::MemorySystem;
+    use crate::system::{Files, MemorySystem};
 
     fn root(system: &MemorySystem) -> Root {
         Root::open(system, Path::new("/p")).unwrap()

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use brief_syntax::markdown::format;
-use brief_testkit::markdownlint;
+use brief_testkit::{markdownlint, needs};
 
 /// The rules that are about white space and the choice between spellings of the same thing. The
 /// others are about what a text says, and that is its author's.
@@ -107,6 +107,7 @@ fn lint(directory: &Path, texts: impl Iterator<Item = String>) -> Vec<String> {
 
 #[test]
 fn formatted_text_has_no_finding_about_layout() {
+    needs!(Markdownlint);
     let directory = tempfile::tempdir().unwrap();
     let formatted = DOCUMENTS.iter().map(|text| {
         let formatted = format(text);
@@ -121,6 +122,7 @@ fn formatted_text_has_no_finding_about_layout() {
 /// Each rule is broken somewhere before, so that the other test is about all of them.
 #[test]
 fn the_documents_break_every_rule_before() {
+    needs!(Markdownlint);
     let directory = tempfile::tempdir().unwrap();
     let findings = lint(directory.path(), DOCUMENTS.iter().map(ToString::to_string));
     let broken: BTreeSet<&str> = LAYOUT

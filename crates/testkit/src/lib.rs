@@ -17,6 +17,8 @@ pub mod sigstore;
 pub mod snapshot;
 #[cfg(unix)]
 mod terminal;
+pub mod tools;
+mod waiting;
 
 use std::fmt;
 use std::fs;
@@ -24,7 +26,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
 
 #[cfg(unix)]
 pub use attack::{Attack, Attacks};
@@ -34,9 +35,8 @@ pub use faulty::{Fault, Faulty, Lack, Refusal};
 pub use in_process::{Captured, EntryPoint, Streams};
 pub use markdownlint::markdownlint;
 pub use real_system::RealSystem;
-
-/// The time limit of a run. It ends a run that would never end, and is out of reach on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(2);
+pub use tools::TestTool;
+pub use waiting::{Lifeline, PATIENCE, wait_for, wait_until};
 
 /// The free memory that sandboxes need, in bytes.
 #[cfg(target_os = "linux")]
@@ -177,13 +177,30 @@ impl Sandbox {
         output
     }
 
+    /// Runs the program as [`Sandbox::spawn_in`] does, through another program, such as one that takes privileges away.
+    /// `None` if there is no such program.
+    pub fn spawn_through(&self, other: &[&str], directory: &str, args: &[&str]) -> Option<Output> {
+        let (name, options) = other.split_first()?;
+        let output = Command::new(name)
+            .args(options)
+            .arg(&self.program)
+            .args(args)
+            .current_dir(self.path().join(directory))
+            .env_clear()
+            .envs(self.variables())
+            .stdin(Stdio::null())
+            .output()
+            .ok()?;
+        Some(self.output(&output.stdout, &output.stderr, output.status.code()))
+    }
+
     /// Waits for the end of a run, up to the time limit.
     fn wait(&self, child: Child, args: &[&str]) -> Output {
         let id = child.id();
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || sender.send(child.wait_with_output()));
         let Ok(output) = receiver.recv_timeout(PATIENCE) else {
-            let _ = Command::new("kill").arg(id.to_string()).status();
+            send_signal("TERM", id);
             panic!("{args:?} is still running after {} s", PATIENCE.as_secs());
         };
         let output = output.expect("the program ends");
@@ -318,6 +335,31 @@ impl fmt::Display for Output {
 pub fn make_fifo(path: &Path) {
     let status = Command::new("mkfifo").arg(path).status().expect("mkfifo can be started");
     assert!(status.success());
+}
+
+/// Sends a signal to a process. The shell does it, because the program `kill` is a package of its own.
+pub fn send_signal(name: &str, process: u32) {
+    let line = format!("kill -{name} {process}");
+    let status = Command::new("sh").args(["-c", &line]).status().expect("sh can be started");
+    assert!(status.success(), "{line}");
+}
+
+/// Writes a program that this process will start. Another process writes it: a file that this one has open for writing is
+/// open in every child that another thread starts meanwhile, and the system refuses to start it ("Text file busy").
+pub fn write_program(path: &Path, text: impl AsRef<[u8]>) {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).expect("directories can be made");
+    }
+    let mut shell = Command::new("/bin/sh");
+    shell
+        .args(["-c", "rm -f \"$0\"; cat > \"$0\" && chmod 755 \"$0\""])
+        .arg(path)
+        .stdin(Stdio::piped());
+    let mut writer = shell.spawn().expect("sh can be started");
+    let mut stdin = writer.stdin.take().expect("standard input is piped");
+    stdin.write_all(text.as_ref()).expect("the shell reads");
+    drop(stdin);
+    assert!(writer.wait().expect("the shell ends").success(), "{}", path.display());
 }
 
 /// Creates a symbolic link at `path`; on systems without links, a copy.

@@ -1,12 +1,14 @@
 //! markdownlint as an oracle: generated Markdown has to satisfy this linter.
 //!
-//! It is installed once, in its exact version, into the workspace's target directory. On a machine without
-//! it, the tests that need it fail and say what is missing: a linter that did not run has no findings either.
+//! It is installed once, in its exact version, into the workspace's target directory. Tests that ask it begin with
+//! `needs!(Markdownlint)`.
 
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use crate::tools::target_directory;
 
 /// The installed version: the last one for Node.js 20.
 pub const VERSION: &str = "0.22.1";
@@ -22,10 +24,7 @@ const CONFIGURATION: &str = "{\"config\": {\"default\": true, \"MD013\": false},
 /// Writes the linter's configuration into the directory. Fails the test when the linter cannot be installed
 /// or fails.
 pub fn markdownlint(directory: &Path) -> Vec<String> {
-    let linter = match env::var_os(VARIABLE) {
-        Some(path) => PathBuf::from(path),
-        None => executable().unwrap_or_else(|problem| panic!("{problem}")),
-    };
+    let linter = executable().unwrap_or_else(|problem| panic!("{problem}"));
     let configuration = directory.join(".markdownlint-cli2.jsonc");
     fs::write(configuration, CONFIGURATION).expect("files can be written");
     let output = Command::new(&linter)
@@ -46,15 +45,13 @@ pub fn markdownlint(directory: &Path) -> Vec<String> {
     }
 }
 
-/// Returns the linter's executable in the workspace's target directory. Installs it if needed.
+/// Returns the linter's executable, in the workspace's target directory unless a variable names another. Installs it if
+/// needed.
 pub fn executable() -> Result<PathBuf, String> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
-    let workspace = workspace.expect("this crate lies two directories below the workspace");
-    let target = match env::var_os("CARGO_TARGET_DIR") {
-        Some(target) => workspace.join(target),
-        None => workspace.join("target"),
-    };
-    install("npm", &target.join("markdownlint"))
+    if let Some(path) = env::var_os(VARIABLE) {
+        return Ok(PathBuf::from(path));
+    }
+    install("npm", &target_directory().join("markdownlint"))
 }
 
 fn install(npm: &str, directory: &Path) -> Result<PathBuf, String> {
@@ -103,6 +100,7 @@ mod tests {
 
     #[test]
     fn findings_have_file_line_and_rule() {
+        crate::needs!(Markdownlint);
         let directory = tempfile::tempdir().expect("a temporary directory can be made");
         let hidden = directory.path().join(".github").join("instructions");
         fs::create_dir_all(&hidden).expect("directories can be made");

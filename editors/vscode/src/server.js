@@ -21,13 +21,22 @@ function cell(text) {
   return plain.replace(/&/g, '&amp;').replace(/</g, '&lt;');
 }
 
+/** Returns the state of an item for a client, with its cause. */
+function stateOf({ how, cause, same_as: same }) {
+  if (cause) {
+    return `${how} (${cause.replace(/-/g, ' ')})`;
+  }
+  return same ? `same as ${same.path}:${same.line}` : how;
+}
+
 /** Returns the answer of `brief/sees` as a Markdown page: a row for each item, a column for each client. */
 function seesPage(answer) {
   const { path, clients, items, totals } = answer;
   const lines = [`# ${cell(path ?? 'the whole project')}`, ''];
-  const seen = items.filter((item) => clients.some((client) => item.seen[client]?.how !== 'unseen'));
+  const applies = (sight) => sight !== undefined && sight.how !== 'skipped';
+  const seen = items.filter((item) => clients.some((client) => applies(item.seen[client])));
   if (seen.length === 0) {
-    lines.push('No client sees guidance here.', '');
+    lines.push('No guidance applies here.', '');
     return lines.join('\n');
   }
   const row = (cells) => `| ${cells.join(' | ')} |`;
@@ -35,16 +44,22 @@ function seesPage(answer) {
   for (const item of seen) {
     const how = (client) => {
       const sight = item.seen[client];
-      return sight && sight.how !== 'unseen' ? cell(sight.how) : '–';
+      return applies(sight) ? cell(stateOf(sight)) : '–';
     };
     const place = `${cell(item.source.path)}:${item.source.line}`;
     lines.push(row([`${place} ${cell(item.name)}`, `~${item.tokens}`, ...clients.map(how)]));
   }
   const sum = (part) => clients.map((client) => `~${totals[client]?.[part] ?? 0}`);
-  for (const part of ['loaded', 'delivered', 'offered']) {
+  for (const part of ['loaded', 'listed', 'delivered', 'missing']) {
     lines.push(row([`**${part}**`, '', ...sum(part)]));
   }
-  lines.push('', '`loaded`: the client reads it by itself. `delivered`: the hook puts it into the conversation. `offered`: the hook names it.', '');
+  for (const client of clients.filter((one) => totals[one]?.missing > 0)) {
+    const { reason, fix } = answer.delivery?.[client] ?? {};
+    if (reason) {
+      lines.push('', `${cell(client)}: ${cell(reason)}${fix ? `; ${cell(fix)}` : ''}`);
+    }
+  }
+  lines.push('', '`loaded`: the client reads the whole text by itself. `listed`: the agent sees name and description. `delivered`: an installed hook puts it into the conversation.', '');
   return lines.join('\n');
 }
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
+use brief_testkit::needs;
 use flate2::Compression;
 use tempfile::TempDir;
 
@@ -64,11 +65,16 @@ fn runs_the_first_example(program: &Path) {
     let readme = fs::read_to_string(workspace().join("README.md")).unwrap();
     let (_, rest) = readme.split_once("\n$ cargo run -q -- ").expect("the README has an example");
     let (line, shown) = rest.split_once('\n').unwrap();
-    let (shown, _) = shown.split_once("…\n").expect("the example ends with an ellipsis");
+    let (shown, _) = shown.split_once("```").expect("the example ends");
     let args: Vec<&OsStr> = line.split(' ').map(OsStr::new).collect();
     let printed = call(program, &args);
-    assert!(shown.lines().count() > 5, "{shown}");
-    assert!(printed.starts_with(shown), "{printed}\nis not what the README shows:\n{shown}");
+    assert!(shown.lines().count() > 5 && shown.ends_with("…\n"), "{shown}");
+    let mut rest = printed.as_str();
+    for piece in shown.split("…\n") {
+        let found = rest.split_once(piece);
+        rest =
+            found.unwrap_or_else(|| panic!("{printed}\nis not what the README shows:\n{shown}")).1;
+    }
 }
 
 /// Two packagings of one program are the same bytes, and the checksums are those of the files.
@@ -129,6 +135,7 @@ fn the_archive_is_complete() {
 /// `pip` installs the wheel into a fresh environment, checks its record and removes it again.
 #[test]
 fn the_wheel_installs_with_pip() {
+    needs!(Venv);
     let scratch = tempfile::tempdir().unwrap();
     let environment = scratch.path().join("venv");
     call("python3", &["-m".as_ref(), "venv".as_ref(), environment.as_ref()]);
@@ -150,6 +157,7 @@ fn the_wheel_installs_with_pip() {
 /// `npm` installs both packages without a network, and the starter passes on arguments, output and exit code.
 #[test]
 fn the_npm_packages_install() {
+    needs!(Npm);
     let scratch = tempfile::tempdir().unwrap();
     let (starter, program) = (package("briefing-0.1.0.tgz"), package("-x64-0.1.0.tgz"));
     let mut npm = Command::new("npm");
@@ -179,6 +187,7 @@ fn the_npm_packages_install() {
 /// `dpkg` installs the package below a scratch root, finds all its files unchanged, and `man` its pages.
 #[test]
 fn the_debian_package_installs() {
+    needs!(Dpkg, Man);
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path();
     for directory in ["info", "updates", "triggers"] {

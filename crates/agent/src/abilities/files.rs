@@ -13,10 +13,14 @@ use brief_syntax::system::{Dir, DirEntry, FileKind, Permission, ReadError, words
 use brief_syntax::{System, limits};
 use serde_json::{Value, json};
 
+use super::scope::HiddenEntry;
 use super::{AbilityRefusal, AbilityResult, failed, refused, text};
 
 /// The limit for the names that a search looks at.
 const MOST_SEEN: usize = limits::TOOL_NAMES * 10;
+
+/// The limit for the depth of directories below which names are hidden from a program.
+const MOST_DEPTH: usize = 256;
 
 pub(super) struct ToolFiles {
     handle: Box<dyn Dir>,
@@ -292,6 +296,62 @@ fn is_git(name: &str) -> bool {
     let visible: String = name.chars().filter(char::is_ascii_graphic).collect();
     let name = visible.to_lowercase();
     matches!(name.trim_end_matches('.'), ".git" | "git~1")
+}
+
+/// Returns the files and directories below a directory of the project that are hidden from tools, without what lies inside of them.
+pub(super) fn hidden_below(root: &dyn Dir, directory: &str) -> Result<Vec<HiddenEntry>, String> {
+    let ToolPath { names, .. } = tool_path(directory).map_err(|refusal| refusal.to_string())?;
+    let mut search = HiddenSearch { found: Vec::new(), seen: 0 };
+    let above = names.join("/");
+    if names.is_empty() {
+        search.descend(root, "", 0)?;
+    } else {
+        // A link that stays in the project is an operand that the program follows.
+        let opened = root.open_dir_below(Path::new(&above));
+        let opened = opened.map_err(|error| format!("`{directory}`: {}", words(&error)))?;
+        search.descend(opened.as_ref(), &above, 0)?;
+    }
+    Ok(search.found)
+}
+
+struct HiddenSearch {
+    found: Vec<HiddenEntry>,
+    seen: usize,
+}
+
+impl HiddenSearch {
+    fn descend(&mut self, handle: &dyn Dir, above: &str, depth: usize) -> Result<(), String> {
+        let entries = handle.first_entries(limits::WALK_ENTRIES.saturating_sub(self.seen) + 1);
+        let entries = entries.map_err(|error| format!("`{above}`: {}", words(&error)))?;
+        self.seen += entries.len();
+        if self.seen > limits::WALK_ENTRIES || depth > MOST_DEPTH {
+            return Err(
+                "the project has too many files to tell which of them hold secrets".to_owned()
+            );
+        }
+        for DirEntry { name, kind } in entries {
+            let shown = join(above, &name.to_string_lossy());
+            let is_directory = kind == FileKind::Directory;
+            if !is_for_tools(&shown, kind) {
+                if name.to_str().is_none() {
+                    return Err(format!("`{shown}` may hold secrets, and its name is not UTF-8"));
+                }
+                self.found.push(HiddenEntry { path: shown, is_directory });
+            } else if is_directory {
+                match handle.open_dir(&name) {
+                    Ok(handle) => self.descend(handle.as_ref(), &shown, depth + 1)?,
+                    // It was removed meanwhile, or the program cannot open it either.
+                    Err(error) if is_closed(&error) => {}
+                    Err(error) => return Err(format!("`{shown}`: {}", words(&error))),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_closed(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied)
 }
 
 fn is_for_tools(path: &str, kind: FileKind) -> bool {

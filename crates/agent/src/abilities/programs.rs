@@ -4,7 +4,7 @@
 //! project with an environment of a few harmless variables, and is killed with all its children when it takes
 //! too long or writes too much.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use brief_syntax::system::{
@@ -13,7 +13,8 @@ use brief_syntax::system::{
 use brief_syntax::{System, limits};
 use serde_json::{Value, json};
 
-use super::{AbilityRefusal, AbilityResult, failed, files, refused, scope, text};
+use super::scope::{HiddenEntry, NarrowedArguments, ProjectTree};
+use super::{AbilityResult, failed, files, refused, repository, scope, text};
 
 /// The directories in which programs are found, in this order.
 pub const DEFAULT_PATH: [&str; 5] =
@@ -53,9 +54,16 @@ pub(super) fn exec(
     let name = text(args, 0, "a program")?;
     let arguments = arguments(args.get(1))?;
     let program = find(place, name)?;
-    let arguments = if is_scoped { covered(place, name, &arguments)? } else { arguments };
+    let narrowed = if is_scoped {
+        narrow_arguments(place, name, &arguments)?
+    } else {
+        NarrowedArguments { args: arguments, left_out: Vec::new() }
+    };
+    let NarrowedArguments { args: arguments, left_out } = narrowed;
     let is_scoped_git = is_scoped && scope::is_git(name);
     if is_scoped_git {
+        repository::refuse_others(place.system, place.root, &arguments)
+            .map_err(|reason| refused(format!("`git`: {reason}")))?;
         refuse_settings(place, &program)?;
     }
     let time = time_left.min(Duration::from_secs(limits::COMMAND_SECONDS));
@@ -76,7 +84,7 @@ pub(super) fn exec(
         Ok(Ending::Exited(status)) => Ok(json!({
             "status": status,
             "stdout": String::from_utf8_lossy(&stdout),
-            "stderr": String::from_utf8_lossy(&stderr),
+            "stderr": String::from_utf8_lossy(&stderr) + explain_left_out(&left_out).as_str(),
         })),
         Ok(Ending::Killed) => ended("was ended by a signal"),
         Ok(Ending::TimedOut) => {
@@ -118,17 +126,29 @@ fn prepared(
     call
 }
 
-/// Returns the arguments for a program under a scope.
-fn covered(
+/// The names that are told when a program left files out.
+const MOST_TOLD: usize = 10;
+
+/// Says which files a program was told to leave out, so that they are not taken for searched.
+fn explain_left_out(left_out: &[String]) -> String {
+    let Some(first) = left_out.get(..left_out.len().min(MOST_TOLD)).filter(|all| !all.is_empty())
+    else {
+        return String::new();
+    };
+    let more = match left_out.len() - first.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("brief: not read, may hold secrets: `{}`{more}\n", first.join("`, `"))
+}
+
+/// Returns the arguments for a program under a scope, which keep to what tools may read.
+fn narrow_arguments(
     place: &ProgramContext<'_>,
     name: &str,
     arguments: &[String],
-) -> AbilityResult<Vec<String>> {
-    let words = |refusal: AbilityRefusal| refusal.to_string();
-    let path = |path: &str| {
-        files::check_path(path).map_err(words)?;
-        stays_inside(place, path)
-    };
+) -> AbilityResult<NarrowedArguments> {
+    let path = |path: &str| place.check_path(path);
     let revision = |word: &str| {
         let is_step = |part: &str| part == "..";
         if word.starts_with(['/', '\\']) || word.contains("::") {
@@ -139,8 +159,47 @@ fn covered(
         }
         stays_inside(place, word)
     };
-    scope::words(name, arguments, scope::Checks { path: &path, revision: &revision })
+    let checks = scope::Checks { path: &path, revision: &revision };
+    scope::words(name, arguments, checks)
+        .and_then(|words| scope::narrow(name, words, place))
         .map_err(|reason| refused(format!("`{name}`: {reason}")))
+}
+
+impl ProjectTree for ProgramContext<'_> {
+    fn is_directory(&self, path: &str) -> bool {
+        self.system.open_dir(&self.root.join(path)).is_ok()
+    }
+
+    fn check_path(&self, path: &str) -> Result<(), String> {
+        files::check_path(path).map_err(|refusal| refusal.to_string())?;
+        stays_inside(self, path)
+    }
+
+    fn hidden_below(&self, directories: &[String]) -> Result<Vec<HiddenEntry>, String> {
+        let (top, root) = self.system.open_root(self.root).map_err(|error| words_of(&error))?;
+        let mut hidden: Vec<HiddenEntry> = Vec::new();
+        for directory in directories {
+            // A link that stays in the project is followed by the program.
+            let resolved = self.system.resolve_dir(&root.join(directory));
+            let resolved = resolved.map_err(|error| words_of(&error))?;
+            let below =
+                resolved.strip_prefix(&root).map_err(|_| "it leaves the project".to_owned())?;
+            let below = below.to_str().ok_or_else(|| format!("`{directory}` is not UTF-8"))?;
+            let found = files::hidden_below(top.as_ref(), below)?;
+            // The program names what it finds below the link.
+            let renamed = found.into_iter().map(|entry| {
+                let rest = entry.path.strip_prefix(below).unwrap_or(&entry.path);
+                let top = directory.trim_start_matches("./").trim_end_matches('/');
+                let top = if top == "." { "" } else { top };
+                let path = format!("{top}/{}", rest.trim_start_matches('/'));
+                HiddenEntry { path: path.trim_start_matches('/').to_owned(), ..entry }
+            });
+            hidden.extend(renamed);
+        }
+        hidden.sort_unstable_by(|left, right| left.path.cmp(&right.path));
+        hidden.dedup();
+        Ok(hidden)
+    }
 }
 
 /// Refuses a path of the project that leads out of it through a link.
@@ -149,7 +208,9 @@ fn stays_inside(place: &ProgramContext<'_>, path: &str) -> Result<(), String> {
     // A missing path leads where its nearest existing parent leads.
     for ancestor in path.ancestors() {
         match place.system.resolve(&place.root.join(ancestor)) {
-            Ok(resolved) if resolved.path.starts_with(place.root) => return Ok(()),
+            Ok(resolved) if resolved.path.starts_with(place.root) => {
+                return check_target(place, path, ancestor, &resolved.path);
+            }
             Ok(_) => return Err(format!("`{}` leads out of the project", path.display())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 // A link to a missing file would be written through.
@@ -165,6 +226,24 @@ fn stays_inside(place: &ProgramContext<'_>, path: &str) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Refuses a link to a file of the project that is hidden from tools.
+fn check_target(
+    place: &ProgramContext<'_>,
+    path: &Path,
+    existing: &Path,
+    target: &Path,
+) -> Result<(), String> {
+    let target = target.strip_prefix(place.root).unwrap_or(target);
+    let rest = path.strip_prefix(existing).unwrap_or(path);
+    let target = target.join(rest);
+    let is_same =
+        path.components().filter(|part| *part != Component::CurDir).eq(target.components());
+    if is_same {
+        return Ok(());
+    }
+    files::check_path(&target.to_string_lossy()).map_err(|refusal| refusal.to_string())
 }
 
 /// Refuses git in a repository with settings that may name a program or a directory: an unpacked archive may

@@ -7,6 +7,8 @@ use brief_syntax::system::Interruption;
 use brief_syntax::{Diagnostic, System};
 use serde_json::Value as Json;
 
+use crate::mcp_client::ServerTool;
+
 /// The longest tool name that servers accept.
 const NAME_BYTES: usize = 64;
 
@@ -18,6 +20,14 @@ pub trait ReadyTools {
     /// Calls a tool, by its name in any case, with arguments as the model wrote them. The arguments are
     /// checked against the scheme first. The result and the error are both texts for the model.
     fn call(&mut self, name: &str, arguments: &str) -> Result<String, String>;
+
+    /// Returns the abilities that the last call asked for and was refused, whatever the tool did with the refusal.
+    fn take_denied(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Adds tools of MCP servers, which are offered only after the gates.
+    fn add_server_tools(&mut self, _tools: Vec<ServerTool>) {}
 
     /// Lets `stop` end calls from now on; a call that cannot be ended runs to its end.
     fn interrupt_by(&mut self, _stop: &Interruption) {}
@@ -108,6 +118,19 @@ impl<'r> Ready<'r> {
                 .map_err(|problem| NotReady::Startup { tool: startup.tool.clone(), problem })?;
         }
         Ok(Ready { agent, texts, offered, may_call, tools })
+    }
+
+    /// Offers tools of MCP servers, too. Their names are made for servers of models.
+    pub fn add_server_tools(&mut self, tools: Vec<ServerTool>) {
+        self.tools.add_server_tools(tools);
+        if self.may_call {
+            self.offered = self.tools.schemes().iter().map(whole).collect();
+        }
+    }
+
+    /// Returns the abilities that the last call was refused, whatever the tool did with the refusal.
+    pub fn take_denied(&mut self) -> Vec<String> {
+        self.tools.take_denied()
     }
 
     /// Returns the agent.

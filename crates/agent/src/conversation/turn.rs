@@ -355,6 +355,12 @@ impl<'c> Conversation<'c> {
         let result = result.map(shown).map_err(shown);
         let shown = result.as_deref().map_err(String::as_str);
         on(TurnEvent::Answered { name: &call.name, result: shown });
+        // A tool may catch a refusal and answer as if nothing had happened.
+        let denied = self.ready.take_denied();
+        if !denied.is_empty() && shown.is_ok() {
+            let name = &call.name;
+            on(TurnEvent::Notice(&format!("`{name}` was denied: {}", denied.join(", "))));
+        }
         self.record(on, |transcript| transcript.answered(&call.id, &call.name, shown));
         let content = result.unwrap_or_else(|text| json!({"error": text}).to_string());
         self.history.push(ChatMessage::Tool { id: call.id.clone(), content });

@@ -19,4 +19,4 @@ pub use address::{RemoteProtocol, RemoteServer, ServerAddress, ServerProgram};
 pub use connection::McpConnection;
 pub use decisions::{ListedTools, ToolDecisions};
 pub use offered::{LARGEST_OFFER, SEPARATOR, ServerTool, held_back_note, server_label};
-pub use servers::ConfiguredServers;
+pub use servers::{ConfiguredServers, SharedServers};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use brief_syntax::System;
@@ -144,6 +144,34 @@ impl ConfiguredServers {
         };
         let stop = self.system.interruption().unwrap_or_default();
         McpConnection::start(&self.system, &self.directory, (name, server), patience, &stop)
+    }
+}
+
+/// Servers that tools ask for, and that the caller lists.
+#[derive(Clone)]
+pub struct SharedServers(Arc<Mutex<ConfiguredServers>>);
+
+impl SharedServers {
+    /// Shares servers.
+    pub fn new(servers: ConfiguredServers) -> SharedServers {
+        SharedServers(Arc::new(Mutex::new(servers)))
+    }
+
+    /// Borrows the servers.
+    pub fn lock(&self) -> MutexGuard<'_, ConfiguredServers> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl McpAccess for SharedServers {
+    fn call(
+        &mut self,
+        server: &str,
+        tool: &str,
+        args: &Value,
+        time_left: Duration,
+    ) -> Result<Value, String> {
+        self.lock().call(server, tool, args, time_left)
     }
 }
 

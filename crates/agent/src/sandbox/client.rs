@@ -80,6 +80,41 @@ impl Worker {
         code: &str,
         limits: Limits,
     ) -> Result<(Worker, Vec<Evaluated>, Fences), ToolsError> {
+        let mut worker = Worker::open(system, program, code, limits)?;
+        let code = Cow::Borrowed(code);
+        let order = Order::Load { code, limits, missing_fence: program.missing_fence };
+        let (returned, fences) = worker.load(&order)?;
+        worker.start.keys = returned.iter().map(|found| found.key.clone()).collect();
+        Ok((worker, returned, fences))
+    }
+
+    /// Starts a worker and lets it parse the code, which does not run.
+    pub(crate) fn parse(
+        system: Arc<dyn System>,
+        program: &WorkerProgram,
+        code: &str,
+        limits: Limits,
+    ) -> Result<(), ToolsError> {
+        let mut worker = Worker::open(system, program, code, limits)?;
+        let deadline = worker.system.elapsed() + limits.wall;
+        let order = Order::Parse { code: Cow::Borrowed(code), limits };
+        let sent = worker.send(&order, deadline).and_then(|()| worker.receive(deadline));
+        let message = sent.map_err(|message| ToolsError::Worker(worker.give_up(message)))?;
+        let outcome = match parse(&message) {
+            Some(WorkerMessage::Parsed) => Ok(()),
+            Some(WorkerMessage::Unusable(unusable)) => Err(worker.explain_unusable(unusable)),
+            _ => return Err(ToolsError::Worker(worker.give_up(invalid_message()))),
+        };
+        worker.companion.end();
+        outcome
+    }
+
+    fn open(
+        system: Arc<dyn System>,
+        program: &WorkerProgram,
+        code: &str,
+        limits: Limits,
+    ) -> Result<Worker, ToolsError> {
         let mut call = Call::new(&program.program, "/", Duration::ZERO, 0);
         call.args.clone_from(&program.args);
         call.environment = Environment::Empty;
@@ -93,13 +128,7 @@ impl Worker {
         let start =
             WorkerInputs { program: program.clone(), code: code.to_owned(), keys: Vec::new() };
         let (ended, is_renewable) = (None, false);
-        let mut worker =
-            Worker { companion, system, limits, input, log, ended, start, stop, is_renewable };
-        let code = Cow::Borrowed(code);
-        let order = Order::Load { code, limits, missing_fence: program.missing_fence };
-        let (returned, fences) = worker.load(&order)?;
-        worker.start.keys = returned.iter().map(|found| found.key.clone()).collect();
-        Ok((worker, returned, fences))
+        Ok(Worker { companion, system, limits, input, log, ended, start, stop, is_renewable })
     }
 
     fn load(&mut self, order: &Order<'_>) -> Result<(Vec<Evaluated>, Fences), ToolsError> {
@@ -258,7 +287,10 @@ impl Worker {
                 }
                 // A call that has begun is never repeated.
                 WorkerMessage::Spent if logged == 0 && requests == 0 => return Ok(None),
-                WorkerMessage::Ready { .. } | WorkerMessage::Unusable(_) | WorkerMessage::Spent => {
+                WorkerMessage::Ready { .. }
+                | WorkerMessage::Parsed
+                | WorkerMessage::Unusable(_)
+                | WorkerMessage::Spent => {
                     return Err(invalid_message());
                 }
             }
@@ -293,7 +325,8 @@ impl Worker {
         let mut wanted = frame::HEADER;
         let mut piece = [0; PIECE];
         // The worker counts its processor time, which passes slowly on a busy machine.
-        let silent_until = self.system.elapsed() + self.limits.cpu * SILENT_FACTOR + SILENT_EXTRA;
+        let usual = self.limits.cpu * SILENT_FACTOR + SILENT_EXTRA;
+        let silent_until = self.system.elapsed() + self.limits.silence.unwrap_or(usual);
         loop {
             if let Some(header) = self.input.first_chunk::<{ frame::HEADER }>() {
                 let length = frame::length(*header);

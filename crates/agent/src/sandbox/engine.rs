@@ -199,6 +199,32 @@ impl Engine {
         })
     }
 
+    /// Parses the code in both forms, without running it: the script ends with its first statement.
+    pub(super) fn parse(&mut self, code: &str) -> Result<(), Unusable> {
+        let broken = |error: rquickjs::Error| {
+            unusable(failure::failure(FailureKind::Memory, "", &error.to_string()))
+        };
+        let context = Context::full(&self.runtime).map_err(broken)?;
+        self.shared.begin();
+        context.with(|ctx| {
+            let attempt = |form: CodeForm| {
+                let source = format!("throw null; {}", form.source(code));
+                let thrown = evaluate(&ctx, source).map(drop).err()?;
+                let failure = failure::caught(&ctx, &thrown);
+                (failure.name == "SyntaxError").then_some(failure)
+            };
+            if attempt(CodeForm::Expression).is_none() {
+                return Ok(());
+            }
+            match attempt(CodeForm::Body) {
+                None => Ok(()),
+                Some(CallFault { message, place, .. }) => {
+                    Err(Unusable { kind: UnusableKind::Syntax, message, place })
+                }
+            }
+        })
+    }
+
     /// Compiles the code to a function.
     ///
     /// The expression form is tried first: a body with `return` is not a valid expression, while an

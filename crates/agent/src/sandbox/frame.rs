@@ -27,6 +27,12 @@ pub(super) enum Order<'a> {
         limits: Limits,
         missing_fence: MissingFence,
     },
+    /// Confines the worker and parses the code, without running it. The first message, and the only one.
+    Parse {
+        #[serde(borrow)]
+        code: Cow<'a, str>,
+        limits: Limits,
+    },
     /// Calls a tool, by its index in the returned tools.
     Call {
         tool: usize,
@@ -55,6 +61,8 @@ pub(super) enum Order<'a> {
 pub(super) enum WorkerMessage<'a> {
     /// The code has run.
     Ready { returned: Vec<Evaluated>, fences: Fences },
+    /// The code has been parsed.
+    Parsed,
     /// The code cannot be used.
     Unusable(Unusable),
     /// A request of a tool. The parent answers.

@@ -35,6 +35,7 @@ use std::time::Duration;
 use brief_syntax::{System, limits};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use client::Worker;
 pub use frame::{Fences, Landlock, LogLine, MissingFence};
 
 /// The argument that turns the program into a worker. It is not part of the help, because users do not type
@@ -52,6 +53,9 @@ pub struct Limits {
     pub cpu: Duration,
     /// The time of one call, including its requests.
     pub wall: Duration,
+    /// The time that a worker may compute without a word [default: derived from `cpu`]. Processor time passes slowly on a busy
+    /// machine, so tests allow more.
+    pub silence: Option<Duration>,
     /// The bytes of the result of one call, as JSON.
     pub result: usize,
     /// The bytes that one call may log.
@@ -67,6 +71,7 @@ impl Default for Limits {
             stack: limits::TOOL_STACK_BYTES,
             cpu: Duration::from_secs(limits::TOOL_CPU_SECONDS),
             wall: Duration::from_secs(limits::TOOL_SECONDS),
+            silence: None,
             result: limits::TOOL_RESULT_BYTES,
             log: limits::TOOL_LOG_BYTES,
             requests: limits::TOOL_REQUESTS,

@@ -6,6 +6,7 @@ use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 use std::rc::Rc;
 
+use super::Limits;
 use super::channel::Channel;
 use super::confine;
 use super::engine::Engine;
@@ -22,8 +23,13 @@ pub(super) fn run() -> ExitCode {
 fn serve() -> io::Result<()> {
     confine::end_with_parent();
     let mut channel = Channel::open();
-    let Some(Order::Load { code, limits, missing_fence }) = channel.receive()? else {
-        return Err(io::ErrorKind::InvalidData.into());
+    let (code, limits, missing_fence) = match channel.receive()? {
+        Some(Order::Load { code, limits, missing_fence }) => (code, limits, missing_fence),
+        Some(Order::Parse { code, limits }) => {
+            let code = code.into_owned();
+            return parse(channel, &code, limits);
+        }
+        _ => return Err(io::ErrorKind::InvalidData.into()),
     };
     let code = code.into_owned();
     let unusable = |kind, message| WorkerMessage::Unusable(Unusable { kind, message, place: None });
@@ -70,4 +76,19 @@ fn serve() -> io::Result<()> {
         }
         engine.prepare();
     }
+}
+
+/// Parses the code. Nothing of it runs, so a system without fences is enough.
+fn parse(mut channel: Channel, code: &str, limits: Limits) -> io::Result<()> {
+    if let Err(error) = confine::enter(limits.memory) {
+        let (kind, message) = (UnusableKind::Confinement, error.to_string());
+        return channel.send(&WorkerMessage::Unusable(Unusable { kind, message, place: None }));
+    }
+    let channel = Rc::new(RefCell::new(channel));
+    let engine = Engine::new(Rc::clone(&channel), limits).map_err(io::Error::other)?;
+    let word = match ManuallyDrop::new(engine).parse(code) {
+        Ok(()) => WorkerMessage::Parsed,
+        Err(unusable) => WorkerMessage::Unusable(unusable),
+    };
+    channel.borrow_mut().send(&word)
 }

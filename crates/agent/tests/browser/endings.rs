@@ -1,8 +1,9 @@
 //! Browsers that are not there, die, or must end.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use brief_testkit::{needs, wait_until};
 use serde_json::json;
 
 use super::Run;
@@ -43,16 +44,7 @@ impl Processes {
 
     /// Waits until nothing is left of it.
     fn wait_for_end(&self) {
-        let start = Instant::now();
-        while self.profile.exists() || !self.list().is_empty() {
-            assert!(
-                start.elapsed() < Duration::from_secs(20),
-                "left: {} {:?}",
-                self.profile.display(),
-                self.list()
-            );
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        wait_until("nothing is left", || !self.profile.exists() && self.list().is_empty());
     }
 }
 
@@ -69,25 +61,25 @@ fn kill(id: i32) {
 
 #[test]
 fn a_browser_that_dies_is_replaced_and_leaves_nothing_behind() {
-    const ZONE: &str = "Test/Dies";
+    needs!(Chromium);
+    let zone = "Test/Dies";
     let site = Site::page("here");
     let mut run = Run::at(&site);
-    run.env.push(("TZ", ZONE.to_owned()));
+    run.env.push(("TZ", zone.to_owned()));
     let open = format!("const page = await host.browser.open('{}/'); return page.id", site.base());
     let read =
         "const [page] = await host.browser.pages(); return page ? await page.text() : 'no page'";
     let mut tools = run.tools(&["browser"], &[("open", &open), ("read", read)]);
     let mut call = |name: &str| tools.call(name, &json!({}), &json!({}));
-    assert!(Processes::of(ZONE).is_none());
+    assert!(Processes::of(zone).is_none());
     call("open").unwrap();
-    let first = Processes::of(ZONE).unwrap();
+    let first = Processes::of(zone).unwrap();
     assert_eq!(call("read").unwrap(), json!("here"));
     // A page that crashes is an error of that page.
     for (id, _) in first.list().iter().filter(|(_, command)| command.contains("--type=renderer")) {
         kill(*id);
     }
-    std::thread::sleep(Duration::from_millis(500));
-    assert_eq!(call("read").unwrap(), json!("no page"));
+    wait_until("the page is gone", || call("read").is_ok_and(|said| said == "no page"));
     call("open").unwrap();
     assert_eq!(call("read").unwrap(), json!("here"));
     // The browser itself.
@@ -104,7 +96,7 @@ fn a_browser_that_dies_is_replaced_and_leaves_nothing_behind() {
     first.wait_for_end();
     call("open").unwrap();
     assert_eq!(call("read").unwrap(), json!("here"));
-    let second = Processes::of(ZONE).unwrap();
+    let second = Processes::of(zone).unwrap();
     assert_ne!(first.profile, second.profile);
     assert!(second.list().len() > 3);
     drop(tools);
@@ -113,6 +105,7 @@ fn a_browser_that_dies_is_replaced_and_leaves_nothing_behind() {
 
 #[test]
 fn a_browser_that_is_not_there_is_a_clear_error() {
+    needs!(Chromium);
     let site = Site::page("here");
     for (program, expected) in [
         (
@@ -136,7 +129,7 @@ fn a_browser_that_is_not_there_is_a_clear_error() {
     ] {
         let mut run = Run::at(&site);
         run.env.push(("BRIEF_BROWSER", program.to_owned()));
-        run.wall = Duration::from_secs(5);
+        run.wall = Duration::from_secs(10);
         let error = run.error(&site, "");
         assert!(error.starts_with(expected), "{error}");
     }
@@ -147,6 +140,7 @@ fn a_browser_that_is_not_there_is_a_clear_error() {
 
 #[test]
 fn without_a_grant_nothing_is_started() {
+    needs!(Chromium);
     let site = Site::page("here");
     let run = Run::at(&site);
     let error = run.try_on(&["network", "fs"], &site, "").unwrap_err().to_string();

@@ -1,5 +1,6 @@
 //! Pictures, documents and downloads.
 
+use brief_testkit::needs;
 use serde_json::json;
 
 use super::Run;
@@ -31,6 +32,7 @@ fn site() -> Site {
 
 #[test]
 fn pictures_and_documents_go_to_the_caller_or_into_the_project() {
+    needs!(Chromium);
     let site = site();
     let run = Run::at(&site);
     let seen = run
@@ -67,6 +69,7 @@ fn pictures_and_documents_go_to_the_caller_or_into_the_project() {
 
 #[test]
 fn downloads_only_go_to_a_granted_directory() {
+    needs!(Chromium);
     let site = site();
     let run = Run::at(&site);
     let refused = "Refused: it is a download, which only `page.download` takes";
@@ -109,6 +112,7 @@ fn downloads_only_go_to_a_granted_directory() {
 
 #[test]
 fn a_click_without_a_download_is_an_error() {
+    needs!(Chromium);
     let site = site();
     let run = Run::at(&site);
     let body = "await page.download('#h', 'in', { timeout: 700 })";

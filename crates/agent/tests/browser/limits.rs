@@ -1,5 +1,6 @@
 //! Pages that take too long or too much.
 
+use brief_testkit::needs;
 use serde_json::json;
 
 use super::Run;
@@ -7,6 +8,7 @@ use super::site::{Answer, Site};
 
 #[test]
 fn a_page_that_never_ends_is_handed_over_as_it_is() {
+    needs!(Chromium);
     let site = Site::serve(&[
         ("/", Answer::Page("first".to_owned())),
         ("/endless", Answer::Endless("<p>so far</p>".to_owned())),
@@ -30,6 +32,7 @@ fn a_page_that_never_ends_is_handed_over_as_it_is() {
 
 #[test]
 fn a_script_that_never_ends_is_an_error_of_that_page() {
+    needs!(Chromium);
     let site = Site::serve(&[
         ("/", Answer::Page("<button onclick='for (;;) {}'>b</button>".to_owned())),
         ("/other", Answer::Page("works".to_owned())),
@@ -51,6 +54,7 @@ fn a_script_that_never_ends_is_an_error_of_that_page() {
 
 #[test]
 fn floods_are_cut_or_refused() {
+    needs!(Chromium);
     let site = Site::serve(&[
         ("/", Answer::Page("<pre id=p></pre><script>p.textContent = 'x'.repeat(3e6)</script>".to_owned())),
         (

@@ -8,7 +8,7 @@ mod site;
 mod walls;
 
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -52,17 +52,13 @@ fn hosts(log: &str) -> Vec<(String, String)> {
 impl Run {
     /// Creates a run that may reach a site by the name `localhost`.
     fn at(site: &Site) -> Run {
-        assert!(
-            Path::new("/usr/bin/chromium").exists(),
-            "there is no Chromium; install the package `chromium`, as `.ci/run` does"
-        );
         HELD.with_borrow_mut(|held| {
             held.get_or_insert_with(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
         });
         Run {
             directory: tempfile::tempdir().unwrap(),
             lines: Arc::default(),
-            wall: Duration::from_mins(1),
+            wall: brief_testkit::PATIENCE,
             hosts: vec![format!("localhost:{}", site.port)],
             env: Vec::new(),
         }

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::thread;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use brief_testkit::{needs, wait_until};
 use rustls::pki_types::PrivateKeyDer;
 use serde_json::json;
 
@@ -11,6 +14,7 @@ use super::{Run, hosts};
 
 #[test]
 fn addresses_obey_the_rules_of_the_network() {
+    needs!(Chromium);
     let site = Site::page("here");
     let run = Run::at(&site);
     let body = format!(
@@ -36,6 +40,7 @@ fn addresses_obey_the_rules_of_the_network() {
 
 #[test]
 fn a_redirect_to_this_machine_is_refused() {
+    needs!(Chromium);
     let other = Site::page("secret");
     let redirect = |target: &str| {
         Answer::Raw(format!(
@@ -80,6 +85,7 @@ fn a_redirect_to_this_machine_is_refused() {
 /// Pictures, frames, scripts, workers, sockets, forms, prefetching and calls between pages.
 #[test]
 fn no_page_reaches_what_is_not_granted() {
+    needs!(Chromium);
     let other = Site::page("secret");
     let udp = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     udp.set_nonblocking(true).unwrap();
@@ -135,7 +141,7 @@ fn no_page_reaches_what_is_not_granted() {
     let run = Run::at(&site);
     let seen = run.on(
         &site,
-        "await page.wait({ text: 'tried:', timeout: 25000 }); return await page.text('#end')",
+        "await page.wait({ text: 'tried:', timeout: 100000 }); return await page.text('#end')",
     );
     assert_eq!(seen, json!("tried:"));
     assert_eq!(other.seen(), Vec::<String>::new());
@@ -150,6 +156,7 @@ fn no_page_reaches_what_is_not_granted() {
 /// Requests of every kind have the credential of the gate, and are in the log, also those that come after the last call.
 #[test]
 fn what_is_granted_is_reached_from_everywhere() {
+    needs!(Chromium);
     let other = Site::serve(&[
         ("/frame", Answer::Page("frame".to_owned())),
         ("/late", Answer::Page("late".to_owned())),
@@ -167,7 +174,7 @@ fn what_is_granted_is_reached_from_everywhere() {
         call(async (end) => { const worker = await navigator.serviceWorker.register('/worker.js');
           const active = worker.installing ?? worker.waiting ?? worker.active; const channel = new MessageChannel();
           channel.port1.onmessage = end; active.postMessage(0, [channel.port2]); });
-        Promise.all(ends).then(() => { end.textContent = 'tried'; setTimeout(() => fetch(base + '/late', { mode: 'no-cors' }), 300); });
+        Promise.all(ends).then(() => { end.textContent = 'tried'; let late = 0; setInterval(() => fetch(`${base}/late?${++late}`, { mode: 'no-cors' }), 300); });
         </script>";
     let with_port = |text: &str| text.replace("OTHER", &other.port.to_string());
     let worker = with_port(
@@ -183,20 +190,18 @@ fn what_is_granted_is_reached_from_everywhere() {
     let mut run = Run::at(&site);
     run.hosts.push(format!("127.0.0.1:{}", other.port));
     let body = format!(
-        "const page = await host.browser.open('{}/'); await page.wait({{ text: 'tried', timeout: 20000 }})",
+        "const page = await host.browser.open('{}/'); await page.wait({{ text: 'tried', timeout: 100000 }})",
         site.base()
     );
     let mut tools = run.tools(&["browser"], &[("t", &body)]);
     tools.call("t", &json!({}), &json!({})).unwrap();
     for path in ["frame", "img", "fetch", "socket", "worker", "shared", "service"] {
-        assert!(other.was_asked(&format!("GET /{path} ")), "{path}: {:?}", other.seen());
+        wait_until(path, || other.was_asked(&format!("GET /{path} ")));
     }
-    let before = run.log();
-    let start = std::time::Instant::now();
-    while !other.was_asked("GET /late ") {
-        assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", other.seen());
-        thread::sleep(std::time::Duration::from_millis(20));
-    }
+    let count = || other.seen().iter().filter(|asked| asked.contains(" /late?")).count();
+    let (before, asked) = (run.log(), count());
+    // The second one began after the look at the log.
+    wait_until("a request after the call", || count() > asked + 1);
     drop(tools);
     let log = run.log();
     let target = format!("127.0.0.1:{}", other.port);
@@ -224,8 +229,8 @@ const CERTIFICATE: &str = "MIIBlTCCATugAwIBAgIUCW2f2lCdr9gcCSiRPZD1Zegfvf8wCgYIK
 
 #[test]
 fn an_unknown_certificate_is_an_error() {
-    use base64::Engine;
-    let decode = |text: &str| base64::engine::general_purpose::STANDARD.decode(text).unwrap();
+    needs!(Chromium);
+    let decode = |text: &str| BASE64.decode(text).unwrap();
     let key = PrivateKeyDer::Pkcs8(decode(KEY).into());
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)

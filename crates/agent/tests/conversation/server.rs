@@ -17,6 +17,10 @@ pub(crate) enum Part {
     Send(Vec<u8>),
     /// Sends nothing for this time.
     Wait(Duration),
+    /// Nothing, until the client leaves.
+    Hold,
+    /// The user interrupts.
+    Interrupt(brief_syntax::system::Interruption),
     /// Repeats these bytes until the client disconnects.
     Forever(Vec<u8>),
 }
@@ -83,6 +87,9 @@ fn serve(stream: TcpStream, answer: Script, seen: &Mutex<Vec<Request>>) -> std::
         match part {
             Part::Send(bytes) => stream.write_all(&bytes)?,
             Part::Wait(time) => thread::sleep(time),
+            // Until the client leaves.
+            Part::Hold => drop(std::io::copy(&mut stream, &mut std::io::sink())),
+            Part::Interrupt(interruption) => interruption.raise(),
             Part::Forever(bytes) => loop {
                 stream.write_all(&bytes)?;
             },

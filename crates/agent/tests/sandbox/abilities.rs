@@ -49,8 +49,7 @@ impl Project {
     }
 
     fn tools(&self, grants: &[&str], code: &str) -> ToolBox {
-        let limits =
-            Limits { wall: Duration::from_secs(20), cpu: Duration::from_secs(2), ..short() };
+        let limits = Limits { cpu: Duration::from_secs(2), ..short() };
         load_with(code, limits, self.host(grants)).unwrap()
     }
 

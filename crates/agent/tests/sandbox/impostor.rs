@@ -1,10 +1,11 @@
 //! Fake workers: whatever one sends or withholds, the parent ends it with a reason.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use brief_agent::sandbox::{Limits, MissingFence, WorkerProgram};
 use brief_agent::{CallError, ToolBox, ToolsError};
 use brief_syntax::system::{Call, Ending, Stream};
+use brief_testkit::{PATIENCE, wait_for};
 use serde_json::{Value, json};
 
 use super::{nothing, short, system, worker};
@@ -40,14 +41,17 @@ fn ready() -> String {
     )
 }
 
-fn limits() -> Limits {
-    Limits { wall: Duration::from_secs(1), cpu: Duration::from_secs(1), ..short() }
+/// A second for a worker that says nothing; others end by themselves.
+fn limits(script: &str) -> Limits {
+    let is_silent = script.contains("sleep");
+    let wall = if is_silent { Duration::from_secs(1) } else { PATIENCE };
+    Limits { wall, cpu: Duration::from_secs(1), ..short() }
 }
 
 fn load(script: &str) -> Result<ToolBox, ToolsError> {
     // It reads the order first, so that the parent does not write to a closed pipe.
     let script = format!("head -c 4 >/dev/null; {script}");
-    ToolBox::load(system(), &shell(&script), "return {};", limits(), nothing())
+    ToolBox::load(system(), &shell(&script), "return {};", limits(&script), nothing())
 }
 
 #[test]
@@ -69,7 +73,7 @@ fn what_does_not_become_ready() {
         assert!(error.contains(words), "{script}: {error}");
     }
     let nobody = WorkerProgram { program: "/no/such/program".into(), ..worker() };
-    let error = ToolBox::load(system(), &nobody, "", limits(), nothing()).unwrap_err();
+    let error = ToolBox::load(system(), &nobody, "", limits(""), nothing()).unwrap_err();
     assert!(error.to_string().contains("could not be started"), "{error}");
 }
 
@@ -90,7 +94,7 @@ fn what_does_not_answer_a_call() {
         (raw("{\"failed\": {}}"), "sent an invalid message"),
     ] {
         let script = format!("{}; head -c 4 >/dev/null; {script}", ready());
-        let mut tools = load(&script).unwrap();
+        let mut tools = wait_for("the worker becomes ready", || load(&script).ok());
         let error = tools.call("t", &json!({}), &json!({})).unwrap_err();
         assert!(matches!(error, CallError::Ended(_)), "{script}: {error}");
         // A shell that ends during our write looks like any other end.
@@ -102,11 +106,10 @@ fn what_does_not_answer_a_call() {
 /// A worker that reads nothing cannot block its parent.
 #[test]
 fn arguments_that_nobody_reads_do_not_hold_us() {
-    let mut tools = load(&format!("{}; sleep 60", ready())).unwrap();
-    let start = Instant::now();
+    let script = format!("{}; sleep 60", ready());
+    let mut tools = wait_for("the worker becomes ready", || load(&script).ok());
     let error = tools.call("t", &json!({"a": "x".repeat(1 << 20)}), &json!({})).unwrap_err();
     assert!(error.to_string().contains("longer than 1 s"), "{error}");
-    assert!(start.elapsed() < Duration::from_secs(20));
     let large = json!({"a": "x".repeat(20 << 20)});
     let mut tools = super::load(&super::tool("() => 1")).unwrap();
     let error = tools.call("t", &large, &json!({})).unwrap_err().to_string();
@@ -117,7 +120,7 @@ fn arguments_that_nobody_reads_do_not_hold_us() {
 /// The worker ends with its parent, and sends nothing to a parent that has ended.
 #[test]
 fn a_worker_ends_with_its_parent() {
-    let load = json!({"code": "return {};", "missing_fence": "refuse", "limits": limits()});
+    let load = json!({"code": "return {};", "missing_fence": "refuse", "limits": limits("")});
     let load = json!({"load": load}).to_string();
     let mut order = u32::try_from(load.len()).unwrap().to_be_bytes().to_vec();
     order.extend_from_slice(load.as_bytes());
@@ -127,7 +130,7 @@ fn a_worker_ends_with_its_parent() {
         (b"hello there".to_vec(), Ending::Exited(1), false),
         (Vec::new(), Ending::Exited(1), false),
     ] {
-        let mut call = Call::new(worker().program, "/", Duration::from_secs(20), 1 << 20);
+        let mut call = Call::new(worker().program, "/", PATIENCE, 1 << 20);
         call.input = input;
         let mut output = Vec::new();
         let ended = system().run(&call, &mut |stream, piece| {

@@ -16,6 +16,7 @@ use brief_agent::sandbox::{Limits, MissingFence, WorkerProgram};
 use brief_agent::{CallError, Grants, Host, ToolBox, ToolsError};
 use brief_syntax::System;
 use brief_syntax::system::OsSystem;
+use brief_testkit::PATIENCE;
 use serde_json::{Value, json};
 
 /// The worker program beside the tests.
@@ -28,11 +29,12 @@ fn system() -> Arc<dyn System> {
     Arc::new(OsSystem)
 }
 
-/// Limits that a test can wait for, even on a busy machine.
+/// Little processor time, and much other time: on a busy machine the first one counts as on a quiet one.
 fn short() -> Limits {
     Limits {
         cpu: Duration::from_millis(200),
-        wall: Duration::from_secs(10),
+        wall: PATIENCE,
+        silence: Some(PATIENCE),
         memory: 16 * 1024 * 1024,
         ..Limits::default()
     }

@@ -65,7 +65,7 @@ fn fetch(port: u16, function: &str) -> (Result<Value, CallError>, String) {
     let host = Host::new(system(), Grants::new(["network"], []).unwrap())
         .with_network(policy)
         .with_audit(AbilityAudit::to_memory(lines.0.clone()));
-    let limits = brief_agent::Limits { wall: Duration::from_secs(20), ..short() };
+    let limits = brief_agent::Limits { cpu: Duration::from_secs(2), ..short() };
     let mut tools = load_with(&tool(function), limits, host).unwrap();
     let result = tools.call("t", &json!({"port": port}), &json!({}));
     (result, lines.text())

@@ -14,14 +14,17 @@ use brief_agent::mcp_client::{
 };
 use brief_syntax::System;
 use brief_syntax::system::{Interruption, Machine as _, OsSystem};
+use brief_testkit::wait_until;
 use serde_json::{Value as Json, json};
 
 use stub::{Received, Stub, event, events, head, plain};
 
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = brief_testkit::PATIENCE;
 
-/// Much less than the patience of a caller, and enough for a busy machine.
-const AT_ONCE: Duration = Duration::from_secs(5);
+/// Keeps a connection open until the client leaves.
+fn hold(stream: &mut std::net::TcpStream) -> std::io::Result<()> {
+    std::io::copy(stream, &mut std::io::sink()).map(drop)
+}
 
 fn remote(url: &str, protocol: RemoteProtocol) -> ServerAddress {
     let headers = vec![
@@ -110,14 +113,11 @@ fn answers_come_as_events() {
         event(stream, "message", "not JSON")?;
         event(stream, "message", &request.answer().to_string())?;
         // It stays open: a client does not wait for its end.
-        std::thread::sleep(LONG);
-        Ok(())
+        hold(stream)
     });
     let mut server = connect(&stub, RemoteProtocol::Http).unwrap();
-    let started = Instant::now();
     let result = call(&mut server, &json!({}), LONG).unwrap();
     assert_eq!(result["content"][0]["text"], "{}");
-    assert!(started.elapsed() < AT_ONCE);
     let refused = stub.received().into_iter().find(|request| request.message["id"] == 77).unwrap();
     assert_eq!(refused.message["error"]["code"], -32601);
 }
@@ -138,20 +138,14 @@ fn changes_are_heard() {
             "message",
             "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}",
         )?;
-        std::thread::sleep(LONG);
-        Ok(())
+        hold(stream)
     });
     let mut server = connect(&stub, RemoteProtocol::Http).unwrap();
     assert!(server.listen(Duration::from_millis(10)).unwrap().is_empty());
     change.send(()).unwrap();
-    let deadline = Instant::now() + LONG;
-    while Instant::now() < deadline {
-        if server.listen(Duration::from_millis(20)).unwrap() == ["notifications/tools/list_changed"]
-        {
-            return;
-        }
-    }
-    panic!("the change was not heard");
+    wait_until("the change is heard", || {
+        server.listen(Duration::from_millis(20)).unwrap() == ["notifications/tools/list_changed"]
+    });
 }
 
 /// A server with the event stream of 2024-11-05: messages go where it says, answers come by the stream.
@@ -259,7 +253,8 @@ fn a_stream_is_resumed() {
     let result = call(&mut server, &json!({}), LONG).unwrap();
     assert_eq!(result["content"][0]["text"], "resumed");
     let elapsed = started.elapsed();
-    assert!(elapsed >= Duration::from_millis(600) && elapsed < AT_ONCE, "{elapsed:?}");
+    // Two pauses that the server asked for.
+    assert!(elapsed >= Duration::from_millis(600), "{elapsed:?}");
     let asked = stub.received();
     let resumed: Vec<Option<&str>> = asked
         .iter()
@@ -276,10 +271,11 @@ fn a_stream_is_resumed() {
         _ => plain(request, stream, &[]),
     });
     let mut server = connect(&stub, RemoteProtocol::Http).unwrap();
-    let problem = call(&mut server, &json!({}), Duration::from_millis(500)).unwrap_err();
+    let problem = call(&mut server, &json!({}), Duration::from_secs(2)).unwrap_err();
     assert!(problem.contains("did not answer in time"), "{problem}");
+    // A pause of its own keeps it from asking without end.
     let streams = stub.received().iter().filter(|request| request.method == "GET").count();
-    assert!((1..=5).contains(&streams), "{streams}");
+    assert!(streams <= 20, "{streams}");
 }
 
 /// Threads that listen to a server end with the connection, whatever the server does.
@@ -295,14 +291,15 @@ fn streams_end_with_their_connection() {
                 *answers.lock().unwrap() = Some(sender);
                 events(stream)?;
                 event(stream, "endpoint", "/messages")?;
-                if protocol == RemoteProtocol::Sse {
-                    while let Ok(answer) = to_send.recv_timeout(Duration::from_millis(500)) {
-                        event(stream, "message", &answer)?;
-                    }
-                }
                 // The client has gone when nothing more can be read.
-                let _ = std::io::Read::read(stream, &mut [0]);
-                let _ = left.lock().unwrap().send(());
+                let (mut reading, left) = (stream.try_clone()?, left.lock().unwrap().clone());
+                std::thread::spawn(move || {
+                    let _ = hold(&mut reading);
+                    let _ = left.send(());
+                });
+                while let Ok(answer) = to_send.recv() {
+                    event(stream, "message", &answer)?;
+                }
                 return Ok(());
             }
             if protocol == RemoteProtocol::Sse {
@@ -315,13 +312,13 @@ fn streams_end_with_their_connection() {
             plain(request, stream, &[])
         });
         let mut server = connect(&stub, protocol).unwrap();
-        assert!(server.listen(Duration::from_millis(300)).unwrap().is_empty());
-        assert!(stub.received().iter().any(|request| request.method == "GET"));
+        wait_until("the stream is open", || {
+            assert!(server.listen(Duration::from_millis(10)).unwrap().is_empty());
+            stub.received().iter().any(|request| request.method == "GET")
+        });
         assert!(leaving.try_recv().is_err());
-        let started = Instant::now();
         drop(server);
         leaving.recv_timeout(LONG).unwrap();
-        assert!(started.elapsed() < AT_ONCE, "{:?}", started.elapsed());
     }
 }
 
@@ -335,11 +332,9 @@ fn a_refusal_has_a_reason() {
         (200, &["content-type: text/html"], "something else than a message"),
     ] {
         let stub = Stub::start(move |_, stream| head(stream, status, fields));
-        let started = Instant::now();
         let problem = connect(&stub, RemoteProtocol::Http).err().unwrap();
         assert!(problem.contains(words), "{problem}");
         assert!(problem.starts_with("the server `far` cannot be reached: "), "{problem}");
-        assert!(started.elapsed() < AT_ONCE, "{status}");
         // The question for the newest revision, and the introduction.
         assert_eq!(stub.received().len(), 2);
     }
@@ -374,20 +369,12 @@ fn a_redirect_stays_on_its_host() {
 fn a_call_ends_in_time() {
     type Harm = fn(&mut std::net::TcpStream) -> std::io::Result<()>;
     let harms: [(&str, Harm, &str); 5] = [
-        (
-            "silent",
-            |_| {
-                std::thread::sleep(LONG);
-                Ok(())
-            },
-            "did not answer in time",
-        ),
+        ("silent", hold, "did not answer in time"),
         (
             "silent stream",
             |stream| {
                 events(stream)?;
-                std::thread::sleep(LONG);
-                Ok(())
+                hold(stream)
             },
             "did not answer in time",
         ),
@@ -423,45 +410,36 @@ fn a_call_ends_in_time() {
             _ => plain(request, stream, &[]),
         });
         let mut server = connect(&stub, RemoteProtocol::Http).unwrap();
-        let started = Instant::now();
-        let patience = if words == "too large" { LONG } else { Duration::from_millis(300) };
+        let is_late = words == "did not answer in time";
+        let patience = if is_late { Duration::from_millis(300) } else { LONG };
         let problem = call(&mut server, &json!({}), patience).unwrap_err();
         assert!(problem.contains(words), "{name}: {problem}");
-        assert!(started.elapsed() < AT_ONCE + patience, "{name}: {:?}", started.elapsed());
     }
     // Nor does one hang that never answers the introduction.
-    let stub = Stub::start(|_, _| {
-        std::thread::sleep(LONG);
-        Ok(())
-    });
-    let started = Instant::now();
+    let stub = Stub::start(|_, stream| hold(stream));
     for protocol in [RemoteProtocol::Http, RemoteProtocol::Sse, RemoteProtocol::Either] {
         assert!(connect_for(&stub, protocol, Duration::from_millis(150)).is_err());
     }
-    assert!(started.elapsed() < AT_ONCE);
 }
 
 /// A user who stops does not wait for a server.
 #[test]
 fn a_call_ends_when_it_is_stopped() {
-    let stub = Stub::start(|request, stream| {
+    let stop = Interruption::default();
+    let raised = stop.clone();
+    let stub = Stub::start(move |request, stream| {
         if request.asks() == "tools/call" {
-            std::thread::sleep(LONG);
+            raised.raise();
+            return hold(stream);
         }
         plain(request, stream, &[])
     });
     let system: Arc<dyn System> = Arc::new(OsSystem);
-    let (address, stop) = (remote(&stub.url, RemoteProtocol::Http), Interruption::default());
+    let address = remote(&stub.url, RemoteProtocol::Http);
     let mut server =
         McpConnection::start(&system, Path::new("/"), ("far", &address), LONG, &stop).unwrap();
-    let raised = stop.clone();
-    let started = Instant::now();
-    std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(100));
-        raised.raise();
-    });
     let problem = call(&mut server, &json!({}), LONG).unwrap_err();
-    assert!(problem.contains("interrupted") && started.elapsed() < AT_ONCE, "{problem}");
+    assert!(problem.contains("interrupted"), "{problem}");
 }
 
 /// The ability `mcp` reaches remote servers, and starts one again that has failed.

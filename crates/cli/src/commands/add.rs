@@ -1,16 +1,19 @@
 //! `brief add`
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use brief_clients::compile::ClientsInUse;
+use brief_clients::import::GeneratedFile;
+use brief_engine::portable::{ItemId, PortableItem, Registry, bundle};
 use brief_registry::SourceAddress;
 use brief_registry::install::{
     AddError, Addition, ChooseError, Elsewhere, InstallMode, InstallReport, InstallRequest,
     NewFile, NewSource, SourceItems, TypedSource,
 };
 use brief_registry::install::{choose, look_into};
-use brief_registry::manifest::{ManifestEdit, ManifestPlace};
+use brief_registry::manifest::{ManifestEdit, ManifestPlace, WantedItems};
+use brief_syntax::paths::cleaned;
 use brief_syntax::system::{Buffers, FileContent, System};
 use brief_syntax::text::counted;
 use clap::Args;
@@ -104,7 +107,7 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
         named => Some(installation.wanted(named).map_err(|error| with_described(error, &found))?),
     };
     let chosen = choose(&found.registry, &args.items, args.kind.as_deref());
-    if let Err(ChooseError::Empty | ChooseError::Unusable | ChooseError::Invalid { .. }) = &chosen {
+    if chosen.as_ref().is_err_and(ChooseError::is_of_source) {
         ui.print_diagnostics(&found.errors(&addition.name), base)?;
     }
     let lies_elsewhere = || elsewhere(source, &found.elsewhere, &args.items);
@@ -123,6 +126,11 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
     for note in found.not_installed(&wanted) {
         ui.warning(&note)?;
     }
+    if let Some(bundle) = empty_bundle(&found.registry, &wanted) {
+        let message = format!("the bundle `{bundle}` has no items, so there is nothing to add");
+        return Err(CommandError::refused(message)
+            .with_hint("its author lists them below `items`; `brief lint` there reports it"));
+    }
     let is_new = manifest.sources.is_empty() && lock.items.is_empty();
     let is_open = installation.clients.settings().clients.is_none() && own_clients.is_none();
     let found_clients = (is_new && is_open)
@@ -133,6 +141,13 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
         clients.clone_from(&found.clients);
         mention_clients(ui, found)?;
     }
+    let getting = own_clients.as_ref().unwrap_or(&clients);
+    if !is_for_some(&found.registry, &wanted, getting) {
+        let message = format!("none of these items is for a client here ({})", getting.join(", "));
+        return Err(CommandError::refused(message).with_hint(
+            "their `audience` names other clients; `--client CLIENT` adds them for one",
+        ));
+    }
     let found_clients = found_clients
         .map(|ClientsInUse { clients, signs }| ManifestEdit::FoundClients { clients, signs });
     let want = addition.edit(wanted, own_clients);
@@ -142,7 +157,7 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
         .iter()
         .filter(|_| locked.is_none())
         .map(|commit| (addition.name.clone(), commit.clone()));
-    let request = InstallRequest {
+    let mut request = InstallRequest {
         edits: &edits,
         commits: commits.collect(),
         found: Some(&found),
@@ -151,13 +166,110 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
         new_clients: &new_clients,
         ..installation.request(session, &args.writing, &clients)
     };
+    let generated = find_generated(session, &installation, source)?;
+    for file in &generated.files {
+        request.adopt.insert(file.path.clone());
+    }
+    request.force.extend(generated.shared.iter().cloned());
     if source.has_password() {
         ui.warning(
             "the password in the address is not kept; next time git asks its credential helper",
         )?;
     }
     let asked = RunPurpose::ToWrite;
-    installation.carry_out(ui, "add", session, &request, &args.writing, asked)?;
+    let report = installation.carry_out(ui, "add", session, &request, &args.writing, asked)?;
+    warn_about_generated(ui, session, &installation, &generated, &report)
+}
+
+/// Returns a wanted bundle, if the wanted ones come to no items. One that needs another source is left to the installation.
+fn empty_bundle<'w>(registry: &Registry, wanted: &'w WantedItems) -> Option<&'w String> {
+    if wanted.all || !wanted.items.is_empty() {
+        return None;
+    }
+    let is_empty = |name: &&String| {
+        bundle::resolve(registry, name).is_ok_and(|closure| closure.items.is_empty())
+    };
+    let first = wanted.bundles.first()?;
+    wanted.bundles.iter().all(|name| is_empty(&name)).then_some(first)
+}
+
+/// Returns whether a client gets some of the wanted items: their `audience` may name others only.
+fn is_for_some(registry: &Registry, wanted: &WantedItems, clients: &[String]) -> bool {
+    let mut items = wanted.items.clone();
+    for name in &wanted.bundles {
+        match bundle::resolve(registry, name) {
+            Ok(closure) => items.extend(closure.items),
+            // Another source has the rest.
+            Err(_) => return true,
+        }
+    }
+    let is_wanted = |item: &&PortableItem| wanted.all || items.contains(item.id());
+    let mut wanted = registry.items.iter().filter(is_wanted);
+    wanted.any(|item| clients.iter().any(|client| item.is_for(client)))
+}
+
+/// The files that another tool has written from sources that are items of the project's own registry now.
+#[derive(Default)]
+struct GeneratedFiles {
+    files: Vec<GeneratedFile>,
+    /// Files of servers with entries of the tool.
+    shared: BTreeSet<String>,
+}
+
+/// Directories of tools that write files of clients.
+const TOOLS: [&str; 3] = [".rulesync", ".ruler", ".apm"];
+
+/// Finds what another tool has written, where a registry in the project takes its place.
+fn find_generated(
+    session: &Session,
+    installation: &Installation,
+    source: &SourceAddress,
+) -> Result<GeneratedFiles> {
+    let SourceAddress::Directory(path) = source else { return Ok(GeneratedFiles::default()) };
+    let project = &installation.project.outputs;
+    let is_inside = cleaned(&session.directory().join(path)).starts_with(cleaned(project));
+    let has = |name: &str| session.system().resolve_dir(&project.join(name)).is_ok();
+    if !is_inside || !TOOLS.iter().any(|name| has(name)) {
+        return Ok(GeneratedFiles::default());
+    }
+    let collection = super::import::collect(session, installation, &[], None)?;
+    Ok(GeneratedFiles { files: collection.generated, shared: collection.shared })
+}
+
+/// Names the files of another tool that stay, because `brief` writes their text elsewhere: a client would read it twice.
+fn warn_about_generated(
+    ui: &mut Ui,
+    session: &Session,
+    installation: &Installation,
+    generated: &GeneratedFiles,
+    report: &InstallReport,
+) -> Result {
+    let is_written = |path: &str| {
+        let is_same = |own: &str| {
+            own.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let mut changes = report.changes.iter().map(|change| &change.path);
+        changes.any(|own| is_same(own)) || report.backups.iter().any(|(own, _)| is_same(own))
+    };
+    let mut left: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for GeneratedFile { path, tool } in &generated.files {
+        let place = installation.project.outputs.join(path);
+        if !is_written(path) && session.system().resolve(&place).is_ok() {
+            left.entry(tool).or_default().push(path);
+        }
+    }
+    for (tool, paths) in left {
+        ui.warning(&format!(
+            "{tool} has written `{}`, and clients read this besides the new files",
+            paths.join("`, `")
+        ))?;
+        let is_plain = |path: &&str| {
+            path.chars().all(|sign| sign.is_ascii_alphanumeric() || "./_-".contains(sign))
+        };
+        if paths.iter().all(is_plain) {
+            ui.hint(&format!("`rm -r {}` removes it; do not run {tool} again", paths.join(" ")))?;
+        }
+    }
     Ok(())
 }
 
@@ -178,6 +290,8 @@ pub(super) struct Additions<'a> {
     pub(super) edits: &'a [ManifestEdit],
     /// Files that are shared with the user, in which entries are ours from now on.
     pub(super) shared: &'a BTreeSet<String>,
+    /// Items of the source that are not installed.
+    pub(super) exclude: &'a [ItemId],
 }
 
 /// Installs everything of a directory over files that are not ours yet, with copies of them. `new` is written in the
@@ -193,7 +307,7 @@ pub(super) fn install(
     let place = InstallationArg { global: false };
     let mut installation = Installation::find_for(ui, session, &place, InstallMode::Write)?;
     installation.declare(session, new.edits)?;
-    let (top, Additions { files: new, edits: declared, shared }) =
+    let (top, Additions { files: new, edits: declared, shared, exclude }) =
         (&installation.project.outputs, *new);
     let shown = new.iter().map(|NewFile { path, bytes, permission }| {
         let content = FileContent { bytes: bytes.to_vec(), permission: *permission };
@@ -223,8 +337,11 @@ pub(super) fn install(
         signs: vec!["the imported files".to_owned()],
     });
     let wanted = addition.edit(wanted, None);
+    let excluded = exclude
+        .iter()
+        .map(|item| ManifestEdit::Exclude { source: addition.name.clone(), item: item.clone() });
     let edits: Vec<ManifestEdit> =
-        named.into_iter().chain([wanted]).chain(declared.iter().cloned()).collect();
+        named.into_iter().chain([wanted]).chain(excluded).chain(declared.iter().cloned()).collect();
     let request = InstallRequest {
         edits: &edits,
         found: Some(&found),
@@ -272,7 +389,10 @@ fn not_chosen(addition: &Addition, locked: Option<&str>, error: &ChooseError) ->
             refused.with_hint(format!("`brief list --available {typed}` shows what there is"))
         }
         ChooseError::Empty => refused.with_hint(ITEMS),
-        ChooseError::Unusable | ChooseError::Invalid { .. } => refused
+        ChooseError::Invalid { is_newer: true, .. } | ChooseError::Unusable { is_newer: true } => {
+            refused.with_hint("upgrade brief; nothing was changed")
+        }
+        ChooseError::Unusable { .. } | ChooseError::Invalid { .. } => refused
             .with_hint("until it is corrected in the source, do without it; nothing was changed"),
         ChooseError::Outside { address: Some(address), .. } => {
             refused.with_hint(format!("`brief add {address}` adds it from there"))

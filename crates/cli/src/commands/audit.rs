@@ -19,6 +19,7 @@ use crate::commands::whole::counted;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::{self, refusal_of_typed};
 use crate::session::Session;
+use crate::surroundings::warn_of_root;
 use crate::ui::Ui;
 
 /// Show what guidance can do: commands, tools, hosts, hidden text
@@ -68,6 +69,9 @@ struct AuditPlace {
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result {
     let place = find(ui, session, args)?;
+    if place.source.is_none() {
+        warn_of_root(ui, session, &place.root)?;
+    }
     let ignored = if args.no_ignore { Ignored::Visit } else { Ignored::Skip };
     let (root, file) = (&place.root, place.file.as_deref());
     let audit = Audit::read(session.system(), root, &place.directory, file, ignored);
@@ -84,7 +88,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result {
             ui.print_json("audit", root, &grave, body)?;
         }
         FindingsFormat::Github => {
-            ui.print_raw(&github(&audit.all_diagnostics(), place.root.path()))?;
+            ui.print_text(github(&audit.all_diagnostics(), place.root.path()).as_bytes())?;
         }
         FindingsFormat::Sarif => {
             let (all, version) = (audit.all_diagnostics(), env!("CARGO_PKG_VERSION"));

@@ -23,7 +23,10 @@ pub(crate) struct CleanArgs {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &CleanArgs) -> Result {
-    let mode = installation::mode(args.dry_run, false);
+    let found = Installation::find(ui, session, &args.writing.place)?;
+    // Where nothing was installed, there is nothing to write, not even our own directory.
+    let is_empty = session.system().resolve(&found.project.own).is_err();
+    let mode = installation::mode(args.dry_run || is_empty, false);
     let installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
     let request = InstallRequest {
         mode,

@@ -37,7 +37,7 @@ const PLACES: usize = 4;
 const NAMES: usize = 20;
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ContextArgs) -> Result {
-    let typed = TypedQuestion::new(args.scope.path.as_deref(), &args.asked.question.only);
+    let typed = TypedQuestion::new(session, args.scope.path.as_deref(), &args.asked.question.only);
     let briefing = args.asked.resolve(ui, session, &typed, args.json, !args.json)?;
     if args.json {
         return typed.print_json(ui, "context", &briefing);

@@ -23,9 +23,9 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DecisionsArgs) -> Resul
     let session = &session.remembering();
     let path = args.scope.path.as_deref();
     let only = [DialectArg::new(&structured::Structured)];
-    let typed = TypedQuestion::new(path, &only);
+    let typed = TypedQuestion::new(session, path, &only);
     let request = request(session, path)?.only([structured::NAME]);
-    typed.warn_if_outside(ui, &request.moment)?;
+    typed.warn_of_place(ui, &request.moment)?;
     let mut briefing = request.resolve();
     briefing.keep_decisions();
     if args.json {

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use brief_engine::diff::{
-    self, Comparison, DiffQuestion, DiffReport, ItemChange, ItemChangeKind, slashed_below,
+    self, Comparison, DiffQuestion, DiffReport, ItemChange, ItemChangeKind, SkillFileChange,
+    slashed_below,
 };
 use brief_engine::{Catalog, Moment};
 use brief_registry::history::{HistoryError, Revisions};
 use brief_serve::revisions::{
     ComparedRevisions, ComparedState, change_before, change_heading, changed_lines, concerned,
+    different_lines,
 };
 use brief_syntax::Diagnostic;
 use brief_syntax::paths::{cleaned_below, slashed};
@@ -61,7 +63,7 @@ pub(crate) struct DiffArgs {
     #[arg(long, conflicts_with = "json")]
     stat: bool,
 
-    /// Exit with 1 when anything changes
+    /// Exit with 1 when anything changes, and with 2 when that is not known
     #[arg(long)]
     exit_code: bool,
 
@@ -78,8 +80,13 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DiffArgs) -> Result {
         started.path(),
         &revisions,
         &dialects(&args.only),
-    )?;
-    let within = within(args)?;
+    )
+    .map_err(|error| match CommandError::from(error) {
+        // 1 says that something changes.
+        error if args.exit_code => error.into_usage(),
+        error => error,
+    })?;
+    let within = parse_paths(args, &compared.part)?;
     let ComparedRevisions { root, before, after, changed, .. } = &compared;
     let moment = Moment {
         action: args.when.on,
@@ -90,16 +97,19 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DiffArgs) -> Result {
     let asked = DiffQuestion { moment: &moment, changed, within: &within };
     let comparison = diff::compare(&before.catalog, &after.catalog, &asked);
     let (old_problems, new_problems) = compared.problems();
+    let skill_files = compared.skill_files(&moment, &within);
     warn_of_unknown(ui, &after.catalog, &within)?;
     if args.json {
         let from = before.side(root, &old_problems);
         let to = after.side(root, &new_problems);
         let comparison = &comparison;
-        let body = DiffReport { root, from, to, moment: &moment, comparison };
+        let skill_files = &skill_files;
+        let body = DiffReport { root, from, to, moment: &moment, comparison, skill_files };
         ui.print_json("diff", root, &new_problems, body)?;
     } else {
-        mention(ui, before, &old_problems, root)?;
-        mention(ui, after, &new_problems, root)?;
+        // A problem of both sides is none of the change.
+        mention(ui, before, &only_in(&old_problems, &new_problems), root)?;
+        mention(ui, after, &only_in(&new_problems, &old_problems), root)?;
         for (index, change) in comparison.changes.iter().enumerate() {
             let printer = ChangePrinter { root, comparison: &comparison };
             if args.stat {
@@ -111,9 +121,16 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DiffArgs) -> Result {
             }
             printer.print(ui, change)?;
         }
-        ui.status(&summary(&comparison, before, after))?;
+        for (index, change) in skill_files.iter().enumerate() {
+            if !args.stat && comparison.changes.len() + index > 0 {
+                ui.print_line("")?;
+            }
+            print_skill_file(ui, change, args.stat)?;
+        }
+        ui.status(&summary(&comparison, skill_files.len(), before, after))?;
     }
-    refuse_if(args.exit_code && !comparison.changes.is_empty())
+    let is_same = comparison.changes.is_empty() && skill_files.is_empty();
+    refuse_if(args.exit_code && !is_same)
 }
 
 impl From<HistoryError> for CommandError {
@@ -126,21 +143,31 @@ impl From<HistoryError> for CommandError {
     }
 }
 
-/// Returns the paths to compare, below the root.
-fn within(args: &DiffArgs) -> Result<Vec<String>> {
+/// Returns the paths to compare, below the root. `part` is the current directory, which counts if none is typed.
+fn parse_paths(args: &DiffArgs, part: &str) -> Result<Vec<String>> {
+    if args.paths.is_empty() {
+        return Ok(if part.is_empty() { Vec::new() } else { vec![part.to_owned()] });
+    }
     args.paths
         .iter()
         .map(|path| {
             let outside = || {
-                CommandError::usage(format!(
-                    "`{}` does not lead below this directory",
-                    path.display()
-                ))
-                .with_hint("name paths relative to it, or start elsewhere with `-C DIR`")
+                CommandError::usage(format!("`{}` is outside the repository", path.display()))
+                    .with_hint("name paths relative to the current directory")
             };
-            cleaned_below(path).map(|path| slashed(&path)).ok_or_else(outside)
+            let below = cleaned_below(&Path::new(part).join(path)).filter(|_| path.is_relative());
+            below.map(|path| slashed(&path)).ok_or_else(outside)
         })
         .collect()
+}
+
+/// Returns the problems that the other side does not have.
+fn only_in(problems: &[Diagnostic], others: &[Diagnostic]) -> Vec<Diagnostic> {
+    let is_same = |one: &Diagnostic, other: &Diagnostic| {
+        one.path() == other.path() && one.rule == other.rule && one.message == other.message
+    };
+    let is_new = |one: &&Diagnostic| !others.iter().any(|other| is_same(one, other));
+    problems.iter().filter(is_new).cloned().collect()
 }
 
 /// Warns of unknown paths: a typing error would look like no change.
@@ -172,7 +199,7 @@ struct ChangePrinter<'p> {
 impl ChangePrinter<'_> {
     fn print(&self, ui: &mut Ui, change: &ItemChange<'_>) -> Result {
         ui.print_heading(&change_heading(self.root, change))?;
-        let files = concerned(&self.comparison.cover(change));
+        let files = concerned(change, &self.comparison.cover(change));
         ui.print_line(format!("  {}", visible_line(&files)))?;
         if let Some(was) = change_before(self.root, change) {
             ui.print_line(format!("  {}", visible_line(&was)))?;
@@ -199,19 +226,49 @@ impl ChangePrinter<'_> {
             }
             ItemChangeKind::State | ItemChangeKind::Moved | ItemChangeKind::Order => String::new(),
         };
-        let cover = concerned(&self.comparison.cover(change));
+        let cover = concerned(change, &self.comparison.cover(change));
         ui.print_line(visible_line(&format!("{heading}{lines}, {cover}")))
     }
 }
 
-fn summary(comparison: &Comparison<'_>, before: &ComparedState, after: &ComparedState) -> String {
+/// Prints the change of a skill's file.
+fn print_skill_file(ui: &mut Ui, change: &SkillFileChange, is_short: bool) -> Result {
+    let SkillFileChange { kind, skill, path, before, after } = change;
+    let heading = format!("{:<9} {path}  a file of the skill {skill}", kind.as_str());
+    let lines = match (before, after) {
+        (None, None) => vec!["(not text)".to_owned()],
+        _ => different_lines(
+            before.as_deref().unwrap_or_default(),
+            after.as_deref().unwrap_or_default(),
+        ),
+    };
+    if is_short {
+        let count = |sign| lines.iter().filter(|line| line.starts_with(sign)).count();
+        let numbers = format!("+{} -{}", count('+'), count('-'));
+        return ui.print_line(visible_line(&format!("{heading}, {numbers}, agents that open it")));
+    }
+    ui.print_heading(&heading)?;
+    ui.print_line("  agents that open it")?;
+    lines.iter().try_for_each(|line| ui.print_compared("    ", line))
+}
+
+fn summary(
+    comparison: &Comparison<'_>,
+    skill_files: usize,
+    before: &ComparedState,
+    after: &ComparedState,
+) -> String {
     let between = format!("between {} and {}", before.name(), after.name());
-    let changes = match comparison.changes.len() {
+    let changes = match comparison.changes.len() + skill_files {
         0 => return format!("the guidance is the same, {between}"),
         1 => "1 change".to_owned(),
         count => format!("{} changes", grouped(count as u64)),
     };
     let (some, all) = (comparison.changed_file_count(), comparison.file_count());
+    let is_on_demand = |change: &ItemChange<'_>| change.is_on_demand();
+    if comparison.changes.iter().all(is_on_demand) {
+        return format!("{changes} for agents that open a skill or an agent, {between}");
+    }
     let plural = if all == 1 { "" } else { "s" };
     let (some, all) = (grouped(some as u64), grouped(all as u64));
     format!("{changes} for {some} of {all} file{plural}, {between}")

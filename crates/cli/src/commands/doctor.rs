@@ -1,25 +1,30 @@
 //! `brief doctor`
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use brief_clients::hook::installed::{HookScope, find_installed_hooks};
 use brief_clients::places::{self, Duplicate};
 use brief_clients::profile::{Profile, ProfileScope};
 use brief_dialects::dependencies::LockedDependency;
 use brief_dialects::portable::output::{Compiler, Foreign, Merge, SharedEntry};
 use brief_dialects::portable::{ItemId, ItemKind};
+use brief_engine::Dialects;
+use brief_profiles::OwnClients;
 use brief_registry::install::{self, Drift, InstallStatus, SourceInventory};
 use brief_registry::lock::Lock;
 use brief_registry::manifest::WantedDependency;
-use brief_syntax::system::{Dir, FileKind};
+use brief_syntax::limits::FILE_BYTES;
+use brief_syntax::system::{Dir, FileKind, resolved_home};
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;
 
-use super::whole::counted;
+use super::whole::{counted, is_unread};
 use crate::error::{Result, refuse_if};
 use crate::installation::{Installation, InstallationArg};
 use crate::session::Session;
+use crate::surroundings::warn_of_root;
 use crate::ui::Ui;
 
 /// The limit of clients' files.
@@ -54,6 +59,9 @@ struct Finding {
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DoctorArgs) -> Result {
     let installation = &Installation::find(ui, session, &args.place)?;
     let root = &installation.project.outputs;
+    if installation.clients.scope() == ProfileScope::Project {
+        warn_of_root(ui, session, session.project()?.root())?;
+    }
     let status = install::status(session.system(), &installation.project)?;
     let lock = &status.lock.clone().unwrap_or_default();
     let mut examination = Examination { session, installation, lock, findings: Vec::new() };
@@ -71,11 +79,19 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DoctorArgs) -> Result {
             ui.print_line(format!("  {help}"))?;
         }
     }
-    ui.status(&match (problems, findings.len()) {
-        (_, 0) => "no problems".to_owned(),
-        (problems, all) => format!("{problems} to correct, {} to know", all - problems),
-    })?;
+    ui.status(&summary(problems, findings.len() - problems))?;
     refuse_if(problems > 0)
+}
+
+fn summary(problems: usize, notes: usize) -> String {
+    match (problems, notes) {
+        (0, 0) => "no problems".to_owned(),
+        (0, notes) => counted(notes, "note"),
+        (problems, 0) => counted(problems, "problem"),
+        (problems, notes) => {
+            format!("{}, {}", counted(problems, "problem"), counted(notes, "note"))
+        }
+    }
 }
 
 /// The checks of one installation, and what they have found so far.
@@ -150,7 +166,9 @@ impl Examination<'_> {
         self.duplicates();
         self.same_texts()?;
         self.unread();
+        self.unreadable()?;
         self.servers();
+        self.hooks()?;
         #[cfg(feature = "agent")]
         self.fences();
         Ok(())
@@ -204,7 +222,7 @@ impl Examination<'_> {
     fn shared(&mut self) {
         for (path, entries) in &self.lock.shared {
             let file = self.installation.project.outputs.join(path);
-            let bytes = self.session.system().read(&file, brief_syntax::limits::FILE_BYTES).ok();
+            let bytes = self.session.system().read(&file, FILE_BYTES).ok();
             let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
             let merge = Merge {
                 path,
@@ -367,11 +385,100 @@ impl Examination<'_> {
             }
         }
         paths.sort_unstable();
-        let unread = places::unread(paths.iter().map(String::as_str));
-        for file in unread.into_iter().filter(|file| !is_ours(&file.path)) {
+        let mut unread = places::unread(paths.iter().map(String::as_str));
+        unread.retain(|file| !is_ours(&file.path));
+        if unread.is_empty() {
+            return;
+        }
+        let system = self.session.system();
+        let root = &self.installation.project.outputs;
+        let resolve = |path: &str| system.resolve(&root.join(path)).ok().map(|found| found.path);
+        let is_unread = |path: &str| unread.iter().any(|file| file.path == path);
+        let others: Vec<&str> =
+            paths.iter().map(String::as_str).filter(|path| !is_unread(path)).collect();
+        // A client reads it by another link, or a file that a client reads leads to it.
+        let read: BTreeSet<PathBuf> = others.iter().filter_map(|path| resolve(path)).collect();
+        let mut texts: Vec<(String, String)> = Vec::new();
+        let top_files = top.first_entries(LOOKED_AT).unwrap_or_default();
+        let top_files = top_files.iter().filter_map(|entry| entry.name.to_str());
+        let guides = top_files.filter(|name| brief_dialects::native::is_beginning(name));
+        for path in others.iter().copied().chain(guides) {
+            if let Ok(bytes) = top.read_below(Path::new(path), FILE_BYTES) {
+                texts.push((path.to_owned(), String::from_utf8_lossy(&bytes).into_owned()));
+            }
+        }
+        unread.retain(|file| {
+            let is_read = resolve(&file.path).is_some_and(|path| read.contains(&path));
+            !is_read && !texts.iter().any(|(path, text)| refers_to(path, text, &file.path))
+        });
+        for file in unread {
             let message = format!("no client reads this file: {}", file.why);
             self.problem("unread", Some(&file.path), message, file.help);
         }
+    }
+
+    /// Reports guidance that cannot be read: neither a client nor we know what it says.
+    fn unreadable(&mut self) -> Result {
+        if self.installation.clients.scope() == ProfileScope::Home {
+            return Ok(());
+        }
+        let project = self.session.project()?;
+        let found = project.whole(Dialects::All).check();
+        for one in found.iter().filter(|found| is_unread(found)) {
+            let path = one.shown_path(project.root().path());
+            let help = one.help.as_deref().unwrap_or("see who may read it");
+            self.problem("unreadable", Some(&path), one.message.as_str(), help);
+        }
+        Ok(())
+    }
+
+    /// Reports installed hooks that do not work, or that can stop their client.
+    fn hooks(&mut self) -> Result {
+        let system = self.session.system();
+        let (root, home) = (self.session.repository()?, resolved_home(system));
+        let is_global = self.installation.clients.scope() == ProfileScope::Home;
+        let known = OwnClients::below(system, root.path()).known();
+        let mut seen = BTreeSet::new();
+        for client in &known.clients {
+            for hook in find_installed_hooks(system, client, root.path(), home.as_deref()) {
+                // Copilot's file is for two clients.
+                if is_global && hook.scope != HookScope::Home || !seen.insert(hook.shown_file()) {
+                    continue;
+                }
+                let (name, path) = (&client.name, hook.shown_file());
+                if let Some(off) = &hook.switched_off {
+                    let message = format!(
+                        "{name} runs no hooks: `{}` is set in {}",
+                        off.key,
+                        off.shown_file()
+                    );
+                    self.problem(
+                        "hook",
+                        Some(&path),
+                        message,
+                        "change the setting, or run `brief hook uninstall`",
+                    );
+                } else if let Some(program) = hook.missing_program() {
+                    let message =
+                        format!("{name} gets nothing from the hook: `{program}` is not on PATH");
+                    let help =
+                        "copy it to a directory on PATH, or run `brief hook install --command`";
+                    self.problem("hook", Some(&path), message, help);
+                }
+                if !hook.is_guarded {
+                    let message = format!(
+                        "{name} can stop working where `brief` is missing or fails: an earlier version installed the hook"
+                    );
+                    self.problem(
+                        "hook",
+                        Some(&path),
+                        message,
+                        "run `brief hook status --fix` to update it",
+                    );
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Reports servers of the manifest that a client does not get.
@@ -388,6 +495,22 @@ impl Examination<'_> {
             self.note("rule-left-out", None, left.to_string(), "");
         }
     }
+}
+
+/// Returns whether the text of the file `from` names the file `path`: from the top of the project, or from its own directory.
+fn refers_to(from: &str, text: &str, path: &str) -> bool {
+    let directory = from.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let beside = path.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/'));
+    let names = |name: &str| {
+        text.match_indices(name).any(|(at, _)| {
+            let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
+            let (before, after) =
+                (text[..at].chars().next_back(), text[at + name.len()..].chars().next());
+            !before.is_some_and(|letter| is_part(letter) || letter == '.' && name.starts_with('.'))
+                && !after.is_some_and(is_part)
+        })
+    };
+    names(path) || beside.is_some_and(names)
 }
 
 fn collect(directory: &dyn Dir, path: &str, depth: usize, paths: &mut Vec<String>) {

@@ -46,11 +46,11 @@ struct UnformattedFile {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FmtArgs) -> Result {
-    let root = session.root()?;
+    let root = session.repository()?;
     let system = session.system();
     let outside = || {
         let message = format!("`{}` is outside `{}`", args.path.display(), root.path().display());
-        CommandError::refused(message).with_hint("`-C DIR` sets the root")
+        CommandError::refused(message).with_hint("`-C DIR` names another project")
     };
     let target = session.locate(&root, &args.path).ok_or_else(outside)?;
     let below = root.path().join(target.slashed());

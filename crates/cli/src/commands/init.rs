@@ -7,8 +7,8 @@ use std::path::Path;
 use brief_clients::client_file::{ClientFile, FileEdit};
 use brief_clients::compile::ClientsInUse;
 use brief_dialects::portable::config;
-use brief_engine::System;
 use brief_engine::structured::FILE_NAMES;
+use brief_engine::{Dialects, Moment, Root, RootKind, System};
 use brief_registry::install::InstallMode;
 use brief_registry::manifest::ManifestEdit;
 use brief_syntax::render::path_below;
@@ -44,7 +44,9 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &InitArgs) -> Result {
             CommandError::refused(format!("`AGENTS.yaml` cannot be written: {error}"))
         }
     };
+    refuse_no_project(session, &root)?;
     refuse_taken(session.system(), root.path()).map_err(refused)?;
+    let existing = first_guidance(session)?;
     let place = InstallationArg { global: false };
     let installation = Installation::find_for(ui, session, &place, InstallMode::Write)?;
     let manifest = installation.project.manifest();
@@ -52,7 +54,11 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &InitArgs) -> Result {
     // The starter comes last: while it is missing, the next run does all of this again.
     let found = found_clients(session, &installation)?;
     let recorded = found.as_ref().map(|found| record(session, &installation, found)).transpose()?;
-    let starter = Cow::from(write_starter(session.system(), root.path()).map_err(refused)?);
+    let text = match existing {
+        Some(_) => Cow::from(without_entries(STARTER)),
+        None => Cow::from(STARTER),
+    };
+    let starter = Cow::from(write_text(session.system(), root.path(), &text).map_err(refused)?);
     let manifest = path_below(root.path(), &manifest);
     let (created, updated): (Vec<_>, Vec<_>) = match recorded {
         Some(FileEdit::Changed) if had_manifest => (vec![starter], vec![manifest]),
@@ -69,7 +75,48 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &InitArgs) -> Result {
     }
     let written: Vec<Cow<'_, str>> = updated.into_iter().chain(created).collect();
     ui.status(&format!("wrote {}", written.join(", ")))?;
+    if let Some(existing) = existing {
+        ui.hint(&format!(
+            "its entries are comments, because there is guidance already, such as {existing}: edit it"
+        ))?;
+        return ui.hint("then ask: brief why README.md");
+    }
     ui.hint("edit it, then ask: brief why README.md")
+}
+
+/// Refuses a directory that is no project: a file there would be about everything in it.
+fn refuse_no_project(session: &Session, root: &Root) -> Result {
+    let what = match RootKind::of(session.system(), root) {
+        RootKind::FileSystem => "the whole file system",
+        RootKind::Home => "your home directory",
+        RootKind::BareRepository => "a bare git repository",
+        RootKind::Repository | RootKind::Directory => return Ok(()),
+    };
+    let shown = root.path().display();
+    Err(CommandError::refused(format!("`{shown}` is {what}, not a project"))
+        .with_hint("start in a project, or name one with `-C DIR`"))
+}
+
+/// Returns the path of the project's first text of guidance.
+fn first_guidance(session: &Session) -> Result<Option<String>> {
+    let project = session.project()?;
+    let catalog = project.whole(Dialects::All);
+    let moment = Moment { root: project.root().clone(), ..Moment::default() };
+    let found = catalog.candidates(&moment);
+    let texts = found.items.iter().filter(|applied| applied.item.scope != "user");
+    let path =
+        texts.map(|applied| applied.item.path).find(|path| path.starts_with(project.root().path()));
+    Ok(path.map(|path| path_below(project.root().path(), path).into_owned()))
+}
+
+/// Turns the entries of the starter into comments.
+fn without_entries(starter: &str) -> String {
+    let comment = |line: &str| match line {
+        "" => "#\n".to_owned(),
+        line if line.starts_with('#') => format!("{line}\n"),
+        line => format!("# {line}\n"),
+    };
+    starter.lines().map(comment).collect()
 }
 
 /// Finds the clients of a project that names none and has installed nothing.
@@ -125,9 +172,17 @@ pub(crate) fn write_starter(
     system: &dyn System,
     directory: &Path,
 ) -> Result<&'static str, StarterError> {
+    write_text(system, directory, STARTER)
+}
+
+fn write_text(
+    system: &dyn System,
+    directory: &Path,
+    text: &str,
+) -> Result<&'static str, StarterError> {
     refuse_taken(system, directory)?;
     let name = FILE_NAMES[0];
-    match system.create_file(&directory.join(name), STARTER.as_bytes()) {
+    match system.create_file(&directory.join(name), text.as_bytes()) {
         Ok(()) => Ok(name),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             Err(StarterError::Exists(name))

@@ -1,35 +1,45 @@
 //! `brief lint`
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+#[cfg(feature = "agent")]
+use brief_agent::agent::AgentCode;
+#[cfg(feature = "agent")]
+use brief_engine::agents::{AgentOptions, load};
 use brief_engine::baseline::Baseline;
-use brief_engine::lint::{Findings, UncheckedPath, UnwrittenFix};
+use brief_engine::lint::{ConfigurationCheck, Findings, UncheckedPath, UnwrittenFix};
+use brief_engine::{Root, System};
 use brief_serve::configuration::ProjectConfiguration;
 use brief_syntax::diagnostic::Applicability;
 use brief_syntax::render::{github, sarif};
-use brief_syntax::{Severity, limits};
+use brief_syntax::{Diagnostic, Severity, Source, limits};
 use clap::{Args, ValueEnum};
 
+use crate::clock::with_clock;
 use crate::commands::whole::counted;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::explain;
 use crate::session::Session;
+use crate::surroundings::{mention_unread_parents, warn_of_root};
 use crate::ui::Ui;
 
 /// Check guidance files, every format at once
 ///
-/// Exits with 1 when there is an error, or with --strict any finding. Directories that version
-/// control ignores are left out. --explain tells what a code means.
+/// The whole repository is read, wherever you are; the path only limits what is reported. Exits with 1 when there is
+/// an error, or with --strict any finding. Directories that version control ignores are left out unless you name them.
+/// --explain tells what a code means.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
+#[expect(clippy::option_option, reason = "without a name the file has its usual place")]
 pub(crate) struct LintArgs {
-    /// The directory or file to check
+    /// The directory or file to report on
     #[arg(default_value = ".")]
     path: PathBuf,
 
-    /// Repair what has only one sensible repair
-    #[arg(long)]
-    fix: bool,
+    /// Apply fixes: `safe` ones, which have one sensible result, or `suggested` ones as well
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "safe")]
+    fix: Option<FixArg>,
 
     /// The format of the findings
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -43,9 +53,9 @@ pub(crate) struct LintArgs {
     #[arg(long)]
     strict: bool,
 
-    /// Leave out the findings that this file records
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = BASELINE)]
-    baseline: Option<PathBuf>,
+    /// Leave out the findings that this file records [default: brief-baseline.json in the repository's top directory]
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    baseline: Option<Option<PathBuf>>,
 
     /// Record today's findings in the baseline file; those of tomorrow are reported
     #[arg(long, requires = "baseline")]
@@ -78,6 +88,24 @@ pub(super) enum FindingsFormat {
     Github,
 }
 
+/// The fixes to apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FixArg {
+    /// Fixes with one sensible result
+    Safe,
+    /// Also fixes that are probably meant, such as of a misspelled name
+    Suggested,
+}
+
+impl FixArg {
+    fn least(self) -> Applicability {
+        match self {
+            FixArg::Safe => Applicability::Safe,
+            FixArg::Suggested => Applicability::Suggested,
+        }
+    }
+}
+
 /// The name of a baseline file, unless the user names another.
 const BASELINE: &str = "brief-baseline.json";
 
@@ -85,44 +113,100 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
     if let Some(code) = &args.explain {
         return ui.print_raw(&explain::explanation(code)?);
     }
-    let project = session.directory_project()?;
+    let project = session.project()?;
+    let root = project.root().path();
+    let checks = ProjectChecks { session };
     let mut lint = project
         .lint(&args.path)
-        .map_err(|problem| refusal(&problem, &args.path, project.root().path()))?
-        .configured_by(&ProjectConfiguration);
+        .map_err(|problem| refusal(&problem, &args.path, root))?
+        .configured_by(&checks);
     if args.no_ignore {
         lint = lint.with_ignored();
     }
     if args.pedantic {
         lint = lint.pedantic();
     }
-    let mut found =
-        if args.fix { lint.fix().map_err(|error| unwritten(&error))? } else { lint.check() };
-    let root = project.root().path();
+    warn_of_root(ui, session, project.root())?;
+    let mut found = with_clock(ui, "checking the project", || match args.fix {
+        Some(which) => lint.fix(which.least()),
+        None => Ok(lint.check()),
+    })
+    .map_err(|error| unwritten(&error))?;
     if let Some(file) = &args.baseline {
-        let path = session.directory().join(file);
+        let path = match file {
+            Some(file) => session.directory().join(file),
+            None => root.join(BASELINE),
+        };
         if args.update_baseline {
-            write_baseline(ui, session, &path, &Baseline::of(&found.diagnostics, root))?;
+            let mut baseline = Baseline::of(&found.diagnostics, root);
+            // What is recorded of the rest of the project stays.
+            if let Ok(before) = read_baseline(session, &path) {
+                baseline.add_others(before, |file| lint.holds(&root.join(file)));
+            }
+            write_baseline(ui, session, &path, &baseline)?;
         }
         let baseline = read_baseline(session, &path)?;
         found.known = baseline.leave_out(&mut found.diagnostics, root);
     }
+    found.group_causes();
     let (errors, warnings) = (found.count(Severity::Error), found.count(Severity::Warning));
     match if args.json { FindingsFormat::Json } else { args.format } {
         FindingsFormat::Text => {
             ui.print_diagnostics(&found.diagnostics, root)?;
-            ui.status(&summary(&found, errors, warnings))?;
+            ui.status(&summary(&found, errors, warnings, args.fix))?;
         }
         FindingsFormat::Json => ui.print_json("lint", root, &found.diagnostics, &found)?,
-        FindingsFormat::Github => ui.print_raw(&github(&found.diagnostics, root))?,
+        FindingsFormat::Github => ui.print_text(github(&found.diagnostics, root).as_bytes())?,
         FindingsFormat::Sarif => {
             ui.print_document(&sarif(&found.diagnostics, root, env!("CARGO_PKG_VERSION")))?;
         }
     }
     if found.files == 0 {
         ui.warning("no guidance files found")?;
+        mention_unread_parents(ui, session, project.root())?;
     }
     refuse_if(errors > 0 || args.strict && warnings > 0)
+}
+
+/// The checks of `brief.toml`, and those of the code of agents, which is parsed and never run.
+struct ProjectChecks<'s> {
+    session: &'s Session,
+}
+
+impl ConfigurationCheck for ProjectChecks<'_> {
+    fn check(
+        &self,
+        system: &dyn System,
+        root: &Root,
+        configuration: &Arc<Source>,
+    ) -> Vec<Diagnostic> {
+        ProjectConfiguration.check(system, root, configuration)
+    }
+
+    fn check_files(&self, root: &Root, files: &[&Path]) -> Vec<Diagnostic> {
+        parse_agents(self.session, root, files)
+    }
+
+    fn settle(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
+        ProjectConfiguration.settle(system, root, diagnostics);
+    }
+}
+
+/// Returns the syntax errors in the code of agents.
+#[cfg(feature = "agent")]
+fn parse_agents(session: &Session, root: &Root, files: &[&Path]) -> Vec<Diagnostic> {
+    let options = AgentOptions { root: Some(root.path()), ..AgentOptions::default() };
+    let is_agent = |path: &&&Path| path.to_string_lossy().ends_with(".agent.md");
+    let found = files.iter().filter(is_agent).filter_map(|path| {
+        let loaded = load(session.system(), path, &options);
+        AgentCode::parse(session.shared_system(), loaded.agent()?).ok()?
+    });
+    found.collect()
+}
+
+#[cfg(not(feature = "agent"))]
+fn parse_agents(_: &Session, _: &Root, _: &[&Path]) -> Vec<Diagnostic> {
+    Vec::new()
 }
 
 fn refusal(problem: &UncheckedPath, path: &Path, root: &Path) -> CommandError {
@@ -161,7 +245,7 @@ fn unwritten(fix: &UnwrittenFix) -> CommandError {
     CommandError::refused(format!("`{path}` cannot be written: {error}"))
 }
 
-fn summary(found: &Findings, errors: usize, warnings: usize) -> String {
+fn summary(found: &Findings, errors: usize, warnings: usize, fix: Option<FixArg>) -> String {
     let files = counted(found.files, "file");
     let mut text = match (errors, warnings) {
         (0, 0) => format!("no problems in {files}"),
@@ -171,9 +255,6 @@ fn summary(found: &Findings, errors: usize, warnings: usize) -> String {
             format!("{} and {} in {files}", counted(errors, "error"), counted(warnings, "warning"))
         }
     };
-    if found.fixed > 0 {
-        text.push_str(&format!(", {} repaired", counted(found.fixed, "problem")));
-    }
     for (count, how) in
         [(found.known, "in the baseline"), (found.ignored, "taken back by a comment")]
     {
@@ -181,12 +262,18 @@ fn summary(found: &Findings, errors: usize, warnings: usize) -> String {
             text.push_str(&format!(", {count} {how}"));
         }
     }
-    let fixable = found.diagnostics.iter().filter(|diagnostic| {
-        diagnostic.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Safe)
-    });
-    let fixable = fixable.count();
-    if fixable > 0 {
-        text.push_str(&format!(" ({fixable} can be repaired with --fix)"));
+    let (safe, suggested) = found.count_fixable();
+    if fix.is_some() {
+        text.push_str(&format!("; {} fixed", found.fixed));
+    }
+    if fix != Some(FixArg::Suggested) {
+        let more = if fix.is_some() { "more" } else { "fixable" };
+        let ways = [(safe, "--fix"), (suggested, "--fix=suggested")];
+        let ways =
+            ways.iter().filter(|(count, way)| *count > 0 && (fix.is_none() || *way != "--fix"));
+        for (count, way) in ways {
+            text.push_str(&format!("; {count} {more} with `{way}`"));
+        }
     }
     text
 }

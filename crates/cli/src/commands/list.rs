@@ -97,6 +97,11 @@ fn print_list(ui: &mut Ui, lock: &Lock) -> Result {
         let from = origin(lock, item);
         ui.print_line(format!("{:widest$}  {from}{}", full_name(id), details(item)))?;
     }
+    for (name, source) in &lock.sources {
+        if let Some(signer) = &source.signer {
+            ui.print_line(visible_line(&format!("{name} is signed by {signer}")))?;
+        }
+    }
     Ok(())
 }
 
@@ -133,7 +138,9 @@ fn print_tree(ui: &mut Ui, lock: &Lock) -> Result {
             ManifestPlace::Directory(path) => path.clone(),
         };
         let commit = source.commit.as_deref().map_or(String::new(), |at| format!(" {}", short(at)));
-        ui.print_heading(&format!("{name} ({place}{commit})"))?;
+        let signer = source.signer.as_deref();
+        let signer = signer.map_or(String::new(), |signer| format!(", signed by {signer}"));
+        ui.print_heading(&visible_line(&format!("{name} ({place}{commit}{signer})")))?;
         for (bundle, version) in &source.bundles {
             let version = version.as_deref().map_or(String::new(), |text| format!(" {text}"));
             ui.print_line(format!("  bundle/{bundle}{version}"))?;

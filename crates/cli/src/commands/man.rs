@@ -44,7 +44,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ManArgs) -> Result {
     let mut pending = vec![("brief".to_owned(), command)];
     while let Some((name, command)) = pending.pop() {
         write(&name, page(command.clone(), &name))?;
-        let below = command.get_subcommands().filter(|below| below.get_name() != "help");
+        let is_shown = |below: &&clap::Command| below.get_name() != "help" && !below.is_hide_set();
+        let below = command.get_subcommands().filter(is_shown);
         pending.extend(below.map(|below| (format!("{name}-{}", below.get_name()), below.clone())));
     }
     created.sort_unstable();

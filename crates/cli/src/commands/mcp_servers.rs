@@ -225,7 +225,7 @@ pub(super) fn print_for(ui: &mut Ui, profile: &ServerProfile, servers: &[Server]
     for (name, reason) in &written.left_out {
         ui.warning(&format!("`{name}` is left out: {reason}"))?;
     }
-    ui.print_raw(&written.text)?;
+    ui.print_text(written.text.as_bytes())?;
     let home = || profile.home_file.as_ref().map(|file| format!("~/{file}"));
     let file = profile.file.as_ref().map(ToString::to_string).or_else(home);
     ui.status(&format!("this is the content of {}", file.unwrap_or_default()))

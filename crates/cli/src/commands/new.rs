@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_engine::portable::{self, ItemKind, name_problem, scaffold};
+use brief_engine::portable::{self, ItemId, ItemKind, name_problem, scaffold};
 use brief_syntax::Root;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -12,6 +12,8 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 /// Write a new item of a source registry from a template
+///
+/// `brief lint` reports text of the template that is still there. A new bundle lists the items that the registry has.
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
     /// The kind of item
@@ -59,6 +61,19 @@ fn refuse_consumer(session: &Session, item_root: &Path) -> Result {
         .with_hint("write the item in the registry that it is to come from; `brief add DIRECTORY` tries it here"))
 }
 
+/// Returns the items of a registry, each once: a new bundle begins with all of them.
+fn items_of(session: &Session, item_root: &Path) -> Vec<ItemId> {
+    let system = session.system();
+    let Ok(root) = Root::open(system, &session.directory().join(item_root)) else {
+        return Vec::new();
+    };
+    let registry = portable::read(system, &root, &[]);
+    let items = registry.items.iter().filter(|item| item.written_for().is_none());
+    let mut items: Vec<ItemId> = items.map(|item| item.id().clone()).collect();
+    items.dedup();
+    items
+}
+
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &NewArgs) -> Result {
     if let Some(problem) = name_problem(&args.name) {
         let message = format!("`{}` is not a valid name: {problem}", args.name);
@@ -67,12 +82,18 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &NewArgs) -> Result {
     }
     refuse_consumer(session, &args.item_root)?;
     let name = &args.name;
+    let mut is_empty = false;
     let (below, text) = match args.kind {
         Some(kind) => {
             let below = PathBuf::from(kind.folder()).join(name).join(kind.entrypoint());
             (below, scaffold::item(kind, name))
         }
-        None => (PathBuf::from(format!("{name}.bundle.md")), scaffold::bundle(name)),
+        None => {
+            let items = items_of(session, &args.item_root);
+            is_empty = items.is_empty();
+            let text = scaffold::bundle(name, &items);
+            (PathBuf::from(format!("{name}.bundle.md")), text)
+        }
     };
     let shown = args.item_root.join(&below);
     let shown = shown.strip_prefix(".").unwrap_or(&shown).to_owned();
@@ -92,5 +113,11 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &NewArgs) -> Result {
     if args.json {
         return super::init::print_created(ui, session, "new", &path);
     }
-    ui.print_line(shown.display())
+    ui.print_line(shown.display())?;
+    if is_empty {
+        ui.hint(
+            "list items in it: there are none here yet, and a bundle without items is an error",
+        )?;
+    }
+    Ok(())
 }

@@ -1,7 +1,11 @@
 //! `brief self`
 
+use std::path::Path;
+
 use brief_dialects::DIALECTS;
+use brief_dialects::policy::{Policy, PolicyDecision};
 use brief_dialects::portable::LOCK_VERSION;
+use brief_syntax::text::{counted, visible_line};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::json;
@@ -20,6 +24,15 @@ pub(crate) struct SelfArgs {
 #[derive(Debug, Subcommand)]
 enum SelfAction {
     Version(VersionArgs),
+    Policy(PolicyArgs),
+}
+
+/// Print the rules of the policies in force, each with its file and line
+#[derive(Debug, Args)]
+struct PolicyArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Print the version, the commit and target it was built from, and the formats it speaks
@@ -62,7 +75,10 @@ impl ProgramBuild {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SelfArgs) -> Result {
-    let SelfAction::Version(VersionArgs { json }) = &args.action;
+    let json = match &args.action {
+        SelfAction::Version(VersionArgs { json }) => json,
+        SelfAction::Policy(asked) => return print_policy(ui, session, asked),
+    };
     let program = ProgramBuild::this();
     if *json {
         let root = session.root()?;
@@ -78,4 +94,23 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SelfArgs) -> Result {
         if program.features.is_empty() { "none".to_owned() } else { program.features.join(", ") },
         names.join(", "),
     ))
+}
+
+fn print_policy(ui: &mut Ui, session: &Session, args: &PolicyArgs) -> Result {
+    let policy: Policy = session.policy()?;
+    let rules = policy.rules();
+    if args.json {
+        let rule = |one: &PolicyDecision| json!({ "path": one.path.to_string_lossy(), "line": one.line, "rule": one.rule });
+        let files: Vec<_> = policy.files().map(Path::to_string_lossy).collect();
+        let body = json!({ "files": files, "rules": rules.iter().map(rule).collect::<Vec<_>>() });
+        return ui.print_json("self policy", session.root()?.path(), &[], body);
+    }
+    for rule in &rules {
+        ui.print_line(visible_line(&format!("{}  {}", rule.place(), rule.rule)))?;
+    }
+    match (policy.files().len(), rules.len()) {
+        (0, _) => ui.status("no policy is in force"),
+        (files, 0) => ui.status(&format!("no rules in {}", counted(files, "policy file"))),
+        (_, rules) => ui.status(&counted(rules, "rule")),
+    }
 }

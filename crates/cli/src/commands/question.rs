@@ -9,7 +9,7 @@ use brief_dialects::{DIALECTS, Dialect};
 use brief_engine::tasks::Selectors;
 use brief_engine::tokens::Counter;
 use brief_engine::{
-    Action, Briefing, BriefingRequest, Dialects, Moment, Root, Timing, hosted, structured,
+    Action, Briefing, BriefingRequest, Catalog, Dialects, Moment, Root, Timing, hosted, structured,
 };
 use brief_profiles::BUILTIN;
 use brief_syntax::text::counted;
@@ -21,6 +21,7 @@ use clap::{Args, ValueEnum};
 
 use crate::error::{CommandError, Result};
 use crate::session::Session;
+use crate::surroundings::{mention_unread_parents, warn_of_root};
 use crate::ui::Ui;
 
 #[derive(Debug, Args)]
@@ -175,17 +176,33 @@ impl BudgetedQuestion {
         is_json: bool,
         skip_left_out: bool,
     ) -> Result<Briefing> {
+        self.resolve_with(ui, session, typed, is_json, skip_left_out, |_, briefing| Ok(briefing))
+    }
+
+    /// Answers the question, and passes what was read for it with the answer to `then`.
+    pub(crate) fn resolve_with<T>(
+        &self,
+        ui: &mut Ui,
+        session: &Session,
+        typed: &TypedQuestion<'_>,
+        is_json: bool,
+        skip_left_out: bool,
+        then: impl FnOnce(&Catalog, Briefing) -> Result<T>,
+    ) -> Result<T> {
         let session = &session.remembering();
         let mut request = self.question.request(session, typed.path)?;
-        typed.warn_if_outside(ui, &request.moment)?;
+        typed.warn_of_place(ui, &request.moment)?;
         self.when.narrow(&mut request.moment);
-        request.moment.skip_left_out = skip_left_out;
+        // A mention may name something that is left out.
+        request.moment.skip_left_out = skip_left_out && self.question.mentions.is_empty();
         request.moment.budget = self.cost.budget;
         let counter = self.cost.counting.counter(session, request.moment.root.path());
         // Tokens are counted as the user wants it where the numbers are shown or decide.
         let is_counted = is_json || self.cost.budget.is_some();
-        let request = if is_counted { request.counted_by(&counter) } else { request };
-        Ok(request.resolve())
+        let estimate = Counter::estimate();
+        let catalog = request.read();
+        let counter = if is_counted { &counter } else { &estimate };
+        then(&catalog, Briefing::of(&catalog, request.moment, counter))
     }
 }
 
@@ -351,17 +368,23 @@ pub(crate) fn dialects(only: &[DialectArg]) -> Dialects {
 
 /// A question as the user typed it, for messages about its answer.
 pub(crate) struct TypedQuestion<'q> {
+    session: &'q Session,
     path: Option<&'q Path>,
     only: &'q [DialectArg],
 }
 
 impl<'q> TypedQuestion<'q> {
-    pub(crate) fn new(path: Option<&'q Path>, only: &'q [DialectArg]) -> TypedQuestion<'q> {
-        TypedQuestion { path, only }
+    pub(crate) fn new(
+        session: &'q Session,
+        path: Option<&'q Path>,
+        only: &'q [DialectArg],
+    ) -> TypedQuestion<'q> {
+        TypedQuestion { session, path, only }
     }
 
-    /// Warns of a path outside the root, for which no `AGENTS.yaml` counts.
-    pub(crate) fn warn_if_outside(&self, ui: &mut Ui, moment: &Moment) -> Result {
+    /// Warns of a path outside the root, for which no `AGENTS.yaml` counts, and of a root that is no repository.
+    pub(crate) fn warn_of_place(&self, ui: &mut Ui, moment: &Moment) -> Result {
+        warn_of_root(ui, self.session, &moment.root)?;
         if let Some(path) = self.path.filter(|_| self.is_told_outside(moment)) {
             let (path, root) = (path.display(), moment.root.path().display());
             ui.warning(&format!("`{path}` is outside `{root}`; no AGENTS.yaml applies"))?;
@@ -404,6 +427,7 @@ impl<'q> TypedQuestion<'q> {
             None => "in this project".to_owned(),
         };
         ui.warning(&format!("no {sought} found {place}"))?;
+        mention_unread_parents(ui, self.session, &moment.root)?;
         if matches!(sought, "guidance" | "AGENTS.yaml files") {
             ui.hint("`brief init` writes an AGENTS.yaml to start from")?;
         }

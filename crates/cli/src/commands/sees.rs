@@ -1,9 +1,11 @@
 //! `brief sees`
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use brief_engine::sees::{Arrival, SeenItem, Sees, SeesReport, Total, Viewer, asked_clients};
+use brief_engine::sees::{Arrival, SeenItem, Sees, SeesReport, Sight, Viewer, asked_clients};
 use brief_engine::tokens::Counter;
+use brief_serve::delivery::find_viewers;
 use brief_syntax::text::visible_line;
 use clap::Args;
 
@@ -15,11 +17,11 @@ use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show what each client sees for a file or directory, and how it gets it
+/// Show what each client has for a file or directory, and how it gets it
 ///
-/// `loaded`: the client reads it by itself. `delivered`: the hook puts it into the conversation. `offered`:
-/// the hook names it, and the agent may ask for it. `-`: the client does not see it. A client that has
-/// no hook sees what it loads by itself.
+/// `loaded`: the client reads the whole text by itself. `listed`: the agent sees name and description. `delivered`: an installed hook puts
+/// the text into the conversation. `missing`: it applies and nothing delivers it, with the cause. `same as`: another item
+/// has the same text. `manual`: only when it is asked for. `-`: it does not apply.
 #[derive(Debug, Args)]
 pub(crate) struct SeesArgs {
     /// The file or directory to ask about; it need not exist yet, and a trailing `/` means a directory
@@ -46,103 +48,233 @@ pub(crate) struct SeesArgs {
     json: bool,
 }
 
-type TotalPart = fn(&Total) -> usize;
-
 /// The number of blanks between two columns.
 const GAP: usize = 2;
 
+/// The least room for a place, however narrow the terminal is.
+const LEAST_ROOM: usize = 20;
+
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SeesArgs) -> Result {
     let session = &session.remembering();
-    let typed = TypedQuestion::new(Some(&args.path), &[]);
+    let typed = TypedQuestion::new(session, Some(&args.path), &[]);
     let mut request = request(session, Some(&args.path))?;
-    typed.warn_if_outside(ui, &request.moment)?;
+    typed.warn_of_place(ui, &request.moment)?;
     request.moment.started = Some(args.started.directory(session)?);
     args.when.narrow(&mut request.moment);
     let (catalog, moment) = (request.read(), &request.moment);
     let root = moment.root.path();
     let counter = args.counting.counter(session, root);
     let clients = asked_clients(session.system(), root, args.clients.clone())?;
-    let viewers: Vec<Viewer> = clients.iter().map(|client| Viewer::of(moment, client)).collect();
+    let viewers = find_viewers(session.system(), root, moment, &clients);
     let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
     let diagnostics = catalog.diagnostics();
     if args.json {
-        let body = SeesReport { moment, clients: &clients, sees: &sees };
+        let body = SeesReport { moment, viewers: &viewers, sees: &sees };
         return ui.print_json("sees", root, &diagnostics, body);
     }
     if sees.items.is_empty() {
         ui.mention(&diagnostics, root)?;
         return typed.explain_nothing(ui, moment, catalog.file_count(), "guidance", WhyHint::Given);
     }
-    print(ui, root, &clients, &sees, &counter)?;
+    print(ui, root, &viewers, &sees, &counter)?;
+    print_fixes(ui, &viewers, &sees)?;
     ui.mention(&diagnostics, root)
 }
 
-fn word(how: Arrival) -> &'static str {
-    if how == Arrival::Unseen { "-" } else { how.as_str() }
-}
-
-/// Prints one row for each item that any client sees, then the sums.
+/// Prints one row for each item that applies for any client, then the sums.
 fn print(
     ui: &mut Ui,
     root: &Path,
-    clients: &[String],
+    viewers: &[Viewer],
     sees: &Sees<'_>,
     counter: &Counter<'_>,
 ) -> Result {
-    let rows: Vec<&SeenItem<'_>> = sees.items.iter().filter(|item| !item.is_unseen()).collect();
-    let widths: Vec<usize> = clients.iter().map(|name| name.len().max("delivered".len())).collect();
-    let columns: usize = widths.iter().map(|width| width + GAP).sum();
+    let rows: Vec<&SeenItem<'_>> = sees.items.iter().filter(|item| !item.is_skipped()).collect();
+    let names: Vec<RowName> = rows.iter().map(|item| RowName::new(root, item)).collect();
     let numbers: Vec<String> = rows.iter().map(|item| counter.shown(item.tokens)).collect();
-    let number = numbers.iter().map(String::len).max().unwrap_or_default().max("tokens".len());
-    let names: Vec<String> = rows
-        .iter()
-        .map(|item| {
-            let place = shown_place(root, item.path, item.line);
-            visible_line(&format!("{place}  {}", item.name)).into_owned()
-        })
-        .collect();
-    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
-    let space = ui.width().saturating_sub(columns + number + GAP).max(20);
-    let first = longest.min(space).max("loaded".len());
-    let row = |name: &str, number_text: &str, cells: &[&str]| {
-        let mut line = format!("{:<first$}  {number_text:>number$}", shortened(name, first));
-        for (cell, &width) in cells.iter().zip(&widths) {
-            line.push_str(&format!("  {cell:<width$}"));
+    let heads: Vec<&str> = viewers.iter().map(|viewer| viewer.client.as_str()).collect();
+    let layout = TableLayout::new(ui.terminal_width(), &heads, &rows, &names, &numbers);
+    let line = |name: &str, number: &str, cells: &[&str]| layout.line(name, number, cells);
+    ui.print_heading(&line("", "tokens", &heads))?;
+    for ((item, name), number) in rows.iter().zip(&layout.names).zip(&numbers) {
+        let cells: Vec<String> = item.seen.iter().map(|sight| layout.cell(sight)).collect();
+        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        if name.chars().count() > layout.room {
+            ui.print_line(name)?;
+            ui.print_line(line("", number, &cells))?;
+        } else {
+            ui.print_line(line(name, number, &cells))?;
         }
-        line.trim_end().to_owned()
-    };
-    let heads: Vec<&str> = clients.iter().map(String::as_str).collect();
-    ui.print_heading(&row("", "tokens", &heads))?;
-    for ((item, name), number) in rows.iter().zip(&names).zip(&numbers) {
-        let cells: Vec<&str> = item.seen.iter().map(|sight| word(sight.how)).collect();
-        ui.print_line(row(name, number, &cells))?;
     }
     ui.print_line("")?;
-    let parts: [(&str, TotalPart); 3] = [
-        ("loaded", |total| total.loaded),
-        ("delivered", |total| total.delivered),
-        ("offered", |total| total.offered),
-    ];
-    ui.print_heading(&row("tokens in all", "", &heads))?;
-    for (name, of) in parts {
-        let sums: Vec<String> = sees.totals.iter().map(|total| counter.shown(of(total))).collect();
-        let cells: Vec<&str> = sums.iter().map(String::as_str).collect();
-        ui.print_line(row(name, "", &cells))?;
+    ui.print_heading(&line("tokens in all", "", &heads))?;
+    for part in 0..4 {
+        let parts = sees.totals.iter().map(|total| total.parts()[part]);
+        let (names, sums): (Vec<&str>, Vec<usize>) = parts.unzip();
+        // A line of zeros says nothing; what is loaded and what is missing is always said.
+        if matches!(part, 0 | 3) || sums.iter().any(|&sum| sum > 0) {
+            let sums: Vec<String> = sums.into_iter().map(|sum| counter.shown(sum)).collect();
+            let cells: Vec<&str> = sums.iter().map(String::as_str).collect();
+            ui.print_line(line(names.first().copied().unwrap_or_default(), "", &cells))?;
+        }
     }
-    let unseen = sees.items.len() - rows.len();
-    if unseen > 0 {
-        let items = counted(unseen, "item");
-        let verb = if unseen == 1 { "is" } else { "are" };
-        ui.status(&format!("{items} more {verb} for none of them; `brief why` shows the reasons"))?;
+    let skipped = sees.items.len() - rows.len();
+    if skipped > 0 {
+        let (items, verb) = match skipped {
+            1 => ("1 more item".to_owned(), "applies"),
+            _ => (counted(skipped, "more item"), "apply"),
+        };
+        ui.status(&format!("{items} {verb} for none of them; `brief why` shows the reasons"))?;
     }
     Ok(())
 }
 
-/// Cuts the start of a long name, because names differ at the end.
-fn shortened(name: &str, width: usize) -> String {
-    let length = name.chars().count();
-    if length <= width {
-        return name.to_owned();
+/// Prints for each client that misses something what keeps it away, and the step that changes that.
+fn print_fixes(ui: &mut Ui, viewers: &[Viewer], sees: &Sees<'_>) -> Result {
+    let missing = viewers.iter().zip(&sees.totals).filter(|(_, total)| total.missing > 0);
+    for (viewer, _) in missing {
+        let Some(reason) = viewer.delivery.missing_reason() else { continue };
+        ui.status(&format!("{}: {reason}", viewer.client))?;
+        if let Some(fix) = viewer.delivery.fix() {
+            ui.hint(&fix)?;
+        }
     }
-    std::iter::once('…').chain(name.chars().skip(length - width + 1)).collect()
+    Ok(())
+}
+
+/// The name of a row: its place, and the name of the item.
+struct RowName {
+    place: String,
+    name: String,
+}
+
+impl RowName {
+    fn new(root: &Path, item: &SeenItem<'_>) -> RowName {
+        let place = visible_line(&shown_place(root, item.path, item.line)).into_owned();
+        RowName { place, name: visible_line(&item.name.to_string()).into_owned() }
+    }
+
+    fn whole(&self) -> String {
+        format!("{}  {}", self.place, self.name)
+    }
+
+    /// Returns the forms of the name, the longest first.
+    fn forms(&self) -> impl Iterator<Item = String> {
+        let parts: Vec<&str> = self.place.split('/').collect();
+        let tails = (1..parts.len()).map(|first| format!("…/{}", parts[first..].join("/")));
+        let tails: Vec<String> = tails.collect();
+        [self.whole(), self.place.clone()].into_iter().chain(tails)
+    }
+}
+
+/// The widths of a table, and its rows' names as far as there is room.
+struct TableLayout {
+    names: Vec<String>,
+    /// The room for a name; a longer one has a line of its own.
+    room: usize,
+    number: usize,
+    widths: Vec<usize>,
+    /// True if a cell has the cause of `missing` and the place of `same`.
+    is_wide: bool,
+}
+
+impl TableLayout {
+    /// Lays a table out. Without a terminal nothing is cut.
+    fn new(
+        width: Option<usize>,
+        heads: &[&str],
+        rows: &[&SeenItem<'_>],
+        names: &[RowName],
+        numbers: &[String],
+    ) -> TableLayout {
+        let number = numbers.iter().map(String::len).max().unwrap_or_default().max("tokens".len());
+        let columns = |is_wide: bool| -> Vec<usize> {
+            let cells = |column: usize| {
+                let sights = rows.iter().filter_map(move |item| item.seen.get(column));
+                sights.map(|sight| cell(sight, is_wide).chars().count()).max().unwrap_or_default()
+            };
+            let heads = heads.iter().enumerate();
+            heads.map(|(column, head)| cells(column).max(head.len()).max("~999k".len())).collect()
+        };
+        let longest = names.iter().map(|name| name.whole().chars().count()).max();
+        let longest = longest.unwrap_or_default().max("tokens in all".len());
+        let taken =
+            |widths: &[usize]| number + GAP + widths.iter().map(|one| one + GAP).sum::<usize>();
+        let wide = columns(true);
+        let Some(width) = width else {
+            let names = names.iter().map(RowName::whole).collect();
+            return TableLayout { names, room: longest, number, widths: wide, is_wide: true };
+        };
+        let shortest = names.iter().filter_map(|name| name.forms().last());
+        let shortest = shortest.map(|name| name.chars().count()).max().unwrap_or_default();
+        let is_wide = taken(&wide) + shortest.max(LEAST_ROOM) <= width;
+        let widths = if is_wide { wide } else { columns(false) };
+        let room = width.saturating_sub(taken(&widths)).max(LEAST_ROOM).min(longest);
+        TableLayout { names: fitted_names(names, room), room, number, widths, is_wide }
+    }
+
+    fn cell(&self, sight: &Sight) -> String {
+        cell(sight, self.is_wide)
+    }
+
+    fn line(&self, name: &str, number: &str, cells: &[&str]) -> String {
+        let (room, width) = (self.room, self.number);
+        let mut line = format!("{name:<room$}  {number:>width$}");
+        for (cell, &width) in cells.iter().zip(&self.widths) {
+            line.push_str(&format!("  {cell:<width$}"));
+        }
+        line.trim_end().to_owned()
+    }
+}
+
+fn cell(sight: &Sight, is_wide: bool) -> String {
+    match sight.how {
+        Arrival::Skipped => "-".to_owned(),
+        _ if is_wide => visible_line(&sight.label()).into_owned(),
+        how => how.as_str().to_owned(),
+    }
+}
+
+/// Shortens names to the room that there is: each keeps what tells it from the others, or all of it.
+fn fitted_names(names: &[RowName], room: usize) -> Vec<String> {
+    let fit = |name: &RowName| {
+        name.forms().find(|form| form.chars().count() <= room).unwrap_or_else(|| name.whole())
+    };
+    let fitted: Vec<String> = names.iter().map(fit).collect();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for name in &fitted {
+        *counts.entry(name).or_default() += 1;
+    }
+    let is_clear = |name: &String| counts.get(name.as_str()) == Some(&1);
+    let names = names.iter().zip(&fitted);
+    names.map(|(name, fit)| if is_clear(fit) { fit.clone() } else { name.whole() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(place: &str, name: &str) -> RowName {
+        RowName { place: place.to_owned(), name: name.to_owned() }
+    }
+
+    /// R10: names that would look the same when they are cut stay whole.
+    #[test]
+    fn cut_names_differ() {
+        let names = [
+            name("a/skills/publish-cli/SKILL.md:5", "publish-cli"),
+            name("b/skills/publish-cli/SKILL.md:5", "publish-cli"),
+            name("docs/a/very/long/way/to/some/RULES.md:1", "RULES"),
+            name("AGENTS.md:1", "AGENTS"),
+        ];
+        assert_eq!(
+            fitted_names(&names, 30),
+            [
+                "a/skills/publish-cli/SKILL.md:5  publish-cli",
+                "b/skills/publish-cli/SKILL.md:5  publish-cli",
+                "…/long/way/to/some/RULES.md:1",
+                "AGENTS.md:1  AGENTS",
+            ]
+        );
+    }
 }

@@ -10,6 +10,7 @@ use clap::Args;
 
 use super::question::shown_place;
 use super::whole::{WholeProject, counted};
+use crate::clock::with_clock;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::short;
 use crate::session::Session;
@@ -22,7 +23,7 @@ use crate::ui::Ui;
 /// repository is executed. --strict exits with 1 when something certain or likely is found.
 #[derive(Debug, Args)]
 pub(crate) struct StaleArgs {
-    /// Only texts in these files and directories
+    /// Only texts in these files and directories [default: the current directory]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
@@ -46,7 +47,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &StaleArgs) -> Result {
     let whole = WholeProject::read(ui, session, None, brief_engine::Dialects::All)?;
     let root = whole.root.path();
     let mut within = Vec::new();
-    for path in &args.paths {
+    let here = [PathBuf::from(".")];
+    for path in if args.paths.is_empty() { &here } else { args.paths.as_slice() } {
         let found = session.locate(&whole.root, path).ok_or_else(|| {
             CommandError::refused(format!("`{}` is outside `{}`", path.display(), root.display()))
         })?;
@@ -61,10 +63,11 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &StaleArgs) -> Result {
     };
     let asked = history.as_ref().map(|history| history as &dyn ProjectHistory);
     let system = session.remembering();
-    let mut found = whole.catalog.stale_references(system.system(), &whole.root, asked);
+    let mut found = with_clock(ui, "comparing texts with the project", || {
+        whole.catalog.stale_references(system.system(), &whole.root, asked)
+    });
     found.retain(|one| {
-        let is_asked =
-            within.is_empty() || within.iter().any(|path| one.source.path().starts_with(path));
+        let is_asked = within.iter().any(|path| one.source.path().starts_with(path));
         is_asked && (args.since.is_none() || one.removal.is_some())
     });
     if args.json {

@@ -6,6 +6,7 @@ use brief_engine::survey::{DialectCost, Share, Survey, SurveyedDirectory, Survey
 use brief_engine::tokens::Counter;
 use brief_engine::{State, Target};
 use brief_profiles::BUILTIN;
+use brief_serve::delivery::find_viewers;
 use brief_serve::picture;
 use brief_syntax::text::visible_line;
 use clap::Args;
@@ -54,7 +55,7 @@ struct JsonTokens<'s> {
     items: Vec<SurveyedRow<'s>>,
     dialects: Vec<DialectCost>,
     directories: &'s [SurveyedDirectory],
-    clients: &'s [Share<'s>],
+    clients: &'s [Share],
     tokens: usize,
 }
 
@@ -68,9 +69,9 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
 
 fn of_path(ui: &mut Ui, session: &Session, args: &TokensArgs, path: &Path) -> Result {
     let session = &session.remembering();
-    let typed = TypedQuestion::new(Some(path), &args.question.only);
+    let typed = TypedQuestion::new(session, Some(path), &args.question.only);
     let mut request = args.question.request(session, Some(path))?;
-    typed.warn_if_outside(ui, &request.moment)?;
+    typed.warn_of_place(ui, &request.moment)?;
     request.moment.skip_left_out = true;
     let counter = &args.counting.counter(session, request.moment.root.path());
     let briefing = request.counted_by(counter).resolve();
@@ -118,7 +119,9 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
         Some(client) => vec![client],
         None => BUILTIN.names(),
     };
-    let shares = survey.shares(&whole.catalog, &moment, &clients, &count);
+    let root = whole.root.path();
+    let viewers = find_viewers(session.system(), root, &moment, &clients);
+    let shares = survey.shares(&whole.catalog, root, &viewers, &count);
     let places = survey.places();
     let dialects = survey.dialects();
     // The most expensive first; equal ones stay general first.
@@ -147,7 +150,7 @@ fn print_project(
     whole: &WholeProject,
     survey: &Survey<'_>,
     places: &[SurveyedDirectory],
-    shares: &[Share<'_>],
+    shares: &[Share],
     dialects: &[DialectCost],
     counter: &Counter<'_>,
 ) -> Result {
@@ -189,28 +192,37 @@ fn print_project(
     };
     print_rows(ui, &places.iter().map(row).collect::<Vec<_>>(), counter)?;
     ui.print_line("")?;
-    ui.print_heading("by client: what brief delivers, and what the client loads by itself")?;
+    ui.print_heading("by client: what it has and what is missing")?;
     print_rows(ui, &by_share(shares, counter), counter)?;
     let items = counted(survey.items.len(), "item");
     let files = counted(survey.file_count(""), "file");
     ui.status(&format!("{} tokens in {items} for {files}", counter.shown(survey.tokens)))
 }
 
-/// Groups clients with the same items.
-fn by_share(shares: &[Share<'_>], counter: &Counter<'_>) -> Vec<(usize, String)> {
-    let mut groups: Vec<(&Share<'_>, Vec<&str>)> = Vec::new();
+/// Groups clients that have the same.
+fn by_share(shares: &[Share], counter: &Counter<'_>) -> Vec<(usize, String)> {
+    let parts = |share: &Share| {
+        [
+            ("loaded", share.loaded),
+            ("listed", share.listed),
+            ("delivered", share.delivered),
+            ("missing", share.missing),
+        ]
+    };
+    let mut groups: Vec<(&Share, Vec<&str>)> = Vec::new();
     for share in shares {
-        let same = |(of, _): &&mut (&Share<'_>, Vec<&str>)| {
-            (of.loaded, of.delivered) == (share.loaded, share.delivered)
-        };
-        match groups.iter_mut().find(same) {
-            Some((_, clients)) => clients.push(share.client),
-            None => groups.push((share, vec![share.client])),
+        match groups.iter_mut().find(|(of, _)| parts(of) == parts(share)) {
+            Some((_, clients)) => clients.push(&share.client),
+            None => groups.push((share, vec![&share.client])),
         }
     }
-    let row = |(share, clients): &(&Share<'_>, Vec<&str>)| {
-        let loaded = counter.shown(share.loaded);
-        (share.delivered, format!("{loaded} by itself  {}", clients.join(", ")))
+    let row = |(share, clients): &(&Share, Vec<&str>)| {
+        let named = parts(share).into_iter().filter(|(_, tokens)| *tokens > 0);
+        let named = named.map(|(name, tokens)| format!("{} {name}", counter.shown(tokens)));
+        let named: Vec<String> = named.collect();
+        let named = if named.is_empty() { "nothing".to_owned() } else { named.join(", ") };
+        let gets = share.loaded + share.listed + share.delivered;
+        (gets, format!("{named}  {}", clients.join(", ")))
     };
     groups.iter().map(row).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use brief_registry::install::{InstallRequest, Refresh};
+use brief_registry::install::{self, InstallRequest, Newest, Refresh};
 use brief_registry::manifest::{Manifest, ManifestEdit, ManifestPlace, WantedItems};
 use brief_syntax::near_miss::nearest;
 use clap::Args;
@@ -60,6 +60,43 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &UpdateArgs) -> Result {
     };
     let asked = RunPurpose::ToWrite;
     installation.carry_out(ui, "update", session, &request, &args.writing, asked)?;
+    mention_newer(ui, session, &installation, &request.refresh, &edits)
+}
+
+/// Names newer versions of sources that brief.toml pins to one: an update of such a source changes nothing.
+fn mention_newer(
+    ui: &mut Ui,
+    session: &Session,
+    installation: &Installation,
+    refresh: &Refresh,
+    edits: &[ManifestEdit],
+) -> Result {
+    let is_moved = |name: &str| {
+        edits.iter().any(|edit| matches!(edit, ManifestEdit::Want { source, .. } if source == name))
+    };
+    let mut manifest = installation.manifest.clone().unwrap_or_default();
+    manifest.sources.retain(|source| {
+        let is_pinned = source.place.field("ref").is_some_and(install::is_version);
+        let is_asked = match refresh {
+            Refresh::All => true,
+            Refresh::Named(names) => names.contains(&source.name),
+            Refresh::None => false,
+        };
+        is_pinned && is_asked && !is_moved(&source.name)
+    });
+    if manifest.sources.is_empty() {
+        return Ok(());
+    }
+    let lock = installation.lock(session.system())?.unwrap_or_default();
+    let found = installation::watched(ui, |observer| {
+        install::newest(session.system(), &installation.project, &manifest, &lock, observer)
+    })??;
+    for Newest { name, reference, newer_tag, .. } in &found {
+        if let (Some(reference), Some(tag)) = (reference, newer_tag) {
+            ui.status(&format!("{name} is pinned at {reference}; {tag} exists"))?;
+            ui.hint(&format!("`brief update {name}@{tag}` moves it"))?;
+        }
+    }
     Ok(())
 }
 

@@ -90,9 +90,9 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ViewArgs) -> Result {
         ui.warning("other machines can reach this address; the connection is not encrypted")?;
     }
     ui.status("the pages follow the files; Ctrl-C ends it")?;
-    if !args.no_open
-        && let Err(error) = open_in_browser(system, &directory, &url)
-    {
+    // The page is there as long as the pages that it leads to.
+    let opened = (!args.no_open).then(|| open_in_browser(system, &directory, &url));
+    if let Some(Err(error)) = &opened {
         ui.warning(&format!("the browser cannot be opened: {error}"))?;
         ui.hint("open the address above yourself")?;
     }

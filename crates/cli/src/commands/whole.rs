@@ -14,8 +14,10 @@ use serde::Serialize;
 use super::question::shown_place;
 pub(crate) use brief_syntax::text::counted;
 
+use crate::clock::with_clock;
 use crate::error::{CommandError, Result};
 use crate::session::Session;
+use crate::surroundings::{mention_unread_parents, warn_of_root};
 use crate::ui::Ui;
 
 /// A project that was read as a whole.
@@ -41,12 +43,15 @@ impl WholeProject {
             Some(path) => directory(session, &root, path)?,
             None => String::new(),
         };
-        let whole = WholeProject { root, catalog: project.whole(dialects), part };
+        warn_of_root(ui, session, &root)?;
+        let catalog = with_clock(ui, "reading the project", || project.whole(dialects));
+        let whole = WholeProject { root, catalog, part };
         if !ui.has_promised_json() {
             ui.mention(&whole.unread(), whole.root.path())?;
         }
         if whole.catalog.is_empty() {
             ui.warning("no guidance files found")?;
+            mention_unread_parents(ui, session, &whole.root)?;
         }
         Ok(whole)
     }
@@ -72,12 +77,19 @@ impl WholeProject {
         ui.print_json(kind, root, diagnostics, body)
     }
 
-    /// Returns the diagnostics of parts that were not read; `brief lint` reports the others.
+    /// Returns the diagnostics of files and directories that were not read; `brief lint` reports the others.
     fn unread(&self) -> Vec<Diagnostic> {
         let mut unread = self.catalog.diagnostics();
-        unread.retain(|diagnostic| diagnostic.code().starts_with("project/"));
+        unread.retain(|diagnostic| {
+            diagnostic.code().starts_with("project/") || is_unread(diagnostic)
+        });
         unread
     }
+}
+
+/// Returns whether a problem says that a file or directory cannot be read.
+pub(crate) fn is_unread(diagnostic: &Diagnostic) -> bool {
+    diagnostic.code().split('/').next_back().is_some_and(|name| name.starts_with("unreadable"))
 }
 
 /// Writes a picture where the user wants it. A file that is no picture is left alone.

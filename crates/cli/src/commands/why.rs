@@ -1,9 +1,12 @@
 //! `brief why`
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
-use brief_engine::{Briefing, Moment, Target, TargetKind};
+use brief_engine::sees::{Sees, asked_clients};
+use brief_engine::{Briefing, CandidateState, Catalog, Moment, Target, TargetKind};
+use brief_serve::delivery::find_viewers;
 use brief_syntax::text::visible_line;
 use clap::Args;
 
@@ -17,8 +20,9 @@ const LABEL: usize = 11;
 
 /// Show each candidate for a file or directory, in or out, and the reason
 ///
-/// `+ in`: it is in the answer. `= loaded`: the client of --client reads it by itself. `? offered`: the agent may
-/// ask for it. `@ manual`: only when it is mentioned. `- out`: it does not apply.
+/// `+ in`: it applies. `= loaded`, `= listed`: the client of --client has it by itself. `= same`: another item has the
+/// text. `? offered`: the agent may ask for it. `@ manual`: only when it is mentioned. `- out`: it does not apply. Below the
+/// reason: how each client gets it, or that it is missing; without --client, for the clients of the project.
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
     /// The file or directory to ask about; it need not exist yet, and a trailing `/` means a directory
@@ -33,11 +37,16 @@ pub(crate) struct WhyArgs {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &WhyArgs) -> Result {
-    let typed = TypedQuestion::new(Some(&args.path), &args.asked.question.only);
-    let briefing = args.asked.resolve(ui, session, &typed, args.json, false)?;
+    let typed = TypedQuestion::new(session, Some(&args.path), &args.asked.question.only);
     if args.json {
+        let briefing = args.asked.resolve(ui, session, &typed, true, false)?;
         return typed.print_json(ui, "why", &briefing);
     }
+    let asked = args.asked.resolve_with(ui, session, &typed, false, false, |catalog, briefing| {
+        let states = ClientStates::find(session, catalog, &briefing)?;
+        Ok((briefing, states))
+    });
+    let (briefing, states) = asked?;
     let root = briefing.root();
     ui.mention(&briefing.diagnostics, root)?;
     let candidates = briefing.candidates();
@@ -58,12 +67,57 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &WhyArgs) -> Result {
         ui.print_candidate(candidate.state, &heading)?;
         let reason = candidate.reason.seen_from(root);
         ui.print_line(format!("{:LABEL$}{kind}{}", "", visible_line(&reason)))?;
+        // The label says of the client of the question what that has by itself, and no client lacks what does not apply.
+        let is_said = match candidate.state {
+            CandidateState::Loaded | CandidateState::Listed | CandidateState::Same => {
+                briefing.moment.client.is_some()
+            }
+            CandidateState::Out => true,
+            CandidateState::In | CandidateState::Offered | CandidateState::Manual => false,
+        };
+        let states = states.of(candidate.path, candidate.line, &candidate.name);
+        if let Some(states) = states.filter(|_| !is_said) {
+            ui.print_line(format!("{:LABEL$}{}", "", visible_line(states)))?;
+        }
         if let Some(line) = candidate.first_line {
             let line = shortened(line, ui.width().saturating_sub(LABEL + 2));
             ui.print_line(format!("{:LABEL$}> {line}", ""))?;
         }
     }
     Ok(())
+}
+
+/// The ways in which the clients of a question get each item, in words.
+struct ClientStates(HashMap<(PathBuf, usize, String), String>);
+
+impl ClientStates {
+    /// Asks for the client of the question; without one, for the clients of the project.
+    fn find(session: &Session, catalog: &Catalog, briefing: &Briefing) -> Result<ClientStates> {
+        let (root, moment) = (briefing.root(), &briefing.moment);
+        let named = moment.client.iter().cloned().collect();
+        let clients = asked_clients(session.system(), root, named)?;
+        let viewers = find_viewers(session.system(), root, moment, &clients);
+        let sees = Sees::of(catalog, root, &viewers, &|_: &str| 0);
+        let words = sees.items.iter().filter(|item| !item.is_skipped()).map(|item| {
+            let mut states: Vec<(String, Vec<&str>)> = Vec::new();
+            for (viewer, sight) in viewers.iter().zip(&item.seen) {
+                let label = sight.label();
+                match states.iter_mut().find(|(known, _)| *known == label) {
+                    Some((_, clients)) => clients.push(&viewer.client),
+                    None => states.push((label, vec![&viewer.client])),
+                }
+            }
+            let states =
+                states.iter().map(|(label, clients)| format!("{}: {label}", clients.join(", ")));
+            let key = (item.path.to_owned(), item.line, item.name.to_string());
+            (key, states.collect::<Vec<_>>().join("; "))
+        });
+        Ok(ClientStates(words.collect()))
+    }
+
+    fn of(&self, path: &Path, line: usize, name: &str) -> Option<&str> {
+        self.0.get(&(path.to_owned(), line, name.to_owned())).map(String::as_str)
+    }
 }
 
 /// Cuts a line to the room that there is.

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use brief_clients::compile::{Clients, ClientsInUse};
 use brief_clients::profile::{ProfileScope, Section};
 use brief_dialects::policy::Signer;
-use brief_profiles::OwnClients;
 use brief_profiles::UnknownClient;
+use brief_profiles::{FetchedClient, OwnClients, judge_fetched};
 use brief_registry::install::{
     self, Finished, InstallError, InstallMode, InstallReport, InstallRequest, ProjectPaths,
 };
@@ -202,6 +202,18 @@ impl Installation {
         let taken: Vec<Arc<Source>> = described.sources.iter().filter(is_new).cloned().collect();
         if taken.is_empty() || self.clients.scope() == ProfileScope::Home {
             return Ok(Vec::new());
+        }
+        for source in &taken {
+            let FetchedClient { problems, lines } = judge_fetched(source);
+            if !problems.is_empty() {
+                ui.print_diagnostics(&problems, &self.project.outputs)?;
+                let message = "the source describes a client that writes files of others";
+                return Err(CommandError::refused(message));
+            }
+            let name = source.path().file_stem().unwrap_or_default().to_string_lossy();
+            for line in lines {
+                ui.warning(&format!("the client `{name}` adds to `AGENTS.md`: `{line}`"))?;
+            }
         }
         let own = OwnClients::below(session.system(), &self.project.outputs);
         // `lint` reports the problems of the project's other clients.

@@ -16,7 +16,7 @@ impl From<InstallError> for CommandError {
                 .with_hint("`brief add SOURCE` writes one; `owner/repository` is a source, and so is a directory"),
             InstallError::Policy(error) => CommandError::from(error.clone()),
             InstallError::Forbidden { .. } => CommandError::refused(message)
-                .with_hint("who wrote the policy can change it; `brief doctor` shows what it says here"),
+                .with_hint("ask the maintainer of this policy; `brief self policy` shows it"),
             InstallError::Required { item, .. } => CommandError::refused(message).with_hint(format!(
                 "`brief add SOURCE {} --kind {}` adds it", item.name, item.kind
             )),
@@ -52,9 +52,12 @@ impl From<InstallError> for CommandError {
             }
             InstallError::Directory { .. } => CommandError::refused(message)
                 .with_hint("correct `directory` in `brief.toml`, or `brief remove` the source"),
-            InstallError::Signer { .. } => CommandError::refused(message).with_hint(
-                "ask its publisher; `--accept-signer 'SIGNER'` accepts another one, and nothing accepts a missing one but removing the source",
-            ),
+            InstallError::Signer { name, signers, .. } => {
+                CommandError::refused(message).with_hint(match signers.first() {
+                    Some(signer) => format!("ask its publisher; `--accept-signer '{signer}'` accepts this one"),
+                    None => format!("ask its publisher; nothing accepts a missing signature but `brief remove {name}`"),
+                })
+            }
             InstallError::Older { name, .. } => CommandError::refused(message).with_hint(format!(
                 "a registry may replay an old answer; `brief update {name}@sha256:…` goes back on purpose"
             )),

@@ -3,9 +3,9 @@
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use crate::project_on_disk as project;
+use brief_testkit::{needs, wait_for, wait_until};
 
 const FILE: &str = "agents/dev_browse.agent.md";
 
@@ -33,6 +33,7 @@ fn serve() -> String {
 
 #[test]
 fn a_tool_reads_a_page_of_a_granted_host() {
+    needs!(Chromium);
     let project = project().with_file(FILE, AGENT);
     let host = serve();
     let arguments = format!("{{\"url\": \"http://{host}/\"}}");
@@ -56,24 +57,18 @@ fn a_tool_reads_a_page_of_a_granted_host() {
 /// A killed program leaves neither a browser nor a profile behind.
 #[test]
 fn a_browser_ends_when_the_program_is_killed() {
+    needs!(Chromium);
     let project = project().with_file(FILE, AGENT).with_env("TZ", "Test/Killed");
     let host = serve();
     let arguments = format!("{{\"url\": \"http://{host}/\"}}");
     let args =
         ["agent", "call", FILE, "stay", &arguments, "--grant", "browser", "--allow-host", &host];
     let mut child = project.command("", &args).spawn().unwrap();
-    let until = |is_so: &dyn Fn() -> bool| {
-        let start = Instant::now();
-        while !is_so() {
-            assert!(start.elapsed() < Duration::from_secs(30), "it does not happen");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    };
-    until(&|| keeper().is_some_and(|(_, count)| count > 3));
-    let (profile, _) = keeper().unwrap();
+    let (profile, _) =
+        wait_for("a browser runs", || keeper().filter(|(_, processes)| *processes > 3));
     child.kill().unwrap();
     child.wait().unwrap();
-    until(&|| keeper().is_none() && !Path::new(&profile).exists());
+    wait_until("nothing is left", || keeper().is_none() && !Path::new(&profile).exists());
 }
 
 /// Finds the profile of the browser that was started with this test's time zone, and counts its processes.

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
-use brief_testkit::Sandbox;
+use brief_testkit::{Sandbox, needs};
 use serde_json::{Value, json};
 
 use crate::{project_on_disk as project, trusted_project};
@@ -204,19 +204,29 @@ fn a_tool_asks_a_configured_server() {
 /// The official Python SDK, which pip installs for this test, sees the same in every revision.
 #[test]
 fn the_official_sdk_lists_and_calls_what_is_served() {
+    needs!(McpSdk);
     let project = project().with_file(FILE, AGENT);
     let workspace = crate::workspace();
     let serve = project.command("", &["agent", "serve", FILE]);
     let mut client = std::process::Command::new("python3");
     client
         .arg(workspace.join("conformance/agents/mcp-client.py"))
-        .args(["--sdk", "mcp==2.3.0", "--mode", "auto", "--mode", "legacy", "--mode", "2026-07-28"])
+        .args([
+            "--sdk",
+            brief_testkit::tools::MCP_SDK,
+            "--mode",
+            "auto",
+            "--mode",
+            "legacy",
+            "--mode",
+            "2026-07-28",
+        ])
         .args(["--call", "add", "{\"a\": 2, \"b\": 3}", "--prompt", "sum"])
         .args(["{\"arg1\": \"1\", \"arg2\": \"2\"}", "--"])
         .arg(serve.get_program())
         .args(serve.get_args())
         .current_dir(project.path())
-        .env("MCP_CLIENT_VENV", workspace.join("target/mcp-client"));
+        .env("MCP_CLIENT_VENV", brief_testkit::tools::target_directory().join("mcp-client"));
     let output = client.output().unwrap();
     let (said, problems) = (
         String::from_utf8_lossy(&output.stdout).into_owned(),

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use brief_testkit::Sandbox;
 use brief_testkit::sigstore::{TestSignature, TestSigstore};
+use brief_testkit::{Sandbox, needs};
 use serde_json::Value;
 
 use crate::artefact_trust::{one, outside, with_policy};
@@ -48,6 +48,7 @@ fn layout(beside: &Sandbox, name: &str) -> String {
 /// cannot list what is about an artefact, so the tag that stands for the list is used; a directory is the same.
 #[test]
 fn another_identity_is_refused_until_it_is_accepted() {
+    needs!(DockerRegistry);
     let project = project();
     let registry = ContainerRegistry::start(&project, Door::Open);
     let instance = TestSigstore::default();

@@ -1,9 +1,8 @@
 //! Accounts, signers, policies and hostile registries: refused, explained, and nothing is written.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
-use brief_testkit::{Fault, Sandbox};
+use brief_testkit::{Fault, Sandbox, needs, write_program};
 
 use crate::artefacts::{forget, locked, publish, skill, source};
 use crate::build::tree;
@@ -25,6 +24,7 @@ pub(crate) fn outside(project: &Sandbox, name: &str, text: &str) -> String {
 /// The files of docker and its helpers; `YW5uOndvcmQ=` is `ann:word`.
 #[test]
 fn accounts_are_those_of_container_tools() {
+    needs!(DockerRegistry);
     let first = project();
     let registry = ContainerRegistry::start(&first, Door::Accounts);
     let proxy = Proxy::to(registry.port);
@@ -44,8 +44,7 @@ fn accounts_are_those_of_container_tools() {
         "#!/bin/sh\nread host\ntest \"$1\" = get && test \"$host\" = {host} && \
          printf '{{\"Username\": \"ann\", \"Secret\": \"word\"}}'\n"
     );
-    let program = outside(&first, "bin/docker-credential-own", &script);
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&first.outside().join("bin/docker-credential-own"), script);
 
     let top = first.outside();
     let place = |name: &str| top.join(name).to_str().unwrap().to_owned();
@@ -77,6 +76,7 @@ fn accounts_are_those_of_container_tools() {
 /// the place of a layer.
 #[test]
 fn a_token_is_asked_for_with_the_account() {
+    needs!(DockerRegistry);
     let first = project();
     let registry = ContainerRegistry::start(&first, Door::Open);
     let (proxy, tokens, other) =
@@ -133,6 +133,7 @@ fn a_token_is_asked_for_with_the_account() {
 /// list of signatures, so the tag that stands for it is used.
 #[test]
 fn another_signer_is_refused_until_it_is_accepted() {
+    needs!(DockerRegistry);
     let project = project();
     let registry = ContainerRegistry::start(&project, Door::Open);
     let (a, b) = (outside(&project, "a.pem", KEY_A), outside(&project, "b.pem", KEY_B));
@@ -160,6 +161,11 @@ fn another_signer_is_refused_until_it_is_accepted() {
         assert_eq!(tree(&project, ""), before);
         let second = output.stderr.split("now signed by `").nth(1).unwrap()[..71].to_owned();
         assert_ne!(first, second);
+        // What to paste is said, and each signer once.
+        assert!(output.stderr.contains(&format!("`--accept-signer '{second}'`")), "{output}");
+        assert_eq!(output.stderr.matches(&second).count(), 2, "{output}");
+        let list = project.run(&["list"]);
+        assert!(list.stdout.contains(&format!("own is signed by {first}\n")), "{list}");
         // The first signer in the option changes nothing.
         assert_eq!(project.run(&["update", "--accept-signer", &first]).code, Some(1));
         let output = project.run(&["update", "--accept-signer", &second]);
@@ -201,6 +207,7 @@ pub(crate) fn with_policy(project: Sandbox, text: &str) -> Sandbox {
 /// A policy demands signers, registries, digests and an age; what does not comply is refused before it is written.
 #[test]
 fn a_policy_decides_about_artefacts() {
+    needs!(DockerRegistry);
     let publisher = project();
     let registry = ContainerRegistry::start(&publisher, Door::Open);
     let base = registry.at("acme/policy");
@@ -243,6 +250,7 @@ fn a_policy_decides_about_artefacts() {
 /// A registry that lists signatures is asked once, and the tag that stands for the list is not.
 #[test]
 fn a_registry_with_a_list_of_signatures_is_asked_for_it() {
+    needs!(DockerRegistry);
     let project = project();
     let registry = ContainerRegistry::start(&project, Door::Open);
     let proxy = Proxy::to(registry.port);
@@ -274,6 +282,7 @@ fn a_registry_with_a_list_of_signatures_is_asked_for_it() {
 /// Manifests that are too large, of other kinds, or lead elsewhere.
 #[test]
 fn hostile_registries_are_refused() {
+    needs!(DockerRegistry);
     let project = project();
     let registry = ContainerRegistry::start(&project, Door::Open);
     let proxy = Proxy::to(registry.port);

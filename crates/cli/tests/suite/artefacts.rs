@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use brief_testkit::Sandbox;
+use brief_testkit::{Sandbox, needs};
 use serde_json::Value;
 
 use crate::build::tree;
@@ -58,6 +58,7 @@ fn files(project: &Sandbox) -> Vec<String> {
 /// Publish, look, add, restore, look for newer ones, update: the same from a registry and from a directory.
 #[test]
 fn an_artefact_is_a_source_like_any_other() {
+    needs!(DockerRegistry);
     let project = project();
     let registry = ContainerRegistry::start(&project, Door::Open);
     let kept = format!("oci-layout:{}", project.outside().join("kept").display());
@@ -241,6 +242,7 @@ fn two_clones_of_a_commit_have_one_digest() {
 /// One flipped byte in the store of the registry: refused, and nothing is written.
 #[test]
 fn a_changed_byte_in_the_store_is_refused() {
+    needs!(DockerRegistry);
     let project = project();
     let registry = ContainerRegistry::start(&project, Door::Open);
     let from = source(&project, "source", &[("skills/hello/SKILL.md", &skill("hello", "Hello."))]);
@@ -269,6 +271,7 @@ fn a_changed_byte_in_the_store_is_refused() {
 /// A registry, or someone in between, shows an old answer again: the newer state stays.
 #[test]
 fn a_tag_does_not_lead_back() {
+    needs!(DockerRegistry);
     let project = project();
     let registry = ContainerRegistry::start(&project, Door::Open);
     let base = registry.at("acme/ring");
@@ -307,6 +310,7 @@ fn a_tag_does_not_lead_back() {
 /// Unchanged sources cost one request for `update`, and none for `sync`; a changed item costs only itself.
 #[test]
 fn requests_are_counted() {
+    needs!(DockerRegistry);
     let project = project();
     let registry = ContainerRegistry::start(&project, Door::Open);
     let proxy = Proxy::to(registry.port);
@@ -346,6 +350,7 @@ fn requests_are_counted() {
 /// The registry fails at each request in turn: once is tried again, for good is an error, and the old state stays.
 #[test]
 fn a_failing_registry_leaves_the_old_state() {
+    needs!(DockerRegistry);
     let project = project();
     let mut registry = ContainerRegistry::start(&project, Door::Open);
     let proxy = Proxy::to(registry.port);
@@ -398,6 +403,7 @@ fn a_failing_registry_leaves_the_old_state() {
 /// Publishing fails at each request in turn: the tag leads to the old artefact until everything of the new one is there.
 #[test]
 fn a_failing_registry_keeps_the_old_tag() {
+    needs!(DockerRegistry);
     let project = project();
     let registry = ContainerRegistry::start(&project, Door::Open);
     let (proxy, path) = (Proxy::to(registry.port), "acme/tag:canary");
@@ -443,7 +449,8 @@ fn a_failing_registry_keeps_the_old_tag() {
 /// A registry that does not answer ends the command in time.
 #[test]
 fn a_slow_registry_is_not_waited_for() {
-    let project = project().with_env("BRIEF_REGISTRY_SECONDS", "1");
+    needs!(DockerRegistry);
+    let project = project();
     let registry = ContainerRegistry::start(&project, Door::Open);
     let proxy = Proxy::to(registry.port);
     let base = proxy.at("acme/one");
@@ -451,16 +458,18 @@ fn a_slow_registry_is_not_waited_for() {
     publish(&project, &base, &from, &[]);
     proxy.decide(|_, _| Trouble::None);
     assert_eq!(project.run(&["add", &base, "--dry-run"]).code, Some(0));
-    for number in 0..proxy.requests().len() {
+    let requests = proxy.requests().len();
+    let project = project.with_env("BRIEF_REGISTRY_SECONDS", "1");
+    for number in 0..requests {
         forget(&project);
-        let late = || Trouble::Late(Duration::from_secs(8));
-        proxy.decide(move |at, _| if at == number { late() } else { Trouble::None });
+        proxy.decide(move |at, _| if at == number { Trouble::Never } else { Trouble::None });
         let output = project.run(&["add", &base]);
         assert_eq!(output.code, Some(1), "request {number}: {output}");
         assert!(output.stderr.contains("no answer within 1 seconds"), "{output}");
         assert_eq!(files(&project), Vec::<String>::new());
     }
     // A connection that is closed without a word is tried again.
+    let project = project.with_env("BRIEF_REGISTRY_SECONDS", "120");
     proxy.decide(|at, _| if at == 0 { Trouble::Silence } else { Trouble::None });
     assert_eq!(project.run(&["add", &base]).code, Some(0));
 }
@@ -468,6 +477,7 @@ fn a_slow_registry_is_not_waited_for() {
 /// Fifty machines restore fifty projects at once.
 #[test]
 fn fifty_projects_are_restored_at_once() {
+    needs!(DockerRegistry);
     let first = project();
     let registry = ContainerRegistry::start(&first, Door::Open);
     let base = registry.at("acme/shared");
@@ -500,6 +510,7 @@ fn fifty_projects_are_restored_at_once() {
 /// A certificate of an own authority is trusted where `SSL_CERT_FILE` says so, and nowhere else.
 #[test]
 fn an_own_authority_is_named_by_the_usual_variable() {
+    needs!(DockerRegistry);
     let project = project();
     let registry = ContainerRegistry::start(&project, Door::Encrypted);
     let from = source(&project, "source", &[("skills/hello/SKILL.md", &skill("hello", "Hello."))]);

@@ -49,18 +49,22 @@ fn why_shows_what_was_cut() {
 
     + in       AGENTS.yaml:9
                match `src/**` covers src/cart.py
+               claude, codex, copilot, cursor: missing (no hook)
                > Run the tests.
 
     + in       AGENTS.yaml:14
                decision, match `src/**` covers src/cart.py
+               claude, codex, copilot, cursor: manual
                > Money is integers
 
     + in       AGENTS.yaml:24
                decision, match `**` covers src/cart.py
+               claude, codex, copilot, cursor: manual
                > One repository
 
     + in       src/AGENTS.yml:2
                match `cart.py` covers src/cart.py
+               claude, codex, copilot, cursor: missing (no hook)
                > The cart is never empty here.
 
     - out      src/AGENTS.yml:6
@@ -88,12 +92,14 @@ fn a_repetition_is_shown_once_with_its_other_places() {
     insta::assert_snapshot!(project.run(&["why", "src/a.c"]), @"
     src/a.c
 
-    - out      AGENTS.yaml:2
+    = same     AGENTS.yaml:2
                the same text as src/AGENTS.yaml:2
+               claude, codex, copilot, cursor: same as src/AGENTS.yaml
                > Use tabs.
 
     + in       src/AGENTS.yaml:2
                match `**` covers src/a.c
+               claude, codex, copilot, cursor: missing (no hook)
                > Use tabs.
     [EOF]
     ");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use brief_testkit::{Output, Sandbox};
+use brief_testkit::{Output, Sandbox, needs};
 
 use crate::project;
 
@@ -30,13 +30,13 @@ pub(crate) fn registry() -> Sandbox {
 }
 
 #[cfg(unix)]
-fn make_executable(path: &Path) {
+pub(crate) fn make_executable(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[cfg(not(unix))]
-fn make_executable(_: &Path) {}
+pub(crate) fn make_executable(_: &Path) {}
 
 /// Builds without a fault.
 pub(crate) fn build(registry: &Sandbox, args: &[&str]) -> Output {
@@ -381,6 +381,7 @@ fn dropped_capabilities_are_told() {
 /// the source; and the linter does look into directories that begin with a dot.
 #[test]
 fn generated_files_pass_markdownlint() {
+    needs!(Markdownlint);
     let odd = "##  Spaces\n* one\n* two\n\n\n\ntext\n+ three\n1) a\n2) b\ntext\n```sh\nls\n```\nmore\n\n|a|b|\n|-|-|\n|1|2|\n\n\
                _em_ and __strong__\n\n<!-- @client:claude -->\n\nOwn.\n\n<!-- @endclient -->\n";
     let registry = registry()

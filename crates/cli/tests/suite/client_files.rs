@@ -81,7 +81,7 @@ fn everything_in_the_broken_project_is_found() {
 fn what_has_one_right_answer_is_mended() {
     let project = broken();
     let mended = project.run(&["lint", "--fix"]);
-    assert!(mended.stderr.contains("repaired"), "{mended}");
+    assert!(mended.stderr.contains(" fixed"), "{mended}");
     let settings = project.read(".claude/settings.json");
     assert!(settings.contains("\"PreToolUse\": ["), "{settings}");
     let skill = project.read(".claude/skills/review/SKILL.md");
@@ -109,10 +109,11 @@ fn what_is_put_away_or_the_makers_own_is_left_alone() {
         .with_file("backups/2026/a/.claude-plugin/plugin.json", wrong)
         .with_file("plugins/a/.claude-plugin/plugin.json", plugin("claude-setup", "Anthropic"))
         .with_file("plugins/b/.claude-plugin/plugin.json", plugin("claude-setup", "A"));
-    assert_eq!(
-        findings(&project),
-        ["warning client/reserved-name plugins/b/.claude-plugin/plugin.json:1"]
-    );
+    assert_eq!(findings(&project), [""; 0]);
+    // The client takes a reserved name and warns.
+    let pedantic = project.run(&["lint", "--pedantic"]).stdout;
+    assert!(pedantic.contains("warning[client/reserved-name]"), "{pedantic}");
+    assert!(pedantic.contains("plugins/b/.claude-plugin/plugin.json"), "{pedantic}");
 }
 
 /// Names with a prefix of their own in all skills are a decision, and one finding.
@@ -121,11 +122,16 @@ fn a_habit_of_many_skills_is_one_finding() {
     let with_skills = |names: &[&str]| {
         names.iter().fold(project(), |project, name| {
             let text = format!(
-                "---\nname: shop:{name}\ndescription: Use when {name} changes\n---\nText.\n"
+                "---\nname: Shop {name}\ndescription: Use when {name} changes\n---\nText.\n"
             );
             project.with_file(&format!(".claude/skills/{name}/SKILL.md"), &text)
         })
     };
+    let namespaced = project().with_file(
+        ".claude/skills/cart/SKILL.md",
+        "---\nname: shop:cart\ndescription: Use when the cart changes\n---\nText.\n",
+    );
+    assert_eq!(findings(&namespaced), [""; 0]);
     let few = findings(&with_skills(&["cart", "mail", "stock"]));
     assert_eq!(few.len(), 3, "{few:?}");
     let many = with_skills(&["cart", "mail", "stock", "tax"]);
@@ -151,7 +157,7 @@ fn a_message_names_the_client() {
       = help: did you mean `Stop`?
 
     ------- stderr -------
-    1 error in 1 file (1 can be repaired with --fix)
+    1 error in 1 file; 1 fixable with `--fix`
     [exit status: 1]
     [EOF]
     "#);
@@ -178,8 +184,8 @@ fn a_slip_in_a_skill_for_others_is_found() {
         );
         codes("skills/pdf/SKILL.md", &text)
     };
-    assert_eq!(skill("nmae"), ["note portable/foreign-skill", "warning native/unknown-field"]);
-    assert_eq!(skill("name"), ["note portable/foreign-skill"]);
+    assert_eq!(skill("nmae"), ["warning native/unknown-field"]);
+    assert_eq!(skill("name"), [""; 0]);
 }
 
 /// Files as their clients take them.

@@ -1,5 +1,7 @@
 //! `brief completions`
 
+use brief_testkit::needs;
+
 use crate::project;
 
 /// Every shell gets a script that asks the program.
@@ -64,6 +66,7 @@ fn names_of_what_is_installed_complete() {
 #[cfg(unix)]
 #[test]
 fn shells_accept_their_scripts() {
+    needs!(Fish, Zsh);
     let project = project();
     for shell in ["bash", "fish", "zsh"] {
         project.write("script", project.run(&["completions", shell]).stdout);

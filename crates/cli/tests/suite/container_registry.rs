@@ -1,12 +1,11 @@
 //! Debian's `docker-registry` on a port of this machine, a proxy in front of it that makes trouble, and keys.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use brief_testkit::Sandbox;
 
@@ -77,7 +76,7 @@ impl ContainerRegistry {
         // A port may be taken between the look and the start.
         (0..5)
             .find_map(|number| ContainerRegistry::try_start(&beside.outside(), door, number))
-            .expect("`docker-registry` starts; it is a package of Debian")
+            .expect("`docker-registry` starts")
     }
 
     fn try_start(outside: &Path, door: Door, number: usize) -> Option<ContainerRegistry> {
@@ -116,19 +115,13 @@ impl ContainerRegistry {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .expect("`docker-registry` is installed; it is a package of Debian");
+            .expect("the test needs it");
         let mut registry = ContainerRegistry { child, port, store };
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(20) {
-            if registry.child.try_wait().unwrap().is_some() {
-                return None;
-            }
-            if TcpStream::connect(("127.0.0.1", port)).is_ok() {
-                return Some(registry);
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        None
+        let has_started = brief_testkit::wait_for("the registry starts", || {
+            let is_open = TcpStream::connect(("127.0.0.1", port)).is_ok();
+            (is_open || registry.child.try_wait().unwrap().is_some()).then_some(is_open)
+        });
+        has_started.then_some(registry)
     }
 
     /// Returns the address of a repository.
@@ -173,8 +166,8 @@ pub(crate) enum Trouble {
     Cut,
     /// The connection is closed without an answer.
     Silence,
-    /// The answer comes late.
-    Late(Duration),
+    /// The answer never comes.
+    Never,
 }
 
 impl Trouble {
@@ -292,9 +285,7 @@ fn pass(
             stream.write_all(&whole[..whole.len() / 2])
         }
         Trouble::Silence => Ok(()),
-        Trouble::Late(time) => {
-            std::thread::sleep(time);
-            stream.write_all(&answer(&request)?)
-        }
+        // Until the other side gives up.
+        Trouble::Never => io::copy(&mut stream, &mut io::sink()).map(drop),
     }
 }

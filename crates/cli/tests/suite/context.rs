@@ -290,12 +290,14 @@ fn no_context_file_is_a_warning() {
     insta::assert_snapshot!(project.run(&["context", "a.py"]), @"
     ------- stderr -------
     warning: no guidance found on the way to a.py
+    warning: `$PROJECT` is not in a git repository, so parent directories are not read
     hint: `brief init` writes an AGENTS.yaml to start from
     [EOF]
     ");
     insta::assert_snapshot!(project.run(&["context", "--all"]), @"
     ------- stderr -------
     warning: no guidance found in this project
+    warning: `$PROJECT` is not in a git repository, so parent directories are not read
     hint: `brief init` writes an AGENTS.yaml to start from
     [EOF]
     ");
@@ -585,4 +587,13 @@ fn a_reader_that_goes_away_is_no_error() {
         assert_eq!(output.status.code(), Some(0), "{args:?}");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     }
+}
+
+/// N29: "`content` starts with an empty line": the one after front matter is not part of a text.
+#[test]
+fn a_text_begins_with_its_first_line() {
+    let rule = "---\nalwaysApply: true\n---\n\n\n    indented\ntext\n";
+    let output =
+        project().with_file(".cursor/rules/a.mdc", rule).run(&["context", "a.py", "--json"]);
+    assert_eq!(output.json()["items"][0]["content"], "    indented\ntext\n", "{output}");
 }

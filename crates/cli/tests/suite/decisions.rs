@@ -152,6 +152,7 @@ fn nothing_found_is_no_error() {
     insta::assert_snapshot!(crate::project().run(&["decisions", "a"]), @"
     ------- stderr -------
     warning: no AGENTS.yaml files found on the way to a
+    warning: `$PROJECT` is not in a git repository, so parent directories are not read
     hint: `brief init` writes an AGENTS.yaml to start from
     [EOF]
     ");

@@ -144,6 +144,7 @@ fn the_shape_is_fixed() {
                     "file_count": 2, "files": ["src/"], "files_left_out": 0
                 }
             ],
+            "skill_files": [],
             "changed_files": 2,
             "files": 4
         }),
@@ -170,6 +171,9 @@ fn ranges_and_exit_codes() {
     for (args, code) in [
         (&["diff", "--exit-code", "main", "side"][..], 1),
         (&["diff", "--exit-code", "main", "main"], 0),
+        // N19: an error is no change.
+        (&["diff", "--exit-code", "nope"], 2),
+        (&["diff", "nope"], 1),
         (&["diff", "main", "side"], 0),
         (&["diff", "--exit-code", "--only", "hosted", "main", "side"], 0),
     ] {
@@ -223,18 +227,21 @@ fn a_path_with_a_typing_error_is_named() {
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)));
 }
 
-/// A directory of a repository is a root of its own, also before it was there.
+/// One root, wherever you are: a directory limits the answer to what concerns it, also before it was there.
 #[test]
-fn a_directory_is_its_own_root() {
+fn a_directory_limits_what_is_compared() {
     let project = repository();
     let run = |args: &[&str]| project.run_in("src", &[&["diff", "--json"], args].concat(), "");
-    assert_eq!(changes(&run(&["HEAD~1", "HEAD"])), Vec::<Value>::new());
+    let named = diff(&project, &["HEAD~1", "HEAD", "--", "src"]);
+    assert!(!named.is_empty());
+    assert_eq!(changes(&run(&["HEAD~1", "HEAD"])), named);
+    assert_eq!(changes(&run(&["HEAD~1", "HEAD", "--", ".."])), diff(&project, &["HEAD~1", "HEAD"]));
     project.write("src/AGENTS.yaml", "context:\n  - content: Here.\n");
-    assert_eq!(changes(&run(&["HEAD"])), [json!(["added", "context[0]", ["./"]])]);
+    assert_eq!(changes(&run(&["HEAD"])), [json!(["added", "context[0]", ["src/"]])]);
     project.write("new/AGENTS.yaml", "context:\n  - content: There.\n");
     commit(&project);
     let output = project.run_in("new", &["diff", "--json", "HEAD~1"], "");
-    assert_eq!(changes(&output), [json!(["added", "context[0]", ["AGENTS.yaml"]])]);
+    assert_eq!(changes(&output), [json!(["added", "context[0]", ["new/AGENTS.yaml"]])]);
 }
 
 /// No checkout is needed, and none of the usual ways to keep a repository is in the way.
@@ -358,8 +365,8 @@ fn bad_revisions_are_refused_with_a_way_out() {
         (&["--upload-pack=x"], "unexpected argument", 2),
         (&["-x"], "unexpected argument", 2),
         (&["main", "main", "main"], "unexpected argument", 2),
-        (&["main", "--", "../x"], "does not lead below this directory", 2),
-        (&["main", "--", "/etc"], "does not lead below this directory", 2),
+        (&["main", "--", "../x"], "is outside the repository", 2),
+        (&["main", "--", "/etc"], "is outside the repository", 2),
     ] {
         let output = project.run(&[&["diff"], args].concat());
         assert!(output.stderr.contains(words), "{args:?}: {output}");
@@ -446,4 +453,50 @@ fn items_of_a_registry_are_compared() {
         lines[1].starts_with("added     skills/ship/SKILL.md:1  ship (portable), "),
         "{output}"
     );
+}
+
+/// R22: the text of a skill concerns agents that open it, and its other files are shown.
+#[test]
+fn a_skill_changes_for_agents_that_open_it() {
+    let skill = |text: &str| format!("---\nname: ship\ndescription: Ship it\n---\n{text}\n");
+    let project = project()
+        .with_file(".claude/skills/ship/SKILL.md", skill("Push."))
+        .with_file(".claude/skills/ship/references/steps.md", "Tag.\n")
+        .with_file(".claude/skills/ship/old.md", "Old.\n")
+        .with_file("src/a.py", "");
+    git(&project, &["init", "--quiet", "--initial-branch=main"]);
+    commit(&project);
+    project.write(".claude/skills/ship/SKILL.md", skill("Push twice."));
+    project.write(".claude/skills/ship/references/steps.md", "Tag twice.\n");
+    project.write(".claude/skills/ship/new.md", "New.\n");
+    fs::remove_file(project.path().join(".claude/skills/ship/old.md")).unwrap();
+    let json = project.run(&["diff", "--json"]).json();
+    assert_eq!(json["changed_files"], 0, "{json}");
+    assert_eq!(
+        (&json["changes"][0]["kind"], &json["changes"][0]["file_count"]),
+        (&json!("text"), &json!(0))
+    );
+    let files = json["skill_files"].as_array().unwrap().iter();
+    let files: Vec<(&str, &str)> = files
+        .map(|file| (file["kind"].as_str().unwrap(), file["path"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        files,
+        [
+            ("added", ".claude/skills/ship/new.md"),
+            ("removed", ".claude/skills/ship/old.md"),
+            ("changed", ".claude/skills/ship/references/steps.md"),
+        ]
+    );
+    let shown = project.run(&["diff"]);
+    assert!(shown.stdout.contains("agents that open it"), "{shown}");
+    assert!(shown.stdout.contains("+Tag twice."), "{shown}");
+    assert!(shown.stderr.contains("4 changes for agents that open a skill or an agent"), "{shown}");
+    // A new description is what every agent sees.
+    project
+        .write(".claude/skills/ship/SKILL.md", skill("Push.").replace("Ship it", "Ship them all"));
+    let json = project.run(&["diff", "--json"]).json();
+    assert!(json["changed_files"].as_u64().unwrap() > 0, "{json}");
+    commit(&project);
+    assert_eq!(project.run(&["diff", "--exit-code"]).code, Some(0));
 }

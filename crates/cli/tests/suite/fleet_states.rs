@@ -37,6 +37,39 @@ fn states(answer: &Value, path: &str) -> Vec<String> {
     states.map(|state| state.as_str().unwrap().to_owned()).collect()
 }
 
+/// N11: a repository at a version is behind when there is a newer one: with `--ask` by the tags of the source, without it by
+/// what others want. Asking never knows less.
+#[test]
+fn a_repository_at_a_version_is_behind_a_newer_one() {
+    let project = consumer();
+    let remote = guidance(&project);
+    for name in ["one", "two"] {
+        member(&project, name, "acme/guidance@v1.0.0");
+    }
+    let behind = |args: &[&str]| {
+        let answer = fleet(&project, &[&["fleet"], args].concat());
+        let names = ["fleet/one", "fleet/two"].into_iter();
+        names.filter(|name| states(&answer, name).contains(&"behind".to_owned())).count()
+    };
+    assert_eq!((behind(&[]), behind(&["--ask"])), (0, 0));
+    remote.commit(&[("rules/money/RULE.md", &item("money", "Newer."))]);
+    remote.git(&["tag", "v1.1.0"]);
+    assert_eq!((behind(&[]), behind(&["--ask"])), (0, 2));
+    let two = project.path().join("fleet/two");
+    run(&project, &["-C", two.to_str().unwrap(), "update", "guidance@v1.1.0"]);
+    commit(&two);
+    assert_eq!((behind(&[]), behind(&["--ask"])), (1, 1));
+    // The names are what was asked for.
+    for number in 0..8 {
+        member(&project, &format!("more-{number}"), "acme/guidance@v1.0.0");
+    }
+    let output = run(&project, &["fleet", "fleet", "--only", "behind"]);
+    assert!(
+        output.stdout.contains("fleet/more-7, fleet/one") && !output.stdout.contains('…'),
+        "{output}"
+    );
+}
+
 /// A list holds paths and addresses; an address is fetched without its files, and one that cannot be reached is a row.
 #[test]
 fn a_list_takes_paths_and_addresses() {
@@ -146,10 +179,10 @@ fn states_are_told_filtered_and_an_exit_code() {
     // Items without a version, of a git source: only the source could tell.
     assert!(behind.contains(&("review", &Value::Null)), "{behind:?}");
 
-    // The tag has not moved, so asked against its source it is not behind; the branch has.
+    // The tag has not moved, and the branch has; what another repository has is newer, in either way (N11).
     remote.commit(&[("rules/money/RULE.md", &newer.replace("1.1.0", "1.2.0"))]);
     let answer = fleet(&project, &["fleet", "--ask"]);
-    assert!(states(&answer, "fleet/old").is_empty(), "{answer:#}");
+    assert_eq!(states(&answer, "fleet/old"), ["behind"]);
     assert_eq!(states(&answer, "fleet/new"), ["behind"]);
 
     fs::write(new.join(".claude/rules/money.md"), "changed\n").unwrap();

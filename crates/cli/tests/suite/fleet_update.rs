@@ -148,8 +148,17 @@ fn a_branch_has_the_update_and_nothing_else_is_touched() {
     let index = fs::read(one.join(".git/index")).unwrap();
     let head = git(&one, &["rev-parse", "HEAD"]);
 
-    let pr = ["fleet", "pr", "fleet", "--update", "guidance@v1.1.0", "--dry-run"];
-    assert_eq!(project.run(&pr[..pr.len() - 1]).code, Some(2), "neither was asked for");
+    let pr = ["fleet", "branch", "fleet", "--update", "guidance@v1.1.0"];
+    // A dry run is one: nothing is written, not even below `.git`.
+    let before = all_files(&project.path().join("fleet"));
+    for dry in [&["fleet", "branch"], &["fleet", "pr"]] {
+        let args = [&dry[..], &["fleet", "--update", "guidance@v1.1.0", "--dry-run"]].concat();
+        let output = run(&project, &args);
+        let would = "fleet/one: brief/update-guidance would be written";
+        assert!(output.stdout.contains(would), "{output}");
+        assert_eq!(output.stderr.contains("`fleet pr` is called"), dry[1] == "pr", "{output}");
+        assert_eq!(all_files(&project.path().join("fleet")), before);
+    }
     let output = run(&project, &pr);
     assert!(output.stdout.contains("fleet/one: brief/update-guidance "), "{output}");
     assert!(output.stdout.contains("fleet/bare.git: brief/update-guidance "), "{output}");
@@ -198,7 +207,7 @@ fn a_branch_has_the_update_and_nothing_else_is_touched() {
 #[test]
 fn a_branch_of_others_stays() {
     let (project, _) = with_two_versions();
-    let pr = ["fleet", "pr", "fleet", "--update", "guidance@v1.1.0", "--dry-run"];
+    let pr = ["fleet", "branch", "fleet", "--update", "guidance@v1.1.0"];
     for name in ["added", "amended", "checked-out", "foreign", "leading"] {
         member(&project, name);
     }
@@ -268,16 +277,14 @@ fn a_branch_is_pushed_when_told() {
     git(&one, &["config", "remote.origin.receivepack", &script]);
     for hook in ["pre-push", "reference-transaction", "post-index-change"] {
         let hook = one.join(".git/hooks").join(hook);
-        write_all(
-            hook.parent().unwrap(),
-            &[(hook.file_name().unwrap().to_str().unwrap(), &format!("#!/bin/sh\n{script}\n"))],
-        );
-        std::process::Command::new("chmod").arg("+x").arg(&hook).status().unwrap();
+        brief_testkit::write_program(&hook, format!("#!/bin/sh\n{script}\n"));
     }
     let branch = "brief/update-guidance";
-    let pr =
-        |how: &str| project.run(&["fleet", "pr", "fleet/one", "--update", "guidance@v1.1.0", how]);
-    let output = pr("--dry-run");
+    let pr = |how: &str| {
+        let args = ["fleet", "branch", "fleet/one", "--update", "guidance@v1.1.0", how];
+        project.run(args.strip_suffix(&[""]).unwrap_or(&args))
+    };
+    let output = pr("");
     assert_eq!(output.code, Some(0), "{output}");
     assert!(git(&shop.path, &["branch", "--list", branch]).is_empty());
     let output = pr("--push");
@@ -294,9 +301,11 @@ fn a_branch_is_pushed_when_told() {
     // By address: nothing is in a repository here, and the branch is made on the server.
     git(&shop.path, &["branch", "--quiet", "-D", branch]);
     let url = "https://github.com/acme/shop";
-    let by_address =
-        |how: &str| project.run(&["fleet", "pr", url, "--update", "guidance@v1.1.0", how]);
-    let output = by_address("--dry-run");
+    let by_address = |how: &str| {
+        let args = ["fleet", "branch", url, "--update", "guidance@v1.1.0", how];
+        project.run(args.strip_suffix(&[""]).unwrap_or(&args))
+    };
+    let output = by_address("");
     assert!(output.stdout.contains("would change"), "{output}");
     assert!(git(&shop.path, &["branch", "--list", branch]).is_empty());
     let output = by_address("--push");
@@ -376,7 +385,7 @@ fn files_of_this_machine_stay_out_of_branches() {
     fs::write(moved.join("brief.toml"), manifest.replace(&line, &other)).unwrap();
     commit(&moved);
 
-    let output = project.run(&["fleet", "pr", "fleet", "--update", "guidance@v1.1.0", "--dry-run"]);
+    let output = project.run(&["fleet", "branch", "fleet", "--update", "guidance@v1.1.0"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(
         output.stderr.contains("fleet/locked: the source `more` lies on this machine"),
@@ -412,7 +421,7 @@ fn other_forms_of_repositories_get_branches() {
     commit(&project.path().join("main"));
     git(&project.path(), &["clone", "--quiet", "--depth=1", &address, shallow.to_str().unwrap()]);
 
-    let pr = ["fleet", "pr", "fleet", "apart", "--update", "guidance@v1.1.0", "--dry-run"];
+    let pr = ["fleet", "branch", "fleet", "apart", "--update", "guidance@v1.1.0"];
     let output = run(&project, &pr);
     for (path, name) in [(&long, "fleet/long"), (&apart, "apart"), (&shallow, "fleet/shallow")] {
         assert!(output.stdout.contains(&format!("{name}: brief/update-guidance ")), "{output}");
@@ -425,12 +434,12 @@ fn other_forms_of_repositories_get_branches() {
         );
     }
     // A branch is written once for all working trees of a repository.
-    let both = ["fleet", "pr", "main", "apart", "--update", "guidance@v1.1.0", "--dry-run"];
+    let both = ["fleet", "branch", "main", "apart", "--update", "guidance@v1.1.0"];
     let output = project.run(&both);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("main: it shares its repository with `apart`"), "{output}");
     // From a clone without history, the branch arrives at a server that has it.
-    let push = ["fleet", "pr", "fleet/shallow", "--update", "guidance@v1.1.0", "--push"];
+    let push = ["fleet", "branch", "fleet/shallow", "--update", "guidance@v1.1.0", "--push"];
     let main = project.path().join("main");
     git(&main, &["branch", "--quiet", "-D", "brief/update-guidance"]);
     run(&project, &push);
@@ -447,7 +456,7 @@ fn other_forms_of_repositories_get_branches() {
 fn a_killed_run_leaves_the_repository_whole() {
     let (project, _) = with_two_versions();
     let one = member(&project, "one");
-    let pr = ["fleet", "pr", "fleet", "--update", "guidance@v1.1.0", "--dry-run"];
+    let pr = ["fleet", "branch", "fleet", "--update", "guidance@v1.1.0"];
     let saved = project.outside().join("saved");
     copy(&one, &saved);
     let reset = || {
@@ -498,7 +507,7 @@ fn ignored_outputs_stay_out_of_the_branch() {
     git(&one, &["rm", "--quiet", "-r", "--cached", ".claude"]);
     write_all(&one, &[(".gitignore", ".claude/\n")]);
     commit(&one);
-    run(&project, &["fleet", "pr", "fleet", "--update", "guidance@v1.1.0", "--dry-run"]);
+    run(&project, &["fleet", "branch", "fleet", "--update", "guidance@v1.1.0"]);
     let changed = git(&one, &["diff", "--name-only", "main", "brief/update-guidance"]);
     assert_eq!(changed, "brief.lock\nbrief.toml");
     // A file of others where an output would go.
@@ -507,8 +516,7 @@ fn ignored_outputs_stay_out_of_the_branch() {
     let lock = fs::read_to_string(two.join("brief.lock")).unwrap();
     write_all(&two, &[(".claude/rules/money.md", "mine\n"), ("brief.lock", &lock)]);
     commit(&two);
-    let output =
-        project.run(&["fleet", "pr", "fleet/two", "--update", "guidance@v1.1.0", "--dry-run"]);
+    let output = project.run(&["fleet", "branch", "fleet/two", "--update", "guidance@v1.1.0"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(git(&two, &["branch", "--list", "brief/*"]).is_empty());
 }

@@ -3,9 +3,9 @@
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use brief_testkit::{Output, Sandbox};
+use brief_testkit::{Output, Sandbox, wait_until};
 use serde_json::{Value, json};
 
 use crate::project;
@@ -392,51 +392,71 @@ decisions:
     assert_eq!(call("PreToolUse", "default"), "## Guidance for x\n\n### AGENTS.yaml\n\n- GUIDE");
 }
 
-/// Ruling S7: "bad input … is exit 0 or 1 with a message on stderr, never 2".
+/// Ruling S7: "bad input … is exit 0 or 1 with a message on stderr, never 2"; 1 is a refusal for Copilot.
 #[test]
-fn input_that_is_not_json_is_exit_1() {
+fn input_that_is_not_json_is_a_message() {
     let project = entries();
     insta::assert_snapshot!(hook(&project, "not JSON"), @"
     ------- stderr -------
     error: the hook's input is not JSON: expected ident at line 1 column 2
-    [exit status: 1]
     [EOF]
     ");
     insta::assert_snapshot!(hook(&project, ""), @"
     ------- stderr -------
     error: the hook's input is not JSON: EOF while parsing a value at line 1 column 0
-    [exit status: 1]
     [EOF]
     ");
     for input in ["{", "{\"cwd\": ", "5", "\"text\"", "{\"hook_event_name\": \"PreToolUse\"} x"] {
         let output = hook(&project, input);
-        assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{input}");
+        assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)), "{input}");
         assert!(output.stderr.starts_with("error: "), "{input}: {output}");
     }
     let output = project.run_with_input(&["hook", "claude"], b"{\"cwd\": \"\xff\"}");
-    assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
+    assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)), "{output}");
 }
 
-/// Ruling S7: "never 2", also for a name that a settings file has and this program does not.
+/// Ruling S7: 0 also for a name or an option that a settings file has and this program does not.
 #[test]
-fn an_unknown_client_is_exit_1() {
+fn a_call_of_a_client_never_fails() {
     insta::assert_snapshot!(entries().run_with_input(&["hook", "bogus"], b"{}"), @"
     ------- stderr -------
-    error: there is no client `bogus`
-    [exit status: 1]
+    error: unknown client `bogus`
+    hint: with a hook: `amp`, `augment`, `claude`, `cline`, `codex`, `copilot`, `copilot-vscode`, `crush`, `cursor`, `droid`, `gemini`, `kilo`, `opencode`, `pi`, `qwen`
     [EOF]
     ");
+    for args in [
+        &["hook", "claude", "--of-a-later-version"][..],
+        &["hook", "copilot", "--budget", "many"],
+        &["hook", "homemade", "--event", "done"],
+    ] {
+        let output = entries().run_with_input(args, b"{}");
+        assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)), "{output}");
+        assert!(output.stderr.starts_with("error: "), "{output}");
+    }
+    // What a person or a script types fails as ever.
+    for args in [&["hook", "instal", "claude"][..], &["hook", "stats"], &["hook", "status", "x"]] {
+        let output = entries().run_with_input(args, b"");
+        assert_eq!(output.code, Some(2), "{output}");
+    }
+}
+
+/// A person at a terminal is told of a wrong call by its exit code.
+#[cfg(unix)]
+#[test]
+fn a_wrong_call_at_a_terminal_fails() {
+    let output = entries().run_at_terminal(&["hook", "bogus"], "");
+    assert_eq!(output.code, Some(2), "{output}");
 }
 
 /// Ruling S7: a directory that is gone is a message, not a block.
 #[test]
-fn a_working_directory_that_is_gone_is_exit_1() {
+fn a_working_directory_that_is_gone_is_a_message() {
     let project = entries();
     for cwd in ["/no/such/directory", "/dev/null"] {
         let input = json!({"file_path": "x"});
         let call = payload(&project, "PreToolUse", "Read", &input, &json!({"cwd": cwd}));
         let output = hook(&project, &call);
-        assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
+        assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)), "{output}");
         assert!(output.stderr.contains(cwd), "{output}");
     }
 }
@@ -451,12 +471,10 @@ fn an_input_that_never_ends_is_given_up() {
         let mut child = command.env_remove("BRIEF_HOOK_DEADLINE").spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(start.as_bytes()).unwrap();
-        let started = Instant::now();
-        let output = child.wait_with_output().unwrap();
-        let elapsed = started.elapsed();
-        // Above the limit, the rest is for a busy machine.
-        assert!(elapsed < Duration::from_secs(5), "{elapsed:?}");
+        // Its input stays open, so nothing but the deadline ends it.
+        wait_until("the hook ends", || child.try_wait().unwrap().is_some());
         drop(stdin);
+        let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0));
         assert_eq!(String::from_utf8_lossy(&output.stdout), "");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
@@ -471,7 +489,7 @@ fn the_deadline_of_a_hook_can_be_set() {
         payload(&project, "PreToolUse", "Read", &json!({"file_path": "src/a.py"}), &json!({}));
     let mut child = project.command("", &["hook", "claude"]).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // Longer than the usual limit.
+    // Longer than the usual limit, which must not count; a busy machine only makes it longer.
     std::thread::sleep(Duration::from_millis(600));
     stdin.write_all(call.as_bytes()).unwrap();
     drop(stdin);

@@ -6,6 +6,7 @@
 
 use std::fs;
 
+use brief_clients::hook::guard::find_command;
 use brief_profiles::BUILTIN;
 use brief_testkit::{Output, Sandbox};
 use serde_json::{Value, json};
@@ -336,7 +337,8 @@ fn another_choice_replaces_the_first() {
     let commands = || {
         let settings: Value = serde_json::from_str(&project.read(path)).unwrap();
         let groups = settings["hooks"]["PreToolUse"].as_array().unwrap().clone();
-        groups.iter().map(|group| group["hooks"][0]["command"].clone()).collect::<Vec<_>>()
+        let lines = groups.iter().map(|group| group["hooks"][0]["command"].as_str().unwrap());
+        lines.map(|line| find_command(line).command.to_owned()).collect::<Vec<_>>()
     };
     for (args, command) in [
         (&["hook", "install", "claude"][..], "brief hook claude"),
@@ -373,7 +375,7 @@ fn a_client_without_a_hook_is_refused() {
     ");
     insta::assert_snapshot!(project().run(&["hook", "install", "claud"]), @"
     ------- stderr -------
-    error: there is no client `claud`
+    error: unknown client `claud`
     hint: did you mean `claude`?
     [exit status: 2]
     [EOF]
@@ -434,7 +436,8 @@ handler = [{ key = "run", value = "{command}" }]
 "#;
     let project = marked().with_file(".brief/clients/homemade.toml", client);
     assert_eq!(project.run(&["hook", "install", "homemade"]).code, Some(0));
-    assert!(project.read(".homemade.json").contains("\"run\": \"brief hook homemade\""));
+    let line = "\"run\": \"command -v brief >/dev/null 2>&1 || exit 0; exec 3<&0; brief hook homemade <&3 & ";
+    assert_eq!(cfg!(unix), project.read(".homemade.json").contains(line));
     let call = json!({"cwd": project.path(), "event": "done", "tool_name": "look", "tool_input": {"path": "src/api/a.py"}});
     assert!(texts(&hook(&project, &["homemade"], &call)).is_empty(), "`path` is not its key");
     let project =
@@ -445,4 +448,67 @@ handler = [{ key = "run", value = "{command}" }]
     let output = project.run(&["lint"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stdout.contains("allow"), "{output}");
+}
+
+/// N35: the help names the clients, a wrong name is met with those that may be meant, and who asked for it means yes.
+#[cfg(unix)]
+#[test]
+fn n35_an_installation_meets_its_user() {
+    let project = project().with_file("CLAUDE.md", "x\n");
+    let help = project.run(&["hook", "install", "--help"]).stdout;
+    for client in &BUILTIN.clients {
+        let has_hook = client.hook.as_ref().is_some_and(|hook| hook.install.is_some());
+        let words: Vec<&str> = help.split([' ', ',', '\n']).collect();
+        assert_eq!(words.contains(&&*client.id), has_hook, "{}: {help}", client.id);
+    }
+    insta::assert_snapshot!(project.run(&["hook", "install", "clod"]), @"
+    ------- stderr -------
+    error: unknown client `clod`
+    hint: did you mean `claude` or `cline`?
+    [exit status: 2]
+    [EOF]
+    ");
+    let no = project.run_at_terminal(&["hook", "install"], "n\n");
+    assert!(no.stderr.contains("Set up the hook of Claude Code? [Y/n]"), "{no}");
+    assert!(!project.path().join(".claude/settings.local.json").exists());
+    let yes = project.run_at_terminal(&["hook", "install"], "\n");
+    assert_eq!(yes.code, Some(0), "{yes}");
+    assert!(project.path().join(".claude/settings.local.json").exists());
+}
+
+/// A home directory may be reached through a link.
+#[cfg(unix)]
+#[test]
+fn a_home_behind_a_link_is_no_other_place() {
+    let project = project();
+    let link = project.outside().join("home");
+    std::os::unix::fs::symlink(project.home(), &link).unwrap();
+    let project = project.with_env("HOME", link.to_str().unwrap());
+    let output = project.run(&["hook", "install", "claude", "--global"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert!(project.home().join(".claude/settings.json").exists());
+}
+
+/// L21: Claude Code runs the hooks of the main checkout in a worktree (2.1.325, run on 2026-11-18).
+#[test]
+fn l21_the_status_in_a_worktree_knows_the_hook_of_the_main_checkout() {
+    let project = project()
+        .with_file("main/.git/HEAD", "ref: refs/heads/main\n")
+        .with_file("main/.git/worktrees/w/commondir", "../..\n")
+        .with_file("main/.git/worktrees/w/HEAD", "ref: refs/heads/w\n");
+    let main = project.path().join("main");
+    let linked = format!("gitdir: {}\n", main.join(".git/worktrees/w").display());
+    let project = project.with_file("w/.git", linked);
+    let status = |client: &str| {
+        let output = project.run(&["-C", "w", "hook", "status", client, "--json"]);
+        output.json()["hooks"][0]["installed"].clone()
+    };
+    assert_eq!(status("claude"), json!([]));
+    let done = project.run(&["-C", "main", "hook", "install", "claude", "codex"]);
+    assert_eq!(done.code, Some(0), "{done}");
+    let installed = status("claude");
+    assert_eq!(installed[0]["file"], "$PROJECT/main/.claude/settings.local.json");
+    assert_eq!(installed[0]["place"], "the main checkout, and this worktree of it");
+    // Codex was not seen to run it.
+    assert_eq!(status("codex"), json!([]));
 }

@@ -284,3 +284,35 @@ fn a_home_that_cannot_be_read_is_told_once() {
     let again = call(&project, "PreToolUse", "Read", "src/api/a.py", &session("one"));
     assert_eq!(again.stdout, "", "{again}");
 }
+
+/// R11: more rules than an event has room for come in the order of their files, the project's own page first.
+#[test]
+fn r11_rules_over_the_budget_come_in_order() {
+    let text = |name: &str| format!("{name}\n{}\n", "word ".repeat(400));
+    let mut project = project()
+        .with_file(".git/HEAD", "")
+        .with_file("AGENTS.md", text("MARK-page"))
+        .with_file("src/a.py", "x = 1\n");
+    for number in 10..30 {
+        let name = format!(".agents/rules/rule-{number}.md");
+        project = project.with_file(&name, text(&format!("MARK-{number}")));
+    }
+    let mut order = Vec::new();
+    for number in 0..20 {
+        let event = if number == 0 { "BeforeAgent" } else { "AfterTool" };
+        let input = json!({"file_path": project.path().join("src/a.py")});
+        let call = json!({
+            "session_id": "one", "cwd": project.path(), "hook_event_name": event, "source": "startup",
+            "tool_name": "read_file", "tool_input": input,
+        });
+        let said = project.run_with_input(&["hook", "gemini"], call.to_string()).stdout;
+        let marks = said.split("MARK-").skip(1);
+        order.extend(marks.map(|rest| rest.split(['\\', '\n']).next().unwrap().to_owned()));
+        if number == 0 {
+            assert!(order.contains(&"page".to_owned()), "{order:?}");
+            assert!(order.len() < 10, "there was room for all: {order:?}");
+        }
+    }
+    let rules: Vec<&String> = order.iter().filter(|name| *name != "page").collect();
+    assert!(rules.is_sorted() && rules.len() == 20, "{order:?}");
+}

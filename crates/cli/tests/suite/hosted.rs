@@ -57,22 +57,27 @@ fn why_says_for_each_file_how_it_came_to_be() {
 
     + in       .context/always.md:4  mounted, always
                trigger is always
+               claude, codex, copilot, cursor: missing (no hook)
                > Speak plainly.
 
     @ manual   .context/notes.txt:1  mounted, manual
                only when mentioned
+               claude, codex, copilot, cursor: manual
                > Only when asked.
 
     ? offered  .context/sql.md:5  mounted, agent
                trigger is agent: offered by its description
+               claude, codex, copilot, cursor: missing (no hook)
                > Quote names.
 
     + in       .context/ts.md:5  mounted, auto
                glob `**/*.ts` matches src/a.ts
+               claude, codex, copilot, cursor: missing (no hook)
                > Use tabs.
 
     + in       src/.context/api.md:4  working, always
                trigger is always
+               claude, codex, copilot, cursor: missing (no hook)
                > Version the API.
     ");
 }
@@ -171,7 +176,7 @@ fn lint_knows_context_directories() {
     assert_eq!(found(&["lint", "src"]), ["hosted/config-unknown-key"]);
     assert_eq!(found(&["lint", "src/.context"]), ["hosted/config-unknown-key"]);
     let fixed = project.run(&["lint", "--fix"]);
-    assert!(fixed.stderr.contains("1 problem repaired"), "{fixed}");
+    assert!(fixed.stderr.contains("; 1 fixed"), "{fixed}");
     assert!(project.read(".context/css.md").contains("globs: '**/*.css'"));
 }
 

@@ -113,7 +113,7 @@ fn agents_of_a_list_and_servers_of_other_tools_are_imported() {
     assert_eq!(texts(&report["items"][0]["from"]), [".roomodes"]);
     let skipped = report["skipped"].as_array().unwrap().iter();
     let skipped: Vec<&str> = skipped.map(|own| own["path"].as_str().unwrap()).collect();
-    assert_eq!(skipped, [".roo/rules-code/style.md", ".ruler/ruler.toml"]);
+    assert_eq!(skipped, [".roo/rules-code/style.md"]);
     let manifest = project.read("brief.toml");
     assert!(manifest.contains("[mcp.docs]") && manifest.contains("[mcp.git]"), "{manifest}");
     assert!(!manifest.contains("clients = []"), "{manifest}");

@@ -52,7 +52,8 @@ fn init_finds_the_clients_in_use() {
     ------- stderr -------
     clients: claude, cursor (found .claude, .cursor); `install.clients` in brief.toml lists them
     wrote brief.toml, AGENTS.yaml
-    hint: edit it, then ask: brief why README.md
+    hint: its entries are comments, because there is guidance already, such as .cursor/rules/own.mdc: edit it
+    hint: then ask: brief why README.md
     [EOF]
     ");
     let manifest = "[install]\nclients = [\"claude\", \"cursor\"] # init found: .claude, .cursor\n";
@@ -154,4 +155,41 @@ fn a_wrong_call_is_refused() {
         assert_eq!((output.stdout.as_str(), output.code), ("", Some(2)), "{args:?}");
         assert!(!project.path().join("AGENTS.yaml").exists());
     }
+}
+
+/// R20: where there is guidance already, nothing is added to it: the entries are comments until the user wants them.
+#[test]
+fn beside_other_guidance_the_entries_are_comments() {
+    let project = project().with_file("AGENTS.md", "Run `make check`.\n");
+    let written = project.run(&["init"]);
+    assert_eq!(written.code, Some(0), "{written}");
+    assert!(
+        written.stderr.contains("because there is guidance already, such as AGENTS.md"),
+        "{written}"
+    );
+    let context = project.run(&["context", "AGENTS.yaml", "--on", "edit"]);
+    assert!(!context.stdout.contains("AGENTS.yaml:"), "{context}");
+    let lint = project.run(&["lint", "--strict"]);
+    assert_eq!((lint.stdout.as_str(), lint.code), ("", Some(0)), "{lint}");
+    // They are whole: without the marks they are the usual starter.
+    let marks = project.read("AGENTS.yaml").replace("#\n", "\n");
+    assert!(
+        marks.contains("\n# context:\n") && marks.contains("\n#   - content: Run the tests"),
+        "{marks}"
+    );
+}
+
+/// N35: "`init` in `$HOME` writes without a word".
+#[test]
+fn the_home_directory_is_no_project() {
+    let project = project();
+    let home = project.home();
+    let output = project.run(&["-C", home.to_str().unwrap(), "init"]);
+    assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
+    assert!(output.stderr.contains("is your home directory, not a project"), "{output}");
+    assert!(!home.join("AGENTS.yaml").exists() && !home.join("brief.toml").exists());
+    // With a repository in it, it is one.
+    fs::create_dir(home.join(".git")).unwrap();
+    let output = project.run(&["-C", home.to_str().unwrap(), "init"]);
+    assert_eq!(output.code, Some(0), "{output}");
 }

@@ -42,7 +42,7 @@ fn drift_is_found() {
     assert_finds(&output, "warning[drift]: .claude/rules/money.md: the file was changed by hand");
     assert_finds(&output, "warning[drift]: .claude/skills/review/SKILL.md: the file is gone");
     assert!(output.stdout.contains("  `brief sync` writes it again\n"), "{output}");
-    assert!(output.stderr.ends_with("2 to correct, 0 to know\n"), "{output}");
+    assert!(output.stderr.ends_with("2 problems\n"), "{output}");
 
     let (project, _) = (consumer(), remote);
     guidance(&project);
@@ -137,7 +137,7 @@ fn doubles_are_found() {
          .github/skills/review/SKILL.md, .claude/skills/review/SKILL.md, \
          .agents/skills/review/SKILL.md",
     );
-    assert!(output.stderr.ends_with("0 to correct, 2 to know\n"), "{output}");
+    assert!(output.stderr.ends_with("2 notes\n"), "{output}");
     let manifest = project.read("brief.toml");
     project.write("brief.toml", manifest.replace("separate", "shared"));
     run(&project, &["sync"]);
@@ -162,4 +162,36 @@ fn files_that_nobody_reads_are_found() {
         .filter_map(|finding| finding["path"].as_str())
         .collect();
     assert_eq!(paths, [".claude/skills/loose.md", ".github/instructions/style.md"]);
+}
+
+/// N34: guidance that cannot be read is a problem, wherever it lies.
+#[test]
+fn unreadable_guidance_is_a_problem() {
+    let project = crate::project().with_dir(".git").with_link("CLAUDE.md", "AGENTS.md");
+    project.write("src/keep", "");
+    brief_testkit::make_fifo(&project.path().join("src/CLAUDE.md"));
+    let output = project.run(&["doctor"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stdout.contains("warning[unreadable]: CLAUDE.md: "), "{output}");
+    assert!(output.stdout.contains("warning[unreadable]: src/CLAUDE.md: "), "{output}");
+}
+
+/// R12: a file that another guidance file names is no stray; R23: nor is one that a client reads by another link.
+#[test]
+fn a_file_that_is_used_is_no_stray() {
+    let command = "prompt = \"\"\"!{cat .gemini/commands/strict-rules.md}\"\"\"\n";
+    let project = crate::project()
+        .with_dir(".git")
+        .with_file(".gemini/commands/strict-rules.md", "Be strict.\n")
+        .with_file(".gemini/commands/stray.md", "Alone.\n")
+        .with_file(".gemini/commands/review.toml", command)
+        .with_file("agents/rules/money.md", "Cents.\n")
+        .with_link(".claude/rules", "../agents/rules")
+        .with_link(".cursor/rules", "../agents/rules");
+    let output = project.run(&["doctor"]);
+    assert!(!output.stdout.contains("strict-rules.md"), "{output}");
+    assert!(output.stdout.contains(".gemini/commands/stray.md"), "{output}");
+    assert!(!output.stdout.contains("money.md"), "{output}");
+    let lint = project.run(&["lint"]);
+    assert!(!lint.stdout.contains("no client reads this file"), "{lint}");
 }

@@ -1,9 +1,8 @@
 //! Installed texts have another author: they do not run because they lie in the project (G7).
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
-use brief_testkit::Sandbox;
+use brief_testkit::{Sandbox, write_program};
 
 use crate::trusted_project;
 
@@ -17,8 +16,7 @@ fn installed() -> Sandbox {
     fs::create_dir_all(&registry).unwrap();
     fs::write(registry.join("RULE.md"), RULE).unwrap();
     let script = registry.join("RULE-bootstrap");
-    fs::write(&script, "#!/bin/sh\necho ran > ran.txt\n").unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&script, "#!/bin/sh\necho ran > ran.txt\n");
     let registry = project.outside().join("registry");
     let output = project.run(&["add", registry.to_str().unwrap()]);
     assert_eq!(output.code, Some(0), "{output}");
@@ -50,9 +48,8 @@ fn nothing_runs_when_nobody_knows_what_was_installed() {
 fn a_script_of_the_project_still_runs_beside_it() {
     let project = installed();
     project.write(".agents/rules/own.md", "Own.\n");
-    project.write(".agents/rules/own-bootstrap", "#!/bin/sh\necho ran > own.txt\n");
     let script = project.path().join(".agents/rules/own-bootstrap");
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&script, "#!/bin/sh\necho ran > own.txt\n");
     assert_eq!(project.run(&["task", "go"]).code, Some(0));
     assert!(project.path().join("own.txt").exists());
     assert!(!project.path().join("ran.txt").exists());

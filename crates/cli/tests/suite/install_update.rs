@@ -45,6 +45,26 @@ fn an_update_shows_what_it_changes() {
     assert!(done.stderr.ends_with("nothing is outdated\n"), "{done}");
 }
 
+/// N13: an update of a source at a version changes nothing, says which one there is, and the command that it names works.
+#[test]
+fn an_update_names_a_newer_version() {
+    let project = consumer();
+    let remote = guidance(&project);
+    run(&project, &["add", "acme/guidance@v1.0.0", "money"]);
+    let none = run(&project, &["update"]);
+    assert!(!none.stderr.contains("pinned"), "{none}");
+    remote.commit(&[("rules/money/RULE.md", &item("money", "Newer."))]);
+    remote.git(&["tag", "v1.1.0"]);
+    for args in [&["update"][..], &["update", "guidance"], &["update", "money", "--diff"]] {
+        let output = run(&project, args);
+        let words = "guidance is pinned at v1.0.0; v1.1.0 exists\nhint: `brief update guidance@v1.1.0` moves it\n";
+        assert!(output.stderr.ends_with(words), "{output}");
+    }
+    let output = run(&project, &["update", "guidance@v1.1.0"]);
+    assert!(!output.stderr.contains("pinned"), "{output}");
+    assert!(project.read(".claude/rules/money.md").contains("Newer."));
+}
+
 /// An update adds no item that was not asked for; of a source that is wanted as a whole, it does.
 #[test]
 fn an_update_adds_only_what_is_wanted() {
@@ -123,7 +143,7 @@ fn a_version_is_moved_on() {
         "guidance (v1.0.0): there is v1.1.0; `brief update guidance@v1.1.0` moves it\n"
     );
     let plain = run(&project, &["update"]);
-    assert!(summary(&plain).contains("0 updated"), "a tag stays: {plain}");
+    assert!(plain.stderr.contains(" 0 updated"), "a tag stays: {plain}");
     run(&project, &["update", "guidance@v1.1.0"]);
     assert_eq!(
         project.read("brief.toml"),

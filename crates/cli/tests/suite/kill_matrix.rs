@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use brief_syntax::system::STAGED;
 use brief_testkit::snapshot::{Snapshot, collect, copy, differences, files, item, write};
-use brief_testkit::{Captured, Fault, Faulty, RealSystem, Refusal, Sandbox, Streams};
+use brief_testkit::{Captured, Fault, Faulty, RealSystem, Refusal, Sandbox, Streams, needs};
 
 /// The number of pages whose steps are disturbed, of many that are written alike.
 const PAGES_TRIED: usize = 3;
@@ -524,10 +524,7 @@ impl Case {
         tracer.current_dir(self.project.path()).env_clear();
         tracer.env("HOME", self.project.home()).env("PATH", "/usr/bin:/bin");
         let output = tracer.stdin(std::process::Stdio::null()).output();
-        output
-            .expect("`strace` starts; install the package `strace`, as `.ci/run` does")
-            .status
-            .success()
+        output.expect("`strace` starts").status.success()
     }
 
     /// Returns the calls that change something, each with its number among those of its name.
@@ -559,6 +556,7 @@ impl Case {
 /// something.
 #[test]
 fn the_program_may_be_killed_at_every_system_call() {
+    needs!(Strace);
     let cases = [
         Case::new("init", &["init"], nothing),
         Case::new("fmt", &["fmt"], registry),

@@ -88,3 +88,40 @@ fn a_client_file_elsewhere_can_be_named() {
     assert!(output.stdout.contains("native/cursor-globs"), "{output}");
     assert!(!output.stderr.contains("no guidance files found"), "{output}");
 }
+
+/// Every problem of an entry is reported, not only the first.
+#[test]
+fn every_problem_of_an_entry_is_reported_once() {
+    let yaml = "context:
+  - {on: x, when: y, match: [\"[\"]}
+decisions:
+  - {decision: \"\", rationale: \"\"}
+  - {rationale: \"\", match: [\"decision[\"]}
+";
+    let output = project().with_file("AGENTS.yaml", yaml).run(&["lint", "--format", "json"]);
+    let mut messages: Vec<String> = output.json()["diagnostics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|found| {
+            let message = found["message"].as_str().unwrap();
+            message.split([' ', '"']).take(3).collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    messages.sort_unstable();
+    assert_eq!(
+        messages,
+        [
+            "context[0]: content is",
+            "context[0]: invalid action",
+            "context[0]: invalid match",
+            "context[0]: invalid when",
+            "decisions[0]: decision is",
+            "decisions[0]: rationale is",
+            "decisions[1]: decision is",
+            "decisions[1]: invalid match",
+            "decisions[1]: rationale is",
+        ],
+        "{output}"
+    );
+}

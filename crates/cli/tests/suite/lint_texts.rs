@@ -212,3 +212,70 @@ fn strict_fails_on_warnings() {
     assert_eq!(project.run(&["lint"]).code, Some(0));
     assert_eq!(project.run(&["lint", "--strict"]).code, Some(1));
 }
+
+/// R07: one cause is one finding, with its other places.
+#[test]
+fn one_cause_is_one_finding() {
+    let link = "See [the license](../LICENSE.md).\n";
+    let rule = |name: &str| (format!(".claude/rules/{name}.md"), format!("{link}{name}\n"));
+    let rules = ["a", "b", "c", "d", "e"].map(rule);
+    let project =
+        rules.iter().fold(project(), |project, (path, text)| project.with_file(path, text));
+    let json = project.run(&["lint", "--json"]).json();
+    let [found] = json["diagnostics"].as_array().unwrap().as_slice() else { panic!("{json}") };
+    assert_eq!((&found["count"], &json["warnings"]), (&5.into(), &1.into()));
+    let places: Vec<&str> =
+        found["also"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap()).collect();
+    assert_eq!(
+        places,
+        [".claude/rules/b.md", ".claude/rules/c.md", ".claude/rules/d.md", ".claude/rules/e.md"]
+    );
+    let text = project.run(&["lint"]).stdout;
+    let note = "4 more with the same cause: .claude/rules/b.md:1, .claude/rules/c.md:1, .claude/rules/d.md:1, …";
+    assert!(text.contains(note), "{text}");
+    let sarif: serde_json::Value =
+        serde_json::from_str(&project.run(&["lint", "--format", "sarif"]).stdout).unwrap();
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(result["occurrenceCount"], 5);
+    assert_eq!(result["relatedLocations"].as_array().unwrap().len(), 4);
+    // A baseline knows each place.
+    let recorded = project.run(&["lint", "--baseline", "--update-baseline"]);
+    assert_eq!(recorded.code, Some(0), "{recorded}");
+    let json = project.run(&["lint", "--baseline", "--json"]).json();
+    assert_eq!((&json["known"], &json["diagnostics"]), (&5.into(), &serde_json::json!([])));
+}
+
+/// R07: lines of a broken header are not read as fields that stand twice.
+#[test]
+fn a_dialogue_in_a_header_is_one_finding() {
+    let example = "<example>\nContext: It is done.\nuser: \"Do it\"\nassistant: \"Done: all of it\"\n</example>\n";
+    let header = format!(
+        "---\nname: simplifier\ndescription: Use it after a change. Examples:\\n\n{example}\n{example}\n---\nText.\n"
+    );
+    let project = project().with_file(".claude/agents/simplifier.md", header);
+    let json = project.run(&["lint", "--json"]).json();
+    let codes: Vec<&str> = json["diagnostics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["code"].as_str().unwrap())
+        .collect();
+    assert_eq!(codes, ["frontmatter-invalid"], "{json}");
+}
+
+/// A skill without a `description` has one finding, and not another about the words that take its place.
+#[test]
+fn a_missing_description_is_not_vague_as_well() {
+    let project = project()
+        .with_file(".claude/skills/review/SKILL.md", "@../../../.agents/review.md\n")
+        .with_file(
+            ".claude/skills/tidy/SKILL.md",
+            "---\nname: tidy\ndescription: Tidy up\n---\nx\n",
+        );
+    let found = found(&project);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].starts_with("warning guidance/vague-description .claude/skills/tidy/"),
+        "{found:?}"
+    );
+}

@@ -1,10 +1,9 @@
 //! `brief lsp`, as an editor uses it.
 
 use std::io::Write;
-use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
+use brief_testkit::{needs, wait_for};
 use serde_json::json;
 
 use crate::project;
@@ -14,10 +13,7 @@ const BROKEN: &str = "context:\n  - contant: Ünïcode 🦀\n    match: ['**/*.p
 /// Neovim opens, shows, fixes, hovers and types; nothing of it touches the disk.
 #[test]
 fn neovim_shows_and_fixes() {
-    assert!(
-        Path::new("/usr/bin/nvim").exists(),
-        "there is no Neovim; install the package `neovim`, as `.ci/run` does"
-    );
+    needs!(Neovim);
     let skill = "---\nname: pdf\ndescription: Fills in forms of PDF files on request\n---\nx\n";
     let project = project()
         .with_file("AGENTS.yaml", BROKEN)
@@ -26,7 +22,7 @@ fn neovim_shows_and_fixes() {
         .with_file("CLAUDE.md", "[forms](.claude/skills/pdf/SKILL.md)\n")
         .with_file(".claude/skills/pdf/SKILL.md", skill);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/editor/neovim.lua");
-    let ran = Command::new("/usr/bin/nvim")
+    let ran = Command::new("nvim")
         .args(["--headless", "--clean", "-u", "NONE", "-c", &format!("luafile {script}")])
         .current_dir(project.path())
         .env("BRIEF", project.program())
@@ -74,13 +70,6 @@ fn the_server_ends_with_its_editor() {
     let mut input = server.stdin.take().unwrap();
     write!(input, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap();
     drop(input);
-    let begun = Instant::now();
-    let status = loop {
-        if let Some(status) = server.try_wait().unwrap() {
-            break status;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(20), "the server lives on");
-        std::thread::sleep(Duration::from_millis(10));
-    };
+    let status = wait_for("the server ends", || server.try_wait().unwrap());
     assert_eq!(status.code(), Some(1), "the editor did not say goodbye");
 }

@@ -39,18 +39,22 @@ mod diff;
 mod documents;
 #[cfg(target_os = "linux")]
 mod fleet;
+mod fleet_hostile;
 mod fleet_states;
 mod fleet_update;
 mod fmt;
 mod hook;
 mod hook_clients;
 mod hook_everything;
+#[cfg(unix)]
+mod hook_faults;
 mod hook_install;
 mod hook_memory;
 mod hook_moments;
 mod hosted;
 mod hostile;
 mod import;
+mod import_places;
 mod import_united;
 mod in_process;
 mod init;
@@ -111,7 +115,11 @@ mod new;
 #[cfg(unix)]
 #[cfg(target_os = "linux")]
 mod observed;
+mod one_root;
 mod own_clients;
+#[cfg(unix)]
+mod own_files;
+mod page_outcomes;
 mod pages;
 #[cfg(unix)]
 mod policy;
@@ -122,12 +130,14 @@ mod programs;
 mod promises;
 #[cfg(unix)]
 mod receipts;
+mod registry_outputs;
 mod rules;
 mod schemas;
 mod sctx;
 #[cfg(unix)]
 mod security;
 mod sees;
+mod sentences;
 #[cfg(unix)]
 mod stale;
 mod started;

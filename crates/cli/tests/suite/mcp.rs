@@ -3,10 +3,9 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
-use std::time::Duration;
 
-use brief_testkit::Sandbox;
 use brief_testkit::schema::{JsonSchema, Unnamed};
+use brief_testkit::{PATIENCE, Sandbox, needs, tools};
 use serde_json::{Value, json};
 
 use crate::agent_stop::Server;
@@ -87,29 +86,24 @@ fn the_command_line_names_the_client() {
     assert_eq!(output.code, Some(2), "{output}");
 }
 
-/// Installs the official Python SDK below `target`, once, and returns a Python that has it.
-pub(crate) fn python_with_the_sdk() -> std::path::PathBuf {
-    let venv = workspace().join("target/mcp-client");
-    let mut client = Command::new("python3");
-    client
-        .arg(workspace().join("conformance/agents/mcp-client.py"))
-        .args(["--sdk", "mcp==2.3.0", "--install"])
-        .env("MCP_CLIENT_VENV", &venv);
-    let output = client.output().unwrap();
-    let python = venv.join("bin/python");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    python
-}
-
 /// Asks with the official Python SDK, which pip installs, in every revision, and returns what each session saw.
 fn with_the_sdk(asked: &[&str], target: &[&std::ffi::OsStr]) -> Vec<Value> {
     let mut client = Command::new("python3");
     client
         .arg(workspace().join("conformance/agents/mcp-client.py"))
-        .args(["--sdk", "mcp==2.3.0", "--mode", "auto", "--mode", "legacy", "--mode", "2026-07-28"])
+        .args([
+            "--sdk",
+            tools::MCP_SDK,
+            "--mode",
+            "auto",
+            "--mode",
+            "legacy",
+            "--mode",
+            "2026-07-28",
+        ])
         .args(asked)
         .args(target)
-        .env("MCP_CLIENT_VENV", workspace().join("target/mcp-client"));
+        .env("MCP_CLIENT_VENV", tools::target_directory().join("mcp-client"));
     let output = client.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
@@ -123,6 +117,7 @@ fn with_the_sdk(asked: &[&str], target: &[&std::ffi::OsStr]) -> Vec<Value> {
 /// changes. It checks structured answers against the schemas of the tools.
 #[test]
 fn the_official_sdk_lists_and_calls_what_is_served() {
+    needs!(McpSdk);
     let project = shop();
     let calls = [
         ("context", "{\"path\": \"src/a.py\"}"),
@@ -190,7 +185,7 @@ impl HttpServer {
     /// Sends a request and returns the status and the body.
     fn send(&self, method: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut head = format!("{method} HTTP/1.1\r\nConnection: close\r\n");
         for (name, value) in headers {
             head.push_str(&format!("{name}: {value}\r\n"));

@@ -2,7 +2,8 @@
 
 use crate::project;
 
-/// Every kind of item is written where it belongs, and passes lint and fmt as it is.
+/// Every kind of item is written where it belongs and has its layout. `lint` finds what its author has to replace, and
+/// nothing else.
 #[test]
 fn new_items_pass_every_check() {
     let project = project();
@@ -15,10 +16,37 @@ fn new_items_pass_every_check() {
         let output = project.run(&["new", kind, "demo"]);
         assert_eq!((output.stdout.as_str(), output.code), (format!("{path}\n").as_str(), Some(0)));
     }
-    let lint = project.run(&["lint", "--strict"]);
-    assert_eq!((lint.stdout.as_str(), lint.code), ("", Some(0)), "{lint}");
+    let lint = project.run(&["lint", "--strict", "--json"]);
+    assert_eq!(lint.code, Some(1), "{lint}");
+    let report = lint.json();
+    let found: Vec<(&str, &str)> = report["diagnostics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["path"].as_str().unwrap(), one["code"].as_str().unwrap()))
+        .collect();
+    let files =
+        ["agents/demo/AGENT.md", "demo.bundle.md", "rules/demo/RULE.md", "skills/demo/SKILL.md"];
+    assert_eq!(found, files.map(|file| (file, "portable/placeholder")), "{report:#}");
     let format = project.run(&["fmt", "--check"]);
     assert_eq!((format.stdout.as_str(), format.code), ("", Some(0)), "{format}");
+}
+
+/// A new bundle lists what there is; without items it says what is missing.
+#[test]
+fn a_new_bundle_lists_the_items() {
+    let project = project();
+    let output = project.run(&["new", "bundle", "empty", "--in", "other"]);
+    assert!(output.stderr.contains("hint: list items in it"), "{output}");
+    for (kind, name) in [("rule", "money"), ("skill", "ship"), ("rule", "dates")] {
+        assert_eq!(project.run(&["new", kind, name]).code, Some(0));
+    }
+    let output = project.run(&["new", "bundle", "base"]);
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{output}");
+    let text = project.read("base.bundle.md");
+    let lists = "items:\n  rules:\n    - dates\n    - money\n  skills:\n    - ship\nrequires: []\n";
+    assert!(text.contains(lists), "{text}");
+    assert_eq!(project.run(&["fmt", "--check"]).code, Some(0));
 }
 
 /// Nothing is overwritten, and a bad name is refused before anything is written.

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use brief_testkit::Sandbox;
+use brief_testkit::{Sandbox, needs};
 
 use crate::{project, trusted_project};
 
@@ -53,11 +53,7 @@ fn traced_calls(project: &Sandbox, args: &[&str], input: &str, wanted: &str) -> 
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped());
-    let mut child = strace.spawn().unwrap_or_else(|error| {
-        panic!(
-            "`strace` cannot be started: {error}; install the package `strace`, as `.ci/run` does"
-        )
-    });
+    let mut child = strace.spawn().expect("`strace` starts");
     let mut to_program = child.stdin.take().expect("it is piped");
     // A program that does not read its input may have ended.
     let _ = std::io::Write::write_all(&mut to_program, input.as_bytes());
@@ -167,6 +163,7 @@ const CALLS: [&[&str]; 26] = [
 /// Goal S1: nothing runs, nothing connects from a clone, whatever it holds and however it is looked at.
 #[test]
 fn s1_nothing_runs_from_a_clone() {
+    needs!(Strace);
     let project = hostile();
     let event = format!(
         "{{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s\",\"cwd\":\"{0}\",\"tool_name\":\"Edit\",\"tool_input\":{{\"file_path\":\"{0}/src/a.rs\"}}}}",
@@ -252,6 +249,7 @@ fn sensitive_names() -> Vec<String> {
 /// server, a program of a tool, the worker, nor git.
 #[test]
 fn s10_no_child_gets_a_sensitive_variable() {
+    needs!(Strace);
     let names = sensitive_names();
     assert_eq!(names.len(), 200);
     let agent = "---\nabilities:\n  allow: [tool, mcp, sh]\n---\n# X\n\nd\n\n## Tools\n\n```js\n\
@@ -309,6 +307,7 @@ fn s10_no_child_gets_a_sensitive_variable() {
 /// it by its path in the project. Its working directory and `$0` are those of the file nevertheless.
 #[test]
 fn tru_006_the_bytes_that_were_judged_run() {
+    needs!(Strace);
     let mut project = trusted_project().with_file(".agents/tasks/t.md", "t\n");
     let said = "echo \"$0 in $(pwd -P)\" >> \"$HOME/said\"\n";
     let source = "[ \"${BASH_SOURCE:-$0}\" = \"$0\" ] && echo alone >> \"$HOME/said\"\n";
@@ -347,6 +346,7 @@ fn tru_006_the_bytes_that_were_judged_run() {
 /// One walk: all dialects read from one open root, however many of them have files in it.
 #[test]
 fn the_root_is_opened_once_for_all_dialects() {
+    needs!(Strace);
     let project = project()
         .with_dir(".git")
         .with_file("AGENTS.yaml", "context:\n- content: x\n")
@@ -448,6 +448,7 @@ fn assert_safe_order(project: &Sandbox, args: &[&str], least: usize) {
 /// into none.
 #[test]
 fn a_hook_looks_into_no_other_package() {
+    needs!(Strace);
     let package = |name: &str| format!("{{\"name\": \"{name}\", \"version\": \"1.0.0\"}}");
     let project = project()
         .with_file(".git/HEAD", "")

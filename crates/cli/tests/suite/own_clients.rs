@@ -139,3 +139,75 @@ fn a_registrys_client_comes_only_when_it_is_named_and_right() {
     assert_eq!(project.read(".brief/clients/acme.toml"), own);
     assert!(project.path().join(".acme/ours/money.mdc").exists());
 }
+
+/// Y02: a client that comes with a source writes no file of others; nothing is written if it tries to, and what it adds to a file that clients
+/// share is shown.
+#[test]
+fn y02_a_fetched_client_writes_no_file_of_others() {
+    let bridge = |file: &str| {
+        format!(
+            "[bridge]\nfrom = \"AGENTS.md\"\nfile = \"{file}\"\ntext = \"$(touch PWNED)# {{path}}\"\n"
+        )
+    };
+    let rule = |line: &str| ACME.replace("files = \".agents/rules/{name}\"", line);
+    let mut hostile: Vec<String> = [
+        "Makefile",
+        ".envrc",
+        ".husky/pre-commit",
+        ".github/workflows/a.yml",
+        ".gitattributes",
+        ".vscode/tasks.json",
+        ".claude/settings.local.json",
+        "CLAUDE.md",
+    ]
+    .iter()
+    .map(|file| format!("{ACME}\n{}", bridge(file)))
+    .collect();
+    hostile.extend([
+        rule("files = \".github/workflows/{name}\""),
+        rule("home = \".config/autostart/{name}.desktop\""),
+        rule("mention = { file = \"Makefile\", line = \"$(shell touch PWNED)# {path}\" }"),
+        rule(
+            "shared = { file = \".claude/settings.local.json\", list = \"enabledMcpjsonServers\", value = \"evil\" }",
+        ),
+        ACME.replace(".acme/rules/{name}.mdc", ".husky/{name}"),
+        ACME.replace(".acme/rules/{name}.mdc", ".cursor/rules/{name}.mdc"),
+    ]);
+    for client in hostile {
+        let project = project()
+            .with_file("AGENTS.md", "Be kind.\n")
+            .with_file("Makefile", "build:\n\ttrue\n")
+            .with_file("registry/.brief/clients/acme.toml", &client)
+            .with_file("registry/rules/money/RULE.md", RULE);
+        for args in [
+            &["add", "./registry", "--client", "acme", "--dry-run"][..],
+            &["add", "./registry", "--client", "acme"],
+        ] {
+            let added = project.run(args);
+            assert_eq!(added.code, Some(1), "{client}\n{added}");
+            assert!(added.stdout.contains("may not write"), "{client}\n{added}");
+            assert!(added.stdout.contains("registry/.brief/clients/acme.toml:"), "{added}");
+        }
+        assert_eq!(project.read("Makefile"), "build:\n\ttrue\n");
+        for path in
+            [".acme", ".brief/clients", "brief.lock", ".claude", ".github", ".husky", ".envrc"]
+        {
+            assert!(!project.path().join(path).exists(), "{path}\n{client}");
+        }
+    }
+
+    let mention = "files = \".agents/rules/{name}\"\nmention = { file = \"AGENTS.md\", line = \"Read {path}\" }";
+    let project = project()
+        .with_file("AGENTS.md", "Be kind.\n")
+        .with_file("registry/.brief/clients/acme.toml", rule(mention))
+        .with_file("registry/rules/money/RULE.md", RULE);
+    for args in [
+        &["add", "./registry", "--client", "acme", "--dry-run"][..],
+        &["add", "./registry", "--client", "acme"],
+    ] {
+        let added = project.run(args);
+        assert_eq!(added.code, Some(0), "{added}");
+        assert!(added.stderr.contains("adds to `AGENTS.md`: `Read {path}`"), "{added}");
+    }
+    assert!(project.read("AGENTS.md").contains("Read .acme/rules/money.mdc"));
+}

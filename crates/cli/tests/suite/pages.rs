@@ -8,14 +8,15 @@
 //! | `<!-- test: new project -->` | from here on in another scratch project |
 //! | `<!-- test: skip REASON -->` | the fence is not run |
 //!
+//! Each page also says what its commands lead to (`page_outcomes.rs`).
+//!
 //! In a `console` fence a line `$ command` is a command, and the lines up to the next one are what it
 //! prints; `…` stands for any lines. Without such a line, each line is a command. A command that shows
-//! nothing only has to work. `cargo run -q --` is the program; programs that a test cannot have (other
+//! nothing only has to work. `cd` counts for the commands after it. `cargo run -q --` is the program; programs that a test cannot have (other
 //! people's clients and model servers) are stood in for by scripts that do nothing.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use brief_testkit::Sandbox;
@@ -23,6 +24,7 @@ use serde_json::json;
 
 use crate::agent_run::Server;
 use crate::install::{Remote, consumer, git, item, write_all};
+use crate::page_outcomes;
 use crate::workspace;
 
 /// Guides that [`plain_guides_run_as_written`] runs.
@@ -35,6 +37,17 @@ const PLAIN_GUIDES: [&str; 7] = [
     "docs/guide/prompts-in-ci.md",
     "docs/guide/team-registry.md",
 ];
+
+/// The author of the commits that a page makes.
+const IDENTITY: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "You"),
+    ("GIT_AUTHOR_EMAIL", "you@example.com"),
+    ("GIT_COMMITTER_NAME", "You"),
+    ("GIT_COMMITTER_EMAIL", "you@example.com"),
+];
+
+/// Stands in for ruler: it removes what the page says that ruler has written.
+const RULER: &str = "#!/bin/sh\n[ \"$1\" = revert ] && rm CLAUDE.md\n";
 
 /// Programs that are not there when a page is run.
 const STAND_INS: [&str; 4] = ["claude", "llama-server", "ollama", "vllm"];
@@ -51,6 +64,8 @@ struct Page<'p> {
     path: &'p str,
     silence: Silence,
     project: Sandbox,
+    /// The directory of the project that the page has changed to with `cd`.
+    directory: PathBuf,
     /// Makes a project.
     scene: &'p dyn Fn() -> Sandbox,
     /// Is told about each command before it is run.
@@ -72,7 +87,13 @@ fn fences(text: &str) -> Vec<Fence<'_>> {
     let mut lines = text.lines().enumerate();
     while let Some((number, line)) = lines.next() {
         if let Some(mark) = line.strip_prefix("<!-- test: ") {
-            marks.push(mark.strip_suffix(" -->").expect("a comment ends on its line"));
+            let mark = mark.strip_suffix(" -->").expect("a comment ends on its line");
+            if page_outcomes::is_outcome(mark) {
+                let (line, info) = (number + 1, "outcome");
+                fences.push(Fence { line, info, marks: vec![mark], body: Vec::new() });
+            } else {
+                marks.push(mark);
+            }
             continue;
         }
         let ticks = line.len() - line.trim_start_matches('`').len();
@@ -90,18 +111,37 @@ fn fences(text: &str) -> Vec<Fence<'_>> {
     fences
 }
 
-impl Page<'_> {
+impl<'p> Page<'p> {
+    fn open(
+        path: &'p str,
+        silence: Silence,
+        scene: &'p dyn Fn() -> Sandbox,
+        before: &'p dyn Fn(&Sandbox, &str),
+    ) -> Page<'p> {
+        Page { path, silence, project: scene(), directory: PathBuf::new(), scene, before }
+    }
+
     fn run(&mut self) {
         let text = fs::read_to_string(workspace().join(self.path)).unwrap();
-        let mut commands = 0;
+        let (mut commands, mut outcomes) = (0, 0);
         for fence in fences(&text) {
+            if fence.info == "outcome" {
+                let place = format!("{}:{}", self.path, fence.line);
+                let shell = |command: &str| self.prepare_shell("", command);
+                page_outcomes::check(&self.project, fence.marks[0], &place, &shell);
+                outcomes += 1;
+                continue;
+            }
             let mut is_skipped = false;
             for mark in &fence.marks {
                 match mark.split_once(' ').unwrap_or((mark, "")) {
                     ("file", path) => {
                         self.project.write(path, format!("{}\n", fence.body.join("\n")));
                     }
-                    ("new", "project") => self.project = (self.scene)(),
+                    ("new", "project") => {
+                        self.project = (self.scene)();
+                        self.directory = PathBuf::new();
+                    }
                     ("skip", reason) if !reason.is_empty() => is_skipped = true,
                     _ => panic!("{}:{}: `{mark}` means nothing", self.path, fence.line),
                 }
@@ -111,9 +151,10 @@ impl Page<'_> {
             }
         }
         assert!(commands > 0, "{} runs nothing", self.path);
+        assert!(outcomes > 0, "{} does not say what its commands lead to", self.path);
     }
 
-    fn console(&self, fence: &Fence<'_>) -> usize {
+    fn console(&mut self, fence: &Fence<'_>) -> usize {
         let is_shown = fence.body.iter().any(|line| line.starts_with("$ "));
         let mut exported = String::new();
         let mut count = 0;
@@ -146,20 +187,26 @@ impl Page<'_> {
             if command.starts_with("export ") {
                 exported.push_str(&format!("{command}\n"));
             }
+            match command.strip_prefix("cd ") {
+                Some("..") => drop(self.directory.pop()),
+                Some(directory) => self.directory.push(directory),
+                None => {}
+            }
             count += 1;
         }
         count
     }
 
-    /// Runs a command and returns what a terminal would show of it.
-    fn shell(&self, exported: &str, command: &str) -> (Option<i32>, String) {
+    /// Returns a shell that runs a command in the project.
+    fn prepare_shell(&self, exported: &str, command: &str) -> Command {
         let programs = self.project.outside().join("programs");
         let script = format!("{exported}exec 2>&1\n{command}\n");
         let mut shell = Command::new("sh");
         shell
             .args(["-c", &script])
-            .current_dir(self.project.path())
+            .current_dir(self.project.path().join(&self.directory))
             .env_clear()
+            .envs(IDENTITY)
             .env("HOME", self.project.home())
             .env("PATH", format!("{}:/usr/bin:/bin", programs.display()))
             .env("GIT_CONFIG_NOSYSTEM", "1")
@@ -167,7 +214,12 @@ impl Page<'_> {
             .env("LC_ALL", "C.UTF-8")
             .env("TZ", "UTC")
             .stdin(Stdio::null());
-        let output = shell.output().unwrap();
+        shell
+    }
+
+    /// Runs a command and returns what a terminal would show of it.
+    fn shell(&self, exported: &str, command: &str) -> (Option<i32>, String) {
+        let output = self.prepare_shell(exported, command).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         let text = text.replace(&*self.project.home().to_string_lossy(), "/home/you");
         let is_progress =
@@ -200,12 +252,10 @@ fn with_programs(project: Sandbox, url: &str) -> Sandbox {
         "#!/bin/sh\n[ \"$1 $2 $3\" = 'run -q --' ] || exit 9\nshift 3\nexec '{program}' \"$@\"\n"
     );
     let nothing = "#!/bin/sh\ncat > /dev/null\n";
-    let mut scripts = vec![("brief", brief.as_str()), ("cargo", cargo.as_str())];
+    let mut scripts = vec![("brief", brief.as_str()), ("cargo", cargo.as_str()), ("ruler", RULER)];
     scripts.extend(STAND_INS.map(|name| (name, nothing)));
-    write_all(&programs, &scripts);
-    for (name, _) in scripts {
-        let path = programs.join(name);
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    for (name, script) in scripts {
+        brief_testkit::write_program(&programs.join(name), script);
     }
     // Without a model it is the program itself, because a page links it under another name.
     if url.is_empty() {
@@ -290,7 +340,7 @@ fn the_guide_to_registries_shows_what_is_printed() {
     };
     let path = "docs/guide/registries.md";
     let silence = Silence::Counts;
-    let mut page = Page { path, silence, project: scene(), scene: &scene, before: &before };
+    let mut page = Page::open(path, silence, &scene, &before);
     page.run();
     assert!(page.project.path().join("brief.lock").is_file());
 }
@@ -315,7 +365,7 @@ fn the_readme_runs_as_written() {
         }
     };
     let (path, silence) = ("README.md", Silence::IsShort);
-    let mut page = Page { path, silence, project: scene(), scene: &scene, before: &before };
+    let mut page = Page::open(path, silence, &scene, &before);
     page.run();
     let prompt = page.shell("", "brief -C examples/shop task fix-bug -p issue=SHOP-12").1;
     for part in ["# Tests first", "<name>release-notes</name>", "# Fix SHOP-12", "def error("] {
@@ -344,7 +394,7 @@ fn the_guide_runs_as_written() {
         project
     };
     let (path, silence) = ("docs/guide/README.md", Silence::IsShort);
-    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+    Page::open(path, silence, &scene, &nothing).run();
 }
 
 /// The page about agents, against a model that always says the same.
@@ -361,7 +411,7 @@ fn the_guide_to_agents_runs_as_written() {
         project
     };
     let (path, silence) = ("docs/guide/agents.md", Silence::IsShort);
-    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+    Page::open(path, silence, &scene, &nothing).run();
     assert!(server.asked().len() >= 6, "the page asks a model {} times", server.asked().len());
 }
 
@@ -370,7 +420,7 @@ fn the_guide_to_agents_runs_as_written() {
 fn the_reference_of_agent_files_runs_as_written() {
     let scene = || with_programs(consumer(), "");
     let (path, silence) = ("docs/reference/agent-files.md", Silence::Counts);
-    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+    Page::open(path, silence, &scene, &nothing).run();
 }
 
 /// The page about reviewing, in a repository with a branch.
@@ -395,21 +445,21 @@ fn the_guide_to_reviewing_runs_as_written() {
         project
     };
     let (path, silence) = ("docs/guide/reviewing.md", Silence::Counts);
-    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+    Page::open(path, silence, &scene, &nothing).run();
 }
 
 #[test]
 fn the_guide_to_mcp_runs_as_written() {
     let scene = || with_programs(consumer(), "");
     let (path, silence) = ("docs/guide/mcp.md", Silence::Counts);
-    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+    Page::open(path, silence, &scene, &nothing).run();
 }
 
 #[test]
 fn the_guide_to_pages_runs_as_written() {
     let scene = || with_programs(consumer(), "");
     let (path, silence) = ("docs/guide/view.md", Silence::IsShort);
-    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+    Page::open(path, silence, &scene, &nothing).run();
 }
 
 /// The page about dependencies, in a project with an installed package.
@@ -433,14 +483,14 @@ fn the_guide_to_dependencies_shows_what_is_printed() {
         project
     };
     let (path, silence) = ("docs/guide/dependencies.md", Silence::Counts);
-    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+    Page::open(path, silence, &scene, &nothing).run();
 }
 
 #[test]
 fn the_guide_to_importing_shows_what_is_printed() {
     let scene = || with_programs(consumer(), "");
     let (path, silence) = ("docs/guide/importing.md", Silence::Counts);
-    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+    Page::open(path, silence, &scene, &nothing).run();
 }
 
 /// Pages whose commands need nothing but a repository.
@@ -453,7 +503,7 @@ fn plain_guides_run_as_written() {
     };
     for path in PLAIN_GUIDES {
         let silence = Silence::IsShort;
-        Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
+        Page::open(path, silence, &scene, &nothing).run();
     }
 }
 
@@ -476,17 +526,7 @@ fn the_guide_to_many_repositories_runs() {
     };
     let path = "docs/guide/many-repositories.md";
     let silence = Silence::IsShort;
-    Page { path, silence, project: scene(), scene: &scene, before: &nothing }.run();
-}
-
-/// No guide is left out of these tests.
-#[test]
-fn every_guide_is_run() {
-    let tests = include_str!("pages.rs");
-    for entry in fs::read_dir(workspace().join("docs/guide")).unwrap() {
-        let path = format!("docs/guide/{}", entry.unwrap().file_name().to_string_lossy());
-        assert!(tests.contains(&format!("\"{path}\"")), "{path} is run by no test");
-    }
+    Page::open(path, silence, &scene, &nothing).run();
 }
 
 /// The page about editors names what the server offers, and its settings start the server.

@@ -169,31 +169,22 @@ fn items_that_can_do_what_is_forbidden_are_not_installed() {
 mod machine {
     use std::process::{Command, Output};
 
+    use brief_testkit::needs;
+
     use super::{Sandbox, fs, project, registry, trusted_project, with_policy};
 
     /// Puts the first argument's file in place, and becomes the program.
     const SCRIPT: &str = "mount -t tmpfs none /etc && mkdir /etc/brief && cp -r \"$1\" /etc/brief/policy.toml \
         && shift && exec \"$@\"";
 
-    /// Runs the program on a machine with this policy. Where the system allows no namespaces, the test says
-    /// so and ends.
-    fn run_on_machine(project: &Sandbox, policy: &str, args: &[&str]) -> Option<Output> {
+    /// Runs the program on a machine with this policy.
+    fn run_on_machine(project: &Sandbox, policy: &str, args: &[&str]) -> Output {
         let file = project.outside().join("machine-policy");
         fs::write(&file, policy).unwrap();
         run_with(project, &file, args)
     }
 
-    fn run_with(project: &Sandbox, file: &std::path::Path, args: &[&str]) -> Option<Output> {
-        let is_possible = Command::new("unshare")
-            .args(["--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/etc"])
-            .output();
-        if !is_possible.is_ok_and(|output| output.status.success()) {
-            #[expect(clippy::print_stderr, reason = "a test that checks nothing has to say so")]
-            {
-                eprintln!("skipped: `unshare --map-root-user --mount` is not allowed here");
-            }
-            return None;
-        }
+    fn run_with(project: &Sandbox, file: &std::path::Path, args: &[&str]) -> Output {
         let ready = project.command("", args);
         let mut command = Command::new("unshare");
         command.args(["--map-root-user", "--mount", "sh", "-c", SCRIPT, "sh"]);
@@ -202,7 +193,7 @@ mod machine {
         command.envs(ready.get_envs().filter_map(|(name, value)| Some((name, value?))));
         // No variable leads elsewhere.
         command.envs([("XDG_CONFIG_DIRS", "/tmp"), ("BRIEF_POLICY", "/dev/null")]);
-        Some(command.output().unwrap())
+        command.output().unwrap()
     }
 
     fn said(output: &Output) -> String {
@@ -212,15 +203,16 @@ mod machine {
     /// G19: a user can forbid more than the machine, and allow nothing that it forbids.
     #[test]
     fn it_counts_whatever_the_user_says() {
+        needs!(Namespaces);
         let project = trusted_project()
             .with_env("BRIEF_EXEC", "always")
             .with_file(".agents/tasks/t.md", "!`touch marker`\n");
         let project = with_policy(project, "execution = \"trusted\"\n");
         let run = |args| run_on_machine(&project, "# house rules\nexecution = \"never\"\n", args);
-        let Some(output) = run(&["task", "t", "--exec"]) else { return };
+        let output = run(&["task", "t", "--exec"]);
         assert!(said(&output).contains("/etc/brief/policy.toml:2"), "{}", said(&output));
         assert!(!project.path().join("marker").exists());
-        let Some(doctor) = run(&["doctor"]) else { return };
+        let doctor = run(&["doctor"]);
         let shown = String::from_utf8_lossy(&doctor.stdout).into_owned();
         for file in ["/etc/brief/policy.toml: ", ".config/brief/policy.toml: "] {
             assert!(shown.contains(&format!("{file}this policy counts here")), "{shown}");
@@ -232,12 +224,13 @@ mod machine {
 
     #[test]
     fn its_sources_are_those_of_every_user() {
+        needs!(Namespaces);
         let project = project();
         let source = registry(&project);
         let project = with_policy(project, &format!("[sources]\nallow = [\"{source}\"]\n"));
         let policy = "[sources]\ndeny = [\"/\"]\n";
         let policy = policy.replace('/', &source);
-        let Some(output) = run_on_machine(&project, &policy, &["add", &source]) else { return };
+        let output = run_on_machine(&project, &policy, &["add", &source]);
         assert_eq!(output.status.code(), Some(1), "{}", said(&output));
         assert!(said(&output).contains("/etc/brief/policy.toml:2` denies"), "{}", said(&output));
         assert!(!project.path().join("brief.lock").exists());
@@ -247,22 +240,42 @@ mod machine {
     /// Bad input: a file of the machine that cannot be read or understood closes everything.
     #[test]
     fn one_that_cannot_be_followed_stops_everything() {
+        needs!(Namespaces);
         let project = project();
         let source = registry(&project);
         for (policy, problem) in [
             ("execution = nevr\n", "/etc/brief/policy.toml:1` cannot be followed"),
             ("[source]\n", "/etc/brief/policy.toml:1` cannot be followed"),
         ] {
-            let Some(output) = run_on_machine(&project, policy, &["add", &source]) else { return };
+            let output = run_on_machine(&project, policy, &["add", &source]);
             assert_eq!(output.status.code(), Some(2), "{}", said(&output));
             assert!(said(&output).contains(problem), "{}", said(&output));
         }
         let directory = project.outside().join("a-directory");
         fs::create_dir(&directory).unwrap();
-        let Some(output) = run_with(&project, &directory, &["add", &source]) else { return };
+        let output = run_with(&project, &directory, &["add", &source]);
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));
         let problem = "/etc/brief/policy.toml` cannot be read";
         assert!(said(&output).contains(problem), "{}", said(&output));
         assert!(!project.path().join("brief.lock").exists());
     }
+}
+
+/// N16: "No command shows the policy in force".
+#[test]
+fn the_rules_in_force_are_shown() {
+    let text = "[sources]\nallow = [\"github.com/acme\"]\ndeny = [\"github.com/acme/old\"]\n\n[capabilities]\nnever = [\"hooks\"]\n";
+    let project = with_policy(project(), text);
+    let shown = project.run(&["self", "policy"]);
+    assert_eq!(shown.code, Some(0), "{shown}");
+    for rule in [
+        "policy.toml:2  allows only `github.com/acme`",
+        "policy.toml:3  denies `github.com/acme/old`",
+        "policy.toml:6  never installs what has `hooks`",
+    ] {
+        assert!(shown.stdout.contains(rule), "{rule}: {shown}");
+    }
+    assert!(shown.stderr.contains("3 rules"), "{shown}");
+    let none = crate::project().run(&["self", "policy"]);
+    assert!(none.stderr.contains("no policy is in force"), "{none}");
 }

@@ -23,7 +23,7 @@ fn registry() -> Sandbox {
             "bundles/top.bundle.md",
             bundle("top", "items:\n  rules: [a]\nrequires: [{name: base}]\n"),
         )
-        .with_file("base.bundle.md", bundle("base", "items: {}\n"))
+        .with_file("base.bundle.md", bundle("base", "items: {rules: [a]}\n"))
 }
 
 /// Findings have their place and a way out.
@@ -104,16 +104,17 @@ fn fix_repairs_items() {
     let fixed = rule("a", &more.replace("1.0", "\"1.0\""), "## A\n\n### B\n\n```text\nx\n```\n");
     assert_eq!(project.read("rules/a/RULE.md"), fixed);
     let again = project.run(&["lint", "--fix"]);
-    assert!(!again.stderr.contains("repaired"), "{again}");
+    assert!(again.stderr.contains("; 0 fixed"), "{again}");
     assert_eq!(project.read("rules/a/RULE.md"), fixed);
 }
 
 /// A bundle of YAML alone is repaired in place.
 #[test]
 fn fix_repairs_bundles_of_yaml() {
-    let text =
-        "schema: 1\nname: z\ndescription: d\nlicense: MIT\nitems: {}\nmetadata:\n  version: 1.0\n";
-    let project = project().with_file("z.bundle.yaml", text);
+    let text = "schema: 1\nname: z\ndescription: d\nlicense: MIT\nitems: {rules: [a]}\nmetadata:\n  version: 1.0\n";
+    let project = project()
+        .with_file("z.bundle.yaml", text)
+        .with_file("rules/a/RULE.md", rule("a", "", "## A\n"));
     assert_eq!(project.run(&["lint", "--fix"]).code, Some(0));
     assert_eq!(project.read("z.bundle.yaml"), text.replace("1.0", "\"1.0\""));
 }

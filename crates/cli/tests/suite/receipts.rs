@@ -105,6 +105,31 @@ fn what_no_agent_got_is_shown() {
     assert_eq!(never, [".cursor/rules/ts.mdc", "AGENTS.yaml"]);
 }
 
+/// Also what is for other files or for another agent.
+#[test]
+fn what_waits_for_another_file_or_agent_was_never_delivered() {
+    let project = crate::project()
+        .with_file(".git/HEAD", "")
+        .with_file("a.py", "")
+        .with_file(
+            "AGENTS.yaml",
+            "context:\n- {content: RS, match: ['**/*.rs']}\n- {content: PY, match: ['**/*.py']}\n",
+        )
+        .with_file(".context/css.md", "---\ntrigger: auto\nglobs: '*.css'\n---\nCSS\n")
+        .with_file(".context/mine.md", "---\ntrigger: manual\n---\nMANUAL\n")
+        .with_file(".agents/rules/g.md", "---\nagent: gemini\n---\nG\n")
+        .with_file(".agents/rules/c.md", "---\nagent: claude\n---\nC\n");
+    hook(&project, &["claude"], &tool(&project, "PreToolUse", "Read", "a.py"));
+    let report = receipts(&project, &["--never"]);
+    let never: Vec<&str> = report["never"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["place"].as_str().unwrap())
+        .collect();
+    assert_eq!(never, [".agents/rules/g.md", ".context/css.md", "AGENTS.yaml"]);
+}
+
 /// **Drift**: "what we believed that the client loads against what it loaded".
 #[test]
 fn what_a_client_loads_is_compared_with_what_we_believe() {

@@ -38,6 +38,68 @@ fn a_hook_answers_every_hostile_project_in_time() {
     }
 }
 
+/// Y06: no format of an answer sends a control or hidden character to a terminal; what is printed as JSON says the same there.
+#[test]
+fn y06_no_format_acts_on_a_terminal() {
+    let hostile = "a\u{9b}31m b\u{202e}c d\u{200b}e f\u{7f}g h\u{e0041}i\n";
+    let rule = format!("---\npaths: [\"src/**\"]\ndescription: {hostile}---\n{hostile}");
+    let project = project()
+        .with_file("CLAUDE.md", hostile)
+        .with_file(".claude/rules/r\u{202e}.md", &rule)
+        .with_file("AGENTS.yaml", format!("context:\n  - content: \"{}\"\n", hostile.trim()))
+        .with_file("src/a.rs", "")
+        .with_env("BRIEF_PAGER", "cat");
+    for args in [
+        &["context", "."][..],
+        &["context", ".", "--json"],
+        &["context", "--all", "--json", "--no-pager"],
+        &["why", "src/a.rs"],
+        &["why", "src/a.rs", "--json"],
+        &["sees", "src/a.rs", "--json"],
+        &["lint"],
+        &["lint", "--format", "json"],
+        &["lint", "--format", "sarif"],
+        &["lint", "--format", "github"],
+        &["audit"],
+        &["audit", "--json"],
+        &["audit", "--format", "sarif"],
+        &["audit", "--format", "github"],
+        &["list", "--json"],
+        &["tokens", "--json"],
+        &["coverage", "--json"],
+        &["tree", "--json"],
+        &["decisions", "src/a.rs", "--json"],
+        &["doctor", "--json"],
+    ] {
+        let shown = project.run_on_screen(args).replace("\r\n", "\n");
+        assert!(!shown.is_empty(), "{args:?}");
+        // Colors are ours.
+        let plain = without_colors(&shown);
+        let found = brief_syntax::hidden::characters(&plain).next();
+        assert!(found.is_none(), "{args:?}: {found:?} in {shown:?}");
+        if args.contains(&"--json") {
+            let root = project.path().canonicalize().unwrap();
+            let plain = plain.replace(root.to_str().unwrap(), "$PROJECT");
+            let here: serde_json::Value = serde_json::from_str(&plain).unwrap();
+            assert_eq!(here, project.run(args).json(), "{args:?}");
+        }
+    }
+}
+
+fn without_colors(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end =
+            part.find(|sign: char| !sign.is_ascii_digit() && sign != ';').unwrap_or(part.len());
+        match part.get(end..) {
+            Some(rest) if rest.starts_with('m') => plain.push_str(&rest[1..]),
+            _ => plain.push_str(&format!("\u{1b}[{part}")),
+        }
+    }
+    plain
+}
+
 /// Runs the program where there is no network at all; `None` where the system does not allow that.
 fn without_network(project: &Sandbox, args: &[&str]) -> Option<std::process::Output> {
     let ready = project.command("", args);

@@ -63,11 +63,12 @@ fn the_commit_that_removed_it_is_named() {
             json!(["target", "check", "certain"]),
             json!(["path", "docs/style/naming.md", "certain"]),
             json!(["path", "src/shop/pricing.py", "certain"]),
-            json!(["version", "18", "certain"]),
+            json!(["version", "18", "likely"]),
         ]
     );
     let output = project.run(&["stale", "--json"]).json();
     let head = git(&project, &["rev-parse", "HEAD"]);
+    assert_eq!(output["found"].as_array().unwrap().len(), 5);
     for one in output["found"].as_array().unwrap() {
         assert_eq!(one["removal"]["commit"], json!(head), "{one}");
         assert_eq!(one["removal"]["date"], json!("2026-01-01"));
@@ -84,7 +85,7 @@ fn the_commit_that_removed_it_is_named() {
     assert_eq!(project.run(&["stale", "--since", "nothing"]).code, Some(1));
 }
 
-/// A file that is removed and not committed is gone all the same.
+/// A file that is removed and not committed is gone all the same; without a commit that shows it nothing is certain.
 #[test]
 fn the_working_tree_counts() {
     let project = committed(
@@ -93,13 +94,13 @@ fn the_working_tree_counts() {
     std::fs::remove_file(project.path().join("docs/a/b.md")).unwrap();
     let output = project.run(&["stale", "--json"]).json();
     assert_eq!(output["found"][0]["removal"]["commit"], Value::Null);
-    assert_eq!(output["found"][0]["likelihood"], json!("certain"));
+    assert_eq!(output["found"][0]["likelihood"], json!("likely"));
     insta::assert_snapshot!(project.run(&["stale"]), @r"
-    certain
+    likely
       CLAUDE.md:1  the project has no `docs/a/b.md`
           removed in the working tree, not committed
     ------- stderr -------
-    1 finding: 1 certain, 0 likely, 0 possible
+    1 finding: 0 certain, 1 likely, 0 possible
     [EOF]
     ");
 }
@@ -119,6 +120,204 @@ fn without_history_the_tree_is_asked() {
         ]
     );
     assert_eq!(project.run(&["stale", "--json"]).json()["history"], json!(false));
+}
+
+/// Commits that only move files, one after the other.
+fn moved(project: &Sandbox, moves: &[(&str, &str)]) {
+    for (from, to) in moves {
+        let above = project.path().join(to);
+        std::fs::create_dir_all(above.parent().unwrap()).unwrap();
+        git(project, &["mv", from, to]);
+        commit(project);
+    }
+}
+
+const CODE: &str = "A = 1\nB = 2\nC = 3\nD = 4\nE = 5\n";
+
+/// R04: a file that was renamed twice has the name of today, and one that is gone by now has none.
+#[test]
+fn names_are_followed_to_today() {
+    let text = "Prices: `src/old/prices.py`. Taxes: `src/old/taxes.py`.\n";
+    let project = committed(
+        project()
+            .with_file("CLAUDE.md", text)
+            .with_file("src/old/prices.py", CODE)
+            .with_file("src/old/taxes.py", CODE.replace(" = ", " = -")),
+    );
+    let (prices, taxes) = ("src/old/prices.py", "src/old/taxes.py");
+    moved(&project, &[(prices, "src/mid/cents.py"), (taxes, "src/mid/vat.py")]);
+    moved(&project, &[("src/mid/cents.py", "shop/amounts.py")]);
+    git(&project, &["rm", "--quiet", "src/mid/vat.py"]);
+    commit(&project);
+    let found = project.run(&["stale", "--json"]).json();
+    assert_eq!(found["found"][0]["replacement"], json!("shop/amounts.py"), "{found}");
+    assert_eq!(found["found"][0]["removal"]["renamed"], json!("shop/amounts.py"));
+    assert_eq!(found["found"][1]["replacement"], json!(null), "{found}");
+    assert_eq!(found["found"][1]["removal"]["renamed"], json!(null));
+    assert_eq!(found["found"][1]["likelihood"], json!("certain"));
+}
+
+/// A new file with most of a removed one is not its new name, and neither is a file of that name in another corner.
+#[test]
+fn only_the_same_file_is_proposed() {
+    let line = |n: u32| format!("value_{n} = {n}\n");
+    let lines = |from: u32, to: u32| (from..to).map(line).collect::<Vec<_>>().concat();
+    let text = "Tests: `code/unit.workspace.py`. Routes: `src/utils/router.py`.\n";
+    let project = committed(
+        project()
+            .with_file("CLAUDE.md", text)
+            .with_file("code/unit.workspace.py", lines(0, 20))
+            .with_file("src/features/portal/router.py", lines(100, 120)),
+    );
+    git(&project, &["rm", "--quiet", "code/unit.workspace.py"]);
+    let project = project.with_file("code/unit.shared.py", lines(0, 17));
+    commit(&project);
+    let found = project.run(&["stale", "--json"]).json();
+    assert_eq!(found["found"][0]["likelihood"], json!("certain"), "{found}");
+    assert_eq!(found["found"][0]["replacement"], json!(null), "{found}");
+    assert_eq!(found["found"][1]["replacement"], json!(null), "{found}");
+}
+
+/// R03: a path that exists below another directory is told with that place, and is never certain: the text may say
+/// where it begins. Where it does, nothing is said.
+#[test]
+fn a_path_below_another_directory_is_told_with_its_place() {
+    let files = ["core/a.py", "core/b.py", "core/c.py"];
+    let laid_out = |text: &str| {
+        let project = project().with_file("CLAUDE.md", text);
+        let project = files.iter().fold(project, |project, path| {
+            project.with_file(&format!("src/{path}"), format!("{CODE}# {path}\n"))
+        });
+        let project = committed(project);
+        for path in files {
+            moved(&project, &[(&format!("src/{path}"), &format!("apps/shop/src/{path}"))]);
+        }
+        project
+    };
+    let one = laid_out("Read `src/core/a.py`.\n");
+    assert_eq!(stale(&one, &[]), [json!(["path", "src/core/a.py", "likely"])]);
+    assert_eq!(lint(&one), [""; 0]);
+    let output = one.run(&["stale", "--json"]).json();
+    assert_eq!(output["found"][0]["replacement"], json!("apps/shop/src/core/a.py"));
+    let named = laid_out("The code is in `apps/shop`. Read `src/core/a.py`.\n");
+    assert_eq!(stale(&named, &[]), [json!(null); 0]);
+    // Three of one text are no accident, also without history.
+    let three = laid_out("Read `src/core/a.py`, `src/core/b.py` and `src/core/c.py`.\n");
+    let json = three.run(&["lint", "--json"]).json();
+    assert_eq!(json["diagnostics"][0]["count"], json!(3), "{json}");
+    assert!(lint(&three)[0].contains("`apps/shop/src/core/a.py`"), "{:?}", lint(&three));
+}
+
+/// R03, N32: a line that looks like the definition of a script is none, and a script that any manifest defines is there.
+#[test]
+fn a_removed_line_is_held_to_its_manifest() {
+    let with_seed = "{\"scripts\": {\n\"build\": \"x\"},\n\"prisma\": {\n\"seed\": \"y\"}}\n";
+    let without = "{\"scripts\": {\n\"build\": \"x\"}}\n";
+    let laid_out = |root: &str| {
+        let project = committed(
+            project()
+                .with_file("package.json", root)
+                .with_file("shared/package.json", with_seed)
+                .with_file("shared/AGENTS.md", "Run `pnpm run seed`.\n"),
+        );
+        project.write("shared/package.json", without);
+        commit(&project);
+        project
+    };
+    let defined = laid_out("{\"scripts\": {\"seed\": \"z\"}}");
+    assert_eq!(stale(&defined, &[]), [json!(null); 0]);
+    let missing = laid_out("{\"scripts\": {}}");
+    assert_eq!(stale(&missing, &[]), [json!(["target", "seed", "likely"])]);
+}
+
+/// R03: what a build makes, what each user has, and what is to be made is never certain.
+#[test]
+fn what_may_be_elsewhere_is_not_certain() {
+    let text = "`db/index.ts` is a gitignored artifact. Your settings: `.claude/rules/own.md`.\n\n\
+                Add a file like `src/new/a.ts`.\n\nSee `lib/x/made.ts`.\n";
+    let project = committed(
+        project()
+            .with_file("CLAUDE.md", text)
+            .with_file("db/index.ts", CODE)
+            .with_file(".claude/rules/own.md", CODE)
+            .with_file("src/new/a.ts", CODE)
+            .with_file("lib/x/made.ts", CODE)
+            .with_file("web/lib/y.ts", "")
+            .with_file("web/.gitignore", "lib/x\n"),
+    );
+    for path in ["db/index.ts", ".claude/rules/own.md", "src/new/a.ts", "lib/x/made.ts"] {
+        git(&project, &["rm", "--quiet", path]);
+    }
+    commit(&project);
+    let found = stale(&project, &[]);
+    assert!(found.iter().all(|one| one[2] != json!("certain")), "{found:?}");
+    assert!(!found.iter().any(|one| one[1] == json!("lib/x/made.ts")), "{found:?}");
+}
+
+/// R05: a plugin, a skill for others and a template speak of their users' project; what lies beside a skill is its own.
+#[test]
+fn texts_for_other_projects_make_no_claims() {
+    let text = "---\nname: plan\ndescription: Plans the next steps of a track\n---\n\
+                Read `conductor/product.md`, run `make lint` and `scripts/wait.sh`. Requires Node.js 18.\n";
+    let files = [
+        "plugins/conductor/commands/plan.md",
+        "plugins/conductor/agents/plan.md",
+        "skills/plan/SKILL.md",
+        "create-shop/template-web/AGENTS.md",
+    ];
+    let mut with = project()
+        .with_file("plugins/conductor/.claude-plugin/plugin.json", "{\"name\": \"conductor\"}")
+        .with_file("plugins/conductor/templates/product.md", "x")
+        .with_file("package.json", "{\"engines\": {\"node\": \">=22\"}}")
+        .with_file("Makefile", "test:\n\ttrue\n");
+    for path in files {
+        with = with.with_file(path, text);
+    }
+    let with = committed(with);
+    assert_eq!(stale(&with, &[]), [json!(null); 0]);
+    let codes = |project: &Sandbox| -> Vec<String> {
+        let json = project.run(&["lint", "--json"]).json();
+        let found = json["diagnostics"].as_array().unwrap().iter();
+        let codes = found.map(|one| one["code"].as_str().unwrap().to_owned());
+        codes.filter(|code| code.starts_with("guidance/")).collect()
+    };
+    assert_eq!(codes(&with), [""; 0]);
+    with.write(
+        "skills/plan/SKILL.md",
+        "---\nname: plan\ndescription: Plans the next steps\n---\nRun `python scripts/gone.py`.\n",
+    );
+    with.write("skills/plan/scripts/there.py", "");
+    assert_eq!(codes(&with), ["guidance/missing-path"]);
+}
+
+/// R06: a sentence about what a version can do asks for none.
+#[test]
+fn a_version_that_can_do_something_is_not_asked_for() {
+    for (text, expected) in [
+        ("**CRITICAL**: Always use modern Python 3.10+ union syntax for type hints.", 0),
+        ("### 6. Python Type Hints (Python 3.10+ Style)", 0),
+        ("Requires Python 3.10 or later.", 1),
+        ("- Python 3.10+", 1),
+    ] {
+        let project = project()
+            .with_file("CLAUDE.md", format!("{text}\n"))
+            .with_file("pyproject.toml", "[project]\nname = 'x'\nrequires-python = '>=3.11'\n");
+        let found = stale(&project, &[]);
+        assert_eq!(found.len(), expected, "{text}: {found:?}");
+    }
+}
+
+/// The language that a text calls the newest is that of an older SDK.
+#[test]
+fn the_current_language_is_held_to_the_sdk() {
+    let text = "Always use the latest version C#, currently C# 13 features.\n";
+    let with = |sdk: &str| {
+        project()
+            .with_file("CLAUDE.md", text)
+            .with_file("global.json", format!("{{\"sdk\": {{\"version\": \"{sdk}\"}}}}"))
+    };
+    assert_eq!(stale(&with("11.0.100"), &[]), [json!(["version", "13", "likely"])]);
+    assert_eq!(stale(&with("9.0.100"), &[]), [json!(null); 0]);
 }
 
 /// Every runner: a name that is defined is in order, one that is not is found.

@@ -36,6 +36,9 @@ fn without_a_repository_the_root_is_the_current_directory() {
     insta::assert_snapshot!(shop().run_in("src", &["context", "cart.py", "--on", "read"], ""), @"
     AGENTS.yml:2
       The cart is never empty here.
+    ------- stderr -------
+    warning: not a git repository, so `$PROJECT/AGENTS.yaml` does not apply here
+    hint: run `git init` in the top directory of the project, or start there with `-C DIR`
     [EOF]
     ");
 }

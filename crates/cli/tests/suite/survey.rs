@@ -54,6 +54,7 @@ fn tokens_of_a_path() {
     insta::assert_snapshot!(project().run(&["tokens", "a.py"]), @"
     ------- stderr -------
     warning: no guidance found on the way to a.py
+    warning: `$PROJECT` is not in a git repository, so parent directories are not read
     hint: `brief init` writes an AGENTS.yaml to start from
     [EOF]
     ");
@@ -77,8 +78,8 @@ fn tokens_of_a_project() {
       ~20  ██████████  .  3 items, ~3 to ~27
       ~12  ██████      src/  2 items, ~7 to ~27
 
-    by client: what brief delivers, and what the client loads by itself
-      ~32  ██████████  ~0 by itself  aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, copilot-cli, copilot-vscode, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
+    by client: what it has and what is missing
+      ~0              ~32 missing  aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, copilot-cli, copilot-vscode, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
     ------- stderr -------
     ~32 tokens in 5 items for 7 files
     [EOF]
@@ -89,6 +90,7 @@ fn tokens_of_a_project() {
     insta::assert_snapshot!(project().run(&["tokens"]), @"
     ------- stderr -------
     warning: no guidance files found
+    warning: `$PROJECT` is not in a git repository, so parent directories are not read
     [EOF]
     ");
 }
@@ -134,10 +136,10 @@ fn every_dialect_is_seen_from_above() {
       ~12  ██████████  .  5 items, ~3 to ~7
        ~2  ██          src/  1 item, ~5 to ~7
 
-    by client: what brief delivers, and what the client loads by itself
-      ~11  ██████████  ~0 by itself  aider, antigravity, gemini, trae
-       ~8  ████████    ~3 by itself  amp, claude, cline, codex, continue, goose, junie, kilo, kiro, opencode, pi, qwen, roo, warp, windsurf, zed
-       ~8  ████████    ~6 by itself  augment, copilot, copilot-cli, copilot-vscode, crush, cursor, droid
+    by client: what it has and what is missing
+      ~0              ~11 missing  aider, antigravity, gemini, trae
+      ~3  █████       ~3 loaded, ~8 missing  amp, claude, cline, codex, continue, goose, junie, kilo, kiro, opencode, pi, qwen, roo, warp, windsurf, zed
+      ~6  ██████████  ~6 loaded, ~8 missing  augment, copilot, copilot-cli, copilot-vscode, crush, cursor, droid
     ------- stderr -------
     ~11 tokens in 6 items for 8 files
     [EOF]
@@ -197,7 +199,10 @@ fn tokens_as_json() {
         json["directories"][1],
         json!({"path": "src", "items": 2, "tokens": 12, "files": 4, "least": 7, "most": 27})
     );
-    assert_eq!(json["clients"], json!([{"client": "claude", "loaded": 0, "delivered": 32}]));
+    assert_eq!(
+        json["clients"],
+        json!([{"client": "claude", "loaded": 0, "listed": 0, "delivered": 0, "missing": 32}])
+    );
     assert_eq!(json["tokens"], 32);
 }
 
@@ -389,7 +394,8 @@ fn what_a_client_loads_is_not_delivered() {
         let item = items.iter().find(|item| item["source"]["path"] == path);
         item.map_or(0, |item| item["tokens"].as_u64().unwrap())
     };
-    assert_eq!(share["delivered"].as_u64().unwrap(), of("AGENTS.yaml"), "{json}");
+    assert_eq!(share["missing"].as_u64().unwrap(), of("AGENTS.yaml"), "{json}");
+    assert_eq!(share["delivered"], 0, "{json}");
     assert!(share["loaded"].as_u64().unwrap() >= 3 * 2, "{json}");
 }
 

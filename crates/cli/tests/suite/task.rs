@@ -348,3 +348,53 @@ fn nothing_is_written() {
     assert_eq!(names(&project), before);
     assert_eq!(fs::read_dir(project.home()).unwrap().count(), 0);
 }
+
+/// N18: a rule that its client loads for some files only, or by its description, is not part of a prompt without files. What
+/// `brief why` says of it, and the document's own rules and tool, stay as they are.
+#[test]
+fn rules_that_a_client_limits_are_left_out() {
+    let project = project()
+        .with_file(".agents/tasks/t.md", "TASK\n")
+        .with_file(".agents/rules/own.md", "---\ndescription: About us\n---\nOWN\n")
+        .with_file(".cursor/rules/web.mdc", "---\nglobs: web/src/**\n---\nWEB\n")
+        .with_file(".cursor/rules/idea.mdc", "---\ndescription: Use for ideas\n---\nIDEA\n")
+        .with_file(".cursor/rules/wide.mdc", "---\nglobs: \"**\"\n---\nWIDE\n")
+        .with_file(".cursor/rules/all.mdc", "---\nalwaysApply: true\n---\nALL\n")
+        .with_file(".cursor/rules/go.mdc", "---\nglobs: \"**/*.go\"\nlanguages: go\n---\nGO\n");
+    let prompt = project.run(&["task", "t"]).stdout;
+    for (text, is_in) in [
+        ("OWN", true),
+        ("ALL", true),
+        ("WIDE", true),
+        ("WEB", false),
+        ("IDEA", false),
+        ("GO", false),
+    ] {
+        assert_eq!(prompt.contains(text), is_in, "{text}: {prompt}");
+    }
+    let explained = project.run(&["task", "t", "--explain"]).stdout;
+    for reason in
+        ["it is for some files, and a task names none", "its client offers it by its description"]
+    {
+        assert!(explained.contains(reason), "{reason}: {explained}");
+    }
+    assert!(project.run(&["task", "t", "-s", "languages=go"]).stdout.contains("GO"));
+    let document = project.linked_as("coding-context").run(&["t"]);
+    for text in ["WEB", "IDEA", "GO"] {
+        assert!(document.stdout.contains(text), "{text}: {document}");
+    }
+}
+
+/// N35: "`brief task`: "<NAME> not provided" instead of listing tasks".
+#[test]
+fn a_call_without_a_name_lists_the_tasks() {
+    let project = project()
+        .with_file(".agents/tasks/review.md", "R\n")
+        .with_file(".agents/tasks/fix-bug.md", "F\n");
+    let output = project.run(&["task"]);
+    assert_eq!((output.stdout.as_str(), output.code), ("", Some(2)), "{output}");
+    assert!(output.stderr.contains("error: no task is named"), "{output}");
+    assert!(output.stderr.contains("tasks here: fix-bug, review"), "{output}");
+    let none = crate::project().run(&["task"]);
+    assert!(none.stderr.contains(".agents/tasks/NAME.md") && none.code == Some(2), "{none}");
+}

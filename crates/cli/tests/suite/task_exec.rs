@@ -3,25 +3,20 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
 
-use brief_testkit::{Output, Sandbox, make_fifo};
+use brief_testkit::{Output, PATIENCE, Sandbox, make_fifo, send_signal, write_program};
 
 use crate::trusted_project;
 
 /// The time to wait for something that should have happened already.
-const PATIENCE: Duration = Duration::from_secs(20);
-
 fn with_task(text: &str) -> Sandbox {
     trusted_project().with_file(".agents/tasks/t.md", text)
 }
 
 /// Writes a program of the project.
 fn script(project: &Sandbox, path: &str, text: &str) {
-    project.write(path, text);
-    fs::set_permissions(project.path().join(path), fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&project.path().join(path), text);
 }
 
 /// A project with a task, a rule, and a script beside the rule.
@@ -276,8 +271,7 @@ fn a_script_that_cannot_be_started_is_a_warning() {
 
     let project = with_task("Task.\n").with_file(".agents/rules/r.md", "Rule.\n");
     let outside = project.outside().join("script");
-    fs::write(&outside, text).unwrap();
-    fs::set_permissions(&outside, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&outside, text);
     let project = project.with_link(".agents/rules/r-bootstrap", &outside);
     // There is nothing to `chmod`.
     insta::assert_snapshot!(project.run(&["task", "t"]), @"
@@ -447,8 +441,7 @@ fn an_interruption_ends_what_runs() {
         let alive = Alive::watch(&project);
         let child = project.command("", &["task", "t"]).spawn().unwrap();
         alive.expect("started");
-        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
+        send_signal("INT", child.id());
         let output = child.wait_with_output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(130), "{stderr}");

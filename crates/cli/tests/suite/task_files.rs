@@ -1,8 +1,5 @@
 //! The document of task files from outside: what only a shell and real files can show.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-
 use brief_testkit::Sandbox;
 
 use crate::{project_on_disk as project, trusted_project};
@@ -19,8 +16,7 @@ fn printed(project: &Sandbox, args: &[&str]) -> String {
 }
 
 fn script(project: &Sandbox, path: &str, text: &str) {
-    project.write(path, text);
-    fs::set_permissions(project.path().join(path), fs::Permissions::from_mode(0o755)).unwrap();
+    brief_testkit::write_program(&project.path().join(path), text);
 }
 
 /// "Command Expansion / Behavior": "Commands are executed using `sh -c`".

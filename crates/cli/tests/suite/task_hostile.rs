@@ -1,14 +1,10 @@
 //! `brief task` with bad input: what can be had is there, the rest is named, and nothing hangs.
 
 use std::fs;
-use std::time::{Duration, Instant};
 
 use brief_testkit::{Output, Sandbox};
 
 use crate::{project_on_disk as project, trusted_project};
-
-/// More than any of these runs takes on a slow machine, and less than a hang.
-const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A project with a good task and a good rule.
 fn good() -> Sandbox {
@@ -21,7 +17,6 @@ fn good() -> Sandbox {
 /// lint knows it too.
 #[track_caller]
 fn assert_survives(project: &Sandbox, place: &str, code: &str) {
-    let started = Instant::now();
     let text = project.run(&["task", "t"]);
     assert_eq!(
         (text.stdout.as_str(), text.code),
@@ -41,7 +36,6 @@ fn assert_survives(project: &Sandbox, place: &str, code: &str) {
     // A client's own file is reported under the client's code.
     let problem = code.rsplit('/').next().unwrap();
     assert!(lint.stdout.contains(place) && lint.stdout.contains(problem), "{lint}");
-    assert!(started.elapsed() < PATIENCE);
 }
 
 /// Ruling G5: "regular files only (no FIFO, device, socket)".
@@ -129,7 +123,6 @@ fn circles_of_links_end() {
         .with_link(".agents/tasks/again", "../tasks")
         .with_link(".agents/skills/s", ".")
         .with_link("CLAUDE.md", "CLAUDE.md");
-    let started = Instant::now();
     for args in [&["task", "t"][..], &["task", "list"], &["lint"], &["task", "t", "--json"]] {
         let output = project.run(args);
         assert_eq!(output.code, Some(0), "{args:?}: {output}");
@@ -137,7 +130,6 @@ fn circles_of_links_end() {
     }
     let output = project.run(&["task", "t"]);
     assert_eq!(output.stdout, "GOOD-RULE\n\nGOOD-TASK\n\n", "{output}");
-    assert!(started.elapsed() < PATIENCE);
 }
 
 /// A directory that the user may not read is reported. (The superuser may read everything.)
@@ -166,7 +158,6 @@ fn a_directory_without_permission_is_reported() {
 fn a_text_of_beginnings_is_told_in_a_few_lines() {
     let body = "!` @a ".repeat(80_000);
     let project = trusted_project().with_file(".agents/tasks/t.md", &body);
-    let started = Instant::now();
     let off = project.run(&["task", "t", "--no-exec"]);
     assert_eq!((off.stdout.len(), off.code), (body.len() + 1, Some(0)));
     assert!(off.stdout.starts_with(&body));
@@ -178,7 +169,6 @@ fn a_text_of_beginnings_is_told_in_a_few_lines() {
     assert_eq!((on.stdout == off.stdout, on.code), (true, Some(0)));
     // The one command that fails, and the one file.
     assert_eq!(warnings(&on), 2, "{}", on.stderr);
-    assert!(started.elapsed() < PATIENCE);
 }
 
 /// Limits: "bytes of one prompt: 16,777,216", beyond which "there is no prompt, exit 1".
@@ -188,11 +178,9 @@ fn a_prompt_that_would_be_too_large_is_none() {
         .with_file("big.txt", "x".repeat(900_000))
         .with_file(".agents/tasks/t.md", "@big.txt ".repeat(10_000))
         .with_file(".agents/tasks/u.md", "@big.txt ".repeat(18));
-    let started = Instant::now();
     let output = project.run(&["task", "t"]);
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)));
     assert_eq!(output.stderr, "error: the prompt would be larger than 16777216 bytes\n");
-    assert!(started.elapsed() < PATIENCE);
     let output = project.run(&["task", "u"]);
     assert_eq!((output.stdout.len(), output.code), (900_001 * 18 + 1, Some(0)));
     let rule = "${p}".repeat(10_000);
@@ -291,7 +279,6 @@ fn front_matter_of_any_kind_is_survived() {
             .with_file(".agents/rules/r.md", &text)
             .with_file(".agents/tasks/u.md", &text)
             .with_file(".agents/skills/s/SKILL.md", &text);
-        let started = Instant::now();
         for args in [&["task", "t"][..], &["task", "u"], &["task", "u", "--json"]] {
             let output = project.run(args);
             let beginning: String = header.chars().take(20).collect();
@@ -306,7 +293,6 @@ fn front_matter_of_any_kind_is_survived() {
         }
         let lint = project.run(&["lint"]);
         assert!(matches!(lint.code, Some(0 | 1)), "{}", lint.stderr);
-        assert!(started.elapsed() < PATIENCE);
     }
 }
 
@@ -322,8 +308,6 @@ fn files_that_refer_to_each_other_are_read_once() {
     for number in 0..5_000 {
         fs::write(many.join(format!("t{number}.md")), "x").unwrap();
     }
-    let started = Instant::now();
     let output = project.run(&["lint"]);
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)), "{}", output.stderr);
-    assert!(started.elapsed() < PATIENCE);
 }

@@ -201,11 +201,7 @@ fn code_and_packages_are_left_alone() {
     let codes: Vec<&str> = found.iter().map(|one| one.split(' ').next().unwrap()).collect();
     assert_eq!(
         codes,
-        [
-            "note[native/unread-file]",
-            "warning[tasks/missing-file]",
-            "warning[tasks/placeholder-unfillable]"
-        ],
+        ["warning[tasks/missing-file]", "warning[tasks/placeholder-unfillable]"],
         "{found:#?}"
     );
 }
@@ -324,19 +320,18 @@ fn links_that_lead_out_are_found() {
 /// Ruling G1: "`lint --fix` writes the quotes", and nothing else changes.
 #[test]
 fn quotes_are_repaired() {
-    let rule = "---\r\ndescription: Notes: how to\r\npaths: **/*.ts\r\n---\r\nBody: ${x}\r\n";
+    let rule = "---\r\ndescription: Notes: how to\r\npaths: **/*\r\n---\r\nBody: ${x}\r\n";
     let task = "---\nargument-hint: [a] [b]\n---\nT\n";
     let project = with_task(task).with_file(".claude/rules/r.md", rule).with_file("a.ts", "");
     let found = findings(&project);
-    assert_eq!(found.len(), 3, "{found:#?}");
-    let places = [".agents/tasks/t.md:2:", ".claude/rules/r.md:2:", ".claude/rules/r.md:3:"];
-    for (found, place) in found.iter().zip(places) {
-        assert!(found.starts_with(&format!("warning[frontmatter-repaired] {place}")), "{found}");
-    }
+    let [found] = &found[..] else { panic!("{found:#?}") };
+    assert!(found.starts_with("warning[frontmatter-repaired] .agents/tasks/t.md:2:"), "{found}");
+    let others = "2 more with the same cause: .claude/rules/r.md:2, .claude/rules/r.md:3";
+    assert!(project.run(&["lint"]).stdout.contains(others));
     let before = project.run(&["task", "t", "-p", "x=1"]);
     assert!(before.stdout.contains("Body: 1\r\n"), "{before}");
     let fixed = project.run(&["lint", "--fix"]);
-    assert!(fixed.stderr.contains("3 problems repaired"), "{fixed}");
+    assert!(fixed.stderr.contains("; 3 fixed"), "{fixed}");
     assert_eq!(project.read(".agents/tasks/t.md").replace(['"', '\''], ""), task);
     assert_eq!(project.read(".claude/rules/r.md").replace(['"', '\''], ""), rule);
     assert_eq!(findings(&project), [""; 0]);

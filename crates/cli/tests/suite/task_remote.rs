@@ -7,9 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::channel;
-use std::time::Duration;
 
-use brief_testkit::{Output, Sandbox, make_fifo};
+use brief_testkit::{Output, PATIENCE, Sandbox, make_fifo, send_signal, write_program};
 
 use crate::project_on_disk as project;
 
@@ -64,9 +63,6 @@ impl Repository {
         fs::rename(&self.path, self.path.with_extension("gone")).unwrap();
     }
 }
-
-/// The time to wait for something that should have happened already.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Nothing of the machine's git settings is seen.
 const SETTINGS: [(&str, &str); 3] = [
@@ -406,8 +402,7 @@ fn a_fetch_can_be_interrupted() {
     let pipe = programs.join("alive");
     make_fifo(&pipe);
     let git = programs.join("git");
-    fs::write(&git, format!("#!/bin/sh\nexec 3>'{}'\nsleep 300\n", pipe.display())).unwrap();
-    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+    write_program(&git, format!("#!/bin/sh\nexec 3>'{}'\nsleep 300\n", pipe.display()));
     let project = project.with_env("PATH", &format!("{}:/usr/bin:/bin", programs.display()));
     for flag in ["-d", "-D"] {
         let (sender, messages) = channel();
@@ -421,8 +416,7 @@ fn a_fetch_can_be_interrupted() {
         let args = ["task", "t", flag, "https://x.test/org/repo"];
         let child = project.command("", &args).spawn().unwrap();
         assert_eq!(messages.recv_timeout(PATIENCE), Ok("started"));
-        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
+        send_signal("INT", child.id());
         let output = child.wait_with_output().unwrap();
         assert_eq!((output.stdout.as_slice(), output.status.code()), (&b""[..], Some(130)));
         assert_eq!(messages.recv_timeout(PATIENCE), Ok("ended"));

@@ -35,8 +35,7 @@ fn fill(project: Sandbox) -> Sandbox {
 }
 
 fn script(project: &Sandbox, path: &str, text: &str) {
-    project.write(path, text);
-    fs::set_permissions(project.path().join(path), fs::Permissions::from_mode(0o755)).unwrap();
+    brief_testkit::write_program(&project.path().join(path), text);
 }
 
 fn ran(project: &Sandbox) -> bool {

@@ -13,7 +13,7 @@ fn help_lists_the_commands() {
     See what an agent is told, and why:
       context      Show everything that applies to a file or directory
       why          Show each candidate for a file or directory, in or out, and the reason
-      sees         Show what each client sees for a file or directory, and how it gets it
+      sees         Show what each client has for a file or directory, and how it gets it
       decisions    Show the decisions that bind a file or directory
       tokens       Show token costs: for a path, or in the whole project
       tree         Show which directory has which guidance
@@ -308,4 +308,30 @@ fn the_worker_is_hidden_and_says_nothing() {
     let output = project().run(&["-C", ".", "__js-worker"]);
     assert_eq!(output.code, Some(2), "{output}");
     assert!(!project().run(&["--help"]).stdout.contains("worker"));
+}
+
+/// N35: `brief version` is what people type.
+#[test]
+fn the_version_is_a_word_as_well() {
+    let option = project().run(&["--version"]);
+    let word = project().run(&["version"]);
+    assert_eq!((word.stdout, word.code), (option.stdout, Some(0)));
+}
+
+/// N35: "`brief clean` in an empty directory creates `.brief/`".
+#[test]
+fn clean_writes_nothing_where_nothing_is_installed() {
+    let project = project();
+    let output = project.run(&["clean"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    assert_eq!(std::fs::read_dir(project.path()).unwrap().count(), 0, "{output}");
+}
+
+/// N30: a person who starts the language server by hand is told what it waits for.
+#[cfg(unix)]
+#[test]
+fn a_language_server_at_a_terminal_explains_itself() {
+    let output = project().run_at_terminal(&["lsp"], "\u{4}");
+    let said = format!("{}{}", output.stdout, output.stderr);
+    assert!(said.contains("waiting for an editor on standard input; Ctrl-C ends it"), "{output}");
 }

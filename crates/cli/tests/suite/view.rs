@@ -3,9 +3,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
-use std::time::Duration;
 
-use brief_testkit::Sandbox;
+use brief_testkit::{PATIENCE, Sandbox, wait_for};
 use serde_json::Value;
 
 use crate::diff::{commit, git};
@@ -41,7 +40,7 @@ impl Viewer {
 
     fn get(&self, page: &str) -> String {
         let mut stream = TcpStream::connect(&self.host).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let (path, host) = (&self.path, &self.host);
         write!(stream, "GET {path}{page} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n")
             .unwrap();
@@ -53,14 +52,9 @@ impl Viewer {
 
     /// Returns the page when the project has been checked.
     fn checked(&self) -> String {
-        for _ in 0..200 {
-            let page = self.get("");
-            if page.contains("id=\"errors\"") {
-                return page;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        panic!("the project was not checked");
+        wait_for("the project is checked", || {
+            Some(self.get("")).filter(|page| page.contains("id=\"errors\""))
+        })
     }
 }
 
@@ -69,6 +63,65 @@ impl Drop for Viewer {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Y09: the browser gets a page that only the user can read; no program has the token among its arguments.
+#[test]
+fn y09_no_program_gets_the_token_as_an_argument() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = shop();
+    let programs = project.outside().join("programs");
+    std::fs::create_dir_all(&programs).unwrap();
+    let seen = project.outside().join("seen");
+    let script =
+        format!("#!/bin/sh\nprintf '%s\\n' \"$@\" > {0}.part\nmv {0}.part {0}\n", seen.display());
+    brief_testkit::write_program(&programs.join("xdg-open"), script);
+    let mut command = project.command("", &["view"]);
+    let path = std::env::var("PATH").unwrap();
+    command.env("PATH", format!("{}:{path}", programs.display())).env("DISPLAY", ":9");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let url = line.trim();
+    let argument = wait_for("the browser is called", || std::fs::read_to_string(&seen).ok());
+    let token = url.trim_end_matches('/').rsplit('/').next().unwrap();
+    assert!(!argument.contains(token), "{argument}");
+    let page = argument.trim().strip_prefix("file://").unwrap();
+    assert!(std::fs::read_to_string(page).unwrap().contains(&format!("0; url={url}")));
+    let mode = std::fs::metadata(page).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// Y10: connections that stay silent keep no other out, and a request with two hosts is refused.
+#[test]
+fn y10_silent_connections_keep_no_other_out() {
+    let project = shop();
+    let viewer = Viewer::start(&project, &["view", "--no-open"]);
+    let silent: Vec<TcpStream> = (0..300)
+        .map(|number| {
+            let mut stream = TcpStream::connect(&viewer.host).unwrap();
+            if number % 2 == 0 {
+                let _ = write!(stream, "GET / HTTP/1.1\r\nhost:");
+            }
+            stream
+        })
+        .collect();
+    let start = std::time::Instant::now();
+    viewer.get("");
+    assert!(start.elapsed().as_secs() < 8, "{:?}", start.elapsed());
+    drop(silent);
+    let mut stream = TcpStream::connect(&viewer.host).unwrap();
+    let (path, host) = (&viewer.path, &viewer.host);
+    write!(
+        stream,
+        "GET {path} HTTP/1.1\r\nhost: {host}\r\nhost: evil.example\r\nconnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(!answer.starts_with("HTTP/1.1 200 "), "{answer}");
 }
 
 /// Returns the first number after a mark.
@@ -109,9 +162,10 @@ fn pages_say_what_the_commands_print() {
     for of in tokens["clients"].as_array().unwrap() {
         let row = page.split(&format!("data-client={}", of["client"])).nth(1).unwrap();
         let row = row.split("</tr>").next().unwrap();
-        assert_eq!(number(row, "\"number\""), of["loaded"].as_u64().unwrap());
-        let delivered = row.split("class=\"number\"").nth(2).unwrap();
-        assert_eq!(number(&format!("!{delivered}"), "!"), of["delivered"].as_u64().unwrap());
+        for (column, part) in ["loaded", "listed", "delivered", "missing"].iter().enumerate() {
+            let cell = row.split("class=\"number\"").nth(column + 1).unwrap();
+            assert_eq!(number(&format!("!{cell}"), "!"), of[part].as_u64().unwrap());
+        }
     }
     assert!(lint["errors"].as_u64().unwrap() > 0 && count(&stale["found"]) > 0);
     assert_eq!(number(&page, "id=\"errors\""), lint["errors"].as_u64().unwrap());
@@ -121,7 +175,7 @@ fn pages_say_what_the_commands_print() {
     assert_eq!(number(&page, "id=\"bare\""), coverage["without_guidance"].as_u64().unwrap());
     let sees = json(&["sees", "src/cart.py", "claude", "cursor", "--on", "edit", "--json"]);
     let page = viewer.get("file/src/cart.py?client=claude&client=cursor&on=edit");
-    for part in ["loaded", "delivered", "offered"] {
+    for part in ["loaded", "listed", "delivered", "missing"] {
         let row = page.split(&format!("data-total=\"{part}\"")).nth(1).unwrap();
         for client in ["claude", "cursor"] {
             let cell = format!("data-client=\"{client}\"");

@@ -10,6 +10,7 @@ fn each_entry_has_its_reason() {
 
     + in       AGENTS.yaml:3
                match `**` covers src/cart.py
+               claude, codex, copilot, cursor: missing (no hook)
                > Speak plainly.
 
     - out      AGENTS.yaml:4
@@ -22,14 +23,17 @@ fn each_entry_has_its_reason() {
 
     + in       AGENTS.yaml:14
                decision, match `src/**` covers src/cart.py
+               claude, codex, copilot, cursor: manual
                > Money is integers
 
     + in       AGENTS.yaml:24
                decision, match `**` covers src/cart.py
+               claude, codex, copilot, cursor: manual
                > One repository
 
     + in       src/AGENTS.yml:2
                match `cart.py` covers src/cart.py
+               claude, codex, copilot, cursor: missing (no hook)
                > The cart is never empty here.
 
     - out      src/AGENTS.yml:6
@@ -76,6 +80,7 @@ fn every_filter_can_be_the_reason() {
 
     + in       AGENTS.yaml:7
                match `src/*.py` covers src/cart.py
+               claude, codex, copilot, cursor: missing (no hook)
                > covered
     ------- stderr -------
     error[structured/invalid-when]: AGENTS.yaml:6:29: context[4]: invalid when "during" (must be before, after, or all)
@@ -100,10 +105,12 @@ fn a_directory_has_its_reasons_too() {
 
     + in       AGENTS.yaml:2
                match `src/` covers src
+               claude, codex, copilot, cursor: missing (no hook)
                > exact
 
     + in       AGENTS.yaml:3
                match `src/**/*.py` can cover files in src
+               claude, codex, copilot, cursor: missing (no hook)
                > inside
 
     - out      AGENTS.yaml:4
@@ -116,6 +123,7 @@ fn a_directory_has_its_reasons_too() {
 
     + in       AGENTS.yaml:6
                match `**` can cover files in src
+               claude, codex, copilot, cursor: missing (no hook)
                > partly
 
     - out      AGENTS.yaml:7
@@ -247,6 +255,7 @@ fn without_candidates_there_is_nothing_to_explain() {
     insta::assert_snapshot!(project().run(&["why", "a"]), @"
     ------- stderr -------
     warning: no guidance found on the way to a
+    warning: `$PROJECT` is not in a git repository, so parent directories are not read
     hint: `brief init` writes an AGENTS.yaml to start from
     [EOF]
     ");
@@ -265,6 +274,7 @@ fn a_broken_file_is_mentioned() {
 
     + in       src/AGENTS.yaml:1
                match `**` covers src/a
+               claude, codex, copilot, cursor: missing (no hook)
                > GOOD
     ------- stderr -------
     error[structured/wrong-type]: AGENTS.yaml:1:10: `context` is a list of entries, not a mapping

@@ -10,6 +10,9 @@ use super::{
     HookCall, HookMoment, HookSession, HookStart, ToolEffect, Touch, patch, prompt, shell,
 };
 
+/// The tool for patches of Codex. It is known in every client's payloads, because the plain hook of `sctx` takes the payloads of all.
+const PATCH_TOOL: &str = "apply_patch";
+
 /// Reads a payload of `client`, whose protocol is `hook`. `event` is the event that the command names; a payload
 /// without a name of its own is about that one.
 pub(super) fn read<'c>(
@@ -32,6 +35,7 @@ pub(super) fn read<'c>(
         event: event.to_owned(),
         cwd: given(payload.cwd.as_deref()).map(PathBuf::from),
         session,
+        stamp: payload.stamp,
         moment,
         wants_decisions: payload.include_decisions || is_planning,
     }
@@ -46,7 +50,8 @@ fn moment(payload: &Payload<'_>, hook: &HookProfile, event: &str) -> HookMoment 
     } else if start.has(event) {
         match payload.source.as_deref() {
             // The conversation continues with everything that was said.
-            Some("resume") => HookMoment::Other,
+            Some("resume") if hook.lost_on_resume().is_empty() => HookMoment::Other,
+            Some("resume") => HookMoment::Start { how: HookStart::Resumed },
             Some("compact") => HookMoment::Start { how: HookStart::Compacted },
             // Our own plugins say this.
             Some("request") => HookMoment::Start { how: HookStart::Request },
@@ -120,7 +125,7 @@ fn touches(payload: &Payload<'_>, hook: &HookProfile, tool: &str, time: Timing) 
         let line = text("command").or_else(|| text("cmd"));
         let listed = both.iter().flat_map(|fields| &fields.commands).map(|line| &**line);
         line.into_iter().chain(listed).flat_map(shell::touches).collect()
-    } else if tools.patch.has(tool) {
+    } else if tools.patch.has(tool) || tool == PATCH_TOOL {
         let keys = ["command", "input", "patch"];
         patch::touches(keys.iter().find_map(|key| text(key)).unwrap_or_default())
     } else {

@@ -3,12 +3,16 @@
 //! A settings file belongs to the user and is edited losslessly (`super::settings`). A program or a plugin file is
 //! ours as a whole: it is written where no other file is, and removed only if it is ours.
 
-use brief_profiles::{Client, HookInstall, HookProfile, InstallForm, Text};
+use brief_profiles::{Client, HookInstall, HookProfile, HookShell, InstallForm, Text};
 
-use super::settings::{self, Handler, Hook, HookTable, NEW_FILE, SettingsError};
+use super::guard::{DeadlineKeeper, find_command, guarded_line};
+use super::settings::{self, Handler, HandlerValue, Hook, HookTable, NEW_FILE, SettingsError};
 
 /// The words by which a file is ours.
 const OURS: &str = "Written by `brief hook install`";
+
+/// The words by which a plugin of ours survives a program that fails or hangs.
+const GUARDED: &str = "It never fails and never waits";
 
 /// A file that sets a hook up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,15 +152,37 @@ fn command(install: &HookInstall, choice: InstallChoice<'_>, event: &str) -> Str
     command
 }
 
+/// Returns the shell that runs commands here. What is written for `cmd` is valid in Git's shell and in PowerShell 7, too.
+fn shell_here(install: &HookInstall) -> HookShell {
+    if cfg!(windows) { install.windows_shell.unwrap_or(HookShell::Cmd) } else { HookShell::Sh }
+}
+
 fn handler(install: &HookInstall, command: &str, tools: &str) -> Handler {
-    let fill = |text: &str| text.replace("{command}", command).replace("{tools}", tools);
-    let fields = install.handler.iter().map(|field| (field.key.to_string(), fill(&field.value)));
-    let fields: Handler = fields.collect();
-    if fields.is_empty() { HookTable::command_handler(command) } else { fields }
+    let keeper = DeadlineKeeper::of(install.deadline.as_ref());
+    let line = |shell: Option<HookShell>| {
+        guarded_line(command, shell.unwrap_or_else(|| shell_here(install)), keeper)
+    };
+    let fields = install.handler.iter().map(|field| {
+        let text = field.value.replace("{tools}", tools);
+        let text = text.replace("{command}", &line(field.shell));
+        (field.key.to_string(), HandlerValue::Text(text))
+    });
+    let mut fields: Handler = fields.collect();
+    if fields.is_empty() {
+        fields = HookTable::command_handler(&line(None));
+    }
+    if let Some(deadline) = &install.deadline {
+        fields.push((deadline.key.to_string(), HandlerValue::Number(deadline.value)));
+    }
+    fields
 }
 
 fn program(command: &str) -> String {
-    format!("#!/bin/sh\n# {OURS}; `brief hook uninstall` removes it.\nexec {command}\n")
+    let line = guarded_line(command, HookShell::Sh, DeadlineKeeper::Line);
+    format!(
+        "#!/bin/sh\n# {OURS}; `brief hook uninstall` removes it.\n# A `brief` that is missing, crashes or hangs changes \
+         nothing.\n{line}\n"
+    )
 }
 
 /// Returns the part of a plugin that is the client's own. It follows `ask.js`.
@@ -195,6 +221,46 @@ impl HookFile {
             }
             HookContent::Own { .. } if text.contains(OURS) => Ok(Some(String::new())),
             HookContent::Own { .. } => Ok(None),
+        }
+    }
+
+    /// Returns the lines of ours in the file that run the hook, each once.
+    fn installed_lines(&self, text: &str) -> Vec<String> {
+        match &self.content {
+            HookContent::Settings { table, hooks } => {
+                settings::installed_lines(text, *table, hooks)
+            }
+            HookContent::Own { is_program: true, .. } => {
+                let mut lines =
+                    text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+                let line = lines.next_back();
+                let line = line.map(|line| line.strip_prefix("exec ").unwrap_or(line).to_owned());
+                line.into_iter().collect()
+            }
+            HookContent::Own { is_program: false, .. } => {
+                let line = text.lines().find_map(|line| line.strip_prefix("const COMMAND = "));
+                line.and_then(|line| serde_json::from_str(line).ok()).into_iter().collect()
+            }
+        }
+    }
+
+    /// Returns the commands of ours in the file, without what guards them, each once.
+    pub fn installed_commands(&self, text: &str) -> Vec<String> {
+        let mut commands: Vec<String> = Vec::new();
+        for line in self.installed_lines(text) {
+            let command = find_command(&line).command;
+            if !commands.iter().any(|known| known == command) {
+                commands.push(command.to_owned());
+            }
+        }
+        commands
+    }
+
+    /// Returns whether no failure of the program in this file reaches the client.
+    pub fn is_guarded(&self, text: &str) -> bool {
+        match self.content {
+            HookContent::Own { is_program: false, .. } => text.contains(GUARDED),
+            _ => self.installed_lines(text).iter().all(|line| find_command(line).is_guarded),
         }
     }
 }

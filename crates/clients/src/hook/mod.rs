@@ -1,7 +1,9 @@
 //! Hook payloads of clients: reads a report of an event, and writes the answer.
 
 mod call;
+pub mod guard;
 pub mod install;
+pub mod installed;
 mod patch;
 mod payload;
 mod prompt;
@@ -27,6 +29,8 @@ pub struct HookCall<'c> {
     pub cwd: Option<PathBuf>,
     /// The session, if the client names one.
     pub session: Option<HookSession>,
+    /// The client's time of the event, in milliseconds of its minute: equal for all hooks of one event.
+    pub stamp: Option<u32>,
     /// The meaning of the event.
     pub moment: HookMoment,
     /// True if the agent is planning, so that decisions are due.
@@ -91,6 +95,8 @@ pub enum HookStart {
     New,
     /// A conversation that was compacted.
     Compacted,
+    /// A conversation that the user resumed, in a client that does not keep all of it.
+    Resumed,
     /// A request whose system prompt is made anew: the text does not stay in the conversation.
     Request,
 }

@@ -29,6 +29,8 @@ pub(super) struct Payload<'p> {
     pub(super) prompt: PayloadText<'p>,
     /// The client's own name, or the reason why a conversation starts.
     pub(super) source: PayloadText<'p>,
+    /// The time of the event, in milliseconds of its minute: clients write it as a number or as a text.
+    pub(super) stamp: Option<u32>,
     /// The reason why the client loaded a file.
     pub(super) load_reason: PayloadText<'p>,
     /// The file that an event is about.
@@ -70,6 +72,14 @@ impl<'p> Payload<'p> {
                 self.response = map.next_value()?;
                 return Ok(());
             }
+            "timestamp" => {
+                self.stamp = match map.next_value()? {
+                    Scalar::Number(milliseconds) => u32::try_from(milliseconds % 60_000).ok(),
+                    Scalar::Text(time) => stamp_of(&time),
+                    _ => None,
+                };
+                return Ok(());
+            }
             "include_decisions" => {
                 self.include_decisions = matches!(map.next_value()?, Scalar::Flag(true));
                 return Ok(());
@@ -81,6 +91,14 @@ impl<'p> Payload<'p> {
         }
         Ok(())
     }
+}
+
+/// Returns the milliseconds of the minute of a time in UTC, such as `2026-11-18T21:31:39.466Z`.
+fn stamp_of(time: &str) -> Option<u32> {
+    let (_, seconds) = time.strip_suffix('Z')?.rsplit_once(':')?;
+    let (seconds, fraction) = seconds.split_once('.').unwrap_or((seconds, "0"));
+    let fraction = fraction.get(..3).filter(|part| part.len() == 3).unwrap_or("0");
+    Some(seconds.parse::<u32>().ok()? % 60 * 1000 + fraction.parse::<u32>().ok()?)
 }
 
 /// The texts of a tool's input or response that tell what it touches.
@@ -135,7 +153,7 @@ impl<'p> PayloadFields<'p> {
                 self.texts[index] = match map.next_value()? {
                     Scalar::Text(text) => Some(text),
                     Scalar::Flag(flag) => Some(if flag { "true" } else { "false" }.into()),
-                    Scalar::Other => None,
+                    Scalar::Number(_) | Scalar::Other => None,
                 };
                 Ok(())
             }
@@ -160,6 +178,10 @@ trait FromAny<'de>: Sized {
     }
 
     fn flag(_: bool) -> Self {
+        Self::other()
+    }
+
+    fn number(_: u64) -> Self {
         Self::other()
     }
 
@@ -201,8 +223,8 @@ impl<'de, T: FromAny<'de>> Visitor<'de> for AnyValue<T> {
         Ok(T::other())
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<T, E> {
-        Ok(T::other())
+    fn visit_u64<E>(self, number: u64) -> Result<T, E> {
+        Ok(T::number(number))
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<T, E> {
@@ -235,10 +257,11 @@ macro_rules! deserialize_from_any {
 
 deserialize_from_any!(Payload, PayloadFields, Scalar, Listed, TextOr);
 
-/// A value of which only texts and booleans matter.
+/// A value of which only texts, booleans and whole numbers matter.
 enum Scalar<'p> {
     Text(Cow<'p, str>),
     Flag(bool),
+    Number(u64),
     Other,
 }
 
@@ -249,6 +272,10 @@ impl<'de> FromAny<'de> for Scalar<'de> {
 
     fn flag(flag: bool) -> Self {
         Scalar::Flag(flag)
+    }
+
+    fn number(number: u64) -> Self {
+        Scalar::Number(number)
     }
 
     fn other() -> Self {
@@ -307,7 +334,9 @@ impl<'de> FromAny<'de> for PayloadFields<'de> {
         while let Some(key) = map.next_key::<Scalar<'de>>()? {
             match key {
                 Scalar::Text(key) => fields.add(&key, &mut map)?,
-                Scalar::Flag(_) | Scalar::Other => drop(map.next_value::<IgnoredAny>()?),
+                Scalar::Flag(_) | Scalar::Number(_) | Scalar::Other => {
+                    map.next_value::<IgnoredAny>()?;
+                }
             }
         }
         Ok(fields)
@@ -327,7 +356,9 @@ impl<'de> FromAny<'de> for Payload<'de> {
                     payload.add(&key, &mut map)?;
                     payload.keys.push(key);
                 }
-                Scalar::Flag(_) | Scalar::Other => drop(map.next_value::<IgnoredAny>()?),
+                Scalar::Flag(_) | Scalar::Number(_) | Scalar::Other => {
+                    map.next_value::<IgnoredAny>()?;
+                }
             }
         }
         Ok(payload)

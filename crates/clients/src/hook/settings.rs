@@ -6,6 +6,7 @@
 use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::Ranged;
 
+use super::guard::{find_command, options_after};
 use crate::json_text::{Container, JsonText, quoted};
 use crate::shared::split_mark;
 
@@ -22,8 +23,17 @@ pub struct Hook {
     pub handler: Handler,
 }
 
-/// The fields of a handler: keys and texts.
-pub type Handler = Vec<(String, String)>;
+/// The fields of a handler: keys and values.
+pub type Handler = Vec<(String, HandlerValue)>;
+
+/// The value of a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HandlerValue {
+    /// A text.
+    Text(String),
+    /// A number, which the user may change.
+    Number(u32),
+}
 
 /// The place of the hooks in a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +52,9 @@ pub enum HookTable {
 impl HookTable {
     /// Returns the handler of a command line.
     pub fn command_handler(command: &str) -> Handler {
-        vec![("type".to_owned(), "command".to_owned()), ("command".to_owned(), command.to_owned())]
+        [("type", "command"), ("command", command)]
+            .map(|(key, text)| (key.to_owned(), HandlerValue::Text(text.to_owned())))
+            .into()
     }
 
     fn is_list(self) -> bool {
@@ -63,6 +75,17 @@ impl HookTable {
             HookTable::TopGroups => top.get_array(event),
             HookTable::Groups | HookTable::List { .. } => top.get_object("hooks")?.get_array(event),
         }
+    }
+
+    /// Returns the handlers of an event.
+    fn handlers<'o, 't>(self, top: &'o Object<'t>, event: &str) -> Vec<&'o Value<'t>> {
+        let Some(list) = self.list(top, event) else { return Vec::new() };
+        if self.is_list() {
+            return list.elements.iter().collect();
+        }
+        let groups = list.elements.iter().filter_map(Value::as_object);
+        let handlers = groups.filter_map(|group| group.get_array("hooks"));
+        handlers.flat_map(|list| &list.elements).collect()
     }
 }
 
@@ -115,19 +138,21 @@ pub fn install(
         text = json.insert(&[], Some("version"), &version.to_string())?;
     }
     let mut is_changed = false;
+    let kept = paths_to_keep(&JsonText::parse(&text)?, table, hooks);
     for hook in hooks {
         if has_only(top(&JsonText::parse(&text)?)?, hook, table) {
             continue;
         }
         is_changed = true;
-        text = without(text, hook, table)?.0;
+        text = without(text, hook, table, &kept)?.0;
         let new = if table.is_list() { handler(hook) } else { group(hook) };
-        text = JsonText::parse(&text)?.insert(&table.path(&hook.event), None, &new)?;
+        text = JsonText::parse(&text)?.insert_marked(&table.path(&hook.event), None, &new)?;
     }
     Ok(is_changed.then(|| format!("{mark}{text}")))
 }
 
-/// Removes every handler that runs the hooks' program under their events, and the parents that become empty.
+/// Removes every handler that runs the hooks' program under their events, and the parents that become empty, except those
+/// that the user had left empty.
 /// Returns the new text, or `None` when no handler was there.
 pub fn uninstall(
     text: &str,
@@ -137,9 +162,10 @@ pub fn uninstall(
     let (mark, before) = split_mark(text);
     let mut text = before.to_owned();
     check_shape(top(&JsonText::parse(&text)?)?, table)?;
+    let kept = paths_to_keep(&JsonText::parse(&text)?, table, hooks);
     let mut is_changed = false;
     for hook in hooks {
-        let (left, is_removed) = without(text, hook, table)?;
+        let (left, is_removed) = without(text, hook, table, &kept)?;
         text = left;
         is_changed |= is_removed;
     }
@@ -152,12 +178,28 @@ pub fn uninstall(
     Ok(is_changed.then(|| format!("{mark}{text}")))
 }
 
-/// Removes the handlers of ours under an event, and the parents that become empty. Returns the text, and whether it
-/// changed.
+/// Returns the paths of the lists and tables that were there and empty before the first hook.
+fn paths_to_keep<'h>(
+    json: &JsonText<'_>,
+    table: HookTable,
+    hooks: &'h [Hook],
+) -> Vec<Vec<&'h str>> {
+    let paths = hooks.iter().flat_map(|hook| {
+        let path = table.path(&hook.event);
+        (1..=path.len()).map(move |length| path[..length].to_vec()).collect::<Vec<_>>()
+    });
+    let mut kept: Vec<Vec<&str>> = paths.filter(|path| json.was_empty(path)).collect();
+    kept.dedup();
+    kept
+}
+
+/// Removes the handlers of ours under an event, and the parents that become empty, except `kept`. Returns the text, and
+/// whether it changed.
 fn without(
     mut text: String,
     hook: &Hook,
     table: HookTable,
+    kept: &[Vec<&str>],
 ) -> Result<(String, bool), SettingsError> {
     let mut is_changed = false;
     loop {
@@ -171,7 +213,7 @@ fn without(
         is_changed = true;
     }
     let mut path = table.path(&hook.event);
-    while is_changed && !path.is_empty() {
+    while is_changed && !path.is_empty() && !kept.contains(&path) {
         if let Some(left) = JsonText::parse(&text)?.without_empty(&path)? {
             text = left;
         }
@@ -200,21 +242,15 @@ fn first_of_ours<'o, 't>(
 
 /// Returns whether an event has one handler of ours, with the fields of the hook's own.
 fn has_only(top: &Object<'_>, hook: &Hook, table: HookTable) -> bool {
-    let Some(list) = table.list(top, &hook.event) else { return false };
-    let groups = list.elements.iter().filter_map(Value::as_object);
-    let handlers: Vec<&Value<'_>> = if table.is_list() {
-        list.elements.iter().collect()
-    } else {
-        groups
-            .filter_map(|group| group.get_array("hooks"))
-            .flat_map(|list| &list.elements)
-            .collect()
-    };
+    let handlers = table.handlers(top, &hook.event);
     let mut ours = handlers.into_iter().filter(|handler| runs(handler, hook));
     match (ours.next(), ours.next()) {
         // A user may have added fields.
-        (Some(only), None) => hook.handler.iter().all(|(key, text)| {
-            texts(only).any(|(found, found_text)| found == key && found_text == text)
+        (Some(only), None) => hook.handler.iter().all(|(key, value)| match value {
+            HandlerValue::Text(text) => texts(only).any(|field| field == (key, text)),
+            HandlerValue::Number(_) => {
+                only.as_object().and_then(|only| only.get_number(key)).is_some()
+            }
         }),
         _ => false,
     }
@@ -272,17 +308,43 @@ fn texts<'o>(handler: &'o Value<'_>) -> impl Iterator<Item = (&'o str, &'o str)>
 
 /// Returns whether a handler runs the hook's program, with any options.
 fn runs(handler: &Value<'_>, hook: &Hook) -> bool {
-    texts(handler).any(|(_, text)| {
-        let options = text.strip_prefix(&*hook.program);
-        options.is_some_and(|options| options.is_empty() || options.starts_with(' '))
-    })
+    texts(handler).any(|(_, text)| is_ours(text, hook))
+}
+
+/// Returns whether a line runs the hook's program, with any options, guarded or not.
+fn is_ours(line: &str, hook: &Hook) -> bool {
+    options_after(find_command(line).command, &hook.program).is_some()
+}
+
+/// Returns the lines of ours in a settings file, each once; none if the file cannot be read.
+pub fn installed_lines(text: &str, table: HookTable, hooks: &[Hook]) -> Vec<String> {
+    let (_, text) = split_mark(text);
+    let json = JsonText::parse(text);
+    let Some(top) = json.as_ref().ok().and_then(|json| json.value.as_object()) else {
+        return Vec::new();
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for hook in hooks {
+        for handler in table.handlers(top, &hook.event) {
+            for (_, line) in texts(handler).filter(|(_, line)| is_ours(line, hook)) {
+                if !lines.iter().any(|known| known == line) {
+                    lines.push(line.to_owned());
+                }
+            }
+        }
+    }
+    lines
 }
 
 /// Formats the handler of a hook as JSON.
 fn handler(hook: &Hook) -> String {
     let fields = hook.handler.iter();
-    let fields: Vec<String> =
-        fields.map(|(key, text)| format!("{}: {}", quoted(key), quoted(text))).collect();
+    let fields: Vec<String> = fields
+        .map(|(key, value)| match value {
+            HandlerValue::Text(text) => format!("{}: {}", quoted(key), quoted(text)),
+            HandlerValue::Number(number) => format!("{}: {number}", quoted(key)),
+        })
+        .collect();
     format!("{{{}}}", fields.join(", "))
 }
 
@@ -361,6 +423,39 @@ mod tests {
         let text = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "brief hook claude"}]}], "Stop": []}}"#;
         let left = uninstall(text).unwrap().unwrap();
         assert_eq!(left, r#"{"hooks": {"Stop": []}}"#);
+    }
+
+    /// A list or table that the user had left empty comes back as it was.
+    #[test]
+    fn what_the_user_left_empty_stays() {
+        for text in [
+            r#"{"hooks": {}}"#,
+            r#"{"hooks": { }}"#,
+            r#"{"hooks": {"PreToolUse": []}}"#,
+            r#"{"hooks": {"PreToolUse": [], "Stop": []}, "a": 1}"#,
+            "{\n  \"hooks\": {}\n}\n",
+            "{\n  \"hooks\": {\n  }\n}\n",
+            "{\n  \"hooks\": {\n    \"PreToolUse\": [],\n    \"Stop\": []\n  },\n  \"a\": 1\n}\n",
+            "{\n  \"hooks\": {\n    \"PreToolUse\": [\n    ]\n  }\n}\n",
+            "{\r\n\t\"hooks\": {\r\n\t\t\"PreToolUse\": []\r\n\t}\r\n}\r\n",
+            "{\n  \"a\": 1\n}\n",
+            "{}",
+            "{\n}\n",
+        ] {
+            let many: Vec<Hook> = ["SessionStart", "PreToolUse", "PostToolUse"]
+                .map(|event| Hook { event: event.to_owned(), ..hook() })
+                .into();
+            for hooks in [&many[..], &many[1..2]] {
+                let installed = super::install(Some(text), HookTable::Groups, hooks).unwrap();
+                let installed = installed.unwrap();
+                assert_eq!(
+                    super::install(Some(&installed), HookTable::Groups, hooks).unwrap(),
+                    None
+                );
+                let left = super::uninstall(&installed, HookTable::Groups, hooks).unwrap();
+                assert_eq!(left.as_deref(), Some(text), "{installed}");
+            }
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::mcp::{self, DeclaredServer, FoundServer, Server, ServerFile, Transpor
 use crate::profile::{ProfileScope, Profiles};
 
 use super::header::field;
-use super::{ImportLoss, SkippedFile, peers};
+use super::{ImportLoss, SkippedFile, peers, tool_clients};
 
 /// A server of one or several clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +36,9 @@ pub(super) struct Beside {
     pub(super) servers: Vec<CollectedServer>,
     /// Files with something that is not imported, with the reason.
     pub(super) named: Vec<SkippedFile>,
+    /// The clients that other tools write for, each once, and the files that name them.
+    pub(super) clients: Vec<String>,
+    pub(super) named_in: Vec<String>,
 }
 
 /// A record of another tool, and the reader of its sources.
@@ -49,13 +52,9 @@ const RECORDS: [ToolRecord; 4] = [
 ];
 
 /// Settings of other tools.
-const UNSAID: [(&str, &str); 3] = [
+const UNSAID: [(&str, &str); 2] = [
     (".rulesync/hooks.json", "it has hooks of rulesync, which start programs; set them up by hand"),
     (".rulesync/permissions.json", "permissions are each client's own; set them up by hand"),
-    (
-        ".ruler/ruler.toml",
-        "its settings are ruler's own; `install.clients` of brief.toml names clients",
-    ),
 ];
 
 /// Fields of a server that tools read and clients do not.
@@ -67,6 +66,7 @@ pub(super) fn is_one(path: &str) -> bool {
         || is_settings(path)
         || RECORDS.iter().any(|(name, _)| *name == path)
         || UNSAID.iter().any(|(name, _)| *name == path)
+        || tool_clients::is_one(path)
 }
 
 fn server_files() -> impl Iterator<Item = ServerFile> {
@@ -99,6 +99,9 @@ pub(super) fn read(files: &[(String, Vec<u8>)], profiles: &Profiles) -> Beside {
         }
         if is_settings(path) {
             beside.settings(path, text);
+        }
+        if tool_clients::is_one(path) {
+            beside.clients(path, text, profiles);
         }
         for file in server_files().filter(|file| file.path == path) {
             let is_peer = mcp::PEER_FILES.contains(&file);
@@ -140,6 +143,20 @@ impl Beside {
     fn refuse(&mut self, path: &str, server: &str, problem: &str) {
         let reason = format!("the server `{server}` is not imported and stays there: {problem}");
         self.name(path, reason);
+    }
+
+    /// Takes the clients that another tool's settings name.
+    fn clients(&mut self, path: &str, text: &str, profiles: &Profiles) {
+        let (known, unknown) = tool_clients::read(path, text, &profiles.ids());
+        for name in unknown {
+            self.name(path, format!("no client is known as `{name}`"));
+        }
+        if !known.is_empty() {
+            self.named_in.push(path.to_owned());
+        }
+        let new = known.into_iter().filter(|own| !self.clients.contains(own));
+        let new: Vec<String> = new.collect();
+        self.clients.extend(new);
     }
 
     fn settings(&mut self, path: &str, text: &str) {
@@ -428,8 +445,11 @@ mod tests {
         assert_eq!(servers, expected.map(|(name, own, number)| (name, own.to_owned(), number)));
         let named: Vec<&str> = beside.named.iter().map(|named| named.reason.as_str()).collect();
         let unknown = |name: &str| format!("the server `{name}`: no client is known as `unheard`");
-        assert_eq!(named[..2], [unknown("web"), unknown("odd")]);
-        assert!(named[2].contains("its settings are ruler's own"), "{named:?}");
+        assert_eq!(named, [unknown("web"), unknown("odd")]);
+        assert_eq!(
+            (beside.clients, beside.named_in),
+            (vec!["claude".to_owned()], vec![".ruler/ruler.toml".to_owned()])
+        );
         assert!(!crate::mcp::declaration(&beside.servers[0].server, &[]).contains("clients"));
     }
 

@@ -1,29 +1,30 @@
 //! All files of a project that can be imported, as items.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
 use brief_dialects::is_in_dependency;
 use brief_dialects::portable::{ItemKind, is_sound, name_problem};
-use brief_profiles::{BUILTIN, Client};
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::hash::sha256;
-use brief_syntax::system::{FileContent, FileKind, Permission, ReadError, System};
-use brief_syntax::walk::{self, GapReason, Ignored, Visit};
-use brief_syntax::{Root, Source, Target, TargetKind, limits};
+use brief_syntax::system::{FileContent, FileKind, Permission, System};
+use brief_syntax::walk::{self, IgnoreFiles, Ignored, Visit};
+use brief_syntax::{Root, Source, Target, TargetKind};
 use serde::Serialize;
 
 use crate::compile::yaml::{self, YamlValue, text_of};
-use crate::mcp::DeclaredServer;
+use crate::mcp::{self, DeclaredServer};
 use crate::profile::Profiles;
 
 use super::apart::ProjectFiles;
 use super::beside::{self, Beside, CollectedServer};
-use super::found::{ImportCandidate, ImportSearch, tell};
+use super::found::{ImportCandidate, ImportSearch};
+use super::gather::CollectRequest;
+use super::generated::{GeneratedFile, ToolSources};
 use super::header::Header;
 use super::item::ImportedItem;
+use super::links::{LinkedDirectories, LinkedDirectory};
 use super::unite::unite;
 use super::{ImportNote, OriginalFile, import, modes, slug};
 
@@ -38,6 +39,16 @@ pub struct Collection {
     pub servers: Vec<CollectedServer>,
     /// The number of files that were looked at.
     pub files: usize,
+    /// Directories that clients read by a link, below the project, with `/`.
+    pub linked: Vec<String>,
+    /// Files that other tools have written from sources that are imported.
+    pub generated: Vec<GeneratedFile>,
+    /// Files of servers that another tool has written entries into.
+    pub shared: BTreeSet<String>,
+    /// The clients that other tools write for.
+    pub clients: Vec<String>,
+    /// The settings that name these clients, below the project, with `/`.
+    pub clients_from: Vec<String>,
 }
 
 /// An item and its files.
@@ -89,27 +100,29 @@ pub enum ImportLoss {
     Text,
     /// The format has no such thing. The file stays, and its client reads it as before.
     NoPortableForm,
-    /// Nothing: a link, or a file that we have written.
+    /// Nothing: its text is somewhere else, or `brief` has written it.
     Nothing,
 }
 
 /// The files of a project that were read so far.
 #[derive(Default)]
-struct Collector {
-    entries: Vec<(String, ImportCandidate, Arc<Source>)>,
+pub(super) struct Collector {
+    pub(super) entries: Vec<(String, ImportCandidate, Arc<Source>)>,
     /// Skills by their directory.
-    skills: BTreeMap<String, SkillFiles>,
+    pub(super) skills: BTreeMap<String, SkillFiles>,
     skipped: Vec<SkippedFile>,
     /// Directories that we have written.
-    outputs: Vec<String>,
+    pub(super) outputs: Vec<String>,
     /// Files of settings, servers and records, with their content.
-    beside: Vec<(String, Vec<u8>)>,
-    files: usize,
+    pub(super) beside: Vec<(String, Vec<u8>)>,
+    /// Links to directories, to be walked.
+    pub(super) links: LinkedDirectories,
+    pub(super) files: usize,
 }
 
-struct SkillFiles {
-    found: ImportCandidate,
-    files: Vec<(String, FileContent)>,
+pub(super) struct SkillFiles {
+    pub(super) found: ImportCandidate,
+    pub(super) files: Vec<(String, FileContent)>,
 }
 
 /// Collects the files of a project. `is_wanted` is asked about every path, with `/`; `ours` are the hashes of
@@ -123,20 +136,28 @@ pub fn collect(
     ours: &BTreeMap<String, String>,
 ) -> Collection {
     let mut collector = Collector::default();
+    let ignored = &IgnoreFiles::new(system, root);
+    let request = CollectRequest { system, root, profiles, search, is_wanted, ours, ignored };
     let top = Target::from_slashed("", TargetKind::Directory);
-    let mut visitor = |visit: &Visit<'_>| collector.visit(visit, profiles, search, is_wanted, ours);
     // A package is imported when it is named.
     let is_skipped = |path: &str| search == ImportSearch::AtPlaces && is_in_dependency(path);
+    let mut visitor = |visit: &Visit<'_>| collector.visit(visit, visit.slashed(), &request);
     let gaps = walk::whole_except(system, root, &top, Ignored::Skip, &is_skipped, &mut visitor);
-    for gap in gaps {
-        let path =
-            brief_syntax::paths::slashed(gap.path.strip_prefix(root.path()).unwrap_or(&gap.path));
-        let reason = match gap.reason {
-            GapReason::Unreadable(error) => error,
-            GapReason::TooDeep { limit } => format!("it is nested deeper than {limit} directories"),
-            GapReason::TooMany { limit } => format!("there are more than {limit} files"),
+    collector.report_gaps(root, &gaps);
+    while let Some(LinkedDirectory { path, real }) = collector.links.next() {
+        let start = Target::from_slashed(&real, TargetKind::Directory);
+        let inside = |slashed: &str| {
+            let below = slashed.strip_prefix(&*real).unwrap_or_default();
+            format!("{path}{below}")
         };
-        collector.skip(&path, reason);
+        // What the link itself goes through counts for nothing: the client enters it.
+        let is_skipped =
+            |slashed: &str| search == ImportSearch::AtPlaces && is_in_dependency(&inside(slashed));
+        let mut visitor =
+            |visit: &Visit<'_>| collector.visit(visit, &inside(visit.slashed()), &request);
+        let gaps =
+            walk::whole_except(system, root, &start, Ignored::Skip, &is_skipped, &mut visitor);
+        collector.report_gaps(root, &gaps);
     }
     let list = || {
         let mut files = Vec::new();
@@ -157,162 +178,24 @@ pub(super) fn joined(directory: &str, name: &str) -> String {
     if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
 }
 
-/// Returns the client that is told by the file at the top of a project which files to leave alone.
-fn ignoring(path: &str) -> Option<&'static str> {
-    let is_it = |client: &&Client| client.ignores.iter().any(|own| **own == *path);
-    BUILTIN.clients.iter().find(is_it).map(|client| &*client.name)
-}
-
 impl Collector {
-    fn skip(&mut self, path: &str, reason: impl Into<String>) {
+    pub(super) fn skip(&mut self, path: &str, reason: impl Into<String>) {
         self.skip_losing(ImportLoss::Text, path, reason);
     }
 
-    fn skip_losing(&mut self, loss: ImportLoss, path: &str, reason: impl Into<String>) {
+    pub(super) fn skip_losing(&mut self, loss: ImportLoss, path: &str, reason: impl Into<String>) {
         self.skipped.push(SkippedFile { path: path.to_owned(), reason: reason.into(), loss });
-    }
-
-    fn visit(
-        &mut self,
-        visit: &Visit<'_>,
-        profiles: &Profiles,
-        search: ImportSearch,
-        is_wanted: &dyn Fn(&str) -> bool,
-        ours: &BTreeMap<String, String>,
-    ) {
-        let directory = visit.slashed();
-        if self.is_output(visit) {
-            return;
-        }
-        let above = self.skill_above(directory).map(str::to_owned);
-        let mut entries: Vec<(&str, FileKind)> = visit
-            .entries()
-            .into_iter()
-            .flatten()
-            .filter_map(|entry| Some((entry.name.to_str()?, entry.kind)))
-            .filter(|(_, kind)| *kind != FileKind::Directory)
-            .collect();
-        // A skill's entry file comes before the files that belong to it.
-        entries.sort_by_key(|(name, _)| *name != ItemKind::Skill.entrypoint());
-        let mut own_skill = above;
-        for (name, kind) in entries {
-            let path = joined(directory, name);
-            if !is_wanted(&path) {
-                continue;
-            }
-            if let Some(skill) = &own_skill {
-                let skill = skill.clone();
-                self.add_to_skill(&skill, visit, name, &path, kind);
-                continue;
-            }
-            if kind == FileKind::File
-                && (beside::is_one(&path) || path == modes::FILE)
-                && let Ok(bytes) = visit.read(name)
-            {
-                self.beside.push((path.clone(), bytes));
-            }
-            let Some(found) = tell(&path, profiles, search) else {
-                let reason = match ignoring(&path) {
-                    Some(client) => format!("it names files for {client} to leave alone; it stays"),
-                    None if modes::is_rule_of_mode(&path) => {
-                        "it is for one mode of Roo Code, which no other client has; it stays"
-                            .to_owned()
-                    }
-                    None => continue,
-                };
-                self.skip_losing(ImportLoss::NoPortableForm, &path, reason);
-                continue;
-            };
-            self.files += 1;
-            match kind {
-                FileKind::Link => {
-                    let reason = "it is a link; what it leads to is imported where it lies";
-                    self.skip_losing(ImportLoss::Nothing, &path, reason);
-                }
-                FileKind::File => match visit.read(name) {
-                    Ok(bytes) if ours.get(&path).is_some_and(|own| *own == sha256(&bytes)) => {
-                        self.skip_losing(ImportLoss::Nothing, &path, "brief has written it");
-                    }
-                    Ok(bytes) if found.kind == ItemKind::Skill => {
-                        let key = found.directory.clone().unwrap_or_default();
-                        let content = FileContent { bytes, permission: Permission::Data };
-                        let files = vec![(name.to_owned(), content)];
-                        self.skills.insert(key.clone(), SkillFiles { found, files });
-                        own_skill = Some(key);
-                    }
-                    Ok(bytes) => {
-                        let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
-                        self.entries.push((path, found, source));
-                    }
-                    Err(error) => self.skip(&path, error.to_string()),
-                },
-                _ => self.skip(&path, format!("it is {}", kind.noun())),
-            }
-        }
-    }
-
-    /// Returns whether a directory was written by `brief build` or `brief convert`: it, or one above it, has our records
-    /// and no `brief.toml`.
-    fn is_output(&mut self, visit: &Visit<'_>) -> bool {
-        let directory = visit.slashed();
-        let is_below = |own: &String| {
-            directory
-                .strip_prefix(&**own)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        if self.outputs.iter().any(is_below) {
-            return true;
-        }
-        let has = |name: &str, kind: FileKind| {
-            let mut entries = visit.entries().into_iter().flatten();
-            entries.any(|entry| entry.name == *name && entry.kind == kind)
-        };
-        let is_output = !directory.is_empty()
-            && has(".brief", FileKind::Directory)
-            && !has("brief.toml", FileKind::File);
-        if is_output {
-            self.outputs.push(directory.to_owned());
-        }
-        is_output
-    }
-
-    fn skill_above(&self, directory: &str) -> Option<&str> {
-        let mut above = directory;
-        loop {
-            if let Some((key, _)) = self.skills.get_key_value(above) {
-                return Some(key);
-            }
-            above = above.rsplit_once('/')?.0;
-        }
-    }
-
-    fn add_to_skill(
-        &mut self,
-        skill: &str,
-        visit: &Visit<'_>,
-        name: &str,
-        path: &str,
-        kind: FileKind,
-    ) {
-        let inside = path.strip_prefix(skill).unwrap_or(path).trim_start_matches('/').to_owned();
-        if kind != FileKind::File {
-            let loss = if kind == FileKind::Link { ImportLoss::Nothing } else { ImportLoss::Text };
-            let reason = format!("it is {}, which does not travel", kind.noun());
-            return self.skip_losing(loss, path, reason);
-        }
-        let content = visit.handle().read_file(OsStr::new(name), limits::SUPPORT_FILE_BYTES);
-        match (content, self.skills.get_mut(skill)) {
-            (Ok(content), Some(skill)) => skill.files.push((inside, content)),
-            (Err(ReadError::Missing), _) | (Ok(_), None) => {}
-            (Err(error), _) => self.skip(path, error.to_string()),
-        }
     }
 
     fn finish(mut self, profiles: &Profiles, mut files: ProjectFiles<'_>) -> Collection {
         let clients = profiles.ids();
         let mut items = Vec::new();
         let entries = std::mem::take(&mut self.entries);
+        let generated = self.leave_generated(&entries);
         for (path, found, source) in &entries {
+            if generated.iter().any(|file| file.path == *path) {
+                continue;
+            }
             let file = OriginalFile {
                 client: found.client.as_deref().and_then(|client| profiles.get(client)),
                 kind: found.kind,
@@ -323,8 +206,12 @@ impl Collector {
                 source,
             };
             match import(&file, &clients).map(|item| item.sound(profiles, &clients)) {
-                Ok(Some(item)) => {
+                Ok(Some(mut item)) => {
                     files.show(source.path(), path);
+                    if is_page(found) {
+                        let note = "its client loads it like any other rule, although it is called like a page about rules";
+                        item.note(None, note);
+                    }
                     items.push(item);
                 }
                 Ok(None) => self
@@ -355,8 +242,47 @@ impl Collector {
         let beside = beside::read(&self.beside, profiles);
         self.skipped.extend(beside.named);
         self.skipped.sort();
-        let (skipped, servers, files) = (self.skipped, beside.servers, self.files);
-        Collection { items: collected, skipped, servers, files }
+        self.skipped.dedup();
+        let is_peer = |path: &String| mcp::PEER_FILES.iter().any(|file| file.path == path);
+        let of_peers = beside.servers.iter().filter(|own| own.originals.iter().any(is_peer));
+        let shared = of_peers.flat_map(|own| &own.originals).filter(|path| !is_peer(path));
+        Collection {
+            items: collected,
+            skipped: self.skipped,
+            shared: shared.cloned().collect(),
+            servers: beside.servers,
+            files: self.files,
+            linked: self.links.into_real(),
+            generated,
+            clients: beside.clients,
+            clients_from: beside.named_in,
+        }
+    }
+
+    /// Leaves out what other tools have written from their own sources.
+    fn leave_generated(
+        &mut self,
+        entries: &[(String, ImportCandidate, Arc<Source>)],
+    ) -> Vec<GeneratedFile> {
+        let sources = ToolSources::new(entries, &self.skills);
+        let mut generated = Vec::new();
+        let mut left = Vec::new();
+        for (path, found, source) in entries {
+            if let Some((tool, reason)) = sources.writer(found, Some(source)) {
+                left.push((path.clone(), reason));
+                generated.push(GeneratedFile { path: path.clone(), tool });
+            }
+        }
+        self.skills.retain(|directory, skill| {
+            let Some((tool, reason)) = sources.writer(&skill.found, None) else { return true };
+            left.push((format!("{directory}/{}", ItemKind::Skill.entrypoint()), reason));
+            generated.push(GeneratedFile { path: directory.clone(), tool });
+            false
+        });
+        for (path, reason) in left {
+            self.skip_losing(ImportLoss::Nothing, &path, reason);
+        }
+        generated
     }
 
     /// Takes the agents of a list.
@@ -422,6 +348,10 @@ impl Collector {
                 let message = format!("another skill is called `{stem}`");
                 notes.push(ImportNote::new(Some("name"), message));
             }
+            if !has_description(&skill.files[0].1.bytes) {
+                let message = "it has none, which is an error in a registry; write one";
+                notes.push(ImportNote::new(Some("description"), message));
+            }
             taken.push(CollectedItem {
                 kind: ItemKind::Skill,
                 originals: vec![entry],
@@ -442,6 +372,20 @@ impl Collector {
         }
         taken
     }
+}
+
+/// Returns whether a rule has the name of a page or a template: `README.md`, `_template.md`.
+fn is_page(found: &ImportCandidate) -> bool {
+    found.kind == ItemKind::Rule
+        && (found.stem.eq_ignore_ascii_case("readme") || found.stem.starts_with('_'))
+}
+
+/// Returns whether a skill's header says what the skill is for.
+fn has_description(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let source = Arc::new(Source::new(ItemKind::Skill.entrypoint(), text));
+    let header = Header::read(&FrontMatter::read(&source), &source);
+    header.get("description").and_then(text_of).is_some_and(|text| !text.trim().is_empty())
 }
 
 /// Returns the name in a skill's header, if the format allows it: the directory of a skill has to be called so.
@@ -504,7 +448,8 @@ impl Collection {
     /// Leaves out the servers that the project declares already.
     pub fn leave_declared(&mut self, declared: &[DeclaredServer]) {
         let servers = std::mem::take(&mut self.servers);
-        let mut beside = Beside { servers, named: std::mem::take(&mut self.skipped) };
+        let named = std::mem::take(&mut self.skipped);
+        let mut beside = Beside { servers, named, ..Beside::default() };
         beside.leave_declared(declared);
         (self.servers, self.skipped) = (beside.servers, beside.named);
     }

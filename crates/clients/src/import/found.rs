@@ -8,7 +8,7 @@ use brief_profiles::{BUILTIN, Client, ClientPlace, Form, PlaceShape};
 use crate::profile::{Layout, Profile, Profiles, Template};
 
 use super::collect::joined;
-use super::peers;
+use super::{modes, peers};
 
 /// A file that could be imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,17 +110,136 @@ fn at_place(about: &str, rest: &str, profiles: &Profiles) -> Option<ImportCandid
             }
         }
     }
-    // Commands, and whatever else no client loads by itself.
+    if skipped_by(rest).is_some() && !is_command(rest, profiles) {
+        return None;
+    }
+    // Commands, and whatever else no client loads by itself. The longest path counts: `.clinerules/workflows/x.md` is a
+    // workflow, and no rule.
+    let mut nearest: Option<(usize, ImportCandidate)> = None;
     for profile in profiles.iter() {
         for (kind, layout) in profile.layouts().filter(|(kind, _)| *kind != ItemKind::Skill) {
             let templates = std::iter::once(&layout.path).chain(&layout.also_read);
-            if let Some(stem) = templates.into_iter().find_map(|template| template.stem_in(rest)) {
-                let form = layout.pattern_form().unwrap_or(Form::Plain);
-                return Some(found(Some(profile.id().to_owned()), kind, form, stem));
+            for template in templates {
+                let Some(stem) = template.stem_in(rest) else { continue };
+                let length = template.directory().len();
+                if nearest.as_ref().is_none_or(|(longest, _)| length > *longest) {
+                    let form = layout.pattern_form().unwrap_or(Form::Plain);
+                    let client = Some(profile.id().to_owned());
+                    nearest = Some((length, found(client, kind, form, stem)));
+                }
             }
         }
     }
+    nearest.map(|(_, found)| found)
+}
+
+/// Returns whether a path is where a client has commands.
+fn is_command(rest: &str, profiles: &Profiles) -> bool {
+    profiles.iter().any(|profile| {
+        let layout = profile.layout(ItemKind::Command);
+        layout.is_some_and(|layout| {
+            let mut templates = std::iter::once(&layout.path).chain(&layout.also_read);
+            templates.any(|template| template.stem_in(rest).is_some())
+        })
+    })
+}
+
+/// Returns the directory of a client's rules that a file lies in without being read there, and the directory in it that
+/// the client skips, if it is in one.
+fn skipped_by(rest: &str) -> Option<(&'static str, Option<&str>)> {
+    let mut found = None;
+    for place in &BUILTIN.project {
+        let below = rest.strip_prefix(&*place.path).and_then(|below| below.strip_prefix('/'));
+        let Some(below) = below else { continue };
+        if inside(place, rest).is_some() {
+            return None;
+        }
+        if let PlaceShape::Tree(names) = &place.shape {
+            let mut parts = below.split('/');
+            let skipped = parts.find(|part| names.skipped.iter().any(|own| **own == **part));
+            found = Some((&*place.path, skipped));
+        }
+    }
+    found
+}
+
+/// Returns the reason why a file in a directory of a client is none that clients read; `None` for a file elsewhere.
+pub(super) fn unread(path: &str, profiles: &Profiles) -> Option<String> {
+    if let Some(client) = ignoring(path) {
+        return Some(format!("it names files for {client} to leave alone; it stays"));
+    }
+    if modes::is_rule_of_mode(path) {
+        return Some(
+            "it is for one mode of Roo Code, which no other client has; it stays".to_owned(),
+        );
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if name.starts_with('.') {
+        return None;
+    }
+    let starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
+    for rest in starts.map(|start| &path[start..]) {
+        let first = rest.split('/').next().unwrap_or(rest);
+        if !BUILTIN.is_beginning(first) && !is_start_of_output(first, profiles) {
+            continue;
+        }
+        match skipped_by(rest) {
+            Some((place, Some(skipped))) => {
+                return Some(format!(
+                    "`{place}` is for rules, and what is in `{skipped}` is none; it stays"
+                ));
+            }
+            Some((place, None)) => {
+                return Some(format!("no client reads a file of this name in `{place}`"));
+            }
+            None => {}
+        }
+        let is_in = |place: &&ClientPlace| {
+            place.shape == PlaceShape::Skills
+                && rest.strip_prefix(&*place.path).is_some_and(|below| below.starts_with('/'))
+        };
+        if let Some(place) = BUILTIN.project.iter().find(is_in) {
+            return Some(format!("it belongs to no skill of `{}`", place.path));
+        }
+        // A rule of Cursor in a directory where clients read `.md` alone.
+        let is_near = rest
+            .strip_suffix(".mdc")
+            .is_some_and(|stem| at_place("", &format!("{stem}.md"), profiles).is_some());
+        if is_near {
+            return Some(
+                "no client reads a `.mdc` file here; it is imported when it is named".to_owned(),
+            );
+        }
+    }
     None
+}
+
+/// Returns the client that is told by the file at the top of a project which files to leave alone.
+fn ignoring(path: &str) -> Option<&'static str> {
+    let is_it = |client: &&Client| client.ignores.iter().any(|own| **own == *path);
+    BUILTIN.clients.iter().find(is_it).map(|client| &*client.name)
+}
+
+/// Directories whose files are made up, for tests or to be copied.
+const TEST_DATA: [&str; 13] = [
+    "__fixtures__",
+    "__tests__",
+    "_template",
+    "_templates",
+    "fixture",
+    "fixtures",
+    "mocks",
+    "snapshots",
+    "test-data",
+    "testdata",
+    "test_data",
+    "template",
+    "templates",
+];
+
+/// Returns whether a directory holds test data or templates, which no agent of the project itself should follow.
+pub fn is_test_data(directory: &str) -> bool {
+    directory.split('/').any(|name| TEST_DATA.contains(&name))
 }
 
 /// Returns the path inside a place; `None` for what its client does not read there.
@@ -231,6 +350,11 @@ fn stem(file: &str) -> &str {
 }
 
 impl Template {
+    /// Returns the directory of all items, with a slash at its end, or the start of their names.
+    fn directory(&self) -> &str {
+        self.text().split("{name}").next().unwrap_or_default()
+    }
+
     /// Returns the first name of the path.
     fn first(&self) -> &str {
         self.text().split('/').next().unwrap_or_default()

@@ -9,16 +9,22 @@ mod apart;
 mod arguments;
 mod beside;
 mod collect;
+#[cfg(test)]
+mod collect_tests;
 mod convert;
 mod found;
+mod gather;
+mod generated;
 mod header;
 mod item;
+mod links;
 mod modes;
 mod name;
 mod peers;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod tool_clients;
 mod unite;
 
 use std::fmt;
@@ -40,7 +46,8 @@ use header::Header;
 pub use beside::CollectedServer;
 pub use collect::{CollectedItem, Collection, ImportLoss, ItemFile, SkippedFile, collect};
 pub use convert::ConvertedItem;
-pub use found::{ImportCandidate, ImportSearch, tell};
+pub use found::{ImportCandidate, ImportSearch, is_test_data, tell};
+pub use generated::GeneratedFile;
 pub use item::{ClientBlock, ImportedItem, Member};
 pub use name::slug;
 pub use unite::{is_same_text, paragraphs, shared_percent};

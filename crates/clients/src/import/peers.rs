@@ -40,8 +40,8 @@ const PLACES: [PeerPlace; 14] = [
     ("ai-rules", "ai-rules/", ".md", ItemKind::Rule, Form::Continue, None),
 ];
 
-/// Names of clients in rulesync, where they differ from ours.
-const NAMES: [(&str, &str); 11] = [
+/// Names of clients in rulesync, ruler and apm, where they differ from ours.
+const NAMES: [(&str, &str); 15] = [
     ("claudecode", "claude"),
     ("claudecode-legacy", "claude"),
     ("codexcli", "codex"),
@@ -53,7 +53,16 @@ const NAMES: [(&str, &str); 11] = [
     ("kilo", "kilo"),
     ("antigravity-ide", "antigravity"),
     ("devin", "windsurf"),
+    ("gemini-cli", "gemini"),
+    ("kilocode", "kilo"),
+    ("vscode", "copilot"),
+    ("github-copilot", "copilot"),
 ];
+
+/// Returns the directories of other tools' files.
+pub(super) fn directories() -> impl Iterator<Item = &'static str> {
+    PLACES.iter().map(|(_, directory, ..)| directory.trim_end_matches('/'))
+}
 
 /// Recognises a file of another tool by its path.
 pub(super) fn tell(about: &str, rest: &str) -> Option<ImportCandidate> {

@@ -27,9 +27,11 @@ fn nothing_is_wrong_with_our_own_files() {
         if !layouts.any(|(_, layout)| layout.fields.iter().any(has_model)) {
             continue;
         }
-        for alias in brief_dialects::portable::MODEL_ALIASES {
-            assert!(profile.models.contains_key(alias), "{} has no name for {alias}", profile.id());
-        }
+        // A client of another vendor has none of these models: they are left out with a warning. Names of some would be a slip.
+        let aliases = brief_dialects::portable::MODEL_ALIASES;
+        let named = aliases.iter().filter(|alias| profile.models.contains_key(**alias)).count();
+        let is_whole = named == aliases.len() || profile.models.is_empty();
+        assert!(is_whole, "{} names {named} of {}", profile.id(), aliases.len());
     }
 }
 

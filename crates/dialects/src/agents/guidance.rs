@@ -3,7 +3,6 @@
 //! An agent is called by its file or name, so a question about a path only lists the available
 //! ones.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::system::Below;
@@ -42,10 +41,6 @@ impl Dialect for Agents {
     fn mounted_reader(&self, moment: &Moment) -> Option<Box<dyn Reader>> {
         let (asked, way) = (moment.mounted_target().cloned(), Some(LevelCount::to(moment)));
         Some(Box::new(AgentFiles { asked, way, ..AgentFiles::default() }))
-    }
-
-    fn knows(&self, directory: &Target, name: &OsStr) -> bool {
-        load::is_agent_file(directory, name)
     }
 }
 
@@ -141,8 +136,9 @@ impl DialectGuidance for AgentFiles {
         &self.diagnostics
     }
 
-    fn file_count(&self) -> usize {
-        self.found.iter().filter(|file| file.owner == AgentOwner::Project).count()
+    fn each_file<'s>(&'s self, tell: &mut dyn FnMut(&'s Path)) {
+        let own = self.found.iter().filter(|file| file.owner == AgentOwner::Project);
+        own.for_each(|file| tell(file.loaded.path()));
     }
 }
 

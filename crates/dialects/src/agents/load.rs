@@ -210,12 +210,6 @@ fn is_of_client(name: &str) -> bool {
     name.starts_with('.') && places.any(|place| place.first() == name)
 }
 
-/// Returns whether a file of a project is an agent, by its name and directory.
-pub fn is_agent_file(directory: &Target, name: &OsStr) -> bool {
-    let is_named = name.to_str().is_some_and(|name| name.ends_with(SUFFIX));
-    is_named && is_agents_directory(directory.slashed())
-}
-
 /// Reads the agents of a directory during a walk over the whole project.
 pub(super) fn in_directory(visit: &Visit<'_>) -> Vec<Loaded> {
     let is_top = visit.slashed().is_empty()

@@ -31,9 +31,7 @@ pub use ability::{Ability, AbilityError, Base};
 pub use commands::Fetched;
 pub use guidance::Agents;
 pub use invoke::InvokeError;
-pub use load::{
-    AgentOptions, AgentOwner, Loaded, is_agent_file, list, load, load_text, portable_agents,
-};
+pub use load::{AgentOptions, AgentOwner, Loaded, list, load, load_text, portable_agents};
 pub use model::{
     Abilities, Agent, AgentName, AgentRequirements, AgentStatus, AgentText, Command, CommandOrigin,
     DIRECTORY, Hint, Recommended, Remote, RemoteState, SUFFIX, Startup, TemplateEngine, TextOrigin,

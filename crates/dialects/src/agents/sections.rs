@@ -196,6 +196,11 @@ impl<'b> Body<'b, '_, '_> {
                     let message = "there is more than one fence with JavaScript under `## Tools`";
                     self.notes.report(rules::agents::TOOLS_CODE, *second, message, help);
                 }
+                if self.notes.source.slice(*content).trim().is_empty() {
+                    let message = "the code under `## Tools` is empty: it must return an object";
+                    let help = "end the code with `return { … };`, or remove the section";
+                    self.notes.report(rules::agents::TOOLS_CODE, heading, message, help);
+                }
                 *content
             }
             (None, Some((info, _, opening))) => {

@@ -55,6 +55,9 @@ const FOLDERS: [&str; 9] = [
     "tasks",
 ];
 
+/// Directories of pages for people: `docs/rules` of a linter describes its rules.
+const PAGES: [&str; 7] = ["blog", "doc", "docs", "documentation", "site", "website", "wiki"];
+
 /// Names of files that clients read, in lower case.
 const FILES: [&str; 26] = [
     ".aider.conf.yml",
@@ -106,7 +109,11 @@ pub fn is_guidance(slashed: &str) -> bool {
     let of_github =
         names.any(|name| name == ".github") && above.split('/').any(|name| GITHUB.contains(&name));
     let is_text = matches!(small.rsplit_once('.'), Some((_, "md" | "mdc")));
-    let in_folder = is_text && above.split('/').any(|name| FOLDERS.binary_search(&name).is_ok());
+    let folder = above.split('/').position(|name| FOLDERS.binary_search(&name).is_ok());
+    let is_page = |folder: usize| {
+        above.split('/').take(folder).any(|name| PAGES.binary_search(&name).is_ok())
+    };
+    let in_folder = is_text && folder.is_some_and(|folder| !is_page(folder));
     is_below
         || of_github
         || in_folder

@@ -241,7 +241,7 @@ impl DialectGuidance for PackageGuidance {
         &self.diagnostics
     }
 
-    fn file_count(&self) -> usize {
-        self.offers.len()
+    fn each_file<'s>(&'s self, tell: &mut dyn FnMut(&'s Path)) {
+        self.offers.iter().for_each(|offer| tell(offer.text.source.path()));
     }
 }

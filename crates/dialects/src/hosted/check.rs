@@ -47,3 +47,25 @@ pub(super) fn dead_globs(item: &HostedItem, paths: &[&str]) -> Vec<Diagnostic> {
         })
         .collect()
 }
+
+/// Reports each `includeFiles` pattern of a directory that matches no file from there, nor from any directory
+/// below it.
+pub(super) fn dead_includes(owner: &HostedContext, places: &[&HostedContext]) -> Vec<Diagnostic> {
+    let below: Vec<&&HostedContext> =
+        places.iter().filter(|place| place.working.starts_with(&owner.working)).collect();
+    let is_dead = |text: &str| {
+        let mut knowing = below.iter().filter(|place| {
+            place.config.include_files.iter().any(|pattern| pattern.pattern == text)
+        });
+        knowing.all(|place| place.unmatched.contains(text))
+    };
+    let mut found = Vec::new();
+    for pattern in owner.config.include_files.iter().filter(|pattern| is_dead(&pattern.pattern)) {
+        for origin in pattern.origins().filter(|origin| *origin.owner == *owner.working) {
+            let message = format!("`{}` matches no file", pattern.pattern);
+            let help = "patterns are relative to the working directory";
+            found.push(origin.problem(rules::hosted::DEAD_GLOB, message, help));
+        }
+    }
+    found
+}

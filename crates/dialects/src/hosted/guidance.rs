@@ -1,16 +1,14 @@
 //! The implementation of [`Dialect`] for this format.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use brief_syntax::system::Dir;
-use brief_syntax::{Diagnostic, System, Target, TargetKind};
+use brief_syntax::{Diagnostic, System};
 
 use crate::answer::{self, Applied, Item, LeftOut, Level, Name, Owner, Reason, Resolution};
 use crate::moment::Moment;
 use crate::{Dialect, DialectGuidance, Reader};
 
-use super::place::HostedEnvironment;
 use super::resolve::resolve;
 use super::whole::HostedDirectories;
 use super::{HostedContext, HostedScope, NAME, Query};
@@ -45,17 +43,6 @@ impl Dialect for Hosted {
         let Moment { path, mentions, .. } = moment;
         let query = Query { mounted: moment.mounted_path(), path, mentions };
         Some(Box::new(PathContext(resolve(system, &query, moment.hosted, top))))
-    }
-
-    fn owner_of(&self, system: &dyn System, directory: &Target) -> Option<Target> {
-        let client_path = HostedEnvironment::of(system, &mut Vec::new()).client;
-        let names = directory.directories();
-        let is_here = |names: &[OsString]| {
-            names.iter().zip(&client_path).all(|(name, part)| name == part.as_str())
-        };
-        let depth = (0..names.len())
-            .find(|&depth| names.len() - depth >= client_path.len() && is_here(&names[depth..]))?;
-        Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
     }
 }
 

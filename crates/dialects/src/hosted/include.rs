@@ -5,7 +5,7 @@
 //! at the pattern's own directory and enters only directories in which it could still match, within
 //! limits of entries and depth. Patterns with the same start share one walk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use brief_syntax::glob::Glob;
@@ -176,9 +176,21 @@ pub(super) struct IncludeSearch<'s> {
     /// The remaining number of entries.
     pub(super) budget: usize,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// The patterns that match a directory.
+    pub(super) directories: BTreeSet<String>,
 }
 
-impl IncludeSearch<'_> {
+impl<'s> IncludeSearch<'s> {
+    pub(super) fn new(
+        system: &'s dyn System,
+        root: Option<&'s dyn Dir>,
+        mounted: &'s Path,
+        budget: usize,
+    ) -> IncludeSearch<'s> {
+        let (diagnostics, directories) = (Vec::new(), BTreeSet::new());
+        IncludeSearch { system, root, mounted, budget, diagnostics, directories }
+    }
+
     /// Calls `found` for each match, until it returns `false`.
     pub(super) fn run<'c>(
         &mut self,
@@ -236,6 +248,11 @@ impl IncludeSearch<'_> {
             let admitting = includes.iter().copied().filter(|include| include.admits(&name));
             let path = level.path.join(&entry.name);
             if entry.kind == FileKind::Directory {
+                let admitting: Vec<&Include<'c>> = admitting.collect();
+                for include in admitting.iter().filter(|include| include.glob.matches(&way)) {
+                    self.directories.insert(include.pattern.pattern.clone());
+                }
+                let admitting = admitting.into_iter();
                 let alive: Vec<&Include<'c>> =
                     admitting.filter(|include| include.glob.could_match_inside(&way)).collect();
                 if !alive.is_empty() && !self.enter(level, entry, &path, &way, &alive, found) {

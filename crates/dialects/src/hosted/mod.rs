@@ -147,6 +147,9 @@ pub struct HostedContext {
     pub diagnostics: Vec<Diagnostic>,
     /// The depths of the mounted and the working directory.
     pub(crate) depths: (usize, usize),
+    /// The `includeFiles` patterns that match no file from the working directory. Without those that were not
+    /// searched to the end.
+    pub(crate) unmatched: std::collections::BTreeSet<String>,
 }
 
 /// Answers a question about a path.

@@ -84,6 +84,12 @@ fn parse_markdown(source: &Arc<Source>) -> (HostedFile, Vec<Diagnostic>) {
             _ => rules::hosted::FRONTMATTER_INVALID,
         };
     }
+    if let Some(header) = front.header.as_ref().filter(|header| header.leading_blank) {
+        let message = "the front matter begins after a blank line: brief reads it, other clients may take it for text";
+        let rule = rules::hosted::FRONTMATTER_REPAIRED;
+        let found = Diagnostic::new(rule, source, Span::at(header.span.start), message);
+        diagnostics.push(found.with_help("remove the blank lines before the first `---`"));
+    }
     let mut file = bare(source, front.body_start);
     let mut fields = ContextFields { source, front: &front, diagnostics };
     file.disabled = fields.disabled();

@@ -4,6 +4,8 @@
 //! configurations are merged. Only then are files judged, by their names before they are opened: a
 //! file that its name excludes is never read.
 
+mod included;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,16 +20,15 @@ use crate::sensitive::{self, Leaf, Sensitive, Tier};
 use super::config::{self, Layer};
 use super::context_dir::{ContextCandidate, ContextDir, linked, unread};
 use super::exclude::Excludes;
-use super::include::{self, Include, IncludeMatch, IncludeSearch};
 use super::model::{
-    CONFIG_NAME, Config, ConfigPattern, ConfiguredServer, Flag, Globs, HostedFile, HostedItem,
-    HostedOrigin, HostedScope, OmittedFile, Trigger,
+    CONFIG_NAME, Config, ConfiguredServer, Flag, Globs, HostedFile, HostedItem, HostedScope,
+    OmittedFile, Trigger,
 };
 use super::parse::{self, ContextFormat};
 use super::pattern::HostedPattern;
 use super::place::{HostedEnvironment, HostedPlace, about, expand_home, unreadable};
 use super::sources::open_contexts;
-use super::{Anchor, ExtraNames, HostedContext, HostedOptions, Query};
+use super::{ExtraNames, HostedContext, HostedOptions, Query};
 
 /// The limit of reports about unsupported types for one directory or wildcard.
 const MATCHES_LISTED: usize = 100;
@@ -74,21 +75,33 @@ pub(super) fn resolve(
         unsupported: 0,
         count: ReadCount::default(),
         is_full: false,
+        context_roots: contexts.iter().map(|context| context.path.clone()).collect(),
+        unmatched: BTreeSet::new(),
     };
-    let roots: Vec<PathBuf> = contexts.iter().map(|context| context.path.clone()).collect();
+    let roots = judge.context_roots.clone();
     for context in contexts.drain(..) {
         judge.start_counting();
         context.walk(&roots, &mut judge);
         judge.sum_up(&context.path);
     }
     judge.include(system, root);
-    let Judge { items, left_out, mut diagnostics, .. } = judge;
+    let Judge { items, left_out, mut diagnostics, unmatched, .. } = judge;
     diagnostic::sort(&mut diagnostics);
     diagnostics.dedup();
     let HostedPlace { mounted, working, .. } = place;
     let mcp_servers: Vec<ConfiguredServer> = merged.servers;
     let depths = (depth(&mounted), depth(&working));
-    HostedContext { mounted, working, items, left_out, config, mcp_servers, diagnostics, depths }
+    HostedContext {
+        mounted,
+        working,
+        items,
+        left_out,
+        config,
+        mcp_servers,
+        diagnostics,
+        depths,
+        unmatched,
+    }
 }
 
 /// X16c: warns that a switch for subdirectories drops the directory's own files too.
@@ -129,6 +142,10 @@ pub(super) struct Judge<'j> {
     count: ReadCount,
     /// True after a limit: the rest of the current directory is not read.
     pub(super) is_full: bool,
+    /// The context directories that are read.
+    context_roots: Vec<PathBuf>,
+    /// The `includeFiles` patterns that match no file from the working directory.
+    unmatched: BTreeSet<String>,
 }
 
 /// The number of files read from one context directory, or for the include patterns. Each trigger
@@ -193,6 +210,17 @@ impl Judge<'_> {
         self.diagnostics.push(
             about(path, rules::hosted::SENSITIVE_EXCLUDED, message)
                 .with_help("if there is no secret in it, give it another name"),
+        );
+    }
+
+    /// X1: leaves out a file with a name that is reserved for configuration.
+    fn leave_out_reserved(&mut self, path: &Path, scope: HostedScope) {
+        self.leave_out(path, scope, "its name is reserved for configuration");
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let message = format!("`{name}` is not read: the name is reserved");
+        self.diagnostics.push(
+            about(path, rules::hosted::RESERVED_CONFIG_NAME, message)
+                .with_help(format!("the configuration is called `{CONFIG_NAME}`")),
         );
     }
 
@@ -324,125 +352,6 @@ impl Judge<'_> {
             .map(str::to_owned)
     }
 
-    /// Adds the files of the include patterns.
-    fn include(&mut self, system: &dyn System, root: Option<&dyn Dir>) {
-        let config = self.config;
-        // Relative to the working directory, a pattern has one meaning in all configurations.
-        let origins = match self.options.anchor {
-            Anchor::WorkingDirectory => 1,
-            Anchor::ConfigDirectory => usize::MAX,
-        };
-        let written = config.include_files.iter().flat_map(|pattern| {
-            pattern.origins().take(origins).map(move |origin| (pattern, origin))
-        });
-        let includes: Vec<Include<'_>> = written
-            .filter_map(|(pattern, origin)| {
-                let Judge { place, environment, options, diagnostics, .. } = self;
-                include::prepare(pattern, origin, place, environment, *options, diagnostics)
-            })
-            .collect();
-        if includes.is_empty() {
-            return;
-        }
-        let budget = limits::HOSTED_INCLUDE_ENTRIES;
-        let mounted = self.place.mounted.as_path();
-        let mut search = IncludeSearch { system, root, mounted, budget, diagnostics: Vec::new() };
-        let mut used: BTreeSet<&str> = BTreeSet::new();
-        let mut wildcards = Wildcards::default();
-        let first = self.items.len();
-        self.start_counting();
-        search.run(&includes, &mut |found| {
-            used.insert(&found.include.pattern.pattern);
-            self.visit_match(found, &mut wildcards);
-            !self.is_full
-        });
-        self.items[first..].sort_by(|left, right| left.path().cmp(right.path()));
-        self.diagnostics.append(&mut search.diagnostics);
-        self.diagnostics.extend(wildcards.into_diagnostics());
-        if self.options.anchor == Anchor::WorkingDirectory {
-            for include in includes {
-                if !used.contains(include.pattern.pattern.as_str()) {
-                    for origin in include.pattern.origins() {
-                        self.look_beside_config(&mut search, include.pattern, origin);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Visits an included file.
-    fn visit_match<'c>(&mut self, found: &IncludeMatch<'_, 'c>, wildcards: &mut Wildcards<'c>) {
-        let IncludeMatch { include, handle, entry, path, sensitive } = found;
-        let scope = HostedScope::Include;
-        let is_directory = entry.kind == FileKind::Directory;
-        if self.seen.contains(path) {
-            return;
-        }
-        if !is_directory && let Some(reason) = self.excludes.reason(path, self.place, None) {
-            return self.leave_out(path, scope, reason);
-        }
-        if let Some(found) = sensitive.filter(|&found| self.is_in_force(found)) {
-            return self.leave_out_sensitive(path, scope, found);
-        }
-        if is_directory || !self.is_regular(path, scope, entry.kind) {
-            return;
-        }
-        let format = ContextFormat::of(&entry.name.to_string_lossy());
-        if format.is_none() && !include.is_literal {
-            if wildcards.add(include.pattern, path) {
-                self.leave_out(path, scope, UNSUPPORTED);
-            }
-            return;
-        }
-        let place = self.place;
-        self.read(&AdmittedFile {
-            handle: *handle,
-            entry,
-            path,
-            inside: "",
-            scope,
-            anchor: &place.mounted,
-            format: format.unwrap_or(ContextFormat::Text),
-            is_guess: format.is_none(),
-        });
-    }
-
-    /// X6: hints that a pattern was meant relative to its configuration.
-    fn look_beside_config(
-        &mut self,
-        search: &mut IncludeSearch<'_>,
-        pattern: &ConfigPattern,
-        origin: &HostedOrigin,
-    ) {
-        if origin.scope == HostedScope::Global || *origin.owner == *self.place.working {
-            return;
-        }
-        let options = HostedOptions { anchor: Anchor::ConfigDirectory, ..HostedOptions::default() };
-        let mut ignored = Vec::new();
-        let place = self.place;
-        let Some(include) =
-            include::prepare(pattern, origin, place, self.environment, options, &mut ignored)
-        else {
-            return;
-        };
-        let mut beside = None;
-        search.run(&[include], &mut |found| {
-            beside = Some(paths::relative_path(&place.mounted, &found.path));
-            false
-        });
-        search.diagnostics.clear();
-        if let Some(beside) = beside {
-            let message = format!(
-                "`{}` matches nothing from {}, but {beside} next to this configuration",
-                pattern.pattern,
-                place.working.display(),
-            );
-            let help = "patterns are relative to the working directory";
-            let rule = rules::hosted::INCLUDE_NOT_HERE;
-            self.diagnostics.push(origin.problem(rule, message, help));
-        }
-    }
-
     /// Decides about an entry of a context directory that is not a directory.
     pub(super) fn visit(&mut self, context: &ContextDir, candidate: &ContextCandidate<'_>) {
         let ContextCandidate { handle, entry, path, inside } = candidate;
@@ -463,12 +372,7 @@ impl Judge<'_> {
             return self.leave_out_sensitive(path, scope, found);
         }
         if is_reserved(inside) {
-            self.leave_out(path, scope, "its name is reserved for configuration");
-            let message = format!("`{inside}` is not read: the name is reserved");
-            return self.diagnostics.push(
-                about(path, rules::hosted::RESERVED_CONFIG_NAME, message)
-                    .with_help(format!("the configuration is called `{CONFIG_NAME}`")),
-            );
+            return self.leave_out_reserved(path, scope);
         }
         if entry.name.as_encoded_bytes().starts_with(b".") {
             return self.leave_out(path, scope, "its name begins with a dot");
@@ -538,40 +442,5 @@ fn not_matched(list: &[(HostedPattern, Span)], path: &str) -> String {
         [] => format!("no glob matches {path}"),
         [glob] => format!("glob {glob} does not match {path}"),
         _ => format!("globs {} do not match {path}", globs.join(", ")),
-    }
-}
-
-/// The unsupported files that wildcards match: one report for each pattern.
-#[derive(Default)]
-struct Wildcards<'c> {
-    patterns: Vec<(&'c ConfigPattern, PathBuf, usize)>,
-}
-
-impl<'c> Wildcards<'c> {
-    /// Counts a file. Returns whether it is one of the first.
-    fn add(&mut self, pattern: &'c ConfigPattern, path: &Path) -> bool {
-        let known = self.patterns.iter_mut().find(|(known, ..)| std::ptr::eq(*known, pattern));
-        match known {
-            Some((_, _, count)) => {
-                *count += 1;
-                *count <= MATCHES_LISTED
-            }
-            None => {
-                self.patterns.push((pattern, path.to_owned(), 1));
-                true
-            }
-        }
-    }
-
-    fn into_diagnostics(self) -> impl Iterator<Item = Diagnostic> {
-        self.patterns.into_iter().filter_map(|(pattern, example, count)| {
-            let origin = pattern.origin.as_ref()?;
-            let name = example.file_name().unwrap_or_default().to_string_lossy();
-            let (files, pattern) = (if count == 1 { "file" } else { "files" }, &pattern.pattern);
-            let types = format!("{files} of unsupported types, such as {name}");
-            let message = format!("`{pattern}` also matches {count} {types}");
-            let help = "write a pattern for `.md`, `.mdc` or `.txt`";
-            Some(origin.problem(rules::hosted::UNSUPPORTED_TYPE, message, help))
-        })
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use brief_syntax::paths::relative_path;
 use brief_syntax::system::DirEntry;
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, Target, TargetKind};
+use brief_syntax::{Diagnostic, Target, TargetKind, rules};
 
 use crate::answer::{Applied, Reason, Resolution};
 use crate::moment::Moment;
@@ -165,8 +165,20 @@ impl DialectGuidance for HostedDirectories {
             let items = here.own_items();
             items.flat_map(|item| check::dead_globs(item, &below)).collect::<Vec<_>>()
         };
-        let places = self.owners().map(|(_, here)| &here.resolution);
-        self.owners().flat_map(own).chain(check::hidden_characters(places)).collect()
+        let places = || self.owners().map(|(_, here)| &here.resolution);
+        let all: Vec<&HostedContext> = self.places.values().map(|here| &here.resolution).collect();
+        let dead = places().flat_map(|place| check::dead_includes(place, &all));
+        // The report that a pattern matches a directory says more.
+        let is_told = |dead: &Diagnostic| {
+            let is_same = |known: &Diagnostic| {
+                known.rule == rules::hosted::INCLUDE_DIRECTORY
+                    && (known.path(), known.span) == (dead.path(), dead.span)
+            };
+            self.diagnostics.iter().any(is_same)
+        };
+        let dead = dead.filter(|dead| !is_told(dead)).collect::<Vec<_>>();
+        let hidden = check::hidden_characters(places());
+        self.owners().flat_map(own).chain(dead).chain(hidden).collect()
     }
 
     fn texts<'s>(&'s self, tell: &mut dyn FnMut(GuidanceText<'s>)) {
@@ -181,8 +193,11 @@ impl DialectGuidance for HostedDirectories {
         }
     }
 
-    fn file_count(&self) -> usize {
-        self.owners().map(|(_, here)| here.own_items().count() + here.own_left_out().count()).sum()
+    fn each_file<'s>(&'s self, tell: &mut dyn FnMut(&'s Path)) {
+        for (_, here) in self.owners() {
+            here.own_items().for_each(|item| tell(item.file.source.path()));
+            here.own_left_out().for_each(|left_out| tell(&left_out.path));
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! however it is written; what is said of many files alike is said once.
 
 mod header;
+mod places;
 mod strays;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,8 +22,8 @@ use crate::repair::Paths;
 use super::model::{Folder, Guide, Use};
 use super::reach::name_index;
 
+pub(super) use header::check_plugin_agent;
 pub(super) use strays::Strays;
-pub(super) use strays::is_client_file;
 
 /// From this many rules on, a project whose rules mostly match nothing is a collection for others.
 const COLLECTION: usize = 4;
@@ -36,17 +37,53 @@ pub(super) fn check(
     let folders: Vec<&Folder> =
         folders.iter().filter(|folder| folder.owner == Owner::Project).collect();
     let mut found = dead_globs(&folders, project);
+    // A file that a client reads by another link is read.
+    let guides = folders.iter().flat_map(|folder| &folder.guides);
+    let is_read = |guide: &&Guide| !matches!(guide.use_, Use::Never(_));
+    let read: BTreeSet<&Path> = guides.filter(is_read).map(Guide::file).collect();
     for folder in &folders {
         found.extend(folder.guides.iter().flat_map(of_guide));
-        found.extend(unread(folder));
+        found.extend(unread(folder, &read));
+        found.extend(places::check_pages(folder));
     }
+    found.extend(places::check_hidden(&folders, project));
     found.extend(strays.check());
     once(found)
 }
 
 /// The names of directories for files that are put away.
-pub const PUT_AWAY: [&str; 7] =
+pub(super) const PUT_AWAY: [&str; 7] =
     ["legacy", "_legacy", "archive", "archived", "_archive", "deprecated", "backups"];
+
+/// Directories whose files are written for somewhere else, where their links lead somewhere.
+const ELSEWHERE: [&str; 10] = [
+    "template",
+    "templates",
+    "fixture",
+    "fixtures",
+    "testdata",
+    "snapshots",
+    "scaffold",
+    "boilerplate",
+    "cookiecutter",
+    "__tests__",
+];
+
+/// The same, as names with a hyphen in them.
+const ELSEWHERE_IN_FULL: [&str; 4] = ["test-data", "test_data", "test-files", "eval-data"];
+
+/// Returns whether a file below the root is written for somewhere else, or put away.
+pub fn is_elsewhere(below: &Path) -> bool {
+    // `template-react`, `__fixtures__`; the last name is the file's own.
+    let is_part = |name: &str| {
+        ELSEWHERE.contains(&name)
+            || name.split(['-', '_', '.']).any(|part| ELSEWHERE.contains(&part))
+    };
+    let is_so =
+        |name: &str| is_part(name) || ELSEWHERE_IN_FULL.contains(&name) || PUT_AWAY.contains(&name);
+    let directories = below.parent().into_iter().flat_map(Path::iter);
+    directories.filter_map(std::ffi::OsStr::to_str).any(is_so)
+}
 
 /// Leaves out what is wrong with a header as YAML where the client does not read it as YAML: Cursor takes
 /// each line as it stands.
@@ -70,15 +107,15 @@ fn of_file(form: Form, place: &str, source: &Arc<Source>) -> Vec<Diagnostic> {
 }
 
 /// Files of a client's directory that no client reads, because of how their names end: once for each
-/// directory.
-fn unread(folder: &Folder) -> Vec<Diagnostic> {
+/// directory. `read` are the files that a client reads by any way.
+fn unread(folder: &Folder, read: &BTreeSet<&Path>) -> Vec<Diagnostic> {
     // The first guide of each directory with its reason, and the number of all.
     let mut unread: BTreeMap<&Path, (&Guide, &str, usize)> = BTreeMap::new();
     for guide in &folder.guides {
         let Use::Never(reason) = &guide.use_ else { continue };
         let name = guide.path().file_name().unwrap_or_default().to_string_lossy();
         // A page about the rules is not meant to be one.
-        if reason.contains("reads only") && !is_document(&name) {
+        if reason.contains("reads only") && !is_document(&name) && !read.contains(guide.file()) {
             let directory = guide.path().parent().unwrap_or(guide.path());
             unread.entry(directory).or_insert((guide, reason, 0)).2 += 1;
         }

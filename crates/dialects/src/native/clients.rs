@@ -1,11 +1,8 @@
 //! The facts about clients, asked in the words of this dialect.
 
-use brief_profiles::{
-    Attaches, BUILTIN, Client, ClientPlace, ClientRead, Form, KnownClients, Scoping, Text,
-};
+use brief_profiles::{BUILTIN, Client, ClientPlace, ClientRead, Form, KnownClients, Scoping, Text};
 
 use crate::answer::Owner;
-use crate::moment::Action;
 
 /// Returns the places of an owner.
 pub(super) fn places(known: &KnownClients, owner: Owner) -> &[ClientPlace] {
@@ -30,14 +27,6 @@ pub(super) fn read_of<'c>(
     place: &ClientPlace,
 ) -> Option<&'c ClientRead> {
     reads_of(client, owner).iter().find(|read| read.path == place.key)
-}
-
-/// Returns whether an action loads what is nested or scoped; without one, some action may.
-pub(super) fn attaches_on(client: &Client, action: Option<Action>) -> bool {
-    match client.loading.attaches {
-        Attaches::OnAnyAction => true,
-        Attaches::OnRead => action.is_none_or(|action| action == Action::Read),
-    }
 }
 
 /// Returns whether a client may load what the fields of a file leave out.

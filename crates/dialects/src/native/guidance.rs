@@ -3,23 +3,24 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use brief_profiles::{BUILTIN, Form, KnownClients, OwnClients, PlaceShape};
+use brief_profiles::{BUILTIN, Form, KnownClients, OwnClients};
 use brief_syntax::system::{Dir, DirEntry, resolved_home};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, System, Target, TargetKind, limits, rules};
 
 use crate::answer::{Owner, Resolution};
+use crate::is_looked_at;
 use crate::moment::Moment;
 use crate::reach::by_asking;
 use crate::{
     Dialect, DialectGuidance, FileMatcher, GuidanceText, ItemReach, MatchRecord, ProjectFiles,
     Reader,
 };
-use crate::{is_looked_at, tasks};
 
-use super::client_files::{self, ClientFiles};
+use super::client_files::ClientFiles;
 use super::clients::read_of;
 use super::model::{Folder, Guide, mark_shared, number_texts};
 use super::reach::reach;
@@ -48,7 +49,6 @@ impl Dialect for Native {
         Some(Box::new(ProjectGuidance {
             folders: Vec::new(),
             diagnostics: Vec::new(),
-            found: 0,
             left: limits::NATIVE_BYTES,
             known: Cow::Borrowed(&BUILTIN),
             root: PathBuf::new(),
@@ -64,25 +64,6 @@ impl Dialect for Native {
         top: Option<&dyn Dir>,
     ) -> Option<Box<dyn DialectGuidance>> {
         Some(Box::new(PathGuidance::read(system, moment, top)))
-    }
-
-    fn owner_of(&self, _system: &dyn System, directory: &Target) -> Option<Target> {
-        let names = directory.directories();
-        let depth = (0..names.len()).find(|&depth| {
-            BUILTIN.project.iter().any(|place| {
-                let mut parts = place.path.split('/').zip(&names[depth..]);
-                place.shape != PlaceShape::File && parts.all(|(part, name)| name == part)
-            })
-        });
-        match depth {
-            Some(depth) => Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory)),
-            None => client_files::owner_of(directory),
-        }
-    }
-
-    fn knows(&self, directory: &Target, name: &OsStr) -> bool {
-        let is_known = |name| check::is_client_file(name) || super::is_beginning(name);
-        name.to_str().is_some_and(is_known) || client_files::is_known(directory, name)
     }
 }
 
@@ -167,6 +148,7 @@ impl PathGuidance {
         let mut directory = String::new();
         let mut below: Option<Box<dyn Dir>> = None;
         let mut top = Some(top);
+        let mut is_closed = false;
         if levels > limits::NATIVE_LEVELS {
             let limit = limits::NATIVE_LEVELS;
             let message = format!(
@@ -176,7 +158,7 @@ impl PathGuidance {
         }
         for depth in 0..=names.len() {
             let handle = below.as_deref().unwrap_or(root);
-            if is_looked_at(depth, levels, limits::NATIVE_LEVELS) {
+            if is_looked_at(depth, levels, limits::NATIVE_LEVELS) && !is_closed {
                 let listed = top.take().unwrap_or_else(|| listed(handle));
                 let has =
                     |name: &str| listed.as_ref().is_none_or(|entries| is_listed(entries, name));
@@ -190,9 +172,20 @@ impl PathGuidance {
                 self.folders.extend(reader.folder(root, level));
             }
             let Some(name) = names.get(depth) else { break };
-            let Ok(next) = handle.open_dir(name) else { break };
-            below = Some(next);
             path.push(name);
+            let next = match path.strip_prefix(reader.root()) {
+                // Behind a directory that may be passed and not listed.
+                Ok(below) if is_closed => root.open_dir_below(below),
+                _ => handle.open_dir(name),
+            };
+            match next {
+                Ok(next) => {
+                    below = Some(next);
+                    is_closed = false;
+                }
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => is_closed = true,
+                Err(_) => break,
+            }
             if !directory.is_empty() {
                 directory.push('/');
             }
@@ -255,7 +248,6 @@ struct ProjectGuidance {
     /// Parents first, and the user's in front.
     folders: Vec<Folder>,
     diagnostics: Vec<Diagnostic>,
-    found: usize,
     /// Bytes that may still be read.
     left: usize,
     /// The clients that are known in the project.
@@ -305,7 +297,6 @@ impl Reader for ProjectGuidance {
         check::keep_for_clients(&mut reader.diagnostics);
         self.diagnostics.append(&mut reader.diagnostics);
         self.left = reader.bytes;
-        self.found += reader.found;
     }
 
     fn finish(mut self: Box<Self>) -> Box<dyn DialectGuidance> {
@@ -396,17 +387,12 @@ impl DialectGuidance for ProjectGuidance {
         }
     }
 
-    fn file_count(&self) -> usize {
-        self.found + self.strays.len() + self.client_files.len()
-    }
-
-    fn files_shared_with(&self, dialect: &str) -> usize {
-        if dialect != tasks::NAME {
-            return 0;
-        }
+    fn each_file<'s>(&'s self, tell: &mut dyn FnMut(&'s Path)) {
         let project = self.folders.iter().filter(|folder| folder.owner == Owner::Project);
-        let places =
-            project.flat_map(|folder| &folder.guides).filter_map(|guide| guide.place.as_ref());
-        places.filter(|place| tasks::reads(&place.path)).count()
+        project.flat_map(|folder| &folder.guides).for_each(|guide| tell(guide.source.path()));
+        let unread = |diagnostic: &&Diagnostic| diagnostic.rule == rules::native::UNREADABLE;
+        self.diagnostics.iter().filter(unread).for_each(|diagnostic| tell(diagnostic.path()));
+        self.strays.each_file(tell);
+        self.client_files.each_file(tell);
     }
 }

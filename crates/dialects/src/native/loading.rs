@@ -9,7 +9,7 @@ use brief_syntax::limits;
 
 use crate::answer::{Owner, State};
 
-use super::clients::{attaches_on, has_any, read_of, reads_of};
+use super::clients::{has_any, read_of, reads_of};
 use super::globs::Globs;
 use super::model::{Folder, Guide, Use};
 use super::resolve::{Candidate, NativeQuestion, NativeTarget, PatternVerdict};
@@ -148,7 +148,7 @@ impl<'l> Loading<'l> {
             let is_attached = match self.asked.about {
                 // Nothing is worked on yet: what is loaded is loaded at the start.
                 NativeTarget::Everything => false,
-                _ => attaches_on(self.client, self.asked.action),
+                _ => self.asked.moment.attaches(self.client.loading.attaches),
             };
             if !is_attached || is_scoped && !self.is_near {
                 return false;

@@ -49,10 +49,11 @@ mod settings;
 mod translate;
 mod walk;
 
-pub use check::PUT_AWAY;
+pub use check::is_elsewhere;
 pub(crate) use client_files::check_as_each;
 pub use clients::is_beginning;
 pub use guidance::Native;
+pub(crate) use parse::limit_of_rule;
 pub use readers::reads;
 pub use translate::{RuleScope, RuleUse, client_pattern, portable_patterns, rule_scope};
 

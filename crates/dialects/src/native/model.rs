@@ -40,6 +40,8 @@ pub(super) struct Guide {
     pub(super) is_shared: bool,
     /// The file itself, when it was found by a link.
     pub(super) real: Option<PathBuf>,
+    /// The file behind the links among its directories, where there are any.
+    pub(super) behind: Option<PathBuf>,
     /// The number of its text among those of the whole project; equal texts have the same.
     pub(super) text_number: Option<usize>,
 }
@@ -73,6 +75,7 @@ impl Guide {
             mentions: Vec::new(),
             is_shared: false,
             real: None,
+            behind: None,
             text_number: None,
             source,
         }
@@ -91,6 +94,11 @@ impl Guide {
     /// Returns the file itself, whatever links lead to it.
     pub(super) fn real(&self) -> &Path {
         self.real.as_deref().unwrap_or(self.path())
+    }
+
+    /// Returns the file itself, whatever links of files and directories lead to it.
+    pub(super) fn file(&self) -> &Path {
+        self.behind.as_deref().unwrap_or(self.real())
     }
 
     /// Returns the text to deliver.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use brief_profiles::{ClientPlace, Form};
+use brief_profiles::{BUILTIN, ClientPlace, Form};
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
@@ -87,6 +87,26 @@ pub(super) fn parse(
     guide
 }
 
+/// Returns why a client does not load a rule of its own at once; `None` if it does, and for a file of no client. `below` is
+/// the path in the project.
+pub(crate) fn limit_of_rule(below: &str, source: &Arc<Source>) -> Option<&'static str> {
+    let place = BUILTIN.project.iter().find(|place| {
+        let inside = below.strip_prefix(place.path.as_ref() as &str);
+        kind(place.form) == "rule" && inside.is_some_and(|inside| inside.starts_with('/'))
+    })?;
+    let found = ClientFile { source: Arc::clone(source), real: None, below: below.to_owned() };
+    let guide = parse(found, place, &mut Vec::new());
+    let is_wide = |scope: &Scope| {
+        scope.globs.written.iter().any(|pattern| matches!(pattern.as_str(), "**" | "**/*" | "*"))
+    };
+    match (&guide.use_, &guide.scope) {
+        (Use::Offered, _) => Some("its client offers it by its description"),
+        (Use::Manual, _) => Some("it has to be mentioned"),
+        (_, Some(scope)) if !is_wide(scope) => Some("it is for some files, and a task names none"),
+        _ => None,
+    }
+}
+
 /// Reads a file that another one imports.
 pub(super) fn parse_imported(source: Arc<Source>, reason: String) -> Guide {
     let front = FrontMatter::read(&source);
@@ -120,8 +140,12 @@ fn is_lost_to_claude(source: &Source, front: &FrontMatter) -> bool {
 }
 
 /// Cursor and Windsurf write `globs` without quotes, which is not YAML and is right there: only the rest of the header
-/// may be found wrong.
+/// may be found wrong. Cursor takes every line as it stands.
 fn allow_bare_globs(source: &Source, front: &mut FrontMatter) {
+    if source.path().extension().is_some_and(|ending| ending == "mdc") {
+        front.diagnostics.retain(|found| found.rule != rules::FRONTMATTER_REPAIRED);
+        return;
+    }
     let text = source.text();
     front.diagnostics.retain(|diagnostic| {
         let start = diagnostic.span.start.min(text.len());

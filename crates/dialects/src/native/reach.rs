@@ -11,12 +11,12 @@ use brief_profiles::Client;
 use brief_syntax::limits;
 
 use crate::name_index::NameIndex;
-use crate::{Applied, Candidate, FileSet, ItemReach, ProjectFiles, Reason, State};
+use crate::{Applied, Candidate, FileSet, ItemReach, LoadedPart, ProjectFiles, Reason, State};
 
 use super::clients;
 use super::loading::{Loading, is_counted};
 use super::model::{ComparedText, Folder, Guide, Use};
-use super::resolve::{NativeQuestion, item, replacement};
+use super::resolve::{NativeQuestion, item, loaded_part, replacement};
 
 /// Returns the index of the files that the patterns of some directories name.
 pub(super) fn name_index<'f, 's>(
@@ -73,14 +73,16 @@ pub(super) fn reach<'s>(
     }
     let mut reached: Vec<(bool, ItemReach<'s>)> = Vec::new();
     for GuideFiles { folder, guide, mut covered, loaded, .. } in guides {
-        if let (Some(first), Some((_, name))) = (loaded.first(), asked.client) {
+        if let (Some(first), Some((client, name))) = (loaded.first(), asked.client) {
             let state = guide.state().filter(|_| covered.contains(first));
             let mut applied =
                 Applied::new(item(folder, guide, state.unwrap_or(State::Active)), Reason::Listed);
-            if state == Some(State::Offered) {
+            let part =
+                state.map_or(LoadedPart::Whole, |state| loaded_part(client, folder, guide, state));
+            if part == LoadedPart::Listing {
                 applied.item.content = &guide.description;
             }
-            let left_out = applied.leave_out(Reason::LoadedByClient { client: name });
+            let left_out = applied.leave_out(Reason::LoadedByClient { client: name, part });
             let candidate = Candidate::Loaded(left_out);
             reached
                 .push((true, ItemReach { candidate, files: loaded.clone(), has_directory: false }));

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::Path;
 
-use brief_profiles::{Client, KnownClients, Unless};
+use brief_profiles::{Client, KnownClients, Scoping, Unless};
 use brief_syntax::{Target, TargetKind};
 
 use crate::MatchRecord;
-use crate::answer::{Applied, Item, Name, Origin, Owner, Reason, Resolution, State};
-use crate::moment::{Action, Moment};
+use crate::answer::{Applied, Item, LoadedPart, Name, Origin, Owner, Reason, Resolution, State};
+use crate::moment::Moment;
 
 use super::NAME;
 use super::clients::{self, has_any};
@@ -25,8 +25,8 @@ pub(super) struct NativeQuestion<'a, 's> {
     pub(super) client: Option<(&'s Client, &'s str)>,
     /// The directory it was started in; `None` for the mounted directory.
     pub(super) started: Option<&'a Path>,
-    /// The action.
-    pub(super) action: Option<Action>,
+    /// The whole question.
+    pub(super) moment: &'a Moment,
     /// The names that the user mentioned.
     pub(super) mentions: &'a [String],
     /// The mounted directory, absolute.
@@ -48,7 +48,7 @@ impl<'a, 's> NativeQuestion<'a, 's> {
             about,
             client,
             started: moment.started.as_deref(),
-            action: moment.action,
+            moment,
             mentions: &moment.mentions,
             root,
         }
@@ -112,13 +112,16 @@ pub(super) fn resolve<'s>(
             PatternVerdict::Out(reason) => (State::Active, reason, false),
         };
         let mut applied = Applied::new(item(folder, guide, state), reason);
-        if is_loaded && state == State::Offered {
-            // What the client has of it until it asks.
+        let part = asked
+            .client
+            .filter(|_| is_loaded)
+            .map_or(LoadedPart::Whole, |(client, _)| loaded_part(client, folder, guide, state));
+        if part == LoadedPart::Listing {
             applied.item.content = &guide.description;
         }
         let same = offered.get(&index).or(links.get(&index)).copied();
         let reason = match (client, same) {
-            (Some(client), _) if is_loaded => Reason::LoadedByClient { client },
+            (Some(client), _) if is_loaded => Reason::LoadedByClient { client, part },
             (Some(client), Some((origin, true))) => Reason::SameTextLoaded { client, origin },
             (_, Some((origin, _))) => Reason::SameText { origin },
             (Some(_), None) if is_in => match replacement(folder, guide, asked) {
@@ -146,6 +149,23 @@ pub(super) fn resolve<'s>(
     left_out.sort_by_key(|left_out| left_out.level);
     answer.items.append(&mut items);
     answer.left_out.append(&mut left_out);
+}
+
+/// Returns what a client that loads a guide has of it until it asks. One that ignores the guide's fields has all of it.
+pub(super) fn loaded_part(
+    client: &Client,
+    folder: &Folder,
+    guide: &Guide,
+    state: State,
+) -> LoadedPart {
+    let place = guide.place.as_ref();
+    let read = place.and_then(|place| clients::read_of(client, folder.owner, place));
+    match state {
+        State::Offered if read.is_none_or(|read| read.scoping != Scoping::Ignored) => {
+            LoadedPart::Listing
+        }
+        _ => LoadedPart::Whole,
+    }
 }
 
 /// Notes which patterns on the way to a file cover it.

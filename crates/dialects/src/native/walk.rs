@@ -1,6 +1,7 @@
 //! Walks over one directory of rules, skills or agents.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use brief_profiles::{ClientPlace, FileNames, PlaceShape};
@@ -61,7 +62,7 @@ impl<'w> Walk<'w> {
                     if let Some((ending, reason)) = &names.look_alike
                         && name.ends_with(&**ending) =>
                 {
-                    self.unread(reader, path, reason);
+                    self.unread(reader, directory, &entry.name, reason);
                 }
                 FileKind::Directory | FileKind::Link
                     if names.is_deep && !names.skipped.has(&name) =>
@@ -123,6 +124,7 @@ impl<'w> Walk<'w> {
             Ok(read) => {
                 if self.takes_one_more(reader, &path) {
                     reader.add(path, read, self.place, self.folder);
+                    self.note_target(directory, &entry.name);
                 }
             }
             Err(NotRead::Missing | NotRead::Directory) => {}
@@ -131,9 +133,26 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn unread(&mut self, reader: &mut NativeReader<'_>, path: PathBuf, reason: &str) {
+    fn unread(
+        &mut self,
+        reader: &mut NativeReader<'_>,
+        directory: &Opened,
+        name: &OsStr,
+        reason: &str,
+    ) {
+        let path = directory.path.join(name);
         if self.takes_one_more(reader, &path) {
             reader.add_unread(path, self.place, reason, self.folder);
+            self.note_target(directory, name);
+        }
+    }
+
+    /// Notes what the last file is behind the links among its directories.
+    fn note_target(&mut self, directory: &Opened, name: &OsStr) {
+        if directory.real != directory.path
+            && let Some(guide) = self.folder.guides.last_mut()
+        {
+            guide.behind = Some(directory.real.join(name));
         }
     }
 

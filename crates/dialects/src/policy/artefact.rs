@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::pattern::{self, SourcePattern};
+use super::pattern::{self, SourcePattern, listed};
 use super::signer::SignerRule;
-use super::{Policy, PolicyDecision, SourcePlace};
+use super::{Policy, PolicyDecision, PolicyLayer, SourcePlace};
 use crate::portable::toml::{Table, TomlEntry, TomlProblem};
 
 /// The keys of the table.
@@ -81,6 +81,31 @@ impl Policy {
             let rule = || format!("wants artefacts to be `{written}` old");
             (!is_old).then(|| layer.decision(*line, rule()))
         })
+    }
+}
+
+impl PolicyLayer {
+    /// Returns the rules about artifacts.
+    pub(super) fn artefact_rules(&self) -> Vec<PolicyDecision> {
+        let rules = &self.artefacts;
+        let registries = rules.registries.iter().map(|(line, patterns)| {
+            let rule = match listed(patterns) {
+                None => "allows no registry".to_owned(),
+                Some(patterns) => format!("allows only the registries {patterns}"),
+            };
+            self.decision(*line, rule)
+        });
+        let digests = rules
+            .digests_only
+            .iter()
+            .map(|line| self.decision(*line, "allows artefacts by their digest only".to_owned()));
+        let ages = rules.minimum_age.iter().map(|(line, _, written)| {
+            self.decision(*line, format!("wants artefacts to be `{written}` old"))
+        });
+        let signers = rules.signers.iter().map(|(line, pattern, _)| {
+            self.decision(*line, format!("requires a signature for `{pattern}` of its signers"))
+        });
+        registries.chain(digests).chain(ages).chain(signers).collect()
     }
 }
 

@@ -138,6 +138,34 @@ impl Policy {
         })
     }
 
+    /// Returns every rule in force, file by file in the order of their lines.
+    pub fn rules(&self) -> Vec<PolicyDecision> {
+        let mut rules = Vec::new();
+        for layer in &self.layers {
+            let mut of_file = layer.artefact_rules();
+            of_file
+                .extend(layer.allow.iter().map(|(line, allowed)| layer.allowing(*line, allowed)));
+            let denied = layer.deny.iter();
+            of_file.extend(
+                denied.map(|(line, pattern)| layer.decision(*line, format!("denies `{pattern}`"))),
+            );
+            of_file.extend(layer.never.iter().map(|(line, never)| {
+                layer.decision(*line, format!("never installs what has `{never}`"))
+            }));
+            let required = layer.required.iter();
+            of_file.extend(
+                required.map(|(line, item)| layer.decision(*line, format!("requires the {item}"))),
+            );
+            let execution = layer.execution.iter();
+            of_file.extend(
+                execution.map(|line| layer.decision(*line, "turns execution off".to_owned())),
+            );
+            of_file.sort_by_key(|rule| rule.line);
+            rules.append(&mut of_file);
+        }
+        rules
+    }
+
     /// Returns the rule that turns execution off.
     pub fn execution(&self) -> Option<PolicyDecision> {
         self.layers.iter().find_map(|layer| {
@@ -169,11 +197,15 @@ impl PolicyLayer {
         if allowed.iter().any(|pattern| pattern.allows(place)) {
             return None;
         }
+        Some(self.allowing(*line, allowed))
+    }
+
+    fn allowing(&self, line: usize, allowed: &[SourcePattern]) -> PolicyDecision {
         let rule = match pattern::listed(allowed) {
             None => "allows no source".to_owned(),
             Some(patterns) => format!("allows only {patterns}"),
         };
-        Some(self.decision(*line, rule))
+        self.decision(line, rule)
     }
 }
 

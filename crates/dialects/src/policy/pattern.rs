@@ -22,7 +22,16 @@ pub enum SourcePlace {
 impl SourcePlace {
     /// Reads the address of a repository. A `file:` address is a directory.
     pub fn of_address(address: &str) -> SourcePlace {
-        if let Some(path) = address.strip_prefix("file://") {
+        if let Some((scheme, path)) = address.split_once("://")
+            && scheme.eq_ignore_ascii_case("file")
+        {
+            let start = path.find('/').unwrap_or(path.len());
+            let (host, path) = path.split_at(start);
+            let is_here = host.is_empty() || host.eq_ignore_ascii_case("localhost");
+            // git decodes what the file system would take for a name.
+            if !is_here || path.contains('%') {
+                return SourcePlace::Unclear;
+            }
             return SourcePlace::Directory(PathBuf::from(path.trim_end_matches('/')));
         }
         let plain = plain(address);
@@ -40,6 +49,10 @@ impl SourcePlace {
 pub(super) struct SourcePattern {
     written: String,
     is_directory: bool,
+    /// True for `**`, which means every source.
+    is_everything: bool,
+    /// True if the pattern names a port; one without stands for all ports.
+    has_port: bool,
     /// The pattern itself and everything below it.
     globs: [Glob; 2],
     /// The same globs in lower case.
@@ -72,17 +85,32 @@ impl SourcePattern {
             }
         }
         let pair = |text: &str| -> Result<[Glob; 2], String> {
+            // The brackets of an IPv6 address are no choice of letters.
+            let text = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+                Some((address, rest)) => format!("\\[{address}\\]{rest}"),
+                None => text.to_owned(),
+            };
             let glob = |text: &str| Glob::new(text).map_err(|error| error.to_string());
-            Ok([glob(text)?, glob(&format!("{text}/**"))?])
+            Ok([glob(&text)?, glob(&format!("{text}/**"))?])
         };
         let (globs, folded) = (pair(&text)?, pair(&text.to_lowercase())?);
-        Ok(SourcePattern { written: written.to_owned(), is_directory, globs, folded })
+        let has_port = !is_directory && without_port(&text) != text;
+        let is_everything = text == "**";
+        let written = written.to_owned();
+        Ok(SourcePattern { written, is_directory, is_everything, has_port, globs, folded })
+    }
+
+    /// Returns the text of a repository that the pattern is about.
+    fn compared(&self, repository: &str) -> String {
+        if self.has_port { repository.to_owned() } else { without_port(repository) }
     }
 
     /// Returns whether the pattern allows a source. Case counts in the path.
     pub(super) fn allows(&self, place: &SourcePlace) -> bool {
         match (place, self.is_directory) {
-            (SourcePlace::Repository(text), false) => matches(&self.globs, text),
+            (SourcePlace::Unclear, _) => false,
+            _ if self.is_everything => true,
+            (SourcePlace::Repository(text), false) => matches(&self.globs, &self.compared(text)),
             (SourcePlace::Directory(path), true) => matches(&self.globs, &path.to_string_lossy()),
             _ => false,
         }
@@ -92,7 +120,10 @@ impl SourcePattern {
     /// ignore it. Every pattern for repositories denies an unclear address.
     pub(super) fn denies(&self, place: &SourcePlace) -> bool {
         match (place, self.is_directory) {
-            (SourcePlace::Repository(text), false) => matches(&self.folded, &text.to_lowercase()),
+            _ if self.is_everything => true,
+            (SourcePlace::Repository(text), false) => {
+                matches(&self.folded, &self.compared(text).to_lowercase())
+            }
             (SourcePlace::Unclear, is_directory) => !is_directory,
             (SourcePlace::Directory(path), true) => {
                 matches(&self.folded, &path.to_string_lossy().to_lowercase())
@@ -122,17 +153,43 @@ fn plain(address: &str) -> String {
     let end = rest.find('/').unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
     let authority = authority.rsplit('@').next().unwrap_or(authority);
-    let (host, path) = match authority.split_once(':') {
+    let (host, path) = match split_port(authority) {
         // The form `git@host:owner/repository`; digits alone are a port.
         Some((host, first))
             if scheme.is_none() && !first.bytes().all(|byte| byte.is_ascii_digit()) =>
         {
             (host, format!("/{}{path}", first.trim_start_matches('/')))
         }
-        Some((host, "443" | "22" | "")) => (host, path.to_owned()),
-        _ => (authority, path.to_owned()),
+        Some((host, "443" | "22" | "80" | "")) => (host, path.to_owned()),
+        Some((host, port)) => {
+            let (host, path) = (host.trim_end_matches('.').to_lowercase(), final_part(path));
+            return format!("{host}:{port}{path}");
+        }
+        None => (authority, path.to_owned()),
     };
+    // A final dot makes a name absolute, and names the same host.
+    let host = host.trim_end_matches('.');
+    format!("{}{}", host.to_lowercase(), final_part(&path))
+}
+
+/// Returns a path without its final slash and `.git`.
+fn final_part(path: &str) -> &str {
     let path = path.trim_end_matches('/');
-    let path = path.strip_suffix(".git").unwrap_or(path);
-    format!("{}{path}", host.to_lowercase())
+    path.strip_suffix(".git").unwrap_or(path)
+}
+
+/// Splits a host from what follows its colon. An address of IPv6 has colons of its own, in brackets.
+fn split_port(authority: &str) -> Option<(&str, &str)> {
+    let end = if authority.starts_with('[') { authority.find(']')? } else { 0 };
+    let colon = end + authority.get(end..)?.find(':')?;
+    Some((authority.get(..colon)?, authority.get(colon + 1..)?))
+}
+
+/// Returns `host/path` without the port.
+fn without_port(text: &str) -> String {
+    let (authority, path) = text.split_at(text.find('/').unwrap_or(text.len()));
+    match split_port(authority) {
+        Some((host, _)) => format!("{host}{path}"),
+        None => text.to_owned(),
+    }
 }

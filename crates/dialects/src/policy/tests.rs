@@ -65,6 +65,46 @@ fn sources_are_allowed_by_host_and_path() {
     assert!(forbids(&none, "https://github.com/acme/guidance"));
 }
 
+/// Y08: every spelling of a host is that host, a pattern without a port stands for all ports, and `**` for every source.
+#[test]
+fn y08_a_pattern_means_what_it_appears_to_mean() {
+    let policy = user(
+        "[sources]\ndeny = [\"github.com/acme/experiments\", \"evil.example\", \"[::1]\", \"other.example:5000\"]\n",
+    );
+    for address in [
+        "https://github.com./acme/experiments",
+        "https://GITHUB.COM.:443/acme/experiments.git",
+        "git@github.com.:acme/experiments",
+        "ssh://git@github.com:2222/acme/experiments",
+        "http://github.com:80/acme/experiments/x",
+        "https://evil.example:8443/x",
+        "https://evil.example.:8443/x",
+        "evil.example:5000/x",
+        "https://user@evil.example:1/x",
+        "https://[::1]/x",
+        "https://[::1]:8443/x",
+        "https://other.example:5000/x",
+        "https://other.example.:5000/x",
+    ] {
+        assert!(forbids(&policy, address), "{address}");
+    }
+    for address in
+        ["https://github.com/acme/other", "https://evil.example.org/x", "https://other.example/x"]
+    {
+        assert!(!forbids(&policy, address), "{address}");
+    }
+    let nothing = user("[sources]\ndeny = [\"**\"]\n");
+    for address in ["https://github.com/a/b", "file:///srv/x", "localhost:5000/x", "file://%2e/x"] {
+        assert!(forbids(&nothing, address), "{address}");
+    }
+    assert!(nothing.source(&SourcePlace::Directory("/srv/x".into())).is_some());
+    let all = user("[sources]\nallow = [\"**\"]\n");
+    assert!(!forbids(&all, "https://github.com:8443/a/b") && !forbids(&all, "file:///srv/x"));
+    let here = user("[sources]\nallow = [\"/srv\"]\n");
+    assert!(!forbids(&here, "FILE://localhost/srv/x"));
+    assert!(forbids(&here, "file:///srv/%2e%2e/etc/x"));
+}
+
 /// A denial wins over an allow list, in any case of letters.
 #[test]
 fn a_denial_wins() {

@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use brief_syntax::{Source, Span, rules};
+use brief_syntax::yaml::Value;
+use brief_syntax::{Diagnostic, Source, Span, rules};
 
+use super::check::template_text;
 use super::model::{Bundle, ItemId, RequiredBundle};
 use super::registry::Registry;
 use super::{file_problem, problem};
@@ -339,6 +341,30 @@ pub(super) fn version_problem(
     }
 }
 
+/// Reports a bundle that lists nothing: a project that installs it gets nothing.
+fn empty(bundle: &Bundle) -> Option<Diagnostic> {
+    let is_empty = bundle.plugin.is_none() && bundle.items.is_empty() && bundle.requires.is_empty();
+    // A field that is missing or of another type is reported as that.
+    let node = bundle.document.field("items").filter(|_| is_empty)?;
+    let is_nothing = |value: &Value<'_>| match value {
+        Value::Null => true,
+        Value::Sequence(list) => list.iter().next().is_none(),
+        _ => false,
+    };
+    // A newer version of the format may have lists of other kinds.
+    let lists_nothing = match node.value() {
+        Value::Mapping(lists) => lists.fields().all(|list| is_nothing(&list.value.value())),
+        value => matches!(value, Value::Null),
+    };
+    if !lists_nothing {
+        return None;
+    }
+    let message = format!("the bundle `{}` has no items: installing it does nothing", bundle.name);
+    let help = "list the names of items below `items`, or require another bundle";
+    let source = &bundle.document.source;
+    Some(problem(rules::portable::EMPTY_BUNDLE, source, node.span(), message, help))
+}
+
 /// §3.7: checks the items and requirements of bundles.
 pub(super) fn check(registry: &mut Registry) {
     let mut all = Vec::new();
@@ -352,6 +378,8 @@ pub(super) fn check(registry: &mut Registry) {
             let help = "give one of them another name";
             found.push(file_problem(rules::portable::DUPLICATE_ITEM, source, message, help));
         }
+        found.extend(empty(bundle));
+        found.extend(template_text(None, &bundle.document).filter(|_| bundle.plugin.is_none()));
         for (id, span) in &bundle.items {
             if registry.item(id).is_none() {
                 let message =

@@ -17,9 +17,10 @@ use super::directives::{self, DirectiveProblemKind, Directives};
 use super::fields::{is_reserved, unknown_client};
 use super::imported;
 use super::links::{self, LinkTarget};
-use super::model::{ItemId, ItemKind, PortableItem};
+use super::model::{ItemDocument, ItemId, ItemKind, PortableItem};
 use super::parse;
 use super::registry::{Registry, is_in_shared, kind_of_place};
+use super::scaffold;
 use super::{file_problem, problem};
 
 /// The limit of findings in one item.
@@ -40,6 +41,7 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
             found.extend(place(item));
             found.extend(overrides(item, clients));
             found.extend(body(item, clients));
+            found.extend(template_text(Some(item.id.kind), &item.document));
         }
         found.extend(file_names(item));
         // Collections hold translations and variants; the open standard requires unique names only
@@ -61,6 +63,26 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
     preloaded_skills(registry);
     hidden_commands(registry);
     bundle::check(registry);
+}
+
+/// Reports text of the template that `brief new` wrote and that is unchanged: once for a file.
+pub(super) fn template_text(kind: Option<ItemKind>, document: &ItemDocument) -> Option<Diagnostic> {
+    let source = document.source();
+    let mut lines = scaffold::placeholders(kind);
+    let description = lines.next().filter(|text| document.text("description") == Some(*text));
+    let is_left = |line: &&str| document.body().lines().any(|own| own.trim_end() == *line);
+    let left = description.into_iter().chain(lines.filter(is_left));
+    let left: Vec<&str> = left.collect();
+    let first = left.first()?;
+    let start = source.text().find(first)?;
+    let more = match left.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let message = format!("the text of the template is still there: `{first}`{more}");
+    let help = "write what it says in its place";
+    let span = Span { start, end: start + first.len() };
+    Some(problem(rules::portable::PLACEHOLDER, source, span, message, help))
 }
 
 /// Limits the findings of an item. Errors come first, so that the cut hides none of them.
@@ -109,7 +131,9 @@ fn foreign(item: &PortableItem) -> Vec<Diagnostic> {
     if let Some(problem) = super::fields::name_problem(&item.id.name) {
         let message = format!("`{}` is not a valid name: {problem}", item.id.name);
         let help = "use a-z, 0-9 and hyphens between them, 64 at most";
-        found.push(file_problem(rules::portable::INVALID_NAME, source, message, help));
+        // Clients take the skill as it is, and so do we.
+        let problem = file_problem(rules::portable::INVALID_NAME, source, message, help);
+        found.push(problem.with_severity(Severity::Warning));
     }
     found
 }
@@ -159,8 +183,13 @@ pub(super) fn overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic
             found.push(diagnostic);
         }
         let (document, _) = parse::document(&own.source);
-        if document.fields().is_some() {
-            let span = document.front.header.as_ref().map_or(Span::default(), |header| header.span);
+        let header = document.front.header.as_ref();
+        let is_blank = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+        let is_empty = header.is_some_and(|header| {
+            !header.leading_blank && own.source.slice(header.span).lines().all(is_blank)
+        });
+        if is_empty || document.fields().is_some() {
+            let span = header.map_or(Span::default(), |header| header.span);
             let message =
                 "a file for one client has no front matter: all fields are in the entrypoint";
             let help = "remove the front matter, and keep the body";

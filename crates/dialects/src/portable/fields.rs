@@ -1,12 +1,12 @@
 //! The rules for front matter (§2.1, §3 and §8 of the document).
 
+use brief_syntax::glob::Glob;
 use brief_syntax::yaml::{Node, Value};
 use brief_syntax::{Diagnostic, Edit, Fix, Rule, Severity, Span, near_miss, rules};
 
-use super::blocks::widened;
 use super::model::{
     AgentMode, CAPABILITIES, ItemDocument, ItemKind, MODEL_ALIASES, NAME_LENGTH, SCHEMA,
-    ToolCapability, list_of,
+    ToolCapability,
 };
 use super::parse::is_null;
 use super::problem;
@@ -42,16 +42,6 @@ pub(super) struct ItemFields<'f> {
     pub(super) clients: &'f [&'f str],
     pub(super) diagnostics: &'f mut Vec<Diagnostic>,
 }
-
-/// Fields of clients, each with the format's own field that decides about it.
-const NEUTRAL: [(&str, &str); 6] = [
-    ("name", "name"),
-    ("tools", "tools"),
-    ("permission", "tools"),
-    ("paths", "scope"),
-    ("applyTo", "scope"),
-    ("globs", "scope"),
-];
 
 impl<'f> ItemFields<'f> {
     pub(super) fn report(
@@ -230,42 +220,17 @@ impl<'f> ItemFields<'f> {
         }
     }
 
-    /// §3.5: blocks of clients are "for fields that have no neutral equivalent" (ruling P8). A
-    /// block that repeats name, tools or paths could grant more than a reader of the item sees.
+    /// §3.5: what a block of a client contains is its author's, and is not judged. Only a name that leads to another
+    /// directory is refused, because a client may take a name for a part of a path (ruling P8).
     fn blocks(&mut self) {
         for client in self.clients {
             let block = self.document.field(client).map(Node::value);
             let Some(Value::Mapping(block)) = block else { continue };
-            for field in block.effective_fields() {
-                let key = field.name();
-                let Some((_, neutral)) = NEUTRAL.iter().find(|(own, _)| *own == key) else {
-                    continue;
-                };
-                let Some(said) = self.document.field(neutral) else { continue };
-                let (message, help) = match *neutral {
-                    "name" if said.as_str() == field.value.as_str() => continue,
-                    // The name that people know the original by (ruling P9).
-                    "name" if self.document.imported().is_some() => continue,
-                    "tools" => {
-                        let tools = list_of(said).unwrap_or_default();
-                        let Some(word) = widened(key, field.value, &tools) else { continue };
-                        (
-                            format!("`{client}` grants `{word}`, which `tools` leaves out"),
-                            format!("add it to `tools`, or take it out of `{client}`"),
-                        )
-                    }
-                    _ => (
-                        format!(
-                            "`{client}` has a `{key}` of its own, which the field `{neutral}` decides"
-                        ),
-                        format!(
-                            "say it in one place: in `{neutral}` for all clients, or in the block of each"
-                        ),
-                    ),
-                };
-                let (rule, span) = (rules::portable::PASSTHROUGH_CONFLICT, field.key.span());
-                self.report(rule, span, message, &help);
-            }
+            let Some(node) = block.get("name") else { continue };
+            let Some(name) = node.as_str().filter(|name| leads_elsewhere(name)) else { continue };
+            let message = format!("the name `{name}` for {client} leads to another directory");
+            let help = "write a name without `/`, `\\` and `..`";
+            self.report(rules::portable::PASSTHROUGH_CONFLICT, node.span(), message, help);
         }
     }
 
@@ -302,6 +267,7 @@ impl<'f> ItemFields<'f> {
         };
         let Some(paths) = scope.get("paths").filter(|node| !is_null(*node)) else { return };
         for (pattern, node) in self.texts("scope.paths", paths) {
+            self.pattern(pattern, node.span());
             let Some(place) = comma_place(pattern) else { continue };
             let message = format!("`{pattern}` has a comma, by which some clients split patterns");
             let (rule, source) = (rules::portable::COMMA_IN_PATTERN, &self.document.source);
@@ -318,6 +284,31 @@ impl<'f> ItemFields<'f> {
                         .with_severity(Severity::Warning)
                 }
             });
+        }
+    }
+
+    /// §3.2: reports a pattern that is not a glob, and one that clients read in different ways.
+    fn pattern(&mut self, pattern: &str, span: Span) {
+        let climbs = pattern.split(['/', '{', '}', ',']).any(|part| part == "..");
+        let (severity, problem, help) = match Glob::new(pattern) {
+            _ if pattern.trim().is_empty() => {
+                (Severity::Error, "is empty: one client would load the rule for every file".to_owned(), "write a pattern, or leave `scope` out")
+            }
+            Err(error) => (Severity::Error, format!("is not a glob: {}", error.problem()), "correct the pattern, such as `src/**/*.ts`"),
+            Ok(_) if pattern.starts_with('!') => (
+                Severity::Warning,
+                "begins with `!`, which the format does not define: clients read it in different ways".to_owned(),
+                "write the patterns that the rule is for",
+            ),
+            Ok(_) if climbs => {
+                (Severity::Warning, "leads out of the project and matches no file".to_owned(), "write a pattern from the root of the project")
+            }
+            Ok(_) => return,
+        };
+        let rule = rules::portable::INVALID_PATTERN;
+        self.report(rule, span, format!("`{pattern}` {problem}"), help);
+        if let Some(found) = self.diagnostics.last_mut() {
+            found.severity = severity;
         }
     }
 
@@ -455,6 +446,11 @@ pub fn name_problem(name: &str) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// Returns whether a name is a path to another directory.
+fn leads_elsewhere(name: &str) -> bool {
+    matches!(name.trim(), "." | "..") || name.contains(['/', '\\', '\0'])
 }
 
 /// The position of a comma in a pattern.

@@ -140,10 +140,11 @@ struct RegistryFiles {
 
 impl Reader for RegistryFiles {
     fn visit(&mut self, visit: &Visit<'_>) {
-        if visit.slashed().is_empty() {
-            let configuration = visit.read(config::FILE_NAME).unwrap_or_default();
-            self.clients.extend(config::client_names(&configuration));
-            let own = OwnClients::read(visit.top(), visit.root());
+        // A part of a repository may be a project of its own.
+        let configuration = visit.read(config::FILE_NAME);
+        if visit.slashed().is_empty() || configuration.is_ok() {
+            self.clients.extend(config::client_names(&configuration.unwrap_or_default()));
+            let own = OwnClients::read(visit.handle(), &visit.path());
             self.clients.extend(own.clients.iter().map(|client| client.id.to_string()));
         }
         self.locks.visit(visit);
@@ -228,7 +229,11 @@ impl DialectGuidance for CheckedRegistry {
         }
     }
 
-    fn file_count(&self) -> usize {
-        self.registry.items.len() + self.registry.bundles.len()
+    fn each_file<'s>(&'s self, tell: &mut dyn FnMut(&'s Path)) {
+        for item in &self.registry.items {
+            tell(item.document.source().path());
+            item.overrides.iter().for_each(|over| tell(over.source.path()));
+        }
+        self.registry.bundles.iter().for_each(|bundle| tell(bundle.document.source().path()));
     }
 }

@@ -100,13 +100,14 @@ impl Installed {
             let index = self.items.len();
             let mut copies: Vec<(usize, ClientCopy)> = Vec::new();
             let mut beside = Vec::new();
-            for slashed in files.into_iter().filter(|path| is_text(path)) {
+            for slashed in files {
                 let path = directory.join(&slashed);
                 match client_of(kind, &name, &slashed) {
-                    Some((rank, client)) => {
+                    Some((rank, client)) if is_text(&slashed) || is_table(&slashed) => {
                         copies.push((rank, ClientCopy { client, path, slashed }));
                     }
-                    None => beside.push(path),
+                    _ if is_text(&slashed) => beside.push(path),
+                    _ => {}
                 }
             }
             copies.sort_by_key(|(rank, _)| *rank);
@@ -223,6 +224,11 @@ fn is_text(path: &str) -> bool {
     extension.is_some_and(|extension| extension == "md" || extension == "mdc")
 }
 
+/// Returns whether a copy may have this form: Codex has its agents in TOML.
+fn is_table(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "toml")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -299,6 +305,22 @@ mod tests {
         }
         let one = installed(&[("rule", "go", &[".claude/rules/go.md"])]);
         assert_eq!(chosen(&one, Some("opencode")), None, "`audience: [claude]`");
+    }
+
+    /// L07: a copy in TOML is one, too, and other files in TOML are none.
+    #[test]
+    fn a_copy_in_toml_is_one_of_its_client() {
+        let files: &[&str] =
+            &[".claude/agents/x.md", ".codex/agents/x.toml", ".agents/agents/x/settings.toml"];
+        let both = installed(&[("agent", "x", files)]);
+        for (client, path) in [
+            (Some("claude"), Some(".claude/agents/x.md")),
+            (Some("codex"), Some(".codex/agents/x.toml")),
+            (Some("gemini"), None),
+        ] {
+            assert_eq!(chosen(&both, client).as_deref(), path, "{client:?}");
+        }
+        assert!(both.at(Path::new("/p/.agents/agents/x/settings.toml")).is_none());
     }
 
     /// With `layout = "shared"` a client reads the copy of another one, and the lock says so.

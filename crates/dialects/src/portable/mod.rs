@@ -49,7 +49,7 @@ pub use model::{
     AgentMode, Bundle, CAPABILITIES, ItemId, ItemKind, MODEL_ALIASES, NAME_LENGTH, Override,
     PortableItem, RequiredBundle, SCHEMA, SupportFile, ToolCapability,
 };
-pub use registry::{ClientDirectories, Registry, is_file_name, read, read_except, read_source};
+pub use registry::{ClientDirectories, Registry, read, read_except, read_source};
 
 /// The name of the dialect.
 pub const NAME: &str = "portable";

@@ -6,15 +6,15 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_syntax::system::{FileKind, ReadError, System};
+use brief_syntax::system::{Below, FileKind, ReadError, System};
 use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Rule, Source, Target, TargetKind, rules};
 
 use super::foreign::{ForeignCollector, OutsidePlugin, PassedOver, join};
+use super::guidance::is_in;
 use super::model::{Bundle, ItemId, ItemKind, Override, PortableItem, SupportFile};
 use super::{check, fields, file_problem, parse};
 
@@ -23,6 +23,13 @@ const GENERATED: [&str; 3] = [".claude", ".github", ".opencode"];
 
 /// The directory that holds opencode's generated items, and may hold source items by mistake.
 const SHARED: &str = ".agents";
+
+/// The directory of our own state in outputs, and the record of a build in it.
+const STATE: &str = ".brief";
+const BUILD_RECORD: &str = "build.json";
+
+/// The reasons of items that a source has and does not offer.
+const NESTED: &str = "it is inside of another item, and belongs to it";
 
 /// The end of a bundle's file name, in this version of the format and in a later one.
 const BUNDLE_SUFFIX: &str = ".bundle.md";
@@ -133,15 +140,18 @@ pub fn read_source(
     let mut visitor = |visit: &Visit<'_>| {
         let (collector, foreign) = &mut *state.borrow_mut();
         collector.visit(visit);
-        if !is_skipped(visit.slashed()) {
+        if !is_skipped(visit.slashed()) && !collector.is_in_output(visit.slashed()) {
             foreign.visit(visit, collector.has_item(visit.slashed()));
         }
     };
     let gaps = walk::whole_except(system, root, &top, ignored, &is_vendored, &mut visitor);
-    let (collector, foreign) = state.into_inner();
+    let (mut collector, foreign) = state.into_inner();
+    let nested = std::mem::take(&mut collector.nested);
     let mut registry = Registry { root: root.path().to_owned(), ..collector.collected() };
     registry.items.retain(|item| !item.is_foreign() || !foreign.is_output(&item.slashed));
+    registry.left_out.extend(nested.into_iter().map(|path| PassedOver { path, reason: NESTED }));
     foreign.finish(system, root, &mut registry);
+    registry.left_out.sort_by(|left, right| left.path.cmp(&right.path));
     sort_and_check(&mut registry, clients);
     registry.diagnostics.extend(gaps.iter().map(unvisited));
     registry
@@ -174,6 +184,10 @@ pub(super) struct RegistryCollector {
     diagnostics: Vec<Diagnostic>,
     /// True if skills in the directories of clients count.
     takes_clients: bool,
+    /// Directories that `brief build` has written.
+    outputs: Vec<String>,
+    /// Entry files inside of items, which belong to these.
+    nested: Vec<String>,
 }
 
 #[derive(Debug, Default)]
@@ -197,8 +211,11 @@ impl ItemDirectory {
 impl RegistryCollector {
     pub(super) fn visit(&mut self, visit: &Visit<'_>) {
         let slashed = visit.slashed();
-        let above = self.item_above(slashed);
         let Some(entries) = visit.entries() else { return };
+        if self.is_output(visit) {
+            return;
+        }
+        let above = self.item_above(slashed);
         let mut names: Vec<(&str, FileKind)> =
             entries.iter().filter_map(|entry| Some((entry.name.to_str()?, entry.kind))).collect();
         names.sort_unstable();
@@ -213,6 +230,10 @@ impl RegistryCollector {
         }
         let item = match above {
             Some((item, below)) => {
+                let entry = ItemKind::Skill.entrypoint();
+                if names.iter().any(|(name, _)| *name == entry) {
+                    self.nested.push(join(slashed, entry));
+                }
                 self.add_files(&item, &below, &names);
                 item
             }
@@ -229,6 +250,31 @@ impl RegistryCollector {
                 directory.refuse(rules::portable::UNPORTABLE_FILE_NAME, message, help);
             }
         }
+    }
+
+    /// Returns whether a directory holds what `brief build` has written, or is inside of one that does: it has the record of
+    /// a build.
+    fn is_output(&mut self, visit: &Visit<'_>) -> bool {
+        let slashed = visit.slashed();
+        if slashed.is_empty() {
+            return false;
+        }
+        if self.outputs.iter().any(|own| is_in(own, slashed)) {
+            return true;
+        }
+        let listed = visit.entries().into_iter().flatten();
+        let has_state = listed.chain(visit.ignored_entries()).any(|entry| entry.name == *STATE);
+        let record = Path::new(STATE).join(BUILD_RECORD);
+        let is_output = has_state && visit.handle().look_below(&record) == Below::NotADirectory;
+        if is_output {
+            self.outputs.push(slashed.to_owned());
+        }
+        is_output
+    }
+
+    /// Returns whether a directory was found to be one that `brief build` has written, or inside of one.
+    fn is_in_output(&self, slashed: &str) -> bool {
+        self.outputs.iter().any(|own| is_in(own, slashed))
     }
 
     /// Returns whether a directory is one of those that clients read. A directory in an item
@@ -454,11 +500,6 @@ fn is_bundle(name: &str) -> bool {
     [BUNDLE_SUFFIX, YAML_BUNDLE_SUFFIX]
         .iter()
         .any(|suffix| name.strip_suffix(suffix).is_some_and(|stem| !stem.is_empty()))
-}
-
-/// Returns whether a name is that of an entry file, an override or a bundle.
-pub fn is_file_name(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| is_part_of_format(name) || is_bundle(name))
 }
 
 /// Returns whether a file is an entry file or an override.

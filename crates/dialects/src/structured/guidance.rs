@@ -1,8 +1,7 @@
 //! The implementation of [`Dialect`] for this format.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::system::{FileKind, ReadError};
@@ -50,10 +49,6 @@ impl Dialect for Structured {
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(ContextFiles { is_whole: true, ..ContextFiles::default() }))
     }
-
-    fn knows(&self, _directory: &Target, name: &OsStr) -> bool {
-        FILE_NAMES.iter().any(|known| name == *known)
-    }
 }
 
 #[derive(Default)]
@@ -61,8 +56,8 @@ struct ContextFiles {
     files: Vec<StructuredFile>,
     diagnostics: Vec<Diagnostic>,
     patterns: PatternCache,
-    /// The number of files with one of the names, readable or not.
-    found: usize,
+    /// The files with one of the names that cannot be read.
+    unread: Vec<PathBuf>,
     /// True for a whole project, in which most files are not above a given path.
     is_whole: bool,
     /// For a whole project, the indices of the files by directory, if they are many.
@@ -81,13 +76,14 @@ impl Reader for ContextFiles {
                     let (file, diagnostics) = parse(&source, visit.slashed(), &mut self.patterns);
                     self.files.push(file);
                     self.diagnostics.extend(diagnostics);
-                    self.found += 1;
                 }
                 Err(ReadError::Missing) => {}
                 Err(error) => {
                     // A directory with that name is not a context file.
                     let is_directory = matches!(error, ReadError::NotAFile(FileKind::Directory));
-                    self.found += usize::from(!is_directory);
+                    if !is_directory {
+                        self.unread.push(visit.path_of(name));
+                    }
                     self.diagnostics.push(unreadable(&visit.path_of(name), &error));
                 }
             }
@@ -265,8 +261,9 @@ impl DialectGuidance for ContextFiles {
         self.files.iter().flat_map(|file| check::dead_patterns(file, files)).collect()
     }
 
-    fn file_count(&self) -> usize {
-        self.found
+    fn each_file<'s>(&'s self, tell: &mut dyn FnMut(&'s Path)) {
+        let read = self.files.iter().map(|file| file.source.path());
+        read.chain(self.unread.iter().map(PathBuf::as_path)).for_each(tell);
     }
 }
 

@@ -8,16 +8,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use brief_syntax::hidden::{self, HiddenText};
+use brief_syntax::paths::slashed;
 use brief_syntax::yaml::Value;
 use brief_syntax::{Diagnostic, Source, Span, limits, near_miss, rules};
 
+use crate::native;
+
+use super::check;
 use super::library::Library;
 use super::model::{CodingAgent, TaskDocument, TaskFileKind, TaskName};
 use super::notes::Notes;
 use super::parse::front_matter;
 use super::prompt::{
-    Amount, HiddenInPrompt, Included, OmittedDocument, Prompt, PromptReason, PromptRequest,
-    TaskError,
+    Amount, HiddenInPrompt, Included, LimitedRules, OmittedDocument, Prompt, PromptReason,
+    PromptRequest, TaskError,
 };
 use super::runner::{Bootstrap, CommandRunner, NotRun, Script};
 use super::script::{self, Obstacle};
@@ -82,6 +86,8 @@ pub fn assemble(
         text.extend_from_slice(b"---\n");
         text.extend(assembler.task_text(&prompt, &mut calls, &mut commands)?);
     }
+    assembler
+        .note_fields(std::iter::once(&task).chain(documents(&rules)).chain(documents(&commands)));
     assembler.note_unused();
     assembler.expander.notes.extend(library.take_diagnostics());
     left_out.append(&mut assembler.left_out);
@@ -94,6 +100,10 @@ pub fn assemble(
         agent,
         diagnostics: assembler.expander.notes.finish(),
     })
+}
+
+fn documents(included: &[Included]) -> impl Iterator<Item = &TaskDocument> {
+    included.iter().map(|included| &included.document)
 }
 
 /// Finds the one task of a name (ruling T2): of those that the selectors allow, the first root's,
@@ -184,6 +194,12 @@ fn agent_of(
             })
         }
     }
+}
+
+/// Returns why the client in whose directory a rule lies does not load it at once; `None` if it does.
+fn limit_of(rule: &TaskDocument) -> Option<&'static str> {
+    let below = slashed(rule.path().strip_prefix(&rule.root).ok()?);
+    native::limit_of_rule(&below, &rule.source)
 }
 
 fn takes_generic(task: &TaskDocument) -> bool {
@@ -317,6 +333,13 @@ impl Assembler<'_, '_> {
                     document: rule,
                     reason: PromptReason::Selected(verdict),
                 });
+                continue;
+            }
+            let is_limited = verdict == SelectorVerdict::Generic
+                && self.request.limited == LimitedRules::LeftOut;
+            if let Some(reason) = is_limited.then(|| limit_of(&rule)).flatten() {
+                let reason = PromptReason::Limited(reason);
+                self.left_out.push(OmittedDocument { document: rule, reason });
                 continue;
             }
             let document = match self.bootstrap(&rule)? {
@@ -477,6 +500,15 @@ impl Assembler<'_, '_> {
             }
         }
         Ok(self.without_hidden(task, output))
+    }
+
+    /// Reports the problems of the fields of the files that are used, as `lint` does.
+    fn note_fields<'d>(&mut self, used: impl Iterator<Item = &'d TaskDocument>) {
+        let selected: BTreeSet<&str> = self.selectors.iter().map(|(key, _)| key).collect();
+        for document in used {
+            let found = check::field_problems(document, &selected);
+            self.expander.notes.extend_new(found);
+        }
     }
 
     /// Reports unused parameters, which are usually misspelled.

@@ -91,9 +91,8 @@ impl CheckedTasks<'_> {
         for document in self.documents {
             // Files that a client reads by itself are checked by that client's rules.
             let is_ours = is_of_this_format(document);
+            found.extend(field_problems(document, &selected));
             if is_ours {
-                found.extend(field_names(document, &selected));
-                found.extend(field_types(document));
                 found.extend(hidden::check(rules::tasks::HIDDEN_CHARACTER, &document.source));
                 found.extend(not_utf8(document));
             }
@@ -212,6 +211,20 @@ impl CheckedTasks<'_> {
         }
         found
     }
+}
+
+/// Returns the problems of a file's fields: misspelled names, except those in `selected`, and unusable values.
+/// None for a file that a client reads by itself.
+pub(super) fn field_problems(
+    document: &TaskDocument,
+    selected: &BTreeSet<&str>,
+) -> Vec<Diagnostic> {
+    if !is_of_this_format(document) {
+        return Vec::new();
+    }
+    let mut found = field_names(document, selected);
+    found.extend(field_types(document));
+    found
 }
 
 /// Returns whether a file belongs to this format alone. Commands of Cursor and rules of Claude are

@@ -1,9 +1,7 @@
 //! The implementation of [`Dialect`] for this format.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use brief_syntax::project::{Target, TargetKind};
 use brief_syntax::system::{DirEntry, FileKind, System, resolved_home};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, rules};
@@ -42,16 +40,6 @@ impl Dialect for Tasks {
 
     fn whole_reader(&self) -> Option<Box<dyn Reader>> {
         Some(Box::new(Projects::default()))
-    }
-
-    fn owner_of(&self, _system: &dyn System, directory: &Target) -> Option<Target> {
-        let names = directory.directories();
-        let depth = (0..names.len()).find(|&depth| places::is_at_place(&names[depth..]))?;
-        Some(Target::from_names(names[..depth].to_vec(), TargetKind::Directory))
-    }
-
-    fn knows(&self, _directory: &Target, name: &OsStr) -> bool {
-        name.to_str().is_some_and(places::is_beginning)
     }
 }
 
@@ -95,7 +83,7 @@ impl Reader for Projects {
             let home = self.home.get_or_insert_with(|| AtHome::read(visit.system()));
             let directory = visit.path();
             let (documents, diagnostics) = checked(visit, &directory, home);
-            self.own.count += documents.len();
+            self.own.paths.extend(documents.iter().map(|document| document.path().to_owned()));
             self.own.diagnostics.extend(diagnostics);
             for document in documents {
                 self.own.add_listed(document, &directory, visit.slashed());

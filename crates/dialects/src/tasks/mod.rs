@@ -37,10 +37,9 @@ pub use model::{
     TaskNameError,
 };
 pub use parameters::{ParameterError, Parameters, environment_name};
-pub(crate) use places::reads;
 pub use prompt::{
-    Amount, HiddenInPrompt, Included, OmittedDocument, Prompt, PromptReason, PromptRequest,
-    TaskError,
+    Amount, HiddenInPrompt, Included, LimitedRules, OmittedDocument, Prompt, PromptReason,
+    PromptRequest, TaskError,
 };
 pub use render::{PromptLayout, RenderedPart};
 pub use runner::{Bootstrap, CommandRunner, NotRun, PromptCommand, Script};

@@ -47,6 +47,18 @@ impl Notes {
         self.list.extend(diagnostics.into_iter().map(|diagnostic| (diagnostic, 0)));
     }
 
+    /// Adds the diagnostics of another reader whose rule and place are not yet reported.
+    pub(super) fn extend_new(&mut self, diagnostics: Vec<Diagnostic>) {
+        for found in diagnostics {
+            let is_known = |(known, _): &(Diagnostic, usize)| {
+                (known.rule, known.span) == (found.rule, found.span) && known.path() == found.path()
+            };
+            if !self.list.iter().any(is_known) {
+                self.list.push((found, 0));
+            }
+        }
+    }
+
     /// Returns everything, in the order of discovery.
     pub(super) fn finish(self) -> Vec<Diagnostic> {
         let counted = self.list.into_iter().map(|(mut diagnostic, more)| {

@@ -5,8 +5,9 @@
 //! path only lists them. Files that other tools read by themselves are not delivered here. No text
 //! is expanded: a question runs nothing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use brief_profiles::BUILTIN;
 use brief_syntax::system::{Below, System, resolved_home};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Target};
@@ -31,6 +32,8 @@ pub(super) struct OwnFiles {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// The number of files of the project, also of those that are not in `.agents`.
     pub(super) count: usize,
+    /// For a whole project, the paths of these files.
+    pub(super) paths: Vec<PathBuf>,
     /// The target at the time of reading.
     asked: Option<Target>,
     way: LevelCount,
@@ -146,6 +149,10 @@ impl DialectGuidance for OwnFiles {
         }
     }
 
+    fn each_file<'s>(&'s self, tell: &mut dyn FnMut(&'s Path)) {
+        self.paths.iter().for_each(|path| tell(path));
+    }
+
     fn file_count(&self) -> usize {
         self.count
     }
@@ -222,14 +229,23 @@ impl OwnFile {
 }
 
 impl RunningTask {
-    /// Returns the task and agent of a moment. Other clients than the document's agents have no
-    /// effect.
+    /// Returns the task and agent of a moment. A client that is none of the document's agents goes by its own name, and by
+    /// that of the client whose items it finds.
     fn of(moment: &Moment) -> RunningTask {
         let task = moment.task.as_deref().and_then(|task| TaskName::parse(task).ok());
         let agent = moment.client.as_deref().and_then(CodingAgent::from_name);
+        let other = match (moment.client.as_deref(), agent) {
+            (Some(client), None) => {
+                let known = BUILTIN.find(client);
+                let id = known.map_or(client, |known| &*known.id);
+                let finds = known.and_then(|known| known.items_of.as_deref());
+                std::iter::once(id).chain(finds).map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        };
         match task {
-            Some(task) => RunningTask::new(&task, agent),
-            None => RunningTask { agent, ..RunningTask::default() },
+            Some(task) => RunningTask { other, ..RunningTask::new(&task, agent) },
+            None => RunningTask { agent, other, ..RunningTask::default() },
         }
     }
 }
@@ -304,6 +320,25 @@ mod tests {
                 "go: it is for languages=go, not for rust"
             ]
         );
+    }
+
+    /// "A rule for another agent is left out", in every client.
+    #[test]
+    fn a_rule_for_another_agent_reaches_no_client() {
+        let system = MemorySystem::new("/p")
+            .with_file(".agents/rules/all.md", "All.\n")
+            .with_file(".agents/rules/claude.md", "---\nagent: claude\n---\nClaude.\n")
+            .with_file(".agents/rules/copilot.md", "---\nagent: copilot\n---\nCopilot.\n");
+        for client in &BUILTIN.clients {
+            let moment = Moment { client: Some(client.id.to_string()), ..Moment::default() };
+            let (items, _) = asked(&system, "a.rs", &moment);
+            let expected: &[&str] = match &*client.id {
+                "claude" => &["all", "claude"],
+                "copilot" | "copilot-vscode" => &["all", "copilot"],
+                _ => &["all"],
+            };
+            assert_eq!(items, expected, "{}", client.id);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The order determines the output, so it is fixed data: `.agents` first, then the agents' own
 //! locations (ruling T6).
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::Path;
 
 use super::model::TaskFileKind;
@@ -158,28 +158,6 @@ pub(super) fn is_beginning(name: &str) -> bool {
         .any(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Returns whether rules or skills at a path below the root, a file or a directory, are read.
-pub(crate) fn reads(path: &str) -> bool {
-    [RULES, SKILLS].into_iter().flatten().any(|place| {
-        let Some(inside) = path.strip_prefix(place.path()) else { return false };
-        match place {
-            TaskPlace::Tree(_) => inside.is_empty() || inside.starts_with('/'),
-            TaskPlace::AgentTree(_) => {
-                let below = inside.strip_prefix('/').and_then(|below| below.split('/').next());
-                below.is_some_and(|name| NOT_RULES.binary_search(&name).is_err())
-            }
-            TaskPlace::File(_) | TaskPlace::Skills(_) => inside.is_empty(),
-        }
-    })
-}
-
-/// Returns whether a directory is a location, is in one, or holds one.
-pub(super) fn is_at_place(directory: &[OsString]) -> bool {
-    let all = [TASKS, COMMANDS, RULES, SKILLS].into_iter().flatten();
-    let mut all = all.map(|place| place.path()).chain([NAMESPACES]);
-    all.any(|path| path.split('/').zip(directory).all(|(part, name)| name == part))
-}
-
 /// The suffix of a script's name, after the rule's.
 pub(super) const SCRIPT_SUFFIX: &str = "-bootstrap";
 
@@ -211,31 +189,5 @@ mod tests {
     fn a_beginning_is_the_first_name_of_a_place() {
         assert!(is_beginning(".agents") && is_beginning("CLAUDE.md") && is_beginning(".github"));
         assert!(!is_beginning("src") && !is_beginning("rules"));
-    }
-
-    #[test]
-    fn rules_and_skills_of_clients_are_read() {
-        for path in
-            ["CLAUDE.md", ".claude/rules", ".claude/CLAUDE.md", ".cursor/rules", ".claude/skills"]
-        {
-            assert!(reads(path), "{path}");
-        }
-        for path in
-            [".claude/agents", ".github/instructions", ".clinerules", "QWEN.md", ".cursorrulesx"]
-        {
-            assert!(!reads(path), "{path}");
-        }
-    }
-
-    #[test]
-    fn a_directory_is_at_a_place_from_either_side() {
-        let is_at_place =
-            |path: &str| is_at_place(&path.split('/').map(OsString::from).collect::<Vec<_>>());
-        for path in [".agents", ".agents/rules/deep", ".github", ".claude/x", ".cursor/commands"] {
-            assert!(is_at_place(path), "{path}");
-        }
-        for path in ["src", ".github/workflows", "rules", "src/.agents"] {
-            assert!(!is_at_place(path), "{path}");
-        }
     }
 }

@@ -34,10 +34,23 @@ pub struct PromptRequest<'r> {
     pub amount: Amount,
     /// The treatment of hidden text.
     pub hidden: HiddenInPrompt,
+    /// The treatment of rules that a client limits to some files.
+    pub limited: LimitedRules,
     /// The base of relative paths, without links.
     pub directory: &'r Path,
     /// The project around the directory, without links. Its texts read nothing outside.
     pub project: &'r Path,
+}
+
+/// The treatment of rules in clients' directories that their client does not load at once: those with patterns or a
+/// description, and those that have to be mentioned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LimitedRules {
+    /// They are left out: a task names no file. A selector that matches takes them in.
+    #[default]
+    LeftOut,
+    /// They are rules like all others, as the document says.
+    Included,
 }
 
 /// The parts to assemble.
@@ -127,6 +140,8 @@ pub enum PromptReason {
         /// The item.
         item: String,
     },
+    /// Its client limits it, in these words.
+    Limited(&'static str),
     /// It is invalid, for this reason.
     Invalid(String),
 }
@@ -148,6 +163,7 @@ impl fmt::Display for PromptReason {
             PromptReason::Beside { item } => {
                 write!(formatter, "it lies beside the installed item `{item}`")
             }
+            PromptReason::Limited(reason) => formatter.write_str(reason),
             PromptReason::Invalid(problem) => formatter.write_str(problem),
         }
     }

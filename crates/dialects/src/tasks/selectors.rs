@@ -114,6 +114,8 @@ pub(super) struct RunningTask {
     /// Its namespace; empty if it has none. `None` before the task is found.
     pub(super) namespace: Option<String>,
     pub(super) agent: Option<CodingAgent>,
+    /// The names of a client that is none of the document's agents. A rule for another agent is not for it.
+    pub(super) other: Vec<String>,
 }
 
 impl RunningTask {
@@ -121,7 +123,7 @@ impl RunningTask {
         let mut task_names = vec![task.base().to_owned()];
         task_names.extend(task.namespace().map(|_| task.to_string()));
         let namespace = Some(task.namespace().unwrap_or_default().to_owned());
-        RunningTask { task_names, namespace, agent }
+        RunningTask { task_names, namespace, agent, other: Vec::new() }
     }
 }
 
@@ -197,9 +199,11 @@ pub(super) fn judge(
             return verdict;
         }
     }
-    if let (TaskFileKind::Rule, Some(agent)) = (document.kind, running.agent)
-        && let Some(verdict) =
-            exclusion(document, &mut found, "agent", &[agent.as_str().to_owned()])
+    let agent = running.agent.map(|agent| vec![agent.as_str().to_owned()]);
+    let names = agent.as_ref().unwrap_or(&running.other);
+    if document.kind == TaskFileKind::Rule
+        && !names.is_empty()
+        && let Some(verdict) = exclusion(document, &mut found, "agent", names)
     {
         return verdict;
     }

@@ -1,10 +1,9 @@
 //! The places of agent files: A1, Y1, the list and lint.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
 use brief_dialects::Dialect;
-use brief_dialects::agents::{AgentOwner, Agents, is_agent_file, list, portable_agents};
+use brief_dialects::agents::{AgentOwner, Agents, list, portable_agents};
 use brief_syntax::project::{Root, Target, TargetKind};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::{self, Ignored};
@@ -155,17 +154,6 @@ fn a_shared_command_is_reported_once() {
         .with_file("agents/c.md", "---\nargument-hint: [a] [b]\n---\nC\n");
     let codes: Vec<&str> = lint(&system).1.iter().map(Diagnostic::code).collect();
     assert_eq!(codes, ["agents/frontmatter-repaired"]);
-}
-
-/// One file can be checked alone, and lint knows which files are agents.
-#[test]
-fn agent_files_are_known_by_name_and_place() {
-    let is_agent = |directory: &str, name: &str| {
-        is_agent_file(&Target::from_slashed(directory, TargetKind::Directory), OsStr::new(name))
-    };
-    assert!(is_agent("agents", "a_x.agent.md") && is_agent("docs/agents", "x.agent.md"));
-    assert!(!is_agent("agents", "x.md") && !is_agent("docs", "a_x.agent.md"));
-    assert!(!is_agent(".github/agents", "a_x.agent.md"));
 }
 
 /// G5: a file that is too large, or is not there, is told and not read.

@@ -61,6 +61,14 @@ fn opencode_reads_claude_md_only_without_an_agents_md_beside_it() {
     check(&["/home/.claude/CLAUDE.md"], "x", "opencode", &["/home/.claude/CLAUDE.md"]);
 }
 
+/// L11: Kilo 7.7.7, run on 2026-11-18.
+#[test]
+fn kilo_reads_the_users_claude_md_without_an_agents_md_of_its_own() {
+    check(&["/home/.claude/CLAUDE.md"], "x", "kilo", &["/home/.claude/CLAUDE.md"]);
+    let own = "/home/.config/kilo/AGENTS.md";
+    check(&[own, "/home/.claude/CLAUDE.md"], "x", "kilo", &[own]);
+}
+
 #[test]
 fn cursor_reads_nested_agents_md_and_the_top_claude_md() {
     check(
@@ -183,7 +191,7 @@ fn the_same_skill_is_offered_once_and_not_to_who_has_it() {
         [
             ".agents/skills/deploy/SKILL.md: claude loads the same text from \
              .claude/skills/deploy/SKILL.md:5",
-            ".claude/skills/deploy/SKILL.md: claude loads it by itself",
+            ".claude/skills/deploy/SKILL.md: claude loads it by itself, by name and description",
         ]
     );
     let words = ask_with(&system, "x", None, &[]);

@@ -56,18 +56,18 @@ fn help_of(files: &[(&str, &str)]) -> String {
 
 const NONE: [&str; 0] = [];
 
-/// U30: bare `globs` are what Cursor reads; quotes and lists are what it does not.
+/// U30: bare `globs` are what Cursor reads; quotes are what it does not. How it reads a list is not known.
 #[test]
 fn globs_of_cursor_are_bare() {
     let rule =
         |globs: &str| format!("---\ndescription: d\nglobs: {globs}\nalwaysApply: false\n---\nT.\n");
     let path = ".cursor/rules/r.mdc";
-    for bare in ["src/*.ts", "src/**,docs/**", "", "\"\"", "[]"] {
+    for bare in ["src/*.ts", "src/**,docs/**", "", "\"\"", "[]", "[src/*.ts]"] {
         let found = findings(&[(path, &rule(bare)), ("src/a.ts", "")]);
         let found: Vec<_> = found.iter().filter(|found| found.contains("cursor-globs")).collect();
         assert!(found.is_empty(), "{bare}: {found:?}");
     }
-    for quoted in ["\"src/*.ts\"", "'src/**'", "[src/*.ts]"] {
+    for quoted in ["\"src/*.ts\"", "'src/**'"] {
         let files = [(path, &*rule(quoted)), ("src/a.ts", "")];
         assert_eq!(findings(&files), [".cursor/rules/r.mdc:3 native/cursor-globs"], "{quoted}");
         assert!(help_of(&files).starts_with("write `globs: src/"), "{quoted}");
@@ -151,13 +151,11 @@ fn the_scope_of_another_client_is_found() {
     assert_eq!(findings(&[(".claude/rules/a.md", both), ("src/a.ts", "")]), NONE);
 }
 
-/// U33: a `.mdc` elsewhere is said once; one beside the directory that Cursor reads is misplaced.
+/// U33: `.mdc` files elsewhere are a collection for others; one beside the directory that Cursor reads is misplaced.
 #[test]
 fn rules_where_no_client_looks_are_found() {
     let rule = "---\ndescription: d\n---\nT.\n";
-    let found = lint(&project(&[("rules/a.mdc", rule), ("rules/b.mdc", rule)]));
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!((found[0].code(), found[0].severity), ("native/unread-file", Severity::Note));
+    assert_eq!(findings(&[("rules/a.mdc", rule), ("rules/b.mdc", rule)]), NONE);
     assert_eq!(findings(&[(".cursor/a.mdc", rule)]), [".cursor/a.mdc:1 native/unread-file"]);
     let two = [(".cursor/rules/a.md", "A.\n"), (".cursor/rules/b.md", "B.\n")];
     assert_eq!(findings(&two), [".cursor/rules/a.md:1 native/unread-file"]);

@@ -1,9 +1,5 @@
 //! The places of files, and the conditions under which they are not found.
 
-use brief_dialects::Dialect;
-use brief_dialects::native::Native;
-use brief_syntax::{Target, TargetKind};
-
 use super::support::{ask, project, with_guidance};
 
 #[test]
@@ -85,16 +81,4 @@ fn links_are_followed_inside_only() {
         words.diagnostics,
         ["GEMINI.md:1 native/unreadable", ".cursor/rules:1 native/unreadable"]
     );
-}
-
-#[test]
-fn a_directory_of_client_files_has_an_owner() {
-    let owner = |path| {
-        let target = Target::from_slashed(path, TargetKind::Directory);
-        Native.owner_of(&project(&[]), &target).map(|owner| owner.slashed().to_owned())
-    };
-    assert_eq!(owner(".github/instructions"), Some(String::new()));
-    assert_eq!(owner("a/.clinerules/deep"), Some("a".to_owned()));
-    assert_eq!(owner("a/.claude"), Some("a".to_owned()));
-    assert_eq!(owner("src/rules"), None);
 }

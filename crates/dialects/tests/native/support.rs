@@ -80,10 +80,13 @@ pub(crate) fn loaded_at(
 ) -> (Vec<String>, Vec<String>) {
     let client = moment.client.as_deref().unwrap_or_default();
     let words = ask_at(system, path, moment);
-    let by_itself = format!(": {client} loads it by itself");
-    let loaded = words.left_out.iter().filter_map(|out| out.strip_suffix(&by_itself));
+    let whole = format!(": {client} loads it by itself");
+    let listed = format!(": {client} loads it by itself, by name and description");
+    let has =
+        |out: &'_ str| out.strip_suffix(&whole).or(out.strip_suffix(&listed)).map(str::to_owned);
+    let loaded = words.left_out.iter().filter_map(|out| has(out));
     let delivered = words.items.iter().filter_map(|item| item.split(": ").next());
-    (loaded.map(str::to_owned).collect(), delivered.map(str::to_owned).collect())
+    (loaded.collect(), delivered.map(str::to_owned).collect())
 }
 
 /// Reads what is on the way to a path.

@@ -46,6 +46,29 @@ fn a_bundle_may_lie_anywhere() {
     assert_eq!(answers[0].bundles, ["base", "top"]);
 }
 
+/// R39: a bundle that lists nothing and requires nothing installs nothing.
+#[test]
+fn a_bundle_without_items_is_an_error() {
+    for (more, is_empty) in [
+        ("items: {}\n", true),
+        ("items:\n", true),
+        ("items: {rules: [], skills: }\n", true),
+        ("items: {}\nrequires: []\n", true),
+        ("items: {rules: [a]}\n", false),
+        ("items: {}\nrequires: [{name: base}]\n", false),
+        // A newer version of the format may have more kinds.
+        ("items: {plugins: [p]}\n", false),
+        // These have an error of their own.
+        ("", false),
+        ("items: text\n", false),
+        ("items: {rules: a}\n", false),
+    ] {
+        let registry = read(&bundles(&[("z", more)]));
+        let found = registry.all_diagnostics().filter(|one| one.code() == "portable/empty-bundle");
+        assert_eq!(found.count(), usize::from(is_empty), "{more}");
+    }
+}
+
 /// I09: `items` is a mapping of lists, and required.
 #[test]
 fn a_bundle_lists_its_items_by_kind() {

@@ -232,42 +232,44 @@ fn a_skill_may_have_other_fields() {
     assert!(matches!(document.field("foo").unwrap().value(), Value::Mapping(_)));
 }
 
-/// Ruling P8: a client's block does not say again what the item is called or may use.
+/// §3.5: "Implementations MUST NOT validate the contents of passthrough blocks". A name that leads to another directory
+/// is refused as a path (attack case TRV-007).
 #[test]
-fn a_clients_own_block_does_not_contradict() {
-    for client in CLIENTS {
-        let renamed = field_findings(ItemKind::Agent, &format!("{client}: {{name: other}}\n"));
-        assert!(renamed.iter().any(|found| found.ends_with("passthrough-conflict")), "{renamed:?}");
-        let more = field_findings(
-            ItemKind::Agent,
-            &format!("tools: [read]\n{client}: {{tools: [Bash]}}\n"),
+fn a_clients_own_block_may_say_what_the_item_says() {
+    for fields in [
+        "copilot: {name: \"Security Reviewer\"}",
+        "claude: {name: other}",
+        "tools: [read]\nopencode: {permission: {bash: ask}}",
+        "tools: [read]\nopencode: {permission: allow}",
+        "tools: [read]\nclaude: {tools: [Bash]}",
+        "tools: [read]\ncopilot: {tools: [execute]}",
+    ] {
+        let found = field_findings(ItemKind::Agent, &format!("{fields}\n"));
+        assert_eq!(found, NONE, "{fields}");
+    }
+    let found = field_findings(ItemKind::Rule, "scope: {paths: [a]}\ncopilot: {applyTo: b}\n");
+    assert_eq!(found, NONE);
+    for name in ["../x", "a/b", "..", "a\\\\b", "/etc/passwd"] {
+        let found = field_findings(ItemKind::Agent, &format!("claude: {{name: \"{name}\"}}\n"));
+        assert!(found.iter().any(|found| found.ends_with("passthrough-conflict")), "{found:?}");
+    }
+}
+
+/// §3.2, "Glob patterns": what is not one is reported, and so is what clients read in different ways.
+#[test]
+fn a_pattern_of_a_scope_is_a_glob() {
+    for pattern in ["", " ", "src/[", "a{b", "../x/**", "a/../../b", "!test/**"] {
+        let found = field_findings(ItemKind::Rule, &format!("scope: {{paths: [\"{pattern}\"]}}\n"));
+        assert!(
+            found.iter().any(|found| found.ends_with("invalid-pattern")),
+            "{pattern}: {found:?}"
         );
-        assert!(more.iter().any(|found| found.ends_with("passthrough-conflict")), "{more:?}");
     }
-    let conflicts = |fields: &str| {
-        let found = field_findings(ItemKind::Agent, fields);
-        found.iter().filter(|found| found.ends_with("passthrough-conflict")).count()
-    };
-    // Wider than `tools`.
-    for wider in [
-        "claude: {tools: [Read, \"Bash(git:*)\"]}",
-        "claude: {tools: \"Read, Write\"}",
-        "copilot: {tools: [execute]}",
-        "opencode: {permission: {bash: ask}}",
-        "opencode: {permission: {bash: {\"*\": deny, \"git *\": allow}}}",
-        "opencode: {permission: allow}",
-        "opencode: {permission: {\"*\": allow}}",
-    ] {
-        assert_eq!(conflicts(&format!("tools: [read]\n{wider}\n")), 1, "{wider}");
-        assert_eq!(conflicts(&format!("{wider}\n")), 0, "{wider}");
-    }
-    // Tools that the format has no word for (§4), narrower values, and the web in opencode (ruling R10).
-    for fine in [
-        "claude: {tools: [Read, Task, mcp__db__query]}",
-        "opencode: {permission: {read: ask, bash: deny}}",
-        "opencode: {permission: {webfetch: allow}}",
-    ] {
-        assert_eq!(conflicts(&format!("tools: [read]\n{fine}\n")), 0, "{fine}");
+    for pattern in
+        ["**", "src/**/*.ts", "*.py", "/src/**", "app/[id]/page.tsx", "a..b/*.md", "**/.env*"]
+    {
+        let found = field_findings(ItemKind::Rule, &format!("scope: {{paths: [\"{pattern}\"]}}\n"));
+        assert_eq!(found, NONE, "{pattern}");
     }
 }
 

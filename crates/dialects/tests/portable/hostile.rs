@@ -163,7 +163,7 @@ fn yaml_bombs_cost_nothing() {
             assert!(found.source.text().get(found.span.range()).is_some(), "{shown}");
         }
     }
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_mins(2), "{:?}", start.elapsed());
 }
 
 /// Bodies that would take a careless reader the square of their length.

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use brief_dialects::tasks::{
-    Amount, Author, Bootstrap, CodingAgent, CommandRunner, HiddenInPrompt, Library, NotRun,
-    Parameters, Prompt, PromptCommand, PromptLayout, PromptRequest, Script, SearchOrigin,
+    Amount, Author, Bootstrap, CodingAgent, CommandRunner, HiddenInPrompt, Library, LimitedRules,
+    NotRun, Parameters, Prompt, PromptCommand, PromptLayout, PromptRequest, Script, SearchOrigin,
     SearchRoot, Selectors, TaskError, TaskFileKind, TaskName, assemble,
 };
 use brief_syntax::System;
@@ -134,6 +134,7 @@ pub(crate) fn try_live(
         agent,
         amount,
         hidden: HiddenInPrompt::Kept,
+        limited: LimitedRules::Included,
         directory: Path::new("/p"),
         project: Path::new("/p"),
     };

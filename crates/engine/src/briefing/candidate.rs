@@ -1,5 +1,6 @@
 //! All candidates of a briefing side by side, in or out.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use brief_dialects::{ReasonKind, State};
@@ -11,8 +12,12 @@ use super::{BriefedItem, Briefing, Explanation, first_line};
 pub enum CandidateState {
     /// It is in the answer.
     In,
-    /// The client loads it by itself.
+    /// The client loads its whole text by itself.
     Loaded,
+    /// The client loads it by itself, by name and description.
+    Listed,
+    /// Another item has the same text.
+    Same,
     /// The agent may ask for it.
     Offered,
     /// The user may mention it.
@@ -27,6 +32,8 @@ impl CandidateState {
         match self {
             CandidateState::In => "+ in",
             CandidateState::Loaded => "= loaded",
+            CandidateState::Listed => "= listed",
+            CandidateState::Same => "= same",
             CandidateState::Offered => "? offered",
             CandidateState::Manual => "@ manual",
             CandidateState::Out => "- out",
@@ -43,6 +50,8 @@ pub struct BriefedCandidate<'b> {
     pub kind: &'static str,
     /// Its scope and trigger, in a dialect that has them.
     pub setting: Option<(&'static str, &'static str)>,
+    /// Its name, or its place in its file.
+    pub name: Cow<'b, str>,
     /// The file it stands in, absolute.
     pub path: &'b Path,
     /// The line it begins on, from 1.
@@ -64,6 +73,7 @@ impl Briefing {
             },
             kind: item.kind,
             setting: item.trigger.map(|trigger| (item.scope, trigger)),
+            name: Cow::Borrowed(item.name.as_str()),
             path: &item.path,
             line: item.line,
             first_line: first_line(shown_text(item)),
@@ -73,6 +83,7 @@ impl Briefing {
             state: CandidateState::In,
             kind: "decision",
             setting: None,
+            name: Cow::Owned(format!("decisions[{}]", bound.decision.index)),
             path: &bound.path,
             line: bound.decision.line,
             first_line: first_line(&bound.decision.decision),
@@ -80,11 +91,14 @@ impl Briefing {
         });
         let left_out = self.left_out.iter().map(|omitted| BriefedCandidate {
             state: match omitted.reason.kind {
-                ReasonKind::Loaded | ReasonKind::SameTextLoaded => CandidateState::Loaded,
+                ReasonKind::Loaded => CandidateState::Loaded,
+                ReasonKind::ListedByClient => CandidateState::Listed,
+                ReasonKind::SameText | ReasonKind::SameTextLoaded => CandidateState::Same,
                 _ => CandidateState::Out,
             },
             kind: omitted.kind,
             setting: None,
+            name: Cow::Borrowed(omitted.name.as_str()),
             path: &omitted.path,
             line: omitted.line,
             first_line: Some(omitted.first_line.as_str()).filter(|line| !line.is_empty()),

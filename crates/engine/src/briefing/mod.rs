@@ -5,6 +5,7 @@
 
 mod candidate;
 mod json;
+mod mentions;
 
 pub use candidate::{BriefedCandidate, CandidateState};
 pub use json::McpServersReport;
@@ -206,7 +207,7 @@ impl Briefing {
             let wants_text = state == State::Active || !moment.skip_left_out;
             let content = if wants_text { applied.item.content } else { "" };
             let tokens = if state == State::Active { cost } else { count(content) };
-            let item = copier.item(applied, content.to_owned());
+            let item = copier.item(applied, without_blank_start(content).to_owned());
             in_state[state as usize].push(BriefedItem { rank, tokens, cost, ..item });
         }
         let decisions = decisions.into_iter().map(|bound| BriefedDecision {
@@ -215,17 +216,19 @@ impl Briefing {
             reason: copier.explanation(&bound.reason),
         });
         let decisions = decisions.collect();
-        let loads_on_read = moment.loads_on_read();
+        let loads_with_tool = moment.loads_with_tool();
         let is_wanted = |reason: &Reason<'_>| match reason.kind() {
             ReasonKind::OverBudget => true,
-            ReasonKind::Loaded => !moment.skip_left_out || loads_on_read,
+            ReasonKind::Loaded | ReasonKind::ListedByClient => {
+                !moment.skip_left_out || loads_with_tool
+            }
             _ => !moment.skip_left_out,
         };
         let left_out = left_out.into_iter().filter(|left_out| is_wanted(&left_out.reason));
         let left_out = left_out.map(|left_out| copier.left_out(&left_out)).collect();
         let [active, offered, manual] = in_state;
         let tokens = active.iter().chain(&offered).map(|item| item.cost).sum();
-        Briefing {
+        let mut briefing = Briefing {
             active,
             offered,
             manual,
@@ -237,7 +240,10 @@ impl Briefing {
             tokens,
             files: catalog.file_count(),
             moment,
-        }
+        };
+        let unknown = briefing.unknown_mentions();
+        briefing.diagnostics.extend(unknown);
+        briefing
     }
 
     /// Returns the root of the project.
@@ -352,4 +358,11 @@ fn name(name: Name<'_>) -> String {
         Name::Text(name) => name.to_owned(),
         entry => entry.to_string(),
     }
+}
+
+/// Returns a text from its first line that is not blank: one often follows front matter.
+fn without_blank_start(text: &str) -> &str {
+    let blank = text.len() - text.trim_start().len();
+    let start = text[..blank].rfind('\n').map_or(0, |end| end + 1);
+    &text[start..]
 }

@@ -9,17 +9,19 @@ mod cover;
 mod pairing;
 mod piece;
 mod report;
+mod skill_file;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use brief_dialects::{MatchRecord, Moment, ProjectFiles, Resolution, structured};
+use brief_dialects::{MatchRecord, Moment, ProjectFiles, Resolution, State, structured};
 use brief_syntax::system::SeenFile;
 use brief_syntax::{Target, TargetKind};
 
 pub use cover::{Cover, CoverPart};
 pub use piece::DiffPiece;
 pub use report::{DiffReport, Side};
+pub use skill_file::{SkillFileChange, SkillFileChangeKind};
 
 use crate::catalog::Catalog;
 use crate::repetition;
@@ -129,6 +131,17 @@ impl<'c> ItemChange<'c> {
         piece.expect("a change has a piece before it or after it")
     }
 
+    /// Returns whether it concerns only agents that open the item: its name and description, which all others see, are
+    /// the same.
+    pub fn is_on_demand(&self) -> bool {
+        let (Some(before), Some(after)) = (&self.before, &self.after) else { return false };
+        let is_offered = |piece: &DiffPiece<'_>| piece.state == State::Offered;
+        self.kind == ItemChangeKind::Text
+            && is_offered(before)
+            && is_offered(after)
+            && (before.name, before.description) == (after.name, after.description)
+    }
+
     /// Returns the tokens before and after.
     pub fn tokens(&self) -> (usize, usize) {
         let tokens = |piece: &Option<DiffPiece<'_>>| piece.as_ref().map_or(0, DiffPiece::tokens);
@@ -159,16 +172,18 @@ impl Comparison<'_> {
     /// Returns how many files get another answer than before.
     pub fn changed_file_count(&self) -> usize {
         let mut changed = vec![false; self.group_count()];
-        for &group in self.changes.iter().flat_map(|change| &change.groups) {
+        let of_files = self.changes.iter().filter(|change| !change.is_on_demand());
+        for &group in of_files.flat_map(|change| &change.groups) {
             changed[group as usize] = true;
         }
         self.groups.iter().filter(|&&group| is_in(&changed, group)).count()
     }
 
-    /// Returns the files that a change concerns, whole directories in one.
+    /// Returns the files that a change concerns, whole directories in one; none for one that is on demand.
     pub fn cover(&self, change: &ItemChange<'_>) -> Cover {
         let mut concerned = vec![false; self.group_count()];
-        for &group in &change.groups {
+        let groups = change.groups.iter().filter(|_| !change.is_on_demand());
+        for &group in groups {
             concerned[group as usize] = true;
         }
         cover::cover(self.files, &|index| is_in(&concerned, self.groups[index]))

@@ -9,7 +9,7 @@ use brief_syntax::render::JsonDiagnostics;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::{Comparison, DiffPiece, ItemChange, slashed_below};
+use super::{Comparison, DiffPiece, ItemChange, SkillFileChange, slashed_below};
 use crate::briefing::PlaceReport;
 
 /// One of the states that are compared.
@@ -36,21 +36,24 @@ pub struct DiffReport<'r> {
     pub moment: &'r Moment,
     /// The differences.
     pub comparison: &'r Comparison<'r>,
+    /// The changed files of skills.
+    pub skill_files: &'r [SkillFileChange],
 }
 
 impl Serialize for DiffReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let DiffReport { root, from, to, moment, comparison } = *self;
+        let DiffReport { root, from, to, moment, comparison, skill_files } = *self;
         let changes = comparison.changes.iter();
         let changes: Vec<_> =
             changes.map(|change| change_report(root, comparison, change)).collect();
-        let mut report = serializer.serialize_struct("DiffReport", 8)?;
+        let mut report = serializer.serialize_struct("DiffReport", 9)?;
         report.serialize_field("from", &from)?;
         report.serialize_field("to", &to)?;
         report.serialize_field("on", moment.action.map_or("all", Action::as_str))?;
         report.serialize_field("when", moment.timing.map_or("all", Timing::as_str))?;
         report.serialize_field("client", &moment.client)?;
         report.serialize_field("changes", &changes)?;
+        report.serialize_field("skill_files", skill_files)?;
         report.serialize_field("changed_files", &comparison.changed_file_count())?;
         report.serialize_field("files", &comparison.file_count())?;
         report.end()

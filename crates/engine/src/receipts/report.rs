@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use crate::{Project, ReasonKind};
+use crate::{Project, ReasonKind, hosted, structured, tasks};
 
 use serde::Serialize;
 
@@ -70,7 +70,7 @@ pub fn never_delivered(project: &Project<'_>, receipts: &[Receipt]) -> Vec<Never
     let mut due: BTreeMap<(String, usize), NeverDelivered> = BTreeMap::new();
     for client in clients {
         let briefing = project.everything().client(client).resolve();
-        let is_loaded = |kind: ReasonKind| kind == ReasonKind::Loaded;
+        let is_loaded = |kind| matches!(kind, ReasonKind::Loaded | ReasonKind::ListedByClient);
         let left = briefing.left_out.iter().filter(|item| is_loaded(item.reason.kind));
         loaded.extend(left.map(|item| below(root, &item.path)));
         for item in briefing.active.iter().chain(&briefing.offered) {
@@ -79,6 +79,17 @@ pub fn never_delivered(project: &Project<'_>, receipts: &[Receipt]) -> Vec<Never
                 let (dialect, name, line) = (item.dialect, item.name.clone(), item.line);
                 due.insert((place.clone(), line), NeverDelivered { dialect, name, place, line });
             }
+        }
+    }
+    // What is for files that were not worked on, or for other agents, is in no client's answer about the project.
+    let whole = project.everything().resolve();
+    let of_ours = [structured::NAME, hosted::NAME, tasks::NAME];
+    let waiting = whole.manual.iter().filter(|item| item.trigger == Some("auto"));
+    for item in whole.active.iter().chain(&whole.offered).chain(waiting) {
+        let place = below(root, &item.path);
+        if of_ours.contains(&item.dialect) && !got.contains(&(place.as_str(), item.name.as_str())) {
+            let (dialect, name, line) = (item.dialect, item.name.clone(), item.line);
+            due.insert((place.clone(), line), NeverDelivered { dialect, name, place, line });
         }
     }
     due.into_values().filter(|item| !loaded.contains(&item.place)).collect()

@@ -36,6 +36,8 @@ pub(crate) struct RunnerFacts {
     pub(crate) manifests: &'static [&'static str],
     /// True if it runs what any manifest of the project defines, wherever the command is given.
     pub(crate) is_project_wide: bool,
+    /// True if a user's own files, outside of the project, can define names as well.
+    pub(crate) is_of_user: bool,
 }
 
 impl Runner {
@@ -57,7 +59,8 @@ impl Runner {
             Runner::CargoExample => ("example of cargo", &["Cargo.toml"], true),
             Runner::CargoTest => ("test of cargo", &["Cargo.toml"], true),
         };
-        RunnerFacts { noun, manifests, is_project_wide }
+        let is_of_user = matches!(self, Runner::Mise | Runner::CargoAlias | Runner::Task);
+        RunnerFacts { noun, manifests, is_project_wide, is_of_user }
     }
 }
 
@@ -233,7 +236,9 @@ impl<'l> CommandNames<'l> {
                     && ["sh", "py", "js", "mjs", "cjs", "ts", "rb", "pl", "bash", "ps1"]
                         .contains(&end)
             });
-        if is_plain && is_file {
+        let is_stand_in =
+            text.split('/').any(|part| is_stand_in(part.split('.').next().unwrap_or(part)));
+        if is_plain && is_file && !is_stand_in {
             self.names.push((CommandTarget::File(text.to_owned()), *word));
         }
     }
@@ -436,7 +441,10 @@ pub(super) fn is_stand_in(text: &str) -> bool {
          package_name",
     );
     let lower = text.to_ascii_lowercase();
-    WORDS.contains(&lower.as_str())
+    // `script_name`, `test-file-name`.
+    lower.ends_with("_name")
+        || lower.ends_with("-name")
+        || WORDS.contains(&lower.as_str())
         || ["your-", "my-", "your_", "my_", "some-", "path/to"]
             .iter()
             .any(|start| lower.starts_with(start))

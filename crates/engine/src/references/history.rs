@@ -1,6 +1,6 @@
 //! The history of what texts name: the change that removed it, and the name that it has now.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +9,9 @@ use brief_syntax::{Root, System};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use super::{Likelihood, ReferenceCheck, ReferenceKind, StaleReference, Trace};
+use super::manifests::Manifests;
+use super::{DefiningLine, Likelihood, ReferenceCheck, ReferenceKind, StaleReference, Trace};
+use crate::audience::Audience;
 use crate::briefing::{PlaceReport, place_below};
 use crate::catalog::Catalog;
 use crate::links::LinkedPath;
@@ -24,7 +26,7 @@ pub struct Removal {
     pub date: String,
     /// The first line of its message.
     pub subject: String,
-    /// The new path of a file that was renamed, `/`-separated below the root.
+    /// The path that a renamed file has now, `/`-separated below the root.
     pub renamed: Option<String>,
 }
 
@@ -44,6 +46,9 @@ pub trait ProjectHistory {
 
     /// Returns the lines that were removed from a file, newest first.
     fn removed_lines(&self, file: &str) -> Vec<RemovedLine>;
+
+    /// Returns the text that a file had before a commit.
+    fn file_before(&self, commit: &str, file: &str) -> Option<String>;
 }
 
 impl Catalog {
@@ -55,11 +60,20 @@ impl Catalog {
         root: &Root,
         history: Option<&dyn ProjectHistory>,
     ) -> Vec<StaleReference> {
-        let mut found = self.named_and_missing(system, root);
+        let Some(files) = self.files() else { return Vec::new() };
+        let mut check = ReferenceCheck::new(system, root, files);
+        let mut found = Vec::new();
+        self.each_prose(system, &mut |text| found.extend(check.check(text)));
+        let mut audiences = HashMap::new();
+        self.each_text(&mut |text| {
+            audiences.insert(text.source.path(), Audience::of(&text, root.path(), files));
+        });
         for link in self.broken_links(system, root) {
             let written = link.source.slice(link.span).to_owned();
+            let audience = audiences.get(link.path()).copied().unwrap_or(Audience::Readers);
+            let (paths, ceiling) = places(root, link.path(), &written, audience);
             found.push(StaleReference {
-                trace: Trace { paths: places(root, link.path(), &written), ..Trace::default() },
+                trace: Trace { paths, ..Trace::new(ceiling) },
                 source: Arc::clone(&link.source),
                 span: link.span,
                 kind: ReferenceKind::Link,
@@ -73,7 +87,9 @@ impl Catalog {
             });
         }
         if let Some(history) = history {
-            trace(&mut found, root, history);
+            let is_there = |path: &str| system.resolve(&root.path().join(path)).is_ok();
+            Tracing { manifests: &check.manifests, root, history, is_there: &is_there }
+                .trace(&mut found);
         }
         found.retain(|found| {
             (!found.trace.is_needed || found.removal.is_some())
@@ -87,60 +103,135 @@ impl Catalog {
         });
         found
     }
-
-    /// Returns what the texts alone show, without history.
-    fn named_and_missing(&self, system: &dyn System, root: &Root) -> Vec<StaleReference> {
-        let Some(files) = self.files() else { return Vec::new() };
-        let mut check = ReferenceCheck::new(system, root, files);
-        let mut found = Vec::new();
-        self.each_prose(system, &mut |text| found.extend(check.check(text)));
-        found
-    }
 }
 
-/// Returns the places that a link may have led to.
-fn places(root: &Root, file: &Path, written: &str) -> Vec<String> {
-    let Some(wanted) = LinkedPath::of(written) else { return Vec::new() };
+/// Returns the places that a link may have led to, and the likelihood that a commit gives it that removed one. A text for
+/// other projects is held to its own directory.
+fn places(
+    root: &Root,
+    file: &Path,
+    written: &str,
+    audience: Audience,
+) -> (Vec<String>, Likelihood) {
+    let Some(wanted) = LinkedPath::of(written) else { return (Vec::new(), Likelihood::Likely) };
     let top = root.path();
-    let bases = file.ancestors().skip(1).take_while(|base| base.starts_with(top));
+    let levels = if audience == Audience::Readers { 1 } else { usize::MAX };
+    let bases = file.ancestors().skip(1).take_while(|base| base.starts_with(top)).take(levels);
     let places =
         bases.filter_map(|base| cleaned_below(&base.strip_prefix(top).ok()?.join(&wanted.path)));
-    places.map(|path| slashed(&path)).collect()
+    let ceiling = match audience {
+        Audience::Perhaps => Likelihood::Likely,
+        Audience::Here | Audience::Readers => Likelihood::Certain,
+    };
+    (places.map(|path| slashed(&path)).collect(), ceiling)
 }
 
-/// Asks history about each, in as few questions as possible.
-fn trace(found: &mut [StaleReference], root: &Root, history: &dyn ProjectHistory) {
-    let paths: BTreeSet<String> =
-        found.iter().flat_map(|one| one.trace.paths.iter().cloned()).collect();
-    let paths: Vec<String> = paths.into_iter().collect();
-    let removed = if paths.is_empty() { BTreeMap::new() } else { history.removed_paths(&paths) };
-    let mut lines: BTreeMap<String, Vec<RemovedLine>> = BTreeMap::new();
-    for one in found {
-        let place = one.trace.paths.iter().find(|path| removed.contains_key(*path)).cloned();
-        let mut removal = place.as_ref().and_then(|path| removed.get(path)).cloned();
-        if let Some((file, defining)) = &one.trace.line {
-            let known = lines.entry(file.clone()).or_insert_with(|| history.removed_lines(file));
-            removal =
-                known.iter().find(|line| defining.is(&line.line)).map(|line| line.removal.clone());
-        }
-        let Some(removal) = removal else { continue };
-        one.likelihood = Likelihood::Certain;
-        if let (Some(renamed), Some(place)) = (&removal.renamed, place) {
-            let written = one.written.trim_start_matches("./");
-            let new = match place.strip_suffix(written) {
-                // From the directory that the old name was written from.
-                Some(base) if one.kind != ReferenceKind::Link => {
-                    renamed.strip_prefix(base).unwrap_or(renamed).to_owned()
+/// The limit for names of one file that are followed, one after the other.
+const MOST_NAMES: usize = 16;
+
+/// The search for the commits that removed things.
+struct Tracing<'t, 'c> {
+    manifests: &'t Manifests<'c>,
+    root: &'t Root,
+    history: &'t dyn ProjectHistory,
+    is_there: &'t dyn Fn(&str) -> bool,
+}
+
+impl Tracing<'_, '_> {
+    /// Asks history about each finding, in as few questions as possible.
+    fn trace(&self, found: &mut [StaleReference]) {
+        let asked = found.iter().flat_map(|one| one.trace.paths.iter().chain(&one.trace.guesses));
+        let asked: BTreeSet<String> = asked.cloned().collect();
+        let removed = self.removed(asked);
+        let names = self.newest_names(&removed);
+        let mut lines: BTreeMap<String, Vec<RemovedLine>> = BTreeMap::new();
+        for one in found {
+            let is_removed = |path: &&String| removed.contains_key(*path);
+            let direct = one.trace.paths.iter().find(is_removed);
+            let place = direct.or_else(|| one.trace.guesses.iter().find(is_removed)).cloned();
+            let is_direct = direct.is_some();
+            let mut removal = place.as_ref().and_then(|path| removed.get(path)).cloned();
+            if let Some((file, defining)) = &one.trace.line {
+                let known =
+                    lines.entry(file.clone()).or_insert_with(|| self.history.removed_lines(file));
+                let mut known = known.iter().filter(|line| defining.is(&line.line));
+                let is_it = |line: &&RemovedLine| self.has_defined(file, defining, &line.removal);
+                removal = known.find(is_it).map(|line| line.removal.clone());
+            }
+            let Some(mut removal) = removal else { continue };
+            // A guess, and what is not committed, may be something else.
+            let is_shown = removal.commit.is_some() && (is_direct || one.trace.line.is_some());
+            let least = if is_shown { Likelihood::Certain } else { Likelihood::Likely };
+            let known = one.likelihood;
+            one.likelihood = known.min(one.trace.ceiling.max(least));
+            let name = place.as_ref().and_then(|place| names.get(place));
+            removal.renamed = name.cloned();
+            if let (Some(name), Some(place)) = (name, &place) {
+                match &one.trace.elsewhere {
+                    // It was here, and has moved there.
+                    Some(other) if other == name => {}
+                    Some(_) => removal.renamed = None,
+                    None => self.propose(one, place, name),
                 }
-                _ => {
-                    let directory = one.source.path().parent().unwrap_or(root.path());
-                    relative_path(directory, &root.path().join(renamed))
-                }
-            };
-            one.help = format!("write `{new}`, its name since then");
-            one.replacement = Some(new);
+            }
+            let has_moved = one.trace.elsewhere.is_none() || removal.renamed.is_some();
+            if !has_moved {
+                one.likelihood = known;
+            }
+            one.removal = Some(removal);
         }
-        one.removal = Some(removal);
+    }
+
+    fn removed(&self, paths: BTreeSet<String>) -> BTreeMap<String, Removal> {
+        let paths: Vec<String> = paths.into_iter().collect();
+        if paths.is_empty() { BTreeMap::new() } else { self.history.removed_paths(&paths) }
+    }
+
+    /// Follows renamed files to the names that they have now. One that is gone by now has none.
+    fn newest_names(&self, removed: &BTreeMap<String, Removal>) -> BTreeMap<String, String> {
+        let mut names = BTreeMap::new();
+        let renamed =
+            removed.iter().filter_map(|(old, to)| Some((old.clone(), to.renamed.clone()?)));
+        let mut open: Vec<(String, String)> = renamed.collect();
+        for _ in 0..MOST_NAMES {
+            let (there, gone) =
+                open.into_iter().partition::<Vec<_>, _>(|(_, new)| (self.is_there)(new));
+            names.extend(there);
+            if gone.is_empty() {
+                break;
+            }
+            let later = self.removed(gone.iter().map(|(_, new)| new.clone()).collect());
+            let next =
+                |(old, new): (String, String)| Some((old, later.get(&new)?.renamed.clone()?));
+            open = gone.into_iter().filter_map(next).collect();
+        }
+        names
+    }
+
+    /// Proposes the new name of a file, as the text would write it.
+    fn propose(&self, one: &mut StaleReference, place: &str, name: &str) {
+        let written = one.written.trim_start_matches("./");
+        let new = match place.strip_suffix(written) {
+            // From the directory that the old name was written from.
+            Some(base) if one.kind != ReferenceKind::Link => {
+                name.strip_prefix(base).unwrap_or(name).to_owned()
+            }
+            _ => {
+                let top = self.root.path();
+                let directory = one.source.path().parent().unwrap_or(top);
+                relative_path(directory, &top.join(name))
+            }
+        };
+        one.help = format!("write `{new}`, its name now");
+        one.replacement = Some(new);
+    }
+
+    /// Returns whether a file defined a name before a commit: a line like its definition may be anything.
+    fn has_defined(&self, file: &str, defining: &DefiningLine, removal: &Removal) -> bool {
+        let DefiningLine::Target(runner, name) = defining else { return true };
+        let Some(commit) = &removal.commit else { return true };
+        let before = self.history.file_before(commit, file);
+        before.is_some_and(|text| self.manifests.defines(*runner, file, &text, name))
     }
 }
 

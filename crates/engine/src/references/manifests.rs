@@ -6,11 +6,13 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 use std::rc::Rc;
 
 use brief_dialects::ProjectFiles;
 use brief_dialects::dependencies::manifests::{table, toml};
 use brief_syntax::near_miss::nearest;
+use brief_syntax::walk::IgnoreFiles;
 use brief_syntax::yaml::{Node, Value, Yaml};
 use brief_syntax::{Root, System, limits};
 use toml_edit::Document;
@@ -20,6 +22,12 @@ use crate::words::words;
 
 /// The limit for files of one kind that are looked into; beyond it nothing is missing.
 const MOST_FILES: usize = 500;
+
+/// Files that a makefile is made from.
+const MAKERS: [&str; 9] = words(
+    "Makefile.in Makefile.am makefile.am Makefile.pre.in GNUmakefile.in CMakeLists.txt configure \
+     configure.ac meson.build",
+);
 
 /// Directories whose files define nothing for the project.
 const OTHERS: [&str; 8] =
@@ -59,6 +67,8 @@ pub(crate) enum Lookup {
     Elsewhere {
         /// The nearest file, `/`-separated below the root.
         manifest: String,
+        /// The first file that defines it.
+        other: String,
     },
     /// No file defines it.
     Missing {
@@ -78,11 +88,14 @@ pub(crate) struct Manifests<'c> {
     pub(crate) files: &'c ProjectFiles,
     known: RefCell<HashMap<(Runner, String), Rc<DefinedNames>>>,
     listed: RefCell<BTreeMap<Runner, Rc<Vec<String>>>>,
+    ignored: IgnoreFiles<'c>,
 }
 
 impl<'c> Manifests<'c> {
     pub(crate) fn new(system: &'c dyn System, root: &'c Root, files: &'c ProjectFiles) -> Self {
-        Manifests { system, root, files, known: RefCell::default(), listed: RefCell::default() }
+        let ignored = IgnoreFiles::new(system, root);
+        let (known, listed) = (RefCell::default(), RefCell::default());
+        Manifests { system, root, files, known, listed, ignored }
     }
 
     /// Looks a name up from a directory, `/`-separated below the root.
@@ -106,29 +119,72 @@ impl<'c> Manifests<'c> {
         let manifest = above.max_by_key(|(depth, _)| *depth).map(|(_, path)| path);
         let manifest = manifest.unwrap_or(&files[0]);
         // A slip of a name that the nearest file has is not meant for another, whatever that computes.
+        if self.is_made(runner, directory, manifest) {
+            return Lookup::There;
+        }
         let nearest_file = self.defined(runner, manifest);
         let own: Vec<&str> = nearest_file.names.iter().map(String::as_str).collect();
         let is_slip =
             !nearest_file.is_open && !nearest_file.has(name) && nearest(name, &own).is_some();
         let mut names = BTreeSet::new();
-        let mut is_elsewhere = false;
+        let mut elsewhere = None;
         for path in files.iter() {
             let defined = self.defined(runner, path);
             if defined.is_open && !is_slip || defined.has(name) && path == manifest {
                 return Lookup::There;
             }
-            is_elsewhere |= if is_slip { defined.names.contains(name) } else { defined.has(name) };
+            let has = if is_slip { defined.names.contains(name) } else { defined.has(name) };
+            elsewhere = elsewhere.or(has.then_some(path));
             names.extend(defined.names.iter().cloned());
         }
-        if is_elsewhere && (runner.facts().is_project_wide || depth(manifest).is_none()) {
-            return Lookup::There;
+        if let Some(other) = elsewhere {
+            if runner.facts().is_project_wide || depth(manifest).is_none() {
+                return Lookup::There;
+            }
+            return Lookup::Elsewhere { manifest: manifest.clone(), other: other.clone() };
         }
-        if is_elsewhere {
-            return Lookup::Elsewhere { manifest: manifest.clone() };
+        // Examples and templates are no part of the project, and a text may speak of them all the same.
+        let set_apart = self
+            .files
+            .files
+            .iter()
+            .filter(|path| is_called_manifest(runner, path) && !is_manifest(runner, path));
+        let mut set_apart = set_apart.take(MOST_FILES);
+        if set_apart.any(|path| self.defined(runner, path).has(name)) {
+            return Lookup::There;
         }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let near = nearest(name, &names).map(str::to_owned);
         Lookup::Missing { manifest: manifest.clone(), near }
+    }
+
+    /// Returns whether the file that defines names for a directory may be made, and so is not in the tree.
+    fn is_made(&self, runner: Runner, directory: &str, nearest: &str) -> bool {
+        let above = nearest.rsplit_once('/').map_or("", |(above, _)| above);
+        let mut here = directory;
+        loop {
+            let join = |name: &str| match here {
+                "" => name.to_owned(),
+                here => format!("{here}/{name}"),
+            };
+            let is_there = |name: &str| self.files.files.binary_search(&join(name)).is_ok();
+            let is_ignored =
+                |name: &&str| !is_there(name) && self.ignored.is_ignored(Path::new(&join(name)));
+            if runner.facts().manifests.iter().any(is_ignored)
+                || runner == Runner::Make && MAKERS.iter().any(|name| is_there(name))
+            {
+                return true;
+            }
+            if here.is_empty() || here == above && !nearest.is_empty() {
+                return false;
+            }
+            here = here.rsplit_once('/').map_or("", |(above, _)| above);
+        }
+    }
+
+    /// Returns whether a text of a file defines a name.
+    pub(crate) fn defines(&self, runner: Runner, path: &str, text: &str, name: &str) -> bool {
+        self.read(runner, path, text).has(name)
     }
 
     /// Returns the files that can define names for a runner.
@@ -253,10 +309,12 @@ impl<'c> Manifests<'c> {
 }
 
 fn is_manifest(runner: Runner, path: &str) -> bool {
+    !path.split('/').any(|part| OTHERS.contains(&part)) && is_called_manifest(runner, path)
+}
+
+/// Returns whether a file is called like one that defines names for a runner.
+fn is_called_manifest(runner: Runner, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    if path.split('/').any(|part| OTHERS.contains(&part)) {
-        return false;
-    }
     let is_other = || match runner {
         Runner::Make => has_extension(name, &["mk"]),
         Runner::Just => name == "JUSTFILE" || has_extension(name, &["just"]),
@@ -281,7 +339,7 @@ fn is_manifest(runner: Runner, path: &str) -> bool {
 }
 
 /// Returns whether a name ends in one of these after its last dot.
-pub(super) fn has_extension(name: &str, extensions: &[&str]) -> bool {
+pub(crate) fn has_extension(name: &str, extensions: &[&str]) -> bool {
     name.rsplit_once('.').is_some_and(|(_, extension)| extensions.contains(&extension))
 }
 
@@ -400,8 +458,9 @@ fn justfile(text: &str, is_known: &dyn Fn(&str) -> bool) -> DefinedNames {
                 let file = words.next().unwrap_or_default().trim_matches(['"', '\'']);
                 found.is_open |= !is_known(file);
             }
-            Some("alias") => found.names.extend(words.next().map(str::to_owned)),
-            Some("mod" | "set" | "export" | "unexport") | None => {}
+            // `just shop build` runs a recipe of the module `shop`.
+            Some("mod" | "mod?" | "alias") => found.names.extend(words.next().map(str::to_owned)),
+            Some("set" | "export" | "unexport") | None => {}
             Some(first) => {
                 let Some((head, _)) =
                     line.split_once(':').filter(|(_, rest)| !rest.starts_with('='))

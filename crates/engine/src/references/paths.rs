@@ -1,7 +1,7 @@
 //! Paths that a text names in code, and the sentences around them.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use brief_dialects::ProjectFiles;
@@ -39,8 +39,24 @@ const GONE: [&str; 16] = phrases(
      does not exist|doesn't exist|don't exist|do not exist|not exist|there is no|replaced by",
 );
 
+/// Words of sentences about files that are not in the tree, or not of this project.
+const OF_ANOTHER: [&str; 22] = phrases(
+    "ignored|artifact|artefact|generated|not committed|repository|repo |repo's|upstream|submodule|user's|\
+     users'|your project|their |home directory|relative to|at runtime|published|installed|\
+     downloaded|in the image|on the server",
+);
+
+/// Directories of clients and editors. A project has them, and so has each of its users.
+const OF_USERS: [&str; 16] = words(
+    ".claude .cursor .codex .gemini .opencode .vscode .windsurf .cline .clinerules .roo .kiro \
+     .agents .agent .copilot .junie .qwen",
+);
+
 /// The limit for directories of one name that a path is looked for in.
 const MOST_NAMESAKES: usize = 5;
+
+/// The limit for directories of one name whose ignored files are looked at; of more nothing is claimed.
+const MOST_SEARCHED: usize = 200;
 
 /// Returns whether headings announce examples.
 pub(super) fn is_example(headings: &[String]) -> bool {
@@ -67,6 +83,17 @@ pub(super) fn is_to_be_made(sentence: &str) -> bool {
     has_word(sentence, &TO_BE_MADE)
 }
 
+/// Returns whether a sentence may be about a file that is made, or that others have.
+pub(super) fn tells_of_another_place(sentence: &str) -> bool {
+    has_word(sentence, &OF_ANOTHER)
+}
+
+/// Returns whether a path is one that each user of the project may have.
+pub(super) fn is_of_a_user(path: &str) -> bool {
+    let first = path.trim_start_matches("./").split('/').next().unwrap_or_default();
+    OF_USERS.contains(&first)
+}
+
 /// Returns whether a comment announces a command that should not be used.
 pub(super) fn is_wrong_way(comment: &str) -> bool {
     comment.contains(['❌', '✗', '✘', '🚫'])
@@ -81,6 +108,10 @@ pub(super) fn is_wrong_way(comment: &str) -> bool {
 pub(super) struct MissingPath {
     /// The places below the root that it may have had, the nearest first.
     pub(super) places: Vec<String>,
+    /// The places that it may have had below directories that its own beginning names.
+    pub(super) guesses: Vec<String>,
+    /// The paths of the project that end like it.
+    pub(super) elsewhere: Vec<String>,
     /// The only file of that name, as the text would write it.
     pub(super) moved: Option<String>,
 }
@@ -172,15 +203,31 @@ impl<'c> PathIndex<'c> {
         let is_end = |path: &&str| {
             path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
         };
-        if namesakes.iter().any(is_end) {
+        let elsewhere: Vec<String> =
+            namesakes.iter().filter(|path| is_end(path)).map(|path| (*path).to_owned()).collect();
+        // What version control ignores in any directory may be there for others.
+        if elsewhere.is_empty() && self.is_ignored_somewhere(end) {
             return None;
         }
-        places.extend(self.below_known_directories(end));
+        let guesses = self.below_known_directories(end);
         let moved = match namesakes {
             [only] if is_distinct(name) && shares_directory(only, end) => Some((*only).to_owned()),
             _ => None,
         };
-        Some(MissingPath { places, moved })
+        Some(MissingPath { places, guesses, elsewhere, moved })
+    }
+
+    /// Returns whether version control ignores a path below a directory that has its first name.
+    fn is_ignored_somewhere(&self, end: &str) -> bool {
+        let (first, rest) = end.split_once('/').unwrap_or((end, ""));
+        let known = self.names().get(first).map(Vec::as_slice).unwrap_or_default();
+        let is_directory = |path: &&&&str| {
+            self.files.directories.binary_search_by(|one| one.as_str().cmp(path)).is_ok()
+        };
+        let known = known.iter().filter(|path| is_directory(&path)).take(MOST_SEARCHED + 1);
+        let known: Vec<_> = known.collect();
+        known.len() > MOST_SEARCHED
+            || known.iter().any(|path| self.ignored.is_ignored(&Path::new(path).join(rest)))
     }
 
     /// Returns the places that a path has below directories that its own beginning names: `core/src/x.rs` below
@@ -216,11 +263,14 @@ fn is_distinct(name: &str) -> bool {
     stem.len() > 3 && !COMMON.contains(&stem.as_str())
 }
 
-/// A file that was moved keeps at least one directory of its way, or loses all but one of them.
+/// Returns whether a file of the same name is plausibly the one that a text means: the directory of either is on the way
+/// to the other. A common top such as `src` shows nothing.
 fn shares_directory(path: &str, wanted: &str) -> bool {
-    fn directories(path: &str) -> BTreeSet<&str> {
+    fn directories(path: &str) -> Vec<&str> {
         let above = path.rsplit_once('/').map_or("", |(above, _)| above);
         above.split('/').filter(|part| !part.is_empty()).collect()
     }
-    !directories(path).is_disjoint(&directories(wanted))
+    let (path, wanted) = (directories(path), directories(wanted));
+    let is_on = |parent: Option<&&str>, way: &[&str]| parent.is_some_and(|name| way.contains(name));
+    is_on(path.last(), &wanted) || is_on(wanted.last(), &path)
 }

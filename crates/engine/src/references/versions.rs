@@ -62,9 +62,50 @@ const PAST: [&str; 22] = phrases(
 
 /// Sentences with these words say what is needed.
 const NEED: [&str; 12] = phrases(
-    "require|need|must|minimum|at least|version|target|runs on|built with|written in|uses |\
+    "require|need|must have|minimum|at least|prerequisite|target|runs on|built with|written in|uses |\
      install",
 );
+
+/// Sentences with these words tell what a version can do, and not that it is needed.
+const FEATURE: [&str; 16] = phrases(
+    "syntax|feature|union|type hint|annotation|browser|modern|available|support|built-in|idiom|\
+     style|backport|polyfill|f-string|walrus",
+);
+
+/// The versions of C# and the SDKs of .NET that they came with.
+const CSHARP: [(u32, u32); 6] = [(9, 5), (10, 6), (11, 7), (12, 8), (13, 9), (14, 10)];
+
+/// Finds the version of C# that a passage calls the latest or the current one, with its offsets in the text.
+pub(crate) fn current_csharp(passage: &Passage) -> Option<(u32, (usize, usize))> {
+    let lower = passage.text.to_ascii_lowercase();
+    let at = lower.find("c# ")? + 3;
+    let digits =
+        lower[at..].find(|letter: char| !letter.is_ascii_digit()).unwrap_or(lower.len() - at);
+    let version = lower.get(at..at + digits)?.parse().ok()?;
+    let is_current = ["currently c# ", "latest c# ", "current c# "]
+        .iter()
+        .any(|word| lower.get(..at).is_some_and(|before| before.ends_with(word)));
+    is_current.then_some((version, (at, at + digits)))
+}
+
+/// Returns the problem with a version of C# that a text calls the newest one, in words.
+pub(crate) fn csharp_disagreement(manifests: &Manifests<'_>, version: u32) -> Option<String> {
+    let (_, dotnet) = CSHARP.iter().find(|(csharp, _)| *csharp == version)?;
+    let text = manifests.text("global.json")?;
+    let value: serde_json::Value = serde_json::from_str(&text).ok()?;
+    let written = value.get("sdk")?.get("version")?.as_str()?.to_owned();
+    let major = *numbers(&written)?.first()?;
+    // A project may stay with an older language.
+    let is_kept = ["Directory.Build.props", "Directory.Build.targets"].iter().any(|file| {
+        let text = manifests.text(file).unwrap_or_default();
+        text.contains(&format!("<LangVersion>{version}"))
+    });
+    (major > *dotnet && !is_kept).then(|| {
+        format!(
+            "C# {version} came with .NET {dotnet}, and `global.json` asks for the SDK {written}"
+        )
+    })
+}
 
 /// Finds the versions that a passage says are needed.
 pub(crate) fn named_versions(passage: &Passage) -> Vec<NamedVersion> {
@@ -79,7 +120,7 @@ pub(crate) fn named_versions(passage: &Passage) -> Vec<NamedVersion> {
         }
         let lower = sentence.to_ascii_lowercase();
         if !WORDS.iter().any(|(word, _)| lower.contains(word))
-            || PAST.iter().any(|word| lower.contains(word))
+            || PAST.iter().chain(&FEATURE).any(|word| lower.contains(word))
         {
             continue;
         }
@@ -99,7 +140,7 @@ pub(crate) fn named_versions(passage: &Passage) -> Vec<NamedVersion> {
                 let (numbers, is_least, from, to) = version;
                 let place = (start + from, start + to);
                 let is_known = found.iter().any(|other: &NamedVersion| other.place == place);
-                if (is_needed || is_least) && !is_known && is_plausible(runtime, &numbers) {
+                if is_needed && !is_known && is_plausible(runtime, &numbers) {
                     found.push(NamedVersion { runtime, numbers, is_least, place });
                 }
             }

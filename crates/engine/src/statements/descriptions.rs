@@ -23,6 +23,8 @@ pub(super) fn check(catalog: &Catalog, root: &Root) -> Vec<Diagnostic> {
         else {
             continue;
         };
+        // Without a `description`, a reader takes words of the body; that it is missing is another rule's finding.
+        let Some(at) = find_description(source.text()) else { continue };
         let name = item.name.to_string();
         let problem = match vagueness(&name, item.description) {
             Some(problem) => problem.to_owned(),
@@ -42,7 +44,6 @@ pub(super) fn check(catalog: &Catalog, root: &Root) -> Vec<Diagnostic> {
                 }
             }
         };
-        let at = source.text().find("description:").unwrap_or(0);
         let line = source.text()[at..].lines().next().unwrap_or_default();
         let span = Span::new(at, at + line.trim_end().len());
         let message = format!("the description of the skill `{name}` cannot trigger it: {problem}");
@@ -53,6 +54,12 @@ pub(super) fn check(catalog: &Catalog, root: &Root) -> Vec<Diagnostic> {
         );
     }
     found
+}
+
+/// Returns the offset of the field `description` in the front matter of a text.
+fn find_description(text: &str) -> Option<usize> {
+    let header = &text[..text.strip_prefix("---")?.find("\n---").map_or(text.len(), |end| end + 3)];
+    header.find("\ndescription:").map(|at| at + 1)
 }
 
 /// Copies of one skill for several clients have directories of the same name.

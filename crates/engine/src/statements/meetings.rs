@@ -7,12 +7,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use brief_dialects::native::is_elsewhere;
 use brief_dialects::{Candidate, FileSet, Moment, ProjectFiles, Reason, State};
 use brief_profiles::{KnownClients, OwnClients};
 use brief_syntax::{Root, System, Target, TargetKind};
 
 use super::TextDemands;
+use crate::audience::skill_directory;
 use crate::catalog::Catalog;
+use crate::references::has_extension;
 
 /// The number of a text among those that are active for some file.
 type TextNumber = usize;
@@ -189,7 +192,19 @@ impl<'c> Meetings<'c> {
                 files.iter().for_each(|file| sums[file] += text.instructions);
             }
         }
-        let (file, most) = sums.iter().enumerate().rev().max_by_key(|(_, sum)| **sum)?;
+        // No agent works on a file of a skill or a template under the rules of its readers.
+        let is_work = |(file, _): &(usize, &usize)| {
+            let path = &self.files.files[*file];
+            let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+            !path.starts_with('.')
+                && !path.contains("/.")
+                && !is_elsewhere(Path::new(path))
+                && skill_directory(directory, self.files).is_none()
+        };
+        let work = sums.iter().enumerate().rev().filter(is_work);
+        // Of equally heavy files one that is no guidance itself is the better example.
+        let (file, most) = work
+            .max_by_key(|(file, sum)| (**sum, !has_extension(&self.files.files[*file], &["md"])))?;
         if *most <= super::MOST_INSTRUCTIONS {
             return None;
         }

@@ -4,6 +4,7 @@
 //! Only texts that meet are compared: both active for one file, as the engine resolves it. The tree of files is asked only
 //! when there is something to compare.
 
+mod copies;
 mod descriptions;
 mod grammar;
 mod meetings;
@@ -21,6 +22,7 @@ use brief_syntax::{Diagnostic, Root, Severity, Source, Span, System, rules};
 use self::grammar::{Demand, Topic, demands, of_command};
 use self::meetings::{HeaviestBriefing, Meeting, Meetings};
 use self::repeated::PassagePrint;
+use crate::audience::Audience;
 use crate::catalog::{Catalog, ReadText};
 use crate::words::words;
 
@@ -78,9 +80,9 @@ pub(crate) struct ProjectDemands {
 
 impl ProjectDemands {
     /// Reads a text.
-    pub(crate) fn take(&mut self, read: &ReadText<'_>) {
+    pub(crate) fn take(&mut self, read: &ReadText<'_>, audience: Audience) {
         let ReadText { text, real, prose } = read;
-        if text.is_skill {
+        if audience != Audience::Here {
             return;
         }
         let mut said = TextDemands {
@@ -113,6 +115,7 @@ impl ProjectDemands {
         root: &Root,
     ) -> Vec<Diagnostic> {
         let mut found = descriptions::check(catalog, root);
+        found.extend(copies::check(catalog, system, root));
         let contradictions = self.contradictions();
         let repetitions = repeated::pairs(&self.texts);
         let instructions: usize = self.texts.iter().map(|text| text.instructions).sum();

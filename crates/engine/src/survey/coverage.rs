@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use brief_dialects::{LeftOut, Name, Reason};
-use brief_syntax::Diagnostic;
+use brief_dialects::{LeftOut, Name, Reason, native};
+use brief_syntax::{Diagnostic, rules};
 
 use super::{CoverageGap, Survey, SurveyedItem};
 
@@ -54,7 +54,7 @@ impl<'s> Coverage<'s> {
         let holds = |path: &Path| part.is_empty() || path.starts_with(&top);
         Coverage {
             dead: dead_patterns(checked, &holds),
-            idle: idle(survey, &holds),
+            idle: idle(survey, checked, &holds),
             heavy: heavy_items(survey, heavy, &holds),
             gaps: survey.gaps(root, part),
         }
@@ -80,24 +80,37 @@ fn dead_patterns(checked: &[Diagnostic], holds: &dyn Fn(&Path) -> bool) -> Vec<D
     checked.iter().filter(is_dead).cloned().collect()
 }
 
-fn idle<'s>(survey: &'s Survey<'s>, holds: &dyn Fn(&Path) -> bool) -> Vec<IdleItem<'s>> {
+/// Returns the items that nothing gets. The pattern of a client's file in a directory below counts from there or from the
+/// top, depending on where the client was started: it is idle only if it matches from neither.
+fn idle<'s>(
+    survey: &'s Survey<'s>,
+    checked: &[Diagnostic],
+    holds: &dyn Fn(&Path) -> bool,
+) -> Vec<IdleItem<'s>> {
     let nothing = "it applies to no file or directory of the project";
-    let items =
-        survey.items.iter().filter(|surveyed| surveyed.is_idle()).map(|surveyed| IdleItem {
-            dialect: surveyed.item.dialect,
-            kind: surveyed.item.kind,
-            name: surveyed.item.name,
-            path: surveyed.item.path,
-            line: surveyed.item.line,
-            reason: nothing.to_owned(),
-        });
+    let is_dead = |path: &Path| {
+        checked.iter().any(|found| found.rule == rules::native::DEAD_GLOB && found.path() == path)
+    };
+    let is_certain = |surveyed: &&SurveyedItem<'_>| {
+        let is_below = surveyed.directory.as_ref().is_some_and(|directory| !directory.is_empty());
+        let is_open = is_below && surveyed.item.dialect == native::NAME;
+        surveyed.is_idle() && (!is_open || is_dead(surveyed.item.path))
+    };
+    let items = survey.items.iter().filter(is_certain).map(|surveyed| IdleItem {
+        dialect: surveyed.item.dialect,
+        kind: surveyed.item.kind,
+        name: surveyed.item.name,
+        path: surveyed.item.path,
+        line: surveyed.item.line,
+        reason: nothing.to_owned(),
+    });
     // Other reasons depend on the client and the question.
-    let is_certain = |left_out: &&LeftOut<'_>| match left_out.reason {
+    let is_told = |left_out: &&LeftOut<'_>| match left_out.reason {
         Reason::Invalid { .. } => true,
         Reason::NoGlob { patterns, .. } => patterns.is_empty(),
         _ => false,
     };
-    let left_out = survey.left_out.iter().filter(is_certain).map(|left_out| IdleItem {
+    let left_out = survey.left_out.iter().filter(is_told).map(|left_out| IdleItem {
         dialect: left_out.dialect,
         kind: left_out.kind,
         name: left_out.name,

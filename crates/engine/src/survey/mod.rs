@@ -14,7 +14,7 @@ use std::path::Path;
 
 use brief_dialects::{
     Applied, Candidate, FileSet, Item, LeftOut, Level, Moment, Name, Owner, ProjectFiles, Reason,
-    Resolution, State, hosted, structured,
+    State, hosted, structured,
 };
 use brief_syntax::{Target, TargetKind};
 use serde::Serialize;
@@ -22,7 +22,7 @@ use serde::Serialize;
 use crate::Catalog;
 use crate::budget::{Count, cost};
 use crate::repetition::Text;
-use crate::sees::{Arrival, Sees, Sight, Viewer};
+use crate::sees::{ReasonWords, Sees, SeesTable, Total, Viewer};
 
 pub use coverage::{Coverage, HEAVY, IdleItem};
 pub use gaps::CoverageGap;
@@ -98,15 +98,19 @@ pub struct SurveyedDirectory {
     pub most: Option<usize>,
 }
 
-/// The guidance that a client has of a project.
+/// The guidance that a client has of a project, in tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Share<'n> {
+pub struct Share {
     /// The client.
-    pub client: &'n str,
-    /// The part that it loads by itself, in tokens.
+    pub client: String,
+    /// The texts that it loads by itself.
     pub loaded: usize,
-    /// The part that is delivered to it.
+    /// Names and descriptions.
+    pub listed: usize,
+    /// The texts that its hook delivers.
     pub delivered: usize,
+    /// The items that apply and do not get to it.
+    pub missing: usize,
 }
 
 /// The items of one dialect.
@@ -373,104 +377,60 @@ impl<'c> Survey<'c> {
     /// Returns how clients come to the items, whatever file is worked on. A client that loads an item for some files has
     /// it by itself.
     pub fn sees<'v>(
-        &self,
+        &'v self,
         catalog: &'v Catalog,
-        root: &Path,
+        root: &'v Path,
         viewers: &'v [Viewer],
         count: Count<'_>,
     ) -> Sees<'v> {
-        let mut sees = Sees::of(catalog, root, viewers, count);
-        let places = sees.items.iter().enumerate();
-        let places: HashMap<_, usize> =
-            places.map(|(index, item)| ((item.dialect, item.path, item.line), index)).collect();
-        for (column, viewer) in viewers.iter().enumerate() {
-            self.each_example(catalog, &viewer.moment, &mut |candidate| {
-                let Candidate::Loaded(own) = candidate else { return };
-                let place = places.get(&(own.dialect, own.path, own.line));
-                if let Some(item) = place.and_then(|&index| sees.items.get_mut(index)) {
-                    let reason = own.reason.about("").to_string();
-                    item.seen[column] = Sight { how: Arrival::Loaded, reason };
-                }
-            });
-        }
-        sees
+        self.tabulate(catalog, root, viewers, count, ReasonWords::Written)
     }
 
-    /// Returns what each of some clients loads by itself and what would be delivered to it.
-    pub fn shares<'n>(
-        &self,
-        catalog: &Catalog,
-        moment: &Moment,
-        clients: &[&'n str],
+    fn tabulate<'v>(
+        &'v self,
+        catalog: &'v Catalog,
+        root: &'v Path,
+        viewers: &'v [Viewer],
         count: Count<'_>,
-    ) -> Vec<Share<'n>> {
-        let share = |&client: &&'n str| {
-            let client_name = Some(client.to_owned());
-            let moment = Moment { target: None, client: client_name, ..moment.clone() };
-            let mut tally = Tally::default();
-            tally.take(&catalog.candidates(&moment), count);
-            self.each_example(catalog, &moment, &mut |candidate| match candidate {
-                Candidate::Item(item) => tally.deliver(&item, count),
-                Candidate::Loaded(own) => tally.load(&own, count),
-            });
+        words: ReasonWords,
+    ) -> Sees<'v> {
+        let mut table = SeesTable::ask(catalog, root, viewers, count, words);
+        for (column, viewer) in viewers.iter().enumerate() {
             for SurveyedItem { item, files, has_directory, .. } in &self.items {
                 if FOR_EVERYBODY.contains(&item.dialect) && (*files > 0 || *has_directory) {
-                    tally.deliver(item, count);
+                    table.add_item(column, item, count);
                 }
             }
-            let Tally { loaded, loaded_texts, mut delivered, offered } = tally;
-            delivered.retain(|text, _| !loaded_texts.contains(text));
-            Share {
-                client,
-                loaded: loaded.into_values().sum(),
-                delivered: delivered.into_values().chain(offered.into_values()).sum(),
-            }
+            self.each_example(catalog, &viewer.moment, &mut |candidate| match candidate {
+                Candidate::Item(item) => table.add_item(column, &item, count),
+                Candidate::Loaded(own) => table.put_left_out(column, &own, count),
+            });
+        }
+        table.finish(count)
+    }
+
+    /// Returns what each of some clients has of the project, in tokens: the sums of [`Survey::sees`].
+    pub fn shares(
+        &self,
+        catalog: &Catalog,
+        root: &Path,
+        viewers: &[Viewer],
+        count: Count<'_>,
+    ) -> Vec<Share> {
+        let sees = self.tabulate(catalog, root, viewers, count, ReasonWords::Skipped);
+        let share = |(viewer, total): (&Viewer, Total)| Share {
+            client: viewer.client.clone(),
+            loaded: total.loaded,
+            listed: total.listed,
+            delivered: total.delivered,
+            missing: total.missing,
         };
-        clients.iter().map(share).collect()
+        viewers.iter().zip(sees.totals).map(share).collect()
     }
 }
 
 fn is_loaded(left_out: &LeftOut<'_>) -> bool {
     matches!(left_out.reason, Reason::LoadedByClient { .. })
-}
-
-/// The guidance that a client has of a project; each text is delivered once.
-#[derive(Default)]
-struct Tally<'c> {
-    /// A client that reads two files with the same text has it twice.
-    loaded: HashMap<ItemKey<'c>, usize>,
-    loaded_texts: HashSet<Text<'c>>,
-    /// A text that is loaded for some file is not delivered, and taken out at the end.
-    delivered: HashMap<Text<'c>, usize>,
-    offered: HashMap<ItemKey<'c>, usize>,
-}
-
-impl<'c> Tally<'c> {
-    /// Adds what an answer delivers, and what the client loads by itself.
-    fn take(&mut self, answer: &Resolution<'c>, count: Count<'_>) {
-        answer.items.iter().for_each(|applied| self.deliver(&applied.item, count));
-        let loaded = answer.left_out.iter().filter(|own| is_loaded(own));
-        loaded.for_each(|own| self.load(own, count));
-    }
-
-    fn deliver(&mut self, item: &Item<'c>, count: Count<'_>) {
-        match item.state {
-            State::Active => {
-                let text = Text::of(item.content);
-                self.delivered.entry(text).or_insert_with(|| cost(item, count));
-            }
-            State::Offered => {
-                self.offered.entry(key(item)).or_insert_with(|| cost(item, count));
-            }
-            State::Manual => {}
-        }
-    }
-
-    fn load(&mut self, left_out: &LeftOut<'c>, count: Count<'_>) {
-        let key = (left_out.path.as_os_str(), left_out.line, left_out.name);
-        self.loaded.entry(key).or_insert_with(|| count(left_out.content));
-        self.loaded_texts.insert(Text::of(left_out.content));
-    }
 }
 
 /// Returns the directory whose guidance something is: as deep as its level says, on the way to its

@@ -6,6 +6,7 @@ use brief_syntax::system::MemorySystem;
 use brief_syntax::walk::Ignored;
 
 use super::*;
+use crate::sees::{Delivery, MissingCause};
 use crate::{CatalogScope, Dialects, Root, Strangers, Target, TargetKind, estimate_tokens};
 
 const ROOT: &str = "
@@ -165,12 +166,28 @@ fn files_without_guidance_are_told_by_directory() {
     assert_eq!(gaps(&MemorySystem::new("/p"), ""), [""; 0]);
 }
 
+/// The sums of a client are those of its rows: what is missing without a hook is delivered with one.
 #[test]
 fn clients_share_what_there_is() {
     let catalog = whole(&system());
     let survey = survey(&catalog);
-    let shares = survey.shares(&catalog, &Moment::default(), &["claude"], &estimate_tokens);
-    assert_eq!(shares, [Share { client: "claude", loaded: 0, delivered: survey.tokens }]);
+    let none = Delivery::missing(MissingCause::NoHook, "no hook", None);
+    let viewers = [
+        Viewer::new(&Moment::default(), "claude", Delivery::by_hook("hooks.json")),
+        Viewer::new(&Moment::default(), "codex", none),
+    ];
+    let shares = survey.shares(&catalog, Path::new("/p"), &viewers, &estimate_tokens);
+    let share = |client: &str, delivered, missing| Share {
+        client: client.to_owned(),
+        loaded: 0,
+        listed: 0,
+        delivered,
+        missing,
+    };
+    assert_eq!(shares, [share("claude", survey.tokens, 0), share("codex", 0, survey.tokens)]);
+    let sees = survey.sees(&catalog, Path::new("/p"), &viewers, &estimate_tokens);
+    assert_eq!(sees.totals[0].delivered, survey.tokens);
+    assert_eq!(sees.totals[1].missing, survey.tokens);
 }
 
 #[test]

@@ -32,8 +32,43 @@ pub struct HookProfile {
     pub paths: List<Text>,
     /// The mark of a new file in a tool's response.
     pub created: Option<CreatedMark>,
+    /// The facts about a resumed conversation; `None` where none was observed.
+    pub resumed: Option<ResumedConversation>,
     /// The files that set the hook up. Without them `brief hook install` has nothing to write.
     pub install: Option<HookInstall>,
+}
+
+impl HookProfile {
+    /// Returns the origins of the texts that a resumed conversation no longer has; none where nothing was observed.
+    pub fn lost_on_resume(&self) -> &[DeliveryOrigin] {
+        self.resumed.as_ref().map_or(&[], |resumed| &resumed.lost)
+    }
+}
+
+/// The facts about a conversation that the user resumes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ResumedConversation {
+    /// The version and the day.
+    pub seen: Seen,
+    /// The origins of the texts that it no longer has.
+    pub lost: List<DeliveryOrigin>,
+}
+
+/// The event that brought a text into a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeliveryOrigin {
+    /// The start of the conversation or of a subagent.
+    Start,
+    /// A prompt.
+    Prompt,
+    /// The event before a tool.
+    Before,
+    /// The event after a tool.
+    After,
+    /// A read to which the client itself attached a file.
+    Attached,
 }
 
 /// The marks of a client's payload.
@@ -87,6 +122,9 @@ pub struct HookEvents {
     pub after: List<Text>,
     /// A conversation begins or goes on.
     pub start: List<Text>,
+    /// True if the text of that event must not be delivered with it: the first prompt brings it.
+    #[serde(default)]
+    pub start_waits: bool,
     /// The user has said something.
     pub prompt: List<Text>,
     /// A subagent begins.
@@ -115,6 +153,13 @@ pub struct HookTools {
     pub shell: List<Text>,
     /// Tools that apply a patch.
     pub patch: List<Text>,
+}
+
+impl HookEvents {
+    /// Returns whether a prompt brings what is for the start of the conversation.
+    pub fn starts_with_prompt(&self) -> bool {
+        self.start.is_empty() || self.start_waits
+    }
 }
 
 impl HookTools {
@@ -147,6 +192,8 @@ pub struct HookInstall {
     /// the home directory, unless the user says otherwise.
     #[serde(default)]
     pub top_only: bool,
+    /// The evidence that the file of the main checkout also counts in its worktrees; `None` if it does not.
+    pub worktrees: Option<Seen>,
     /// True if the project's file is not meant for version control.
     #[serde(default)]
     pub private: bool,
@@ -171,6 +218,51 @@ pub struct HookInstall {
     pub approval: Option<ApprovalMark>,
     /// The rest of the work, which only the user can do.
     pub then: Option<Text>,
+    /// The shell that runs the command on Windows; `cmd` without one.
+    pub windows_shell: Option<HookShell>,
+    /// The key of a handler by which the client ends a hook that hangs. Without one the command keeps the time itself.
+    pub deadline: Option<HandlerDeadline>,
+    /// The client's own switch for all hooks.
+    pub switch: Option<HookSwitch>,
+}
+
+/// A shell that runs the command of a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HookShell {
+    /// A shell of Unix, or Git's on Windows.
+    Sh,
+    /// `cmd.exe`.
+    Cmd,
+    /// PowerShell, of any version.
+    Powershell,
+}
+
+/// The time that a client gives to a hook.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct HandlerDeadline {
+    /// The key of the handler.
+    pub key: Text,
+    /// The time, in the client's unit.
+    pub value: u32,
+    /// True if the client ends the shell alone, and then waits for what the shell has started.
+    #[serde(default)]
+    pub ends_shell: bool,
+}
+
+/// A setting that switches all hooks of a client off.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct HookSwitch {
+    /// The key; `a.b` is the key `b` in the table `a`.
+    pub key: Text,
+    /// The value that switches hooks off.
+    pub off: bool,
+    /// The files of a project that have it, in JSON or TOML; the first one with the key decides.
+    pub files: List<Text>,
+    /// Those below the home directory, which count after them.
+    pub home: List<Text>,
 }
 
 /// The mark of a user's approval.
@@ -194,6 +286,8 @@ pub struct HandlerField {
     pub key: Text,
     /// The text; `{command}` is the command, `{tools}` the names of the tools.
     pub value: Text,
+    /// The shell of the command, where it is not that of the system.
+    pub shell: Option<HookShell>,
 }
 
 /// The form of a file that sets a hook up.

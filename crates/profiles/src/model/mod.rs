@@ -159,6 +159,8 @@ pub enum Evidence {
 pub struct Loading {
     /// The action on a file that loads what is nested or scoped.
     pub attaches: Attaches,
+    /// The evidence that a shell command that reads a file attaches as a read does; `None` if it does not.
+    pub shell_reads: Option<Seen>,
     /// True if scoped files are loaded only for files below the start directory.
     pub scoped_below_start: bool,
     /// The names of the files in which it follows `@path`.

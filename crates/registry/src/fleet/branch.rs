@@ -9,13 +9,13 @@ use brief_syntax::text::visible_line;
 
 use super::find::FleetPlace;
 use super::head::common_dir;
+use super::push::BranchPush;
 use super::workshop::{ObjectStore, UpdateWorkshop, WorkshopError};
-use crate::access::GitAccess;
 use crate::cache::Cache;
 use crate::cache_slot::{CONFIG, LONG_CONFIG};
 use crate::error::FetchError;
 use crate::extract::is_commit;
-use crate::git::{CHATTER, Git, GitRequest};
+use crate::git::CHATTER;
 use crate::history::{Caller, HistoryError};
 use crate::install::InstallReport;
 use crate::source::{GitSource, SourceAddress, check_reference};
@@ -141,7 +141,7 @@ impl UpdateBranch {
     /// Pushes the branch to the server of the repository: an address, or `origin` of a clone. Without a branch in the repository (an
     /// address has none), its commit is made for this.
     ///
-    /// The settings of the repository do not count, only those of the user. A branch of others on the server is refused, and one that moves meanwhile
+    /// The settings of the repository do not count, only those of the user, and no hook or program of a repository on this machine runs. A branch of others on the server is refused, and one that moves meanwhile
     /// stays.
     pub fn push(
         &self,
@@ -184,18 +184,14 @@ impl UpdateBranch {
         if known.as_ref().is_some_and(|known| known.id == commit) {
             return Ok(BranchState::Current(commit));
         }
-        let pushing = pusher(workshop)?;
-        let access = GitAccess::to(&address);
         let expected = known.map_or(String::new(), |known| known.id);
         let reference = self.reference();
-        let request = GitRequest::within(&pushing, "push")
-            .args(["--quiet", "--no-verify", "--no-recurse-submodules", "--no-signed"])
-            .arg(format!("--force-with-lease={reference}:{expected}"))
-            .args(["--", &address.bare()])
-            .arg(format!("{commit}:{reference}"))
-            .access(&access);
-        let system = workshop.system.as_ref();
-        Git { system, directory: workshop.directory.path(), repository: &shown }.expect(request)?;
+        let push = BranchPush {
+            pusher: pusher(workshop)?,
+            lease: format!("--force-with-lease={reference}:{expected}"),
+            update: format!("{commit}:{reference}"),
+        };
+        push.run(workshop, &shown, &address)?;
         Ok(BranchState::Written(commit))
     }
 }
@@ -224,7 +220,15 @@ fn target(workshop: &UpdateWorkshop, place: &FleetPlace) -> Result<GitSource, Wo
     match parsed.map_err(FetchError::from)? {
         SourceAddress::Git(source) => Ok(GitSource { reference: None, ..source }),
         SourceAddress::Directory(directory) => {
-            let directory = workshop.system.resolve_dir(&path.join(directory))?;
+            let found = workshop.system.resolve_dir(&path.join(&directory));
+            let directory = found.map_err(|error| {
+                let (directory, reason) = (directory.display().to_string(), error.to_string());
+                WorkshopError::Branch(format!(
+                    "cannot push to `origin`, `{}`: {}",
+                    visible_line(&directory),
+                    visible_line(&reason)
+                ))
+            })?;
             let url = format!("file://{}", directory.display());
             Ok(GitSource { url, reference: None, subpath: None })
         }

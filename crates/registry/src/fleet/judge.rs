@@ -6,6 +6,7 @@ use semver::Version;
 
 use super::newest::NewestByPlace;
 use super::{FleetItem, FleetMember, FleetSource};
+use crate::latest::{is_version, newer_tag};
 
 /// A state that a repository may have besides others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,6 +76,8 @@ struct InFleet<'m> {
     versions: HashMap<(&'m str, &'m str, &'m str), Version>,
     /// The newest time of an artefact, by address and reference.
     created: HashMap<(&'m str, Option<&'m str>), &'m str>,
+    /// The references of an address.
+    references: HashMap<&'m str, Vec<String>>,
 }
 
 fn version(item: &FleetItem) -> Option<Version> {
@@ -87,6 +90,12 @@ impl<'m> InFleet<'m> {
         let mut newest = InFleet::default();
         for facts in members.iter().map(|member| &member.facts) {
             for source in &facts.sources {
+                if let Some(reference) = source.reference.as_ref().filter(|own| is_version(own)) {
+                    let known = newest.references.entry(&source.address).or_default();
+                    if !known.contains(reference) {
+                        known.push(reference.clone());
+                    }
+                }
                 if let Some(created) = &source.created {
                     let key = (source.address.as_str(), source.reference.as_deref());
                     let known = newest.created.entry(key).or_insert(created);
@@ -111,6 +120,10 @@ impl<'m> InFleet<'m> {
 
     /// Returns whether another repository has something newer of a source.
     fn is_source_behind(&self, source: &FleetSource) -> Option<bool> {
+        let newer = source.reference.as_deref().zip(self.references.get(source.address.as_str()));
+        if newer.is_some_and(|(own, known)| newer_tag(own, known).is_some()) {
+            return Some(true);
+        }
         let created = source.created.as_deref()?;
         let newest = self.created.get(&(source.address.as_str(), source.reference.as_deref()))?;
         Some(created < *newest)
@@ -142,20 +155,23 @@ fn judge_one(
     let facts = &member.facts;
     let asked = |source: &FleetSource| {
         let newest = newest.get(&source.key())?;
-        Some(source.commit.as_ref()? != newest)
+        Some(newest.newer_tag.is_some() || *source.commit.as_ref()? != newest.commit)
+    };
+    // Whatever the server says, what another repository has is newer.
+    let either = |asked: Option<bool>, in_fleet: Option<bool>| match (asked, in_fleet) {
+        (Some(true), _) | (_, Some(true)) => Some(true),
+        (asked, in_fleet) => asked.or(in_fleet),
     };
     let sources: Vec<Option<bool>> = facts
         .sources
         .iter()
-        .map(|source| asked(source).or_else(|| in_fleet.is_source_behind(source)))
+        .map(|source| either(asked(source), in_fleet.is_source_behind(source)))
         .collect();
     let items = facts.items.iter().map(|item| {
         let number = facts.sources.iter().position(|source| source.name == item.source)?;
         let source = &facts.sources[number];
-        if let Some(is_behind) = asked(source) {
-            return Some(is_behind);
-        }
-        in_fleet.is_item_behind(source, item).or(sources[number])
+        let of_item = either(asked(source), in_fleet.is_item_behind(source, item));
+        of_item.or(sources[number])
     });
     let items: Vec<Option<bool>> = items.collect();
     let is_over_budget = budget.and_then(|budget| Some(facts.tokens? > budget));

@@ -9,6 +9,7 @@ mod head;
 mod judge;
 mod known;
 mod newest;
+mod push;
 mod read;
 mod workshop;
 
@@ -26,7 +27,7 @@ pub use branch::{BranchState, UpdateBranch};
 pub use find::{FleetError, FleetPlace, find};
 pub use judge::{FleetState, Judgement, judge};
 pub use known::KnownMembers;
-pub use newest::{NewestByPlace, PlaceKey, newest_of};
+pub use newest::{NewestByPlace, NewestState, PlaceKey, newest_of};
 pub use read::{FleetReading, Measure, read};
 pub use workshop::{UpdateWorkshop, WorkshopError};
 

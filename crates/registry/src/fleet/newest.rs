@@ -8,6 +8,7 @@ use brief_syntax::system::System;
 
 use super::FleetSource;
 use crate::cache::{Cache, Event};
+use crate::latest::{is_version, newer_tag};
 use crate::manifest::ManifestPlace;
 use crate::oci::OciSource;
 use crate::remote::RemoteSource;
@@ -16,8 +17,17 @@ use crate::source::{GitSource, SourceAddress};
 /// A source of several repositories: its address and reference.
 pub type PlaceKey = (String, Option<String>);
 
-/// The newest commits and digests.
-pub type NewestByPlace = BTreeMap<PlaceKey, String>;
+/// The newest state of a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewestState {
+    /// The commit or digest of its reference.
+    pub commit: String,
+    /// A newer version, if the reference is a version: a tag like that does not move.
+    pub newer_tag: Option<String>,
+}
+
+/// The newest states of sources.
+pub type NewestByPlace = BTreeMap<PlaceKey, NewestState>;
 
 impl FleetSource {
     /// Returns the address and the reference, which several repositories may have in common.
@@ -26,13 +36,13 @@ impl FleetSource {
     }
 }
 
-/// Asks for the commit or digest that a locked source has now. `None` for a directory, and for an address that is relative to
+/// Asks for the commit or digest that a locked source has now, and for a newer version. `None` for a directory, and for an address that is relative to
 /// its own repository. The error is a message.
 pub fn newest_of(
     system: &dyn System,
     place: &ManifestPlace,
     observer: &dyn Fn(Event<'_>),
-) -> Option<Result<String, String>> {
+) -> Option<Result<NewestState, String>> {
     let base = Path::new("/");
     let source = match place {
         ManifestPlace::Directory(_) => return None,
@@ -60,7 +70,14 @@ pub fn newest_of(
         }
         let cache = Cache::of_user(system).map(|cache| cache.observed(observer));
         let (Ok(remote), Some(cache)) = (RemoteSource::of(&source), cache) else { return Ok(None) };
-        remote.newest(&cache).map(Some).map_err(|error| error.to_string())
+        // The tags of an artefact cost a question of their own.
+        let Some(reference) = remote.reference().filter(|own| is_version(own)) else {
+            let newest = remote.newest(&cache).map_err(|error| error.to_string())?;
+            return Ok(Some(NewestState { commit: newest, newer_tag: None }));
+        };
+        let latest = remote.latest(&cache).map_err(|error| error.to_string())?;
+        let newer_tag = newer_tag(reference, &latest.tags).map(str::to_owned);
+        Ok(Some(NewestState { commit: latest.commit, newer_tag }))
     };
     newest().transpose()
 }

@@ -23,6 +23,13 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// The limit for paths in one walk; arguments have a limit, too.
 const MOST_PATHS: usize = 2_000;
 
+/// The similarity from which git reports a removed and a new file as one.
+const SAME_FILE: &str = "-M70%";
+
+/// The similarity from which a file is the same under another name, in percent. Below it, a file that keeps its name has
+/// moved, and one that does not is often a new file with parts of the old one.
+const SAME_TEXT: u32 = 90;
+
 /// A commit that removed something.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RemovingCommit {
@@ -114,7 +121,7 @@ impl Repository {
         let commits: BTreeSet<String> =
             found.values().filter_map(|commit| commit.id.clone()).collect();
         for id in commits {
-            let form = ["--root", "-r", "-M", "--diff-filter=R", "--name-status", "-z"];
+            let form = ["--root", "-r", SAME_FILE, "--diff-filter=R", "--name-status", "-z"];
             let args = [&QUIET[..], &["diff-tree"], &form, &["--no-commit-id", &id]].concat();
             let Ok(output) = self.git.output(&args, "", MOST_BYTES) else { continue };
             let parts: Vec<&[u8]> = output.split(|&byte| byte == 0).collect();
@@ -124,6 +131,11 @@ impl Repository {
                 else {
                     continue;
                 };
+                // Half a file that gets another name is another file more often than the same.
+                let is_whole = similarity(renamed[0]) >= SAME_TEXT;
+                if !is_whole && file_name(old) != file_name(new) {
+                    continue;
+                }
                 if let Some(commit) =
                     found.get_mut(old).filter(|commit| commit.id.as_ref() == Some(&id))
                 {
@@ -131,6 +143,18 @@ impl Repository {
                 }
             }
         }
+    }
+
+    /// Returns the text that a file below the top had before a commit; `None` if it was not there, or is no text.
+    pub fn file_before(&self, commit: &str, file: &str) -> Result<Option<String>, HistoryError> {
+        let args = ["cat-file", "--batch"];
+        let before = format!("{commit}^");
+        let output = self.git.output(&args, names(&before, &[file]), MOST_BYTES)?;
+        let Some(end) = output.iter().position(|&byte| byte == b'\n') else { return Ok(None) };
+        let (head, rest) = output.split_at(end);
+        let is_blob = head.windows(6).any(|kind| kind == b" blob ");
+        let text = rest.get(1..).map(<[u8]>::to_vec).and_then(|rest| String::from_utf8(rest).ok());
+        Ok(text.filter(|_| is_blob && !file.contains('\n')))
     }
 
     /// Returns the lines that were removed from a file below the top, each with its commit, newest first.
@@ -154,4 +178,14 @@ impl Repository {
         }
         Ok(found)
     }
+}
+
+/// Returns the percentage in a status of git, such as `R086`.
+fn similarity(status: &[u8]) -> u32 {
+    let digits = std::str::from_utf8(status).ok().and_then(|status| status.strip_prefix('R'));
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or_default()
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }

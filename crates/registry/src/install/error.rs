@@ -118,6 +118,8 @@ pub enum InstallError {
         before: String,
         /// The signers now, in words.
         found: String,
+        /// The signers now, as a user accepts them.
+        signers: Vec<String>,
     },
     /// A file that says whom to trust cannot be used.
     #[error(transparent)]
@@ -211,6 +213,8 @@ pub enum Unresolved {
         item: ItemId,
         /// The defect, with its place.
         problem: String,
+        /// True if it is written for a newer version of the format.
+        is_newer: bool,
     },
     /// A bundle cannot be resolved.
     #[error("the source `{source_name}`: {error}")]
@@ -251,6 +255,7 @@ impl Unresolved {
             Unresolved::Item { source_name, .. } | Unresolved::Bundle { source_name, .. } => {
                 Some(format!("`brief list --available {source_name}` shows what there is"))
             }
+            Unresolved::Invalid { is_newer: true, .. } => Some("upgrade brief".to_owned()),
             Unresolved::Invalid { .. } => {
                 Some("`brief lint` in the source shows the place; until it is corrected, do without it".to_owned())
             }

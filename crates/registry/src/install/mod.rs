@@ -42,6 +42,7 @@ use crate::manifest::{ManifestEdit, ManifestPlace};
 use crate::outputs::record;
 use crate::outputs::{Change, ChangeKind, Difference, Durability, errors};
 
+pub use crate::latest::is_version;
 pub use addition::{AddError, Addition, TypedSource};
 pub use create::{NewFile, NewFileState, NewSource, create, look};
 pub use dependencies::DependencyReport;

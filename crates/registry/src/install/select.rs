@@ -137,6 +137,7 @@ impl Selector<'_> {
                 source_name: self.sources[number].wanted.name.clone(),
                 item: item.id().clone(),
                 problem,
+                is_newer: is_newer(item.diagnostics()),
             }),
         }
     }
@@ -176,6 +177,11 @@ fn first_error(diagnostics: &[Diagnostic], except: &[Rule]) -> Option<String> {
     Some(format!("{name}:{}: {}", error.position().line, error.message))
 }
 
+/// Returns whether an item is written for a newer version of the format.
+fn is_newer(diagnostics: &[Diagnostic]) -> bool {
+    errors(diagnostics).any(|found| found.rule == rules::portable::UNSUPPORTED_SCHEMA)
+}
+
 fn near_item(registry: &Registry, id: &ItemId) -> Option<String> {
     let same = registry.items.iter().filter(|item| item.answers_to(&id.name));
     let same: Vec<String> = same.map(|item| item.id().full_name()).take(SUGGESTED).collect();
@@ -200,7 +206,10 @@ pub enum ChooseError {
     Empty,
     /// The source has no valid items.
     #[error("nothing in it can be used")]
-    Unusable,
+    Unusable {
+        /// True if all is written for a newer version of the format.
+        is_newer: bool,
+    },
     /// The source has no such item or bundle.
     #[error("there is no {what}")]
     Missing {
@@ -216,6 +225,8 @@ pub enum ChooseError {
         item: ItemId,
         /// The defect, with its place.
         problem: String,
+        /// True if it is written for a newer version of the format.
+        is_newer: bool,
     },
     /// The plugin is not in the source.
     #[error("the plugin `{name}` is not in it, but at `{place}`")]
@@ -243,6 +254,16 @@ pub enum ChooseError {
         /// The kind in the option.
         kind: String,
     },
+}
+
+impl ChooseError {
+    /// Returns whether the source is what has to be corrected.
+    pub fn is_of_source(&self) -> bool {
+        matches!(
+            self,
+            ChooseError::Empty | ChooseError::Unusable { .. } | ChooseError::Invalid { .. }
+        )
+    }
 }
 
 /// The limit for suggested names.
@@ -283,7 +304,9 @@ pub fn choose(
     }
     if names.is_empty() {
         if registry.bundles.is_empty() && !registry.items.iter().any(PortableItem::is_valid) {
-            return Err(ChooseError::Unusable);
+            let is_newer = !registry.items.is_empty()
+                && registry.items.iter().all(|item| is_newer(item.diagnostics()));
+            return Err(ChooseError::Unusable { is_newer });
         }
         match kind {
             None => wanted.all = true,
@@ -343,7 +366,8 @@ fn choose_one(
         [Some(id)] => {
             let found = registry.item(id).map(PortableItem::diagnostics).unwrap_or_default();
             if let Some(problem) = first_error(found, &[]) {
-                return Err(ChooseError::Invalid { item: id.clone(), problem });
+                let is_newer = is_newer(found);
+                return Err(ChooseError::Invalid { item: id.clone(), problem, is_newer });
             }
             wanted.items.insert(id.clone());
         }

@@ -4,6 +4,7 @@
 //! that leads back to an older artefact is refused, too: a registry, or a machine in between, may replay an old
 //! answer.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -98,9 +99,17 @@ impl Signatures {
             ([], Some(problem)) => format!("not signed by anyone: {problem}"),
             (all, _) => {
                 let all = all.iter().map(|one| format!("`{}`", one.signer.pinned()));
-                format!("signed by {}", all.collect::<Vec<String>>().join(" and "))
+                // One signer may have signed twice.
+                let all: BTreeSet<String> = all.collect();
+                format!("signed by {}", all.into_iter().collect::<Vec<String>>().join(" and "))
             }
         }
+    }
+
+    /// Returns the signers as a user accepts them, each once.
+    fn pinned(&self) -> Vec<String> {
+        let all = self.verified.iter().map(|one| one.signer.pinned().to_string());
+        all.collect::<BTreeSet<String>>().into_iter().collect()
     }
 }
 
@@ -157,6 +166,7 @@ impl Opener<'_> {
                 name: name(),
                 before: before.to_owned(),
                 found: signatures.in_words(),
+                signers: signatures.pinned(),
             })?),
             None => accepted.or_else(|| chosen.map(|one| one.signer.pinned().to_string())),
         };

@@ -115,7 +115,7 @@ impl ManifestPlace {
     pub(crate) const KEYS: [&'static str; 5] = ["git", "oci", "directory", "ref", "subpath"];
 
     /// Returns the value of one of the [`ManifestPlace::KEYS`].
-    pub(crate) fn field(&self, key: &str) -> Option<&str> {
+    pub fn field(&self, key: &str) -> Option<&str> {
         let (form, address, reference, subpath) = match self {
             ManifestPlace::Git { git, reference, subpath } => ("git", git, reference, subpath),
             ManifestPlace::Oci { oci, reference } => ("oci", oci, reference, &None),

@@ -134,6 +134,7 @@ impl<'a> PromptAssembly<'a> {
             agent: options.agent,
             amount: options.amount,
             hidden: convention.hidden(),
+            limited: convention.limited(),
             directory: root,
             project: &project,
         };

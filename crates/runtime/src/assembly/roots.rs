@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use brief_dialects::policy::Policy;
-use brief_dialects::tasks::{Author, HiddenInPrompt, SearchOrigin, SearchRoot};
+use brief_dialects::tasks::{Author, HiddenInPrompt, LimitedRules, SearchOrigin, SearchRoot};
 use brief_registry::{Cache, Event, GitSource, Network, SourceAddress, SourceError};
 use brief_syntax::limits;
 use brief_syntax::system::{FileKind, Passed, resolved_home};
@@ -53,6 +53,14 @@ impl Convention {
         match self {
             Convention::CodingContext => HiddenInPrompt::Kept,
             Convention::Brief => HiddenInPrompt::LeftOut,
+        }
+    }
+
+    /// Returns the treatment of rules that a client limits to some files.
+    pub(super) fn limited(self) -> LimitedRules {
+        match self {
+            Convention::CodingContext => LimitedRules::Included,
+            Convention::Brief => LimitedRules::LeftOut,
         }
     }
 

@@ -168,6 +168,13 @@ pub enum UpdateOutcome<T> {
     Interrupted,
 }
 
+impl<T> UpdateOutcome<T> {
+    /// Returns whether the user interrupted the run before or while it was updated.
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, UpdateOutcome::Interrupted)
+    }
+}
+
 /// Updates one member in a workshop, and hands the result over before the workshop is removed.
 pub fn update_member<T>(
     system: &Arc<dyn System>,
@@ -186,7 +193,7 @@ pub fn update_member<T>(
     let moves = |source: &&&FleetSource| {
         let newest = newest.get(&update.key(source));
         let is_other = update.reference.is_some() && update.reference != source.reference;
-        is_other || newest.is_some_and(|newest| Some(newest) != source.commit.as_ref())
+        is_other || newest.is_some_and(|newest| Some(&newest.commit) != source.commit.as_ref())
     };
     let moving: Vec<&FleetSource> = sources.iter().filter(moves).copied().collect();
     if let Some(source) = sources.iter().find(|source| !newest.contains_key(&update.key(source))) {
@@ -323,8 +330,8 @@ fn install(
             let place = own.place.at(reference);
             edits.push(ManifestEdit::Want { source: name, place, wanted, clients: None });
         }
-        if let Some(commit) = newest.get(&update.key(source)) {
-            commits.insert(source.name.clone(), commit.clone());
+        if let Some(newest) = newest.get(&update.key(source)) {
+            commits.insert(source.name.clone(), newest.commit.clone());
         }
         names.insert(source.name.clone());
     }
@@ -358,7 +365,7 @@ fn changes(compared: &ComparedRevisions) -> (Vec<FleetChange>, Vec<String>) {
             heading: change_heading(&compared.root, change),
             lines: changed_lines(change),
         };
-        found.push((told, concerned(&comparison.cover(change))));
+        found.push((told, concerned(change, &comparison.cover(change))));
     }
     found.into_iter().unzip()
 }

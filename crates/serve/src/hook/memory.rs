@@ -2,18 +2,20 @@
 //!
 //! It is one small file per conversation in the user's state directory, with one line per delivered entry.
 //! Lines are appended whole, and the first line of an entry decides which of several concurrent hooks
-//! delivers it. The only effect of any failure here is a repeated entry.
+//! delivers it. A line can also say that the conversation lost entries, and which: nothing is erased, so that hooks
+//! that run at the same time agree. The only effect of any failure here is a repeated entry.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use brief_clients::hook::{HookSession, Touch};
-use brief_engine::System;
+use brief_clients::hook::{HookCall, HookMoment, HookSession, HookStart, Touch};
+use brief_engine::{System, Timing};
+use brief_profiles::DeliveryOrigin;
 use brief_syntax::hash::sha256;
 use brief_syntax::limits;
-use brief_syntax::system::state_directory;
+use brief_syntax::system::{ReadError, state_directory};
 
 /// The time after which a silent conversation is over.
 const EXPIRY: Duration = Duration::from_hours(168);
@@ -24,13 +26,86 @@ const CLEANED_AT_ONCE: usize = 256;
 /// The limit for the files that are looked at again after a compaction.
 const MOST_TOUCHED: usize = 8;
 
-/// The part of a session's memory that an event erases.
+/// The time within which equal events with one time stamp are one event that several hooks report.
+const SAME_STAMP: Duration = Duration::from_secs(10);
+
+/// The same for events of clients that send no time.
+const SAME_EVENT: Duration = Duration::from_secs(1);
+
+/// An event after which a conversation has lost entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MemoryExtent {
-    /// The whole session: it began.
+pub(super) struct LossEvent<'c> {
+    /// The name of the event: two hooks of one client report the same one.
+    name: &'static str,
+    loss: Loss<'c>,
+    stamp: Option<u32>,
+}
+
+/// The name of the event of a resumed conversation.
+const RESUMED: &str = "resume";
+
+/// The entries that a conversation has lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Loss<'c> {
+    /// All of the session: it began.
     Session,
-    /// The texts of one conversation, which was compacted. The files that it worked on stay.
+    /// All of one conversation, which was compacted. The files that it worked on stay.
     Conversation,
+    /// Those of these origins.
+    Of(&'c [DeliveryOrigin]),
+}
+
+impl<'c> LossEvent<'c> {
+    /// Returns what the conversation loses with this event; `None` if it keeps everything.
+    pub(super) fn of(call: &'c HookCall<'_>) -> Option<LossEvent<'c>> {
+        let event = |name, loss| Some(LossEvent { name, loss, stamp: call.stamp });
+        match &call.moment {
+            HookMoment::Start { how: HookStart::New } => event("new", Loss::Session),
+            HookMoment::Start { how: HookStart::Compacted } | HookMoment::Compacted => {
+                event("compact", Loss::Conversation)
+            }
+            HookMoment::Start { how: HookStart::Resumed } => {
+                event(RESUMED, Loss::Of(call.hook.lost_on_resume()))
+            }
+            // The text is part of a system prompt, which the client does not keep.
+            HookMoment::Start { how: HookStart::Request } => {
+                event("request", Loss::Of(&[DeliveryOrigin::Start]))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the line that records the event.
+    fn line(&self, now: Duration) -> String {
+        let lost = match self.loss {
+            Loss::Session => format!("{EVERYTHING}{TOUCHED}"),
+            Loss::Conversation => EVERYTHING.to_string(),
+            Loss::Of(origins) => origins.iter().map(|origin| letter(*origin)).collect(),
+        };
+        let stamp = self.stamp.map_or_else(|| "-".to_owned(), |stamp| stamp.to_string());
+        format!("{LOST}{} {} {lost} {stamp}\n", self.name, now.as_millis())
+    }
+}
+
+/// Returns the origin of the texts of a call.
+fn origin(moment: &HookMoment) -> DeliveryOrigin {
+    match moment {
+        HookMoment::Prompt { .. } => DeliveryOrigin::Prompt,
+        HookMoment::Tool { time: Timing::Before, .. } => DeliveryOrigin::Before,
+        HookMoment::Tool { time: Timing::After, .. } => DeliveryOrigin::After,
+        _ => DeliveryOrigin::Start,
+    }
+}
+
+/// Returns the letter of an origin in the file. None of them is a hexadecimal digit.
+fn letter(origin: DeliveryOrigin) -> char {
+    match origin {
+        DeliveryOrigin::Start => 's',
+        DeliveryOrigin::Prompt => 'p',
+        DeliveryOrigin::Before => 't',
+        DeliveryOrigin::After => 'r',
+        DeliveryOrigin::Attached => 'l',
+    }
 }
 
 /// The memory of one conversation.
@@ -39,6 +114,8 @@ pub(super) struct Memory<'s> {
     directory: Option<PathBuf>,
     session: String,
     conversation: String,
+    /// The origin of the entries that this call delivers.
+    origin: DeliveryOrigin,
     /// True for a memory that is not written down.
     is_transient: bool,
 }
@@ -51,6 +128,8 @@ pub(super) struct DeliveredEntries {
     pub(super) spent: usize,
     /// The files that entries were delivered for, in order.
     touched: Vec<String>,
+    /// True if the conversation was resumed, and nothing was delivered with a prompt or a tool since.
+    pub(super) is_resumed: bool,
 }
 
 impl DeliveredEntries {
@@ -62,11 +141,6 @@ impl DeliveredEntries {
     pub(super) fn touched(&self) -> impl Iterator<Item = &str> {
         let first = self.touched.len().saturating_sub(MOST_TOUCHED);
         self.touched[first..].iter().map(String::as_str)
-    }
-
-    /// Forgets the entries of this call alone.
-    pub(super) fn forget_entries(&mut self) {
-        self.seen.clear();
     }
 
     fn touch(&mut self, path: &str) {
@@ -92,8 +166,18 @@ impl<'s> Memory<'s> {
             directory: state_directory(system).map(|state| state.join("sessions")),
             conversation: format!("{name}.{agent}"),
             session: name,
+            origin: DeliveryOrigin::Start,
             is_transient: false,
         }
+    }
+
+    /// Returns the memory for a call, whose entries have the origin of its event.
+    pub(super) fn during(
+        system: &'s dyn System,
+        session: &HookSession,
+        moment: &HookMoment,
+    ) -> Self {
+        Memory { origin: origin(moment), ..Memory::of(system, session) }
     }
 
     /// Returns a memory that is not written down.
@@ -103,6 +187,7 @@ impl<'s> Memory<'s> {
             directory: None,
             session: String::new(),
             conversation: String::new(),
+            origin: DeliveryOrigin::Start,
             is_transient: true,
         }
     }
@@ -116,14 +201,14 @@ impl<'s> Memory<'s> {
             return known;
         }
         let text = self.text(&path);
-        for MemoryLine { fingerprint, tokens, .. } in lines(&text) {
-            if let Some(path) = fingerprint.strip_prefix(TOUCHED) {
-                known.touch(path);
-                continue;
-            }
-            if known.seen.insert(fingerprint.to_owned()) {
-                known.spent = known.spent.saturating_add(tokens);
-            }
+        let Replay { told, touched, event, is_used } = Replay::of(&text);
+        known.is_resumed = !is_used && event.is_some_and(|event| event.name == RESUMED);
+        for path in touched {
+            known.touch(path);
+        }
+        for line in told.into_values() {
+            known.spent = known.spent.saturating_add(line.tokens);
+            known.seen.insert(line.fingerprint.to_owned());
         }
         known
     }
@@ -136,6 +221,21 @@ impl<'s> Memory<'s> {
         touched: &[&str],
         known: &mut DeliveredEntries,
     ) -> HashSet<String> {
+        self.claim_from(self.origin, claims, touched, known)
+    }
+
+    /// Records the files that the client has loaded by itself.
+    pub(super) fn claim_loaded(&self, claims: &[Claim], known: &mut DeliveredEntries) {
+        self.claim_from(DeliveryOrigin::Attached, claims, &[], known);
+    }
+
+    fn claim_from(
+        &self,
+        origin: DeliveryOrigin,
+        claims: &[Claim],
+        touched: &[&str],
+        known: &mut DeliveredEntries,
+    ) -> HashSet<String> {
         let all = || claims.iter().map(|claim| claim.fingerprint.clone());
         known.seen.extend(all());
         let (Some(directory), Some(path)) = (&self.directory, self.path()) else {
@@ -144,7 +244,7 @@ impl<'s> Memory<'s> {
         if claims.is_empty() {
             return HashSet::new();
         }
-        let owner = self.owner(claims);
+        let owner = format!("{}{}", letter(origin), self.owner(claims));
         let mut added = String::new();
         for Claim { fingerprint, tokens } in claims {
             added.push_str(&format!("{fingerprint} {tokens} {owner}\n"));
@@ -161,12 +261,11 @@ impl<'s> Memory<'s> {
             }
         }
         let text = self.text(&path);
-        let mut is_ours: HashMap<&str, bool> = HashMap::new();
-        for line in lines(&text) {
-            is_ours.entry(line.fingerprint).or_insert(line.owner == Some(owner.as_str()));
-        }
+        let Replay { told, .. } = Replay::of(&text);
+        let is_ours =
+            |claimed: &str| told.get(claimed).is_none_or(|line| line.owner == Some(owner.as_str()));
         // If the file cannot be read back, the entry is delivered: a repetition is better than a gap.
-        all().filter(|claimed| is_ours.get(claimed.as_str()).copied().unwrap_or(true)).collect()
+        all().filter(|claimed| is_ours(claimed)).collect()
     }
 
     /// Records that a call on these files is held back. Returns false if it was held back before, or if that
@@ -198,27 +297,29 @@ impl<'s> Memory<'s> {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Removes the texts of the conversation, or the whole session and a few expired ones.
-    pub(super) fn forget(&self, extent: MemoryExtent) {
+    /// Records that the conversation has lost entries. With a new session, its other conversations and a few expired ones are
+    /// removed.
+    pub(super) fn forget(&self, event: LossEvent<'_>) {
         let (Some(directory), Some(path)) = (&self.directory, self.path()) else { return };
-        let touched = match extent {
-            MemoryExtent::Conversation => self.recall(),
-            MemoryExtent::Session => DeliveredEntries::default(),
-        };
-        let _ = self.system.remove_file(&path);
-        if extent == MemoryExtent::Conversation {
-            let lines: String = touched.touched().map(touched_line).collect();
-            if !lines.is_empty() {
-                let _ = self.system.append(&path, lines.as_bytes());
-            }
+        let text = self.system.read(&path, limits::FILE_BYTES / 2);
+        if matches!(text, Err(ReadError::TooLarge { .. })) || self.is_expired(&path) {
+            let _ = self.system.remove_file(&path);
+        }
+        let now = self.system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        if self.system.append(&path, event.line(now).as_bytes()).is_err() {
+            let _ = self.system.create_private_dir(directory);
+            let _ = self.system.append(&path, event.line(now).as_bytes());
+        }
+        if event.loss != Loss::Session {
             return;
         }
         let entries = self.system.open_dir(directory).and_then(|handle| handle.entries());
         let mut cleaned = 0;
         for entry in entries.unwrap_or_default() {
             let path = directory.join(&entry.name);
-            let is_ours = belongs_to(&entry.name, &self.session);
-            if is_ours || (cleaned < CLEANED_AT_ONCE && self.is_expired(&path)) {
+            let is_subagent = belongs_to(&entry.name, &self.session)
+                && entry.name.to_str() != Some(&*self.conversation);
+            if is_subagent || (cleaned < CLEANED_AT_ONCE && self.is_expired(&path)) {
                 let _ = self.system.remove_file(&path);
                 cleaned += 1;
             }
@@ -235,32 +336,117 @@ impl<'s> Memory<'s> {
     }
 }
 
+/// The records of a file, from the first line to the last.
+#[derive(Default)]
+struct Replay<'t> {
+    /// The first line of each entry that the conversation still has.
+    told: HashMap<&'t str, MemoryLine<'t>>,
+    touched: Vec<&'t str>,
+    /// The latest event with a loss.
+    event: Option<ReplayedEvent<'t>>,
+    /// True if entries came with a prompt or a tool after that event.
+    is_used: bool,
+}
+
+/// An event with a loss.
+#[derive(Clone, Copy)]
+struct ReplayedEvent<'t> {
+    name: &'t str,
+    /// The time of the hook, in milliseconds since 1970.
+    at: u64,
+    /// The client's time of the event.
+    stamp: Option<&'t str>,
+}
+
+impl ReplayedEvent<'_> {
+    /// Returns whether two hooks have reported one event. Without a time of the client, that takes a conversation that is
+    /// not used in between.
+    fn is_same(&self, later: &ReplayedEvent<'_>, is_used: bool) -> bool {
+        let longest = match (self.stamp, later.stamp) {
+            (Some(one), Some(other)) if one == other => SAME_STAMP,
+            (Some(_), Some(_)) => return false,
+            _ if is_used => return false,
+            _ => SAME_EVENT,
+        };
+        let passed = later.at.checked_sub(self.at).map(Duration::from_millis);
+        self.name == later.name && passed.is_some_and(|passed| passed < longest)
+    }
+}
+
+#[derive(Clone, Copy)]
 struct MemoryLine<'t> {
     fingerprint: &'t str,
     tokens: usize,
-    /// The call that wrote the line.
+    /// The call that wrote the line; its first character is the letter of the origin.
     owner: Option<&'t str>,
 }
 
 /// The first character of a line that names a file.
 const TOUCHED: char = '@';
 
-fn touched_line(path: &str) -> String {
-    format!("{TOUCHED}{}\n", path.replace(['\n', '\r'], " "))
-}
+/// The first character of a line that says what was lost.
+const LOST: char = '!';
 
-fn lines(text: &str) -> impl Iterator<Item = MemoryLine<'_>> {
-    text.lines().map(|line| {
-        if line.starts_with(TOUCHED) {
-            return MemoryLine { fingerprint: line, tokens: 0, owner: None };
+/// The letter for entries of any origin.
+const EVERYTHING: char = '*';
+
+impl<'t> Replay<'t> {
+    fn of(text: &'t str) -> Replay<'t> {
+        let mut replay = Replay::default();
+        for line in text.lines() {
+            replay.take(line);
+        }
+        replay
+    }
+
+    fn take(&mut self, line: &'t str) {
+        if let Some(path) = line.strip_prefix(TOUCHED) {
+            self.touched.push(path);
+            return;
+        }
+        if let Some(event) = line.strip_prefix(LOST) {
+            let mut fields = event.split(' ');
+            let name = fields.next().unwrap_or_default();
+            let at = fields.next().and_then(|at| at.parse().ok()).unwrap_or(0);
+            let lost = fields.next().unwrap_or_default();
+            let stamp = fields.next().filter(|stamp| *stamp != "-");
+            self.lose(ReplayedEvent { name, at, stamp }, lost);
+            return;
         }
         let mut fields = line.split(' ');
-        MemoryLine {
+        let line = MemoryLine {
             fingerprint: fields.next().unwrap_or_default(),
             tokens: fields.next().and_then(|tokens| tokens.parse().ok()).unwrap_or(0),
             owner: fields.next(),
+        };
+        self.is_used |= line.letter() != Some(letter(DeliveryOrigin::Start));
+        self.told.entry(line.fingerprint).or_insert(line);
+    }
+
+    /// Removes what was lost with an event, unless another hook has reported the same event.
+    fn lose(&mut self, event: ReplayedEvent<'t>, lost: &str) {
+        if self.event.is_some_and(|known| known.is_same(&event, self.is_used)) {
+            return;
         }
-    })
+        (self.event, self.is_used) = (Some(event), false);
+        if lost.contains(TOUCHED) {
+            self.touched.clear();
+        }
+        // A line of an earlier version has no letter, and may be lost.
+        let is_kept = |letter: Option<char>| letter.is_some_and(|letter| !lost.contains(letter));
+        self.told.retain(|_, line| !lost.contains(EVERYTHING) && is_kept(line.letter()));
+    }
+}
+
+impl MemoryLine<'_> {
+    /// Returns the letter of the origin; `None` for a line of an earlier version.
+    fn letter(&self) -> Option<char> {
+        self.owner?.chars().next().filter(|letter| !letter.is_ascii_hexdigit())
+    }
+}
+
+fn touched_line(path: &str) -> String {
+    format!("{TOUCHED}{}\n", path.replace(['\n', '\r'], " "))
 }
 
 fn belongs_to(name: &OsStr, session: &str) -> bool {

@@ -1,9 +1,10 @@
 //! The text for the model, within the client's limit and the budget of the conversation.
 //!
 //! A client cuts a text that is too long, and cuts it at the end, where the most specific guidance stands. So
-//! the hook chooses whole entries, the most specific first. The others follow with the next calls of a
+//! the hook chooses whole entries, those of the nearest directory first. The others follow with the next calls of a
 //! remembered conversation; an entry that is too long for any call is named with its file.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,7 +12,7 @@ use std::path::Path;
 use brief_clients::hook::{self, HookCall, HookMoment, Words};
 use brief_engine::receipts::ReceiptItem;
 use brief_engine::{
-    Action, BriefedDecision, BriefedItem, Briefing, Moment, ReasonKind, estimate_tokens,
+    Action, BriefedDecision, BriefedItem, Briefing, Moment, MomentTool, ReasonKind, estimate_tokens,
 };
 use brief_profiles::Attaches;
 use brief_syntax::text::{grouped, visible_line};
@@ -191,7 +192,8 @@ impl<'m> Message<'m> {
             let path = origin.path();
             let (tokens, place) = (estimate_tokens(&text), self.place(path));
             let is_loader = self.call.client.loading.attaches == Attaches::OnRead;
-            let loaded = is_loader.then(|| loaded_mark(path));
+            let loaded =
+                (is_loader || origin.moment.tool == MomentTool::Shell).then(|| loaded_mark(path));
             let entry = MessageEntry { origin, section, place, text, fingerprints, tokens, loaded };
             self.entries.push(entry);
         }
@@ -274,8 +276,34 @@ impl<'m> Message<'m> {
         Some((text, items))
     }
 
-    /// Decides which entries fit: from the most specific, which comes last, to the most general. Offers come
-    /// after all guidance.
+    /// Returns the entries in the order in which they get room: those of the nearest directory first. Of one directory, entries
+    /// of `AGENTS.yaml` come first, the last and most specific one leading; then whole files in the order of the text, those that
+    /// stand in the directory itself, such as `AGENTS.md`, before those of `.agents/rules` and its like. Offers come last.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.entries.len()).collect();
+        order.sort_by_key(|&index| {
+            let entry = &self.entries[index];
+            let path = entry.origin.path();
+            let path = path.strip_prefix(self.root).unwrap_or(path);
+            let is_hidden = |part: &std::path::Component<'_>| {
+                part.as_os_str().as_encoded_bytes().starts_with(b".")
+            };
+            let parts = path.components().count().saturating_sub(1);
+            let depth = path.components().take(parts).take_while(|part| !is_hidden(part)).count();
+            let is_whole = entry.origin.is_document();
+            let backwards = if is_whole { 0 } else { self.entries.len() - index };
+            (
+                entry.section == MessageSection::Offers,
+                Reverse(depth),
+                is_whole,
+                is_whole && depth < parts,
+                backwards,
+            )
+        });
+        order
+    }
+
+    /// Decides which entries fit.
     fn choose(&self, budget: usize, taken: usize) -> Vec<Fit> {
         let room = self.room().saturating_sub(taken);
         let all = self.choose_within(room + NOTICE_ROOM, budget);
@@ -287,10 +315,8 @@ impl<'m> Message<'m> {
 
     fn choose_within(&self, mut room: usize, mut tokens: usize) -> Vec<Fit> {
         let mut fits = vec![Fit::Later; self.entries.len()];
-        let (offers, said): (Vec<usize>, Vec<usize>) = (0..self.entries.len())
-            .partition(|&index| self.entries[index].section == MessageSection::Offers);
         let mut place = None;
-        for index in said.into_iter().rev().chain(offers) {
+        for index in self.order() {
             let entry = &self.entries[index];
             // Adjacent entries from one file share its heading.
             let has_heading = self.options.guidance == Guidance::All

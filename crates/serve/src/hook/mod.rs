@@ -20,14 +20,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use brief_clients::hook::{self, HookCall, HookMoment, HookStart, Words};
+use brief_clients::hook::{self, HookCall, HookMoment, Words};
 use brief_engine::receipts::ReceiptItem;
 use brief_engine::{Briefing, ReasonKind, Root, System, Timing};
 use brief_profiles::{BUILTIN, KnownClients, OwnClients};
 use brief_syntax::system::Remembered;
 use brief_syntax::{Diagnostic, diagnostic, limits};
 
-use memory::{Claim, DeliveredEntries, Memory, MemoryExtent, fingerprint};
+use memory::{Claim, DeliveredEntries, LossEvent, Memory, fingerprint};
 use message::Message;
 use question::EventBriefings;
 pub use rehearsal::{RehearsedEvent, rehearse};
@@ -43,6 +43,14 @@ pub fn deadline(system: &dyn System) -> Duration {
     let limit = system.env(DEADLINE_VARIABLE);
     let limit = limit.and_then(|limit| limit.to_str()?.parse().ok());
     limit.map_or(DEADLINE, Duration::from_millis)
+}
+
+/// The variable that silences every hook.
+const DISABLE_VARIABLE: &str = "BRIEF_DISABLE";
+
+/// Returns whether the user has silenced every hook: the variable is set, and is neither empty nor `0`.
+pub fn is_disabled(system: &dyn System) -> bool {
+    system.env(DISABLE_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// The options of a hook.
@@ -193,17 +201,11 @@ fn answer_call(
     options: HookOptions<'_>,
 ) -> Result<HookOutcome, HookError> {
     let memory = match (&call.session, options.repeat) {
-        (Some(session), Repeat::Once) => Some(Memory::of(system, session)),
+        (Some(session), Repeat::Once) => Some(Memory::during(system, session, &call.moment)),
         _ => None,
     };
-    if let Some(memory) = &memory {
-        match &call.moment {
-            HookMoment::Start { how: HookStart::New } => memory.forget(MemoryExtent::Session),
-            HookMoment::Start { how: HookStart::Compacted } | HookMoment::Compacted => {
-                memory.forget(MemoryExtent::Conversation);
-            }
-            _ => {}
-        }
+    if let (Some(memory), Some(event)) = (&memory, LossEvent::of(call)) {
+        memory.forget(event);
     }
     if let (HookMoment::Loaded { file, reason }, Some(session)) = (&call.moment, &call.session) {
         receipt::record_loaded(system, call, session, file, reason);
@@ -260,10 +262,6 @@ fn tell(
     for briefing in &briefings {
         message.add(briefing);
     }
-    if call.moment == (HookMoment::Start { how: HookStart::Request }) {
-        // The client asks again for each request, because the text does not stay.
-        known.forget_entries();
-    }
     let holds = holds(call, options, memory, &message, known);
     let is_before = matches!(call.moment, HookMoment::Tool { time: Timing::Before, .. });
     let context = if holds || !is_before || call.hook.events.before_carries {
@@ -277,18 +275,19 @@ fn tell(
     Ok(Some(EventAnswer { root, directory, diagnostics, found_nothing, context, holds }))
 }
 
-/// Records the files that the client loads by itself with this read. Some clients load them with no other action, and
-/// a later edit would deliver them again.
+/// Records the files that the client loads by itself with this tool. Clients load them with no shell command, and some
+/// with no edit: a later call would deliver them again.
 fn note_loaded(briefings: &[Briefing], memory: &Memory<'_>, known: &mut DeliveredEntries) {
-    let read = briefings.iter().filter(|briefing| briefing.moment.loads_on_read());
-    let left = read.flat_map(|briefing| &briefing.left_out);
-    let loaded = left.filter(|item| item.reason.kind == ReasonKind::Loaded);
+    let loading = briefings.iter().filter(|briefing| briefing.moment.loads_with_tool());
+    let left = loading.flat_map(|briefing| &briefing.left_out);
+    let is_loaded = |kind| matches!(kind, ReasonKind::Loaded | ReasonKind::ListedByClient);
+    let loaded = left.filter(|item| is_loaded(item.reason.kind));
     let mut claims: Vec<Claim> = loaded
         .map(|item| Claim { fingerprint: loaded_mark(&item.path), tokens: 0 })
         .filter(|claim| !known.has(&claim.fingerprint))
         .collect();
     claims.dedup();
-    memory.claim(&claims, &[], known);
+    memory.claim_loaded(&claims, known);
 }
 
 /// Returns the mark of a file that the client has loaded by itself.

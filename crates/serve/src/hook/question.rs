@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use brief_clients::hook::{HookCall, HookMoment, HookStart, ToolEffect, Touch};
 use brief_engine::{
-    Action, Briefing, Occasion, Project, ReasonKind, Root, Strangers, System, Target, TargetKind,
-    Timing, structured,
+    Action, Briefing, MomentTool, Occasion, Project, ReasonKind, Root, Strangers, System, Target,
+    TargetKind, Timing, hosted, structured,
 };
 use brief_syntax::limits;
 
@@ -31,10 +31,10 @@ pub(super) fn ask(
 ) -> Result<Option<EventBriefings>, HookError> {
     let (starts, timing, is_shell) = match &call.moment {
         HookMoment::Tool { timing, is_shell, .. } => (false, *timing, *is_shell),
+        HookMoment::Start { .. } if call.hook.events.start_waits => return Ok(None),
         HookMoment::Start { .. } | HookMoment::Subagent => (true, Some(Timing::Before), false),
-        // Without an event for the start, the first prompt is the start.
         HookMoment::Prompt { .. } => {
-            (call.hook.events.start.is_empty(), Some(Timing::Before), false)
+            (call.hook.events.starts_with_prompt(), Some(Timing::Before), false)
         }
         HookMoment::Compacted | HookMoment::Loaded { .. } | HookMoment::Other => return Ok(None),
     };
@@ -62,6 +62,9 @@ pub(super) fn ask(
         let mut briefing = request.resolve();
         // A pattern that some files match says nothing about the whole project.
         briefing.active.retain(|item| item.reason.kind != ReasonKind::Matches);
+        if started.path() != project.root().path() {
+            leave_out_at(&started, &project, &mut briefing);
+        }
         briefings.push(briefing);
     }
     for touch in &*touches {
@@ -83,6 +86,12 @@ pub(super) fn ask(
         let path = cwd.join(&touch.path);
         request.moment.action = action(system, &path, touch, &call.moment, memory, known);
         request.moment.timing = timing;
+        // The client shows a directory that a shell lists as one that it lists itself.
+        let is_read = touch.how == ToolEffect::Does(Action::Read);
+        let is_own = is_read && call.client.loading.shell_reads.is_some();
+        if is_shell && kind == TargetKind::File && !is_own {
+            request.moment.tool = MomentTool::Shell;
+        }
         request.moment.skip_left_out = true;
         briefings.push(request.resolve());
     }
@@ -90,7 +99,18 @@ pub(super) fn ask(
     Ok(Some(EventBriefings { root, directory: cwd, briefings }))
 }
 
-/// Returns the files of an event: those that a tool touches, those that a prompt mentions, and after a compaction
+/// Removes what the configuration of the start directory, such as `ignoreAncestorContext`, leaves out. It comes with the
+/// first file elsewhere.
+fn leave_out_at(started: &Root, project: &Project<'_>, briefing: &mut Briefing) {
+    let mut request = project.briefing(started.path()).only([hosted::NAME]);
+    request.moment.timing = briefing.moment.timing;
+    let left = request.resolve().left_out;
+    let is_left = |path: &Path| left.iter().any(|item| *item.path == *path);
+    briefing.active.retain(|item| item.dialect != hosted::NAME || !is_left(&item.path));
+    briefing.offered.retain(|item| item.dialect != hosted::NAME || !is_left(&item.path));
+}
+
+/// Returns the files of an event: those that a tool touches, those that a prompt mentions, and after a loss
 /// those that the conversation worked on.
 fn touches<'t>(
     system: &dyn System,
@@ -100,6 +120,7 @@ fn touches<'t>(
     known: &DeliveredEntries,
 ) -> std::borrow::Cow<'t, [Touch]> {
     let read = |path: &str| Touch::new(path, ToolEffect::Does(Action::Read));
+    let in_project = |path: &str| read(&project.root().path().join(path).to_string_lossy());
     match &call.moment {
         HookMoment::Tool { touches, .. } => touches.as_slice().into(),
         HookMoment::Prompt { paths } => {
@@ -109,11 +130,14 @@ fn touches<'t>(
                 let base = bases.iter().find(|base| system.resolve(&base.join(path)).is_ok())?;
                 Some(read(&base.join(path).to_string_lossy()))
             };
-            paths.iter().filter_map(exists).collect::<Vec<_>>().into()
+            let mut found: Vec<Touch> = paths.iter().filter_map(exists).collect();
+            if call.hook.events.start_waits && known.is_resumed {
+                found.extend(known.touched().map(in_project));
+            }
+            found.into()
         }
-        HookMoment::Start { how: HookStart::Compacted } => {
-            let touched = known.touched().map(|path| project.root().path().join(path));
-            touched.map(|path| read(&path.to_string_lossy())).collect::<Vec<_>>().into()
+        HookMoment::Start { how: HookStart::Compacted | HookStart::Resumed } => {
+            known.touched().map(in_project).collect::<Vec<_>>().into()
         }
         _ => Vec::new().into(),
     }

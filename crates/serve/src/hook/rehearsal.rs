@@ -37,8 +37,13 @@ pub fn rehearse(
         HookMoment::tool(hook, time, touches, false)
     };
     let is_asked_before = events.before_carries || !hook.hold.is_empty();
+    let begin = if events.starts_with_prompt() {
+        (events.prompt.first(), HookMoment::Prompt { paths: Vec::new() })
+    } else {
+        (events.start.first(), HookMoment::Start { how: HookStart::New })
+    };
     let moments = [
-        (events.start.first(), HookMoment::Start { how: HookStart::New }),
+        begin,
         (events.before.first().filter(|_| is_asked_before), tool(Timing::Before)),
         (events.after.first(), tool(Timing::After)),
     ];
@@ -51,6 +56,7 @@ pub fn rehearse(
             event: event.to_string(),
             cwd: Some(directory.to_owned()),
             session: None,
+            stamp: None,
             moment,
             wants_decisions: false,
         };

@@ -161,10 +161,16 @@ pub(super) fn in_front(system: &Arc<dyn System>, texts: &Texts) -> Option<Rememb
 fn check(system: &Arc<dyn System>, request: &CheckRequest) -> CheckedFolders {
     let mut checked = CheckedFolders { stamp: request.stamp, ..CheckedFolders::default() };
     let Some(system) = in_front(system, &request.texts) else { return checked };
-    for folder in &request.folders {
-        let Ok(project) = Project::open_directory(&system, folder) else { continue };
-        let Ok(lint) = project.lint(Path::new(".")) else { continue };
-        let (found, catalog) = lint.configured_by(&ProjectConfiguration).check_and_keep();
+    for (project, folders) in projects_of(&system, &request.folders) {
+        // Several folders of one repository are read once.
+        let part = match folders.as_slice() {
+            [only] => only,
+            _ => project.root().path(),
+        };
+        let Ok(lint) = project.lint(part) else { continue };
+        let (mut found, catalog) = lint.configured_by(&ProjectConfiguration).check_and_keep();
+        let is_in = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
+        found.diagnostics.retain(|diagnostic| is_in(diagnostic.path()));
         for diagnostic in found.diagnostics {
             let file = checked.files.entry(diagnostic.path().to_owned()).or_default();
             file.push(FileProblem { diagnostic, is_quick: false });
@@ -183,6 +189,22 @@ fn check(system: &Arc<dyn System>, request: &CheckRequest) -> CheckedFolders {
         }
     }
     checked
+}
+
+/// Returns the projects that folders are in, each with its folders: a folder may be a part of a repository.
+fn projects_of<'s, 'f>(
+    system: &'s dyn System,
+    folders: &'f [PathBuf],
+) -> Vec<(Project<'s>, Vec<&'f Path>)> {
+    let mut projects: Vec<(Project<'s>, Vec<&'f Path>)> = Vec::new();
+    for folder in folders {
+        let Ok(project) = Project::open(system, folder) else { continue };
+        match projects.iter_mut().find(|(known, _)| known.root() == project.root()) {
+            Some((_, folders)) => folders.push(folder),
+            None => projects.push((project, vec![folder])),
+        }
+    }
+    projects
 }
 
 /// Returns the problems of one file that can be seen without reading the whole folder: its cost follows the depth of
@@ -212,7 +234,7 @@ pub(super) fn folder_of<'f>(folders: &'f [PathBuf], path: &Path) -> Option<&'f P
 
 fn problems_along(system: &dyn System, folders: &[PathBuf], path: &Path) -> Vec<Diagnostic> {
     let Some(folder) = folder_of(folders, path) else { return Vec::new() };
-    let Ok(project) = Project::open_directory(system, folder) else { return Vec::new() };
+    let Ok(project) = Project::open(system, folder) else { return Vec::new() };
     let mut found = project.briefing(path).read().diagnostics();
     found.retain(|diagnostic| diagnostic.path() == path);
     found

@@ -139,7 +139,12 @@ fn of_schema(schema: &Json, place: &YamlPlace<'_>) -> Json {
             }));
         }
     }
-    found.dedup();
+    let mut known = Vec::new();
+    found.retain(|item: &Json| {
+        let is_new = !known.contains(&item["label"]);
+        known.push(item["label"].clone());
+        is_new
+    });
     Json::Array(found)
 }
 

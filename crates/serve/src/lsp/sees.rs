@@ -2,13 +2,14 @@
 
 use brief_dialects::Moment;
 use brief_engine::Project;
-use brief_engine::sees::{Sees, SeesReport, Viewer, asked_clients};
+use brief_engine::sees::{Sees, SeesReport, asked_clients};
 use brief_engine::tokens::Counter;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::checker::folder_of;
 use super::server::{DocumentName, LanguageServer};
+use crate::delivery::find_viewers;
 
 /// The question: a file, and the clients; without any, those that the project shows signs of.
 #[derive(Deserialize)]
@@ -26,17 +27,17 @@ pub(super) fn sees(server: &LanguageServer, params: &SeesParams) -> Result<Json,
     let folder = folder_of(&server.folders, &path);
     let folder = folder.ok_or_else(|| format!("`{uri}` is in no folder of the workspace"))?;
     let system = server.in_front_of_disk().ok_or("the texts of the editor cannot be read")?;
-    let project = Project::open_directory(&system, folder).map_err(|error| error.to_string())?;
+    let project = Project::open(&system, folder).map_err(|error| error.to_string())?;
     let request = project.briefing(&path);
     let catalog = request.read();
     let root = project.root().path();
     let clients = asked_clients(&system, root, params.clients.clone());
     let clients = clients.map_err(|error| format!("{error}; {}", error.hint()))?;
     let moment = &request.moment;
-    let viewers: Vec<Viewer> = clients.iter().map(|client| Viewer::of(moment, client)).collect();
+    let viewers = find_viewers(&system, root, moment, &clients);
     let counter = Counter::estimate();
     let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
     let moment = &Moment { client: None, ..moment.clone() };
-    let report = SeesReport { moment, clients: &clients, sees: &sees };
+    let report = SeesReport { moment, viewers: &viewers, sees: &sees };
     serde_json::to_value(report).map_err(|error| error.to_string())
 }

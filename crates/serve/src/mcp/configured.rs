@@ -62,8 +62,13 @@ pub enum GatewayError {
     #[error("the servers do not start: nothing runs because of {0}")]
     Off(String),
     /// The project is not trusted.
-    #[error("the servers do not start: {0}")]
-    Untrusted(ProjectRefusal),
+    #[error("the servers do not start ({}): {refusal}", names.join(", "))]
+    Untrusted {
+        /// The project.
+        refusal: ProjectRefusal,
+        /// The names of the servers.
+        names: Vec<String>,
+    },
     /// The record of what the user has accepted cannot be used.
     #[error("the servers do not start: {0}")]
     Record(#[source] TrustError),
@@ -76,7 +81,7 @@ impl GatewayError {
     /// Returns the project to trust, if that would help.
     pub fn trust_hint(&self) -> Option<&Path> {
         match self {
-            GatewayError::Untrusted(refusal) => Some(&refusal.root),
+            GatewayError::Untrusted { refusal, .. } => Some(&refusal.root),
             _ => None,
         }
     }
@@ -116,7 +121,7 @@ pub fn project_servers(
     }
     let decided = Decided::read(system, directory)?;
     let mut consent = Consent::new(system, directory, execution);
-    let mut refused = None;
+    let (mut refused, mut names) = (None, Vec::new());
     let mut known: BTreeMap<String, (String, ServerAddress)> = BTreeMap::new();
     for candidate in candidates {
         let ServerCandidate { name, address, place, disabled, .. } = &candidate;
@@ -143,6 +148,7 @@ pub fn project_servers(
             Err(ServerRefusal::Project(refusal)) => {
                 found.problems.push(format!("`{name}` in {place} does not start: {refusal}"));
                 refused.get_or_insert(refusal);
+                names.push(format!("`{name}`"));
             }
             Err(ServerRefusal::Other(reason)) => {
                 found.problems.push(format!("`{name}` in {place} does not start: {reason}"));
@@ -150,7 +156,9 @@ pub fn project_servers(
         }
     }
     match refused {
-        Some(refusal) if found.servers.is_empty() => Err(GatewayError::Untrusted(refusal)),
+        Some(refusal) if found.servers.is_empty() => {
+            Err(GatewayError::Untrusted { refusal, names })
+        }
         _ => Ok(found),
     }
 }

@@ -59,7 +59,7 @@ impl Default for GatewayTimes {
     fn default() -> GatewayTimes {
         GatewayTimes {
             start: Duration::from_secs(30),
-            call: Duration::from_mins(2),
+            call: Duration::from_mins(1),
             pause: Duration::from_secs(1),
             longest_pause: Duration::from_mins(1),
         }
@@ -340,8 +340,9 @@ impl ServerThread {
 
     /// Reads the lists of the server, and tells of them.
     fn list(&self, server: &mut McpConnection) -> Result<(), String> {
-        let tools = server.list("tools/list", "tools", self.times.start)?;
+        let tools = self.drop_repeated(server.list("tools/list", "tools", self.times.start)?);
         let prompts = server.list("prompts/list", "prompts", self.times.start)?;
+        let prompts = self.drop_repeated(prompts);
         let ListedTools { tools, held_back } = self.decisions.divide(tools);
         for tool in &held_back {
             self.tell(held_back_note(&self.label, tool));
@@ -368,6 +369,24 @@ impl ServerThread {
             is_new
         });
         Ok(())
+    }
+
+    /// Drops offers without a name, and those whose name an earlier one has: a call could mean either.
+    fn drop_repeated(&self, mut offers: Vec<Json>) -> Vec<Json> {
+        let mut names = BTreeSet::new();
+        offers.retain(|offer| {
+            let name = offer["name"].as_str().unwrap_or_default();
+            let is_new = !name.is_empty() && names.insert(name.to_owned());
+            if !is_new {
+                let name = visible_line(name);
+                self.tell(format!(
+                    "[{}] left out `{name}`: no name, or the same name twice",
+                    self.label
+                ));
+            }
+            is_new
+        });
+        offers
     }
 
     /// Puts the label in front of a name; `None` for an offer that no client could use.

@@ -26,6 +26,12 @@ const PATH: &str = "/mcp";
 /// The limit for the bytes of a request.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
+/// The limit for sessions at one time.
+const MOST_SESSIONS: usize = 256;
+
+/// The header of a request that belongs to a session.
+const SESSION: &str = "mcp-session-id";
+
 /// The origins of pages on this machine. A page from elsewhere is refused.
 const ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
 
@@ -66,11 +72,21 @@ pub(super) fn speak_http<H: ServerHandler>(
         let listener = tokio::net::TcpListener::from_std(listener).map_err(ServeError::Start)?;
         let gate = Arc::new(Gate::new(&token));
         let sessions = Arc::new(LocalSessionManager::default());
+        let kept = Arc::clone(&sessions);
         let service =
-            StreamableHttpService::new(move || Ok(handler()), sessions, configuration(address));
-        let answer = move |request| {
+            StreamableHttpService::new(move || Ok(handler()), kept, configuration(address));
+        let answer = move |request: Request<Incoming>| {
             let (service, gate) = (service.clone(), Arc::clone(&gate));
-            async move { answer(&service, &gate, request).await }
+            let sessions = Arc::clone(&sessions);
+            async move {
+                let is_new = !request.headers().contains_key(SESSION);
+                let is_admitted = admits(&gate, request.headers().get(AUTHORIZATION));
+                if is_new && is_admitted && sessions.sessions.read().await.len() >= MOST_SESSIONS {
+                    let text = "too many sessions; end one with DELETE\n";
+                    return plain(StatusCode::SERVICE_UNAVAILABLE, text);
+                }
+                answer(&service, &gate, request).await
+            }
         };
         tokio::select! {
             () = listen(listener, answer) => Err(ServeError::Died),

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use brief_syntax::System;
-use brief_syntax::system::{Call, Ending};
+use brief_syntax::system::{Call, Ending, TemporaryDir};
+use brief_syntax::text::percent_encoded;
 
 /// The time for a program that hands the address on.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -22,8 +23,31 @@ const DISPLAYS: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"];
 const DETACHED: &str =
     "command -v xdg-open >/dev/null && setsid -f xdg-open \"$1\" </dev/null >/dev/null 2>&1";
 
+/// The name of the page that leads to the address.
+const PAGE: &str = "open.html";
+
 /// Opens an address in the user's browser. `directory` is the one that the user works in.
-pub fn open_in_browser(system: &dyn System, directory: &Path, url: &str) -> io::Result<()> {
+///
+/// Every account of the machine may list the arguments of programs, so the browser gets a page that only the user can read, and the page has the
+/// address. It is removed with the returned directory.
+pub fn open_in_browser(
+    system: &dyn System,
+    directory: &Path,
+    url: &str,
+) -> io::Result<TemporaryDir> {
+    let kept = system.temporary_dir()?;
+    let page = kept.path().join(PAGE);
+    let text = format!(
+        "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta http-equiv=\"refresh\" content=\"0; url={url}\">\n<a href=\"{url}\">brief view</a>\n"
+    );
+    system.append(&page, text.as_bytes())?;
+    let page = page.to_str().map(percent_encoded);
+    let page = page.ok_or_else(|| io::Error::other("the temporary directory is not UTF-8"))?;
+    hand_on(system, directory, &format!("file://{page}")).map(|()| kept)
+}
+
+fn hand_on(system: &dyn System, directory: &Path, url: &str) -> io::Result<()> {
     let (program, arguments): (&str, &[&str]) = if cfg!(target_os = "macos") {
         ("open", &[])
     } else if cfg!(windows) {

@@ -68,7 +68,8 @@ impl Health {
     fn lint(&mut self, reading: &ProjectReading<'_>, checked: Vec<Diagnostic>) {
         let Ok(lint) = reading.project.lint(reading.project.root().path()) else { return };
         let lint = lint.configured_by(&ProjectConfiguration);
-        let found: Findings = lint.check_read(&reading.catalog, checked);
+        let mut found: Findings = lint.check_read(&reading.catalog, checked);
+        found.group_causes();
         let root = reading.project.root().path();
         self.errors = found.count(Severity::Error);
         self.warnings = found.count(Severity::Warning);

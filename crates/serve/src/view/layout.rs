@@ -1,6 +1,6 @@
 //! The frame of every page, and the small parts that pages share.
 
-use brief_engine::sees::Arrival;
+use brief_engine::sees::{Arrival, Sight, Viewer};
 use brief_syntax::text::{grouped, visible, visible_line};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -192,17 +192,35 @@ pub(super) fn table(label: &str, rows: Markup) -> Markup {
     }
 }
 
-/// Returns the word for an arrival, with a sign so that no colour is needed.
-pub(super) fn arrival(how: Arrival) -> Markup {
-    let sign = match how {
+/// Returns the words for the way an item comes to a client, with a sign so that no colour is needed.
+pub(super) fn arrival(sight: &Sight) -> Markup {
+    let sign = match sight.how {
         Arrival::Loaded => "◆",
         Arrival::Delivered => "●",
-        Arrival::Offered => "○",
-        Arrival::Unseen => "–",
+        Arrival::Listed => "○",
+        Arrival::Missing => "✕",
+        Arrival::Same => "=",
+        Arrival::Manual => "@",
+        Arrival::Skipped => "–",
     };
     html! {
-        span class={ "how " (how.as_str()) } {
-            span aria-hidden="true" { (sign) } " " (how.as_str())
+        span class={ "how " (sight.how.as_str()) } {
+            span aria-hidden="true" { (sign) } " " (shown(&sight.label()))
+        }
+    }
+}
+
+/// Returns a note for each client that guidance does not get to, with the step that changes it. `misses_any` is asked
+/// about columns.
+pub(super) fn missing_notes(viewers: &[Viewer], misses_any: impl Fn(usize) -> bool) -> Markup {
+    let missing = viewers.iter().enumerate().filter(|(column, _)| misses_any(*column));
+    html! {
+        @for (_, Viewer { client, delivery, .. }) in missing {
+            p class="note" data-missing=(client) {
+                strong { (client) } " misses guidance: "
+                (shown(&delivery.missing_reason().unwrap_or_default())) "."
+                @if let Some(fix) = delivery.fix() { " To change that: " (shown(&fix)) "." }
+            }
         }
     }
 }

@@ -137,6 +137,11 @@ impl Door {
     /// that reaches us under another name is refused.
     fn admits(&self, request: &Request<Incoming>) -> bool {
         let text = |name: HeaderName| request.headers().get(name).map(|value| value.to_str().ok());
+        // Of two names, another program on the way may take the other one.
+        let is_twice = |name: HeaderName| request.headers().get_all(name).iter().count() > 1;
+        if is_twice(HOST) || is_twice(ORIGIN) {
+            return false;
+        }
         let Some(Some(host)) = text(HOST) else { return false };
         let port = self.at.port();
         let names = [

@@ -18,6 +18,7 @@ use brief_syntax::render::path_below;
 use brief_syntax::system::Remembered;
 
 use super::address::short_hash;
+use crate::delivery::find_viewers;
 
 /// An item as pages show it.
 #[derive(Debug, Clone)]
@@ -59,8 +60,8 @@ pub(super) struct MatrixRow {
 }
 
 impl MatrixRow {
-    pub(super) fn is_unseen(&self) -> bool {
-        self.seen.iter().all(|sight| sight.how == Arrival::Unseen)
+    pub(super) fn is_skipped(&self) -> bool {
+        self.seen.iter().all(|sight| sight.how == Arrival::Skipped)
     }
 }
 
@@ -76,13 +77,15 @@ pub(super) struct Snapshot {
     pub(super) tokens: usize,
     pub(super) dialects: Vec<DialectCost>,
     pub(super) directories: Vec<SurveyedDirectory>,
-    pub(super) shares: Vec<Share<'static>>,
+    pub(super) shares: Vec<Share>,
     pub(super) files: ProjectFiles,
     /// The tokens that each file gets.
     pub(super) costs: Vec<usize>,
     pub(super) guidance_files: usize,
     /// The clients that pages ask about.
     pub(super) clients: Vec<String>,
+    /// The same with what is installed for each.
+    pub(super) viewers: Vec<Viewer>,
     pub(super) matrix: Vec<MatrixRow>,
     pub(super) index: SearchIndex,
 }
@@ -127,12 +130,14 @@ impl Snapshot {
         let count = |text: &str| counter.count(text);
         let moment = project.everything().moment;
         let clients = asked_clients(project.system(), root, Vec::new()).unwrap_or_default();
+        let all = find_viewers(project.system(), root, &moment, &BUILTIN.names());
+        let viewers = find_viewers(project.system(), root, &moment, &clients);
         let mut snapshot = Snapshot {
             root: root.to_owned(),
             tokens: survey.tokens,
             dialects: survey.dialects(),
             directories: survey.places(),
-            shares: survey.shares(catalog, &moment, &BUILTIN.names(), &count),
+            shares: survey.shares(catalog, root, &all, &count),
             files: survey.files.clone(),
             costs: survey.costs.clone(),
             guidance_files: catalog.file_count(),
@@ -140,8 +145,6 @@ impl Snapshot {
             ..Snapshot::default()
         };
         snapshot.list(root, survey);
-        let viewers: Vec<Viewer> =
-            snapshot.clients.iter().map(|client| Viewer::of(&moment, client)).collect();
         let sees = survey.sees(catalog, root, &viewers, &count);
         let row = |item: &brief_engine::sees::SeenItem<'_>| {
             let (place, name) = (path_below(root, item.path).into_owned(), item.name.to_string());
@@ -156,6 +159,7 @@ impl Snapshot {
             }
         };
         snapshot.matrix = sees.items.iter().map(row).collect();
+        snapshot.viewers = viewers;
         snapshot.index = SearchIndex::of(&Briefing::of(catalog, moment.clone(), &counter));
         snapshot
     }

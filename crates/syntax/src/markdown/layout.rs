@@ -89,6 +89,8 @@ enum LineKind {
     Open,
     /// HTML: blanks at its end have no meaning.
     Html,
+    /// A comment: blank lines in a row become one.
+    Comment,
     /// Code, which is never changed.
     Code,
 }
@@ -143,7 +145,8 @@ impl<'t> LayoutReader<'t> {
                 }
             }
             Event::Start(Tag::HtmlBlock) => {
-                self.mark(range, LineKind::Html);
+                let is_comment = self.lines.text[range.clone()].trim_start().starts_with("<!--");
+                self.mark(range, if is_comment { LineKind::Comment } else { LineKind::Html });
                 if self.open_lists.len() + self.footnotes == 0 {
                     self.dedent.push((self.lines.at(range.start), range.start));
                 }
@@ -216,7 +219,9 @@ impl<'t> LayoutReader<'t> {
             let start = lines.starts[index];
             let mended = match kind {
                 LineKind::Code | LineKind::Open => Cow::Borrowed(line),
-                LineKind::Html => Cow::Borrowed(line.trim_end_matches([' ', '\t'])),
+                LineKind::Html | LineKind::Comment => {
+                    Cow::Borrowed(line.trim_end_matches([' ', '\t']))
+                }
                 LineKind::Prose | LineKind::Break => {
                     let line = with_mended_end(line, kind);
                     let has_tabs = memchr::memchr(b'\t', line.as_bytes()).is_some();
@@ -271,7 +276,8 @@ impl LineOutput {
     }
 
     fn push(&mut self, line: &str, kind: LineKind) {
-        let is_empty = line.is_empty() && matches!(kind, LineKind::Prose | LineKind::Break);
+        let is_empty = line.is_empty()
+            && matches!(kind, LineKind::Prose | LineKind::Break | LineKind::Comment);
         if is_empty && self.is_empty {
             return;
         }

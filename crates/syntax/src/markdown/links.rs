@@ -13,7 +13,7 @@ pub struct Link {
     pub span: Span,
 }
 
-/// Decodes the percent-encoded characters of a destination, for a path on disk.
+/// Decodes the escaped and percent-encoded characters of a destination, for a path on disk.
 pub fn decoded_destination(destination: &str) -> String {
     let mut bytes = Vec::with_capacity(destination.len());
     let mut rest = destination.as_bytes();
@@ -25,8 +25,16 @@ pub fn decoded_destination(destination: &str) -> String {
                 rest = &after[2..];
             }
             _ => {
-                bytes.push(byte);
-                rest = after;
+                // A backslash before punctuation is an escape (CommonMark).
+                let is_escape =
+                    byte == b'\\' && after.first().is_some_and(u8::is_ascii_punctuation);
+                if !is_escape {
+                    bytes.push(byte);
+                    rest = after;
+                    continue;
+                }
+                bytes.extend(after.first());
+                rest = after.get(1..).unwrap_or_default();
             }
         }
     }

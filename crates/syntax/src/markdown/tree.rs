@@ -163,7 +163,11 @@ impl<'t> TreeBuilder<'t> {
             }
             TagEnd::HtmlBlock => {
                 let html = self.raw.take().unwrap_or_default();
-                let lines: Vec<&str> = html.trim().lines().map(str::trim_end).collect();
+                let mut lines: Vec<&str> = html.trim().lines().map(str::trim_end).collect();
+                // The layout joins the blank lines of a comment.
+                if html.trim().starts_with("<!--") {
+                    lines.dedup_by(|line, before| line.is_empty() && before.is_empty());
+                }
                 self.push(Event::Html(lines.join("\n").into()), start);
             }
             _ => {}

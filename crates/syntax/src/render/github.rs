@@ -25,7 +25,7 @@ pub fn github(diagnostics: &[Diagnostic], root: &Path) -> String {
         } else {
             write!(text, ",endLine={}", end.line)
         };
-        let _ = writeln!(text, ",title={code}::{}", data(&diagnostic.message_and_help()));
+        let _ = writeln!(text, ",title={code}::{}", data(&diagnostic.message_in_full(root)));
     }
     text
 }

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, OtherPlace};
 
-/// The JSON form of a [`Diagnostic`]. All fields are always present, in this order.
+/// The JSON form of a [`Diagnostic`]. All fields are always present, in this order; the last two only where one cause has
+/// several places.
 #[derive(Debug, Serialize)]
 pub struct JsonDiagnostic<'d> {
     code: &'d str,
@@ -17,6 +18,30 @@ pub struct JsonDiagnostic<'d> {
     column: usize,
     message: &'d str,
     help: Option<&'d str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also: Vec<JsonPlace<'d>>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonPlace<'d> {
+    path: Cow<'d, str>,
+    line: usize,
+    column: usize,
+    message: &'d str,
+}
+
+impl<'d> JsonPlace<'d> {
+    fn below(root: &Path, place: &'d OtherPlace) -> JsonPlace<'d> {
+        let position = place.source.position(place.span.start);
+        JsonPlace {
+            path: path_below(root, place.source.path()),
+            line: position.line,
+            column: position.column,
+            message: &place.message,
+        }
+    }
 }
 
 impl<'d> JsonDiagnostic<'d> {
@@ -31,6 +56,8 @@ impl<'d> JsonDiagnostic<'d> {
             column: position.column,
             message: &diagnostic.message,
             help: diagnostic.help.as_deref(),
+            count: (!diagnostic.also.is_empty()).then(|| 1 + diagnostic.also.len()),
+            also: diagnostic.also.iter().map(|place| JsonPlace::below(root, place)).collect(),
         }
     }
 }
@@ -51,8 +78,17 @@ impl Serialize for JsonDiagnostics<'_> {
     }
 }
 
-/// The version of the [`Envelope`]'s shape.
+/// The version of an error's shape, and of every answer that has not changed.
 const SHAPE: u32 = 1;
+
+/// The answers whose shape or words have changed, with their versions.
+const CHANGED_SHAPES: [(&str, u32); 2] = [("sees", 2), ("tokens", 2)];
+
+/// Returns the version of the shape of an answer.
+fn shape_of(kind: &str) -> u32 {
+    let changed = CHANGED_SHAPES.iter().find(|(changed, _)| *changed == kind);
+    changed.map_or(SHAPE, |(_, version)| *version)
+}
 
 /// An answer for programs: the common shape of all commands, around the body of one.
 ///
@@ -83,8 +119,8 @@ impl<B: Serialize> Serialize for Envelope<'_, B> {
         }
         let Envelope { kind, root, diagnostics, body } = self;
         let diagnostics = JsonDiagnostics { root, list: diagnostics };
-        EnvelopeShape { kind, version: SHAPE, root: root.to_string_lossy(), body, diagnostics }
-            .serialize(serializer)
+        let (version, root) = (shape_of(kind), root.to_string_lossy());
+        EnvelopeShape { kind, version, root, body, diagnostics }.serialize(serializer)
     }
 }
 

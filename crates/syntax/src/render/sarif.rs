@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::Diagnostic;
 use crate::rules::RulePage;
+use crate::source::{Source, Span};
 use crate::text::percent_encoded;
 
 /// Returns a SARIF log with one run. Paths below `root` are relative to it, as scanning services
@@ -35,11 +36,11 @@ fn rule(page: &RulePage) -> Value {
 }
 
 fn result(diagnostic: &Diagnostic, root: &Path) -> Value {
-    let text = diagnostic.message_and_help();
+    let text = diagnostic.message_in_full(root);
     let location = json!({
         "physicalLocation": {
             "artifactLocation": {"uri": uri(diagnostic.path(), root)},
-            "region": region(diagnostic, diagnostic.span),
+            "region": region(&diagnostic.source, diagnostic.span),
         },
     });
     let mut result = json!({
@@ -48,13 +49,26 @@ fn result(diagnostic: &Diagnostic, root: &Path) -> Value {
         "message": {"text": text},
         "locations": [location],
     });
+    if !diagnostic.also.is_empty() {
+        let related = diagnostic.also.iter().map(|place| {
+            json!({
+                "physicalLocation": {
+                    "artifactLocation": {"uri": uri(place.source.path(), root)},
+                    "region": region(&place.source, place.span),
+                },
+                "message": {"text": place.message},
+            })
+        });
+        result["occurrenceCount"] = json!(1 + diagnostic.also.len());
+        result["relatedLocations"] = related.collect();
+    }
     if let Some(fix) = &diagnostic.fix {
         let replacements: Vec<Value> = fix
             .edits
             .iter()
             .map(|edit| {
                 json!({
-                    "deletedRegion": region(diagnostic, edit.span),
+                    "deletedRegion": region(&diagnostic.source, edit.span),
                     "insertedContent": {"text": edit.replacement},
                 })
             })
@@ -70,9 +84,9 @@ fn result(diagnostic: &Diagnostic, root: &Path) -> Value {
     result
 }
 
-fn region(diagnostic: &Diagnostic, span: crate::source::Span) -> Value {
-    let start = diagnostic.source.position(span.start);
-    let end = diagnostic.source.position(span.end);
+fn region(source: &Source, span: Span) -> Value {
+    let start = source.position(span.start);
+    let end = source.position(span.end);
     json!({
         "startLine": start.line,
         "startColumn": start.column,
@@ -97,7 +111,6 @@ mod tests {
     use super::*;
     use crate::diagnostic::{Edit, Fix};
     use crate::rules;
-    use crate::source::{Source, Span};
 
     #[test]
     fn a_result_has_rule_place_and_fix() {

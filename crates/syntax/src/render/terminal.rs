@@ -50,6 +50,7 @@ impl<'r> Terminal<'r> {
         let message = visible_line(&diagnostic.message);
         let title = level.primary_title(message).id(diagnostic.code());
         let excerpt = Excerpt::of(diagnostic);
+        let others = diagnostic.other_places(self.root);
         let mut group = if excerpt.text.is_empty() && diagnostic.source.text().is_empty() {
             title.element(annotate_snippets::Origin::path(path))
         } else {
@@ -60,6 +61,9 @@ impl<'r> Terminal<'r> {
                 .annotation(annotation);
             title.element(snippet)
         };
+        if let Some(others) = &others {
+            group = group.element(Level::NOTE.message(visible_line(others)));
+        }
         if let Some(help) = &diagnostic.help {
             group = group.element(Level::HELP.message(visible_line(help)));
         }

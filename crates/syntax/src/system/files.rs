@@ -71,6 +71,11 @@ pub trait Files: Send + Sync {
         }
     }
 
+    /// Returns whether other accounts may read a file, links followed.
+    fn may_others_read(&self, path: &Path) -> io::Result<bool> {
+        self.behind(path).map_or(Ok(false), |(files, path)| files.may_others_read(&path))
+    }
+
     /// Says which file or directory is at a path, links followed, so that another one in its place is told
     /// from it. An error where the system cannot tell.
     fn identity(&self, path: &Path) -> io::Result<Identity> {

@@ -122,6 +122,21 @@ impl TreeSystem {
         self.shared.listing.len()
     }
 
+    /// Returns the files below a directory, absolute, `limit` at most: each with the object that has its content, where
+    /// that is known.
+    pub fn files_below(&self, directory: &Path, limit: usize) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+        let shared = &self.shared;
+        let Ok(Some(TreeNode::Directory(TreeRange { range, .. }))) = shared.node(directory) else {
+            return Vec::new();
+        };
+        let file = |index: usize| {
+            let TreeFile { path, object, .. } = shared.listing.listed(index);
+            let object = (!object.is_empty()).then(|| object.to_vec());
+            (shared.mount.join(name_from(path)), object)
+        };
+        range.take(limit).map(file).collect()
+    }
+
     /// Returns what was read so far, by path.
     pub fn seen(&self) -> Vec<SeenFile> {
         let shared = &self.shared;

@@ -192,6 +192,12 @@ impl Meter {
         let sampled = Arc::clone(&meter);
         std::thread::spawn(move || {
             let read = |name| std::fs::read_to_string(format!("/proc/{id}/{name}"));
+            // A started process shares our memory for a moment after `spawn` has returned, and would be charged with it.
+            let program = || std::fs::read_link(format!("/proc/{id}/exe")).ok();
+            let own = std::env::current_exe().ok();
+            while program() == own && !sampled.is_over.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
             while !sampled.is_over.load(Ordering::Relaxed) {
                 if let Some(bytes) = peak_of(&read("status").unwrap_or_default()) {
                     sampled.memory.fetch_max(bytes, Ordering::Relaxed);

@@ -4,11 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use brief_testkit::{needs, tools};
+
 use super::{PACKAGES, call, tested_program};
 use crate::workspace;
-
-/// The version of pre-commit that is installed for the test.
-const PRE_COMMIT: &str = "4.7.0";
 
 /// A repository with one commit on `main`, and the environment to run scripts in it.
 struct Repository {
@@ -83,6 +82,7 @@ fn publish(release: &Path) {
 /// A release is downloaded, and refused when a byte of it is another one.
 #[test]
 fn the_install_script_takes_what_has_its_checksum() {
+    needs!(Curl);
     let scratch = tempfile::tempdir().unwrap();
     let release = scratch.path().join("v0.1.0");
     publish(&release);
@@ -144,6 +144,7 @@ fn the_check_script_reports_findings_and_changes() {
 /// comment is an output.
 #[test]
 fn the_action_runs_its_steps() {
+    needs!(Curl);
     let scratch = tempfile::tempdir().unwrap();
     let release = scratch.path().join("releases").join("v0.1.0");
     publish(&release);
@@ -213,6 +214,7 @@ fn the_action_runs_its_steps() {
 /// Renovate does.
 #[test]
 fn the_renovate_preset_finds_versions() {
+    needs!(Node);
     let manifest = "[install]\nclients = [\"claude\"]\n\n[sources.short]  # remark\ngit = \"acme/guidance\"\nref = \"v1.2.0\" # tag\n\n\
         [sources.full]\ngit = \"https://github.com/acme/other.git\"\nsubpath = \"content\"\nref = \"2.0.0\"\n\n\
         [sources.lab]\ngit = \"https://git.example.com/team/rules.git\"\nref = \"v3.1.4\"\n\n\
@@ -240,18 +242,26 @@ fn the_renovate_preset_finds_versions() {
 /// The real pre-commit, which pip installs for this test, clones this repository's hooks and runs them.
 #[test]
 fn pre_commit_runs_the_hooks() {
-    let environment = workspace().join("target").join("pre-commit");
-    let program = environment.join("bin").join("pre-commit");
-    if !program.exists() {
-        call("python3", &["-m".as_ref(), "venv".as_ref(), environment.as_ref()]);
-        let wanted = format!("pre-commit=={PRE_COMMIT}");
-        let pip = environment.join("bin").join("pip");
-        call(pip, &["install".as_ref(), "--quiet".as_ref(), wanted.as_ref()]);
-    }
+    needs!(PreCommit);
+    let program = tools::pre_commit().unwrap();
     let hooks = fs::read_to_string(workspace().join(".pre-commit-hooks.yaml")).unwrap();
     let source = Repository::new(&[(".pre-commit-hooks.yaml", &hooks)]);
     source.git(&["tag", "v1"]);
     let path = source.directory.path().display();
+    // The settings of the guide, as they can be pasted, in a project that has no `brief.toml`.
+    let guide = fs::read_to_string(workspace().join("docs/guide/ci.md")).unwrap();
+    let (_, block) = guide.split_once("## pre-commit\n").expect("the guide has settings");
+    let (_, block) = block.split_once("```yaml\n").expect("the guide has settings");
+    let (settings, _) = block.split_once("```\n").unwrap();
+    let plain = Repository::new(&[
+        (".pre-commit-config.yaml", settings),
+        ("AGENTS.yaml", GOOD),
+        ("src/a.py", ""),
+    ]);
+    let output = plain.run(&program, &["run", "--all-files"]);
+    let text = said(&output);
+    assert!(output.status.success() && text.matches("Passed").count() == 2, "{text}");
+
     let ids = hooks.lines().filter_map(|line| line.strip_prefix("- id: "));
     let wanted: Vec<String> = ids.clone().map(|id| format!("      - id: {id}\n")).collect();
     let wanted = wanted.concat();

@@ -82,6 +82,14 @@ pub(super) fn words(args: &[String], checks: Checks<'_>) -> Result<Vec<String>, 
     Ok(before.iter().chain([command]).cloned().chain(words).collect())
 }
 
+/// Returns the grammar of the command among checked arguments, and where its own words start.
+pub(super) fn grammar_of(args: &[String]) -> Option<(usize, &'static Grammar)> {
+    let at = args.iter().position(|word| !BEFORE.contains(&word.as_str()))?;
+    let command = args.get(at)?;
+    let grammar = COMMANDS.iter().find(|grammar| grammar.name == command)?;
+    Some((at + 1, grammar))
+}
+
 /// Settings that a repository may have: a section, and its names or all of them. None of them names a program, a
 /// file or a directory.
 const HARMLESS: [(&str, &str); 25] = [

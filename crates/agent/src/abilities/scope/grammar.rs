@@ -111,25 +111,7 @@ impl Grammar {
         args: &[String],
         checks: Checks<'_>,
     ) -> Result<Vec<String>, String> {
-        let mut reading = ArgumentReader {
-            grammar: self,
-            program,
-            checks,
-            seen: Vec::new(),
-            operands: Vec::new(),
-        };
-        let mut rest = args.iter();
-        while let Some(word) = rest.next() {
-            if word == "--" {
-                reading.operands.extend(rest.by_ref());
-            } else if let Some(long) = word.strip_prefix("--") {
-                reading.long(long, &mut rest)?;
-            } else if word.len() > 1 && word.starts_with('-') {
-                reading.short(word, &mut rest)?;
-            } else {
-                reading.operands.push(word);
-            }
-        }
+        let reading = ArgumentReader::read(self, program, args, checks)?;
         reading.check_operands()?;
         let has_one = |names: &[&str]| names.iter().any(|name| reading.seen.contains(name));
         if !self.one_of.is_empty() && !has_one(&self.one_of) {
@@ -138,6 +120,37 @@ impl Grammar {
         }
         let added = self.added.iter().map(|word| (*word).to_owned());
         Ok(added.chain(args.iter().cloned()).collect())
+    }
+
+    /// Splits the arguments that [`Grammar::words`] returned.
+    pub(super) fn split(&self, program: &str, args: &[String]) -> Result<SplitArguments, String> {
+        let any = |_: &str| Ok(());
+        let checks = Checks { path: &any, revision: &any };
+        let (added, args) = args.split_at(self.added.len().min(args.len()));
+        let reading = ArgumentReader::read(self, program, args, checks)?;
+        let texts = match &self.operands {
+            Operands::TextThenPaths(options) | Operands::TextThenRevisions(options) => {
+                usize::from(!options.iter().any(|name| reading.seen.contains(name)))
+            }
+            _ => 0,
+        };
+        let texts = texts.min(reading.operands.len());
+        let owned = |words: &[&String]| -> Vec<String> {
+            words.iter().map(|word| (*word).clone()).collect()
+        };
+        Ok(SplitArguments {
+            names: reading.seen,
+            options: added.iter().cloned().chain(owned(&reading.options)).collect(),
+            directories: reading.directories,
+            texts: owned(&reading.operands[..texts]),
+            paths: owned(&reading.operands[texts..]),
+        })
+    }
+
+    /// Returns the options, as the table writes them.
+    #[cfg(test)]
+    pub(super) fn options(&self) -> &[&'static str] {
+        &self.options
     }
 
     /// Finds an option by its whole name.
@@ -157,16 +170,82 @@ impl Grammar {
     }
 }
 
+/// Arguments in their parts.
+pub(super) struct SplitArguments {
+    names: Vec<&'static str>,
+    /// The words of all options, with their values.
+    pub(super) options: Vec<String>,
+    /// The values of options with which a program changes its directory.
+    pub(super) directories: Vec<String>,
+    /// The operands that are no paths.
+    pub(super) texts: Vec<String>,
+    /// The other operands.
+    pub(super) paths: Vec<String>,
+}
+
+impl SplitArguments {
+    /// Returns whether one of these options is there.
+    pub(super) fn has(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.names.contains(name))
+    }
+
+    /// Returns the words with more options and operands.
+    pub(super) fn with(self, options: Vec<String>, operands: Vec<String>) -> Vec<String> {
+        let parts =
+            [self.options, options, vec!["--".to_owned()], self.texts, self.paths, operands];
+        parts.into_iter().flatten().collect()
+    }
+}
+
 /// Arguments during their check against a grammar.
 struct ArgumentReader<'r> {
     grammar: &'r Grammar,
     program: &'r str,
     checks: Checks<'r>,
     seen: Vec<&'static str>,
+    options: Vec<&'r String>,
+    directories: Vec<String>,
     operands: Vec<&'r String>,
 }
 
 impl<'r> ArgumentReader<'r> {
+    fn read(
+        grammar: &'r Grammar,
+        program: &'r str,
+        args: &'r [String],
+        checks: Checks<'r>,
+    ) -> Result<ArgumentReader<'r>, String> {
+        let mut reading = ArgumentReader {
+            grammar,
+            program,
+            checks,
+            seen: Vec::new(),
+            options: Vec::new(),
+            directories: Vec::new(),
+            operands: Vec::new(),
+        };
+        let mut rest = args.iter();
+        while let Some(word) = rest.next() {
+            if word == "--" {
+                reading.operands.extend(rest.by_ref());
+                break;
+            }
+            let after = rest.as_slice();
+            if let Some(long) = word.strip_prefix("--") {
+                reading.long(long, &mut rest)?;
+            } else if word.len() > 1 && word.starts_with('-') {
+                reading.short(word, &mut rest)?;
+            } else {
+                reading.operands.push(word);
+                continue;
+            }
+            let values = after.len() - rest.as_slice().len();
+            reading.options.push(word);
+            reading.options.extend(after.iter().take(values));
+        }
+        Ok(reading)
+    }
+
     fn long(&mut self, word: &str, rest: &mut std::slice::Iter<'r, String>) -> Result<(), String> {
         let (name, glued) = match word.split_once('=') {
             Some((name, value)) => (name, Some(value)),
@@ -214,9 +293,12 @@ impl<'r> ArgumentReader<'r> {
         })
     }
 
-    fn glued(&self, known: &str, content: ValueContent, value: &str) -> Result<(), String> {
+    fn glued(&mut self, known: &str, content: ValueContent, value: &str) -> Result<(), String> {
         match content {
             ValueContent::Path => {
+                if matches!(known, "-C" | "--directory") {
+                    self.directories.push(value.to_owned());
+                }
                 (self.checks.path)(value).map_err(|reason| format!("`{known}`: {reason}"))
             }
             ValueContent::Plain | ValueContent::Text => Ok(()),
@@ -225,7 +307,7 @@ impl<'r> ArgumentReader<'r> {
 
     /// Takes the next word as a value.
     fn next(
-        &self,
+        &mut self,
         known: &str,
         content: ValueContent,
         rest: &mut std::slice::Iter<'r, String>,

@@ -14,8 +14,13 @@ mod programs;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
+#[cfg(test)]
+#[cfg(unix)]
+mod tests_of_reading;
+mod trees;
 
 pub(super) use git::{environment as git_environment, is_harmless_setting};
+pub(super) use trees::{HiddenEntry, NarrowedArguments, ProjectTree, narrow};
 
 /// Programs that run any command: a grant of one is a grant of `sh`.
 const WIDE: [&str; 72] = [

@@ -60,12 +60,12 @@ fn split(line: &str) -> Vec<&str> {
 }
 
 /// A repository with one commit, and a directory beside it that nothing may reach.
-struct TestRepository {
+pub(super) struct TestRepository {
     directory: tempfile::TempDir,
 }
 
 impl TestRepository {
-    fn new() -> TestRepository {
+    pub(super) fn new() -> TestRepository {
         let repository = TestRepository { directory: tempfile::tempdir().unwrap() };
         let root = repository.root();
         fs::create_dir(&root).unwrap();
@@ -87,11 +87,11 @@ impl TestRepository {
         repository
     }
 
-    fn root(&self) -> PathBuf {
+    pub(super) fn root(&self) -> PathBuf {
         self.directory.path().canonicalize().unwrap().join("project")
     }
 
-    fn outside(&self) -> PathBuf {
+    pub(super) fn outside(&self) -> PathBuf {
         self.directory.path().canonicalize().unwrap().join("outside")
     }
 
@@ -99,7 +99,7 @@ impl TestRepository {
         self.outside().join("marker")
     }
 
-    fn git(&self, args: &[&str]) {
+    pub(super) fn git(&self, args: &[&str]) {
         let mut command = Command::new("git");
         command.args(args).current_dir(self.root()).env("HOME", self.outside());
         for who in ["AUTHOR", "COMMITTER"] {
@@ -109,16 +109,16 @@ impl TestRepository {
         assert!(command.status().unwrap().success(), "{args:?}");
     }
 
-    fn exec(&self, line: &[String]) -> Result<Value, AbilityRefusal> {
+    pub(super) fn exec(&self, line: &[String]) -> Result<Value, AbilityRefusal> {
         let path = DEFAULT_PATH.map(str::to_owned);
         let root = self.root();
         let stop = Interruption::default();
         let place = ProgramContext { system: &OsSystem, root: &root, path: &path, stop: &stop };
         let args = [json!(line[0]), json!(line[1..])];
-        programs::exec(&place, &args, true, Duration::from_secs(20))
+        programs::exec(&place, &args, true, Duration::from_mins(2))
     }
 
-    fn exec_line(&self, line: &str) -> Result<Value, AbilityRefusal> {
+    pub(super) fn exec_line(&self, line: &str) -> Result<Value, AbilityRefusal> {
         let line = line.replace("{CMD}", &format!("touch {}", self.marker().display()));
         let line = line.replace("{OUT}", &self.outside().display().to_string());
         let words: Vec<String> = line.split('|').map(str::to_owned).collect();
@@ -582,6 +582,6 @@ fn x06_the_marker_would_be_seen() {
     let place = ProgramContext { system: &OsSystem, root, path: &path, stop: &stop };
     let command = format!("grep -q . ; touch {} ;", repository.marker().display());
     let args = [json!("git"), json!(["grep", format!("--op={command}"), "one"])];
-    programs::exec(&place, &args, false, Duration::from_secs(20)).unwrap();
+    programs::exec(&place, &args, false, Duration::from_mins(2)).unwrap();
     assert!(repository.marker().exists());
 }

@@ -46,8 +46,14 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AbilitiesArgs) -> Resul
         let body = json!({ "granted": answers });
         print_json(ui, session, "agent abilities", loaded.diagnostics(), body)?;
     } else {
-        for (name, is_granted) in &answers {
-            ui.print_line(format!("{name}: {}", if *is_granted == true { "yes" } else { "no" }))?;
+        for ((name, is_granted), want) in answers.iter().zip(&wants) {
+            let asked = std::slice::from_ref(want);
+            let state = match Effective::new(asked, &agent.abilities).has(want) {
+                _ if *is_granted == true => "yes".to_owned(),
+                true => format!("allowed by the file, not granted (`--grant {want}`)"),
+                false => "no: the file does not allow it".to_owned(),
+            };
+            ui.print_line(format!("{name}: {state}"))?;
         }
     }
     Ok(())

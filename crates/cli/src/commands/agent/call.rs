@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::{Value as Json, json};
 
-use super::executing::{ExecutionArgs, OfferedTools, refuse_closed, through_gates};
+use super::executing::{ExecutionArgs, refuse_closed, through_gates};
 use super::{AgentFileArgs, print_json, read, usable};
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
@@ -53,8 +53,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &CallArgs) -> Result {
     if let Err(closed) = refuse_closed(session, agent) {
         return refused(ui, closed);
     }
-    let mut tools =
-        args.executing.tools(ui, session, agent, &agent.input, &grant, OfferedTools::Own)?;
+    let mut tools = args.executing.tools(ui, session, agent, &agent.input, &grant)?.tools;
     let may_call =
         through_gates(session, agent, &agent.input, &grant, &mut tools).and_then(|ready| {
             if ready.may_call() {

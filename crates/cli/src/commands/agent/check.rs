@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use brief_agent::agent::AgentCode;
 use brief_engine::agents::{AgentOptions, load};
 use brief_syntax::{Diagnostic, Severity};
 use clap::Args;
@@ -14,7 +15,7 @@ use crate::ui::Ui;
 
 /// Report all problems of agent files, without running their code
 ///
-/// `brief agent show` evaluates their tools. Exits with 1 when there is an error.
+/// The code of their tools is parsed; `brief agent show` evaluates it. Exits with 1 when there is an error.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
     /// The agent files
@@ -37,6 +38,13 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &CheckArgs) -> Result {
     for file in &args.files {
         let loaded = load(session.system(), &session.directory().join(file), &options);
         diagnostics.extend(loaded.diagnostics().iter().cloned());
+        match loaded.agent().map(|agent| AgentCode::parse(session.shared_system(), agent)) {
+            Some(Ok(problem)) => diagnostics.extend(problem),
+            Some(Err(error)) => {
+                ui.warning(&format!("the code of `{}` is not parsed: {error}", file.display()))?;
+            }
+            None => {}
+        }
     }
     if args.json {
         let body = json!({ "files": args.files.len() });

@@ -19,19 +19,20 @@ pub(super) struct CommandArgs {
     #[command(flatten)]
     file: AgentFileArgs,
 
-    /// The command
-    #[arg(value_name = "NAME")]
-    name: String,
-
-    /// The values of `$1`, `$2` … and `$ARGUMENTS`
-    #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true)]
-    arguments: Vec<String>,
+    /// The command, and the values of `$1`, `$2` … and `$ARGUMENTS`; what looks like a flag is a value, too
+    #[arg(
+        value_names = ["NAME", "ARG"], num_args = 1.., required = true, trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    words: Vec<String>,
 }
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &CommandArgs) -> Result {
     let loaded = read(ui, session, &args.file)?;
     let agent = usable(ui, session, &loaded)?;
-    let name = args.name.trim_start_matches('/');
+    let (name, arguments) =
+        args.words.split_first().map_or(("", [].as_slice()), |(name, rest)| (name.as_str(), rest));
+    let name = name.trim_start_matches('/');
     let Some(command) = agent.command(name) else {
         let names: Vec<&str> = agent.commands.iter().map(|one| one.name.as_str()).collect();
         let message = format!("the agent has no command `{name}`");
@@ -43,8 +44,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &CommandArgs) -> Result 
         return Err(CommandError::refused(message).with_hint(hint));
     };
     let text = command
-        .invoke(&args.arguments)
-        .map_err(|error| CommandError::refused(error.to_string()).with_hint(usage(command)))?;
+        .invoke(arguments)
+        .map_err(|error| CommandError::usage(error.to_string()).with_hint(usage(command)))?;
     if args.json {
         let body = json!({ "text": text });
         return print_json(ui, session, "agent command", loaded.diagnostics(), body);

@@ -9,7 +9,7 @@ use brief_agent::abilities::{
 };
 use brief_agent::agent::{AgentCode, AgentTools, grants};
 use brief_agent::conversation::Ready;
-use brief_agent::mcp_client::{ConfiguredServers, ServerAddress, ServerTool};
+use brief_agent::mcp_client::{ConfiguredServers, ServerAddress, ServerTool, SharedServers};
 use brief_agent::sandbox::{Limits, MissingFence};
 use brief_engine::agents::{Ability, Agent, AgentValue, Base, Effective, Loaded, refusals};
 use brief_runtime::{Consent, Execution, Wish, project_of};
@@ -44,12 +44,10 @@ const SERVER_SOURCES: &str = "server_sources";
 /// The time for a server to start, and again for its list.
 const SERVER_PATIENCE: Duration = Duration::from_secs(30);
 
-/// The tools that a model gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum OfferedTools {
-    Own,
-    /// Those of the MCP servers that it may reach, too.
-    WithServers,
+/// The tools of an agent, and the MCP servers that they may reach. No server has started.
+pub(super) struct ExecutedTools {
+    pub(super) tools: AgentTools,
+    pub(super) servers: Option<SharedServers>,
 }
 
 /// The options for running an agent's code.
@@ -113,7 +111,7 @@ impl ExecutionArgs {
         session: &Session,
         agent: &Agent,
         grant: &[Ability],
-        servers: Option<ConfiguredServers>,
+        servers: Option<SharedServers>,
     ) -> Result<Host> {
         let effective = Effective::new(grant, &agent.abilities);
         let grants =
@@ -161,8 +159,7 @@ impl ExecutionArgs {
         agent: &Agent,
         input: &AgentValue,
         grant: &[Ability],
-        offered: OfferedTools,
-    ) -> Result<AgentTools> {
+    ) -> Result<ExecutedTools> {
         if let (Execution::Off(off), Some(_)) = (session.execution(None)?, &agent.tools) {
             let message = format!("the agent has tools, and nothing runs because of {off}");
             return Err(CommandError::refused(message));
@@ -179,18 +176,11 @@ impl ExecutionArgs {
             return Err(refuse(ui, session, &code.diagnostics)?);
         }
         ui.mention(&code.diagnostics, session.root()?.path())?;
-        let mut servers = self.servers(ui, session)?;
-        let server_tools = match &mut servers {
-            Some(servers) if offered == OfferedTools::WithServers => {
-                let effective = Effective::new(grant, &agent.abilities);
-                offered_by(ui, servers, &effective)?
-            }
-            _ => Vec::new(),
-        };
-        let host = self.host(ui, session, agent, grant, servers)?;
+        let servers = self.servers(ui, session)?.map(SharedServers::new);
+        let host = self.host(ui, session, agent, grant, servers.clone())?;
         let tools = code.into_tools(host, input);
         let tools = tools.map_err(|error| CommandError::refused(error.to_string()))?;
-        Ok(tools.with_server_tools(server_tools))
+        Ok(ExecutedTools { tools, servers })
     }
 
     /// Returns the servers that the operator names: those of the file, and those of the project.
@@ -251,12 +241,14 @@ impl ExecutionArgs {
     }
 }
 
-/// Starts the servers and lists their tools, if the agent may call them. Prints the problems.
-fn offered_by(
+/// Starts the servers and lists their tools, if the agent may call them. Prints the problems. The agent has passed every
+/// gate: a server runs a program of its own.
+pub(super) fn offered_by(
     ui: &mut Ui,
-    servers: &mut ConfiguredServers,
+    servers: &SharedServers,
     effective: &Effective<'_>,
 ) -> Result<Vec<ServerTool>> {
+    let mut servers = servers.lock();
     let names: Vec<&str> = servers.names().collect();
     if names.is_empty() {
         ui.warning("no MCP servers are configured here")?;
@@ -268,7 +260,7 @@ fn offered_by(
         return Ok(Vec::new());
     }
     ui.status(&format!("starting {}", names.join(", ")))?;
-    let (tools, problems) = ServerTool::list(servers, SERVER_PATIENCE);
+    let (tools, problems) = ServerTool::list(&mut servers, SERVER_PATIENCE);
     problems.iter().try_for_each(|problem| ui.warning(problem))?;
     Ok(tools)
 }

@@ -11,12 +11,14 @@ mod run;
 mod serve;
 mod show;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use brief_agent::remote_commands::{self, RemoteAccess};
 use brief_dialects::policy::SourcePlace;
-use brief_engine::agents::{Ability, Agent, AgentOptions, Loaded, load};
+use brief_engine::Root;
+use brief_engine::agents::{self, Ability, Agent, AgentOptions, Loaded, load};
 use brief_syntax::Diagnostic;
+use brief_syntax::near_miss::nearest_few;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
@@ -47,7 +49,7 @@ enum AgentCommand {
 /// The file of a command.
 #[derive(Debug, Args)]
 struct AgentFileArgs {
-    /// The agent file, such as `agents/dev_review.agent.md`
+    /// The agent file, such as `agents/dev_review.agent.md`, or its name: `dev_review` or `review`
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
@@ -94,10 +96,54 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AgentArgs) -> Result {
     }
 }
 
-/// Reads an agent file that the user named.
+/// Returns the path of an agent: the typed one, or that of the only agent of `brief agent list` with the typed name. A file
+/// of that path comes first.
+fn locate(session: &Session, root: &Root, typed: &Path) -> Result<PathBuf> {
+    let path = session.directory().join(typed);
+    let name = typed.to_str().filter(|name| typed.components().count() == 1 && !name.contains('.'));
+    let Some(name) = name.filter(|_| session.system().resolve(&path).is_err()) else {
+        return Ok(path);
+    };
+    let known: Vec<PathBuf> = agents::list(session.system(), root)
+        .iter()
+        .map(|(_, agent)| agent.path().to_owned())
+        .collect();
+    let names: Vec<String> = known.iter().map(|path| stem_of(path)).collect();
+    let short = |stem: &str| stem.split_once('_').map_or(stem, |(_, name)| name).to_owned();
+    let find = |is_it: &dyn Fn(&str) -> bool| -> Vec<&PathBuf> {
+        known.iter().zip(&names).filter(|(_, stem)| is_it(stem)).map(|(path, _)| path).collect()
+    };
+    let whole = find(&|stem| stem == name);
+    let found = if whole.is_empty() { find(&|stem| short(stem) == name) } else { whole };
+    match found.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] => {
+            let refused = CommandError::refused(format!("no agent named `{name}`"));
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            Err(match nearest_few(name, &names, 1).first() {
+                Some(near) => refused.with_hint(format!("did you mean `{near}`?")),
+                None => refused.with_hint("run `brief agent list` to see the agents"),
+            })
+        }
+        several => {
+            let paths = several.iter().map(|path| path.strip_prefix(root.path()).unwrap_or(path));
+            let paths: Vec<String> = paths.map(|path| format!("`{}`", path.display())).collect();
+            let message = format!("`{name}` may be {}", paths.join(" or "));
+            Err(CommandError::refused(message).with_hint("name the file"))
+        }
+    }
+}
+
+/// Returns the name of an agent's file without its ending.
+fn stem_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.strip_suffix(".agent.md").unwrap_or(&name).to_owned()
+}
+
+/// Reads an agent that the user named.
 fn read(ui: &mut Ui, session: &Session, file: &AgentFileArgs) -> Result<Loaded> {
     let root = session.root()?;
-    let path = session.directory().join(&file.file);
+    let path = locate(session, &root, &file.file)?;
     let options = AgentOptions { root: Some(root.path()), ..AgentOptions::default() };
     let loaded = load(session.system(), &path, &options);
     let Some(agent) = loaded.agent().filter(|agent| !agent.unresolved.is_empty()) else {

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use super::executing::{ExecutionArgs, OfferedTools, input_of, refuse_closed, through_gates};
+use super::executing::{ExecutionArgs, input_of, refuse_closed, through_gates};
 use super::{AgentFileArgs, print_json, read, usable};
 use crate::error::{CommandError, ErrorKind, Result, refuse_if};
 use crate::session::Session;
@@ -44,8 +44,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &ReadyArgs) -> Result {
     let input = input_of(agent, args.input.as_deref());
     let mut problem = refuse_closed(session, agent).err();
     if problem.is_none() {
-        let mut tools =
-            args.executing.tools(ui, session, agent, &input, &grant, OfferedTools::Own)?;
+        let mut tools = args.executing.tools(ui, session, agent, &input, &grant)?.tools;
         problem = through_gates(session, agent, &input, &grant, &mut tools).err();
     }
     if args.json {

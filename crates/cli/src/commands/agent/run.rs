@@ -1,19 +1,21 @@
 //! `brief agent run`
 
 use std::cell::RefCell;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use brief_agent::conversation::{
     Connections, Conversation, ConversationLimits, ConversationSettings, Endpoint, Http, Input,
-    SystemClock, Transcript, TurnEnding, TurnEvent, choose_model, interact, read_line,
+    LineSource, SystemClock, Transcript, TurnEnding, TurnEvent, choose_model, interact, read_line,
 };
-use brief_engine::agents::AgentValue;
+use brief_engine::agents::{AgentValue, Effective};
 use brief_syntax::limits;
 use clap::Args;
 
-use super::executing::{ExecutionArgs, OfferedTools, input_of, refuse_closed, through_gates};
+use super::executing::{
+    ExecutedTools, ExecutionArgs, input_of, offered_by, refuse_closed, through_gates,
+};
 use super::{AgentFileArgs, read, usable};
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::line_editor::TypedLines;
@@ -67,10 +69,15 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &RunArgs) -> Result {
         None => input_of(agent, typed.as_deref()),
     };
     let said = typed.or_else(|| own.filter(|_| !is_conversation));
-    let mut tools =
-        args.executing.tools(ui, session, agent, &input, &grant, OfferedTools::WithServers)?;
+    let ExecutedTools { mut tools, servers } =
+        args.executing.tools(ui, session, agent, &input, &grant)?;
     let system = session.system();
-    let ready = through_gates(session, agent, &input, &grant, &mut tools)?;
+    let mut ready = through_gates(session, agent, &input, &grant, &mut tools)?;
+    // No server starts before the agent is ready.
+    if let Some(servers) = &servers {
+        let effective = Effective::new(&grant, &agent.abilities);
+        ready.add_server_tools(offered_by(ui, servers, &effective)?);
+    }
     ui.tell_remarks()?;
     let model = choose_model(agent, args.model.as_deref()).ok_or_else(|| {
         CommandError::usage("no model is named")
@@ -132,7 +139,9 @@ fn one_turn(ui: &mut Ui, conversation: &mut Conversation<'_>, text: &str) -> Res
         }
         Err(error) => return Err(CommandError::usage(error.to_string()).with_hint(error.help())),
     };
-    let turn = conversation.say(&said, &mut |event| tell(ui, &event));
+    let mut printer = TurnPrinter::new(ui);
+    let turn = conversation.say(&said, &mut |event| printer.tell(&event));
+    printer.end_line();
     let turn = turn.map_err(|error| {
         let refused = CommandError::refused(error.to_string());
         match error.help() {
@@ -140,7 +149,6 @@ fn one_turn(ui: &mut Ui, conversation: &mut Conversation<'_>, text: &str) -> Res
             None => refused,
         }
     })?;
-    ui.print_text(b"\n")?;
     finished(ui, turn.ending)
 }
 
@@ -150,25 +158,71 @@ fn converse(ui: &mut Ui, conversation: &mut Conversation<'_>) -> Result {
         conversation.agent().commands.iter().map(|command| command.name.clone()).collect();
     let agent = conversation.agent();
     ui.status(&format!("{} {}: /help lists the commands, /quit ends", agent.icon, agent.title))?;
-    let mut lines = TypedLines::new(names)
+    let lines = TypedLines::new(names)
         .map_err(|error| CommandError::refused(format!("lines cannot be read: {error}")))?;
-    let ui = RefCell::new(ui);
-    let ending =
-        interact(conversation, &mut lines, &mut |event| tell(&mut ui.borrow_mut(), &event))
-            .map_err(|error| CommandError::refused(error.to_string()))?;
-    finished(ui.into_inner(), ending)
+    let printer = RefCell::new(TurnPrinter::new(ui));
+    let mut lines = PromptedLines { lines, printer: &printer };
+    let ending = interact(conversation, &mut lines, &mut |event| printer.borrow_mut().tell(&event))
+        .map_err(|error| CommandError::refused(error.to_string()))?;
+    finished(printer.into_inner().ui, ending)
 }
 
-/// Prints an event: the model's words are the output, everything else goes to standard error.
-fn tell(ui: &mut Ui, event: &TurnEvent<'_>) {
-    // A closed output is noticed at the end.
-    let _ = match event {
-        TurnEvent::Text(text) => ui.print_text(text.as_bytes()).and_then(|()| ui.flush()),
-        TurnEvent::Called { name, arguments } => ui.status(&format!("-> {name} {arguments}")),
-        TurnEvent::Answered { name, .. } => ui.status(&format!("<- {name}")),
-        // One call per line, because a line break inside a line would be escaped.
-        TurnEvent::Notice(text) => text.lines().try_for_each(|line| ui.status(line)),
-    };
+/// The lines of a person, each asked for on a line of its own: the prompt erases the line that it is on.
+struct PromptedLines<'l, 'u, L> {
+    lines: L,
+    printer: &'l RefCell<TurnPrinter<'u>>,
+}
+
+impl<L: LineSource> LineSource for PromptedLines<'_, '_, L> {
+    fn next_line(&mut self) -> io::Result<Option<String>> {
+        self.printer.borrow_mut().end_line();
+        self.lines.next_line()
+    }
+}
+
+/// Prints the events of turns.
+struct TurnPrinter<'u> {
+    ui: &'u mut Ui,
+    /// True after text that does not end its line.
+    is_in_line: bool,
+}
+
+impl<'u> TurnPrinter<'u> {
+    fn new(ui: &'u mut Ui) -> TurnPrinter<'u> {
+        TurnPrinter { ui, is_in_line: false }
+    }
+
+    /// Prints an event: the model's words are the output, everything else goes to standard error.
+    fn tell(&mut self, event: &TurnEvent<'_>) {
+        if !matches!(event, TurnEvent::Text(_)) {
+            self.end_line();
+        }
+        let ui = &mut *self.ui;
+        // A closed output is noticed at the end.
+        let _ = match event {
+            TurnEvent::Text(text) => {
+                if let Some(last) = text.chars().last() {
+                    self.is_in_line = last != '\n';
+                }
+                ui.print_text(text.as_bytes()).and_then(|()| ui.flush())
+            }
+            TurnEvent::Called { name, arguments } => ui.status(&format!("-> {name} {arguments}")),
+            TurnEvent::Answered { name, result: Ok(_) } => ui.status(&format!("<- {name}")),
+            TurnEvent::Answered { name, result: Err(error) } => {
+                ui.warning(&format!("`{name}` failed: {error}"))
+            }
+            // One call per line, because a line break inside a line would be escaped.
+            TurnEvent::Notice(text) => text.lines().try_for_each(|line| ui.status(line)),
+        };
+    }
+
+    /// Ends the line of the model's text, so that nothing is written over it.
+    fn end_line(&mut self) {
+        if std::mem::take(&mut self.is_in_line) {
+            let ui = &mut *self.ui;
+            let _ = ui.print_text(b"\n").and_then(|()| ui.flush());
+        }
+    }
 }
 
 fn finished(ui: &mut Ui, ending: TurnEnding) -> Result {
@@ -185,8 +239,6 @@ fn finished(ui: &mut Ui, ending: TurnEnding) -> Result {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
 
     /// A writer whose clones share one buffer, so that a test can read the output.
@@ -210,9 +262,43 @@ mod tests {
         let stderr = SharedBuffer::default();
         let shown = stderr.clone();
         let mut ui = Ui::new(Box::new(io::empty()), Box::new(io::sink()), Box::new(stderr));
-        tell(&mut ui, &TurnEvent::Notice("commands:\n  /sum  adds\u{1b}[2J"));
+        TurnPrinter::new(&mut ui).tell(&TurnEvent::Notice("commands:\n  /sum  adds\u{1b}[2J"));
         ui.flush().unwrap();
         let shown = String::from_utf8(shown.0.lock().unwrap().clone()).unwrap();
         assert_eq!(shown, "commands:\n  /sum  adds\\u{1b}[2J\n");
+    }
+
+    struct Asked(SharedBuffer, Vec<String>);
+
+    impl LineSource for Asked {
+        fn next_line(&mut self) -> io::Result<Option<String>> {
+            let shown = self.0.0.lock().map_err(|_| io::Error::other("poisoned"))?.clone();
+            self.1.push(String::from_utf8_lossy(&shown).into_owned());
+            Ok(None)
+        }
+    }
+
+    /// An answer stays on the screen: the prompt, which erases its line, begins on a new one.
+    #[test]
+    fn a_prompt_begins_on_a_line_of_its_own() {
+        for (texts, shown) in [
+            (&["Short answer."][..], "Short answer.\n"),
+            (&["One\n", "two"], "One\ntwo\n"),
+            (&["Ends.\n"], "Ends.\n"),
+            (&["Mid", ""], "Mid\n"),
+            (&[], ""),
+        ] {
+            let stdout = SharedBuffer::default();
+            let mut ui =
+                Ui::new(Box::new(io::empty()), Box::new(stdout.clone()), Box::new(io::sink()));
+            let printer = RefCell::new(TurnPrinter::new(&mut ui));
+            for text in texts {
+                printer.borrow_mut().tell(&TurnEvent::Text(text));
+            }
+            let lines = Asked(stdout, Vec::new());
+            let mut lines = PromptedLines { lines, printer: &printer };
+            lines.next_line().unwrap();
+            assert_eq!(lines.lines.1, [shown]);
+        }
     }
 }

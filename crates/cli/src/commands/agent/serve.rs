@@ -3,7 +3,7 @@
 use brief_serve::mcp::{self, Served};
 use clap::Args;
 
-use super::executing::{ExecutionArgs, OfferedTools, input_of, refuse_closed, through_gates};
+use super::executing::{ExecutionArgs, input_of, refuse_closed, through_gates};
 use super::{AgentFileArgs, read, usable};
 use crate::error::{CommandError, Result};
 use crate::session::Session;
@@ -32,7 +32,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &ServeArgs) -> Result {
     let agent = usable(ui, session, &loaded)?;
     refuse_closed(session, agent)?;
     let input = input_of(agent, args.input.as_deref());
-    let mut tools = args.executing.tools(ui, session, agent, &input, &grant, OfferedTools::Own)?;
+    let mut tools = args.executing.tools(ui, session, agent, &input, &grant)?.tools;
     let system = session.system();
     let mut ready = through_gates(session, agent, &input, &grant, &mut tools)?;
     if ui.can_ask() {

@@ -1,6 +1,6 @@
 //! `brief fleet`
 
-mod pr;
+mod branch;
 mod print;
 
 use std::collections::BTreeSet;
@@ -64,7 +64,9 @@ pub(crate) struct FleetArgs {
 
 #[derive(Debug, Subcommand)]
 enum FleetCommand {
-    Pr(pr::PrArgs),
+    Branch(branch::BranchArgs),
+    #[command(hide = true)]
+    Pr(branch::BranchArgs),
 }
 
 /// The formats besides text.
@@ -103,8 +105,13 @@ fn states() -> impl TypedValueParser<Value = FleetState> {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FleetArgs) -> Result {
-    if let Some(FleetCommand::Pr(args)) = &args.command {
-        return pr::run(ui, session, args);
+    match &args.command {
+        Some(FleetCommand::Branch(args)) => return branch::run(ui, session, args),
+        Some(FleetCommand::Pr(args)) => {
+            ui.warning("`fleet pr` is called `fleet branch` now, and `--dry-run` writes nothing")?;
+            return branch::run(ui, session, args);
+        }
+        None => {}
     }
     let only = args.only.as_slice();
     if only.contains(&FleetState::OverBudget) && args.budget.is_none() {
@@ -136,7 +143,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FleetArgs) -> Result {
     } else if let Some(effect) = &report.update {
         print::print_effect(ui, effect)?;
     } else {
-        print::print(ui, &report)?;
+        print::print(ui, &report, !only.is_empty())?;
     }
     let is_unknown = report.update.as_ref().is_some_and(UpdateReport::is_without);
     refuse_if(is_unknown || args.exit_code && report.has_findings())
@@ -203,8 +210,8 @@ fn ask_all(
             fleet::newest_of(session.system(), &place, observer)
         })?;
         match answer {
-            Some(Ok(commit)) => {
-                newest.insert(key, commit);
+            Some(Ok(state)) => {
+                newest.insert(key, state);
             }
             Some(Err(problem)) => ui.warning(&format!("{}: {problem}", key.0))?,
             None => {}
@@ -226,11 +233,15 @@ fn effect(
 ) -> Result<UpdateReport> {
     let base = session.directory();
     let outcomes = update_all(ui, session, members, update, |_, _, _, _| Ok(()))?;
+    if outcomes.iter().any(UpdateOutcome::is_interrupted) {
+        return Err(CommandError::interrupted());
+    }
     let outcomes = members.iter().map(|member| member.place.name(base)).zip(outcomes);
     Ok(UpdateReport::of(outcomes))
 }
 
-/// Updates each repository in a workshop of its own, several at a time. Each source is asked once for its newest version.
+/// Updates each repository in a workshop of its own, several at a time. Each source is asked once for its newest version. After an
+/// interruption, the outcomes of the rest say so.
 fn update_all<T: Send>(
     ui: &mut Ui,
     session: &Session,
@@ -260,8 +271,5 @@ fn update_all<T: Send>(
             })
         })
     })?;
-    if outcomes.iter().any(|outcome| matches!(outcome, UpdateOutcome::Interrupted)) {
-        return Err(CommandError::interrupted());
-    }
     Ok(outcomes)
 }

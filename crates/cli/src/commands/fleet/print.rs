@@ -17,11 +17,13 @@ const NAMED: usize = 5;
 /// The number of signs in a bar.
 const BAR: usize = 30;
 
-pub(super) fn print(ui: &mut Ui, report: &FleetReport) -> Result {
+/// Prints a fleet. The names of repositories are cut, unless the user has asked for those of a state.
+pub(super) fn print(ui: &mut Ui, report: &FleetReport, is_whole: bool) -> Result {
+    let told = |names: &[String]| if is_whole { told_all(names) } else { told(names) };
     for (place, versions) in report.by_source() {
         ui.print_heading(&place)?;
         for (at, names) in versions {
-            ui.print_line(format!("  {}  {}", at.map_or("as it is", short), told(&names)))?;
+            ui.print_line(format!("  {}  {}", at.map_or("unversioned", short), told(&names)))?;
         }
     }
     for state in FleetState::ALL {
@@ -49,9 +51,24 @@ pub(super) fn print(ui: &mut Ui, report: &FleetReport) -> Result {
     for (place, names) in &unsigned {
         ui.print_line(format!("not signed, {place}: {}", told(names)))?;
     }
+    let mut problems: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (member, _) in report.members() {
         if let Some(problem) = &member.problem {
-            ui.warning(&format!("{}: {problem}", report.name(member)))?;
+            problems.entry(problem).or_default().push(report.name(member));
+        }
+    }
+    warn_by_problem(ui, &problems)
+}
+
+/// Prints each problem with the repositories that have it: once, if they are many.
+pub(super) fn warn_by_problem(ui: &mut Ui, problems: &BTreeMap<&str, Vec<String>>) -> Result {
+    for (problem, names) in problems {
+        if names.len() > NAMED {
+            ui.warning(&format!("{problem}: {}", told_all(names)))?;
+            continue;
+        }
+        for name in names {
+            ui.warning(&format!("{name}: {problem}"))?;
         }
     }
     Ok(())
@@ -81,9 +98,11 @@ pub(super) fn print_effect(ui: &mut Ui, effect: &UpdateReport) -> Result {
     }
     let changed: usize = effect.groups.iter().map(|group| group.repositories.len()).sum();
     let (current, without) = (effect.current.len(), effect.without.len());
+    let mut problems: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for problem in &effect.problems {
-        ui.warning(&format!("{}: {}", problem.repository, problem.problem))?;
+        problems.entry(&problem.problem).or_default().push(problem.repository.clone());
     }
+    warn_by_problem(ui, &problems)?;
     let failed = effect.problems.len();
     ui.status(&format!(
         "{changed} to update, {current} up to date, {without} without it, {failed} not updated"
@@ -99,13 +118,22 @@ fn shown(source: &FleetSource) -> String {
 
 /// Returns how many repositories there are, and the names of a few.
 pub(super) fn told(names: &[String]) -> String {
-    let count = match names.len() {
-        1 => "1 repository".to_owned(),
-        count => format!("{} repositories", grouped(count as u64)),
-    };
+    let count = count_of(names);
     let few = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
     let more = if names.len() > NAMED { ", …" } else { "" };
     format!("{count}: {few}{more}")
+}
+
+fn count_of(names: &[String]) -> String {
+    match names.len() {
+        1 => "1 repository".to_owned(),
+        count => format!("{} repositories", grouped(count as u64)),
+    }
+}
+
+/// Returns how many repositories there are, and all names.
+fn told_all(names: &[String]) -> String {
+    format!("{}: {}", count_of(names), names.join(", "))
 }
 
 /// Runs a task over many repositories, and shows a bar on a terminal.

@@ -1,7 +1,7 @@
 //! `brief hook CLIENT`
 
 use brief_profiles::BUILTIN;
-use brief_serve::hook::{HoldPolicy, HookOptions, Repeat};
+use brief_serve::hook::{HoldPolicy, HookOptions, Repeat, is_disabled};
 use brief_syntax::limits;
 use clap::{Args, ValueEnum};
 
@@ -64,9 +64,14 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AnswerArgs) -> Result {
         return Err(CommandError::usage("`brief hook` needs a client")
             .with_hint("`brief hook install` sets one up; `brief hook --help` says more"));
     };
-    if BUILTIN.find(client).is_none() && super::known_clients(session)?.find(client).is_none() {
-        // Exit code 2 would stop the client that runs this.
-        return Err(CommandError::refused(format!("there is no client `{client}`")));
+    if is_disabled(session.system()) {
+        return Ok(());
+    }
+    if BUILTIN.find(client).is_none() {
+        let known = super::known_clients(session)?;
+        if known.find(client).is_none() {
+            return Err(super::unknown_client(&known, client));
+        }
     }
     if ui.can_ask() {
         let name = BUILTIN.find(client).map_or(client.as_str(), |client| &*client.name);

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use brief_clients::client_file::{ClientFile, FileEdit};
 use brief_clients::hook::install::{HookContent, HookFile, InstallChoice, files};
-use brief_dialects::capability::Capability;
+use brief_clients::hook::installed::{is_elsewhere, is_program_on_path};
 use brief_profiles::{Client, KnownClients};
 use brief_syntax::system::resolved_home;
 use clap::Args;
 
-use super::{HoldArg, install_of, refused};
+use super::{HoldArg, install_of, refused, refused_file};
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -20,8 +20,9 @@ use crate::ui::Ui;
 /// clients that the project shows, or else the home directory.
 #[derive(Debug, Args)]
 pub(super) struct InstallArgs {
-    /// The clients
-    #[arg(add = clap_complete::ArgValueCompleter::new(crate::complete::hook_clients))]
+    /// amp, augment, claude, cline, codex, copilot, copilot-vscode, crush, cursor, droid, gemini, kilo, opencode, pi, qwen,
+    /// or a client of the project's own
+    #[arg(value_name = "CLIENT", add = clap_complete::ArgValueCompleter::new(crate::complete::hook_clients))]
     clients: Vec<String>,
 
     #[command(flatten)]
@@ -74,10 +75,7 @@ pub(super) fn base(session: &Session, is_global: bool) -> Result<PathBuf> {
 }
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &InstallArgs) -> Result {
-    if let Some(decision) = session.policy()?.capability(Capability::Hooks) {
-        return Err(CommandError::refused(format!("the hook is not installed: {decision}"))
-            .with_hint("who wrote the policy can change it"));
-    }
+    super::check_policy(session)?;
     let known = super::known_clients(session)?;
     let named: Vec<&Client> =
         args.clients.iter().map(|name| super::find(&known, name)).collect::<Result<_, _>>()?;
@@ -93,14 +91,17 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &InstallArgs) -> Result 
     }
     if is_offer && ui.can_ask() && !args.dry_run {
         let shown: Vec<&str> = chosen.iter().map(|client| &*client.name).collect();
-        if !ui.confirm(&format!("Set up the hook of {}?", shown.join(", ")))? {
+        if !ui.confirm_request(&format!("Set up the hook of {}?", shown.join(", ")))? {
             return ui.hint("name the ones that you want: `brief hook install CLIENT…`");
         }
     }
     for client in &chosen {
         install(ui, session, args, client)?;
     }
-    if args.place.command.is_none() && !args.dry_run && !is_on_path(session) {
+    if args.place.command.is_none()
+        && !args.dry_run
+        && !is_program_on_path(session.system(), "brief", session.repository()?.path())
+    {
         let who =
             if let [only] = &chosen[..] { only.name.to_string() } else { "the clients".to_owned() };
         ui.warning(&format!("`brief` is not on PATH, so {who} will not find it"))?;
@@ -133,7 +134,7 @@ fn install(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Client) 
             match text {
                 Some(text) => {
                     ui.status(&format!("would write {shown}:"))?;
-                    ui.print_raw(&text)?;
+                    ui.print_text(text.as_bytes())?;
                 }
                 None => ui.status(&format!("the hook is already installed in {shown}"))?,
             }
@@ -184,24 +185,12 @@ fn files_of(
         options,
         is_global: args.place.is_global(client),
         holds: args.hold.is_some(),
-        is_elsewhere: is_elsewhere(session, client, base)?,
+        is_elsewhere: is_elsewhere(session.system(), client, base).map_err(refused_file)?,
     };
     files(client, choice).ok_or_else(|| {
         CommandError::refused(format!("{} has no such file in the home directory", client.name))
             .with_hint("set the hook up in each project, without `--global`")
     })
-}
-
-/// Returns whether the file that counts instead has hooks of its own, while ours does not exist.
-pub(super) fn is_elsewhere(session: &Session, client: &Client, base: &Path) -> Result<bool> {
-    let Some(install) = install_of(client) else { return Ok(false) };
-    let Some(unless) = &install.unless else { return Ok(false) };
-    let text = |name: &str| -> Result<Option<String>> {
-        let file = ClientFile::open(session.system(), base, name);
-        Ok(file.map_err(|error| refused(name, &error))?.text().map(str::to_owned))
-    };
-    Ok(text(&install.file)?.is_none()
-        && text(unless)?.is_some_and(|text| text.contains("\"hooks\"")))
 }
 
 /// Returns the clients with hooks that the project shows, or else the home directory.
@@ -225,11 +214,4 @@ fn shown_clients<'c>(session: &Session, known: &'c KnownClients) -> Result<Vec<&
 pub(super) fn shown(session: &Session, base: &Path, name: &str) -> Result<String> {
     let is_here = session.root()?.path() == base;
     Ok(if is_here { name.to_owned() } else { base.join(name).display().to_string() })
-}
-
-fn is_on_path(session: &Session) -> bool {
-    let Some(path) = session.system().env("PATH") else { return false };
-    let program = format!("brief{}", std::env::consts::EXE_SUFFIX);
-    std::env::split_paths(&path)
-        .any(|directory| session.system().resolve(&directory.join(&program)).is_ok())
 }

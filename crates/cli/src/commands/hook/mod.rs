@@ -8,13 +8,14 @@ mod uninstall;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::path::Path;
 
-use brief_clients::hook::install::{HookFile, InstallChoice, files};
+use brief_clients::client_file::ClientFileError;
+use brief_clients::hook::installed::hook_command;
+use brief_dialects::capability::Capability;
 use brief_profiles::{BUILTIN, Client, HookInstall, KnownClients, OwnClients};
-use brief_serve::hook::{HookError, HookOptions, HookOutcome, answer_input};
+use brief_serve::hook::{HookError, HookOptions, HookOutcome, answer_input, is_disabled};
 use brief_syntax::limits;
-use brief_syntax::near_miss::nearest;
+use brief_syntax::near_miss::{nearest, nearest_few};
 use brief_syntax::system::Deadline;
 use clap::{Args, Subcommand};
 
@@ -27,8 +28,8 @@ use answer::{AnswerArgs, HoldArg};
 /// Answer a client's hook, or set it up
 ///
 /// `brief hook CLIENT` is what a client runs: it reads an event and answers with what `brief context --client CLIENT` says
-/// about the file, less what this conversation was told before. It exits with 0, or with 1 when the input makes no sense. It
-/// never approves a tool call, and holds one back only with `--hold`.
+/// about the file, less what this conversation was told before. It exits with 0, whatever happens, never approves a tool
+/// call, and holds one back only with `--hold`. `BRIEF_DISABLE=1` silences it.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct HookArgs {
@@ -73,6 +74,28 @@ impl HookArgs {
     }
 }
 
+/// The names of the other commands, and of clap's own.
+const COMMANDS: [&str; 5] = ["install", "uninstall", "status", "test", "help"];
+
+/// Returns whether a client may have started this: `hook NAME`, and no person who types.
+///
+/// Such a call ends with 0, whatever happens: Copilot takes every other code for a refusal, Gemini every one but 1, and most
+/// clients 2.
+pub(crate) fn is_clients_call(args: &[OsString], ui: &Ui) -> bool {
+    let mut words = args.iter().skip(1).filter_map(|word| word.to_str());
+    let mut first = words.next();
+    while let Some(option) = first.filter(|word| word.starts_with('-')) {
+        if option == "-C" {
+            words.next();
+        }
+        first = words.next();
+    }
+    let name = words.next().filter(|name| !name.starts_with('-'));
+    first == Some("hook")
+        && name.is_some_and(|name| nearest(name, &COMMANDS).is_none())
+        && !ui.can_ask()
+}
+
 #[derive(Debug, Subcommand)]
 enum HookCommand {
     Install(install::InstallArgs),
@@ -98,6 +121,9 @@ pub(crate) fn answer(
     session: &Session,
     options: HookOptions<'_>,
 ) -> Result<HookOutcome, HookError> {
+    if is_disabled(session.system()) {
+        return Ok(HookOutcome::default());
+    }
     let deadline = Deadline::start(brief_serve::hook::deadline(session.system()));
     let outcome = answer_input(session.shared_system(), ui.take_stdin(), options);
     deadline.lift();
@@ -113,12 +139,7 @@ fn known_clients(session: &Session) -> Result<Cow<'static, KnownClients>> {
 /// Finds a client that has a hook.
 fn find<'c>(known: &'c KnownClients, name: &str) -> Result<&'c Client> {
     let Some(client) = known.find(name) else {
-        let names: Vec<&str> = known.clients.iter().map(|client| &*client.id).collect();
-        let unknown = CommandError::usage(format!("there is no client `{name}`"));
-        return Err(match nearest(name, &names) {
-            Some(meant) => unknown.with_hint(format!("did you mean `{meant}`?")),
-            None => unknown.with_hint(format!("with a hook: {}", with_hooks(known))),
-        });
+        return Err(unknown_client(known, name));
     };
     if install_of(client).is_some() {
         return Ok(client);
@@ -133,6 +154,24 @@ fn find<'c>(known: &'c KnownClients, name: &str) -> Result<&'c Client> {
     )))
 }
 
+/// Returns the error about a client that is not known, with those that may be meant.
+fn unknown_client(known: &KnownClients, name: &str) -> CommandError {
+    let names = known.clients.iter().filter(|client| install_of(client).is_some());
+    let names: Vec<&str> = names.map(|client| &*client.id).collect();
+    let unknown = CommandError::usage(format!("unknown client `{name}`"));
+    let mut meant = nearest_few(name, &names, 2);
+    if meant.is_empty()
+        && let Some((begin, _)) = name.split_at_checked(2)
+    {
+        meant.extend(names.iter().filter(|known| known.starts_with(begin)).take(2));
+    }
+    match meant[..] {
+        [] => unknown.with_hint(format!("with a hook: {}", with_hooks(known))),
+        [only] => unknown.with_hint(format!("did you mean `{only}`?")),
+        [first, second, ..] => unknown.with_hint(format!("did you mean `{first}` or `{second}`?")),
+    }
+}
+
 /// Returns the files that set up the hook of a client; `None` if it has no hook that can be set up.
 fn install_of(client: &Client) -> Option<&HookInstall> {
     client.hook.as_ref()?.install.as_ref()
@@ -143,31 +182,30 @@ fn with_hooks(known: &KnownClients) -> String {
     clients.map(|client| format!("`{}`", client.id)).collect::<Vec<_>>().join(", ")
 }
 
+/// Refuses to write a hook where a policy forbids hooks.
+fn check_policy(session: &Session) -> Result {
+    match session.policy()?.capability(Capability::Hooks) {
+        None => Ok(()),
+        Some(decision) => {
+            Err(CommandError::refused(format!("the hook is not installed: {decision}"))
+                .with_hint("ask the maintainer of this policy; `brief self policy` shows it"))
+        }
+    }
+}
+
 /// Returns the error about a client's file.
 fn refused(name: &str, error: &impl std::fmt::Display) -> CommandError {
     CommandError::refused(format!("`{name}` {error}")).with_hint("the file was left as it is")
 }
 
-/// Returns all files below `base` that may have the hook, however it was installed.
-fn possible_files(
-    session: &Session,
-    client: &Client,
-    (base, is_global): (&Path, bool),
-    program: &str,
-) -> Result<Vec<HookFile>> {
-    let choice =
-        |is_elsewhere| InstallChoice { program, options: "", is_global, holds: true, is_elsewhere };
-    let mut all = files(client, choice(false)).unwrap_or_default();
-    if install::is_elsewhere(session, client, base)? {
-        all.extend(files(client, choice(true)).unwrap_or_default());
-    }
-    Ok(all)
+/// Returns the error about one of several files.
+fn refused_file((name, error): (String, ClientFileError)) -> CommandError {
+    refused(&name, &error)
 }
 
 /// Returns the command that a client runs, without options.
 fn program(client: &Client, command: Option<&str>) -> String {
-    let named = install_of(client).and_then(|install| install.named.as_ref()).unwrap_or(&client.id);
-    command.map_or_else(|| format!("brief hook {named}"), str::to_owned)
+    command.map_or_else(|| hook_command(client), str::to_owned)
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! `brief hook status`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use brief_clients::client_file::ClientFile;
+use brief_clients::client_file::{ClientFile, ClientFileError, FileEdit};
+use brief_clients::hook::install::HookContent;
+use brief_clients::hook::installed::{HookScope, InstalledHook, find_installed_hooks};
 use brief_engine::{Action, System};
 use brief_profiles::{Client, HookInstall};
-use brief_serve::hook::{HookOptions, rehearse};
+use brief_serve::hook::{HookOptions, is_disabled, rehearse};
 use brief_syntax::limits;
 use brief_syntax::system::resolved_home;
 use brief_syntax::text::visible_line;
@@ -13,18 +15,23 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::error::Result;
+use super::refused;
+use crate::error::{Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show where hooks are set up, whether they are approved, and whether they answer
+/// Show where hooks are set up, what keeps them from working, and whether they answer
 ///
 /// Nothing is executed: a client's version is read from its package, and the test call is made in this process.
 #[derive(Debug, Args)]
 pub(super) struct StatusArgs {
-    /// The clients; all with a hook or a program here without one
-    #[arg(add = clap_complete::ArgValueCompleter::new(crate::complete::hook_clients))]
+    /// The clients [default: all with a hook or a program here]
+    #[arg(value_name = "CLIENT", add = clap_complete::ArgValueCompleter::new(crate::complete::hook_clients))]
     clients: Vec<String>,
+
+    /// Update hooks that an earlier version installed, with their options
+    #[arg(long, conflicts_with = "json")]
+    fix: bool,
 
     /// Print JSON
     #[arg(long)]
@@ -36,7 +43,7 @@ struct HookStatus {
     client: String,
     name: String,
     /// The files with the hook.
-    installed: Vec<InstalledHook>,
+    installed: Vec<ShownHook>,
     program: Option<ClientProgram>,
     /// The version that our facts were seen in.
     seen: Option<String>,
@@ -46,12 +53,39 @@ struct HookStatus {
 }
 
 #[derive(Serialize)]
-struct InstalledHook {
+struct ShownHook {
     file: String,
     place: &'static str,
     commands: Vec<String>,
     /// `None` where the client does not ask, or keeps the answer to itself.
     approved: Option<bool>,
+    /// False if a program that is missing or fails can stop the client.
+    guarded: bool,
+    /// The program that a shell would not find.
+    missing: Option<String>,
+    /// The setting that switches the client's hooks off.
+    switched_off: Option<String>,
+}
+
+impl ShownHook {
+    fn of(hook: &InstalledHook) -> ShownHook {
+        ShownHook {
+            file: hook.shown_file(),
+            place: match hook.scope {
+                HookScope::Project => "this project",
+                HookScope::MainCheckout => "the main checkout, and this worktree of it",
+                HookScope::Home => "all projects",
+            },
+            commands: hook.commands.clone(),
+            approved: hook.approved,
+            guarded: hook.is_guarded,
+            missing: hook.missing_program().map(str::to_owned),
+            switched_off: hook
+                .switched_off
+                .as_ref()
+                .map(|off| format!("`{}` in {}", off.key, off.shown_file())),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -67,6 +101,9 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     let all = known.clients.iter();
     let all = all.filter(|client| super::install_of(client).is_some());
     let clients: Vec<&Client> = if named.is_empty() { all.collect() } else { named };
+    if args.fix {
+        return fix(ui, session, &clients);
+    }
     let mut hooks = Vec::new();
     for client in clients {
         let status = status(session, client)?;
@@ -86,7 +123,52 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     for status in &hooks {
         print(ui, status)?;
     }
+    if is_disabled(session.system()) {
+        ui.warning("hooks answer nothing here: `BRIEF_DISABLE` is set")?;
+    }
+    let mut installed = hooks.iter().flat_map(|status| &status.installed);
+    if installed.any(|hook| !hook.guarded) {
+        ui.hint("run `brief hook status --fix` to update hooks that an earlier version installed")?;
+    }
     Ok(())
+}
+
+/// Writes the files of hooks again that an earlier version installed without a guard.
+fn fix(ui: &mut Ui, session: &Session, clients: &[&Client]) -> Result {
+    super::check_policy(session)?;
+    let root = session.repository()?;
+    let home = resolved_home(session.system());
+    let (mut updated, mut left) = (0, 0);
+    for client in clients {
+        let hooks = find_installed_hooks(session.system(), client, root.path(), home.as_deref());
+        for hook in hooks.iter().filter(|hook| !hook.is_guarded) {
+            let base = hook.base.as_path();
+            let shown = hook.shown_file();
+            let Some(file) = hook.current_file(session.system(), client, base) else {
+                left += 1;
+                ui.warning(&format!("cannot update {shown}: its command is not one of brief's"))?;
+                continue;
+            };
+            let failed = |error: ClientFileError| refused(&shown, &error);
+            let on_disk = ClientFile::open(session.system(), base, &file.path).map_err(failed)?;
+            let text = file.install(on_disk.text()).map_err(|error| refused(&shown, &error))?;
+            let is_program = matches!(file.content, HookContent::Own { is_program: true, .. });
+            if on_disk.put(text.as_deref(), is_program).map_err(failed)? == FileEdit::Changed {
+                updated += 1;
+                ui.status(&format!("updated the hook in {shown}"))?;
+                if let (Some(then), Some(true)) = (
+                    super::install_of(client).and_then(|install| install.then.as_ref()),
+                    hook.approved,
+                ) {
+                    ui.hint(then)?;
+                }
+            }
+        }
+    }
+    if updated + left == 0 {
+        ui.status("all installed hooks are up to date")?;
+    }
+    refuse_if(left > 0)
 }
 
 fn print(ui: &mut Ui, status: &HookStatus) -> Result {
@@ -100,6 +182,22 @@ fn print(ui: &mut Ui, status: &HookStatus) -> Result {
         ui.print_line(format_args!("  installed in {} ({}){approved}", hook.file, hook.place))?;
         for command in &hook.commands {
             ui.print_line(format_args!("    {}", visible_line(command)))?;
+        }
+        let mut problems: Vec<String> = Vec::new();
+        if !hook.guarded {
+            problems.push(format!(
+                "installed by an earlier version: {} can stop working where `brief` is missing or fails",
+                status.name
+            ));
+        }
+        problems.extend(
+            hook.missing
+                .as_ref()
+                .map(|name| format!("`{name}` is not on PATH: nothing is delivered")),
+        );
+        problems.extend(hook.switched_off.as_ref().map(|off| format!("switched off by {off}")));
+        for problem in problems {
+            ui.print_line(format_args!("    warning: {}", visible_line(&problem)))?;
         }
     }
     if status.installed.is_empty() {
@@ -132,12 +230,7 @@ fn status(session: &Session, client: &Client) -> Result<HookStatus> {
     let install = hook.install.as_ref().expect("clients were chosen by their files");
     let root = session.repository()?;
     let home = resolved_home(session.system());
-    let mut installed = Vec::new();
-    let bases = [(Some(root.path()), false), (home.as_deref(), true)];
-    for (base, is_global) in bases {
-        let Some(base) = base else { continue };
-        installed.extend(find(session, client, (base, is_global), root.path())?);
-    }
+    let installed = find_installed_hooks(session.system(), client, root.path(), home.as_deref());
     let options = HookOptions::new(&client.id);
     let file = root.path().join("README.md");
     let answer = rehearse(session.system(), client, root.path(), (&file, Action::Read), options);
@@ -149,78 +242,12 @@ fn status(session: &Session, client: &Client) -> Result<HookStatus> {
     Ok(HookStatus {
         client: client.id.to_string(),
         name: client.name.to_string(),
-        installed,
+        installed: installed.iter().map(ShownHook::of).collect(),
         program: program(session.system(), install),
         seen: seen.map(ToString::to_string),
         answers,
         problem,
     })
-}
-
-/// Finds the files with the hook below one directory.
-fn find(
-    session: &Session,
-    client: &Client,
-    (base, is_global): (&Path, bool),
-    root: &Path,
-) -> Result<Vec<InstalledHook>> {
-    let program = super::program(client, None);
-    let all = super::possible_files(session, client, (base, is_global), &program)?;
-    let mut found = Vec::new();
-    for file in &all {
-        let Ok(on_disk) = ClientFile::open(session.system(), base, &file.path) else { continue };
-        let Some(text) = on_disk.text() else { continue };
-        if !matches!(file.uninstall(text), Ok(Some(_))) {
-            continue;
-        }
-        let path = base.join(&file.path);
-        found.push(InstalledHook {
-            approved: approved(session.system(), client, &path, root),
-            file: if is_global { format!("~/{}", file.path) } else { file.path.clone() },
-            place: if is_global { "all projects" } else { "this project" },
-            commands: commands(text, &program),
-        });
-    }
-    Ok(found)
-}
-
-/// Returns the commands of ours in a file, each once.
-fn commands(text: &str, program: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for (start, _) in text.match_indices(program) {
-        let rest = &text[start..];
-        let end = rest.find(['"', '\n']).unwrap_or(rest.len());
-        let command = rest[..end].trim_end_matches('\\').to_owned();
-        if !found.contains(&command) {
-            found.push(command);
-        }
-    }
-    found
-}
-
-fn approved(system: &dyn System, client: &Client, file: &Path, root: &Path) -> Option<bool> {
-    let install = super::install_of(client)?;
-    let mark = install.approval.as_ref()?;
-    let home = resolved_home(system)?;
-    // A user's own file needs no trust in a folder.
-    if install.top_only && file.starts_with(&home) && !file.starts_with(root) {
-        return None;
-    }
-    let text = system.read(&home.join(&*mark.file), limits::FILE_BYTES).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
-    let has = mark.has.replace("{file}", &file.to_string_lossy());
-    let levels = if mark.inherits { usize::MAX } else { 1 };
-    for directory in root.ancestors().take(levels) {
-        let directory = directory.to_string_lossy();
-        if text.contains(&has.replace("{project}", &directory)) {
-            return Some(true);
-        }
-        // The nearest decision counts.
-        if text.contains(&format!("\"{directory}\"")) {
-            break;
-        }
-    }
-    Some(false)
 }
 
 /// Finds the client's program, and its version in the package around it.

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use brief_clients::client_file::{ClientFile, ClientFileError, FileEdit};
+use brief_clients::hook::installed::{HookScope, possible_files};
 use brief_profiles::Client;
 use clap::Args;
 
 use super::install::{PlaceArgs, base, shown};
-use super::refused;
+use super::{refused, refused_file};
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -18,7 +19,7 @@ use crate::ui::Ui;
 #[derive(Debug, Args)]
 pub(super) struct UninstallArgs {
     /// The clients
-    #[arg(required = true, add = clap_complete::ArgValueCompleter::new(crate::complete::hook_clients))]
+    #[arg(value_name = "CLIENT", required = true, add = clap_complete::ArgValueCompleter::new(crate::complete::hook_clients))]
     clients: Vec<String>,
 
     #[command(flatten)]
@@ -62,7 +63,9 @@ fn remove(
     (base, is_global): (&Path, bool),
 ) -> Result<bool> {
     let program = super::program(client, args.place.command.as_deref());
-    let all = super::possible_files(session, client, (base, is_global), &program)?;
+    let scope = if is_global { HookScope::Home } else { HookScope::Project };
+    let all = possible_files(session.system(), client, (base, scope), &program);
+    let all = all.map_err(refused_file)?;
     let mut is_removed = false;
     for file in &all {
         let failed = |error: ClientFileError| refused(&file.path, &error);

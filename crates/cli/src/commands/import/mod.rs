@@ -1,23 +1,27 @@
 //! `brief import`
 
 mod report;
+mod target;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use brief_clients::import::{
     self, CollectedItem, CollectedServer, Collection, ImportLoss, ImportSearch, SkippedFile,
 };
 use brief_clients::mcp;
+use brief_dialects::portable::ItemId;
+use brief_dialects::portable::output::Compiler;
 use brief_registry::install::{self, NewFile, NewFileState, ProjectPaths};
 use brief_registry::manifest::ManifestEdit;
 use brief_syntax::Root;
-use brief_syntax::paths::{cleaned, relative_path, slashed};
+use brief_syntax::paths::{cleaned, slashed};
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;
 
 use report::{json_item, print, print_json};
+use target::RegistryTarget;
 
 use super::add::Additions;
 use super::whole::below;
@@ -25,9 +29,6 @@ use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::{self, Installation, InstallationArg};
 use crate::session::Session;
 use crate::ui::Ui;
-
-/// The directory for items of a project that has none yet.
-const DEFAULT_DIRECTORY: &str = "guidance";
 
 /// The file of `--agents-yaml`.
 const AGENTS_YAML: &str = "AGENTS.yaml";
@@ -90,7 +91,10 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
     if args.agents_yaml {
         return agents_yaml(ui, session, &installation, args, &collection);
     }
-    let target = RegistryTarget::find(session, &installation.project, args.to.as_deref())?;
+    let target = RegistryTarget::find(session, &installation, &collection, args.to.as_deref())?;
+    if let Some(warning) = target.warning(session) {
+        ui.warning(&warning)?;
+    }
     let states = target.states(session, &collection.items)?;
     for (item, _) in collection.items.iter().zip(&states).filter(|(_, state)| state.is_taken()) {
         let reason =
@@ -109,7 +113,10 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
     let is_replacement = args.replace && !collection.items.is_empty();
     // A registry in the project comes to be in the transaction of its outputs.
     let is_one_step = is_replacement && target.project == installation.project;
-    let servers = server_edits(&collection);
+    let servers: Vec<ManifestEdit> = clients_edit(&installation, &collection)
+        .into_iter()
+        .chain(server_edits(&collection))
+        .collect();
     let mut outcome = Replacement::default();
     if !args.dry_run && !is_one_step {
         let is_same = target.project == installation.project;
@@ -126,8 +133,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
     if is_replacement && !args.dry_run {
         let files = if is_one_step { files.as_slice() } else { &[] };
         let shared = collection.servers.iter().flat_map(|own| own.originals.iter().cloned());
-        let new = Additions { files, edits: &servers, shared: &shared.collect() };
-        outcome = replace(ui, session, &import, &new)?;
+        let new = Additions { files, edits: &servers, shared: &shared.collect(), exclude: &[] };
+        outcome = replace(ui, session, &installation, &import, &new)?;
     }
     if args.json {
         print_json(ui, &installation.project.outputs, &import, &outcome)?;
@@ -137,6 +144,14 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
     let is_whole =
         collection.skipped.iter().all(|one| one.loss != ImportLoss::Text) && outcome.is_whole;
     refuse_if(!is_whole)
+}
+
+/// Returns the edit of the manifest that names the clients that other tools write for, if it names none itself.
+fn clients_edit(installation: &Installation, collection: &Collection) -> Option<ManifestEdit> {
+    let has_sources = installation.manifest.as_ref().is_some_and(|own| !own.sources.is_empty());
+    let is_named = has_sources || installation.clients.settings().clients.is_some();
+    let (clients, signs) = (collection.clients.clone(), collection.clients_from.clone());
+    (!is_named && !clients.is_empty()).then_some(ManifestEdit::FirstClients { clients, signs })
 }
 
 /// Returns the edits of the manifest that declare the servers of clients.
@@ -214,88 +229,6 @@ pub(super) fn collect(
     Ok(import::collect(system, &root, profiles, looking, &is_wanted, &ours))
 }
 
-/// The registry that items are written to.
-struct RegistryTarget {
-    project: ProjectPaths,
-    /// The directory below that project, with `/`; empty for the project itself.
-    below: String,
-    /// The directory as it is shown.
-    shown: String,
-}
-
-impl RegistryTarget {
-    fn find(
-        session: &Session,
-        project: &ProjectPaths,
-        to: Option<&Path>,
-    ) -> Result<RegistryTarget> {
-        let system = session.system();
-        let Some(to) = to else {
-            let below = item_root(session, project).unwrap_or_else(|| DEFAULT_DIRECTORY.to_owned());
-            return Ok(RegistryTarget { project: project.clone(), shown: below.clone(), below });
-        };
-        let whole = cleaned(&session.directory().join(to));
-        let shown = to.display().to_string();
-        if let Ok(below) = whole.strip_prefix(cleaned(&project.outputs)) {
-            let below = slashed(below);
-            if below.split('/').any(|name| name.starts_with('.')) {
-                let message =
-                    format!("`{shown}` is hidden, and items in hidden directories are a client's");
-                return Err(
-                    CommandError::usage(message).with_hint("name a directory such as `guidance`")
-                );
-            }
-            return Ok(RegistryTarget { project: project.clone(), below, shown });
-        }
-        if system.resolve(&whole).is_err() {
-            let message = format!("`{shown}` does not exist, and lies outside the project");
-            return Err(CommandError::usage(message).with_hint("create the directory first"));
-        }
-        Ok(RegistryTarget { project: ProjectPaths::at(&whole), below: String::new(), shown })
-    }
-
-    /// Returns the registry as a user would type it: relative, so that the manifest is the same on every machine.
-    fn typed(&self, session: &Session) -> PathBuf {
-        let place = cleaned(&self.project.outputs.join(&self.below));
-        match relative_path(&cleaned(session.directory()), &place) {
-            way if way.is_empty() => PathBuf::from("."),
-            way if way == ".." || way.starts_with("../") => PathBuf::from(way),
-            way => PathBuf::from(format!("./{way}")),
-        }
-    }
-
-    /// Returns the path of an item's file below the project.
-    fn path_of(&self, item: &CollectedItem, file: &str) -> String {
-        let inside = format!("{}/{file}", item.kind.folder());
-        if self.below.is_empty() { inside } else { format!("{}/{inside}", self.below) }
-    }
-
-    fn paths(&self, item: &CollectedItem) -> Vec<String> {
-        item.files.iter().map(|file| self.path_of(item, &file.path)).collect()
-    }
-
-    fn states(&self, session: &Session, items: &[CollectedItem]) -> Result<Vec<ItemState>> {
-        let paths: Vec<Vec<String>> = items.iter().map(|item| self.paths(item)).collect();
-        let files: Vec<NewFile<'_>> =
-            items.iter().zip(&paths).flat_map(|(item, paths)| new_files(item, paths)).collect();
-        let found = install::look(session.system(), &self.project, &files)?;
-        let mut rest = found.as_slice();
-        let state = |item: &CollectedItem| {
-            let (own, others) = rest.split_at(item.files.len().min(rest.len()));
-            rest = others;
-            let is = |wanted: &NewFileState| own.iter().all(|state| state == wanted);
-            if is(&NewFileState::Free) {
-                ItemState::New
-            } else if is(&NewFileState::Same) {
-                ItemState::Unchanged
-            } else {
-                ItemState::Taken
-            }
-        };
-        Ok(items.iter().map(state).collect())
-    }
-}
-
 fn new_files<'f>(item: &'f CollectedItem, paths: &'f [String]) -> Vec<NewFile<'f>> {
     let files = item.files.iter().zip(paths);
     files
@@ -303,27 +236,12 @@ fn new_files<'f>(item: &'f CollectedItem, paths: &'f [String]) -> Vec<NewFile<'f
         .collect()
 }
 
-/// Returns the directory that holds the project's items, if it has some: the one with the most.
-fn item_root(session: &Session, project: &ProjectPaths) -> Option<String> {
-    let root = Root::open(session.system(), &project.outputs).ok()?;
-    let registry = brief_engine::portable::read(session.system(), &root, &[]);
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for item in &registry.items {
-        let above = item.slashed().rsplit_once('/').map_or("", |(above, _)| above);
-        let (base, folder) = above.rsplit_once('/').unwrap_or(("", above));
-        if folder == item.kind().folder() && !base.split('/').any(|name| name.starts_with('.')) {
-            *counts.entry(base.to_owned()).or_default() += 1;
-        }
-    }
-    counts.into_iter().max_by_key(|(_, count)| *count).map(|(base, _)| base)
-}
-
 /// The result of `--replace`.
 #[derive(Debug)]
 struct Replacement {
     /// Originals that are outputs now, with the copies.
     replaced: Vec<(String, PathBuf)>,
-    /// Originals that stay, because their items are written elsewhere.
+    /// Originals that stay, because `brief` does not write such files; their items are not installed.
     left: Vec<String>,
     is_whole: bool,
 }
@@ -334,10 +252,29 @@ impl Default for Replacement {
     }
 }
 
+/// Returns whether an item is written over all of its originals. If it is not, a client would read both.
+fn is_in_place(installation: &Installation, item: &CollectedItem, clients: &[String]) -> bool {
+    // Each client has skills in one directory.
+    let Some(imported) = &item.item else { return true };
+    let clients: Vec<&str> = clients.iter().map(String::as_str).collect();
+    let compiled = installation.clients.compile(&imported.compilable(), &clients);
+    let written: BTreeSet<&str> = compiled.files.iter().map(|file| file.path.as_str()).collect();
+    item.originals
+        .iter()
+        .all(|path| is_tools_source(installation, path) || written.contains(path.as_str()))
+}
+
+/// Returns whether a file is a source of another tool, which no client reads.
+fn is_tools_source(installation: &Installation, path: &str) -> bool {
+    let found = import::tell(path, installation.clients.profiles(), ImportSearch::AtPlaces);
+    found.is_some_and(|found| found.peer.is_some())
+}
+
 /// Installs the items from the registry, over the originals.
 fn replace(
     ui: &mut Ui,
     session: &Session,
+    installation: &Installation,
     import: &Import<'_>,
     new: &Additions<'_>,
 ) -> Result<Replacement> {
@@ -347,10 +284,24 @@ fn replace(
         clients.extend(item.clients.iter().cloned());
     }
     let skills = originals.iter().filter_map(|path| path.strip_suffix("/SKILL.md"));
+    let generated = import.collection.generated.iter().map(|file| file.path.clone());
     let adopt: BTreeSet<String> =
-        skills.map(str::to_owned).chain(originals.iter().cloned()).collect();
+        skills.map(str::to_owned).chain(originals.iter().cloned()).chain(generated).collect();
     let source = import.target.typed(session);
-    let clients: Vec<String> = clients.into_iter().collect();
+    let clients: Vec<String> = match import.collection.clients.as_slice() {
+        [] => clients.into_iter().collect(),
+        named => named.to_vec(),
+    };
+    let used = match &installation.clients.settings().clients {
+        Some(_) => installation.wanted(&[])?,
+        None => clients.clone(),
+    };
+    let exclude: Vec<ItemId> = import
+        .items()
+        .filter(|(item, state)| !state.is_taken() && !is_in_place(installation, item, &used))
+        .map(|(item, _)| ItemId { kind: item.kind, name: item.name.clone() })
+        .collect();
+    let new = &Additions { exclude: &exclude, ..*new };
     let report = super::add::install(ui, session, &source, new, &adopt, &clients)?;
     let root = &import.target.project.outputs;
     let lock = ProjectPaths::at(root).read_lock(session.system()).ok().flatten();
@@ -359,7 +310,8 @@ fn replace(
     let mut written: BTreeSet<&String> = changed.collect();
     written.extend(report.backups.iter().map(|(path, _)| path));
     written.extend(lock.items.values().flat_map(|item| item.files.keys()));
-    let left = originals.into_iter().filter(|path| !written.contains(path)).collect();
+    let is_left = |path: &String| !written.contains(path) && !is_tools_source(installation, path);
+    let left = originals.into_iter().filter(is_left).collect();
     ui.print_diagnostics(&report.diagnostics, root)?;
     Ok(Replacement { replaced: report.backups.clone(), left, is_whole: !report.has_errors() })
 }

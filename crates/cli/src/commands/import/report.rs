@@ -1,10 +1,11 @@
 //! The report of an import, for people and as JSON.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use brief_clients::import::{CollectedItem, CollectedServer, ImportLoss, SkippedFile};
 use brief_dialects::portable;
+use brief_syntax::text::counted;
 use serde_json::{Value, json};
 
 use super::{Import, ItemState, Replacement};
@@ -24,30 +25,29 @@ pub(super) fn print(ui: &mut Ui, import: &Import<'_>, outcome: &Replacement) -> 
     for own in &collection.servers {
         ui.print_line(format!("[mcp.{}]: {}", own.server.name, own.originals.join(", ")))?;
     }
-    for SkippedFile { path, reason, loss } in &collection.skipped {
-        match loss {
-            ImportLoss::Text => ui.warning(&format!("`{path}` is not imported: {reason}"))?,
-            ImportLoss::NoPortableForm => ui.status(&format!("`{path}`: {reason}"))?,
-            ImportLoss::Nothing => {}
-        }
-    }
+    print_skipped(ui, &collection.skipped)?;
     for (path, copy) in &outcome.replaced {
         ui.status(&format!("`{path}` is an output now; a copy is in `{}`", copy.display()))?;
     }
     for path in &outcome.left {
-        ui.warning(&format!("`{path}` stays: its text is written elsewhere now, and its client reads both; remove it when you have looked"))?;
+        ui.warning(&format!("`{path}` stays: `brief` writes no such file, so its item is in the registry and not installed here"))?;
     }
     let would = if args.dry_run { "would be " } else { "" };
+    if !collection.clients.is_empty() {
+        let (clients, from) = (collection.clients.join(", "), collection.clients_from.join(", "));
+        ui.status(&format!("clients: {clients} (named in {from})"))?;
+    }
     if !collection.servers.is_empty() {
-        let count = collection.servers.len();
-        ui.status(&format!("{count} servers {would}declared in brief.toml"))?;
+        let servers = counted(collection.servers.len(), "server");
+        ui.status(&format!("{servers} {would}declared in brief.toml"))?;
     }
     let new = import.new_items().len();
     let files: usize = collection.items.iter().map(|item| item.originals.len()).sum();
-    let items = if new == 1 { "item" } else { "items" };
     ui.status(&format!(
-        "{new} new {items} {would}written to {} from {files} files; {} left out",
+        "{} {would}written to {} from {}; {} left out",
+        counted(new, "new item"),
         target.shown,
+        counted(files, "file"),
         collection.skipped.len()
     ))?;
     if collection.items.is_empty() && collection.servers.is_empty() {
@@ -61,7 +61,43 @@ pub(super) fn print(ui: &mut Ui, import: &Import<'_>, outcome: &Replacement) -> 
             options.push_str(" --client ");
             options.push_str(client);
         }
-        ui.hint(&format!("`brief build{options}` writes the files of clients from them; `--replace` makes the originals their outputs"))?;
+        let tools: BTreeSet<&str> = collection.generated.iter().map(|file| file.tool).collect();
+        if tools.is_empty() {
+            ui.hint(&format!("`brief build{options}` writes the files of clients from them; `--replace` makes the originals their outputs"))?;
+        } else {
+            let (tools, source) =
+                (tools.into_iter().collect::<Vec<_>>().join(" and "), target.shown_source());
+            ui.hint(&format!("`brief add {source}` installs them in place of what {tools} has written, and keeps copies"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The number of files with the same reason that have a line each.
+const FEW: usize = 3;
+
+/// Prints every file that was left out, with the reason. A reason that many have is said once.
+fn print_skipped(ui: &mut Ui, skipped: &[SkippedFile]) -> Result {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for SkippedFile { path, reason, loss } in skipped {
+        match loss {
+            ImportLoss::Text => ui.warning(&format!("`{path}` is not imported: {reason}"))?,
+            ImportLoss::NoPortableForm | ImportLoss::Nothing => {
+                by_reason.entry(reason).or_default().push(path);
+            }
+        }
+    }
+    for (reason, paths) in by_reason {
+        if paths.len() <= FEW {
+            for path in paths {
+                ui.status(&format!("`{path}`: {reason}"))?;
+            }
+            continue;
+        }
+        ui.status(&format!("{}: {reason}", counted(paths.len(), "file")))?;
+        for path in paths {
+            ui.status(&format!("  {path}"))?;
+        }
     }
     Ok(())
 }

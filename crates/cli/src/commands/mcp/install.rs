@@ -81,7 +81,7 @@ impl InstallPlace {
                 return Err(CommandError::reported(ErrorKind::Refused));
             }
             ServerChange::Write(text) if self.dry_run => {
-                ui.print_raw(text)?;
+                ui.print_text(text.as_bytes())?;
                 ui.status(&format!("this would be the content of {shown}"))?;
             }
             ServerChange::Remove if self.dry_run => {
@@ -100,7 +100,7 @@ impl InstallPlace {
 pub(super) fn install(ui: &mut Ui, session: &Session, place: &InstallPlace) -> Result {
     if let Some(decision) = session.policy()?.capability(Capability::McpServers) {
         return Err(CommandError::refused(format!("the server is not installed: {decision}"))
-            .with_hint("who wrote the policy can change it"));
+            .with_hint("ask the maintainer of this policy; `brief self policy` shows it"));
     }
     let edit = place.plan(session, Some(&place.server()))?;
     let words = ("added the server to", "the server is already in");

@@ -40,6 +40,14 @@ pub(super) fn listen(
     if is_new {
         ui.status(&format!("every request needs `Authorization: Bearer {}`", options.token))?;
     }
+    if let Some(path) = &args.token_file
+        && session.system().may_others_read(&session.directory().join(path)).unwrap_or(false)
+    {
+        let shown = path.display();
+        let words = format!("other accounts of this machine can read the token in `{shown}`");
+        // The server runs on when the program that started it has read the address and left.
+        let _ = ui.warning(&words).and_then(|()| ui.hint(&format!("run `chmod 600 {shown}`")));
+    }
     ui.tell_remarks()?;
     Ok(options)
 }

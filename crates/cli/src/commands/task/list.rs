@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::TaskSearch;
 use crate::assembly::{mention, search_roots, tasks_here};
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -61,6 +61,19 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &TaskListArgs) -> Result
         ui.status("there are no tasks here: a task is a file `.agents/tasks/NAME.md`")?;
     }
     Ok(())
+}
+
+/// Returns the error of a call without the name of a task: it lists the tasks that are here. They never go to standard
+/// output, which may be the input of an agent.
+pub(super) fn refuse_without_name(session: &Session) -> CommandError {
+    let mut names: Vec<String> = tasks_here(session).iter().map(TaskDocument::name).collect();
+    names.sort();
+    names.dedup();
+    let error = CommandError::usage("no task is named");
+    match names.as_slice() {
+        [] => error.with_hint("a task is a file `.agents/tasks/NAME.md`"),
+        names => error.with_hint(format!("tasks here: {}", names.join(", "))),
+    }
 }
 
 /// Returns the description of a task, or else its first line.

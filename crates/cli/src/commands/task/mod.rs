@@ -36,14 +36,14 @@ use crate::ui::Ui;
 /// (!`command`) and bootstrap scripts of rules are run when you trust the project (see brief trust);
 /// --exec runs them this time, --dry-run shows which, --no-exec leaves them out.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(args_conflicts_with_subcommands = true)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 pub(crate) struct TaskArgs {
     #[command(subcommand)]
     action: Option<TaskAction>,
 
     /// The task: the name of its file, or NAMESPACE/NAME
-    #[arg(required = true, add = clap_complete::ArgValueCompleter::new(list::complete))]
+    #[arg(add = clap_complete::ArgValueCompleter::new(list::complete))]
     name: Option<String>,
 
     /// An additional text for the agent
@@ -224,6 +224,9 @@ impl TaskArgs {
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TaskArgs) -> Result {
     if let Some(TaskAction::List(list)) = &args.action {
         return list::run(ui, session, list);
+    }
+    if args.name.is_none() {
+        return Err(list::refuse_without_name(session));
     }
     let options = args.options()?;
     let assembled = assemble(ui, session, &options)?;

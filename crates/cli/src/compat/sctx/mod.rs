@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_engine::System;
-use brief_syntax::{Diagnostic, Severity, rules};
+use brief_syntax::{Diagnostic, rules};
 
 use crate::error::{CommandError, Result, exit_code, refuse_if};
 use crate::session::Session;
@@ -82,9 +82,9 @@ fn dispatch(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Result {
     }
 }
 
-/// Warns of files and entries that are not delivered, in the words of `sctx`.
+/// Warns of problems in the files that were read, in the words of `sctx`.
 fn warn(ui: &mut Ui, diagnostics: &[Diagnostic]) -> Result {
-    for diagnostic in diagnostics.iter().filter(|found| found.severity == Severity::Error) {
+    for diagnostic in diagnostics {
         let path = diagnostic.path().display();
         let line = diagnostic.position().line;
         if diagnostic.rule == rules::structured::INVALID_YAML {

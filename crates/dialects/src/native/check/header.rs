@@ -170,28 +170,16 @@ impl HeaderCheck<'_> {
         self.text("alwaysApply").eq_ignore_ascii_case("true")
     }
 
-    /// Cursor takes `globs` as it stands, quotes and brackets included.
+    /// Cursor takes `globs` as it stands, quotes included. How it reads a list is not known.
     fn cursor_globs(&self) -> Option<Diagnostic> {
         let node = self.front.get("globs").filter(|node| !is_empty(*node))?;
         let span = node.span();
         let written = self.source.slice(span);
-        let bare = match node.value() {
-            Value::Sequence(list) => {
-                let items: Option<Vec<&str>> = list.iter().map(Node::as_str).collect();
-                items?.join(",")
-            }
-            _ if written.starts_with(['"', '\'']) => node.as_str()?.to_owned(),
-            _ => return None,
-        };
+        let bare = node.as_str().filter(|_| written.starts_with(['"', '\'']))?;
         if self.is_always() {
             return None;
         }
-        let message = match node.value() {
-            Value::Sequence(_) => "Cursor reads `globs` as text with commas, not as a list",
-            _ => {
-                "Cursor takes the quotes of `globs` for a part of the pattern, which then matches nothing"
-            }
-        };
+        let message = "Cursor never attaches this rule by its `globs`: it takes the quotes for a part of the pattern";
         let help = format!("write `globs: {bare}`");
         let found = self.problem(rules::native::CURSOR_GLOBS, span, message, &help);
         // Braces hold commas of their own; what stands on several lines has comments in it.
@@ -274,6 +262,21 @@ impl HeaderCheck<'_> {
         let help = "add the field, or move the file if it is no agent";
         Some(self.problem(rules::native::AGENT_FIELD_MISSING, self.header_span(), message, help))
     }
+}
+
+/// Checks the header of an agent of a plugin. Claude Code chooses it by its description; its name may be that of the file.
+pub(in crate::native) fn check_plugin_agent(source: &Arc<Source>) -> Option<Diagnostic> {
+    let front = FrontMatter::read(source);
+    let checked = HeaderCheck { form: Form::Agent, place: "", source, front: &front };
+    if front.header.is_none() && is_document(&checked.file_name())
+        || checked.missing(&["description"]).is_empty()
+    {
+        return None;
+    }
+    let message = "the agent has no `description`, by which Claude Code chooses an agent";
+    let help = "add the field, or move the file if it is no agent";
+    let rule = rules::native::AGENT_FIELD_MISSING;
+    Some(checked.problem(rule, checked.header_span(), message, help))
 }
 
 /// A name without what people write differently.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use brief_profiles::Form;
 use brief_syntax::system::FileKind;
 use brief_syntax::walk::Visit;
-use brief_syntax::{Diagnostic, Rule, Severity, Source, Span, limits, rules};
+use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
 
 use crate::agents::{AgentFormat, format_of};
 use crate::native;
@@ -39,8 +39,8 @@ pub(crate) struct Strays {
     dangling: Vec<PathBuf>,
     /// Files beside Copilot's instructions that are not called like them.
     unnamed: Vec<PathBuf>,
-    /// The `.mdc` files, and whether each lies in `.cursor`, but not where Cursor looks.
-    rules: Vec<(Arc<Source>, bool)>,
+    /// The `.mdc` files that lie in `.cursor`, but not where Cursor looks. Others are a collection for other projects.
+    misplaced: Vec<Arc<Source>>,
 }
 
 impl Strays {
@@ -85,8 +85,9 @@ impl Strays {
                     }
                 }
                 Form::Cursor => {
-                    let is_misplaced = visit.slashed().rsplit('/').next() == Some(".cursor");
-                    self.rules.push((Arc::clone(&source), is_misplaced));
+                    if visit.slashed().rsplit('/').next() == Some(".cursor") {
+                        self.misplaced.push(Arc::clone(&source));
+                    }
                     // Rules of tasks may be called so: what Cursor would make of their fields does not matter.
                     if is_at(visit.slashed(), ".agents/rules") {
                         continue;
@@ -98,9 +99,12 @@ impl Strays {
         }
     }
 
-    /// Returns how many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.found.len() + self.dangling.len()
+    /// Passes the path of each to `tell`.
+    pub(crate) fn each_file<'s>(&'s self, tell: &mut dyn FnMut(&'s Path)) {
+        let sources = self.found.iter().map(|(_, source)| source);
+        let sources = sources.chain(&self.misplaced);
+        sources.for_each(|source| tell(source.path()));
+        self.dangling.iter().chain(&self.unnamed).for_each(|path| tell(path));
     }
 
     /// Instructions that others are built from need no `applyTo`; among ones that have it, it is missing.
@@ -139,24 +143,10 @@ impl Strays {
             let help = "names are case-sensitive on most systems; correct the link";
             problem(rules::native::UNREADABLE, &unread(path), message, help)
         }));
-        let misplaced = self.rules.iter().filter(|(_, is_misplaced)| *is_misplaced);
-        found.extend(misplaced.map(|(source, _)| {
+        found.extend(self.misplaced.iter().map(|source| {
             let message = "Cursor reads `.mdc` files from `.cursor/rules` only";
             problem(rules::native::UNREAD_FILE, source, message, "move it to `.cursor/rules`")
         }));
-        let mut elsewhere = self.rules.iter().filter(|(_, is_misplaced)| !is_misplaced);
-        if let Some((first, _)) = elsewhere.next() {
-            let message = match 1 + elsewhere.count() {
-                1 => "this `.mdc` file lies outside of `.cursor/rules`, where Cursor reads it"
-                    .to_owned(),
-                count => format!(
-                    "{count} `.mdc` files lie outside of `.cursor/rules`, where Cursor reads them"
-                ),
-            };
-            let help = "a collection for other projects is fine; move your own rules there";
-            let diagnostic = problem(rules::native::UNREAD_FILE, first, &message, help);
-            found.push(diagnostic.with_severity(Severity::Note));
-        }
         found
     }
 }

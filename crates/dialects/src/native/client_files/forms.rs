@@ -278,6 +278,13 @@ impl FormValue<'_, '_> {
 
     /// The name of a skill: that of its directory.
     fn folder_name(&mut self) {
+        // `shop:review` is in a namespace on purpose, for clients that know them.
+        if let Some((space, name)) = self.text.split_once(':')
+            && !space.is_empty()
+            && !name.is_empty()
+        {
+            return;
+        }
         let before = self.check.found.len();
         self.name("kebab");
         let folder = self.check.source.path().parent().and_then(Path::file_name);

@@ -21,11 +21,9 @@ use brief_syntax::system::{Below, FileKind};
 use brief_syntax::walk::Visit;
 use brief_syntax::{Diagnostic, Source, Span, limits, rules};
 
-use super::check::{PUT_AWAY, keep_for_clients};
+use super::check::{PUT_AWAY, check_plugin_agent, keep_for_clients};
 use places::{CheckedPlace, CheckedPlaces};
 use values::{FileCheck, Spot};
-
-pub(super) use places::{is_known, owner_of};
 
 /// The clients' own files that were found.
 #[derive(Debug, Default)]
@@ -99,9 +97,9 @@ impl ClientFiles {
         }
     }
 
-    /// Returns how many of them no other part of the dialect counts.
-    pub(super) fn len(&self) -> usize {
-        self.found.iter().filter(|found| !found.has_header()).count()
+    /// Passes the path of each to `tell`.
+    pub(super) fn each_file<'s>(&'s self, tell: &mut dyn FnMut(&'s Path)) {
+        self.found.iter().for_each(|found| tell(found.source.path()));
     }
 
     /// Returns the texts with a header, such as commands, with the place where each body begins.
@@ -116,6 +114,9 @@ impl ClientFiles {
         for FileToCheck { place, base, source } in &self.found {
             if let Some((checks, file)) = place.file() {
                 found.extend(check(checks, file, base, source, is_there));
+                found.extend(
+                    place.is_of_plugin_agents().then(|| check_plugin_agent(source)).flatten(),
+                );
             }
         }
         keep_for_clients(&mut found);

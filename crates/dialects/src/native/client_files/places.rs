@@ -1,10 +1,8 @@
 //! The places of clients' own files.
 
-use std::ffi::OsStr;
 use std::sync::OnceLock;
 
 use brief_profiles::{CheckSheet, CheckedFile, ClientChecks};
-use brief_syntax::{Target, TargetKind};
 
 /// The directory that makes the one above it a plugin of Claude Code.
 pub(super) const PLUGIN: &str = ".claude-plugin";
@@ -52,6 +50,11 @@ impl CheckedPlace {
     /// Returns whether it lies in a directory of its client, or counts in a plugin.
     pub(super) fn is_below(&self) -> bool {
         self.in_plugin || !self.directories.is_empty()
+    }
+
+    /// Returns whether it is that of the agents of a plugin of Claude Code.
+    pub(super) fn is_of_plugin_agents(&self) -> bool {
+        self.path == "PLUGIN/agents/**/*.md"
     }
 
     /// Returns whether it is one file.
@@ -127,24 +130,6 @@ impl CheckedPlaces {
         found.retain(|(place, _)| place.is_below() || !of_plugins.contains(&place.name));
         found
     }
-}
-
-/// Returns whether a file of that name in that directory is a client's own.
-pub(in crate::native) fn is_known(directory: &Target, name: &OsStr) -> bool {
-    let slashed = directory.slashed();
-    let Some(name) = name.to_str() else { return false };
-    CheckedPlaces::all().in_directory(slashed, &[]).iter().any(|(place, _)| place.names(name))
-}
-
-/// Returns the directory that one of a client's own belongs to.
-pub(in crate::native) fn owner_of(directory: &Target) -> Option<Target> {
-    let slashed = directory.slashed();
-    let places = CheckedPlaces::all().in_directory(slashed, &[]);
-    let mut bases = places.iter().map(|(_, base)| *base).filter(|base| base.len() < slashed.len());
-    let base = bases.next()?;
-    let count = base.split('/').filter(|name| !name.is_empty()).count();
-    let names = directory.directories()[..count].to_vec();
-    Some(Target::from_names(names, TargetKind::Directory))
 }
 
 #[cfg(test)]

@@ -188,6 +188,15 @@ impl ItemPlace {
         place
     }
 
+    /// Returns whether a file would be a command only because the name of a directory above it is `prompts` or `workflows`.
+    pub(super) fn is_of_prompts(&self, directory: &str, name: &str) -> bool {
+        self.folder == Some(ItemKind::Command)
+            && self.client.is_none()
+            && !has_own_ending(name)
+            && directory.split('/').any(|name| matches!(name, "prompts" | "workflows"))
+            && !directory.split('/').any(|name| matches!(name, "commands" | "command"))
+    }
+
     /// Returns whether a file without a header may be an item here.
     pub(super) fn is_for_items(&self, name: &str) -> bool {
         match ending(name) {

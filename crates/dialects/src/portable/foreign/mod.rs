@@ -41,6 +41,11 @@ pub struct PassedOver {
     pub reason: &'static str,
 }
 
+/// The reasons of items that a source has and does not offer.
+const WRITTEN: &str = "it is in the directory of a client, and the registry has sources of its own";
+const COPY: &str = "another item of its name is the same";
+const NO_COMMAND: &str = "it is in a plugin, which has its commands in `commands`";
+
 /// Collects the files of a source that were written for one client.
 #[derive(Debug, Default)]
 pub(super) struct ForeignCollector {
@@ -117,6 +122,11 @@ impl ForeignCollector {
         if !has_header && !place.is_for_items(name) {
             return;
         }
+        if place.is_of_prompts(visit.slashed(), name) && self.plugins.keeps_prompts(visit.slashed())
+        {
+            self.left_out.push(PassedOver { path: slashed, reason: NO_COMMAND });
+            return;
+        }
         let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
         let (document, diagnostics) = parse::document(&source);
         match evidence::judge(&place, name, &document) {
@@ -140,17 +150,27 @@ impl ForeignCollector {
         self.believe_neighbours();
         registry.items.extend(self.found.into_iter().map(ForeignFile::into_item));
         registry.left_out.append(&mut self.left_out);
-        // §2: a registry of the portable format says itself where its sources are.
-        if registry.items.iter().any(|item| item.origin == ItemOrigin::Portable) {
-            registry.items.retain(|item| {
-                item.origin == ItemOrigin::Portable
-                    || !evidence::is_in_client_directory(&item.slashed)
-            });
+        // §2: a registry of the portable format says itself where its sources are. What is in the directories of clients there
+        // was compiled from them.
+        let is_written = |item: &PortableItem| {
+            evidence::is_in_client_directory(&item.slashed)
+                || item.document.field("schema").is_none()
+                    && item.slashed.split('/').any(|name| name.starts_with('.'))
+        };
+        let is_source =
+            |item: &PortableItem| item.origin == ItemOrigin::Portable && !is_written(item);
+        if registry.items.iter().any(is_source) {
+            let written = registry.items.extract_if(.., |item| is_written(item));
+            registry
+                .left_out
+                .extend(written.map(|item| PassedOver { path: item.slashed, reason: WRITTEN }));
         }
         let is_same =
             |left: &PortableItem, right: &PortableItem| has_same_content(system, root, left, right);
         super::registry::name_as_people_do(&mut registry.items);
         let copies = names::settle(&mut registry.items, &is_same);
+        let paths = copies.keys().cloned();
+        registry.left_out.extend(paths.map(|path| PassedOver { path, reason: COPY }));
         self.plugins.finish(&copies, registry);
     }
 

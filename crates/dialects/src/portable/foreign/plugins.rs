@@ -80,6 +80,14 @@ impl PluginFiles {
                 .any(|(role, base, ..)| *role == ManifestRole::Plugin && base == root)
     }
 
+    /// Returns whether a directory is inside of a plugin that does not list prompts: those are texts for its own use.
+    pub(super) fn keeps_prompts(&self, directory: &str) -> bool {
+        let mut plugins = self.manifests.iter().filter(|(role, ..)| *role == ManifestRole::Plugin);
+        plugins.any(|(_, base, _, source)| {
+            !base.is_empty() && is_in(base, directory) && !source.text().contains("\"prompts\"")
+        })
+    }
+
     pub(super) fn read(&mut self, visit: &Visit<'_>, name: &str) {
         let path = visit.path_of(name);
         let slashed = join(visit.slashed(), name);

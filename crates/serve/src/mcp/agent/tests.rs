@@ -45,7 +45,7 @@ impl ReadyTools for Fake {
             }
             "wait" => {
                 self.started.send(()).unwrap();
-                self.go.recv_timeout(Duration::from_secs(10)).map_err(|error| error.to_string())?;
+                self.go.recv_timeout(Duration::from_mins(2)).map_err(|error| error.to_string())?;
                 Ok("done".to_owned())
             }
             _ => Err("no luck".to_owned()),
@@ -239,7 +239,7 @@ fn a_slow_tool_holds_up_no_questions() {
     let outcome = session(|client| {
         client.initialize("2025-11-25");
         let slow = client.request("tools/call", json!({"name": "wait"}));
-        client.started.recv_timeout(Duration::from_secs(10)).unwrap();
+        client.started.recv_timeout(Duration::from_mins(2)).unwrap();
         let next = client.request("tools/call", json!({"name": "Add", "arguments": {"a": 1}}));
         client.result("ping", json!({}));
         assert_eq!(client.result("tools/list", json!({}))["tools"].as_array().unwrap().len(), 3);
@@ -256,7 +256,7 @@ fn a_call_that_is_taken_back_is_not_made() {
     let outcome = session(|client| {
         client.initialize("2025-11-25");
         let slow = client.request("tools/call", json!({"name": "wait"}));
-        client.started.recv_timeout(Duration::from_secs(10)).unwrap();
+        client.started.recv_timeout(Duration::from_mins(2)).unwrap();
         let next = client.request("tools/call", json!({"name": "Add"}));
         let cancel = json!({"requestId": next, "reason": "never mind"});
         client.send(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use brief_engine::lint::UncheckedPath;
 use brief_engine::search::SearchReport;
-use brief_engine::sees::{Sees, SeesReport, Viewer, asked_clients};
+use brief_engine::sees::{Sees, SeesReport, asked_clients};
 use brief_engine::tokens::Counter;
 use brief_engine::{Briefing, BriefingRequest, Project, structured};
 use brief_syntax::System;
@@ -23,6 +23,7 @@ use super::question::{
 use super::tools::ProjectTool;
 use super::{SharedProject, text};
 use crate::configuration::ProjectConfiguration;
+use crate::delivery::find_viewers;
 
 /// The answer of a tool.
 #[derive(Debug, Clone)]
@@ -110,10 +111,11 @@ impl SharedProject {
                 ToolAnswer::new(text, &Envelope { kind, root, diagnostics: &[], body })
             }
             ProjectTool::Lint => {
-                let project = Project::open_directory(&system, directory).map_err(unopened)?;
+                let project = Project::open(&system, directory).map_err(unopened)?;
                 let LintArguments { path } = read(arguments)?;
                 let lint = project.lint(&path).map_err(|problem| unchecked(&problem, &path))?;
-                let found = lint.configured_by(&ProjectConfiguration).check();
+                let mut found = lint.configured_by(&ProjectConfiguration).check();
+                found.group_causes();
                 let root = project.root().path();
                 let text = text::findings(&found, root);
                 let (kind, diagnostics) = (tool.name(), found.diagnostics.as_slice());
@@ -129,13 +131,12 @@ fn sees(project: &Project<'_>, asked: SeesArguments) -> Result<ToolAnswer, Strin
     let root = moment.root.path();
     let clients = asked_clients(project.system(), root, asked.clients);
     let clients = clients.map_err(|error| unknown_client(&error))?;
-    let viewer = |client: &String| Viewer::of(moment, client);
-    let viewers: Vec<Viewer> = clients.iter().map(viewer).collect();
+    let viewers = find_viewers(project.system(), root, moment, &clients);
     let counter = Counter::estimate();
     let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
     let diagnostics = catalog.diagnostics();
-    let text = text::sees(root, &clients, &sees);
-    let body = SeesReport { moment, clients: &clients, sees: &sees };
+    let text = text::sees(root, &viewers, &sees);
+    let body = SeesReport { moment, viewers: &viewers, sees: &sees };
     let kind = ProjectTool::Sees.name();
     ToolAnswer::new(text, &Envelope { kind, root, diagnostics: &diagnostics, body })
 }
@@ -148,7 +149,7 @@ fn briefed(tool: ProjectTool, text: String, briefing: &Briefing) -> Result<ToolA
 fn unchecked(problem: &UncheckedPath, path: &Path) -> String {
     let path = path.display();
     match problem {
-        UncheckedPath::Outside => format!("`{path}` is outside the working directory"),
+        UncheckedPath::Outside => format!("`{path}` is outside the project"),
         UncheckedPath::Missing => format!("`{path}` does not exist"),
     }
 }

@@ -133,9 +133,9 @@ fn the_other_tools_answer() {
         assert_eq!(decisions["items"], json!([]));
         let sees = call(client, "sees", &json!({"path": "a.py", "clients": ["claude", "roo"]}));
         let sees = &sees["structuredContent"]["items"];
-        let prices = sees.as_array().unwrap().iter().find(|item| item["dialect"] == "structured");
-        assert_eq!(prices.unwrap()["seen"]["claude"]["how"], "delivered");
-        assert_eq!(prices.unwrap()["seen"]["roo"]["how"], "unseen");
+        let prices = sees.as_array().unwrap().iter().find(|item| item["kind"] == "context");
+        assert_eq!(prices.unwrap()["seen"]["claude"]["cause"], "no-hook");
+        assert_eq!(prices.unwrap()["seen"]["roo"]["cause"], "not-supported");
         let found =
             call(client, "search", &json!({"query": "schemas"}))["structuredContent"].clone();
         assert_eq!(found["items"][0]["name"], "migrate");

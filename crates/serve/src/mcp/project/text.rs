@@ -7,7 +7,7 @@ use std::path::Path;
 
 use brief_engine::lint::Findings;
 use brief_engine::search::SearchHit;
-use brief_engine::sees::Sees;
+use brief_engine::sees::{Sees, Viewer};
 use brief_engine::structured::Decision;
 use brief_engine::{BriefedItem, Briefing};
 use brief_syntax::Diagnostic;
@@ -129,24 +129,24 @@ fn decision_list(text: &mut String, briefing: &Briefing) {
     }
 }
 
-/// Writes each item that a client sees, with the way in which it comes to each client.
-pub(super) fn sees(root: &Path, clients: &[String], sees: &Sees<'_>) -> String {
+/// Writes each item that applies for a client, with the way in which it comes to each client.
+pub(super) fn sees(root: &Path, viewers: &[Viewer], sees: &Sees<'_>) -> String {
     let mut text = String::new();
-    for item in sees.items.iter().filter(|item| !item.is_unseen()) {
-        let ways: Vec<String> = clients
+    for item in sees.items.iter().filter(|item| !item.is_skipped()) {
+        let ways: Vec<String> = viewers
             .iter()
             .zip(&item.seen)
-            .map(|(client, sight)| format!("{client} {}", sight.how.as_str()))
+            .map(|(viewer, sight)| format!("{} {}", viewer.client, sight.label()))
             .collect();
         let at = place(root, item.path, item.line);
         let _ = writeln!(text, "{at} {} ({} tokens): {}", item.name, item.tokens, ways.join(", "));
     }
-    for (client, total) in clients.iter().zip(&sees.totals) {
-        let _ = writeln!(
-            text,
-            "{client} in all: {} tokens loaded, {} delivered, {} offered",
-            total.loaded, total.delivered, total.offered
-        );
+    for (viewer, total) in viewers.iter().zip(&sees.totals) {
+        let parts = total.parts().map(|(name, tokens)| format!("{tokens} {name}"));
+        let _ = writeln!(text, "{} in all, in tokens: {}", viewer.client, parts.join(", "));
+        if let Some(reason) = viewer.delivery.missing_reason().filter(|_| total.missing > 0) {
+            let _ = writeln!(text, "{reason}");
+        }
     }
     finished(text, String::new)
 }
@@ -178,12 +178,14 @@ fn problem(diagnostic: &Diagnostic, root: &Path) -> String {
     let position = diagnostic.position();
     let path = diagnostic.shown_path(root);
     let help = diagnostic.help.as_deref().map(|help| format!(" ({help})")).unwrap_or_default();
+    let others = diagnostic.other_places(root).map(|others| format!("; {others}"));
     format!(
-        "{path}:{}:{} {}[{}]: {}{help}\n",
+        "{path}:{}:{} {}[{}]: {}{}{help}\n",
         position.line,
         position.column,
         diagnostic.severity,
         diagnostic.code(),
-        diagnostic.message
+        diagnostic.message,
+        others.unwrap_or_default(),
     )
 }

@@ -61,7 +61,7 @@ const TOOLS: [ToolText; 6] = [
         tool: ProjectTool::Sees,
         name: "sees",
         title: "Guidance by client",
-        description: "What each AI client sees for a file: loaded by itself, delivered by a hook, offered, or unseen.",
+        description: "What each AI client has for a file: loaded whole, listed by name, delivered by an installed hook, or missing, with the cause.",
         schema: schema_text!("sees"),
     },
     ToolText {

@@ -48,18 +48,33 @@ fn changes(asked: &PageContext<'_>, compared: &ComparedRevisions) -> Markup {
     let moment = Moment::default();
     let question = DiffQuestion { moment: &moment, changed, within: &[] };
     let comparison = diff::compare(&before.catalog, &after.catalog, &question);
+    let skill_files = compared.skill_files(&moment, &[]);
     html! {
         p {
             "Between " strong { (shown(&before.name())) } " and " strong { (shown(&after.name())) } ": "
             span id="changes" { (number(comparison.changes.len())) } " changes for "
             span id="changed-files" { (number(comparison.changed_file_count())) } " of " (number(comparison.file_count())) " files."
         }
-        @if comparison.changes.is_empty() { p { "The guidance is the same." } }
+        @if comparison.changes.is_empty() && skill_files.is_empty() { p { "The guidance is the same." } }
         @for (index, change) in comparison.changes.iter().take(ROWS).enumerate() {
             (shown_change(asked, root, &comparison, change, index))
         }
         @if comparison.changes.len() > ROWS {
             p { (number(comparison.changes.len() - ROWS)) " more; " code { "brief diff" } " shows them all." }
+        }
+        @if !skill_files.is_empty() {
+            h2 { "Files of skills" }
+            p { "An agent that opens the skill may read them." }
+            @for change in skill_files.iter().take(ROWS) {
+                article class="change" data-change=(change.kind.as_str()) data-place=(shown(&change.path)) {
+                    h3 { span class="badge" { (change.kind.as_str()) } " " (shown(&change.path)) }
+                    p { "A file of the skill " (shown(&change.skill)) "." }
+                    (difference(change.before.as_deref().unwrap_or_default(), change.after.as_deref().unwrap_or_default()))
+                }
+            }
+            @if skill_files.len() > ROWS {
+                p { (number(skill_files.len() - ROWS)) " more; " code { "brief diff" } " shows them all." }
+            }
         }
     }
 }
@@ -82,7 +97,8 @@ fn shown_change(
             p {
                 span class="path" { (shown(&place)) ":" (piece.line) } ", " (piece.dialect) ", "
                 (number(before)) " → " (number(after)) " tokens, "
-                (number(cover.file_count)) " files"
+                @if change.is_on_demand() { "agents that open it" }
+                @else { (number(cover.file_count)) " files" }
             }
             details id={ "files-" (index) } {
                 summary { "The files" }

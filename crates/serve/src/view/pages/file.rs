@@ -13,9 +13,12 @@ use maud::{Markup, html};
 
 use super::super::address::{FileQuestion, PageAddress};
 use super::super::layout::Column::{Number, Words};
-use super::super::layout::{Page, arrival, head, link, number, shown, table, text_block};
+use super::super::layout::{
+    Page, arrival, head, link, missing_notes, number, shown, table, text_block,
+};
 use super::project::way_to;
 use super::{PageContext, ROWS};
+use crate::delivery::find_viewers;
 use crate::hook::{HookOptions, rehearse};
 use crate::picture::bar;
 
@@ -45,11 +48,10 @@ pub(super) fn page(asked: &PageContext<'_>, path: &str, question: &FileQuestion)
     let mut request = project.briefing(root.join(path));
     (request.moment.action, request.moment.timing) = (question.action, question.timing);
     let catalog = request.read();
-    let viewers: Vec<Viewer> =
-        clients.iter().map(|client| Viewer::of(&request.moment, client)).collect();
+    let viewers = find_viewers(&system, root, &request.moment, &clients);
     let counter = Counter::estimate();
     let sees = Sees::of(&catalog, root, &viewers, &|text: &str| counter.count(text));
-    let answer = FileAnswer { asked, path, question, root, clients: &clients, sees: &sees };
+    let answer = FileAnswer { asked, path, question, root, viewers: &viewers, sees: &sees };
     Page::new(
         title,
         html! {
@@ -63,7 +65,7 @@ pub(super) fn page(asked: &PageContext<'_>, path: &str, question: &FileQuestion)
             }
             @if asked.links.is_served() { (answer.switches(&system)) }
             (answer.beside())
-            (answer.unseen())
+            (answer.left_out())
             @if !is_directory { (answer.briefing(&system)) }
         },
     )
@@ -75,25 +77,16 @@ fn gone(asked: &PageContext<'_>, path: &str) -> Page {
 }
 
 /// The number of left out items on an exported page.
-const EXPORTED_UNSEEN: usize = 10;
+const EXPORTED_SKIPPED: usize = 10;
 
 struct FileAnswer<'a> {
     asked: &'a PageContext<'a>,
     path: &'a str,
     question: &'a FileQuestion,
     root: &'a Path,
-    clients: &'a [String],
+    viewers: &'a [Viewer],
     sees: &'a Sees<'a>,
 }
-
-/// One of the sums of a client.
-type NamedTotal = (&'static str, fn(&Total) -> usize);
-
-const TOTALS: [NamedTotal; 3] = [
-    ("loaded", |total| total.loaded),
-    ("delivered", |total| total.delivered),
-    ("offered", |total| total.offered),
-];
 
 impl FileAnswer<'_> {
     fn at(&self, question: FileQuestion) -> PageAddress {
@@ -146,7 +139,7 @@ impl FileAnswer<'_> {
                             @for client in known.names() {
                                 label {
                                     input type="checkbox" name="client" value=(client)
-                                        checked[self.clients.iter().any(|one| one == client)];
+                                        checked[self.viewers.iter().any(|one| one.client == client)];
                                     " " (client)
                                 }
                             }
@@ -169,10 +162,10 @@ impl FileAnswer<'_> {
         }
     }
 
-    /// The items that any client sees, clients side by side.
+    /// The items that apply for any client, clients side by side.
     fn beside(&self) -> Markup {
         let Sees { items, totals } = self.sees;
-        let rows: Vec<&SeenItem<'_>> = items.iter().filter(|item| !item.is_unseen()).collect();
+        let rows: Vec<&SeenItem<'_>> = items.iter().filter(|item| !item.is_skipped()).collect();
         if rows.is_empty() {
             return html! {
                 p { "No guidance is for this path." }
@@ -183,29 +176,30 @@ impl FileAnswer<'_> {
         html! {
             section aria-labelledby="sees" {
                 h2 id="sees" { "What each client sees" }
+                (missing_notes(self.viewers, |column| totals.get(column).is_some_and(|total| total.missing > 0)))
                 (table("What each client sees", html! {
-                    (head([Words("item"), Number("tokens"), Words("cost")].into_iter().chain(self.clients.iter().map(|client| Words(client)))))
+                    (head([Words("item"), Number("tokens"), Words("cost")].into_iter().chain(self.viewers.iter().map(|viewer| Words(&viewer.client)))))
                     tbody {
                         @for item in rows.iter().take(ROWS * 5) {
                             tr data-place={ (shown(&path_below(self.root, item.path))) ":" (item.line) } {
                                 th scope="row" { (self.name(item)) }
                                 td class="number" { (number(item.tokens)) }
                                 td class="bars" { (bar(item.tokens, most)) }
-                                @for (client, sight) in self.clients.iter().zip(&item.seen) {
-                                    td data-client=(client) data-how=(sight.how.as_str()) {
-                                        (arrival(sight.how)) br; small { (shown(&sight.reason)) }
+                                @for (viewer, sight) in self.viewers.iter().zip(&item.seen) {
+                                    td data-client=(viewer.client) data-how=(sight.how.as_str()) {
+                                        (arrival(sight)) br; small { (shown(&sight.reason)) }
                                     }
                                 }
                             }
                         }
                     }
                     tfoot {
-                        @for (name, of) in TOTALS {
+                        @for (part, (name, _)) in Total::default().parts().into_iter().enumerate() {
                             tr data-total=(name) {
                                 th scope="row" { "tokens " (name) }
                                 td {} td {}
-                                @for (client, total) in self.clients.iter().zip(totals) {
-                                    td data-client=(client) { (number(of(total))) }
+                                @for (viewer, total) in self.viewers.iter().zip(totals) {
+                                    td data-client=(viewer.client) { (number(total.parts()[part].1)) }
                                 }
                             }
                         }
@@ -218,22 +212,22 @@ impl FileAnswer<'_> {
         }
     }
 
-    /// The items that none of the clients sees.
-    fn unseen(&self) -> Markup {
-        let unseen: Vec<&SeenItem<'_>> =
-            self.sees.items.iter().filter(|item| item.is_unseen()).collect();
-        if unseen.is_empty() {
+    /// The items that apply for none of the clients.
+    fn left_out(&self) -> Markup {
+        let skipped: Vec<&SeenItem<'_>> =
+            self.sees.items.iter().filter(|item| item.is_skipped()).collect();
+        if skipped.is_empty() {
             return html! {};
         }
         // An export has such a page for many directories.
-        let most = if self.asked.links.is_served() { ROWS } else { EXPORTED_UNSEEN };
+        let most = if self.asked.links.is_served() { ROWS } else { EXPORTED_SKIPPED };
         html! {
             section aria-labelledby="left-out" {
                 h2 id="left-out" { "Left out" }
-                details id="unseen" {
-                    summary { (number(unseen.len())) " items that none of them sees" }
+                details id="skipped" {
+                    summary { (number(skipped.len())) " items that apply for none of them" }
                     ul {
-                        @for item in unseen.iter().take(most) {
+                        @for item in skipped.iter().take(most) {
                             li {
                                 (self.name(item))
                                 @let reasons: BTreeSet<&str> = item.seen.iter().map(|sight| sight.reason.as_str()).collect();
@@ -241,8 +235,8 @@ impl FileAnswer<'_> {
                             }
                         }
                     }
-                    @if unseen.len() > most {
-                        p { (number(unseen.len() - most)) " more; " code { "brief why" } " shows them all." }
+                    @if skipped.len() > most {
+                        p { (number(skipped.len() - most)) " more; " code { "brief why" } " shows them all." }
                     }
                 }
             }
@@ -252,12 +246,10 @@ impl FileAnswer<'_> {
     /// The briefing as the model of one client gets it, event by event.
     fn briefing(&self, system: &Remembered) -> Markup {
         let known = OwnClients::below(system, self.root).known();
-        let with_hook: Vec<&String> = self
-            .clients
-            .iter()
-            .filter(|client| known.find(client).is_some_and(|client| client.hook.is_some()))
-            .collect();
-        let reader = self.question.reader.as_ref().filter(|one| self.clients.contains(one));
+        let clients: Vec<&String> = self.viewers.iter().map(|viewer| &viewer.client).collect();
+        let has_hook = |client: &&&String| known.find(client).is_some_and(|one| one.hook.is_some());
+        let with_hook: Vec<&String> = clients.iter().filter(has_hook).copied().collect();
+        let reader = self.question.reader.as_ref().filter(|one| clients.contains(one));
         let Some(reader) = reader.or(with_hook.first().copied()) else {
             return html! {};
         };
@@ -267,14 +259,15 @@ impl FileAnswer<'_> {
             let path = self.root.join(self.path);
             rehearse(system, client, self.root, (&path, action), HookOptions::new(&client.id))
         });
-        let is_seen = |how: Arrival| how != Arrival::Unseen;
-        let column = self.clients.iter().position(|client| client == reader);
-        let sees_any = column.is_some_and(|column| {
-            self.sees
-                .items
-                .iter()
-                .any(|item| item.seen.get(column).is_some_and(|sight| is_seen(sight.how)))
+        let is_loaded = |how: Arrival| matches!(how, Arrival::Loaded | Arrival::Listed);
+        let column = clients.iter().position(|client| *client == reader);
+        let loads_any = column.is_some_and(|column| {
+            let mut sights = self.sees.items.iter().filter_map(|item| item.seen.get(column));
+            sights.any(|sight| is_loaded(sight.how))
         });
+        let missing = column
+            .and_then(|column| self.viewers.get(column))
+            .and_then(|viewer| viewer.delivery.missing_reason());
         html! {
             section aria-labelledby="briefing" {
                 h2 id="briefing" { "As the model gets it" }
@@ -291,6 +284,9 @@ impl FileAnswer<'_> {
                     }
                 }
                 p { "A new conversation of " strong { (reader) } " that does one thing to the file: " strong { (action.as_str()) } "." }
+                @if let Some(missing) = missing {
+                    p class="note" { "This is what a hook that works would deliver. Nothing of it is delivered now: " (shown(&missing)) "." }
+                }
                 @match told {
                     Some(Ok(events)) => {
                         @for event in events.iter().filter(|event| event.text.is_some()) {
@@ -300,7 +296,7 @@ impl FileAnswer<'_> {
                         @if events.iter().all(|event| event.text.is_none()) {
                             p {
                                 "The hook delivers nothing"
-                                @if sees_any { "; the client loads the rest by itself" }
+                                @if loads_any { "; the client loads the rest by itself" }
                                 "."
                             }
                         }

@@ -92,7 +92,9 @@ fn row(fleet: &FleetReport, member: &FleetMember, judged: &Judgement) -> Markup 
             td class="number" { (number(facts.items.len())) }
             td class="number" { @match facts.tokens { Some(tokens) => (number(tokens)), None => "–" } }
             td class="path" { @for source in &facts.sources {
-                (shown(&source.address)) " " code { (source.commit.as_deref().map(digest).unwrap_or_default()) } " "
+                (shown(&source.address)) " "
+                @if let Some(reference) = &source.reference { (shown(reference)) " " }
+                code { (source.commit.as_deref().map(digest).unwrap_or_default()) } " "
             } }
             td {
                 @if let Some(problem) = &member.problem { (shown(problem)) }

@@ -103,7 +103,7 @@ fn clients(asked: &PageContext<'_>, item: &ShownItem) -> Markup {
                     @for (client, sight) in asked.snapshot.clients.iter().zip(&row.seen) {
                         tr data-client=(client) data-how=(sight.how.as_str()) {
                             th scope="row" { (client) }
-                            td { (arrival(sight.how)) }
+                            td { (arrival(sight)) }
                             td { (shown(&sight.reason)) }
                         }
                     }

@@ -1,24 +1,29 @@
 //! Items and clients: how each client comes to each item of the whole project.
 
+use brief_engine::sees::Arrival;
 use maud::html;
 
 use super::super::address::PageAddress;
 use super::super::layout::Column::{Number, Words};
-use super::super::layout::{Page, Paged, arrival, head, number, shown, table};
+use super::super::layout::{Page, Paged, arrival, head, missing_notes, number, shown, table};
 use super::super::snapshot::MatrixRow;
 use super::{PageContext, ROWS};
 
 pub(super) fn page(asked: &PageContext<'_>, page: usize) -> Page {
     let snapshot = asked.snapshot;
-    let (seen, unseen): (Vec<&MatrixRow>, Vec<&MatrixRow>) =
-        snapshot.matrix.iter().partition(|row| !row.is_unseen());
-    let rows: Vec<&MatrixRow> = seen.into_iter().chain(unseen).collect();
+    let (skipped, applied): (Vec<&MatrixRow>, Vec<&MatrixRow>) =
+        snapshot.matrix.iter().partition(|row| row.is_skipped());
+    let rows: Vec<&MatrixRow> = applied.into_iter().chain(skipped).collect();
     let paged = Paged::of(&rows, page, ROWS);
     Page::new(
         "Matrix",
         html! {
             h1 { "Items and clients" }
             p { "How each client comes to each item, wherever it is in the project." }
+            (missing_notes(&snapshot.viewers, |column| {
+                let sights = snapshot.matrix.iter().filter_map(|row| row.seen.get(column));
+                sights.into_iter().any(|sight| sight.how == Arrival::Missing)
+            }))
             @if rows.is_empty() { p { "There are no items. " code { "brief init" } " writes the first." } }
             @else {
                 (table("Items and clients", html! {
@@ -33,7 +38,7 @@ pub(super) fn page(asked: &PageContext<'_>, page: usize) -> Page {
                                 }
                                 td class="number" { (number(row.tokens)) }
                                 @for (client, sight) in snapshot.clients.iter().zip(&row.seen) {
-                                    td data-client=(client) data-how=(sight.how.as_str()) title=(shown(&sight.reason)) { (arrival(sight.how)) }
+                                    td data-client=(client) data-how=(sight.how.as_str()) title=(shown(&sight.reason)) { (arrival(sight)) }
                                 }
                             }
                         }

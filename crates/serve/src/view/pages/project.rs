@@ -236,21 +236,22 @@ fn row(asked: &PageContext<'_>, trouble: &Trouble) -> Markup {
 
 fn clients(asked: &PageContext<'_>) -> Markup {
     let shares = &asked.snapshot.shares;
-    let most = shares.iter().map(|share| share.loaded + share.delivered).max().unwrap_or_default();
-    let is_asked =
-        |share: &&Share<'_>| asked.snapshot.clients.iter().any(|one| one == share.client);
-    let (own, others): (Vec<&Share<'_>>, Vec<&Share<'_>>) = shares.iter().partition(is_asked);
-    let rows = |label: &str, shares: &[&Share<'_>]| {
+    let most = shares.iter().map(got).max().unwrap_or_default();
+    let is_asked = |share: &&Share| asked.snapshot.clients.contains(&share.client);
+    let (own, others): (Vec<&Share>, Vec<&Share>) = shares.iter().partition(is_asked);
+    let rows = |label: &str, shares: &[&Share]| {
         html! {
             (table(label, html! {
-                (head([Words("client"), Number("loads by itself"), Number("is delivered"), Words("tokens")]))
+                (head([Words("client"), Number("loaded"), Number("listed"), Number("delivered"), Number("missing"), Words("tokens")]))
                 tbody {
                     @for share in shares {
                         tr data-client=(share.client) {
                             th scope="row" { (share.client) }
                             td class="number" { (number(share.loaded)) }
+                            td class="number" { (number(share.listed)) }
                             td class="number" { (number(share.delivered)) }
-                            td class="bars" { (bar(share.loaded + share.delivered, most)) }
+                            td class="number" { (number(share.missing)) }
+                            td class="bars" { (bar(got(share), most)) }
                         }
                     }
                 }
@@ -266,6 +267,11 @@ fn clients(asked: &PageContext<'_>) -> Markup {
             }
         }
     }
+}
+
+/// Returns the tokens that get to a client.
+fn got(share: &Share) -> usize {
+    share.loaded + share.listed + share.delivered
 }
 
 fn formats(asked: &PageContext<'_>) -> Markup {

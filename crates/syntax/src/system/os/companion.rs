@@ -167,6 +167,8 @@ fn ready(pipe: &impl AsFd, what: PollFlags, deadline: Instant) -> io::Result<()>
 
 #[cfg(test)]
 mod tests {
+    use brief_testkit::{Lifeline, PATIENCE, wait_until};
+
     use super::*;
 
     fn sh(script: &str) -> Box<dyn Companion> {
@@ -174,7 +176,7 @@ mod tests {
         start(&call).unwrap()
     }
 
-    const LONG: Duration = Duration::from_secs(20);
+    const LONG: Duration = PATIENCE;
     const SHORT: Duration = Duration::from_millis(100);
 
     #[test]
@@ -203,12 +205,13 @@ mod tests {
     #[test]
     fn a_program_is_ended_with_all_that_it_started() {
         let directory = tempfile::tempdir().unwrap();
-        let mark = directory.path().join("mark");
-        let mut program = sh(&format!("(sleep 1; touch {}) & echo up; sleep 60", mark.display()));
+        let alive = directory.path().join("alive");
+        let lifeline = Lifeline::create(&alive);
+        let mut program =
+            sh(&format!("exec 3>{}; sleep 600 & echo up; sleep 600", alive.display()));
         program.receive(&mut [0; 8], LONG).unwrap();
         drop(program);
-        std::thread::sleep(Duration::from_millis(1_500));
-        assert!(!mark.exists());
+        lifeline.wait_for_end();
     }
 
     /// A program that floods its standard error neither waits nor fills our memory.
@@ -235,6 +238,7 @@ mod tests {
     fn a_program_that_has_gone_is_an_error_to_write_to() {
         let mut program = sh("exit 0");
         program.wait(LONG).unwrap();
-        assert!(program.send(b"hello", LONG).is_err());
+        // A child that another thread starts at this moment holds the pipe until it becomes its program.
+        wait_until("the pipe is closed", || program.send(b"hello", LONG).is_err());
     }
 }

@@ -134,6 +134,12 @@ impl Files for OsSystem {
         Ok(Box::new(watch::Inotify::start()?))
     }
 
+    #[cfg(unix)]
+    fn may_others_read(&self, path: &Path) -> io::Result<bool> {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path)?.permissions());
+        Ok(mode & 0o044 != 0)
+    }
+
     fn temporary_dir(&self) -> io::Result<TemporaryDir> {
         tree::temporary_dir(&std::env::temp_dir())
     }

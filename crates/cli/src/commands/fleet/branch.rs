@@ -1,4 +1,4 @@
-//! `brief fleet pr`
+//! `brief fleet branch`
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,19 +9,20 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::json;
 
+use super::print::warn_by_problem;
 use super::{FleetSources, update_all};
-use crate::error::{Result, refuse_if};
+use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::short;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Write a branch with an update into each repository, and push it only when told
+/// Write a branch with an update into each repository, and push it with `--push`
 ///
 /// The branch `brief/update-NAME` starts at HEAD (or `--rev`) and has one commit: the update, with the change of the guidance as its message. Only
 /// objects and that branch are written; working trees, indexes and branches of others are never touched. A repository that is named by
 /// address has no branch here: it is compared, and with `--push` the branch is made on its server.
 #[derive(Debug, Args)]
-pub(crate) struct PrArgs {
+pub(crate) struct BranchArgs {
     #[command(flatten)]
     which: FleetSources,
 
@@ -29,11 +30,11 @@ pub(crate) struct PrArgs {
     #[arg(long, value_name = "NAME[@REF]", required = true, value_parser = super::update)]
     update: FleetUpdate,
 
-    /// Write the branches and push nothing
-    #[arg(long, required_unless_present = "push", conflicts_with = "push")]
+    /// Write nothing; show which repositories the update would change
+    #[arg(long, conflicts_with = "push")]
     dry_run: bool,
 
-    /// Write the branches and push each to `origin` of its repository
+    /// Push each branch to `origin` of its repository, too
     #[arg(long)]
     push: bool,
 
@@ -41,6 +42,9 @@ pub(crate) struct PrArgs {
     #[arg(long)]
     json: bool,
 }
+
+/// The problem of a repository that was not looked at.
+const INTERRUPTED: &str = "the run was interrupted before it";
 
 #[derive(Serialize)]
 struct BranchRow {
@@ -58,7 +62,7 @@ struct MadeBranch {
     message: String,
 }
 
-pub(super) fn run(ui: &mut Ui, session: &Session, args: &PrArgs) -> Result {
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &BranchArgs) -> Result {
     let members = args.which.read(ui, session, false)?;
     let (update, base) = (&args.update, session.directory().to_owned());
     let name = UpdateBranch::new(&update.name, String::new()).name;
@@ -75,14 +79,18 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &PrArgs) -> Result {
         let message = found.message(update);
         let branch = UpdateBranch::new(&update.name, message.clone());
         let is_here = matches!(member.place, FleetPlace::Path(_));
-        let mut state =
-            if is_here { branch.write(workshop, report)? } else { BranchState::Nothing };
+        let mut state = if is_here && !args.dry_run {
+            branch.write(workshop, report)?
+        } else {
+            BranchState::Nothing
+        };
         if args.push {
             let written = if is_here { state.commit() } else { None };
             state = branch.push(workshop, report, &member.place, written)?;
         }
         Ok(MadeBranch { state, is_pushed: args.push, message })
     })?;
+    let rest = outcomes.iter().filter(|outcome| outcome.is_interrupted()).count();
     let rows: Vec<BranchRow> = members
         .iter()
         .map(|member| member.place.name(session.directory()))
@@ -94,9 +102,17 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &PrArgs) -> Result {
     if args.json {
         let root = session.directory();
         let body = json!({ "branch": name, "repositories": rows });
-        ui.print_json("fleet pr", root, &[], body)?;
+        ui.print_json("fleet branch", root, &[], body)?;
     } else {
-        print(ui, &name, &rows)?;
+        print(ui, &name, &rows, args.dry_run)?;
+    }
+    if rest > 0 {
+        let made = rows.iter().filter(|row| row.commit.is_some()).count();
+        ui.warning(&format!(
+            "interrupted: {made} written or unchanged, which stay; {rest} not looked at"
+        ))?;
+        ui.hint("the same command goes on where this one has ended")?;
+        return Err(CommandError::interrupted());
     }
     refuse_if(has_failed)
 }
@@ -128,7 +144,10 @@ fn row(path: String, outcome: UpdateOutcome<MadeBranch>) -> BranchRow {
             row.state = "failed";
             row.problem = Some(problem);
         }
-        UpdateOutcome::Interrupted => row.state = "failed",
+        UpdateOutcome::Interrupted => {
+            row.state = "failed";
+            row.problem = Some(INTERRUPTED.to_owned());
+        }
         UpdateOutcome::Changes(_, made) => {
             row.state = match &made.state {
                 BranchState::Written(_) => "written",
@@ -143,18 +162,25 @@ fn row(path: String, outcome: UpdateOutcome<MadeBranch>) -> BranchRow {
     row
 }
 
-fn print(ui: &mut Ui, branch: &str, rows: &[BranchRow]) -> Result {
+fn print(ui: &mut Ui, branch: &str, rows: &[BranchRow], is_dry: bool) -> Result {
     let mut counts = [0; 3];
+    let mut problems: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for row in rows {
         let commit = row.commit.as_deref().map_or("", short);
         let words = match row.state {
             "written" if row.pushed => format!("{branch} {commit}, pushed"),
             "written" => format!("{branch} {commit}"),
             "unchanged" => format!("{branch} {commit}, as it was"),
+            "compared" if is_dry => format!("{branch} would be written"),
             "compared" => "would change; `--push` makes the branch on its server".to_owned(),
             "failed" => {
                 counts[2] += 1;
-                ui.warning(&format!("{}: {}", row.path, row.problem.as_deref().unwrap_or("")))?;
+                let problem = row.problem.as_deref().unwrap_or_default();
+                // One sentence at the end is about all of these.
+                if problem == INTERRUPTED {
+                    continue;
+                }
+                problems.entry(problem).or_default().push(row.path.clone());
                 continue;
             }
             _ => {
@@ -165,6 +191,7 @@ fn print(ui: &mut Ui, branch: &str, rows: &[BranchRow]) -> Result {
         counts[0] += 1;
         ui.print_line(format!("{}: {words}", row.path))?;
     }
+    warn_by_problem(ui, &problems)?;
     let [changed, same, failed] = counts;
     ui.status(&format!(
         "{changed} to update, {same} up to date or without it, {failed} not updated"

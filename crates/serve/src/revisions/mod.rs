@@ -1,5 +1,7 @@
 //! Two revisions of a project, read from git's objects: nothing is checked out.
 
+mod skill_files;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +14,7 @@ use brief_engine::{
     Catalog, CatalogScope, Dialects, Root, Strangers, System, Target, TargetKind, hosted,
 };
 use brief_registry::history::{Commit, HistoryError, Repository, Revisions};
+use brief_syntax::paths::slashed;
 use brief_syntax::render::JsonDiagnostics;
 use brief_syntax::system::TreeSystem;
 use brief_syntax::text::{counted, grouped};
@@ -41,8 +44,10 @@ pub struct ComparedState {
 
 /// Two states of a project.
 pub struct ComparedRevisions {
-    /// The directory that is compared, absolute.
+    /// The top of the repository, absolute.
     pub root: PathBuf,
+    /// The directory of the question, below the root and with `/` between names.
+    pub part: String,
     /// The older state.
     pub before: ComparedState,
     /// The newer state.
@@ -62,10 +67,10 @@ impl ComparedRevisions {
         let before = ComparedState::read(repository, before, &Dialects::default())?;
         let after = ComparedState::read(repository, after, &Dialects::default())?;
         let changed = diff::changed(&root, &before.tree.seen(), &after.tree.seen());
-        Ok(ComparedRevisions { root, before, after, changed })
+        Ok(ComparedRevisions { root, part: String::new(), before, after, changed })
     }
 
-    /// Reads the guidance of two revisions in the directory `started`, which has no links.
+    /// Reads the guidance of two revisions of the repository around the directory `started`, which has no links.
     pub fn read(
         system: Arc<dyn System>,
         started: &Path,
@@ -77,8 +82,10 @@ impl ComparedRevisions {
         let env: BTreeMap<_, _> =
             system.env(name).map(|value| (name.to_owned(), value)).into_iter().collect();
         let repository = Repository::find(system, started)?;
+        let root = repository.mount().to_owned();
         // A bare repository has no directories besides its top.
-        let root = repository.top().map_or(repository.mount(), |_| started).to_owned();
+        let part = repository.top().and_then(|top| started.strip_prefix(top).ok());
+        let part = part.map(slashed).unwrap_or_default();
         let (from, to) = match revisions {
             Revisions::Working(from) => (repository.commit(from)?, None),
             Revisions::Two(from, to) => (repository.commit(from)?, Some(repository.commit(to)?)),
@@ -95,7 +102,7 @@ impl ComparedRevisions {
         let before = ComparedState::of(before, Some(from), &root, dialects);
         let after = ComparedState::of(after, to, &root, dialects);
         let changed = diff::changed(&root, &before.tree.seen(), &after.tree.seen());
-        Ok(ComparedRevisions { root, before, after, changed })
+        Ok(ComparedRevisions { root, part, before, after, changed })
     }
 
     /// Returns the diagnostics of both states about changed files that are not delivered or were not read.
@@ -168,6 +175,10 @@ impl ComparedState {
             Some(commit) if commit.id.starts_with(&commit.revision) => {
                 short_id(&commit.id).to_owned()
             }
+            Some(Commit { revision, id }) if revision.contains("...") => {
+                let left = revision.split("...").next().unwrap_or(revision);
+                format!("{left} (merge base {})", short_id(id))
+            }
             Some(commit) => format!("{} ({})", commit.revision, short_id(&commit.id)),
             None => "the working tree".to_owned(),
         }
@@ -232,8 +243,11 @@ pub fn change_before(root: &Path, change: &ItemChange<'_>) -> Option<String> {
     }
 }
 
-/// Describes the files of a change in few words.
-pub fn concerned(cover: &Cover) -> String {
+/// Describes in few words the files of a change, or the agents that it concerns instead.
+pub fn concerned(change: &ItemChange<'_>, cover: &Cover) -> String {
+    if change.is_on_demand() {
+        return "agents that open it".to_owned();
+    }
     let files = |count: usize| {
         if count == 1 { "1 file".to_owned() } else { format!("{} files", grouped(count as u64)) }
     };

@@ -1,0 +1,368 @@
+//! One root, wherever you are: every command resolves against the repository, and a path only limits what is shown.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use brief_testkit::{Output, Sandbox};
+use serde_json::{Value, json};
+
+use crate::project;
+
+/// A repository with guidance in a part of it that is right only together with the rest.
+fn repository() -> Sandbox {
+    let text =
+        "See [skill](../.agents/skills/s/SKILL.md) and [gone](none.md). Run `npm run dev:web`.\n";
+    let project = project()
+        .with_file("package.json", "{\"scripts\": {\"dev:web\": \"vite\"}}\n")
+        .with_file(
+            ".agents/skills/s/SKILL.md",
+            "---\nname: s\ndescription: Use for tests\n---\nText.\n",
+        )
+        .with_file("AGENTS.yaml", "context:\n  - content: A\n    mach: [x]\n")
+        .with_file("web/AGENTS.md", text)
+        .with_file("web/.cursor/rules/a.mdc", "---\nglobs: \"src/**/*.ts\"\n---\nText.\n")
+        .with_file("web/src/a.ts", "")
+        .with_file("server/main.py", "");
+    fs::create_dir(project.path().join(".git")).unwrap();
+    project
+}
+
+fn findings(output: &Output) -> Vec<Value> {
+    output.json()["diagnostics"].as_array().unwrap().clone()
+}
+
+fn is_below(finding: &Value, directory: &str) -> bool {
+    finding["path"].as_str().unwrap().starts_with(directory)
+}
+
+/// N31: "`lint web` 3; `cd web; brief lint` 9, eight of them false".
+#[test]
+fn lint_says_the_same_wherever_it_is_started() {
+    let project = repository();
+    let whole = findings(&project.run(&["lint", "--json"]));
+    let of_web: Vec<Value> =
+        whole.iter().filter(|found| is_below(found, "web/")).cloned().collect();
+    assert!(of_web.len() > 1 && of_web.len() < whole.len(), "{whole:#?}");
+    for output in [
+        project.run(&["lint", "web", "--json"]),
+        project.run(&["-C", "web", "lint", "--json"]),
+        project.run_in("web", &["lint", "--json"], ""),
+        project.run_in("web/src", &["lint", "..", "--json"], ""),
+        project.run_in("server", &["lint", "../web", "--json"], ""),
+    ] {
+        assert_eq!(findings(&output), of_web, "{output}");
+        assert_eq!(output.json()["root"], "$PROJECT");
+    }
+    let inside = project.run_in("web/.cursor", &["lint", "--json"], "");
+    let rules = |found: &&Value| is_below(found, "web/.cursor/");
+    assert_eq!(findings(&inside), of_web.iter().filter(rules).cloned().collect::<Vec<_>>());
+    let nothing = project.run_in("server", &["lint"], "");
+    assert!(nothing.stderr.contains("no problems in 0 files"), "{nothing}");
+    assert!(!nothing.stderr.contains("git"), "{nothing}");
+}
+
+/// A part may be a project of its own: its `brief.toml` is checked from everywhere.
+#[test]
+fn the_configuration_of_a_part_is_checked_from_everywhere() {
+    let project = repository().with_file("web/brief.toml", "[sources\n");
+    for output in [
+        project.run(&["lint", "--json"]),
+        project.run(&["lint", "web", "--json"]),
+        project.run_in("web", &["lint", "--json"], ""),
+        project.run(&["lint", "web/brief.toml", "--json"]),
+    ] {
+        let found = findings(&output);
+        let of_file = found.iter().filter(|found| found["path"] == "web/brief.toml");
+        assert_eq!(of_file.count(), 1, "{output}");
+    }
+}
+
+/// Fixes and baselines of a part leave the rest alone.
+#[test]
+fn fixes_and_baselines_of_a_part_leave_the_rest_alone() {
+    let project = repository();
+    let recorded = project.run(&["lint", "--baseline", "--update-baseline"]);
+    assert!(recorded.stderr.contains("brief-baseline.json records"), "{recorded}");
+    let all = project.read("brief-baseline.json");
+    // The file is at the top, wherever it is written from, and keeps what other parts have recorded.
+    let again = project.run_in("web", &["lint", "--baseline", "--update-baseline"], "");
+    assert_eq!(project.read("brief-baseline.json"), all, "{again}");
+    let clean = project.run_in("web", &["lint", "--strict", "--baseline"], "");
+    assert_eq!(clean.code, Some(0), "{clean}");
+    let before = project.read("AGENTS.yaml");
+    let fixed = project.run_in("web", &["lint", "--fix=suggested"], "");
+    assert_eq!(project.read("AGENTS.yaml"), before, "{fixed}");
+    assert!(project.read("web/.cursor/rules/a.mdc").contains("globs: src/**/*.ts"), "{fixed}");
+}
+
+/// `stale`, `fmt` and `audit` limit what they show to the current directory, and resolve against the repository.
+#[test]
+fn other_checks_are_limited_in_the_same_way() {
+    let rule = "---\nschema: 1\nname: r\ndescription:   Use for tests\n---\n\nText.\n";
+    let project = repository()
+        .with_file("web/CLAUDE.md", "The code is in `server/gone.py` and `server/main.py`.\n")
+        .with_file("CLAUDE.md", "The code is in `server/lost.py`.\n")
+        .with_file("items/rules/r/RULE.md", rule)
+        .with_file("items/rules/q/RULE.md", rule.replace("name: r", "name: q"));
+    let stale = |output: &Output| -> Vec<Value> {
+        let found = output.json()["found"].as_array().unwrap().clone();
+        found.iter().map(|found| found["source"]["path"].clone()).collect()
+    };
+    let whole = stale(&project.run(&["stale", "--json"]));
+    assert!(whole.len() > 1, "{whole:?}");
+    let of_web: Vec<Value> =
+        whole.iter().filter(|path| path.as_str().unwrap().starts_with("web/")).cloned().collect();
+    assert!(!of_web.is_empty() && of_web.len() < whole.len(), "{whole:?}");
+    assert_eq!(stale(&project.run(&["stale", "web", "--json"])), of_web);
+    assert_eq!(stale(&project.run_in("web", &["stale", "--json"], "")), of_web);
+    assert_eq!(stale(&project.run_in("server", &["stale", "../web", "--json"], "")), of_web);
+
+    let changed = |output: &Output| output.json()["changed"].clone();
+    let of_r = json!(["items/rules/r/RULE.md"]);
+    assert_eq!(changed(&project.run(&["fmt", "--check", "items/rules/r", "--json"])), of_r);
+    assert_eq!(changed(&project.run_in("items/rules/r", &["fmt", "--check", "--json"], "")), of_r);
+
+    let audit = |output: &Output| output.json()["items"].clone();
+    let of_items = audit(&project.run(&["audit", "items", "--json"]));
+    assert_eq!(audit(&project.run_in("items", &["audit", "--json"], "")), of_items);
+}
+
+/// Overviews are of the repository wherever they are asked for; a path limits them.
+#[test]
+fn overviews_are_of_the_repository() {
+    let project = repository();
+    for command in ["tree", "coverage", "tokens", "doctor"] {
+        // Where the client is started decides what it loads, not what the project is.
+        let started: &[&str] = match command {
+            "coverage" | "tokens" => &["--started", ".."],
+            _ => &[],
+        };
+        let top = project.run(&[command, "--json"]);
+        let below = project.run_in("web", &[&[command, "--json"], started].concat(), "");
+        assert_eq!((below.stdout, below.code), (top.stdout, top.code), "{command}");
+    }
+    for command in ["tree", "coverage"] {
+        let named = project.run(&[command, "web", "--json"]);
+        let below = project.run_in("web", &[command, ".", "--json"], "");
+        assert_eq!(below.stdout, named.stdout, "{command}");
+    }
+    for command in ["context", "tokens"] {
+        let named = project.run(&[command, "web/src/a.ts", "--json"]);
+        let below = project.run_in("web/src", &[command, "a.ts", "--json"], "");
+        assert_eq!(below.json()["items"], named.json()["items"], "{command}");
+    }
+}
+
+/// The script of the Action and of other CI services reports a part as the whole does, with paths from the top.
+#[cfg(unix)]
+#[test]
+fn the_check_script_reports_the_same_from_a_part() {
+    let project = repository();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/ci/check.sh");
+    // The program is called `brief` on the PATH.
+    let directory = project.home().join("bin");
+    fs::create_dir(&directory).unwrap();
+    std::os::unix::fs::symlink(project.program(), directory.join("brief")).unwrap();
+    let annotations = |part: &str| -> Vec<String> {
+        let path = format!("{}:{}", directory.display(), std::env::var("PATH").unwrap());
+        let output = Command::new("bash")
+            .arg(&script)
+            .current_dir(project.path().join(part))
+            .env("PATH", path)
+            .env("HOME", project.home())
+            .env("BRIEF_FORMAT", "github")
+            .output()
+            .unwrap();
+        let lines = String::from_utf8(output.stdout).unwrap();
+        lines.lines().map(str::to_owned).collect()
+    };
+    let whole = annotations(".");
+    let of_web: Vec<String> =
+        whole.iter().filter(|line| line.contains("file=web/")).cloned().collect();
+    assert!(of_web.len() > 1 && of_web.len() < whole.len(), "{whole:?}");
+    assert_eq!(annotations("web"), of_web);
+    assert_eq!(annotations("server"), Vec::<String>::new());
+}
+
+/// Found on the way in words.md: "`brief -C /nonexistent lint` prints "no problems in 0 files", exit 0".
+#[test]
+fn a_start_directory_that_is_none_is_an_error() {
+    let project = project().with_file("file", "");
+    for (typed, why) in [("none", "No such file or directory"), ("file", "ot a directory")] {
+        for command in [&["lint"][..], &["context", "x"], &["tree"], &["doctor"], &["init"]] {
+            let output = project.run(&[&["-C", typed], command].concat());
+            assert_eq!(
+                (output.stdout.as_str(), output.code),
+                ("", Some(2)),
+                "{command:?}: {output}"
+            );
+            let message = format!("error: cannot open directory `{typed}`: ");
+            assert!(output.stderr.contains(&message), "{command:?}: {output}");
+            assert!(output.stderr.contains(why), "{command:?}: {output}");
+        }
+    }
+}
+
+/// N34: "Outside git, one level down: "no guidance found", without "not a git repository; parents are not read"".
+#[test]
+fn parents_outside_of_a_repository_are_told_of() {
+    let project = project().with_file("CLAUDE.md", "Text.\n").with_file("sub/a.py", "");
+    for command in [
+        &["lint"][..],
+        &["context", "a.py"],
+        &["why", "a.py"],
+        &["sees", "a.py"],
+        &["tokens"],
+        &["tree"],
+        &["coverage"],
+        &["stale"],
+        &["audit"],
+        &["doctor"],
+    ] {
+        let output = project.run_in("sub", command, "");
+        let told = "not a git repository, so `$PROJECT/CLAUDE.md` does not apply here";
+        assert!(output.stderr.contains(told), "{command:?}: {output}");
+    }
+    // Where nothing is above, an empty answer is explained; one with guidance needs no words.
+    let empty = crate::project();
+    let told = "is not in a git repository, so parent directories are not read";
+    for command in [&["lint"][..], &["context", "a.py"], &["tree"]] {
+        let output = empty.run(command);
+        assert!(output.stderr.contains(told), "{command:?}: {output}");
+    }
+    let output = project.run(&["lint"]);
+    assert!(!output.stderr.contains("git"), "{output}");
+}
+
+/// Issue, "Bad input": `$HOME` and `/` as the project get a clear sentence, and an answer.
+#[test]
+fn a_root_that_is_no_project_is_told_of() {
+    let project = project();
+    let home = project.home();
+    fs::write(home.join("AGENTS.md"), "Text.\n").unwrap();
+    let home = home.to_str().unwrap();
+    for command in [&["lint"][..], &["context", "a.py"], &["tree"], &["doctor"]] {
+        let output = project.run(&[&["-C", home], command].concat());
+        assert!(output.stderr.contains("is your home directory, not a project"), "{output}");
+        assert!(output.stderr.contains("`-C DIR`"), "{output}");
+    }
+    assert!(project.run(&["-C", home, "tree"]).stdout.contains("AGENTS.md"));
+    let top = project.run(&["-C", "/", "context", "etc/hosts"]);
+    assert!(top.stderr.contains("`/` is the whole file system, not a project"), "{top}");
+    assert_eq!(top.code, Some(0), "{top}");
+}
+
+/// Issue, "Bad input": a worktree, a submodule and a repository whose `.git` is a file are repositories; a bare one is
+/// told of.
+#[cfg(unix)]
+#[test]
+fn every_kind_of_repository_is_recognized() {
+    let project = project()
+        .with_file("worktree/.git", "gitdir: /nowhere/.git/worktrees/w\n")
+        .with_file("worktree/CLAUDE.md", "Text.\n")
+        .with_file("worktree/sub/AGENTS.md", "Text.\n")
+        .with_file("bare.git/HEAD", "ref: refs/heads/main\n")
+        .with_file("bare.git/objects/x", "")
+        .with_file("bare.git/refs/x", "");
+    let output = project.run_in("worktree/sub", &["context", "a.py"], "");
+    assert!(
+        output.stdout.contains("CLAUDE.md") && !output.stderr.contains("not a git"),
+        "{output}"
+    );
+    let output = project.run_in("worktree/sub", &["lint"], "");
+    assert!(output.stderr.contains("no problems in 1 file"), "{output}");
+    let output = project.run_in("worktree/sub", &["stale"], "");
+    assert!(output.stderr.contains("git history"), "{output}");
+    for command in [&["lint"][..], &["tree"], &["context", "a"]] {
+        let output = project.run_in("bare.git", command, "");
+        assert!(
+            output.stderr.contains("is a bare git repository, without a working tree"),
+            "{output}"
+        );
+    }
+}
+
+/// Runs the program so that permissions count, also for the superuser. `None` where this system cannot do that.
+#[cfg(target_os = "linux")]
+fn run_without_privileges(project: &Sandbox, directory: &str, args: &[&str]) -> Option<Output> {
+    let closed = project.path().join("closed-probe");
+    fs::write(&closed, "").unwrap();
+    close(&closed);
+    let is_superuser = fs::read(&closed).is_ok();
+    fs::remove_file(&closed).unwrap();
+    if !is_superuser {
+        return Some(project.run_in(directory, args, ""));
+    }
+    let without = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--"];
+    project.spawn_through(&without, directory, args)
+}
+
+#[cfg(target_os = "linux")]
+fn close(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o0)).unwrap();
+}
+
+/// N34, and issue, "Bad input": a `CLAUDE.md` without read permission is a finding of every command that reads it, and
+/// the rest is answered.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_without_permission_is_a_finding_everywhere() {
+    let project = project()
+        .with_file("CLAUDE.md", "Closed.\n")
+        .with_file("AGENTS.yaml", "context:\n  - content: Open.\n")
+        .with_file("src/a.py", "");
+    fs::create_dir(project.path().join(".git")).unwrap();
+    close(&project.path().join("CLAUDE.md"));
+    for command in [
+        &["lint"][..],
+        &["context", "src/a.py"],
+        &["why", "src/a.py"],
+        &["sees", "src/a.py"],
+        &["tree"],
+        &["doctor"],
+    ] {
+        let Some(output) = run_without_privileges(&project, ".", command) else { return };
+        let said = format!("{}{}", output.stdout, output.stderr);
+        assert!(
+            said.contains("CLAUDE.md") && said.contains("cannot be read"),
+            "{command:?}: {output}"
+        );
+        assert!(said.contains("ermission denied"), "{command:?}: {output}");
+    }
+    let answered = run_without_privileges(&project, ".", &["context", "src/a.py"]);
+    assert!(answered.is_none_or(|output| output.stdout.contains("Open.")));
+}
+
+/// Issue, "Bad input": an ancestor without read permission hides its other children, not the directory of the question.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_ancestor_without_permission_is_told_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = project()
+        .with_file("AGENTS.yaml", "context:\n  - content: Top.\n")
+        .with_file("closed/part/AGENTS.yaml", "context:\n  - content: Part.\n    mach: [x]\n")
+        .with_file("closed/part/a.py", "");
+    fs::create_dir(project.path().join(".git")).unwrap();
+    let closed = project.path().join("closed");
+    // It can be passed, and not listed.
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o311)).unwrap();
+    let lint = run_without_privileges(&project, "closed/part", &["lint", "--json"]);
+    let context = run_without_privileges(&project, "closed/part", &["context", "a.py"]);
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
+    let (Some(lint), Some(context)) = (lint, context) else { return };
+    let codes: Vec<(Value, Value)> = findings(&lint)
+        .iter()
+        .map(|found| (found["path"].clone(), found["code"].clone()))
+        .collect();
+    assert_eq!(
+        codes,
+        [
+            (json!("closed"), json!("project/unreadable-directory")),
+            (json!("closed/part/AGENTS.yaml"), json!("structured/unknown-field")),
+        ],
+        "{lint}"
+    );
+    assert!(context.stdout.contains("Top.") && context.stdout.contains("Part."), "{context}");
+}

@@ -1,0 +1,354 @@
+//! Sentences of the documents about what a user is told: a warning for each thing that has no effect.
+
+use brief_testkit::{Output, Sandbox};
+
+use crate::{project, trusted_project};
+
+/// "Emit warnings for invalid files but continue"; "Unknown fields produce warnings, not errors".
+#[test]
+fn sctx_warns_of_what_is_lost_altered_or_unknown() {
+    let texts: [(&[u8], &str, &str); 3] = [
+        (b"context:\n  - content: x\n---\ncontext:\n  - content: LOST\n", "x", "document"),
+        (b"context:\n  - content: caf\xe9\n", "caf", "UTF-8"),
+        (b"context:\n  - content: x\n    mtach: ['*.py']\n", "x", "mtach"),
+    ];
+    for (text, delivered, warned) in texts {
+        let project = project().with_file("AGENTS.yaml", text).linked_as("sctx");
+        let output = project.run(&["context", "f"]);
+        assert!(output.stdout.contains(delivered) && output.code == Some(0), "{output}");
+        assert!(output.stderr.contains("AGENTS.yaml"), "{output}");
+        assert!(output.stderr.contains(warned), "{output}");
+        let output = project.run(&["decisions", "f"]);
+        assert!(output.stderr.contains(warned) && output.code == Some(0), "{output}");
+    }
+    let fine = project().with_file("AGENTS.yaml", "context:\n  - content: x\n").linked_as("sctx");
+    assert_eq!(fine.run(&["context", "f"]).stderr, "");
+}
+
+fn including(pattern: &str) -> Sandbox {
+    let config = format!(r#"{{"clientContext": {{"includeFiles": ["{pattern}"]}}}}"#);
+    project().with_file(".context/context-config.json", config).with_dir(".git")
+}
+
+fn context(project: &Sandbox) -> Output {
+    project.run(&["context", ".", "--only", "hosted"])
+}
+
+/// "`.context/config.json` or `.context/config.yaml` MUST be reserved" (X1: never loaded), whatever names it.
+#[test]
+fn a_reserved_name_is_never_context() {
+    for (name, pattern) in [
+        (".context/config.json", ".context/config.json"),
+        (".context/config.yaml", ".context/config.yaml"),
+        (".context/CONFIG.json", ".context/CONFIG.json"),
+        ("below/.context/config.json", "below/.context/config.json"),
+        ("below/.context/config.json", "**/.context/config.json"),
+    ] {
+        let output = context(&including(pattern).with_file(name, "{\"secret\": 1}"));
+        assert!(!output.stdout.contains("config"), "{name} by {pattern}: {output}");
+        assert!(output.stderr.contains("the name is reserved"), "{name} by {pattern}: {output}");
+    }
+    // Elsewhere it is a name like any other.
+    let output = context(&including("docs/config.json").with_file("docs/config.json", "{}"));
+    assert!(output.stdout.contains("config (--mention config)"), "{output}");
+    // CLIENT_CONTEXT_PATH: the same in another context directory.
+    let other = including("x").with_env("CLIENT_CONTEXT_PATH", ".ai/ctx");
+    let other = other
+        .with_file(
+            ".ai/ctx/context-config.json",
+            r#"{"clientContext": {"includeFiles": [".ai/ctx/config.json"]}}"#,
+        )
+        .with_file(".ai/ctx/config.json", "{}");
+    let output = context(&other);
+    assert!(!output.stdout.contains("config"), "{output}");
+}
+
+/// "MUST be included in addition to what may already be found": a pattern that adds nothing is named.
+#[test]
+fn a_pattern_that_includes_nothing_is_named() {
+    let project = including("docs").with_file("docs/x.md", "Text.\n");
+    for args in [&["context", ".", "--only", "hosted"][..], &["lint"]] {
+        let output = project.run(args);
+        assert!(
+            output.stderr.contains("hosted/include-directory")
+                || output.stdout.contains("hosted/include-directory"),
+            "{output}"
+        );
+        assert!(!format!("{output}").contains("hosted/dead-glob"), "{output}");
+    }
+    let linted = including("nope/**").with_file("docs/x.md", "Text.\n").run(&["lint"]);
+    assert!(
+        linted.stdout.contains("hosted/dead-glob") && linted.stdout.contains("nope/**"),
+        "{linted}"
+    );
+    // A pattern of the top can be meant for a directory below.
+    for (pattern, file) in
+        [("docs/", "docs/x.md"), ("docs/*.md", "docs/x.md"), ("notes/*.md", "a/b/notes/x.md")]
+    {
+        let linted = including(pattern).with_file(file, "Text.\n").run(&["lint"]);
+        assert!(
+            linted.stdout.contains("no problems") || linted.stderr.contains("no problems"),
+            "{pattern}: {linted}"
+        );
+    }
+}
+
+/// "Only included when explicitly mentioned": a mention of nothing is not silent.
+#[test]
+fn a_mention_of_nothing_is_named() {
+    let project = project()
+        .with_file(".context/notes.txt", "Only when asked.\n")
+        .with_file(".context/off.md", "---\ndisabled: true\n---\nOff.\n")
+        .with_file(".cursor/rules/hand.mdc", "---\nalwaysApply: false\n---\nBy hand.\n")
+        .with_file("a.py", "");
+    for args in [&["context", "a.py"][..], &["context", "a.py", "--json"], &["why", "a.py"]] {
+        let output = project.run(&[args, &["--mention", "nottes"]].concat());
+        assert!(format!("{output}").contains("`nottes` adds nothing"), "{output}");
+        assert!(format!("{output}").contains("did you mean `notes`?"), "{output}");
+        assert_eq!(output.code, Some(0), "{output}");
+    }
+    for known in ["notes", "@notes", "notes.txt", ".context/notes.txt", "off", "hand", "hand.mdc"] {
+        let output = project.run(&["context", "a.py", "--mention", known]);
+        assert!(!output.stderr.contains("adds nothing"), "{known}: {output}");
+    }
+}
+
+/// "If the file contains front matter", as Jekyll has it on the first line (ruling S05).
+#[test]
+fn front_matter_after_a_blank_line_is_named() {
+    let output = context(&project().with_file(".context/1.md", "\n---\ntrigger: always\n---\nB\n"));
+    assert!(output.stdout.contains('B'), "{output}");
+    assert!(output.stderr.contains("begins after a blank line"), "{output}");
+}
+
+/// "equivalent to passing `-s` flags", "Defaults to `true` if not specified": a run says what `lint` says of the
+/// fields of the files that it uses.
+#[test]
+fn a_run_warns_of_fields_that_have_no_effect() {
+    let header = |field: &str| format!("---\n{field}\n---\nBody ${{v}}.\n");
+    for (field, code) in [
+        ("selectors: go", "tasks/wrong-type"),
+        ("selectors: [go]", "tasks/wrong-type"),
+        ("expand: no", "tasks/wrong-type"),
+        ("selector:\n  a: b", "tasks/unknown-field"),
+        ("timeout: ten", "tasks/invalid-timeout"),
+    ] {
+        let project = trusted_project().with_file(".agents/tasks/t.md", header(field));
+        let linted = project.run(&["lint"]);
+        assert!(linted.stdout.contains(code), "{field}: {linted}");
+        for (program, args) in
+            [("brief", &["task", "t", "-p", "v=1"][..]), ("coding-context", &["-p", "v=1", "t"])]
+        {
+            let project = trusted_project().with_file(".agents/tasks/t.md", header(field));
+            let output = project.linked_as(program).run(args);
+            assert!(output.stdout.contains("Body"), "{program} {field}: {output}");
+            assert_eq!(output.stderr.matches(code).count(), 1, "{program} {field}: {output}");
+        }
+        // A rule that is used, and one that is not.
+        let rule = |header: &str| format!("---\n{header}\nexpand: no\n---\nRule.\n");
+        let project = trusted_project()
+            .with_file(".agents/tasks/t.md", "Body.\n")
+            .with_file(".agents/rules/used.md", rule("a: b"))
+            .with_file(".agents/rules/other.md", rule("stage: plan"));
+        let output = project.run(&["task", "t", "-s", "stage=code"]);
+        assert!(
+            output.stderr.contains("used.md") && !output.stderr.contains("other.md"),
+            "{output}"
+        );
+    }
+    let fine = trusted_project().with_file(".agents/tasks/t.md", header("expand: false"));
+    assert_eq!(fine.run(&["task", "t"]).stderr, "");
+}
+
+const ITEM: &str = "schema: 1\nlicense: MIT\ndescription: Use when testing\n";
+
+/// §8.1: "suggesting an upgrade of the implementing tool".
+#[test]
+fn an_item_of_a_newer_schema_suggests_an_upgrade() {
+    let newer = ITEM.replace("schema: 1", "schema: 2");
+    let project = project()
+        .with_file("reg/rules/x/RULE.md", format!("---\nname: x\n{newer}---\n\n## X\n\nText.\n"))
+        .with_file("app/brief.toml", "");
+    for args in [&["-C", "app", "add", "../reg", "x"][..], &["-C", "app", "add", "../reg"]] {
+        let output = project.run(args);
+        assert_eq!(output.code, Some(1), "{output}");
+        assert!(output.stderr.contains("upgrade brief"), "{output}");
+        assert!(!output.stderr.contains("corrected in the source"), "{output}");
+    }
+}
+
+/// §2.4, "standard markdown relative links": an escaped link leads to the file that was copied.
+#[test]
+fn an_escaped_link_leads_to_its_file() {
+    let body = "## X\n\nSee [a](docs/a\\(1\\).md).\n";
+    let project = project()
+        .with_file("rules/x/RULE.md", format!("---\nname: x\n{ITEM}---\n\n{body}"))
+        .with_file("rules/x/docs/a(1).md", "Text.\n");
+    let linted = project.run(&["lint"]);
+    assert!(!format!("{linted}").contains("missing-file"), "{linted}");
+    assert!(!format!("{linted}").contains("broken-link"), "{linted}");
+    let output = project.run(&["build"]);
+    assert_eq!(output.code, Some(0), "{output}");
+    let rule = project.read("dist/.claude/rules/x.md");
+    assert!(rule.contains("a%281%29.md"), "{rule}");
+}
+
+/// §2.3: the file for one client "MUST NOT include YAML frontmatter", also when it is empty.
+#[test]
+fn a_file_for_one_client_has_no_front_matter() {
+    for (start, is_refused) in [
+        ("---\n---\n", true),
+        ("---\n\n---\n", true),
+        ("---\na: b\n---\n", true),
+        ("Text.\n\n---\n", false),
+    ] {
+        let project = project()
+            .with_file("rules/x/RULE.md", format!("---\nname: x\n{ITEM}---\n\n## X\n\nText.\n"))
+            .with_file("rules/x/RULE.claude.md", format!("{start}\n## X\n\nOther.\n"));
+        let linted = project.run(&["lint"]);
+        assert_eq!(
+            linted.stdout.contains("portable/override-front-matter"),
+            is_refused,
+            "{start}: {linted}"
+        );
+    }
+}
+
+/// "must execute successfully before the agent performs any work": no MCP server starts before the startup tool is done.
+#[test]
+fn no_server_starts_before_the_gates() {
+    let agent = |answer: &str| {
+        format!(
+            "---\nrequired:\n  startup: ok\nabilities:\n  allow: [tool, mcp]\n---\n# T\nD.\n\n## System\n\nS.\n\n## Tools\n\n```js\nreturn {{ ok: {{ fn: () => {answer}, scheme: {{ name: \"ok\", description: \"d\", parameters: {{ type: \"object\", properties: {{}} }} }} }} }};\n```\n"
+        )
+    };
+    for (answer, starts) in [("false", false), ("true", true)] {
+        let project = crate::trusted_project()
+            .with_file("agents/dev_t.agent.md", agent(answer))
+            .with_file(
+                "m.json",
+                r#"{"mcpServers": {"x": {"command": "sh", "args": ["-c", "echo ran > ran.txt"]}}}"#,
+            )
+            .with_env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1");
+        let output = project.spawn(&[
+            "agent",
+            "run",
+            "agents/dev_t.agent.md",
+            "--mcp-config",
+            "m.json",
+            "--grant",
+            "mcp",
+            "--exec",
+            "--input",
+            "hi",
+            "--model",
+            "m",
+        ]);
+        assert_eq!(project.path().join("ran.txt").exists(), starts, "{answer}: {output}");
+        assert_eq!(output.stderr.contains("starting x"), starts, "{answer}: {output}");
+        assert_eq!(output.code, Some(1), "{answer}: {output}");
+    }
+}
+
+fn tools(code: &str) -> Sandbox {
+    project().with_file(
+        "agents/dev_t.agent.md",
+        format!("# T\nD.\n\n## System\n\nS.\n\n## Tools\n\n```js\n{code}\n```\n"),
+    )
+}
+
+/// "The code must return an object": checked without running it.
+#[test]
+fn the_code_of_an_agent_is_parsed_and_not_run() {
+    for (code, line) in [
+        ("return {", ":"),
+        ("return {{", ":"),
+        ("const a = ;\nreturn {};", ":11"),
+        ("", ":"),
+        ("  ", ":"),
+    ] {
+        let project = tools(code);
+        for args in [&["agent", "check", "agents/dev_t.agent.md"][..], &["lint"]] {
+            let output = project.spawn(args);
+            assert_eq!(output.code, Some(1), "{code}: {output}");
+            let place = format!("dev_t.agent.md{line}");
+            assert!(
+                output.stdout.contains("agents/tools-code") && output.stdout.contains(&place),
+                "{code}: {output}"
+            );
+        }
+    }
+    // What runs to no end, or leaves the function, is not run.
+    for code in [
+        "while (true) {}\nreturn {};",
+        "({})",
+        "return { a: await 1 };",
+        "with (Math) { }\nreturn {};",
+        "throw 1;",
+    ] {
+        let project = tools(code);
+        for args in [&["agent", "check", "agents/dev_t.agent.md"][..], &["lint"]] {
+            let output = project.spawn(args);
+            assert!(!format!("{output}").contains("tools-code"), "{code}: {output}");
+            assert!(!format!("{output}").contains("not parsed"), "{code}: {output}");
+        }
+    }
+}
+
+/// Everything after the name of a command is its arguments, also what looks like a flag of ours; an agent is found by the
+/// name that `agent list` knows.
+#[test]
+fn an_agent_is_found_by_name_and_its_command_gets_all_arguments() {
+    let text = "---\ncommands:\n  - name: say\n    description: D\n    body: Say $ARGUMENTS.\n---\n# T\nD.\n\n## System\n\nS.\n";
+    let project = project()
+        .with_file("agents/dev_notes.agent.md", text)
+        .with_file("agents/ops_notes.agent.md", text)
+        .with_file("agents/dev_alone.agent.md", text);
+    for flag in ["--help", "-h", "-q", "-C", "--json", "--no-pager", "--", "x"] {
+        let output = project.run(&["agent", "command", "alone", "say", flag, "y"]);
+        assert_eq!(output.stdout, format!("Say {flag} y.\n"), "{output}");
+    }
+    assert_eq!(project.run(&["agent", "command", "dev_notes", "say", "x"]).stdout, "Say x.\n");
+    let output = project.run(&["agent", "command", "notes", "say", "x"]);
+    assert!(
+        output.stderr.contains("agents/dev_notes.agent.md` or `agents/ops_notes.agent.md"),
+        "{output}"
+    );
+    let output = project.run(&["agent", "show", "dev_note"]);
+    assert!(output.stderr.contains("did you mean `dev_notes`?"), "{output}");
+}
+
+/// A missing argument is the same mistake in `command` as in `run`: exit code 2.
+#[test]
+fn a_missing_argument_is_a_mistake_of_usage() {
+    let text = "---\ncommands:\n  - name: say\n    description: D\n    body: Say $1.\n---\n# T\nD.\n\n## System\n\nS.\n";
+    let project = project().with_file("agents/dev_t.agent.md", text);
+    assert_eq!(project.run(&["agent", "command", "dev_t", "say"]).code, Some(2));
+}
+
+/// An ability that the file allows is not a denied one.
+#[test]
+fn abilities_say_who_has_to_act() {
+    let text = "---\nabilities:\n  allow: [tool, fs]\n---\n# T\nD.\n\n## System\n\nS.\n";
+    let project = project().with_file("agents/dev_t.agent.md", text);
+    let output = project.run(&["agent", "abilities", "dev_t"]);
+    assert!(
+        output.stdout.contains("fs: allowed by the file, not granted (`--grant fs`)"),
+        "{output}"
+    );
+    assert!(output.stdout.contains("network: no: the file does not allow it"), "{output}");
+    let output = project.run(&["agent", "abilities", "dev_t", "--grant", "fs"]);
+    assert!(output.stdout.contains("fs: yes"), "{output}");
+}
+
+/// G7, "naming what would have run".
+#[test]
+fn servers_that_do_not_start_are_named() {
+    let project = project().with_file(
+        ".mcp.json",
+        r#"{"mcpServers": {"evil": {"command": "touch", "args": ["ran.txt"]}}}"#,
+    );
+    let output = project.run(&["mcp-servers", "--check"]);
+    assert!(output.stderr.contains("the servers do not start (`evil`)"), "{output}");
+    assert!(!project.path().join("ran.txt").exists());
+}

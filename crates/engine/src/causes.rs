@@ -1,0 +1,158 @@
+//! One finding for each cause.
+//!
+//! A mistake that was made once shows in many places: the same dead link in every copy of a paragraph, one wrong directory
+//! before all sources of a list, a habit of naming. It is one thing to do, and is one finding, with its other places.
+
+use std::collections::HashMap;
+
+use brief_syntax::diagnostic::OtherPlace;
+use brief_syntax::{Diagnostic, Rule, Severity, rules};
+
+/// The number of findings of one kind that have one cause, although their values differ.
+const ALIKE: usize = 4;
+
+/// The number of findings of one rule in one file that have one cause.
+const ALIKE_IN_FILE: usize = 3;
+
+/// Rules whose values say which file breaks them, and not why.
+const HABITS: [Rule; 9] = [
+    rules::portable::INVALID_NAME,
+    rules::portable::NAME_MISMATCH,
+    rules::portable::MISSING_FIELD,
+    rules::client::MISSING_FIELD,
+    rules::client::SKILL_STANDARD,
+    rules::client::RESERVED_NAME,
+    rules::native::AGENT_FIELD_MISSING,
+    rules::native::SKILL_FIELD_MISSING,
+    rules::native::CURSOR_GLOBS,
+];
+
+/// Areas of published formats. Their findings are about one sentence of a document and one place, where other tools expect
+/// them; only a habit of a whole collection is one finding.
+const FORMATS: [&str; 5] = ["structured/", "hosted/", "tasks/", "agents/", "portable/"];
+
+/// The number of findings about a format that are a habit.
+const HABITUAL: usize = 10;
+
+/// Folds findings with one cause into the first of them, which keeps the places of the others. The order stays.
+pub(crate) fn fold_causes(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    // The same words anywhere; the same words about other values; the same rule in one file.
+    let found = fold(found, 2, |one| Some(one.message.clone()));
+    let found = fold(found, ALIKE, |one| {
+        let kept = usize::from(!HABITS.contains(&one.rule));
+        Some(without_values(&one.message, kept))
+    });
+    fold(found, ALIKE_IN_FILE, |one| {
+        let shape = without_values(&one.message, 0);
+        Some(format!("{}\0{shape}", one.path().display()))
+    })
+}
+
+/// Folds findings of one rule and severity with the same key, if there are at least `least` of them.
+fn fold(
+    found: Vec<Diagnostic>,
+    least: usize,
+    key: impl Fn(&Diagnostic) -> Option<String>,
+) -> Vec<Diagnostic> {
+    type Cause = (Rule, Severity, String);
+    // What hides text from a reader is shown at each place.
+    let is_folded = |one: &Diagnostic| !one.code().contains("hidden");
+    let least = |rule: Rule| {
+        let is_of_format = FORMATS.iter().any(|area| rule.code().starts_with(area));
+        if is_of_format { HABITUAL } else { least }
+    };
+    let cause = |one: &Diagnostic| -> Option<Cause> {
+        Some((one.rule, one.severity, key(one).filter(|_| is_folded(one))?))
+    };
+    let causes: Vec<Option<Cause>> = found.iter().map(cause).collect();
+    let mut counts: HashMap<&Cause, usize> = HashMap::new();
+    for (cause, one) in causes.iter().zip(&found) {
+        if let Some(cause) = cause {
+            *counts.entry(cause).or_default() += 1 + one.also.len();
+        }
+    }
+    let mut folded: Vec<Diagnostic> = Vec::with_capacity(found.len());
+    let mut firsts: HashMap<&Cause, usize> = HashMap::new();
+    for (cause, mut one) in causes.iter().zip(found) {
+        let Some(cause) = cause.as_ref().filter(|cause| counts[cause] >= least(cause.0)) else {
+            folded.push(one);
+            continue;
+        };
+        match firsts.get(cause).and_then(|&first| folded.get_mut(first)) {
+            Some(first) => {
+                let mut others = std::mem::take(&mut one.also);
+                let Diagnostic { source, span, message, .. } = one;
+                first.also.push(OtherPlace { source, span, message });
+                first.also.append(&mut others);
+            }
+            None => {
+                firsts.insert(cause, folded.len());
+                folded.push(one);
+            }
+        }
+    }
+    folded
+}
+
+/// Returns a message without the values in backticks or quotes, except for the first `kept`, and without numbers beside them.
+fn without_values(message: &str, kept: usize) -> String {
+    let mut text = String::new();
+    for (index, part) in message.split(['`', '"']).enumerate() {
+        if index % 2 == 0 {
+            text.extend(part.chars().filter(|letter| !letter.is_ascii_digit()));
+        } else if index / 2 < kept {
+            text.push_str(part);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use brief_syntax::{Source, Span};
+
+    use super::*;
+
+    fn finding(rule: Rule, path: &str, message: &str) -> Diagnostic {
+        let source = Arc::new(Source::new(path, "text"));
+        Diagnostic::new(rule, &source, Span::at(0), message)
+    }
+
+    fn shown(found: Vec<Diagnostic>) -> Vec<String> {
+        let folded = fold_causes(found);
+        folded.iter().map(|one| format!("{} +{}", one.message, one.also.len())).collect()
+    }
+
+    #[test]
+    fn the_same_words_are_one_finding() {
+        let link = rules::native::BROKEN_LINK;
+        let found = ["a", "b", "c"].map(|path| finding(link, path, "`../x.md` leads to no file"));
+        let other = finding(link, "c", "`y.md` leads to no file");
+        let found = found.into_iter().chain([other]).collect();
+        assert_eq!(shown(found), ["`../x.md` leads to no file +2", "`y.md` leads to no file +0"]);
+    }
+
+    #[test]
+    fn many_of_one_kind_are_one_finding() {
+        let rule = rules::portable::INVALID_NAME;
+        let names = |count: usize| -> Vec<Diagnostic> {
+            let finding =
+                |at| finding(rule, &format!("{at}"), &format!("`{at}` is not a valid name"));
+            (0..count).map(finding).collect()
+        };
+        assert_eq!(shown(names(3)).len(), 3);
+        assert_eq!(shown(names(30)), ["`0` is not a valid name +29"]);
+        // Other links have other causes, unless one file has them all.
+        let links = |path: &dyn Fn(usize) -> String| -> Vec<Diagnostic> {
+            let link = |at| {
+                let message = format!("`{at}.md` leads to no file");
+                finding(rules::native::BROKEN_LINK, &path(at), &message)
+            };
+            (0..5).map(link).collect()
+        };
+        assert_eq!(shown(links(&|at| format!("{at}"))).len(), 5);
+        assert_eq!(shown(links(&|_| "a".to_owned())), ["`0.md` leads to no file +4"]);
+    }
+}

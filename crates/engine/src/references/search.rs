@@ -1,0 +1,507 @@
+//! The search for what one text names: passage by passage, and line by line in blocks of shell.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use brief_dialects::GuidanceText;
+use brief_syntax::markdown::{CodeBlock, Passage};
+use brief_syntax::paths::{cleaned_below, slashed};
+use brief_syntax::{Span, rules};
+
+use super::commands::{CommandName, CommandTarget, Runner, read_line};
+use super::manifests::Lookup;
+use super::{
+    DefiningLine, Likelihood, ReferenceCheck, ReferenceKind, StaleReference, Trace, paths, tools,
+    versions,
+};
+use crate::audience::Audience;
+use crate::catalog::ReadText;
+
+/// The number of paths of one text that begin in one other directory and are surely meant to.
+const MOVED_TOGETHER: usize = 3;
+
+/// The search for references in one text.
+pub(super) struct ReferenceSearch<'l, 'c> {
+    check: &'l ReferenceCheck<'c>,
+    text: &'l GuidanceText<'l>,
+    /// Its file, with links followed.
+    real: &'l Path,
+    audience: Audience,
+    /// The directory of the skill that it is in, `/`-separated below the root.
+    own: Option<String>,
+    headings: Vec<String>,
+    /// Its directory, `/`-separated below the root.
+    directory: String,
+    /// The names that were looked up.
+    known: BTreeSet<String>,
+    found: Vec<StaleReference>,
+}
+
+impl<'l, 'c> ReferenceSearch<'l, 'c> {
+    /// Begins to search a text. `own` is the directory of the skill that it is in, `directory` its own one.
+    pub(super) fn new(
+        check: &'l ReferenceCheck<'c>,
+        read: &'l ReadText<'_>,
+        audience: Audience,
+        own: Option<String>,
+        directory: String,
+    ) -> Self {
+        let headings = read.prose.sections.iter().flat_map(|one| &one.headings).cloned();
+        ReferenceSearch {
+            check,
+            text: &read.text,
+            real: read.real,
+            audience,
+            own,
+            headings: headings.collect(),
+            directory,
+            known: BTreeSet::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Returns what was found, once all was looked at.
+    pub(super) fn into_found(mut self) -> Vec<StaleReference> {
+        self.mark_moved();
+        self.found
+    }
+
+    fn span(&self, start: usize, end: usize) -> Span {
+        self.text.place(start, end)
+    }
+
+    pub(super) fn passage(&mut self, passage: &Passage) {
+        for version in versions::named_versions(passage) {
+            self.version(passage, &version);
+        }
+        self.csharp(passage);
+        for tool in tools::named_tools(passage) {
+            self.tool(passage, &tool);
+        }
+        if passage.codes.is_empty() {
+            return;
+        }
+        let sentences = OnceCell::new();
+        // One sentence may hold thousands of codes, and is judged once.
+        let mut judged = (usize::MAX, false, Mention::Plain);
+        for code in &passage.codes {
+            let commands = read_line(&code.text, &mut None);
+            // The path of a link is looked at with the links.
+            let is_path = commands.is_empty()
+                && !code.text.contains(' ')
+                && !code.is_linked
+                && paths::is_path(&code.text);
+            if commands.is_empty() && !is_path {
+                continue;
+            }
+            let sentences = sentences.get_or_init(|| passage.sentences());
+            let index = sentences.partition_point(|(start, _)| *start <= code.at).saturating_sub(1);
+            if judged.0 != index {
+                let sentence = sentences.get(index).map_or("", |(_, sentence)| *sentence);
+                let is_gone = paths::tells_it_is_gone(sentence);
+                judged = (index, is_gone, Mention::of(sentence));
+            }
+            let (_, is_gone, mention) = judged;
+            if is_gone {
+                continue;
+            }
+            let start = code.span.start;
+            for command in &commands {
+                self.command(command, start, mention);
+            }
+            if is_path {
+                let span = self.span(start, start + code.text.len());
+                self.path_at(&code.text, &code.text, span, mention);
+            }
+        }
+    }
+
+    /// Looks at the commands of a block of shell.
+    pub(super) fn block(&mut self, body: &str, block: &CodeBlock) {
+        let code = body.get(block.content.range()).unwrap_or_default();
+        let language =
+            block.info.split([' ', ',', '{']).next().unwrap_or_default().to_ascii_lowercase();
+        let is_shell =
+            ["sh", "bash", "shell", "zsh", "console", "terminal", "shell-session", "fish"]
+                .contains(&language.as_str());
+        let first = code.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        if !(is_shell || language.is_empty() && first.trim_start().starts_with("$ ")) {
+            return;
+        }
+        let has_prompts = code.lines().any(|line| line.trim_start().starts_with("$ "));
+        let mut directory = None;
+        let mut start = block.content.start;
+        let mut is_wrong = false;
+        for line in code.split_inclusive('\n') {
+            let begin = start;
+            start += line.len();
+            let indent = line.len() - line.trim_start().len();
+            let mut shown = line.trim();
+            let mut offset = begin + indent;
+            if let Some(comment) = shown.strip_prefix('#') {
+                is_wrong = paths::is_wrong_way(comment);
+                continue;
+            }
+            if let Some(command) = shown.strip_prefix("$ ") {
+                offset += 2;
+                shown = command;
+            } else if has_prompts || shown.ends_with(':') {
+                continue;
+            }
+            if is_wrong || paths::is_wrong_way(shown) {
+                continue;
+            }
+            for command in read_line(shown, &mut directory) {
+                self.command(&command, offset, Mention::Plain);
+            }
+            self.words(shown, offset, directory.as_deref());
+        }
+    }
+
+    /// Looks at the words of a command that look like files of the project.
+    fn words(&mut self, line: &str, offset: usize, directory: Option<&str>) {
+        if directory.is_some_and(|place| place.contains(['$', '<', '~', '*'])) {
+            return;
+        }
+        let mut previous = "";
+        for word in line.split([' ', '\t']) {
+            let start = word.as_ptr().addr() - line.as_ptr().addr();
+            let is_output =
+                [">", ">>", "-o", "--output", "--out", "touch", "mkdir", "-p", "cp", "mv"]
+                    .contains(&previous);
+            previous = word;
+            let trimmed = word.trim_matches(['"', '\'', ';', ',']);
+            let lead = word.len() - word.trim_start_matches(['"', '\'']).len();
+            if !is_output && !trimmed.starts_with('-') {
+                let place =
+                    directory.map_or(trimmed.to_owned(), |place| format!("{place}/{trimmed}"));
+                let start = offset + start + lead;
+                let span = self.span(start, start + trimmed.len());
+                // Only history tells a file of the project from any other.
+                if paths::is_path(trimmed) {
+                    self.path_at(trimmed, &place, span, Mention::InShell);
+                }
+            }
+        }
+    }
+
+    fn command(&mut self, command: &CommandName, offset: usize, mention: Mention) {
+        let place = command.directory.as_deref();
+        if place.is_some_and(|place| place.contains(['$', '<', '~', '`', '{'])) {
+            return;
+        }
+        let span = self.span(offset + command.span.start, offset + command.span.end);
+        match &command.named {
+            CommandTarget::Target(runner, name) => {
+                self.target(*runner, name, place, span, mention);
+            }
+            CommandTarget::File(path) => {
+                let from = place.filter(|place| *place != "*");
+                let place = from.map_or(path.clone(), |place| format!("{place}/{path}"));
+                let known = self.found.len();
+                self.path_at(path, &place, span, mention);
+                let is_clear = mention == Mention::Plain
+                    && match self.audience {
+                        Audience::Here => true,
+                        _ => self.is_beside_the_skill(path),
+                    };
+                // A command that runs it is clear enough.
+                if let Some(found) = self.found.get_mut(known..).and_then(<[_]>::first_mut)
+                    && is_clear
+                    && found.trace.elsewhere.is_none()
+                {
+                    found.likelihood = Likelihood::Likely;
+                    found.trace.is_needed = false;
+                }
+            }
+        }
+    }
+
+    /// Returns whether a path begins with a directory that the skill of the text has.
+    fn is_beside_the_skill(&self, path: &str) -> bool {
+        let first = path.trim_start_matches("./").split('/').next().unwrap_or_default();
+        let directories = &self.check.manifests.files.directories;
+        self.own.as_ref().is_some_and(|own| {
+            let place = if own.is_empty() { first.to_owned() } else { format!("{own}/{first}") };
+            directories.binary_search(&place).is_ok()
+        })
+    }
+
+    fn target(
+        &mut self,
+        runner: Runner,
+        name: &str,
+        place: Option<&str>,
+        span: Span,
+        mention: Mention,
+    ) {
+        if self.audience == Audience::Readers || !self.known.insert(format!("{runner:?} {name}")) {
+            return;
+        }
+        let directory = match place {
+            Some("*") | None => self.directory.clone(),
+            Some(place) => {
+                let from_here = cleaned_below(&Path::new(&self.directory).join(place));
+                let from_top = cleaned_below(Path::new(place));
+                let exists = |path: &Path| {
+                    self.check.manifests.files.directories.binary_search(&slashed(path)).is_ok()
+                };
+                match (from_here.filter(|path| exists(path)), from_top.filter(|path| exists(path)))
+                {
+                    (Some(path), _) | (None, Some(path)) => slashed(&path),
+                    // A directory of another project.
+                    (None, None) => return,
+                }
+            }
+        };
+        let facts = runner.facts();
+        let found = self.check.manifests.look_up(runner, name, &directory);
+        let (manifest, near, message) = match found {
+            Lookup::There => return,
+            Lookup::Elsewhere { .. } if place == Some("*") => return,
+            Lookup::Elsewhere { manifest, other } => {
+                let noun = facts.noun;
+                let message =
+                    format!("`{manifest}` does not define the {noun} `{name}`; `{other}` does");
+                (Some((manifest, false)), None, message)
+            }
+            Lookup::Missing { manifest, near } => {
+                let noun = facts.noun;
+                let message = format!("`{name}` is not a {noun}: `{manifest}` does not define it");
+                (Some((manifest, true)), near, message)
+            }
+            Lookup::NoManifest => {
+                let noun = facts.noun;
+                (
+                    None,
+                    None,
+                    format!("`{name}` is not a {noun}: no file of the project defines one"),
+                )
+            }
+        };
+        let help = match &near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "correct the command, or remove it".to_owned(),
+        };
+        // Nothing in the project defines it, and the text is about the project.
+        let is_clear = self.audience == Audience::Here
+            && manifest.as_ref().is_some_and(|(_, is_missing)| *is_missing);
+        let is_needed = manifest.as_ref().is_none_or(|(_, is_missing)| !is_missing);
+        let ceiling = match mention {
+            _ if !is_clear || runner.facts().is_of_user => Likelihood::Possible,
+            Mention::Plain => Likelihood::Certain,
+            _ => Likelihood::Likely,
+        };
+        let line =
+            manifest.map(|(manifest, _)| (manifest, DefiningLine::Target(runner, name.to_owned())));
+        self.found.push(StaleReference {
+            source: Arc::clone(self.text.source),
+            span,
+            kind: ReferenceKind::Target,
+            written: name.to_owned(),
+            message,
+            help,
+            likelihood: if is_clear { Likelihood::Likely } else { Likelihood::Possible },
+            replacement: near,
+            removal: None,
+            rule: rules::guidance::MISSING_TARGET,
+            trace: Trace { line, is_needed, ..Trace::new(ceiling) },
+        });
+    }
+
+    fn version(&mut self, passage: &Passage, named: &versions::NamedVersion) {
+        let wanted = versions::wanted(&self.check.manifests, named.runtime, &self.directory);
+        let Some(wanted) = wanted else { return };
+        let Some(problem) = versions::disagreement(named, &wanted) else { return };
+        let written = passage.text.get(named.place.0..named.place.1).unwrap_or_default().to_owned();
+        let line = (wanted.file, DefiningLine::Words(wanted.key, written.clone()));
+        let trace = Trace { line: Some(line), ..Trace::new(Likelihood::Likely) };
+        self.old_version(passage, named.place, written, &problem, trace);
+    }
+
+    fn csharp(&mut self, passage: &Passage) {
+        let Some((version, place)) = versions::current_csharp(passage) else { return };
+        let problem = versions::csharp_disagreement(&self.check.manifests, version);
+        let Some(problem) = problem else { return };
+        let trace = Trace::new(Likelihood::Likely);
+        self.old_version(passage, place, version.to_string(), &problem, trace);
+    }
+
+    fn old_version(
+        &mut self,
+        passage: &Passage,
+        place: (usize, usize),
+        written: String,
+        problem: &str,
+        trace: Trace,
+    ) {
+        let inner = passage.span(place.0, place.1);
+        let span = self.span(inner.start, inner.end);
+        if self.audience != Audience::Here
+            || self.text.source.slice(span) != written
+            || !self.known.insert(format!("v {written}"))
+        {
+            return;
+        }
+        self.found.push(StaleReference {
+            source: Arc::clone(self.text.source),
+            span,
+            kind: ReferenceKind::Version,
+            message: format!("the text says {written}, and {problem}"),
+            written,
+            help: "name the version that the project asks for, or leave it to the file".to_owned(),
+            likelihood: Likelihood::Likely,
+            replacement: None,
+            removal: None,
+            rule: rules::guidance::OLD_VERSION,
+            trace,
+        });
+    }
+
+    fn tool(&mut self, passage: &Passage, named: &tools::NamedTool) {
+        let manifests = &self.check.manifests;
+        if self.audience != Audience::Here || self.known.contains(&format!("t {}", named.tool)) {
+            return;
+        }
+        let replaced = self.check.replaced.get_or_init(|| tools::replaced_tools(manifests));
+        let Some((tool, other, file)) = replaced.iter().find(|(tool, ..)| *tool == named.tool)
+        else {
+            return;
+        };
+        self.known.insert(format!("t {tool}"));
+        let inner = passage.span(named.place.0, named.place.1);
+        self.found.push(StaleReference {
+            source: Arc::clone(self.text.source),
+            span: self.span(inner.start, inner.end),
+            kind: ReferenceKind::Tool,
+            message: if other == file {
+                format!("the project has no `{tool}`, and has `{file}`")
+            } else {
+                format!("the project has no `{tool}`, and `{file}` names `{other}`")
+            },
+            written: (*tool).to_owned(),
+            help: "name the tool that the project has, or leave it to the command that runs it"
+                .to_owned(),
+            likelihood: Likelihood::Likely,
+            replacement: None,
+            removal: None,
+            rule: rules::guidance::OTHER_TOOL,
+            trace: Trace::new(Likelihood::Likely),
+        });
+    }
+
+    /// Looks a path up; `place` is where it leads from the directory that the text is for.
+    fn path_at(&mut self, written: &str, place: &str, span: Span, mention: Mention) {
+        let is_own = self.is_beside_the_skill(written);
+        if self.audience == Audience::Readers && !is_own || !self.known.insert(written.to_owned()) {
+            return;
+        }
+        let files = [self.text.source.path(), self.real];
+        let Some(missing) = self.check.index.missing(written, place, files) else { return };
+        let is_here = self.audience == Audience::Here && !paths::is_of_a_user(written);
+        let mut found = StaleReference {
+            source: Arc::clone(self.text.source),
+            span,
+            kind: ReferenceKind::Path,
+            written: written.to_owned(),
+            message: match &self.own {
+                Some(_) if is_own => format!("the skill has no `{written}`"),
+                _ => format!("the project has no `{written}`"),
+            },
+            help: "correct the path, or remove it".to_owned(),
+            likelihood: Likelihood::Possible,
+            replacement: None,
+            removal: None,
+            rule: rules::guidance::MISSING_PATH,
+            trace: Trace {
+                paths: missing.places,
+                guesses: missing.guesses,
+                is_needed: mention != Mention::Plain,
+                ..Trace::new(match mention {
+                    _ if !is_here => Likelihood::Possible,
+                    Mention::Plain => Likelihood::Certain,
+                    Mention::InShell | Mention::OfAnother => Likelihood::Likely,
+                    Mention::ToBeMade => Likelihood::Possible,
+                })
+            },
+        };
+        if let [other] = &missing.elsewhere[..] {
+            // The text says where it begins, or may mean the like of each directory.
+            if !is_here || mention != Mention::Plain || self.names_base(other, written) {
+                return;
+            }
+            found.message = format!("`{written}` is at `{other}`, and this text does not say so");
+            found.help = format!("write `{other}`");
+            found.replacement = Some(other.clone());
+            found.trace.elsewhere = Some(other.clone());
+            found.trace.ceiling = Likelihood::Likely;
+        } else if !missing.elsewhere.is_empty() {
+            return;
+        } else if let Some(other) = missing.moved.filter(|_| is_here && mention == Mention::Plain) {
+            found.help = format!("did you mean `{other}`?");
+            found.likelihood = Likelihood::Likely;
+            found.replacement = Some(other);
+        }
+        self.found.push(found);
+    }
+
+    /// Returns whether the text names the directory that a path begins in: in words, in a heading, or by its own name.
+    fn names_base(&self, path: &str, end: &str) -> bool {
+        let Some(base) = base_of(path, end) else { return true };
+        let name = base.rsplit('/').next().unwrap_or(base).to_lowercase();
+        let own = self.text.source.path().to_string_lossy().to_lowercase();
+        self.text.source.text().contains(base)
+            || own.contains(&name)
+            || self.headings.iter().any(|heading| heading.to_lowercase().contains(&name))
+    }
+
+    /// Several paths that all begin in one other directory have moved there, or are named from there: that is no accident.
+    fn mark_moved(&mut self) {
+        let base = |found: &StaleReference| -> Option<String> {
+            let other = found.trace.elsewhere.as_ref()?;
+            base_of(other, &found.written).map(str::to_owned)
+        };
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for base in self.found.iter().filter_map(base) {
+            *counts.entry(base).or_default() += 1;
+        }
+        for found in &mut self.found {
+            let count = base(found).and_then(|base| counts.get(&base).copied());
+            if count.is_some_and(|count| count >= MOVED_TOGETHER) {
+                found.likelihood = Likelihood::Likely;
+            }
+        }
+    }
+}
+
+/// Returns the directory that a path begins in before its end.
+fn base_of<'p>(path: &'p str, end: &str) -> Option<&'p str> {
+    let end = end.trim_start_matches("./").trim_end_matches('/');
+    Some(path.strip_suffix(end)?.trim_end_matches('/'))
+}
+
+/// The way in which a sentence names something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mention {
+    Plain,
+    /// As a word of a command, which may be anything.
+    InShell,
+    /// In words that may be about another place: from a directory, of a user, made by a build.
+    OfAnother,
+    /// As something to be made, or as one of many.
+    ToBeMade,
+}
+
+impl Mention {
+    fn of(sentence: &str) -> Mention {
+        if paths::is_to_be_made(sentence) {
+            Mention::ToBeMade
+        } else if paths::tells_of_another_place(sentence) {
+            Mention::OfAnother
+        } else {
+            Mention::Plain
+        }
+    }
+}

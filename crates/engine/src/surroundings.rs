@@ -1,0 +1,113 @@
+//! The root of a project that is no repository.
+//!
+//! Outside of a repository nothing says where a project begins, so directories above are not read. An answer that
+//! lacks their guidance is only right for a user who knows that.
+
+use std::path::PathBuf;
+
+use brief_syntax::system::resolved_home;
+use brief_syntax::{Root, System};
+
+/// The kind of directory that a project's root is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RootKind {
+    /// The top of a working tree: of a git repository, a worktree or a submodule.
+    Repository,
+    /// A git repository without files to work on.
+    BareRepository,
+    /// The top of the file system.
+    FileSystem,
+    /// The user's home directory.
+    Home,
+    /// Any other directory.
+    Directory,
+}
+
+impl RootKind {
+    /// Returns the kind of a root.
+    #[must_use]
+    pub fn of(system: &dyn System, root: &Root) -> RootKind {
+        let path = root.path();
+        let has = |name: &str| system.resolve(&path.join(name)).is_ok();
+        if has(".git") {
+            RootKind::Repository
+        } else if path.parent().is_none() {
+            RootKind::FileSystem
+        } else if ["HEAD", "objects", "refs"].into_iter().all(has) {
+            RootKind::BareRepository
+        } else if resolved_home(system).is_some_and(|home| home == path) {
+            RootKind::Home
+        } else {
+            RootKind::Directory
+        }
+    }
+}
+
+/// Files of guidance for everything below their directory.
+const GUIDANCE: [&str; 8] = [
+    "AGENTS.md",
+    "AGENTS.yaml",
+    "AGENTS.yml",
+    "CLAUDE.md",
+    "GEMINI.md",
+    ".cursor/rules",
+    ".github/copilot-instructions.md",
+    "brief.toml",
+];
+
+/// Returns the nearest file of guidance in a directory above a root.
+#[must_use]
+pub fn guidance_above(system: &dyn System, root: &Root) -> Option<PathBuf> {
+    let above = root.path().ancestors().skip(1);
+    let mut places = above.flat_map(|above| GUIDANCE.iter().map(|name| above.join(name)));
+    places.find(|place| system.resolve(place).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use brief_syntax::system::MemorySystem;
+
+    use super::*;
+
+    fn kind(system: &MemorySystem, path: &str) -> RootKind {
+        RootKind::of(system, &Root::open(system, Path::new(path)).unwrap())
+    }
+
+    /// Issue, "Bad input": a `.git` that is a file (worktree, submodule), a bare repository, home, and the top.
+    #[test]
+    fn every_kind_of_root_is_recognized() {
+        let system = MemorySystem::new("/p")
+            .with_env("HOME", "/home/me")
+            .with_dir("/home/me")
+            .with_dir("repository/.git")
+            .with_file("worktree/.git", "gitdir: /p/repository/.git/worktrees/w\n")
+            .with_file("bare.git/HEAD", "ref: refs/heads/main\n")
+            .with_dir("bare.git/objects")
+            .with_dir("bare.git/refs")
+            .with_file("notes/HEAD", "A heading.\n")
+            .with_dir("notes/objects");
+        assert_eq!(kind(&system, "/"), RootKind::FileSystem);
+        assert_eq!(kind(&system, "/home/me"), RootKind::Home);
+        assert_eq!(kind(&system, "repository"), RootKind::Repository);
+        assert_eq!(kind(&system, "worktree"), RootKind::Repository);
+        assert_eq!(kind(&system, "bare.git"), RootKind::BareRepository);
+        assert_eq!(kind(&system, "notes"), RootKind::Directory);
+        // A user who keeps the home directory in git has made it a project.
+        let dotfiles = system.with_dir("/home/me/.git");
+        assert_eq!(kind(&dotfiles, "/home/me"), RootKind::Repository);
+    }
+
+    #[test]
+    fn the_nearest_guidance_above_is_found() {
+        let system = MemorySystem::new("/p")
+            .with_file("AGENTS.md", "Far.\n")
+            .with_file("a/CLAUDE.md", "Near.\n")
+            .with_file("a/b/CLAUDE.md", "Own.\n");
+        let above = |path| guidance_above(&system, &Root::open(&system, Path::new(path)).unwrap());
+        assert_eq!(above("a/b"), Some("/p/a/CLAUDE.md".into()));
+        assert_eq!(above("a"), Some("/p/AGENTS.md".into()));
+        assert_eq!(above("/p"), None);
+    }
+}

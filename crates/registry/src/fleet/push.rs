@@ -1,0 +1,69 @@
+//! The push of a branch, in which nothing of a repository runs.
+//!
+//! A server runs its own hooks, on its own machine. A repository on this machine is written by `git receive-pack`, which runs here with the
+//! hooks and settings of that repository. The author of a member chose its `origin`, so that side is hardened too.
+
+use std::path::PathBuf;
+
+use super::workshop::{UpdateWorkshop, WorkshopError};
+use crate::access::GitAccess;
+use crate::address::Address;
+use crate::error::FetchError;
+use crate::git::{Git, GitOutcome, GitRequest};
+
+/// The receiving side on this machine, as a command of the shell. Its settings override those of the repository that receives: hooks, the
+/// command that lists what is in alternates, garbage collection with its hooks, and a working tree that is written, filters included. It
+/// fetches nothing that the repository lacks.
+const RECEIVING: &str = "--receive-pack=GIT_ALLOW_PROTOCOL=none git -c core.hooksPath=/dev/null \
+    -c core.alternateRefsCommand=true -c core.fsmonitor=false -c receive.autogc=false \
+    -c receive.denyCurrentBranch=refuse -c gc.auto=0 -c maintenance.auto=false receive-pack";
+
+/// git's words for an address that a setting of the user's turns into a path.
+const TURNED_LOCAL: &str = "transport 'file' not allowed";
+
+/// The push of one commit.
+pub(super) struct BranchPush {
+    /// The repository that pushes.
+    pub(super) pusher: PathBuf,
+    /// The option with the expected commit of the branch.
+    pub(super) lease: String,
+    /// The commit and the branch.
+    pub(super) update: String,
+}
+
+impl BranchPush {
+    /// Pushes to an address. A push to a server cannot reach a repository on this machine, and the other way round.
+    pub(super) fn run(
+        &self,
+        workshop: &UpdateWorkshop,
+        shown: &str,
+        address: &Address,
+    ) -> Result<(), WorkshopError> {
+        let system = workshop.system.as_ref();
+        let git = Git { system, directory: workshop.directory.path(), repository: shown };
+        if !address.is_of_this_machine() {
+            let access = GitAccess::to(address).limit_to_servers();
+            match git.run(self.request(address, &[]).access(&access))? {
+                GitOutcome::Failed(said) if said.contains(TURNED_LOCAL) => {}
+                outcome => return Ok(git.judge_outcome(outcome).map(drop)?),
+            }
+        }
+        let access = GitAccess::to(address).limit_to_files();
+        match git.expect(self.request(address, &[RECEIVING]).access(&access)) {
+            Ok(_) => Ok(()),
+            Err(FetchError::Git { repository, said }) => {
+                Err(WorkshopError::Branch(format!("cannot push to `{repository}`: {said}")))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn request(&self, address: &Address, options: &[&str]) -> GitRequest<'_> {
+        GitRequest::within(&self.pusher, "push")
+            .args(["--quiet", "--no-verify", "--no-recurse-submodules", "--no-signed"])
+            .args(options.iter().copied())
+            .arg(&self.lease)
+            .args(["--", &address.bare()])
+            .arg(&self.update)
+    }
+}
