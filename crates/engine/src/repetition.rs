@@ -8,6 +8,7 @@ use std::collections::hash_map::Entry;
 use std::hash::{Hash, Hasher};
 
 use brief_dialects::{LeftOut, Origin, Reason, Resolution, State};
+use brief_syntax::text::hash_lines;
 
 /// Leaves out what is said already, also by `client` itself.
 pub(crate) fn remove<'s>(answer: &mut Resolution<'s>, client: Option<&'s str>) {
@@ -108,21 +109,26 @@ pub(crate) fn common<T: Ord>(left: &[T], right: &[T]) -> usize {
 /// A text as a reader sees it: blank lines around it and blanks at the ends of lines make no
 /// difference.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Text<'s>(&'s str);
+pub(crate) struct Text<'s> {
+    content: &'s str,
+    /// Taken once: one text is looked up in a table for each client, and hashing it was half of `brief tokens`.
+    hash: u64,
+}
 
 impl<'s> Text<'s> {
     pub(crate) fn of(content: &'s str) -> Text<'s> {
-        Text(content.trim_start_matches(['\n', '\r']).trim_end())
+        let content = content.trim_start_matches(['\n', '\r']).trim_end();
+        Text { content, hash: hash_lines(content) }
     }
 
     fn lines(&self) -> impl Iterator<Item = &'s str> {
-        self.0.lines().map(str::trim_end)
+        self.content.lines().map(str::trim_end)
     }
 }
 
 impl PartialEq for Text<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0 || self.lines().eq(other.lines())
+        self.hash == other.hash && (self.content == other.content || self.lines().eq(other.lines()))
     }
 }
 
@@ -130,6 +136,6 @@ impl Eq for Text<'_> {}
 
 impl Hash for Text<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.lines().for_each(|line| state.write(line.as_bytes()));
+        state.write_u64(self.hash);
     }
 }

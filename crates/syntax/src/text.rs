@@ -6,8 +6,19 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::hash::{DefaultHasher, Hasher};
 
 use crate::hidden::characters;
+
+/// Returns a hash that is the same for texts whose lines differ in blanks at their ends only.
+pub fn hash_lines(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for line in text.lines() {
+        hasher.write(line.trim_end().as_bytes());
+        hasher.write_u8(b'\n');
+    }
+    hasher.finish()
+}
 
 /// Formats a number with commas: 1,048,576.
 pub fn grouped(number: u64) -> String {

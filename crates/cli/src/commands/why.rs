@@ -97,7 +97,7 @@ impl ClientStates {
         let named = moment.client.iter().cloned().collect();
         let clients = asked_clients(session.system(), root, named)?;
         let viewers = find_viewers(session.system(), root, moment, &clients);
-        let sees = Sees::of(catalog, root, &viewers, &|_: &str| 0);
+        let sees = Sees::arrivals(catalog, root, &viewers);
         let words = sees.items.iter().filter(|item| !item.is_skipped()).map(|item| {
             let mut states: Vec<(String, Vec<&str>)> = Vec::new();
             for (viewer, sight) in viewers.iter().zip(&item.seen) {

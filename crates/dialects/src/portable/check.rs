@@ -9,6 +9,7 @@ use brief_syntax::markdown::{Heading, HeadingStyle, Outline};
 use brief_syntax::near_miss::nearest;
 use brief_syntax::yaml::{Mapping, Node, Value};
 use brief_syntax::{Diagnostic, Edit, Fix, Severity, Source, Span, rules};
+use memchr::memmem;
 
 use super::CLIENTS;
 use super::bundle;
@@ -70,7 +71,11 @@ pub(super) fn template_text(kind: Option<ItemKind>, document: &ItemDocument) -> 
     let source = document.source();
     let mut lines = scaffold::placeholders(kind);
     let description = lines.next().filter(|text| document.text("description") == Some(*text));
-    let is_left = |line: &&str| document.body().lines().any(|own| own.trim_end() == *line);
+    // The search over the whole body is cheap, and spares nearly every item the look at its lines.
+    let is_left = |line: &&str| {
+        memmem::find(document.body().as_bytes(), line.as_bytes()).is_some()
+            && document.body().lines().any(|own| own.trim_end() == *line)
+    };
     let left = description.into_iter().chain(lines.filter(is_left));
     let left: Vec<&str> = left.collect();
     let first = left.first()?;

@@ -34,6 +34,8 @@ pub(super) struct ReferenceSearch<'l, 'c> {
     headings: Vec<String>,
     /// Its directory, `/`-separated below the root.
     directory: String,
+    names_tool: bool,
+    names_csharp: bool,
     /// The names that were looked up.
     known: BTreeSet<String>,
     found: Vec<StaleReference>,
@@ -57,6 +59,8 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             own,
             headings: headings.collect(),
             directory,
+            names_tool: audience == Audience::Here && tools::may_name_tool(read.text.body()),
+            names_csharp: audience == Audience::Here && versions::may_name_csharp(read.text.body()),
             known: BTreeSet::new(),
             found: Vec::new(),
         }
@@ -76,9 +80,13 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         for version in versions::named_versions(passage) {
             self.version(passage, &version);
         }
-        self.csharp(passage);
-        for tool in tools::named_tools(passage) {
-            self.tool(passage, &tool);
+        if self.names_csharp {
+            self.csharp(passage);
+        }
+        if self.names_tool {
+            for tool in tools::named_tools(passage) {
+                self.tool(passage, &tool);
+            }
         }
         if passage.codes.is_empty() {
             return;
@@ -362,7 +370,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
 
     fn tool(&mut self, passage: &Passage, named: &tools::NamedTool) {
         let manifests = &self.check.manifests;
-        if self.audience != Audience::Here || self.known.contains(&format!("t {}", named.tool)) {
+        if self.known.contains(&format!("t {}", named.tool)) {
             return;
         }
         let replaced = self.check.replaced.get_or_init(|| tools::replaced_tools(manifests));

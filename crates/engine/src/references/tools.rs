@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use brief_syntax::markdown::Passage;
+use memchr::memmem;
 
 use super::manifests::Manifests;
 use crate::words::{phrases, words};
@@ -60,10 +61,15 @@ pub(super) struct NamedTool {
     pub(super) place: (usize, usize),
 }
 
+/// Returns whether a text names one of the tools, in any spelling. Few do, and the rest need no look at their sentences.
+pub(super) fn may_name_tool(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    TOOLS.iter().any(|one| memmem::find(lower.as_bytes(), one.tool.as_bytes()).is_some())
+}
+
 /// Finds the tools that a passage says are run.
 pub(super) fn named_tools(passage: &Passage) -> Vec<NamedTool> {
-    let lower = passage.text.to_ascii_lowercase();
-    if passage.is_heading || !TOOLS.iter().any(|one| lower.contains(one.tool)) {
+    if passage.is_heading {
         return Vec::new();
     }
     let mut found = Vec::new();

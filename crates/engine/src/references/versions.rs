@@ -5,6 +5,7 @@
 
 use brief_dialects::dependencies::manifests::{table, toml};
 use brief_syntax::markdown::Passage;
+use memchr::memmem;
 
 use super::manifests::Manifests;
 use crate::words::phrases;
@@ -74,6 +75,12 @@ const FEATURE: [&str; 16] = phrases(
 
 /// The versions of C# and the SDKs of .NET that they came with.
 const CSHARP: [(u32, u32); 6] = [(9, 5), (10, 6), (11, 7), (12, 8), (13, 9), (14, 10)];
+
+/// Returns whether a text names C# at all.
+pub(crate) fn may_name_csharp(text: &str) -> bool {
+    memmem::find(text.as_bytes(), b"C# ").is_some()
+        || memmem::find(text.as_bytes(), b"c# ").is_some()
+}
 
 /// Finds the version of C# that a passage calls the latest or the current one, with its offsets in the text.
 pub(crate) fn current_csharp(passage: &Passage) -> Option<(u32, (usize, usize))> {
