@@ -208,6 +208,24 @@ fn a_path_below_another_directory_is_told_with_its_place() {
     assert!(lint(&three)[0].contains("`apps/shop/src/core/a.py`"), "{:?}", lint(&three));
 }
 
+/// Paths that begin in the directory of a package's code are short for it. Only history can say that they are wrong.
+#[test]
+fn paths_may_leave_the_directory_of_the_code_out() {
+    let text = "Read `harness/a.py`, `harness/b.py` and `harness/c.py`.\n";
+    let project = project().with_file("packages/core/AGENTS.md", text);
+    let project = ["a", "b", "c"].into_iter().fold(project, |project, name| {
+        project.with_file(
+            &format!("packages/core/shop/harness/{name}.py"),
+            format!("{CODE}# {name}\n"),
+        )
+    });
+    let project = committed(project);
+    assert_eq!(lint(&project), [""; 0]);
+    assert!(
+        !stale(&project, &[]).iter().any(|found| found[2] == "likely" || found[2] == "certain")
+    );
+}
+
 /// R03, N32: a line that looks like the definition of a script is none, and a script that any manifest defines is there.
 #[test]
 fn a_removed_line_is_held_to_its_manifest() {

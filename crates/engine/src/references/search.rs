@@ -465,11 +465,21 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             || self.headings.iter().any(|heading| heading.to_lowercase().contains(&name))
     }
 
-    /// Several paths that all begin in one other directory have moved there, or are named from there: that is no accident.
+    /// Several paths that all begin in one other directory have moved there: that is no accident. If that directory is
+    /// right below the text's own one, such as a package's `src`, they are short for it, and only history can say more.
     fn mark_moved(&mut self) {
+        let own = &self.directory;
+        let is_right_below = |base: &str| {
+            let below = if own.is_empty() {
+                Some(base)
+            } else {
+                base.strip_prefix(own.as_str()).and_then(|below| below.strip_prefix('/'))
+            };
+            below.is_some_and(|below| !below.contains('/'))
+        };
         let base = |found: &StaleReference| -> Option<String> {
             let other = found.trace.elsewhere.as_ref()?;
-            base_of(other, &found.written).map(str::to_owned)
+            base_of(other, &found.written).filter(|base| !is_right_below(base)).map(str::to_owned)
         };
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for base in self.found.iter().filter_map(base) {

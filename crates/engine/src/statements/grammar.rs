@@ -118,10 +118,32 @@ fn manager(word: &str) -> Option<(&'static str, &'static str)> {
     MANAGERS.iter().copied().find(|(name, _)| *name == word)
 }
 
-/// Returns the demand of a command: it uses its package manager.
-pub(crate) fn of_command(program: &str) -> Option<Demand> {
-    let (name, language) = manager(program)?;
-    Some(Demand { is_command: true, ..Demand::new(Topic::PackageManager(language), name, false) })
+/// The commands of a package manager that do not work on the project's own packages.
+const MACHINE_COMMANDS: [&str; 24] = words(
+    "create init exec dlx x view info login logout publish pack config cache link global whoami search \
+     version self tool python venv --version -v",
+);
+
+/// Returns the demand of a shell command: it manages the project's packages with its program. A command that sets the
+/// machine up, such as `npm i -g corepack` or `pip install uv`, does not.
+pub(crate) fn read_command_demand(line: &str) -> Option<Demand> {
+    let mut words = line.split_whitespace();
+    let (name, language) = manager(words.next()?)?;
+    let arguments: Vec<&str> =
+        words.take_while(|word| !["&&", "||", ";", "|"].contains(word)).collect();
+    let is_of_machine = |word: &&str| {
+        ["-g", "--global", "--user", "--location=global", "corepack"].contains(word)
+            || manager(
+                word.trim_matches(['\'', '"']).split(['@', '=', '>', '<']).next().unwrap_or(word),
+            )
+            .is_some()
+    };
+    let is_of_project = !arguments.first().is_some_and(|first| MACHINE_COMMANDS.contains(first))
+        && !arguments.iter().any(|word| is_of_machine(&word));
+    is_of_project.then(|| Demand {
+        is_command: true,
+        ..Demand::new(Topic::PackageManager(language), name, false)
+    })
 }
 
 /// Reads the demands of a sentence, with the offset at which it begins.

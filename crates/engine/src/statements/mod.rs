@@ -19,7 +19,7 @@ use brief_syntax::markdown::{Passage, ProseSection};
 use brief_syntax::render::path_below;
 use brief_syntax::{Diagnostic, Root, Severity, Source, Span, System, rules};
 
-use self::grammar::{Demand, Topic, demands, of_command};
+use self::grammar::{Demand, Topic, demands, read_command_demand};
 use self::meetings::{HeaviestBriefing, Meeting, Meetings};
 use self::repeated::PassagePrint;
 use crate::audience::Audience;
@@ -235,8 +235,7 @@ impl TextDemands {
             if words.starts_with('#') {
                 return;
             }
-            let program = words.split_whitespace().next().unwrap_or_default();
-            let Some(demand) = of_command(program).filter(|_| !words.contains('#')) else {
+            let Some(demand) = read_command_demand(words).filter(|_| !words.contains('#')) else {
                 continue;
             };
             if self.demands.iter().any(|said| said.demand == demand) {

@@ -3,7 +3,7 @@
 use brief_syntax::markdown::Prose;
 
 use super::descriptions::vagueness;
-use super::grammar::{Topic, demands};
+use super::grammar::{Topic, demands, read_command_demand};
 use super::narrowing;
 
 /// Returns the demands of a text: topic, value, `!` for a ban.
@@ -120,6 +120,27 @@ fn demands_contradict() {
         let (left_demand, right_demand) = (one(left), one(right));
         assert_eq!(left_demand.contradicts(&right_demand), expected, "{left} {right}");
         assert_eq!(right_demand.contradicts(&left_demand), expected, "{right} {left}");
+    }
+}
+
+#[test]
+fn commands_that_set_a_machine_up_demand_nothing() {
+    for line in
+        ["npm install", "npm run build -- --watch", "yarn", "yarn build", "pip install -r a.txt"]
+    {
+        assert!(read_command_demand(line).is_some(), "{line}");
+    }
+    for line in [
+        "npm i -g corepack && yarn",
+        "npm install --global pnpm@10",
+        "npm install yarn",
+        "pip install uv",
+        "pip install 'poetry>=2'",
+        "npm publish",
+        "npm create vite",
+        "ls",
+    ] {
+        assert_eq!(read_command_demand(line), None, "{line}");
     }
 }
 
