@@ -6,7 +6,7 @@ use std::path::Path;
 
 use brief_clients::client_file::ClientFile;
 use brief_clients::hook::installed::{
-    HookScope, InstalledHook, find_installed_hooks, is_program_on_path,
+    HookScope, InstalledHook, find_approval, find_installed_hooks, is_program_on_path,
 };
 use brief_clients::mcp::{self, Server, Transport, find, server_files};
 use brief_clients::profile::ProfileScope;
@@ -43,7 +43,8 @@ fn find_delivery(
         return Delivery::missing(MissingCause::NotSupported, reason, None);
     };
     let home = resolved_home(system);
-    let hook = find_hook(system, client, (root, moment.started.as_deref()), home.as_deref());
+    let hook =
+        find_hook(system, (known, client), (root, moment.started.as_deref()), home.as_deref());
     let (server, server_command) = match hook {
         // What is delivered need not be asked for.
         HookState::Works { .. } => (None, None),
@@ -58,7 +59,7 @@ fn find_delivery(
 
 fn find_hook(
     system: &dyn System,
-    client: &Client,
+    (known, client): (&KnownClients, &Client),
     (root, started): (&Path, Option<&Path>),
     home: Option<&Path>,
 ) -> HookState {
@@ -77,6 +78,14 @@ fn find_hook(
         );
     };
     let mut installed = find_installed_hooks(system, client, root, home);
+    for other in install.also_runs.iter().filter_map(|other| known.find(other)) {
+        // Of a project, and with the approval of the client that runs them.
+        let mut others = find_installed_hooks(system, other, root, None);
+        for hook in &mut others {
+            hook.approved = find_approval(system, client, &root.join(&hook.file), root);
+        }
+        installed.extend(others);
+    }
     if system.env("PATH").is_none() {
         // Only a machine with a search path can tell whether a program is found.
         let programs = installed.iter_mut().flat_map(|hook| &mut hook.programs);

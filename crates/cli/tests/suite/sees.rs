@@ -106,6 +106,20 @@ fn an_installed_hook_delivers() {
     assert_eq!(state_of_entry(&project, "claude"), ("missing".to_owned(), "no-hook".to_owned()));
 }
 
+/// Copilot runs the hooks of Claude Code in a folder that the user trusts.
+#[test]
+fn a_hook_of_another_client_delivers_where_both_run_it() {
+    let project = with_brief_on_path(mixed());
+    set_up(&project, &["hook", "install", "claude"]);
+    assert_eq!(state_of_entry(&project, "copilot").0, "missing");
+    let trusted = format!("{{\"trusted_folders\": [\"{}\"]}}", project.path().display());
+    let settings = project.home().join(".copilot");
+    std::fs::create_dir_all(&settings).unwrap();
+    std::fs::write(settings.join("config.json"), trusted).unwrap();
+    assert_eq!(state_of_entry(&project, "copilot"), ("delivered".to_owned(), String::new()));
+    assert_eq!(state_of_entry(&project, "cursor").0, "missing");
+}
+
 /// A hook that the client does not run delivers nothing: its program is not found, the client's settings switch it off,
 /// the user has not approved it, or the client has none.
 #[test]

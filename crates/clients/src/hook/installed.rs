@@ -170,7 +170,7 @@ pub fn find_installed_hooks(
                 }
             }
             found.push(InstalledHook {
-                approved: approved(system, client, &base.join(&file.path), root),
+                approved: find_approval(system, client, &base.join(&file.path), root),
                 file: file.path.clone(),
                 base: base.to_owned(),
                 scope,
@@ -243,7 +243,14 @@ fn find_main_checkout(system: &dyn System, root: &Path) -> Option<PathBuf> {
     common.path.parent().filter(|main| is_git && *main != root).map(Path::to_owned)
 }
 
-fn approved(system: &dyn System, client: &Client, file: &Path, root: &Path) -> Option<bool> {
+/// Returns whether the user has approved a client's hook in a file; `None` where the client does not ask, or keeps the
+/// answer to itself.
+pub fn find_approval(
+    system: &dyn System,
+    client: &Client,
+    file: &Path,
+    root: &Path,
+) -> Option<bool> {
     let install = client.hook.as_ref()?.install.as_ref()?;
     let mark = install.approval.as_ref()?;
     let home = resolved_home(system)?;

@@ -203,6 +203,9 @@ pub struct HookInstall {
     pub unless: Option<Text>,
     /// The client that the command names, if another client reads the same file.
     pub named: Option<Text>,
+    /// Other clients whose hooks of a project this one runs as well.
+    #[serde(default)]
+    pub also_runs: List<Text>,
     /// The `version` of a new file, of the form `list`.
     pub version: Option<u32>,
     /// The fields of a handler, of the form `list`.
