@@ -37,6 +37,32 @@ fn states(answer: &Value, path: &str) -> Vec<String> {
     states.map(|state| state.as_str().unwrap().to_owned()).collect()
 }
 
+/// N15: one problem of many repositories is one warning, with all of their names.
+#[test]
+fn one_problem_of_many_is_one_warning() {
+    let project = consumer();
+    guidance(&project);
+    let names: Vec<String> = (1..=8).map(|number| format!("svc-{number}")).collect();
+    for name in &names {
+        let path = member(&project, name, "acme/guidance");
+        fs::write(path.join("brief.lock"), "version = 99\n").unwrap();
+        commit(&path);
+    }
+    let warnings = |count: usize| {
+        let paths: Vec<String> =
+            names[..count].iter().map(|name| format!("fleet/{name}")).collect();
+        let args: Vec<&str> =
+            std::iter::once("fleet").chain(paths.iter().map(String::as_str)).collect();
+        let output = project.run(&args);
+        let lines = output.stderr.lines().filter(|line| line.starts_with("warning"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all = warnings(8);
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert!(names.iter().all(|name| all[0].contains(name.as_str())), "{all:?}");
+    assert_eq!(warnings(2).len(), 2);
+}
+
 /// N11: a repository at a version is behind when there is a newer one: with `--ask` by the tags of the source, without it by
 /// what others want. Asking never knows less.
 #[test]

@@ -299,6 +299,23 @@ fn coverage_finds_what_misses() {
 }
 
 /// An item that is for nearly every file and costs much is a finding.
+/// R19: a pattern of a nested rule may count from the top of the repository, so the rule is not idle if it matches there.
+#[test]
+fn nested_rules_may_count_from_the_top() {
+    let rule = |glob: &str| format!("---\nglobs: {glob}\nalwaysApply: false\n---\nUse tokens.\n");
+    let idle = |glob: &str| {
+        let project = project()
+            .with_dir(".git")
+            .with_file("packages/web/a.tsx", "")
+            .with_file("packages/web/.cursor/rules/style.mdc", rule(glob));
+        let answer = project.run(&["coverage", "--json"]).json();
+        answer["never"].as_array().unwrap().len()
+    };
+    assert_eq!(idle("packages/web/**/*.tsx"), 0);
+    assert_eq!(idle("*.tsx"), 0);
+    assert_eq!(idle("packages/web/**/*.vue"), 1);
+}
+
 #[test]
 fn coverage_finds_what_is_heavy() {
     let text = "word ".repeat(600);
