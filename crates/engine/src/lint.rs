@@ -50,6 +50,8 @@ pub struct Findings {
     pub fixed: usize,
     /// The number of problems that a comment takes back.
     pub ignored: usize,
+    /// The number of guidance files of the project outside of the part that is reported on.
+    pub elsewhere: usize,
     /// The number of problems that a baseline records.
     pub known: usize,
     /// The numbers of safe and of suggested fixes, before the problems were grouped.
@@ -240,11 +242,12 @@ impl<'s> Lint<'s> {
         files.extend(found.iter().map(Diagnostic::path).filter(|path| {
             path.file_name().is_some_and(|name| name == portable::config::FILE_NAME)
         }));
-        files.retain(|path| self.holds(path));
         files.sort_unstable();
         files.dedup();
-        let files = files.len();
-        let mut found = Findings { diagnostics: found, files, ..Findings::default() };
+        let all = files.len();
+        files.retain(|path| self.holds(path));
+        let (files, elsewhere) = (files.len(), all - files.len());
+        let mut found = Findings { diagnostics: found, files, elsewhere, ..Findings::default() };
         self.take_back(&mut found, catalog);
         found
     }

@@ -162,7 +162,17 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
         }
     }
     if found.files == 0 {
-        ui.warning("no guidance files found")?;
+        match found.elsewhere {
+            0 => ui.warning("no guidance files found")?,
+            others => {
+                let place = match args.path.to_str() {
+                    Some(".") | None => "this directory".to_owned(),
+                    Some(path) => format!("`{path}`"),
+                };
+                let others = counted(others, "guidance file");
+                ui.warning(&format!("no guidance in {place}; {others} elsewhere in the project"))?;
+            }
+        }
         mention_unread_parents(ui, session, project.root())?;
     }
     refuse_if(errors > 0 || args.strict && warnings > 0)
