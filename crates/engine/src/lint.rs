@@ -133,15 +133,68 @@ pub struct UnwrittenFix {
     pub error: io::Error,
 }
 
+/// A part of a project that is reported on.
+#[derive(Debug)]
+struct Part {
+    /// The directory, with all below it.
+    directory: Target,
+    /// One file in it, by the name that was asked for: findings name it, also when it is a link.
+    file: Option<OsString>,
+}
+
+impl Part {
+    /// Finds the directory or file with a path, which must exist in the project.
+    fn find(project: &Project<'_>, path: &Path) -> Result<Part, UncheckedPath> {
+        let locate = |path: &Path| project.locate(path).ok_or(UncheckedPath::Outside);
+        let directory = locate(path)?;
+        if project.system().resolve(&project.directory().join(path)).is_err() {
+            return Err(UncheckedPath::Missing);
+        }
+        if directory.kind() != TargetKind::File {
+            return Ok(Part { directory, file: None });
+        }
+        let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+        let directory = locate(above.unwrap_or(Path::new(".")))?;
+        Ok(Part { directory, file: path.file_name().map(OsString::from) })
+    }
+
+    /// Returns whether all of another part belongs to this one.
+    fn holds_part(&self, other: &Part) -> bool {
+        let (directory, inner) = (self.directory.slashed(), other.directory.slashed());
+        match &self.file {
+            Some(_) => self.file == other.file && directory == inner,
+            None => Path::new(inner).starts_with(directory),
+        }
+    }
+
+    /// Returns whether a path below `root` belongs to the part.
+    fn holds(&self, root: &Root, path: &Path) -> bool {
+        let directory = root.path().join(self.directory.slashed());
+        match &self.file {
+            Some(name) => path == directory.join(name),
+            None => path.starts_with(directory),
+        }
+    }
+}
+
+/// Returns whether the whole project was read without a part: version control ignores it, a dependency has brought it, or a
+/// directory above it cannot be listed. A user who names it wants to know about it nevertheless.
+fn is_left_out(part: &Part, catalog: &Catalog) -> bool {
+    let directory = part.directory.slashed();
+    let is_listed = |files: &ProjectFiles| {
+        files.directories.binary_search_by(|known| known.as_str().cmp(directory)).is_ok()
+    };
+    !directory.is_empty()
+        && (is_in_dependency(directory) || !catalog.files().is_some_and(is_listed))
+}
+
 /// A check of a project. It is always read from its root; a part only limits what is reported.
 #[must_use]
 pub struct Lint<'s> {
     system: &'s dyn System,
     root: Root,
-    /// The directory that is reported on, with all below it.
-    directory: Target,
-    /// One file in it, by the name that was asked for: findings name it, also when it is a link.
-    file: Option<OsString>,
+    /// The parts that are reported on.
+    parts: Vec<Part>,
     ignored: Ignored,
     is_pedantic: bool,
     configuration: Option<&'s dyn ConfigurationCheck>,
@@ -150,23 +203,10 @@ pub struct Lint<'s> {
 impl<'s> Project<'s> {
     /// Checks the project, and reports on a directory with all below it, or on one file.
     pub fn lint(&self, path: &Path) -> Result<Lint<'s>, UncheckedPath> {
-        let (system, root) = (self.system(), self.root().clone());
-        let locate = |path: &Path| self.locate(path).ok_or(UncheckedPath::Outside);
-        let mut directory = locate(path)?;
-        if system.resolve(&self.directory().join(path)).is_err() {
-            return Err(UncheckedPath::Missing);
-        }
-        let mut file = None;
-        if directory.kind() == TargetKind::File {
-            let above = path.parent().filter(|above| !above.as_os_str().is_empty());
-            directory = locate(above.unwrap_or(Path::new(".")))?;
-            file = path.file_name().map(OsString::from);
-        }
         Ok(Lint {
-            system,
-            root,
-            directory,
-            file,
+            system: self.system(),
+            root: self.root().clone(),
+            parts: vec![Part::find(self, path)?],
             ignored: Ignored::Skip,
             is_pedantic: false,
             configuration: None,
@@ -175,6 +215,12 @@ impl<'s> Project<'s> {
 }
 
 impl<'s> Lint<'s> {
+    /// Also reports on another directory or file of the project.
+    pub fn with_part(mut self, project: &Project<'_>, path: &Path) -> Result<Self, UncheckedPath> {
+        self.parts.push(Part::find(project, path)?);
+        Ok(self)
+    }
+
     /// Reads directories that version control ignores, too.
     pub fn with_ignored(self) -> Self {
         Lint { ignored: Ignored::Visit, ..self }
@@ -199,28 +245,24 @@ impl<'s> Lint<'s> {
     pub fn check_and_keep(&self) -> (Findings, Catalog) {
         let catalog = self.read(&Target::from_slashed("", TargetKind::Directory));
         let mut found = self.check_read(&catalog, catalog.check());
-        if self.is_left_out(&catalog) {
-            let alone = self.read(&self.directory);
+        let mut left_out: Vec<&Part> = Vec::new();
+        for part in self.parts.iter().filter(|part| is_left_out(part, &catalog)) {
+            if !left_out.iter().any(|kept| kept.holds_part(part)) {
+                left_out.retain(|kept| !part.holds_part(kept));
+                left_out.push(part);
+            }
+        }
+        for part in left_out {
+            let alone = self.read(&part.directory);
             let of_part = self.check_read(&alone, alone.check());
             // What was not read above explains why the part is alone.
             found.diagnostics.extend(of_part.diagnostics);
             diagnostic::sort(&mut found.diagnostics);
             found.diagnostics.dedup();
-            found.files = of_part.files;
-            found.ignored = of_part.ignored;
+            found.files += of_part.files;
+            found.ignored += of_part.ignored;
         }
         (found, catalog)
-    }
-
-    /// Returns whether the whole project was read without the directory: version control ignores it, a dependency has
-    /// brought it, or a directory above it cannot be listed. A user who names it wants to know about it nevertheless.
-    fn is_left_out(&self, catalog: &Catalog) -> bool {
-        let directory = self.directory.slashed();
-        let is_listed = |files: &ProjectFiles| {
-            files.directories.binary_search_by(|known| known.as_str().cmp(directory)).is_ok()
-        };
-        !directory.is_empty()
-            && (is_in_dependency(directory) || !catalog.files().is_some_and(is_listed))
     }
 
     /// Checks a project of which all was read, with the result of [`Catalog::check`].
@@ -252,25 +294,21 @@ impl<'s> Lint<'s> {
         found
     }
 
-    /// Returns whether a path belongs to the part that is reported on.
+    /// Returns whether a path belongs to a part that is reported on.
     pub fn holds(&self, path: &Path) -> bool {
-        let directory = self.root.path().join(self.directory.slashed());
-        match &self.file {
-            Some(name) => path == directory.join(name),
-            None => path.starts_with(directory),
-        }
+        self.parts.iter().any(|part| part.holds(&self.root, path))
     }
 
     /// Returns whether a problem is one of the part, or the reason why the part is not read as a whole.
     fn is_reported(&self, diagnostic: &Diagnostic) -> bool {
-        let is_cut_off = || {
-            let directory = self.root.path().join(self.directory.slashed());
+        let is_cut_off = |part: &Part| {
+            let directory = self.root.path().join(part.directory.slashed());
             diagnostic.rule == rules::project::TOO_MANY_ENTRIES
                 || [rules::project::UNREADABLE_DIRECTORY, rules::project::TOO_DEEP]
                     .contains(&diagnostic.rule)
                     && directory.starts_with(diagnostic.path())
         };
-        self.holds(diagnostic.path()) || is_cut_off()
+        self.holds(diagnostic.path()) || self.parts.iter().any(is_cut_off)
     }
 
     /// Removes what comments take back, and reports the comments that take nothing back.

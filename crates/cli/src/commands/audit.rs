@@ -7,14 +7,14 @@ use brief_engine::audit::{Audit, AuditedItem};
 use brief_engine::{Root, TargetKind};
 use brief_registry::SourceAddress;
 use brief_registry::install::open_source;
-use brief_syntax::render::{github, path_below, sarif};
+use brief_syntax::render::path_below;
 use brief_syntax::walk::Ignored;
 use brief_syntax::{Diagnostic, Severity, Target};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
-use crate::commands::lint::FindingsFormat;
+use crate::commands::lint::{FindingsFormat, print_report};
 use crate::commands::whole::counted;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::{self, refusal_of_typed};
@@ -87,13 +87,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result {
             let root = place.root.path();
             ui.print_json("audit", root, &grave, body)?;
         }
-        FindingsFormat::Github => {
-            ui.print_text(github(&audit.all_diagnostics(), place.root.path()).as_bytes())?;
-        }
-        FindingsFormat::Sarif => {
-            let (all, version) = (audit.all_diagnostics(), env!("CARGO_PKG_VERSION"));
-            ui.print_document(&sarif(&all, place.root.path(), version))?;
-        }
+        format => print_report(ui, format, &audit.all_diagnostics(), place.root.path())?,
     }
     for capability in &denied {
         ui.error(&format!(

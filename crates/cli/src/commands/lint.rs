@@ -12,7 +12,7 @@ use brief_engine::lint::{ConfigurationCheck, Findings, UncheckedPath, UnwrittenF
 use brief_engine::{Root, System};
 use brief_serve::configuration::ProjectConfiguration;
 use brief_syntax::diagnostic::Applicability;
-use brief_syntax::render::{github, sarif};
+use brief_syntax::render;
 use brief_syntax::{Diagnostic, Severity, Source, limits};
 use clap::{Args, ValueEnum};
 
@@ -26,16 +26,16 @@ use crate::ui::Ui;
 
 /// Check guidance files, every format at once
 ///
-/// The whole repository is read, wherever you are; the path only limits what is reported. Exits with 1 when there is
+/// The whole repository is read, wherever you are; paths only limit what is reported. Exits with 1 when there is
 /// an error, or with --strict any finding. Directories that version control ignores are left out unless you name them.
 /// --explain tells what a code means.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 #[expect(clippy::option_option, reason = "without a name the file has its usual place")]
 pub(crate) struct LintArgs {
-    /// The directory or file to report on
-    #[arg(default_value = ".")]
-    path: PathBuf,
+    /// The directories and files to report on
+    #[arg(value_name = "PATH", default_value = ".")]
+    paths: Vec<PathBuf>,
 
     /// Apply fixes: `safe` ones, which have one sensible result, or `suggested` ones as well
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "safe")]
@@ -74,7 +74,7 @@ pub(crate) struct LintArgs {
         long,
         value_name = "CODE",
         add = clap_complete::ArgValueCompleter::new(crate::complete::codes),
-        conflicts_with_all = ["path", "fix", "format", "json", "strict", "pedantic", "no_ignore", "baseline"]
+        conflicts_with_all = ["paths", "fix", "format", "json", "strict", "pedantic", "no_ignore", "baseline"]
     )]
     explain: Option<String>,
 }
@@ -86,6 +86,10 @@ pub(super) enum FindingsFormat {
     Sarif,
     /// Annotations of GitHub Actions
     Github,
+    /// A Code Quality report of GitLab
+    Gitlab,
+    /// JUnit XML, a test suite for each file
+    Junit,
 }
 
 /// The fixes to apply.
@@ -116,10 +120,14 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
     let project = session.project()?;
     let root = project.root().path();
     let checks = ProjectChecks { session };
+    let (first, others) = args.paths.split_first().expect("a path has a default");
     let mut lint = project
-        .lint(&args.path)
-        .map_err(|problem| refusal(&problem, &args.path, root))?
+        .lint(first)
+        .map_err(|problem| refusal(&problem, first, root))?
         .configured_by(&checks);
+    for path in others {
+        lint = lint.with_part(&project, path).map_err(|problem| refusal(&problem, path, root))?;
+    }
     if args.no_ignore {
         lint = lint.with_ignored();
     }
@@ -156,19 +164,17 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
             ui.status(&summary(&found, errors, warnings, args.fix))?;
         }
         FindingsFormat::Json => ui.print_json("lint", root, &found.diagnostics, &found)?,
-        FindingsFormat::Github => ui.print_text(github(&found.diagnostics, root).as_bytes())?,
-        FindingsFormat::Sarif => {
-            ui.print_document(&sarif(&found.diagnostics, root, env!("CARGO_PKG_VERSION")))?;
-        }
+        format => print_report(ui, format, &found.diagnostics, root)?,
     }
     if found.files == 0 {
         match found.elsewhere {
             0 => ui.warning("no guidance files found")?,
             others => {
-                let place = match args.path.to_str() {
-                    Some(".") | None => "this directory".to_owned(),
-                    Some(path) => format!("`{path}`"),
+                let place = |path: &PathBuf| match path.to_str() {
+                    Some(".") => "this directory".to_owned(),
+                    _ => format!("`{}`", path.display()),
                 };
+                let place = args.paths.iter().map(place).collect::<Vec<_>>().join(", ");
                 let others = counted(others, "guidance file");
                 ui.warning(&format!("no guidance in {place}; {others} elsewhere in the project"))?;
             }
@@ -176,6 +182,24 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
         mention_unread_parents(ui, session, project.root())?;
     }
     refuse_if(errors > 0 || args.strict && warnings > 0)
+}
+
+/// Prints findings in a format that another program reads.
+pub(super) fn print_report(
+    ui: &mut Ui,
+    format: FindingsFormat,
+    found: &[Diagnostic],
+    root: &Path,
+) -> Result {
+    match format {
+        FindingsFormat::Text | FindingsFormat::Json => Ok(()),
+        FindingsFormat::Github => ui.print_text(render::github(found, root).as_bytes()),
+        FindingsFormat::Gitlab => ui.print_document(&render::gitlab(found, root)),
+        FindingsFormat::Junit => ui.print_text(render::junit(found, root).as_bytes()),
+        FindingsFormat::Sarif => {
+            ui.print_document(&render::sarif(found, root, env!("CARGO_PKG_VERSION")))
+        }
+    }
 }
 
 /// The checks of `brief.toml`, and those of the code of agents, which is parsed and never run.

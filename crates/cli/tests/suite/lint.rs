@@ -166,99 +166,6 @@ fn json_has_every_key_in_its_order() {
     "#);
 }
 
-/// SARIF 2.1.0: rule, level, place relative to the root, and the repair.
-#[test]
-fn sarif_has_rule_place_and_repair() {
-    let yaml = "context:\n  - content: A\n    on: Edit\n";
-    let project = project().with_file("a b/AGENTS.yaml", yaml);
-    let output = project.run(&["lint", "--format", "sarif"]);
-    assert_eq!(output.code, Some(1));
-    let mut log = output.json();
-    // The pages of rules have tests of their own.
-    let help = log.pointer_mut("/runs/0/tool/driver/rules/0/help").unwrap().take();
-    assert!(help["markdown"].as_str().unwrap().starts_with("# structured/invalid-on\n"));
-    let log = serde_json::to_string_pretty(&log).unwrap();
-    insta::assert_snapshot!(log.replace(env!("CARGO_PKG_VERSION"), "VERSION"), @r#"
-    {
-      "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-      "version": "2.1.0",
-      "runs": [
-        {
-          "tool": {
-            "driver": {
-              "name": "brief",
-              "version": "VERSION",
-              "rules": [
-                {
-                  "id": "structured/invalid-on",
-                  "shortDescription": {
-                    "text": "`on` is not `read`, `edit`, `create`, `all` or a list of these. The entry is not delivered."
-                  },
-                  "help": null
-                }
-              ]
-            }
-          },
-          "columnKind": "unicodeCodePoints",
-          "results": [
-            {
-              "ruleId": "structured/invalid-on",
-              "level": "error",
-              "message": {
-                "text": "context[0]: invalid action \"Edit\" (must be read, edit, create, or all)\ndid you mean `edit`?"
-              },
-              "locations": [
-                {
-                  "physicalLocation": {
-                    "artifactLocation": {
-                      "uri": "a%20b/AGENTS.yaml"
-                    },
-                    "region": {
-                      "startLine": 3,
-                      "startColumn": 9,
-                      "endLine": 3,
-                      "endColumn": 13
-                    }
-                  }
-                }
-              ],
-              "fixes": [
-                {
-                  "description": {
-                    "text": "write `edit`"
-                  },
-                  "artifactChanges": [
-                    {
-                      "artifactLocation": {
-                        "uri": "a%20b/AGENTS.yaml"
-                      },
-                      "replacements": [
-                        {
-                          "deletedRegion": {
-                            "startLine": 3,
-                            "startColumn": 9,
-                            "endLine": 3,
-                            "endColumn": 13
-                          },
-                          "insertedContent": {
-                            "text": "edit"
-                          }
-                        }
-                      ]
-                    }
-                  ]
-                }
-              ]
-            }
-          ]
-        }
-      ]
-    }
-    "#);
-    let clean = shop().run(&["lint", "--format", "sarif", "src/cart.py"]).json();
-    assert_eq!(clean["runs"][0]["results"], json!([]));
-}
-
 /// Document: "Unknown fields produce warnings, not errors".
 #[test]
 fn warnings_fail_only_when_asked_to() {
@@ -565,7 +472,11 @@ fn a_wrong_place_is_refused() {
 /// A wrong call is exit 2.
 #[test]
 fn a_wrong_call_is_refused() {
-    for args in [&["lint", "--format", "xml"][..], &["lint", "--bogus"], &["lint", "a", "b"]] {
+    for args in [
+        &["lint", "--format", "xml"][..],
+        &["lint", "--bogus"],
+        &["lint", "a", "--explain", "text/hidden"],
+    ] {
         let output = shop().run(args);
         assert_eq!((output.stdout.as_str(), output.code), ("", Some(2)), "{args:?}");
     }

@@ -103,6 +103,7 @@ mod kill_matrix;
 mod lint;
 mod lint_accepted;
 mod lint_advice;
+mod lint_formats;
 mod lint_texts;
 mod lsp;
 #[cfg(target_os = "linux")]

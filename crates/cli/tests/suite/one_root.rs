@@ -36,6 +36,37 @@ fn is_below(finding: &Value, directory: &str) -> bool {
     finding["path"].as_str().unwrap().starts_with(directory)
 }
 
+/// N20: "`lint` takes one path".
+#[test]
+fn lint_reports_on_several_paths_at_once() {
+    let project = repository()
+        .with_file("docs/AGENTS.md", "See [gone](lost.md).\n")
+        .with_file("made/.gitignore", "*\n")
+        .with_file("made/a/AGENTS.yaml", "context:\n  - content: A\n    on: never\n");
+    let whole = findings(&project.run(&["lint", "--json"]));
+    let of_parts: Vec<Value> = whole
+        .iter()
+        .filter(|found| is_below(found, "web/") || is_below(found, "docs/"))
+        .cloned()
+        .collect();
+    assert!(of_parts.len() > 2 && of_parts.len() < whole.len(), "{whole:#?}");
+    for paths in
+        [&["web", "docs"][..], &["docs", "web", "web/AGENTS.md"], &["web/", "./docs/AGENTS.md"]]
+    {
+        let output = project.run(&[&["lint"], paths, &["--json"]].concat());
+        assert_eq!(findings(&output), of_parts, "{output}");
+    }
+    // What version control ignores is read if it is named, and counted once.
+    let ignored = project.run(&["lint", "made", "docs", "made/a", "--json"]);
+    let paths: Vec<Value> =
+        findings(&ignored).into_iter().map(|mut found| found["path"].take()).collect();
+    assert_eq!(paths, ["docs/AGENTS.md", "made/a/AGENTS.yaml"]);
+    assert_eq!(ignored.json()["files"], 2);
+    let missing = project.run(&["lint", "web", "nope"]);
+    assert_eq!(missing.code, Some(1));
+    assert!(missing.stdout.is_empty() && missing.stderr.contains("nope"), "{missing}");
+}
+
 /// N31: "`lint web` 3; `cd web; brief lint` 9, eight of them false".
 #[test]
 fn lint_says_the_same_wherever_it_is_started() {
