@@ -34,33 +34,52 @@ const FORMATS: [&str; 5] = ["structured/", "hosted/", "tasks/", "agents/", "port
 /// The number of findings about a format that are a habit.
 const HABITUAL: usize = 10;
 
+/// The number of findings of one rule that are about copies of one file.
+const COPIES: usize = 3;
+
+/// The number of lines at the beginning of two files that are equal in copies.
+const COMPARED_LINES: usize = 20;
+
 /// Folds findings with one cause into the first of them, which keeps the places of the others. The order stays.
 pub(crate) fn fold_causes(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    // The same words anywhere; the same words about other values; the same rule in one file.
-    let found = fold(found, 2, |one| Some(one.message.clone()));
-    let found = fold(found, ALIKE, |one| {
+    // The same words anywhere; the same words about other values; the same rule in one file; copies of one file.
+    let found = fold(found, least_for_format(2), |one| Some(one.message.clone()));
+    let found = fold(found, least_for_format(ALIKE), |one| {
         let kept = usize::from(!HABITS.contains(&one.rule));
         Some(without_values(&one.message, kept))
     });
-    fold(found, ALIKE_IN_FILE, |one| {
+    let found = fold(found, least_for_format(ALIKE_IN_FILE), |one| {
         let shape = without_values(&one.message, 0);
         Some(format!("{}\0{shape}", one.path().display()))
-    })
+    });
+    fold(
+        found,
+        |_| COPIES,
+        |one| {
+            let directory = one.path().parent()?.file_name()?.to_string_lossy();
+            let lines = one.source.text().split_inclusive('\n').take(COMPARED_LINES);
+            Some(format!("{directory}\0{}\0{}", one.message, lines.collect::<String>()))
+        },
+    )
+}
+
+/// Returns how many findings have one cause: a habit of a whole collection if they are about a format, else `least`.
+fn least_for_format(least: usize) -> impl Fn(Rule) -> usize {
+    move |rule| {
+        let is_of_format = FORMATS.iter().any(|area| rule.code().starts_with(area));
+        if is_of_format { HABITUAL } else { least }
+    }
 }
 
 /// Folds findings of one rule and severity with the same key, if there are at least `least` of them.
 fn fold(
     found: Vec<Diagnostic>,
-    least: usize,
+    least: impl Fn(Rule) -> usize,
     key: impl Fn(&Diagnostic) -> Option<String>,
 ) -> Vec<Diagnostic> {
     type Cause = (Rule, Severity, String);
     // What hides text from a reader is shown at each place.
     let is_folded = |one: &Diagnostic| !one.code().contains("hidden");
-    let least = |rule: Rule| {
-        let is_of_format = FORMATS.iter().any(|area| rule.code().starts_with(area));
-        if is_of_format { HABITUAL } else { least }
-    };
     let cause = |one: &Diagnostic| -> Option<Cause> {
         Some((one.rule, one.severity, key(one).filter(|_| is_folded(one))?))
     };
@@ -132,6 +151,19 @@ mod tests {
         let other = finding(link, "c", "`y.md` leads to no file");
         let found = found.into_iter().chain([other]).collect();
         assert_eq!(shown(found), ["`../x.md` leads to no file +2", "`y.md` leads to no file +0"]);
+    }
+
+    #[test]
+    fn copies_of_a_file_are_one_finding() {
+        let rule = rules::portable::MISSING_FIELD;
+        let message = "the field `description` is missing";
+        let backups = ["backup-1/a/SKILL.md", "backup-2/a/SKILL.md", "backup-3/a/SKILL.md"];
+        let found = backups.map(|path| finding(rule, path, message)).to_vec();
+        assert_eq!(shown(found), ["the field `description` is missing +2"]);
+        // Another directory is another skill.
+        let others = ["a/SKILL.md", "b/SKILL.md", "c/SKILL.md"];
+        let found = others.map(|path| finding(rule, path, message)).to_vec();
+        assert_eq!(shown(found).len(), 3);
     }
 
     #[test]

@@ -321,13 +321,25 @@ impl Examination<'_> {
             return Ok(());
         }
         let collection = super::import::collect(self.session, self.installation, &[], None)?;
-        for item in collection.items.iter().filter(|item| item.originals.len() > 1) {
-            let (files, kind) = (&item.originals, item.kind);
+        for item in &collection.items {
+            let (files, kind) = (self.distinct_files(&item.originals), item.kind);
+            if files.len() < 2 {
+                continue;
+            }
             let message = format!("the same text, or nearly, is in {}", files.join(", "));
             let help = format!("`brief import {}` makes one {kind} of them", files.join(" "));
             self.note("same-text", None, message, help);
         }
         Ok(())
+    }
+
+    /// Returns the files without those that are a link to one before them.
+    fn distinct_files<'p>(&self, paths: &'p [String]) -> Vec<&'p str> {
+        let (system, root) = (self.session.system(), &self.installation.project.outputs);
+        let real = |path: &str| Some(system.resolve(&root.join(path)).ok()?.path);
+        let mut seen = BTreeSet::new();
+        let own = |path: &&String| real(path).is_none_or(|real| seen.insert(real));
+        paths.iter().filter(own).map(String::as_str).collect()
     }
 
     /// Reports an item at two places that one client reads.

@@ -340,6 +340,21 @@ fn doctor_finds_the_same_text() {
     );
 }
 
+/// A link to another file is how a project shares one text: nothing is to be done.
+#[cfg(unix)]
+#[test]
+fn doctor_takes_links_for_one_file() {
+    let project = project().with_file("AGENTS.md", RULES).with_link("CLAUDE.md", "AGENTS.md");
+    let output = project.run(&["doctor"]);
+    assert!(!output.stdout.contains("same-text"), "{output}");
+    let project = project.with_file("GEMINI.md", RULES);
+    let output = project.run(&["doctor"]);
+    assert!(
+        output.stdout.contains("the same text, or nearly, is in AGENTS.md, GEMINI.md"),
+        "{output}"
+    );
+}
+
 /// Items and outputs come to be together: whatever runs after a kill finds all of them or none.
 #[test]
 fn a_replacement_is_one_step() {

@@ -226,6 +226,34 @@ fn paths_may_leave_the_directory_of_the_code_out() {
     );
 }
 
+/// Paths that no commit had, below directories that are nowhere, are those of another project; a single one is not.
+#[test]
+fn paths_of_another_project_make_no_claims() {
+    let text =
+        "Upstream changed `crypto/sha/sha512.cc` and `include/x/evp.h`, then `ssl/lib.cc`.\n";
+    let project = committed(
+        project()
+            .with_file("CLAUDE.md", "Parsers are in `grammar/parsers/a.py`.\n")
+            .with_file(".claude/commands/upgrade.md", text)
+            .with_file("src/a.py", ""),
+    );
+    assert_eq!(stale(&project, &[]), [json!(["path", "grammar/parsers/a.py", "possible"])]);
+    // A commit that removed one of them says that they were here.
+    project.write("crypto/sha/sha512.cc", "x\n");
+    commit(&project);
+    git(&project, &["rm", "--quiet", "crypto/sha/sha512.cc"]);
+    commit(&project);
+    assert!(stale(&project, &[]).iter().any(|found| found[1] == "crypto/sha/sha512.cc"));
+}
+
+/// A text may list the files that clients look for.
+#[test]
+fn names_of_clients_files_are_no_paths_of_the_project() {
+    let text = "Zed reads `.github/copilot-instructions.md`, too.\n";
+    let project = committed(project().with_file("AGENTS.md", text).with_file(".github/a.yml", ""));
+    assert_eq!(stale(&project, &[]), [json!(null); 0]);
+}
+
 /// R03, N32: a line that looks like the definition of a script is none, and a script that any manifest defines is there.
 #[test]
 fn a_removed_line_is_held_to_its_manifest() {

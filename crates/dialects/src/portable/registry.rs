@@ -523,12 +523,12 @@ enum EntryRole {
 /// Returns the role of a file with the name of an entry file.
 ///
 /// It is an entry file in a directory of its kind, or if it has a `schema`. A file called
-/// `AGENT.md` may be something else. A `SKILL.md` is a skill anywhere, except in a hidden directory
-/// such as `.agents`, where it was written for a client. The root and the directories for items of
+/// `AGENT.md` may be something else. A `SKILL.md` with front matter is a skill anywhere, except in a hidden directory
+/// such as `.agents`, where it was written for a client; without, it is a text for another purpose. The root and the directories for items of
 /// a kind are no items: all other items would be their files.
 fn standing(slashed: &str, kind: ItemKind, source: &Source, takes_clients: bool) -> EntryRole {
+    let header = source.text().trim_start_matches('\u{feff}').strip_prefix("---");
     let has_schema = || {
-        let header = source.text().trim_start_matches('\u{feff}').strip_prefix("---");
         header.is_some_and(|header| {
             let mut lines = header.lines().skip(1).take_while(|line| line.trim_end() != "---");
             lines.any(|line| line.starts_with("schema:"))
@@ -542,10 +542,12 @@ fn standing(slashed: &str, kind: ItemKind, source: &Source, takes_clients: bool)
         |name| ItemKind::of_folder(name).filter(|of| of.is_of_document() || *of == kind);
     let is_in_folder = parent.and_then(of_folder).is_some();
     let is_folder = own.is_empty() || !is_in_folder && of_folder(own).is_some();
-    let is_meant = match (is_hidden || is_folder, is_in_folder || kind == ItemKind::Skill) {
-        (false, true) => true,
-        _ => has_schema(),
-    };
+    let is_meant =
+        match (is_hidden || is_folder, is_in_folder || kind == ItemKind::Skill && header.is_some())
+        {
+            (false, true) => true,
+            _ => has_schema(),
+        };
     match (is_meant, is_folder) {
         (false, _) => EntryRole::Other,
         (true, false) => EntryRole::Item,

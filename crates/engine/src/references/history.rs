@@ -1,9 +1,10 @@
 //! The history of what texts name: the change that removed it, and the name that it has now.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brief_dialects::ProjectFiles;
 use brief_syntax::paths::{cleaned_below, relative_path, slashed};
 use brief_syntax::{Root, System};
 use serde::ser::SerializeStruct;
@@ -90,6 +91,7 @@ impl Catalog {
             let is_there = |path: &str| system.resolve(&root.path().join(path)).is_ok();
             Tracing { manifests: &check.manifests, root, history, is_there: &is_there }
                 .trace(&mut found);
+            drop_foreign_paths(&mut found, root, files);
         }
         found.retain(|found| {
             (!found.trace.is_needed || found.removal.is_some())
@@ -103,6 +105,34 @@ impl Catalog {
         });
         found
     }
+}
+
+/// The number of paths of one text that the project never had, so that the text is about another project.
+const FOREIGN: usize = 3;
+
+/// Removes the paths of a text that is about another project: several that no commit had, each below a directory that neither
+/// the project nor the text's own directory has.
+fn drop_foreign_paths(found: &mut Vec<StaleReference>, root: &Root, files: &ProjectFiles) {
+    let is_foreign = |one: &StaleReference| {
+        let first = one.written.trim_start_matches("./").split('/').next().unwrap_or_default();
+        let own = one.source.path().strip_prefix(root.path()).ok().and_then(Path::parent);
+        let has = |directory: &Path| {
+            files.directories.binary_search(&slashed(&directory.join(first))).is_ok()
+        };
+        one.kind == ReferenceKind::Path
+            && one.likelihood == Likelihood::Possible
+            && one.removal.is_none()
+            && one.replacement.is_none()
+            && !one.trace.is_of_skill
+            && !own.into_iter().chain([Path::new("")]).any(has)
+    };
+    let mut counts: HashMap<PathBuf, usize> = HashMap::new();
+    for one in found.iter().filter(|one| is_foreign(one)) {
+        *counts.entry(one.source.path().to_owned()).or_default() += 1;
+    }
+    found.retain(|one| {
+        counts.get(one.source.path()).is_none_or(|count| *count < FOREIGN) || !is_foreign(one)
+    });
 }
 
 /// Returns the places that a link may have led to, and the likelihood that a commit gives it that removed one. A text for

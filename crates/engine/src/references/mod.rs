@@ -142,6 +142,8 @@ struct Trace {
     line: Option<(String, DefiningLine)>,
     /// The only path that ends like it, if it is missing only from where the text is read.
     elsewhere: Option<String>,
+    /// True for a path below a directory that the text's skill has.
+    is_of_skill: bool,
     /// True if only history can tell that it is meant.
     is_needed: bool,
     /// The likelihood that a commit that removed it gives it.
@@ -155,6 +157,7 @@ impl Trace {
             guesses: Vec::new(),
             line: None,
             elsewhere: None,
+            is_of_skill: false,
             is_needed: false,
             ceiling,
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use brief_dialects::GuidanceText;
+use brief_profiles::BUILTIN;
 use brief_syntax::markdown::{CodeBlock, Passage};
 use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::{Span, rules};
@@ -426,7 +427,8 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             trace: Trace {
                 paths: missing.places,
                 guesses: missing.guesses,
-                is_needed: mention != Mention::Plain,
+                is_of_skill: is_own && self.own.is_some(),
+                is_needed: mention != Mention::Plain || is_read_by_client(written),
                 ..Trace::new(match mention {
                     _ if !is_here => Likelihood::Possible,
                     Mention::Plain => Likelihood::Certain,
@@ -492,6 +494,12 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             }
         }
     }
+}
+
+/// Returns whether a path is a file that clients look for: a text that names it may be about clients.
+fn is_read_by_client(path: &str) -> bool {
+    let path = path.trim_start_matches("./").trim_end_matches('/');
+    BUILTIN.clients.iter().any(|client| client.signs.iter().any(|sign| &**sign == path))
 }
 
 /// Returns the directory that a path begins in before its end.
