@@ -139,7 +139,7 @@ pub(crate) fn read_command_demand(line: &str) -> Option<Demand> {
             .is_some()
     };
     let is_of_project = !arguments.first().is_some_and(|first| MACHINE_COMMANDS.contains(first))
-        && !arguments.iter().any(|word| is_of_machine(&word));
+        && !arguments.iter().any(is_of_machine);
     is_of_project.then(|| Demand {
         is_command: true,
         ..Demand::new(Topic::PackageManager(language), name, false)

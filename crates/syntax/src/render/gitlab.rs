@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::hash::hexadecimal;
 use crate::{Diagnostic, Severity};
 
 /// Returns an entry for each finding. Paths below `root` are relative to it.
@@ -26,8 +27,7 @@ pub fn gitlab(diagnostics: &[Diagnostic], root: &Path) -> Value {
             hasher.update(part);
             hasher.update([0]);
         }
-        let fingerprint: String =
-            hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let fingerprint = hexadecimal(hasher.finalize());
         json!({
             "description": diagnostic.message_in_full(root),
             "check_name": diagnostic.code(),
