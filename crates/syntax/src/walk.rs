@@ -274,6 +274,11 @@ impl WholeWalk<'_> {
             if !is_closed {
                 self.add_rules(handle, &path);
             }
+            // Rules that ignore the way to the start would ignore all below it: whoever names the start wants it.
+            let entry = DirEntry { name: name.to_owned(), kind: FileKind::Directory };
+            if self.is_ignored(&path, &entry) {
+                self.rules.clear();
+            }
             descend(&mut path, &mut slashed, name);
             match open_next(self.top, handle, &path, name, is_closed) {
                 Ok(next) => {
@@ -519,6 +524,24 @@ mod tests {
             .with_file("vendor/f", "")
             .with_file("src/f", "");
         assert_eq!(visited(&system, Ignored::Skip), ["", "src"]);
+    }
+
+    #[test]
+    fn an_ignored_directory_is_read_when_the_walk_starts_there() {
+        let system = MemorySystem::new("/p")
+            .with_dir(".git")
+            .with_file("made/.gitignore", "*\n")
+            .with_file("made/a/.gitignore", "tmp/\n")
+            .with_file("made/a/tmp/f", "")
+            .with_file("made/a/b/f", "");
+        let start = Target::from_slashed("made/a", TargetKind::Directory);
+        let mut seen = Vec::new();
+        whole(&system, &root(&system), &start, Ignored::Skip, &mut |visit| {
+            let listed = visit.entries().map_or(0, <[DirEntry]>::len);
+            seen.push((visit.slashed().to_owned(), listed));
+        });
+        // Rules inside of it still count: `tmp` is left out.
+        assert_eq!(seen, [("made/a".to_owned(), 2), ("made/a/b".to_owned(), 1)]);
     }
 
     #[test]
