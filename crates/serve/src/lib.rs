@@ -3,6 +3,7 @@
 pub mod configuration;
 pub mod delivery;
 pub mod fleet;
+mod frame;
 #[cfg(feature = "agent")]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -61,12 +61,22 @@ fn after(project: &Sandbox, tool: &str, input: &Value, more: &Value) -> Vec<Stri
     delivered(&hook(project, &payload(project, "PostToolUse", tool, input, more)))
 }
 
+/// The text of an answer, with `MARK` for the mark of its session.
 pub(crate) fn context(output: &Output) -> String {
     if output.stdout.is_empty() {
         return String::new();
     }
     let answer = output.json();
-    answer["hookSpecificOutput"]["additionalContext"].as_str().expect("a text").to_owned()
+    let text = answer["hookSpecificOutput"]["additionalContext"].as_str().expect("a text");
+    match frame_mark(text) {
+        Some(mark) => text.replace(mark, "MARK"),
+        None => text.to_owned(),
+    }
+}
+
+/// The mark that the first line of an answer names.
+pub(crate) fn frame_mark(text: &str) -> Option<&str> {
+    text.lines().next()?.rsplit_once(", marked ").map(|(_, mark)| mark)
 }
 
 /// The entries that an answer holds, in order. Checks what holds for every answer.
@@ -98,13 +108,17 @@ pub(crate) const READING: [&str; 4] =
 fn the_answer_is_context_and_nothing_else() {
     let project = entries();
     let input = json!({"file_path": project.path().join("src/a.py")});
-    let call = |event| hook(&project, &payload(&project, event, "Edit", &input, &json!({})));
+    let call = |event| {
+        let output = hook(&project, &payload(&project, event, "Edit", &input, &json!({})));
+        let whole = output.json()["hookSpecificOutput"]["additionalContext"].clone();
+        output.to_string().replace(frame_mark(whole.as_str().unwrap()).unwrap(), "MARK")
+    };
     insta::assert_snapshot!(call("PreToolUse"), @r###"
-    {"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"## Guidance for src/a.py\n\n### AGENTS.yaml\n\n- EDIT\n- BEFORE"}}
+    {"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"## Guidance for src/a.py, marked MARK\n\n### MARK AGENTS.yaml\n\n- EDIT\n- BEFORE"}}
     [EOF]
     "###);
     insta::assert_snapshot!(call("PostToolUse"), @r###"
-    {"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"## Guidance for src/a.py\n\n### AGENTS.yaml\n\n- EDIT\n- AFTER"}}
+    {"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"## Guidance for src/a.py, marked MARK\n\n### MARK AGENTS.yaml\n\n- EDIT\n- AFTER"}}
     [EOF]
     "###);
 }
@@ -306,7 +320,7 @@ fn an_entry_of_several_lines_is_one_item() {
     let text = context(&hook(&project, &call));
     assert_eq!(
         text,
-        "## Guidance for x\n\n### AGENTS.yaml\n\n- First\n  - second\n\n  third\n- Next"
+        "## Guidance for x, marked MARK\n\n### MARK AGENTS.yaml\n\n- First\n  - second\n\n  third\n- Next"
     );
 }
 
@@ -337,7 +351,7 @@ fn the_answer_fits_the_cap() {
     assert_eq!(
         notice,
         format!(
-            "({missing} more entries were left out to fit; see all with: brief context src/a.py \
+            "MARK ({missing} more entries were left out to fit; see all with: brief context src/a.py \
              --on read --when before --client claude)"
         )
     );
@@ -385,11 +399,17 @@ decisions:
     };
     assert_eq!(
         call("PreToolUse", "plan"),
-        "## Guidance for x\n\n### AGENTS.yaml\n\n- GUIDE\n\n## Architectural Decisions\n\n- DECIDED\n  \
+        "## Guidance for x, marked MARK\n\n### MARK AGENTS.yaml\n\n- GUIDE\n\n## MARK Architectural Decisions\n\n- DECIDED\n  \
          Rationale: REASON\n  Considered OTHER, rejected: WORSE\n  Revisit when: LATER"
     );
-    assert_eq!(call("PostToolUse", "plan"), "## Guidance for x\n\n### AGENTS.yaml\n\n- GUIDE");
-    assert_eq!(call("PreToolUse", "default"), "## Guidance for x\n\n### AGENTS.yaml\n\n- GUIDE");
+    assert_eq!(
+        call("PostToolUse", "plan"),
+        "## Guidance for x, marked MARK\n\n### MARK AGENTS.yaml\n\n- GUIDE"
+    );
+    assert_eq!(
+        call("PreToolUse", "default"),
+        "## Guidance for x, marked MARK\n\n### MARK AGENTS.yaml\n\n- GUIDE"
+    );
 }
 
 /// Ruling S7: "bad input … is exit 0 or 1 with a message on stderr, never 2"; 1 is a refusal for Copilot.

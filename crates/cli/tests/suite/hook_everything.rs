@@ -48,29 +48,29 @@ fn the_hook_says_what_context_says() {
     let project = everything();
     let told = text(&call(&project, "PreToolUse", "Read", "src/api/a.py", &session("one")));
     insta::assert_snapshot!(told, @"
-    ## Guidance for src/api/a.py
+    ## Guidance for src/api/a.py, marked MARK
 
-    ### .agents/rules/task.md
+    ### MARK .agents/rules/task.md
 
     AGENTS-RULE
 
-    ### .context/always.md
+    ### MARK .context/always.md
 
     CONTEXT-FILE
 
-    ### .cursor/rules/py.mdc
+    ### MARK .cursor/rules/py.mdc
 
     CURSOR-RULE
 
-    ### .github/instructions/py.instructions.md
+    ### MARK .github/instructions/py.instructions.md
 
     COPILOT-RULE
 
-    ### AGENTS.yaml
+    ### MARK AGENTS.yaml
 
     - ENTRY
 
-    ## Offered: read the file when it fits
+    ## MARK Offered: read the file when it fits
 
     - deploy: How to deploy. (read .agents/skills/deploy/SKILL.md)
     ");

@@ -550,28 +550,30 @@ fn a_rehearsal_says_what_the_hook_says() {
     let project = project()
         .with_file("AGENTS.yaml", "context:\n  - {content: EVERYWHERE}\n  - {content: BEFORE, on: edit, match: ['*.py']}\n  - {content: AFTER, on: edit, when: after}\n")
         .with_file("a.py", "");
-    insta::assert_snapshot!(project.run(&["hook", "test", "claude", "a.py", "--on", "edit"]), @"
+    let told = project.run(&["hook", "test", "claude", "a.py", "--on", "edit"]).to_string();
+    let mark = told.lines().find_map(crate::hook::frame_mark).unwrap();
+    insta::assert_snapshot!(told.replace(mark, "MARK"), @"
     SessionStart:
 
-    ## Guidance for this project
+    ## Guidance for this project, marked MARK
 
-    ### AGENTS.yaml
+    ### MARK AGENTS.yaml
 
     - EVERYWHERE
 
     PreToolUse:
 
-    ## Guidance for a.py
+    ## Guidance for a.py, marked MARK
 
-    ### AGENTS.yaml
+    ### MARK AGENTS.yaml
 
     - BEFORE
 
     PostToolUse:
 
-    ## Guidance for a.py
+    ## Guidance for a.py, marked MARK
 
-    ### AGENTS.yaml
+    ### MARK AGENTS.yaml
 
     - AFTER
     [EOF]

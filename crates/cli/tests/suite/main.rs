@@ -43,6 +43,7 @@ mod fleet_hostile;
 mod fleet_states;
 mod fleet_update;
 mod fmt;
+mod frames;
 mod hook;
 mod hook_clients;
 mod hook_everything;
@@ -135,7 +136,6 @@ mod registry_outputs;
 mod rules;
 mod schemas;
 mod sctx;
-#[cfg(unix)]
 mod security;
 mod sees;
 mod sentences;

@@ -20,6 +20,7 @@ use brief_syntax::text::{grouped, visible_line};
 use super::memory::{Claim, DeliveredEntries, Memory, fingerprint};
 use super::receipt::{EntryOrigin, OriginItem};
 use super::{Guidance, HookOptions, loaded_mark};
+use crate::frame::{FrameMark, indented};
 
 /// The longest text for a client that has no limit of its own, in characters.
 const MOST_CHARACTERS: usize = 10_000;
@@ -37,15 +38,19 @@ const LONGEST_DESCRIPTION: usize = 300;
 const NAMED_FILES: usize = 200;
 
 /// The last line of a text that holds a call back.
-const HELD: &str = "\n\n(This call was held back once. Read this, then make the same call again.)";
+const HELD: &str = "(This call was held back once. Read this, then make the same call again.)";
 
 /// The room for the headings of all sections.
 const HEADINGS_ROOM: usize = NAMED_FILES + 200;
+
+/// The room for a mark with the blank after it, or with two line breaks before it.
+const MARK_ROOM: usize = 12;
 
 pub(super) struct Message<'m> {
     call: &'m HookCall<'m>,
     options: HookOptions<'m>,
     root: &'m Path,
+    mark: FrameMark,
     entries: Vec<MessageEntry<'m>>,
     /// The fingerprints of the entries.
     seen: HashSet<String>,
@@ -100,7 +105,13 @@ enum Fit {
 impl<'m> Message<'m> {
     pub(super) fn new(call: &'m HookCall<'m>, options: HookOptions<'m>, root: &'m Path) -> Self {
         let (entries, seen, about) = (Vec::new(), HashSet::new(), Vec::new());
-        Message { call, options, root, entries, seen, about }
+        // Without a session, every answer is one of its own.
+        let seed = call
+            .session
+            .as_ref()
+            .map_or_else(|| root.as_os_str().as_encoded_bytes(), |session| session.id.as_bytes());
+        let mark = FrameMark::of(seed);
+        Message { call, options, root, mark, entries, seen, about }
     }
 
     /// Adds the answer for one file.
@@ -125,10 +136,11 @@ impl<'m> Message<'m> {
             _ => String::new(),
         };
         let content = item.content.trim_matches('\n').trim_end();
+        let kept = self.mark.kept_inside(content);
         let mut text = if origin.is_document() {
-            content.to_owned()
+            kept.into_owned()
         } else {
-            indented(&format!("{ahead}{content}"))
+            indented(&format!("{ahead}{kept}"))
         };
         let place = self.place(&item.path);
         if self.options.guidance == Guidance::All && cost(&place, &text) > self.room() {
@@ -154,7 +166,9 @@ impl<'m> Message<'m> {
         }
         let place = self.place(&item.path);
         let colon = if description.is_empty() { "" } else { ": " };
-        let text = format!("{}{colon}{description} (read {place})", item.name);
+        let line = format!("{}{colon}{description}", item.name);
+        let line = self.mark.kept_inside(&line);
+        let text = format!("{} (read {place})", visible_line(&line));
         let fingerprints =
             vec![fingerprint(&["offer", &item.path.to_string_lossy(), &item.description])];
         self.push(text, fingerprints, EntryOrigin { moment, item: OriginItem::Offer(item) });
@@ -176,6 +190,7 @@ impl<'m> Message<'m> {
         if let Some(revisit_when) = &decision.revisit_when {
             line("Revisit when: ", revisit_when);
         }
+        let text = self.mark.kept_inside(&text).into_owned();
         let fingerprints = vec![fingerprint(&["decision", &path.to_string_lossy(), &text])];
         self.push(text, fingerprints, EntryOrigin { moment, item: OriginItem::Decision(bound) });
     }
@@ -228,7 +243,7 @@ impl<'m> Message<'m> {
             Some(_) => self.options.budget.saturating_sub(known.spent),
             None => usize::MAX,
         };
-        let fits = self.choose(budget, if holds { json_length(HELD) } else { 0 });
+        let fits = self.choose(budget, if holds { json_length(HELD) + MARK_ROOM } else { 0 });
         let count = |sought: Fit| fits.iter().filter(|fit| **fit == sought).count();
         let (later, over_budget) = (count(Fit::Later), count(Fit::OverBudget));
         let mut fits = fits.into_iter();
@@ -262,7 +277,7 @@ impl<'m> Message<'m> {
             self.add_budget_notice(&mut text);
         }
         if holds {
-            text.push_str(HELD);
+            self.add_own_line(&mut text, HELD);
         }
         let mut items: Vec<ReceiptItem> = Vec::new();
         for section in MessageSection::ALL {
@@ -364,7 +379,7 @@ impl<'m> Message<'m> {
                 if has_places && place != entry.place {
                     let lead = if index == 0 { "\n" } else { "\n\n" };
                     place = &entry.place;
-                    let _ = writeln!(text, "{lead}### {place}");
+                    let _ = writeln!(text, "{lead}### {} {place}", self.mark());
                 } else if entry.origin.is_document() {
                     text.push('\n');
                 }
@@ -383,13 +398,34 @@ impl<'m> Message<'m> {
         if !text.is_empty() {
             text.push_str("\n\n");
         }
-        match section {
+        let heading = match section {
             MessageSection::Context => {
-                let _ = writeln!(text, "## Guidance for {}", self.targets());
+                let (targets, mark) = (self.targets(), self.mark());
+                let _ = writeln!(text, "## Guidance for {targets}, marked {mark}");
+                return;
             }
-            MessageSection::Decisions => text.push_str("## Architectural Decisions\n"),
-            MessageSection::Offers => text.push_str("## Offered: read the file when it fits\n"),
+            MessageSection::Decisions => "Architectural Decisions",
+            MessageSection::Offers => "Offered: read the file when it fits",
+        };
+        // Nothing stands above the first line, so it is nobody else's.
+        let mark = if text.is_empty() { String::new() } else { format!("{} ", self.mark()) };
+        let _ = writeln!(text, "## {mark}{heading}");
+    }
+
+    fn mark(&self) -> &str {
+        self.mark.as_str()
+    }
+
+    /// Adds a line that is no text of a file, such as a notice.
+    fn add_own_line(&self, text: &mut String, line: &str) {
+        if !text.is_empty() {
+            text.push_str("\n\n");
+            if self.options.guidance == Guidance::All {
+                text.push_str(self.mark());
+                text.push(' ');
+            }
         }
+        text.push_str(line);
     }
 
     /// Returns the names of the targets, as far as they are short.
@@ -420,19 +456,16 @@ impl<'m> Message<'m> {
             (false, 1) => "1 more entry was left out to fit".to_owned(),
             (false, _) => format!("{missing} more entries were left out to fit"),
         };
-        let _ = write!(text, "\n\n({what}; see all with: {})", self.command());
+        self.add_own_line(text, &format!("({what}; see all with: {})", self.command()));
     }
 
     fn add_budget_notice(&self, text: &mut String) {
-        if !text.is_empty() {
-            text.push_str("\n\n");
-        }
         let tokens = grouped(self.options.budget as u64);
         let command = self.command();
-        let _ = write!(
-            text,
+        let line = format!(
             "(The {tokens} tokens of guidance for one conversation are used up; more applies: {command})"
         );
+        self.add_own_line(text, &line);
     }
 
     /// Returns the command that shows all guidance.
@@ -471,27 +504,16 @@ impl<'m> Message<'m> {
 
 /// Returns the characters of an entry, including a heading of its own.
 fn cost(place: &str, text: &str) -> usize {
-    let heading =
-        if place.is_empty() { 0 } else { json_length(place) + json_length("\n\n### \n\n") };
+    let heading = if place.is_empty() {
+        0
+    } else {
+        json_length(place) + json_length("\n\n### \n\n") + MARK_ROOM
+    };
     json_length(text) + json_length("\n- ") + heading
 }
 
 /// The headings of an answer from `AGENTS.yaml` alone.
 const STRUCTURED: [&str; 2] = ["## Structured Context\n", "\n## Architectural Decisions\n"];
-
-/// Formats a text for a list: the lines after the first are indented.
-fn indented(text: &str) -> String {
-    let mut lines = text.trim_end().split('\n');
-    let mut item = lines.next().unwrap_or_default().to_owned();
-    for line in lines {
-        item.push('\n');
-        if !line.trim().is_empty() {
-            item.push_str("  ");
-            item.push_str(line);
-        }
-    }
-    item
-}
 
 fn shell_quoted(path: &str) -> String {
     let plain = |character: char| character.is_alphanumeric() || "/._-".contains(character);
@@ -525,10 +547,5 @@ mod tests {
             assert_eq!(json_length(&text) + 2, encoded.encode_utf16().count());
             Ok(())
         });
-    }
-
-    #[test]
-    fn a_text_of_several_lines_stays_one_item() {
-        assert_eq!(indented("first\n- second\n\nthird\n"), "first\n  - second\n\n  third");
     }
 }

@@ -85,7 +85,7 @@ impl SharedProject {
                 let arguments: MomentArguments = read(arguments)?;
                 let briefing = arguments.request(&project, &self.options)?.resolve();
                 let text = match tool {
-                    ProjectTool::Context => text::context(&briefing),
+                    ProjectTool::Context => text::context(&briefing, &self.mark),
                     _ => text::why(&briefing),
                 };
                 briefed(tool, text, &briefing)

@@ -21,7 +21,7 @@ mod tools;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -39,6 +39,8 @@ use handler::ProjectHandler;
 use kept::KeptAnswers;
 use offers::Offers;
 use tools::ProjectTool;
+
+use crate::frame::FrameMark;
 
 /// The options of a project's server.
 #[derive(Debug, Clone)]
@@ -64,6 +66,8 @@ struct SharedProject {
     /// The servers behind this one.
     gateway: Option<Gateway>,
     kept: KeptAnswers,
+    /// The mark of our own lines, for as long as the server runs.
+    mark: FrameMark,
 }
 
 /// Serves the project on standard input and output until the client closes the connection or the user
@@ -107,6 +111,14 @@ where
     })
 }
 
+/// Makes the mark of a server. Without chance it is that of the directory.
+fn new_mark(system: &dyn System, directory: &Path) -> FrameMark {
+    match system.random() {
+        Ok(chance) => FrameMark::of(&chance),
+        Err(_) => FrameMark::of(directory.as_os_str().as_encoded_bytes()),
+    }
+}
+
 /// Runs the threads of a server: one speaks the protocol, one follows the files, this one waits.
 fn run(
     system: Arc<dyn System>,
@@ -131,7 +143,8 @@ fn run(
     let clock = Arc::clone(&system);
     let tools = ProjectTool::list();
     let kept = KeptAnswers::default();
-    let shared = Arc::new(SharedProject { system, options, tools, offers, gateway, kept });
+    let mark = new_mark(system.as_ref(), &options.directory);
+    let shared = Arc::new(SharedProject { system, options, tools, offers, gateway, kept, mark });
     let ended = Interruption::default();
     let (followed, followed_until) = (Arc::clone(&shared), ended.clone());
     let following = thread::Builder::new().name("mcp-files".to_owned());

@@ -17,6 +17,7 @@ use super::super::{GatewayTimes, Served};
 use super::kept::KeptAnswers;
 use super::tools::ProjectTool;
 use super::{ServerOptions, SharedProject, serve_over};
+use crate::frame::FrameMark;
 
 const SKILL: &str = "---\nname: migrate\ndescription: Changes the schema\nmetadata: {version: \"1.0\", size: 3}\n---\nStep one.\n";
 
@@ -441,6 +442,7 @@ fn an_answer_is_kept_until_a_file_changes() {
         offers: watch::Sender::new(None),
         gateway: None,
         kept: KeptAnswers::default(),
+        mark: FrameMark::of(b"server"),
     };
     let ask = |tool: ProjectTool, path: &str| {
         let Json::Object(arguments) = json!({"path": path}) else { unreachable!() };

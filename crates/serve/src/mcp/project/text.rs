@@ -11,6 +11,9 @@ use brief_engine::sees::{Sees, Viewer};
 use brief_engine::structured::Decision;
 use brief_engine::{BriefedItem, Briefing};
 use brief_syntax::Diagnostic;
+use brief_syntax::text::visible_line;
+
+use crate::frame::{FrameMark, indented};
 
 /// The limit for the characters of a text. Clients cut or refuse longer ones.
 const MOST_CHARACTERS: usize = 60_000;
@@ -19,7 +22,12 @@ const MOST_CHARACTERS: usize = 60_000;
 const LONGEST_DESCRIPTION: usize = 300;
 
 fn place(root: &Path, path: &Path, line: usize) -> String {
-    format!("{}:{line}", path.strip_prefix(root).unwrap_or(path).display())
+    format!("{}:{line}", shown(root, path))
+}
+
+/// Returns a path on one line, whatever its name is.
+fn shown(root: &Path, path: &Path) -> String {
+    visible_line(&path.strip_prefix(root).unwrap_or(path).to_string_lossy()).into_owned()
 }
 
 /// Returns a text, or another one in place of an empty one, cut at a line if it is too long.
@@ -49,37 +57,43 @@ pub(super) fn one_line(text: &str, limit: usize) -> String {
 }
 
 /// Writes the guidance for a path: the texts, then what may be asked for, then the decisions.
-pub(super) fn context(briefing: &Briefing) -> String {
+pub(super) fn context(briefing: &Briefing, frame: &FrameMark) -> String {
     let root = briefing.root();
+    let mark = frame.as_str();
     let mut text = String::new();
-    for item in &briefing.active {
-        let content = item.content.trim_matches('\n').trim_end();
-        let _ = writeln!(text, "## {}\n\n{content}\n", place(root, &item.path, item.line));
+    if !briefing.active.is_empty() {
+        let _ = writeln!(text, "Guidance, marked {mark}\n");
     }
-    offers(&mut text, root, "You may ask for", &briefing.offered);
-    offers(&mut text, root, "Only when the user mentions it", &briefing.manual);
-    if !briefing.decisions.is_empty() {
-        text.push_str("## Decisions\n\n");
-        decision_list(&mut text, briefing);
+    for item in &briefing.active {
+        let content = frame.kept_inside(item.content.trim_matches('\n').trim_end());
+        let at = place(root, &item.path, item.line);
+        let _ = writeln!(text, "## {mark} {at}\n\n{content}\n");
+    }
+    let own = if text.is_empty() { String::new() } else { format!("{mark} ") };
+    let lists = [
+        ("You may ask for", offers(root, &briefing.offered)),
+        ("Only when the user mentions it", offers(root, &briefing.manual)),
+        ("Decisions", decision_list(briefing)),
+    ];
+    for (heading, list) in lists.iter().filter(|(_, list)| !list.is_empty()) {
+        let list = frame.kept_inside(list);
+        let _ = writeln!(text, "## {own}{heading}\n\n{list}");
     }
     if briefing.cuts() > 0 {
-        let _ = writeln!(text, "{} more items did not fit into the budget.", briefing.cuts());
+        let _ = writeln!(text, "{own}{} more items did not fit into the budget.", briefing.cuts());
     }
     finished(text, || format!("No guidance applies to `{}`.\n", briefing.moment.slashed()))
 }
 
-fn offers(text: &mut String, root: &Path, heading: &str, items: &[BriefedItem]) {
-    if items.is_empty() {
-        return;
-    }
-    let _ = writeln!(text, "## {heading}\n");
+fn offers(root: &Path, items: &[BriefedItem]) -> String {
+    let mut text = String::new();
     for item in items {
         let description = one_line(&item.description, LONGEST_DESCRIPTION);
         let colon = if description.is_empty() { "" } else { ": " };
-        let path = item.path.strip_prefix(root).unwrap_or(&item.path).display();
-        let _ = writeln!(text, "- {} {}{colon}{description} ({path})", item.kind, item.name);
+        let (name, path) = (visible_line(&item.name), shown(root, &item.path));
+        let _ = writeln!(text, "- {} {name}{colon}{description} ({path})", item.kind);
     }
-    text.push('\n');
+    text
 }
 
 /// Writes each candidate with the reason for its state.
@@ -88,7 +102,8 @@ pub(super) fn why(briefing: &Briefing) -> String {
     let mut text = String::new();
     for candidate in briefing.candidates() {
         let at = place(root, candidate.path, candidate.line);
-        let reason = candidate.reason.seen_from(root);
+        let reason = candidate.reason.seen_from(root).to_string();
+        let reason = visible_line(&reason);
         let _ = writeln!(text, "{} {} {at}: {reason}", candidate.state.label(), candidate.kind);
         if let Some(line) = candidate.first_line {
             let _ = writeln!(text, "  > {}", one_line(line, LONGEST_DESCRIPTION));
@@ -101,32 +116,34 @@ pub(super) fn why(briefing: &Briefing) -> String {
 
 /// Writes the decisions that bind a path.
 pub(super) fn decisions(briefing: &Briefing) -> String {
-    let mut text = String::new();
-    decision_list(&mut text, briefing);
-    finished(text, || format!("No decision binds `{}`.\n", briefing.moment.slashed()))
+    finished(decision_list(briefing), || {
+        format!("No decision binds `{}`.\n", briefing.moment.slashed())
+    })
 }
 
-fn decision_list(text: &mut String, briefing: &Briefing) {
+fn decision_list(briefing: &Briefing) -> String {
+    let mut text = String::new();
     for bound in &briefing.decisions {
         let Decision { decision, rationale, alternatives, revisit_when, date, line, .. } =
             &bound.decision;
         let at = place(briefing.root(), &bound.path, *line);
-        let _ = writeln!(text, "- {} ({at})", decision.trim_end());
-        let _ = writeln!(text, "  Rationale: {}", rationale.trim_end());
+        let _ = writeln!(text, "- {} ({at})", indented(decision));
+        let _ = writeln!(text, "  Rationale: {}", indented(rationale));
         for alternative in alternatives {
             let reason = match alternative.reason_rejected.trim() {
                 "" => String::new(),
-                reason => format!(": {reason}"),
+                reason => format!(": {}", indented(reason)),
             };
-            let _ = writeln!(text, "  Rejected: {}{reason}", alternative.option.trim_end());
+            let _ = writeln!(text, "  Rejected: {}{reason}", indented(&alternative.option));
         }
         if let Some(when) = revisit_when {
-            let _ = writeln!(text, "  Revisit when: {}", when.trim_end());
+            let _ = writeln!(text, "  Revisit when: {}", indented(when));
         }
         if let Some(date) = date {
             let _ = writeln!(text, "  Decided: {date}");
         }
     }
+    text
 }
 
 /// Writes each item that applies for a client, with the way in which it comes to each client.
@@ -139,7 +156,9 @@ pub(super) fn sees(root: &Path, viewers: &[Viewer], sees: &Sees<'_>) -> String {
             .map(|(viewer, sight)| format!("{} {}", viewer.client, sight.label()))
             .collect();
         let at = place(root, item.path, item.line);
-        let _ = writeln!(text, "{at} {} ({} tokens): {}", item.name, item.tokens, ways.join(", "));
+        let (name, ways) = (item.name.to_string(), ways.join(", "));
+        let name = visible_line(&name);
+        let _ = writeln!(text, "{at} {name} ({} tokens): {ways}", item.tokens);
     }
     for (viewer, total) in viewers.iter().zip(&sees.totals) {
         let parts = total.parts().map(|(name, tokens)| format!("{tokens} {name}"));
@@ -155,7 +174,8 @@ pub(super) fn sees(root: &Path, viewers: &[Viewer], sees: &Sees<'_>) -> String {
 pub(super) fn search(query: &str, found: &[SearchHit<'_>]) -> String {
     let mut text = String::new();
     for hit in found {
-        let _ = writeln!(text, "- {} {} ({})", hit.kind, hit.name, hit.place());
+        let line = format!("- {} {} ({})", hit.kind, hit.name, hit.place());
+        let _ = writeln!(text, "{}", visible_line(&line));
         for line in [hit.description, &hit.excerpt] {
             if !line.is_empty() {
                 let _ = writeln!(text, "  {}", one_line(line, LONGEST_DESCRIPTION));
