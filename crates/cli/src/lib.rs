@@ -26,12 +26,14 @@ mod surroundings;
 mod ui;
 mod watching;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use brief_syntax::System;
+use brief_syntax::text::visible;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use commands::Command;
@@ -173,7 +175,12 @@ fn print_usage(error: &clap::Error, ui: &mut Ui) -> Result {
         }
         return Err(CommandError::reported(ErrorKind::Usage));
     }
-    let text = if ui.has_colour() { rendered.ansi().to_string() } else { rendered.to_string() };
+    // An argument may be the name of a file, and is repeated as it is. Colors would hide among its characters.
+    let plain = rendered.to_string();
+    let text = match visible(&plain) {
+        Cow::Borrowed(_) if ui.has_colour() => rendered.ansi().to_string(),
+        shown => shown.into_owned(),
+    };
     if error.use_stderr() {
         ui.warn_raw(&text)?;
         Err(CommandError::reported(ErrorKind::Usage))

@@ -38,7 +38,8 @@ pub(crate) fn complete(typed: &OsStr) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy();
     let fitting = names.into_iter().filter(|(name, _)| name.starts_with(typed.as_ref()));
     let candidate = |(name, about): (String, String)| {
-        CompletionCandidate::new(name).help(Some(visible_line(&about).into_owned().into()))
+        CompletionCandidate::new(visible_line(&name).into_owned())
+            .help(Some(visible_line(&about).into_owned().into()))
     };
     fitting.map(candidate).collect()
 }

@@ -135,6 +135,8 @@ mod receipts;
 mod registry_outputs;
 mod rules;
 mod schemas;
+#[cfg(unix)]
+mod screens;
 mod sctx;
 mod security;
 mod sees;

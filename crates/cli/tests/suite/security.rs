@@ -86,7 +86,7 @@ fn y06_no_format_acts_on_a_terminal() {
     }
 }
 
-fn without_colors(text: &str) -> String {
+pub(crate) fn without_colors(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {

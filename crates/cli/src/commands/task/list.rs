@@ -97,7 +97,7 @@ pub(in crate::commands) fn complete(typed: &OsStr) -> Vec<CompletionCandidate> {
     let candidate = |task: &TaskDocument| {
         let about = first_line(task);
         let help = (!about.is_empty()).then(|| visible_line(&about).into_owned().into());
-        CompletionCandidate::new(task.name()).help(help)
+        CompletionCandidate::new(visible_line(&task.name()).into_owned()).help(help)
     };
     tasks.iter().map(candidate).collect()
 }
