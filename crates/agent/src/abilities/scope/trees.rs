@@ -18,6 +18,15 @@ pub(crate) struct HiddenEntry {
     pub(crate) is_directory: bool,
 }
 
+impl HiddenEntry {
+    /// Returns whether a path of the project is this entry, or lies in it.
+    fn covers(&self, path: &str) -> bool {
+        let path = path.trim_start_matches("./");
+        path.strip_prefix(self.path.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
 /// The project, as the arguments of a program name it.
 pub(crate) trait ProjectTree {
     /// Returns whether a path leads to a directory.
@@ -150,7 +159,8 @@ fn hidden_from_tar(
     Ok((hidden, options))
 }
 
-/// Keeps hidden files out of the index, from which git would print them.
+/// Keeps git from printing hidden files of the working tree, and from taking them into the index or a commit, from which it would
+/// print them.
 fn narrow_git(
     before: &[String],
     rest: &[String],
@@ -158,37 +168,90 @@ fn narrow_git(
     below: impl Fn(&[String]) -> Result<Vec<HiddenEntry>, String>,
 ) -> Result<NarrowedArguments, String> {
     let command = before.last().map_or("", String::as_str);
-    let takes_all = match command {
-        "add" => split.has(&["-A", "--all"]) || !split.paths.is_empty(),
-        "stash" if split.paths.first().is_none_or(|word| word == "push") => {
-            split.has(&["-u", "--include-untracked", "-a", "--all"])
-        }
-        _ => false,
+    let unchanged = || {
+        let args = before.iter().chain(rest).cloned().collect();
+        Ok(NarrowedArguments { args, left_out: Vec::new() })
     };
-    let args = || before.iter().chain(rest).cloned().collect();
-    if !takes_all {
-        return Ok(NarrowedArguments { args: args(), left_out: Vec::new() });
+    if !reads_files(command, &split) {
+        return unchanged();
     }
     let mut hidden = below(&[])?;
     hidden.retain(|entry| !is_in_git(&entry.path));
     if hidden.is_empty() {
-        return Ok(NarrowedArguments { args: args(), left_out: Vec::new() });
+        return unchanged();
     }
     if before.iter().any(|word| word == "--literal-pathspecs") {
         return Err(format!("`--literal-pathspecs` with `{command}` is not covered by `sh:git`"));
     }
+    if split.has(&["--autostash"]) {
+        return Err(
+            "`--autostash` is not covered by `sh:git` where files may hold secrets".to_owned()
+        );
+    }
     let excluded = hidden.iter().map(|entry| format!(":(exclude,top,literal){}", entry.path));
-    let args: Vec<String> = if command == "add" {
-        split.with(Vec::new(), excluded.collect())
-    } else {
-        // `push` is the command that is meant without a word, and comes before the options.
-        let (push, options) = (["push".to_owned()].into_iter(), split.options.into_iter());
-        let paths = split.paths.into_iter().skip(1);
-        push.chain(options).chain(["--".to_owned()]).chain(paths).chain(excluded).collect()
+    let args: Vec<String> = match command {
+        "add" => split.with(Vec::new(), excluded.collect()),
+        "stash" => {
+            // `push` is the command that is meant without a word, and comes before the options.
+            let (push, options) = (["push".to_owned()].into_iter(), split.options.into_iter());
+            let paths = split.paths.into_iter().skip(1);
+            push.chain(options).chain(["--".to_owned()]).chain(paths).chain(excluded).collect()
+        }
+        "commit" if split.has(&["-a", "--all"]) => {
+            // With paths and `--include` it commits the same, and can leave files out.
+            let options = split.options.iter().filter_map(|word| without_all(word));
+            let words = ["--include", "--", "."].map(str::to_owned);
+            options.chain(words).chain(excluded).collect()
+        }
+        "blame" => {
+            let is_hidden = |path: &&String| hidden.iter().any(|entry| entry.covers(path));
+            if let Some(path) = split.paths.iter().find(is_hidden) {
+                return Err(format!("`{path}` may hold secrets"));
+            }
+            return unchanged();
+        }
+        // Two blobs are committed, and take no patterns.
+        "diff" if !split.paths.is_empty() && split.paths.iter().all(|path| path.contains(':')) => {
+            return unchanged();
+        }
+        _ => rest.iter().cloned().chain(excluded).collect(),
     };
     let left_out = told(&hidden);
     let args = before.iter().cloned().chain(args).collect();
     Ok(NarrowedArguments { args, left_out })
+}
+
+/// Returns whether a command of git reads files of the working tree: to print them, or to take them over.
+fn reads_files(command: &str, split: &SplitArguments) -> bool {
+    match command {
+        "add" => split.has(&["-A", "--all", "-u", "--update"]) || !split.paths.is_empty(),
+        "stash" => {
+            let pushes = split.paths.first().is_none_or(|word| word == "push");
+            pushes && !split.has(&["-S", "--staged"])
+        }
+        "commit" => split.has(&["-a", "--all"]) || !split.paths.is_empty(),
+        "diff" => !split.has(&["--cached", "--staged"]),
+        "grep" => !split.has(&["--cached"]),
+        "merge" | "rebase" => split.has(&["--autostash"]),
+        "blame" => true,
+        _ => false,
+    }
+}
+
+/// Returns a word of options without `-a` and `--all`; `None` if nothing is left.
+fn without_all(word: &str) -> Option<String> {
+    if word == "--all" {
+        return None;
+    }
+    let Some(letters) =
+        word.strip_prefix('-').filter(|letters| !letters.is_empty() && !letters.starts_with('-'))
+    else {
+        return Some(word.to_owned());
+    };
+    // What follows `m` is the message.
+    let flags = letters.split('m').next().unwrap_or_default();
+    let kept = format!("-{}{}", flags.replace('a', ""), &letters[flags.len()..]);
+    (kept != "-").then_some(kept)
 }
 
 fn told(hidden: &[HiddenEntry]) -> Vec<String> {
