@@ -11,6 +11,7 @@
 
 mod artefact;
 pub(crate) mod fuzzing;
+mod host;
 mod pattern;
 mod read;
 mod signer;

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use brief_syntax::glob::Glob;
 
+use super::host::host_name;
+
 /// The place of a source, in the form that patterns match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourcePlace {
@@ -34,7 +36,7 @@ impl SourcePlace {
             }
             return SourcePlace::Directory(PathBuf::from(path.trim_end_matches('/')));
         }
-        let plain = plain(address);
+        let Some(plain) = plain(address) else { return SourcePlace::Unclear };
         let is_clear = plain.split('/').all(|name| !matches!(name, "" | "." | ".."));
         if is_clear && !plain.contains(['%', '\\', '?', '#']) {
             SourcePlace::Repository(plain)
@@ -76,7 +78,15 @@ impl SourcePattern {
         };
         let text = text.strip_prefix("file://").unwrap_or(&text);
         let is_directory = text.starts_with('/');
-        let text = if is_directory { text.trim_end_matches('/').to_owned() } else { plain(text) };
+        let text = if is_directory {
+            text.trim_end_matches('/').to_owned()
+        } else {
+            plain(text).ok_or_else(|| {
+                format!(
+                    "it is not clear which host `{written}` is; write its form in ASCII (`xn--…`)"
+                )
+            })?
+        };
         if !is_directory {
             let host = text.split('/').next().unwrap_or_default();
             let is_host = host.contains(['.', ':', '*']) || host == "localhost";
@@ -144,8 +154,8 @@ fn matches(globs: &[Glob; 2], text: &str) -> bool {
 }
 
 /// Returns `host/path` of an address or a pattern: without transport, user, default port, `.git`
-/// and final slash; the host in lower case.
-fn plain(address: &str) -> String {
+/// and final slash; the host in its one spelling. `None` if it has none.
+fn plain(address: &str) -> Option<String> {
     let (scheme, rest) = match address.split_once("://") {
         Some((scheme, rest)) => (Some(scheme), rest),
         None => (None, address),
@@ -160,16 +170,13 @@ fn plain(address: &str) -> String {
         {
             (host, format!("/{}{path}", first.trim_start_matches('/')))
         }
-        Some((host, "443" | "22" | "80" | "")) => (host, path.to_owned()),
-        Some((host, port)) => {
-            let (host, path) = (host.trim_end_matches('.').to_lowercase(), final_part(path));
-            return format!("{host}:{port}{path}");
-        }
+        Some((host, port)) => match port.trim_start_matches('0') {
+            "443" | "22" | "80" | "" => (host, path.to_owned()),
+            port => return Some(format!("{}:{port}{}", host_name(host)?, final_part(path))),
+        },
         None => (authority, path.to_owned()),
     };
-    // A final dot makes a name absolute, and names the same host.
-    let host = host.trim_end_matches('.');
-    format!("{}{}", host.to_lowercase(), final_part(&path))
+    Some(format!("{}{}", host_name(host)?, final_part(&path)))
 }
 
 /// Returns a path without its final slash and `.git`.

@@ -93,6 +93,36 @@ fn y08_a_pattern_means_what_it_appears_to_mean() {
     {
         assert!(!forbids(&policy, address), "{address}");
     }
+    let policy = user(
+        "[sources]\ndeny = [\"github.com\", \"127.0.0.1\", \"[::1]\", \"bücher.example\", \"xn--mnchen-3ya.de\"]\n",
+    );
+    for address in [
+        "git@[github.com]:acme/x",
+        "https://github.com:0443/acme/x",
+        "https://ｇithub.com/acme/x",
+        "https://user:word@GITHUB.com./acme/x",
+        "https://127.1/x",
+        "https://2130706433/x",
+        "https://0x7f000001:8443/x",
+        "https://0177.0.0.1/x",
+        "https://[::ffff:127.0.0.1]/x",
+        "ssh://git@[0:0:0:0:0:0:0:1]:22/x",
+        "https://xn--bcher-kva.example/x",
+        "https://BÜCHER.example./x",
+        "https://bu\u{308}cher.example/x",
+        "https://münchen.de/x",
+        "127.1:5000/x",
+    ] {
+        assert!(forbids(&policy, address), "{address}");
+    }
+    assert!(
+        !forbids(&policy, "https://127.0.0.2/x") && !forbids(&policy, "https://bucher.example/x")
+    );
+    let some = user("[sources]\nallow = [\"bücher.example\", \"127.0.0.1\"]\n");
+    assert!(
+        !forbids(&some, "https://xn--bcher-kva.example/x") && !forbids(&some, "https://127.1/x")
+    );
+    assert!(forbids(&some, "https://bu\u{308}cher.example/x"));
     let nothing = user("[sources]\ndeny = [\"**\"]\n");
     for address in ["https://github.com/a/b", "file:///srv/x", "localhost:5000/x", "file://%2e/x"] {
         assert!(forbids(&nothing, address), "{address}");
