@@ -28,51 +28,199 @@ const WRITING: [&str; 9] =
 const LINES: [&str; 5] = ["intro", "line", "text", "value", "home-value"];
 
 /// Directories of other programs. Their files configure or run something.
-const OF_OTHERS: [&str; 44] = [
+const OF_OTHERS: [&str; 192] = [
     "agents",
+    "allstar",
+    "android",
+    "angular",
     "ansible",
+    "asdf",
+    "atom",
     "aws",
+    "aws-sam",
     "azure",
+    "azure-pipelines",
+    "bashrc",
     "bazel",
+    "bin",
+    "binder",
     "brief",
+    "bsp",
     "buildkite",
+    "builds",
     "bundle",
+    "bzr",
     "cache",
     "cargo",
+    "changeset",
+    "chef",
+    "chezmoi",
     "circleci",
+    "cirrus",
     "config",
     "context",
+    "cvs",
+    "dagger",
+    "darcs",
+    "ddev",
+    "dev",
+    "devbox",
     "devcontainer",
+    "devenv",
+    "devspace",
     "direnv",
     "docker",
+    "docksal",
+    "docusaurus",
+    "dotnet",
+    "drone",
+    "dumi",
+    "dvc",
+    "earthly",
+    "ebextensions",
+    "elasticbeanstalk",
+    "emacs",
     "eslint",
+    "expo",
+    "firebase",
+    "fish",
     "fleet",
+    "flox",
+    "fly",
+    "forgejo",
+    "fossil",
     "gitea",
-    "gitlab",
+    "githooks",
     "github",
+    "gitlab",
+    "gnupg",
+    "gogs",
+    "goreleaser",
     "gradle",
+    "hatch",
+    "helix",
+    "helm",
     "hg",
+    "hooks",
     "husky",
     "idea",
+    "infra",
+    "init",
+    "ipython",
     "jenkins",
+    "jetbrains",
     "jj",
+    "julia",
+    "jupyter",
+    "kitchen",
+    "kiwi",
     "kube",
+    "lando",
+    "lefthook",
+    "libs",
+    "lldb",
     "local",
+    "m2",
+    "make",
+    "megalinter",
+    "metals",
     "mise",
+    "moon",
     "mvn",
+    "netlify",
+    "next",
+    "nix",
+    "nova",
+    "nox",
     "npm",
+    "npm-global",
     "nuget",
+    "nuxt",
+    "nvim",
+    "nx",
+    "okteto",
+    "op",
+    "openshift",
+    "ort",
+    "overcommit",
+    "paket",
+    "pdm",
+    "perl",
+    "pixi",
+    "platform",
     "pnpm",
+    "pre-commit",
+    "profile",
+    "pulumi",
+    "puppet",
+    "pyenv",
+    "pypirc",
+    "pytest",
+    "python",
+    "r",
+    "radicle",
+    "rbenv",
+    "render",
+    "replit",
+    "repo",
+    "reviewdog",
+    "ruby",
+    "rustup",
+    "s2i",
+    "salt",
+    "sbt",
+    "scripts",
+    "semaphore",
+    "serverless",
+    "settings",
+    "shell",
+    "sl",
+    "sonar",
+    "sourcehut",
+    "spack",
     "ssh",
+    "stack",
+    "storybook",
+    "sublime",
+    "supabase",
     "svn",
+    "swc",
+    "swiftpm",
+    "swm",
+    "systemd",
+    "tangled",
     "tekton",
     "terraform",
+    "theia",
+    "tmux",
+    "tmuxinator",
+    "tox",
     "travis",
+    "trunk",
+    "tugboat",
+    "turbo",
+    "umi",
+    "vagrant",
     "venv",
+    "vercel",
+    "vim",
+    "virtualenvs",
+    "vitepress",
     "vs",
     "vscode",
+    "vscode-insiders",
+    "vscode-server",
+    "vscode-test",
+    "vuepress",
+    "werf",
+    "woodpecker",
+    "wrangler",
+    "xcode",
     "yarn",
     "zed",
+    "zprofile",
+    "zsh",
+    "zshrc",
 ];
 
 /// The files of a fetched client, judged.
@@ -159,9 +307,7 @@ impl Judge<'_> {
 
     /// Returns whether a path is one that the client may write.
     fn is_own(&self, key: &str, path: &str) -> bool {
-        let is_plain = |name: &str| !matches!(name, "" | "." | "..") && !name.contains(['\\', ':']);
-        let is_git = |name: &str| name.to_ascii_lowercase().starts_with(".git");
-        if !path.trim_end_matches('/').split('/').all(|name| is_plain(name) && !is_git(name)) {
+        if !path.trim_end_matches('/').split('/').all(is_plain) {
             return false;
         }
         let own = path.strip_prefix('.').and_then(|path| path.strip_prefix(self.id));
@@ -179,6 +325,20 @@ impl Judge<'_> {
             "read the file; if you want what it does, copy it to `.brief/clients` yourself",
         ));
     }
+}
+
+/// Returns whether every system takes a name for the same, and none for a file of git.
+fn is_plain(name: &str) -> bool {
+    let is_letter = |letter: char| letter.is_ascii_graphic() && !r#"\:*?"<>|~"#.contains(letter);
+    let stem = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    let (device, number) = stem.split_at(stem.len().min(3));
+    let is_device = matches!(stem.as_str(), "con" | "prn" | "aux" | "nul")
+        || matches!(device, "com" | "lpt") && number.len() == 1 && number != "0";
+    !name.is_empty()
+        && name.chars().all(is_letter)
+        && !name.ends_with('.')
+        && !is_device
+        && !name.to_ascii_lowercase().starts_with(".git")
 }
 
 /// Returns the texts of a value: itself, or those of a list.
@@ -222,6 +382,22 @@ mod tests {
             ".acme/.gitmodules",
             ".agents/x",
             "agents.md",
+            ".acme/.GIT/config",
+            ".acme/git~1/config",
+            ".acme/.g\u{200c}it/config",
+            ".acme/\u{ff0e}git/x",
+            ".\u{430}cme/x",
+            ".acme/CON",
+            ".acme/aux.md",
+            ".acme/lpt1.txt",
+            ".acme/x.",
+            ".acme/x ",
+            ".acme/a:b",
+            ".acme/./x",
+            ".acme//x",
+            ".acme/$(id)/../x",
+            "AGENTS.md.",
+            "AGENTS.md/x",
         ];
         for file in files {
             for table in [
@@ -248,9 +424,20 @@ mod tests {
                 assert!(found.problems[0].message.contains(file), "{table}");
             }
         }
-        for id in
-            ["github", "gitlab", "git", "husky", "vscode", "claude", "agents", "ssh", "cargo", ""]
-        {
+        for id in [
+            "github",
+            "gitlab",
+            "git",
+            "husky",
+            "vscode",
+            "claude",
+            "agents",
+            "ssh",
+            "cargo",
+            "storybook",
+            "hooks",
+            "",
+        ] {
             assert!(!judged(id, "").problems.is_empty(), "{id}");
         }
     }

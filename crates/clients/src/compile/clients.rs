@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use brief_dialects::portable::PortableItem;
 use brief_dialects::portable::output::{
-    Compiled, Compiler, Merge, MergedOutput, Outputs, SharedFile,
+    AddedLine, Compiled, Compiler, Merge, MergedOutput, Outputs, SharedFile,
 };
 use brief_profiles::{OwnClients, UnknownClient};
 use brief_syntax::hash::sha256;
@@ -146,6 +146,10 @@ impl Compiler for Clients {
 
     fn shared(&self, project: &Outputs<'_>) -> Vec<SharedFile> {
         self.shared_files(project)
+    }
+
+    fn added_lines(&self, item: &PortableItem, clients: &[&str]) -> Vec<AddedLine> {
+        self.lines_of(item.kind(), clients)
     }
 
     fn merge(&self, request: &Merge<'_>) -> Result<MergedOutput, String> {

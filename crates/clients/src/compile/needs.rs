@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use brief_profiles::{PermissionProfile, ServerProfile};
+use brief_profiles::{BUILTIN, PermissionProfile, ServerProfile};
 
-use brief_dialects::portable::output::{Outputs, SharedEntry, SharedFile};
+use brief_dialects::portable::ItemKind;
+use brief_dialects::portable::output::{AddedLine, Outputs, SharedEntry, SharedFile};
 
 use crate::mcp;
 use crate::permissions;
@@ -67,6 +68,31 @@ impl Clients {
         self.add_servers(project.clients, project.present, &mut entries, &mut Vec::new());
         self.add_permissions(project.clients, project.present, &mut entries, &mut Vec::new());
         entries.into_iter().map(|(path, entries)| SharedFile { path, entries }).collect()
+    }
+
+    /// Returns the lines that clients of the project's own add for an item of a kind.
+    pub(super) fn lines_of(&self, kind: ItemKind, clients: &[&str]) -> Vec<AddedLine> {
+        let mut added = Vec::new();
+        for profile in self.chosen(clients).filter(|profile| BUILTIN.find(profile.id()).is_none()) {
+            let mut add = |file: &str, line: &str| {
+                let (client, file) = (profile.id().to_owned(), file.to_owned());
+                added.push(AddedLine { client, file, line: line.to_owned() });
+            };
+            for layout in profile.layouts().filter(|(of, _)| *of == kind).map(|(_, layout)| layout)
+            {
+                if let Some(mention) = &layout.mention {
+                    mention.intro.iter().for_each(|intro| add(&mention.file, intro));
+                    add(&mention.file, &mention.line);
+                }
+                if let Some(listing) = &layout.listing {
+                    add(&listing.files.usual, &listing.value);
+                }
+            }
+            if let Some(bridge) = profile.bridge() {
+                add(&bridge.files.usual, &bridge.text);
+            }
+        }
+        added
     }
 
     pub(super) fn watched_files(&self) -> Vec<String> {

@@ -65,9 +65,26 @@ pub trait Compiler {
     /// so that clients read the outputs.
     fn shared(&self, project: &Outputs<'_>) -> Vec<SharedFile>;
 
+    /// Returns the lines that clients of the project's own add to files of the user for an item. Clients that are built in add
+    /// none that anybody else has written.
+    fn added_lines(&self, _item: &PortableItem, _clients: &[&str]) -> Vec<AddedLine> {
+        Vec::new()
+    }
+
     /// Adds the wanted entries to the text of a shared file, and removes earlier ones that are no
     /// longer wanted. The rest stays the same, byte for byte.
     fn merge(&self, request: &Merge<'_>) -> Result<MergedOutput, String>;
+}
+
+/// A line that a client's file adds to a file of the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddedLine {
+    /// The client.
+    pub client: String,
+    /// The path of the user's file.
+    pub file: String,
+    /// The line, with the client's placeholders.
+    pub line: String,
 }
 
 /// The state of a project after a build.

@@ -4,12 +4,16 @@
 //! this machine has derived it itself ([`super::derived`]).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use brief_dialects::capability::{Capability, CapabilityFinding, Inventory};
 use brief_dialects::policy::Policy;
+use brief_dialects::portable::output::AddedLine;
 use brief_dialects::portable::{ItemId, PortableItem};
 use brief_syntax::system::Permission;
-use brief_syntax::{Diagnostic, Severity};
+use brief_syntax::text::visible_line;
+use brief_syntax::{Diagnostic, Severity, Source, Span};
 use serde::Serialize;
 
 use crate::lock::{Lock, LockedItem};
@@ -51,6 +55,39 @@ pub(super) fn inventory(item: &PortableItem, item_files: &ItemFiles) -> Vec<Capa
         }
     });
     inventory.finish()
+}
+
+/// The beginning of a fact about a line that a client of the project's own adds to the instructions that clients share.
+const OF_A_LINE: &str = "imports AGENTS.md: ";
+
+/// Returns whether a list has facts that depend on clients, and not on the item alone.
+pub(super) fn names_lines(facts: &[String]) -> bool {
+    facts.iter().any(|fact| fact.starts_with(OF_A_LINE))
+}
+
+/// Returns the capabilities of lines that clients' files add: each line is one, and what it says counts as in an item.
+pub(super) fn of_lines(lines: &[AddedLine]) -> Vec<CapabilityFinding> {
+    let mut findings = Vec::new();
+    for AddedLine { client, file, line } in lines {
+        let path = PathBuf::from(format!(".brief/clients/{client}.toml"));
+        let mut inventory = Inventory::of("rule");
+        inventory.read(file, &path, line.clone().into_bytes(), Permission::Data);
+        findings.extend(inventory.finish());
+        findings.push(CapabilityFinding {
+            capability: Capability::Imports,
+            evidence: visible_line(&format!("{file}: {line}")).into_owned(),
+            source: Arc::new(Source::new(path, line.clone())),
+            span: Span::default(),
+        });
+    }
+    findings
+}
+
+/// Returns the lines that nobody may accept: a reader of the user's file would not see them.
+pub(super) fn refused_lines(findings: &[CapabilityFinding]) -> Vec<Diagnostic> {
+    let blocking = findings.iter().filter(|found| found.capability.blocks());
+    let error = |found: &CapabilityFinding| found.diagnostic().with_severity(Severity::Error);
+    blocking.map(|found| error(found).with_help("remove it from the client's file")).collect()
 }
 
 /// Returns the findings that block an item: hidden text and opaque files that the user has not accepted.

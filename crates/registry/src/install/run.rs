@@ -354,13 +354,21 @@ impl Run<'_> {
         };
         let content = item::content_hash(item, &item_files);
         let accepted = &old.manifest.accept;
+        let clients: Vec<&str> = clients.iter().map(String::as_str).collect();
+        let lines = gate::of_lines(&self.compiler.added_lines(item, &clients));
         let facts = old.facts(item.id(), &content);
-        let facts = facts.filter(|facts| gate::pass(facts, &content, accepted, self.policy));
+        let facts = facts.filter(|facts| {
+            lines.is_empty()
+                && !gate::names_lines(facts)
+                && gate::pass(facts, &content, accepted, self.policy)
+        });
         let capabilities = match facts {
             Some(facts) => facts.to_vec(),
             None => {
-                let findings = gate::inventory(item, &item_files);
+                let mut findings = gate::inventory(item, &item_files);
                 let mut refused = gate::refused(&findings, &content, accepted);
+                refused.extend(gate::refused_lines(&lines));
+                findings.extend(lines);
                 refused.extend(gate::forbidden(&findings, self.policy));
                 if !refused.is_empty() {
                     plan.diagnostics.extend(refused);
@@ -381,7 +389,6 @@ impl Run<'_> {
             return Err(InstallError::Tampered { item: item.id().clone(), source_name });
         }
         plan.scopes.extend(shared::scope_of(&key, item));
-        let clients: Vec<&str> = clients.iter().map(String::as_str).collect();
         let fingerprint = item::fingerprint(self.compiler.fingerprint(), &clients, item, &content);
         if !plan.is_unchanged(&key, &fingerprint, &mut disks.outputs) {
             let mut compiled = self.compiler.compile(item, &clients);
