@@ -112,16 +112,22 @@ fn y10_silent_connections_keep_no_other_out() {
     viewer.get("");
     assert!(start.elapsed().as_secs() < 8, "{:?}", start.elapsed());
     drop(silent);
-    let mut stream = TcpStream::connect(&viewer.host).unwrap();
     let (path, host) = (&viewer.path, &viewer.host);
-    write!(
-        stream,
-        "GET {path} HTTP/1.1\r\nhost: {host}\r\nhost: evil.example\r\nconnection: close\r\n\r\n"
-    )
-    .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    assert!(!answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    for (target, headers, is_ours) in [
+        (path.clone(), format!("host: {host}"), true),
+        (format!("http://{host}{path}"), format!("host: {host}"), true),
+        (path.clone(), format!("host: {host}\r\nhost: evil.example"), false),
+        (path.clone(), format!("host: {host}\r\norigin: http://evil.example"), false),
+        (format!("http://evil.example{path}"), format!("host: {host}"), false),
+        (format!("http://{host}{path}"), "host: evil.example".to_owned(), false),
+        (path.clone(), "host: localhost:1".to_owned(), false),
+    ] {
+        let mut stream = TcpStream::connect(host).unwrap();
+        write!(stream, "GET {target} HTTP/1.1\r\n{headers}\r\nconnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert_eq!(answer.starts_with("HTTP/1.1 200 "), is_ours, "{target} {headers}: {answer}");
+    }
 }
 
 /// Returns the first number after a mark.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, HOST, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Method, Request, StatusCode};
 use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -104,7 +104,12 @@ fn configuration(address: SocketAddr) -> StreamableHttpServerConfig {
         .with_json_response(true)
         .with_max_request_body_bytes(MOST_BYTES);
     // From elsewhere the machine has names that we do not know; the token counts there.
-    if address.ip().is_loopback() { configuration } else { configuration.disable_allowed_hosts() }
+    if !address.ip().is_loopback() {
+        return configuration.disable_allowed_hosts();
+    }
+    let port = address.port();
+    let hosts = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("{host}:{port}"));
+    configuration.with_allowed_hosts(hosts)
 }
 
 type McpService<H> = StreamableHttpService<H, LocalSessionManager>;
@@ -116,6 +121,14 @@ async fn answer<H: ServerHandler>(
 ) -> Answer {
     if request.uri().path() != PATH {
         return plain(StatusCode::NOT_FOUND, "the endpoint is /mcp\n");
+    }
+    let names = || request.headers().get_all(HOST).iter();
+    let authority = request.uri().authority().map(|authority| authority.as_str().as_bytes());
+    // Of two names, another program on the way may take the other one.
+    if names().count() > 1
+        || authority.is_some_and(|whole| names().any(|name| name.as_bytes() != whole))
+    {
+        return plain(StatusCode::BAD_REQUEST, "the request names two hosts\n");
     }
     if !admits(gate, request.headers().get(AUTHORIZATION)) {
         let mut answer = plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong\n");

@@ -143,6 +143,10 @@ impl Door {
             return false;
         }
         let Some(Some(host)) = text(HOST) else { return false };
+        // The whole form of an address names a host of its own, which counts more than the header.
+        if request.uri().authority().is_some_and(|authority| authority.as_str() != host) {
+            return false;
+        }
         let port = self.at.port();
         let names = [
             format!("127.0.0.1:{port}"),
