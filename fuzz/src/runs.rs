@@ -259,9 +259,46 @@ pub(crate) fn manifest(bytes: &[u8]) {
 }
 
 pub(crate) fn hook_event(bytes: &[u8]) {
-    for client in ["claude", "copilot", "cline", "opencode"] {
-        let _ = hook::read_call(bytes, &BUILTIN, client, None);
+    for client in BUILTIN.clients.iter() {
+        if client.hook.is_some() {
+            let _ = hook::read_call(bytes, &BUILTIN, &client.id, None);
+        }
     }
+}
+
+pub(crate) fn own_client(bytes: &[u8]) {
+    let source = source(bytes, ".brief/clients/acme.toml");
+    let judged = brief_profiles::judge_fetched(&source);
+    assert_places(&judged.problems);
+    match brief_profiles::parse(&source) {
+        Err(problems) => {
+            assert_places(&problems);
+            assert!(!problems.is_empty());
+        }
+        Ok(client) if judged.problems.is_empty() => {
+            // A client that came with a source writes below its own directory, and where clients share.
+            let own = [format!(".{}/", client.id), ".agents/".to_owned()];
+            for output in client.outputs() {
+                for path in [Some(&output.path), output.home.other()].into_iter().flatten() {
+                    assert!(own.iter().any(|own| path.starts_with(own.as_str())), "{path}");
+                    assert!(!path.contains("..") && !path.contains(".git"), "{path}");
+                }
+            }
+        }
+        Ok(_) => {}
+    }
+}
+
+pub(crate) fn session_file(bytes: &[u8]) {
+    brief_serve::fuzzing::session_file(bytes);
+}
+
+pub(crate) fn receipts(bytes: &[u8]) {
+    brief_serve::fuzzing::receipts(bytes);
+}
+
+pub(crate) fn view_address(bytes: &[u8]) {
+    brief_serve::fuzzing::view_address(&text(bytes));
 }
 
 pub(crate) fn agent(bytes: &[u8]) {

@@ -5,6 +5,8 @@
 //! no async runtime and walks no tree. It never breaks its client: its output approves nothing, it holds a
 //! call back only where the user chose that, and after its deadline it prints nothing.
 
+#[cfg(feature = "agent")]
+pub(crate) mod fuzzing;
 mod memory;
 mod message;
 mod notice;

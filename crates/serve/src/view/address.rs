@@ -127,7 +127,7 @@ impl PageAddress {
     }
 
     /// Returns the path and the query of the address.
-    fn served(&self) -> (String, String) {
+    pub(super) fn served(&self) -> (String, String) {
         let mut fields = Vec::new();
         // A field that says what the page does anyway is left out.
         let mut add = |name: &str, value: Option<&str>| {

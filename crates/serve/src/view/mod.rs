@@ -8,6 +8,7 @@
 mod address;
 mod browser;
 mod export;
+pub(crate) mod fuzzing;
 mod health;
 mod layout;
 mod pages;
