@@ -49,7 +49,7 @@ pub struct Attacks {
 }
 
 impl Attacks {
-    /// Reads `cases.json` and `commands.json` in a directory.
+    /// Reads `cases.json` and `commands.json` in a directory, and the files of `classes`, whose cases have steps of their own.
     pub fn read(directory: &Path) -> Attacks {
         let read = |name: &str| -> Value {
             let text = std::fs::read_to_string(directory.join(name)).expect("the file is there");
@@ -69,9 +69,28 @@ impl Attacks {
             };
             Attack { case: case.clone(), steps: steps.clone(), diagnostics }
         };
+        let mut all: Vec<Attack> = cases.map(attack).collect();
+        for name in Attacks::classes(directory) {
+            let cases = read(&format!("classes/{name}"));
+            all.extend(cases.as_array().expect("a list of cases").iter().map(|case| {
+                let steps = case["steps"].as_array().expect("a case of a class has steps").clone();
+                Attack { case: case.clone(), steps, diagnostics: Vec::new() }
+            }));
+        }
         let pending = commands["pending"].as_object().into_iter().flatten();
         let pending = pending.map(|(id, why)| (id.clone(), text(why).to_owned())).collect();
-        Attacks { cases: cases.map(attack).collect(), pending }
+        Attacks { cases: all, pending }
+    }
+
+    /// Returns the names of the files of classes, sorted.
+    pub fn classes(directory: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(directory.join("classes")).expect("the directory is there");
+        let name = |entry: std::io::Result<std::fs::DirEntry>| {
+            entry.expect("the directory can be read").file_name().to_string_lossy().into_owned()
+        };
+        let mut names: Vec<String> = entries.map(name).collect();
+        names.sort_unstable();
+        names
     }
 }
 
