@@ -106,11 +106,11 @@ impl<'m> Message<'m> {
     pub(super) fn new(call: &'m HookCall<'m>, options: HookOptions<'m>, root: &'m Path) -> Self {
         let (entries, seen, about) = (Vec::new(), HashSet::new(), Vec::new());
         // Without a session, every answer is one of its own.
-        let seed = call
+        let of_session = call
             .session
             .as_ref()
             .map_or_else(|| root.as_os_str().as_encoded_bytes(), |session| session.id.as_bytes());
-        let mark = FrameMark::of(seed);
+        let mark = FrameMark::of(of_session);
         Message { call, options, root, mark, entries, seen, about }
     }
 

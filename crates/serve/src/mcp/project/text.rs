@@ -102,7 +102,7 @@ pub(super) fn why(briefing: &Briefing) -> String {
     let mut text = String::new();
     for candidate in briefing.candidates() {
         let at = place(root, candidate.path, candidate.line);
-        let reason = candidate.reason.seen_from(root).to_string();
+        let reason = candidate.reason.seen_from(root);
         let reason = visible_line(&reason);
         let _ = writeln!(text, "{} {} {at}: {reason}", candidate.state.label(), candidate.kind);
         if let Some(line) = candidate.first_line {
