@@ -330,15 +330,15 @@ impl Judge<'_> {
 /// Returns whether every system takes a name for the same, and none for a file of git.
 fn is_plain(name: &str) -> bool {
     let is_letter = |letter: char| letter.is_ascii_graphic() && !r#"\:*?"<>|~"#.contains(letter);
+    // All of it is ASCII from here on, so that it can be split anywhere.
+    if name.is_empty() || !name.chars().all(is_letter) {
+        return false;
+    }
     let stem = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
     let (device, number) = stem.split_at(stem.len().min(3));
     let is_device = matches!(stem.as_str(), "con" | "prn" | "aux" | "nul")
         || matches!(device, "com" | "lpt") && number.len() == 1 && number != "0";
-    !name.is_empty()
-        && name.chars().all(is_letter)
-        && !name.ends_with('.')
-        && !is_device
-        && !name.to_ascii_lowercase().starts_with(".git")
+    !name.ends_with('.') && !is_device && !name.to_ascii_lowercase().starts_with(".git")
 }
 
 /// Returns the texts of a value: itself, or those of a list.
@@ -391,6 +391,8 @@ mod tests {
             ".acme/aux.md",
             ".acme/lpt1.txt",
             ".acme/x.",
+            "é",
+            "xxé/x",
             ".acme/x ",
             ".acme/a:b",
             ".acme/./x",

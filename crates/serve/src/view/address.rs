@@ -208,7 +208,7 @@ pub(super) fn short_hash(text: &str) -> String {
 
 /// Returns whether a path has only names, none of which leads up.
 fn is_inside(path: &str) -> bool {
-    let path = path.strip_suffix('/').unwrap_or(path);
+    let path = path.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(path);
     path.is_empty() || path.split('/').all(|name| !matches!(name, "" | "." | ".."))
 }
 
