@@ -83,7 +83,7 @@ fn a_gateway_offers_the_servers_of_the_project() {
         let answer = server.ask(9, "tools/call", &json!({"name": name, "arguments": arguments}));
         answer["result"].clone()
     };
-    let inner = call(&mut server, "inner__context", json!({"path": "x.py"}));
+    let inner = call(&mut server, "inner__context", json!({"path": "x.py", "json": true}));
     let items = inner["structuredContent"]["items"].as_array().unwrap();
     assert!(items.iter().any(|item| item["content"] == "Inner guidance."), "{inner}");
     assert_eq!(inner["isError"], false);
@@ -101,7 +101,7 @@ fn a_gateway_offers_the_servers_of_the_project() {
     for _ in 0..5 {
         let own = call(&mut server, "context", json!({"path": "src/a.py"}));
         assert_eq!(own["isError"], false);
-        let inner = call(&mut server, "inner__context", json!({"path": "x.py"}));
+        let inner = call(&mut server, "inner__context", json!({"path": "x.py", "json": true}));
         assert_eq!(inner["isError"], false);
     }
     let unknown = server.ask(12, "tools/call", &json!({"name": "other__t", "arguments": {}}));

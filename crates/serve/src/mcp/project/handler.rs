@@ -31,6 +31,7 @@ use super::changes::{ListNews, MOST_SUBSCRIPTIONS, Subscriptions, tell_listener,
 use super::offers::{Offers, RESOURCE_BYTES};
 use super::skills::{directory, mime_type};
 use super::tools::ProjectTool;
+use super::wish::JsonWish;
 
 /// The time that a client waits for the instructions of a large project; without them it can ask all the same.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -190,11 +191,12 @@ impl ServerHandler for ProjectHandler {
             return Err(invalid(format!("there is no tool `{}`", request.name)));
         };
         let offers = if tool == ProjectTool::Search { Some(self.offers().await?) } else { None };
-        let arguments = request.arguments.unwrap_or_default();
+        let mut arguments = request.arguments.unwrap_or_default();
+        let wanted = JsonWish::take(&mut arguments).map_err(invalid)?;
         let answer =
             self.work(move |shared| shared.answer(tool, arguments, offers.as_deref())).await?;
         let (outcome, json) = match answer.map(Arc::unwrap_or_clone) {
-            Ok(ToolAnswer { text, json }) => (Ok(text), Some(json)),
+            Ok(ToolAnswer { text, json }) => (Ok(text), wanted.of(json)),
             Err(message) => (Err(message), None),
         };
         let mut result = call_result(outcome);

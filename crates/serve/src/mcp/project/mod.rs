@@ -17,6 +17,7 @@ mod question;
 mod skills;
 mod text;
 mod tools;
+mod wish;
 
 #[cfg(test)]
 mod tests;

@@ -60,7 +60,10 @@ fn session(
     assert_eq!(served.unwrap(), Served::Closed);
 }
 
+/// Calls a tool as a program that wants the whole JSON.
 fn call(client: &mut TestClient, tool: &str, arguments: &Json) -> Json {
+    let mut arguments = arguments.clone();
+    (arguments["json"], arguments["left_out"]) = (true.into(), true.into());
     client.result("tools/call", json!({"name": tool, "arguments": arguments}))
 }
 
@@ -94,6 +97,21 @@ fn a_question_has_the_answer_of_the_library_in_every_revision() {
             }
         });
     }
+}
+
+/// L06: without asking, a model gets the text and nothing else.
+#[test]
+fn a_model_gets_the_text_alone() {
+    session(shop(), options(), |client| {
+        client.initialize("2025-11-25");
+        let asked = json!({"name": "context", "arguments": {"path": "a.py"}});
+        let result = client.result("tools/call", asked);
+        assert!(result.get("structuredContent").is_none_or(Json::is_null), "{result}");
+        assert!(result["content"][0]["text"].as_str().unwrap().contains("Prices are cents."));
+        let asked = json!({"name": "context", "arguments": {"path": "a.py", "json": true}});
+        let result = client.result("tools/call", asked);
+        assert_eq!(result["structuredContent"]["left_out"], json!([]));
+    });
 }
 
 #[test]

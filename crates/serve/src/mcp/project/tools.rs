@@ -9,13 +9,7 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value as Json, json};
 
 use super::question::{MOST_RESULTS, USUAL_RESULTS, dialect_names};
-
-/// The schema of an answer, which lies in `docs/schemas`.
-macro_rules! schema_text {
-    ($name:literal) => {
-        include_str!(concat!("../../../../../docs/schemas/", $name, ".json"))
-    };
-}
+use super::wish::{JSON, LEFT_OUT};
 
 /// A tool of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +29,6 @@ struct ToolText {
     name: &'static str,
     title: &'static str,
     description: &'static str,
-    /// The schema of the answer.
-    schema: &'static str,
 }
 
 /// All tools, in the order of the list.
@@ -48,21 +40,18 @@ const TOOLS: [ToolText; 6] = [
         description: "Guidance of this project for one file or directory: rules, conventions and what may be asked for. \
                       Call it before you read, edit or create a file. General guidance comes first, the most specific \
                       last. The file need not exist yet.",
-        schema: schema_text!("context"),
     },
     ToolText {
         tool: ProjectTool::Why,
         name: "why",
         title: "Reasons for guidance",
         description: "Why guidance applies to a file or not: each candidate, in or out, with its place and the reason.",
-        schema: schema_text!("why"),
     },
     ToolText {
         tool: ProjectTool::Sees,
         name: "sees",
         title: "Guidance by client",
         description: "What each AI client has for a file: loaded whole, listed by name, delivered by an installed hook, or missing, with the cause.",
-        schema: schema_text!("sees"),
     },
     ToolText {
         tool: ProjectTool::Decisions,
@@ -70,7 +59,6 @@ const TOOLS: [ToolText; 6] = [
         title: "Decisions for a file",
         description: "Decisions of this project that bind a file: what was decided, why, what was rejected and when to \
                       revisit it. Call it before you propose another design.",
-        schema: schema_text!("decisions"),
     },
     ToolText {
         tool: ProjectTool::Search,
@@ -78,14 +66,12 @@ const TOOLS: [ToolText; 6] = [
         title: "Search guidance",
         description: "Full-text search over all guidance of this project: rules, skills, agents, commands, tasks and \
                       decisions, ranked. Use it when you do not know which file a question belongs to.",
-        schema: schema_text!("search"),
     },
     ToolText {
         tool: ProjectTool::Lint,
         name: "lint",
         title: "Check guidance files",
         description: "Problems in the guidance files of this project, with file, line and a way out. Nothing is changed.",
-        schema: schema_text!("lint"),
     },
 ];
 
@@ -180,6 +166,19 @@ impl ProjectTool {
                 json!([]),
             ),
         };
+        let mut properties = properties;
+        if let Json::Object(properties) = &mut properties {
+            let flag =
+                |about: &str| json!({"type": "boolean", "default": false, "description": about});
+            properties.insert(
+                JSON.to_owned(),
+                flag("For programs: the answer as structured content besides the text"),
+            );
+            if matches!(self, ProjectTool::Context | ProjectTool::Why) {
+                properties
+                    .insert(LEFT_OUT.to_owned(), flag("In that JSON, also what was left out"));
+            }
+        }
         json!({
             "type": "object",
             "properties": properties,
@@ -194,7 +193,6 @@ impl ToolText {
         let parameters = Arc::new(object(self.tool.parameters()));
         let mut tool = Tool::new(self.name, self.description, parameters);
         tool.title = Some(self.title.to_owned());
-        tool.output_schema = Some(Arc::new(object(self.output())));
         tool.annotations = Some(
             ToolAnnotations::new()
                 .read_only(true)
@@ -204,60 +202,12 @@ impl ToolText {
         );
         tool
     }
-
-    /// Returns the schema of the structured answer, complete in itself: no client looks up another file.
-    fn output(&self) -> Json {
-        let mut schema = parsed(self.schema);
-        let common = parsed(schema_text!("common"));
-        let mut needed = Vec::new();
-        localize(&mut schema, &mut needed);
-        let mut definitions = JsonObject::new();
-        while let Some(name) = needed.pop() {
-            if definitions.contains_key(&name) {
-                continue;
-            }
-            let mut definition = common["$defs"][&name].clone();
-            localize(&mut definition, &mut needed);
-            definitions.insert(name, definition);
-        }
-        definitions.sort_keys();
-        if let Json::Object(fields) = &mut schema {
-            fields.shift_remove("$schema");
-            fields.insert("$defs".to_owned(), Json::Object(definitions));
-        }
-        schema
-    }
-}
-
-fn parsed(text: &str) -> Json {
-    serde_json::from_str(text).expect("the schemas are JSON, which a test checks")
 }
 
 fn object(value: Json) -> JsonObject {
     match value {
         Json::Object(fields) => fields,
         _ => JsonObject::new(),
-    }
-}
-
-/// Replaces references to the common schema by references to definitions in the same document, and collects
-/// their names.
-fn localize(value: &mut Json, needed: &mut Vec<String>) {
-    match value {
-        Json::Object(fields) => {
-            for (key, value) in fields.iter_mut() {
-                match value {
-                    Json::String(text) if key == "$ref" => {
-                        let name = text.rsplit('/').next().unwrap_or_default().to_owned();
-                        *text = format!("#/$defs/{name}");
-                        needed.push(name);
-                    }
-                    value => localize(value, needed),
-                }
-            }
-        }
-        Json::Array(list) => list.iter_mut().for_each(|value| localize(value, needed)),
-        _ => {}
     }
 }
 
@@ -275,14 +225,8 @@ mod tests {
             let listed = serde_json::to_value(text.listed()).unwrap();
             assert_eq!(listed["annotations"]["readOnlyHint"], true);
             assert_eq!(listed["inputSchema"]["type"], "object");
-            assert_eq!(listed["outputSchema"]["type"], "object");
-            assert_eq!(listed["outputSchema"]["properties"]["kind"]["const"], tool.name());
-            let output = listed["outputSchema"].to_string();
-            for reference in output.split("\"$ref\":\"").skip(1) {
-                let name = reference.split('"').next().unwrap();
-                let name = name.strip_prefix("#/$defs/").unwrap();
-                assert!(!listed["outputSchema"]["$defs"][name].is_null(), "{name}");
-            }
+            // A client shows its model the structured content of a tool with a schema, and not the text.
+            assert!(listed.get("outputSchema").is_none());
         }
     }
 }
