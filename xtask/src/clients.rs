@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use brief_profiles::{
     Attaches, BUILTIN, CheckSheet, Client, ClientRead, DeliveryOrigin, Evidence, Form, HomeOutput,
-    HookProfile, ItemOutput, Scoping, SeatWord, Seats, Seen, Text, Unless,
+    HookProfile, ItemOutput, PassedOver, Scoping, SeatWord, Seats, Seen, Text, Unless,
 };
 
 /// Returns the pages, each with its path.
@@ -64,6 +64,26 @@ fn page(client: &Client) -> String {
     if loading.attaches == Attaches::OnRead {
         row("loads nested and scoped files on", "a read".to_owned());
     }
+    let own = client.reads.iter().filter(|read| read.attaches == Some(Attaches::OnOwnRead));
+    row("loads below with its own read tool alone", names(own.map(|read| &read.path)));
+    if let Some(modes) = &loading.modes {
+        let words = names(modes.modes.iter().map(|mode| &mode.name));
+        let files = modes.home.iter().map(|path| format!("`~/{path}`")).collect::<Vec<_>>();
+        row(
+            "loads by the setting",
+            format!(
+                "`{}` in {}: {words} ([meanings](../reference/client-files.md#modes-of-claude-code))",
+                modes.key,
+                files.join(", ")
+            ),
+        );
+    }
+    row("passes over skills", passed_over(loading.skills_passed_over.as_ref()));
+    row("passes over agents", passed_over(loading.agents_passed_over.as_ref()));
+    for read in &client.reads {
+        let over = passed_over(read.passes_over.as_ref());
+        row(&format!("passes over in `{}`", read.path), over);
+    }
     row("follows `@path` in", names(&loading.imports));
     row("loads at most", loading.most_bytes.map_or(String::new(), |most| format!("{most} bytes")));
     if let Some(servers) = &client.mcp {
@@ -74,7 +94,13 @@ fn page(client: &Client) -> String {
         row("MCP servers", format!("{files}, key `{}`", servers.key));
     }
     if let Some(hook) = &client.hook {
-        let most = hook.most_characters.map(|most| format!(", at most {most} characters"));
+        let most = hook.limit.as_ref().map(|limit| {
+            format!(
+                ", at most {} {}",
+                brief_syntax::text::grouped(limit.most as u64),
+                limit.unit.as_str()
+            )
+        });
         let events = hook.events.before.first().into_iter().chain(hook.events.after.first());
         row("hook", format!("{}{}", names(events), most.unwrap_or_default()));
         if let Some(install) = &hook.install {
@@ -250,6 +276,29 @@ fn matrix() -> String {
         }
     }
     table
+}
+
+/// Returns the files that a client passes over, in words.
+fn passed_over(facts: Option<&PassedOver>) -> String {
+    let Some(facts) = facts else { return String::new() };
+    let PassedOver { seen, needs_header, without, without_key, keys, shorter_than, .. } = facts;
+    let PassedOver { has_blank_in_name, nested, named_as_in, called_as_in, .. } = facts;
+    let mut words: Vec<String> = Vec::new();
+    let mut add = |is_so: bool, what: String| words.extend(is_so.then_some(what));
+    add(*needs_header, "without front matter".to_owned());
+    add(!without.is_empty(), format!("without a text in {}", names(without)));
+    add(!without_key.is_empty(), format!("without the keys {}", names(without_key)));
+    add(!keys.is_empty(), format!("with another key than {}", names(keys)));
+    add(*shorter_than > 0, format!("of fewer than {shorter_than} characters"));
+    add(*has_blank_in_name, "with a blank in the name".to_owned());
+    add(*nested, "in directories".to_owned());
+    add(!named_as_in.is_empty(), format!("whose name is in {}, too", names(named_as_in)));
+    let called = names(called_as_in);
+    add(!called.is_empty(), format!("whose name without its ending is in {called}, too"));
+    let version = seen.as_ref().and_then(|seen| Some((seen.version.as_ref()?, &seen.date)));
+    let seen =
+        version.map_or(String::new(), |(version, date)| format!(" ({version}, run on {date})"));
+    format!("those {}{seen}", words.join("; "))
 }
 
 fn reads(page: &mut String, read: &ClientRead, above: &str, seats: &str) {

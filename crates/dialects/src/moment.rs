@@ -139,16 +139,20 @@ impl Moment {
     /// not repeat them.
     pub fn loads_with_tool(&self) -> bool {
         let client = self.client.as_deref().and_then(|name| BUILTIN.find(name));
-        client.is_some_and(|client| self.attaches(client.loading.attaches))
+        client.is_some_and(|client| {
+            let mut others = client.reads.iter().filter_map(|read| read.attaches);
+            self.attaches(client.loading.attaches) || others.any(|attaches| self.attaches(attaches))
+        })
     }
 
     /// Returns whether a client that attaches files in this way does it now; without an action, some action may.
     pub(crate) fn attaches(&self, attaches: Attaches) -> bool {
-        self.tool == MomentTool::Own
-            && match attaches {
-                Attaches::OnAnyAction => true,
-                Attaches::OnRead => self.action.is_none_or(|action| action == Action::Read),
-            }
+        let reads = || self.action.is_none_or(|action| action == Action::Read);
+        match (attaches, self.tool) {
+            (_, MomentTool::Shell) | (Attaches::OnOwnRead, MomentTool::ShellRead) => false,
+            (Attaches::OnAnyAction, _) => true,
+            (Attaches::OnRead | Attaches::OnOwnRead, _) => reads(),
+        }
     }
 
     /// Returns the actions that may follow this one, and whose "before" is therefore now.
@@ -183,6 +187,8 @@ pub enum MomentTool {
     Own,
     /// A shell command: a client attaches no files to it.
     Shell,
+    /// A shell command that reads, in a client that attaches files to it as to its own tool.
+    ShellRead,
 }
 
 /// The occasion of a question.

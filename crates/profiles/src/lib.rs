@@ -26,13 +26,14 @@ pub use model::constant::{List, Text, list, text};
 pub use model::hook::{
     AnswerField, AnswerValue, ApprovalMark, CreatedMark, DeliveryOrigin, HandlerDeadline,
     HandlerField, HookEvents, HookInstall, HookProfile, HookShell, HookSwitch, HookTools,
-    InstallForm, PayloadMarks, ResumedConversation,
+    InstallForm, PayloadMarks, ResumedConversation, TextLimit, TextUnit,
 };
 pub use model::output::{HomeOutput, ItemOutput};
 pub use model::permissions::{PermissionProfile, PermissionWords};
 pub use model::places::{ClientPlace, FileNames, KnownClients, PlaceShape};
 pub use model::{
-    Attaches, Client, ClientDirectory, ClientRead, Evidence, Form, Loading, MissingKind,
+    Attaches, Client, ClientDirectory, ClientRead, Evidence, Form, FormerOption, FormerWord,
+    Loading, LoadingMode, LoadingModes, MachineFile, MissingKind, ModeSwitch, PassedOver,
     PlaceFacts, Scoping, Seat, SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile,
     ServerValue, TaskRules, Unless,
 };
@@ -77,6 +78,7 @@ mod builtin {
     use Scoping::*;
     use ServerFormat::*;
     use ServerValue::*;
+    use TextUnit::*;
     use Unless::*;
 
     pub(super) const BUILTIN: KnownClients = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));

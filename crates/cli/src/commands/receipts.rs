@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use brief_engine::Project;
-use brief_engine::receipts::{self, LoadingDrift, NeverDelivered, Receipt, Receipts};
+use brief_engine::receipts::{self, LoadingDrift, NeverDelivered, Receipt, ReceiptTrace, Receipts};
 use brief_syntax::text::{grouped, visible_line};
 use clap::Args;
 use serde_json::{Value, json};
@@ -118,6 +118,9 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ReceiptsArgs) -> Result
 }
 
 fn json(receipt: &Receipt) -> Value {
+    let missing: BTreeMap<&str, String> = receipt.missing().into_iter().collect();
+    let ReceiptTrace { call, transcript, root_session, head, step, mode, agent_type } =
+        &receipt.trace;
     json!({
         "time": receipt.time(),
         "session": receipt.session,
@@ -126,8 +129,17 @@ fn json(receipt: &Receipt) -> Value {
         "event": receipt.event,
         "root": receipt.root,
         "held": receipt.held,
+        "call": call,
+        "transcript": transcript,
+        "root_session": root_session,
+        "head": head,
+        "step": step,
+        "mode": mode,
+        "agent_type": agent_type,
+        "missing": missing,
         "tokens": receipt.tokens(),
         "items": receipt.items,
+        "changes": receipt.changes,
     })
 }
 
@@ -187,6 +199,14 @@ fn print_receipt(ui: &mut Ui, receipt: &Receipt) -> Result {
     let agent = receipt.agent.as_ref().map_or(String::new(), |agent| format!(" ({agent})"));
     let held = if receipt.held { ", held back" } else { "" };
     ui.print_line(format_args!("  {clock} {}{}{held}", receipt.event, visible_line(&agent)))?;
+    for file in &receipt.changes {
+        let what = match (&file.before, &file.after) {
+            (_, None) => "removed",
+            (None, _) => "written",
+            _ => "changed",
+        };
+        ui.print_line(format_args!("    {what} {}", visible_line(&file.path)))?;
+    }
     for item in &receipt.items {
         let place = visible_line(&item.place);
         let tokens =

@@ -50,6 +50,7 @@ mod hook_everything;
 #[cfg(unix)]
 mod hook_faults;
 mod hook_install;
+mod hook_limits;
 mod hook_memory;
 mod hook_moments;
 mod hosted;
@@ -130,6 +131,8 @@ mod portable_lint;
 #[cfg(unix)]
 mod programs;
 mod promises;
+#[cfg(unix)]
+mod receipt_joins;
 #[cfg(unix)]
 mod receipts;
 mod registry_outputs;

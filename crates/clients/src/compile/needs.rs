@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use brief_profiles::{BUILTIN, PermissionProfile, ServerProfile};
+use brief_profiles::{BUILTIN, PermissionProfile, Seat, ServerProfile, Unless};
 
 use brief_dialects::portable::ItemKind;
 use brief_dialects::portable::output::{AddedLine, Outputs, SharedEntry, SharedFile};
@@ -62,7 +62,7 @@ impl Clients {
             let gets = |path: &Template| project.files.iter().any(|file| path.matches(file));
             let is_served = profile.layouts().any(|(_, layout)| gets(layout.path_in(self.scope())));
             if let Some(bridge) = profile.bridge().filter(|_| is_served) {
-                self.add_bridge(bridge, project.present, &mut entries);
+                self.add_bridge(bridge, project, &mut entries);
             }
         }
         self.add_servers(project.clients, project.present, &mut entries, &mut Vec::new());
@@ -146,14 +146,22 @@ impl Clients {
         add(entries, there(&files.usual, files.iter(), present), entry);
     }
 
-    fn add_bridge(&self, bridge: &Bridge, present: &BTreeSet<String>, entries: &mut Entries) {
+    fn add_bridge(&self, bridge: &Bridge, project: &Outputs<'_>, entries: &mut Entries) {
+        let Outputs { present, clients, .. } = project;
         let is_needed = self.scope() == ProfileScope::Project
             && present.contains(&bridge.from)
+            && (!bridge.is_for_present || bridge.files.iter().any(|file| present.contains(file)))
             && !self.is_left(bridge.setting.as_deref());
         if !is_needed {
             return;
         }
-        let path = there(&bridge.files.usual, bridge.files.iter(), present);
+        // Another client that follows the line in that file, too, would have the text twice.
+        let doubles = |file: &str| clients.iter().any(|id| follows(id, file, &bridge.from));
+        let apart = || bridge.files.iter().filter(|file| !doubles(file));
+        let path = apart()
+            .find(|file| present.contains(*file))
+            .or_else(|| apart().next().filter(|_| doubles(&bridge.files.usual)))
+            .unwrap_or_else(|| there(&bridge.files.usual, bridge.files.iter(), present));
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
         let line = bridge.text.replace("{path}", &relative(directory, &bridge.from));
         add_lines(entries, path, &[line]);
@@ -278,6 +286,20 @@ pub(super) fn there<'f>(
     present: &BTreeSet<String>,
 ) -> &'f str {
     files.find(|file| present.contains(*file)).unwrap_or(usual)
+}
+
+/// Returns whether a client at the root of a project reads both files, and follows an import of the second in the first.
+fn follows(id: &str, file: &str, imported: &str) -> bool {
+    let Some(client) = BUILTIN.find(id) else { return false };
+    let reads = |path: &str| {
+        let mut places = client.reads.iter().filter(|read| *read.path == *path);
+        places.any(|read| {
+            read.seats.contains(Seat::Root)
+                && !matches!(&read.unless, Unless::AtStartOrBeside(paths) if paths.has(file))
+        })
+    };
+    let name = file.rsplit('/').next().unwrap_or(file);
+    client.loading.imports.has(name) && reads(file) && reads(imported)
 }
 
 /// Adds lines to the block of a file, which all clients share.

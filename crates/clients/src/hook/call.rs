@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use brief_dialects::{Action, Timing};
 use brief_profiles::{Client, HookEvents, HookProfile};
 
+use super::news::{UnknownKind, UnknownName};
 use super::payload::Payload;
 use super::{
-    HookCall, HookMoment, HookSession, HookStart, ToolEffect, Touch, patch, prompt, shell,
+    CallTrace, HookCall, HookMoment, HookSession, HookStart, ToolEffect, Touch, patch, prompt,
+    shell,
 };
 
 /// The tool for patches of Codex. It is known in every client's payloads, because the plain hook of `sctx` takes the payloads of all.
@@ -26,6 +28,7 @@ pub(super) fn read<'c>(
     });
     let event = event.or(payload.event.as_deref()).unwrap_or_default();
     let moment = moment(payload, hook, event);
+    let unknown = unknown(payload, hook, event, &moment);
     // Both events of one call would repeat the decisions of a plan.
     let is_planning = payload.permission_mode.as_deref() == Some("plan")
         && matches!(moment, HookMoment::Tool { timing: Some(Timing::Before), .. });
@@ -38,6 +41,42 @@ pub(super) fn read<'c>(
         stamp: payload.stamp,
         moment,
         wants_decisions: payload.include_decisions || is_planning,
+        trace: trace(payload),
+        unknown,
+    }
+}
+
+/// Returns the event or the tool that no fact is about, as far as it matters: an event of any name, and a tool that names a
+/// file. The tools of MCP servers are not the client's.
+fn unknown(
+    payload: &Payload<'_>,
+    hook: &HookProfile,
+    event: &str,
+    moment: &HookMoment,
+) -> Option<UnknownName> {
+    if !event.is_empty() && !hook.events.all().any(|name| **name == *event) {
+        return Some(UnknownName { kind: UnknownKind::Event, name: event.to_owned() });
+    }
+    let HookMoment::Tool { touches, .. } = moment else { return None };
+    let tool = tool(payload);
+    let is_new = touches.iter().any(|touch| touch.how == ToolEffect::Unknown)
+        && !tool.is_empty()
+        && !tool.contains("__")
+        && !tool.starts_with("mcp");
+    is_new.then(|| UnknownName { kind: UnknownKind::Tool, name: tool.to_owned() })
+}
+
+fn trace(payload: &Payload<'_>) -> CallTrace {
+    let owned =
+        |text: &Option<std::borrow::Cow<'_, str>>| given(text.as_deref()).map(str::to_owned);
+    let mode = given(payload.permission_mode.as_deref());
+    CallTrace {
+        call: owned(&payload.call),
+        transcript: owned(&payload.transcript),
+        root_session: owned(&payload.root_session),
+        // The other words say what runs without a question, and not what the agent is to do.
+        mode: mode.map(|mode| if mode == "plan" { "plan" } else { "code" }),
+        agent_type: owned(&payload.agent_type),
     }
 }
 

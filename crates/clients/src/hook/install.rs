@@ -3,7 +3,7 @@
 //! A settings file belongs to the user and is edited losslessly (`super::settings`). A program or a plugin file is
 //! ours as a whole: it is written where no other file is, and removed only if it is ours.
 
-use brief_profiles::{Client, HookInstall, HookProfile, HookShell, InstallForm, Text};
+use brief_profiles::{Client, HookEvents, HookInstall, HookProfile, HookShell, InstallForm, Text};
 
 use super::guard::{DeadlineKeeper, find_command, guarded_line};
 use super::settings::{self, Handler, HandlerValue, Hook, HookTable, NEW_FILE, SettingsError};
@@ -113,7 +113,7 @@ pub fn files(client: &Client, choice: InstallChoice<'_>) -> Option<Vec<HookFile>
                     event: event.to_owned(),
                     matcher: has_tools.then(|| tools.clone()),
                     program: choice.program.to_owned(),
-                    handler: handler(install, &command, &tools),
+                    handler: with_limit(handler(install, &command, &tools), hook, event),
                 }
             });
             let table = match form {
@@ -175,6 +175,19 @@ fn handler(install: &HookInstall, command: &str, tools: &str) -> Handler {
         fields.push((deadline.key.to_string(), HandlerValue::Number(deadline.value)));
     }
     fields
+}
+
+/// Adds the client's own key for the longest text, as far as the event carries one: the hook counts on that number.
+fn with_limit(mut handler: Handler, hook: &HookProfile, event: &str) -> Handler {
+    let HookEvents { before, after, start, prompt, subagent, .. } = &hook.events;
+    let carries =
+        [before, after, start, prompt, subagent].into_iter().any(|names| names.has(event));
+    let limit = hook.limit.as_ref().and_then(|limit| Some((limit.key.as_ref()?, limit.most)));
+    if let Some((key, most)) = limit.filter(|_| carries) {
+        handler
+            .push((key.to_string(), HandlerValue::Number(u32::try_from(most).unwrap_or(u32::MAX))));
+    }
+    handler
 }
 
 fn program(command: &str) -> String {

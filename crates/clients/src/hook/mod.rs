@@ -4,6 +4,7 @@ mod call;
 pub mod guard;
 pub mod install;
 pub mod installed;
+pub mod news;
 mod patch;
 mod payload;
 mod prompt;
@@ -35,6 +36,25 @@ pub struct HookCall<'c> {
     pub moment: HookMoment,
     /// True if the agent is planning, so that decisions are due.
     pub wants_decisions: bool,
+    /// What finds the call in the client's own records.
+    pub trace: CallTrace,
+    /// The event or the tool that no fact is about.
+    pub unknown: Option<news::UnknownName>,
+}
+
+/// What a payload says to find a call in the client's own records. Each text is as the client gave it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CallTrace {
+    /// The id of the tool call.
+    pub call: Option<String>,
+    /// The client's file with the conversation. It is never opened.
+    pub transcript: Option<String>,
+    /// The session that the client's files are named by, where it is another one.
+    pub root_session: Option<String>,
+    /// The mode of work, `plan` or `code`.
+    pub mode: Option<&'static str>,
+    /// The kind of the subagent.
+    pub agent_type: Option<String>,
 }
 
 /// The meaning of an event.

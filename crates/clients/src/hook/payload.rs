@@ -38,6 +38,12 @@ pub(super) struct Payload<'p> {
     pub(super) input: PayloadFields<'p>,
     pub(super) response: PayloadFields<'p>,
     pub(super) include_decisions: bool,
+    /// The id of the tool call.
+    pub(super) call: PayloadText<'p>,
+    pub(super) transcript: PayloadText<'p>,
+    /// The session that the client's own files are named by, where it is another one.
+    pub(super) root_session: PayloadText<'p>,
+    pub(super) agent_type: PayloadText<'p>,
 }
 
 impl<'p> Payload<'p> {
@@ -51,6 +57,14 @@ impl<'p> Payload<'p> {
                 &mut self.session
             }
             "agent_id" => &mut self.agent,
+            "agent_type" => &mut self.agent_type,
+            "tool_use_id" | "tool_call_id" | "call_id" => &mut self.call,
+            "transcript_path" => &mut self.transcript,
+            "sessionContext" => {
+                let fields: PayloadFields<'p> = map.next_value()?;
+                self.root_session = fields.taken("rootSessionId");
+                return Ok(());
+            }
             "hook_event_name" | "hookEventName" | "hookName" | "event" => &mut self.event,
             "tool_name" | "toolName" => &mut self.tool,
             "cwd" => &mut self.cwd,
@@ -64,8 +78,13 @@ impl<'p> Payload<'p> {
             "source" => &mut self.source,
             "file_path" => &mut self.file,
             "load_reason" => &mut self.load_reason,
-            "tool_input" | "toolArgs" | "input" | "tool_call" => {
+            "tool_input" | "toolArgs" | "input" => {
                 self.input = map.next_value()?;
+                return Ok(());
+            }
+            "tool_call" => {
+                self.input = map.next_value()?;
+                self.call = self.input.texts[ID].take().or(self.call.take());
                 return Ok(());
             }
             "tool_response" | "toolResult" | "tool_result" => {
@@ -113,7 +132,7 @@ pub(super) struct PayloadFields<'p> {
 }
 
 /// The keys of the texts that are kept. All others are skipped: one of them is the content of a file.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 16] = [
     "file_path",
     "filePath",
     "absolute_path",
@@ -128,13 +147,24 @@ const KEYS: [&str; 14] = [
     "name",
     "llmContent",
     "exists",
+    "id",
+    "rootSessionId",
 ];
+
+/// The position of `id` in [`KEYS`].
+const ID: usize = 14;
 
 impl<'p> PayloadFields<'p> {
     /// Returns the text with this key.
     pub(super) fn text(&self, key: &str) -> Option<&str> {
         let index = KEYS.iter().position(|known| *known == key)?;
         self.texts[index].as_deref().filter(|text| !text.is_empty())
+    }
+
+    /// Takes the text with this key.
+    fn taken(mut self, key: &str) -> PayloadText<'p> {
+        let index = KEYS.iter().position(|known| *known == key)?;
+        self.texts[index].take()
     }
 
     fn add<A: MapAccess<'p>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {

@@ -52,6 +52,8 @@ pub struct Bridge {
     pub from: String,
     /// The file that the client does read, and its other spellings.
     pub files: SharedFiles,
+    /// True if nothing is needed where none of these files is there.
+    pub is_for_present: bool,
     /// The text of the line; `{path}` stands for the path of the file to be read.
     pub text: String,
     /// The key in `[install]` that turns it off.
@@ -121,12 +123,13 @@ pub(super) fn bridge(entry: &TomlEntry<'_>) -> Result<Bridge, TomlProblem> {
     let others = keys.get("or", files).unwrap_or_default();
     let text = keys.get("text", line);
     let setting = keys.get("setting", setting);
+    let is_for_present = keys.get("if-present", TomlEntry::flag).unwrap_or(false);
     keys.finish()?;
     let (Some(from), Some(usual), Some(text)) = (from, usual, text) else {
         let help = "name the file to be read, the file that is read, and what has to stand there";
         return Err(entry.wrong("it lacks `from`, `file` or `text`", help));
     };
-    Ok(Bridge { from, files: SharedFiles { usual, others }, text, setting })
+    Ok(Bridge { from, files: SharedFiles { usual, others }, is_for_present, text, setting })
 }
 
 fn file(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {

@@ -258,15 +258,22 @@ fn rules_of_opencode_are_named_in_its_file() {
     assert_eq!(needs(&none, &["opencode"], &[RULE_FILE], &[]), [""; 0]);
 }
 
-/// Claude Code reads `AGENTS.md` through an import.
+/// Claude Code reads `AGENTS.md` through an import where it has a file of its own, and by itself where it has none
+/// (2.1.327, run on 2026-11-19).
 #[test]
 fn claude_imports_agents_md() {
     let project = clients("", ProfileScope::Project);
     let files = [".claude/rules/x.md", ".x/x/S.md"];
     let usual = ["CLAUDE.md: block = @AGENTS.md"];
+    let apart = [".claude/CLAUDE.md: block = @../AGENTS.md"];
     for (wanted, present, expected) in [
-        (&["claude"][..], &["AGENTS.md"][..], &usual[..]),
+        (&["claude"][..], &["AGENTS.md"][..], &[][..]),
+        (&["claude"], &["AGENTS.md", "CLAUDE.md"], &usual[..]),
         (&["claude"], &["AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md"], &usual),
+        // L16: Copilot follows an import in `CLAUDE.md`, and does not read the other file at the root (1.0.102).
+        (&["claude", "copilot"], &["AGENTS.md", "CLAUDE.md"], &apart),
+        (&["claude", "copilot"], &["AGENTS.md", ".claude/CLAUDE.md"], &apart),
+        (&["claude", "copilot"], &["AGENTS.md"], &[]),
         (
             &["claude"],
             &["AGENTS.md", ".claude/CLAUDE.md"],
@@ -291,7 +298,7 @@ fn claude_imports_agents_md() {
         &clients(two, ProfileScope::Project),
         &["claude", "x"],
         &files,
-        &["AGENTS.md", "X.md"],
+        &["AGENTS.md", "X.md", "CLAUDE.md"],
     );
     assert_eq!(found, expected);
 }

@@ -21,6 +21,7 @@ use crate::repair::Paths;
 
 use super::model::{Folder, Guide, Use};
 use super::reach::name_index;
+use super::settings::Setting;
 
 pub(super) use header::check_plugin_agent;
 pub(super) use strays::Strays;
@@ -34,6 +35,8 @@ pub(super) fn check(
     strays: &Strays,
     project: &ProjectFiles,
 ) -> Vec<Diagnostic> {
+    let at_start = folders.iter().filter(|folder| folder.directory.is_empty());
+    let settings: Vec<&Setting> = at_start.flat_map(|folder| &folder.settings).collect();
     let folders: Vec<&Folder> =
         folders.iter().filter(|folder| folder.owner == Owner::Project).collect();
     let mut found = dead_globs(&folders, project);
@@ -46,7 +49,7 @@ pub(super) fn check(
         found.extend(unread(folder, &read));
         found.extend(places::check_pages(folder));
     }
-    found.extend(places::check_hidden(&folders, project));
+    found.extend(places::check_hidden(&folders, &settings, project));
     found.extend(strays.check());
     once(found)
 }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use brief_profiles::{Client, ClientPlace, ClientRead, Form, Scoping, Seat, Text, Unless};
+use brief_profiles::{
+    Client, ClientPlace, ClientRead, Form, LoadingMode, Scoping, Seat, Text, Unless,
+};
 use brief_syntax::limits;
 
 use crate::answer::{Owner, State};
@@ -14,6 +16,7 @@ use super::globs::Globs;
 use super::model::{Folder, Guide, Use};
 use super::resolve::{Candidate, NativeQuestion, NativeTarget, PatternVerdict};
 use super::settings::{Setting, slashed_below};
+use super::{modes, passing};
 
 /// A client in its place.
 pub(super) struct Loading<'l> {
@@ -23,6 +26,8 @@ pub(super) struct Loading<'l> {
     folders: Vec<(&'l Folder, Seat)>,
     /// True if the client takes the path for one of its own.
     is_near: bool,
+    /// The mode that its settings put it in.
+    pub(super) mode: Option<&'static LoadingMode>,
 }
 
 impl<'l> Loading<'l> {
@@ -32,7 +37,10 @@ impl<'l> Loading<'l> {
         folders: &[&'l Folder],
         asked: &'l NativeQuestion<'l, 'l>,
     ) -> Loading<'l> {
-        let folders = folders.iter().map(|&folder| (folder, seat(folder, asked.started))).collect();
+        let folders: Vec<(&Folder, Seat)> =
+            folders.iter().map(|&folder| (folder, seat(folder, asked.started))).collect();
+        let at_start = folders.iter().filter(|(_, seat)| seat.is_at_start());
+        let mode = modes::in_force(client, at_start.flat_map(|(folder, _)| &folder.settings));
         let is_near = match (asked.started, asked.about) {
             (Some(started), NativeTarget::Path(path, _)) if client.loading.scoped_below_start => {
                 started == asked.root || asked.root.join(path).starts_with(started)
@@ -40,7 +48,7 @@ impl<'l> Loading<'l> {
             (Some(_), NativeTarget::Elsewhere) => !client.loading.scoped_below_start,
             _ => true,
         };
-        Loading { client, asked, folders, is_near }
+        Loading { client, asked, folders, is_near, mode }
     }
 
     /// Marks what the client loads, and what that imports.
@@ -121,7 +129,11 @@ impl<'l> Loading<'l> {
             let known = read_of(self.client, folder.owner, place);
             let is_read = |read: &&ClientRead| {
                 let is_scoped = is_used(guide, read, is_in, covers_in_cli);
-                is_scoped.is_some_and(|is_scoped| self.is_read(folder, read, seat, is_scoped))
+                is_scoped.is_some_and(|is_scoped| {
+                    self.is_in_mode(read, place.form, seat, is_scoped)
+                        && self.is_read(folder, read, seat, is_scoped)
+                        && passing::reason(self.client, folder, guide, read).is_none()
+                })
             };
             known.filter(is_read).or_else(|| self.named(folder, place).filter(is_read))
         });
@@ -148,7 +160,10 @@ impl<'l> Loading<'l> {
             let is_attached = match self.asked.about {
                 // Nothing is worked on yet: what is loaded is loaded at the start.
                 NativeTarget::Everything => false,
-                _ => self.asked.moment.attaches(self.client.loading.attaches),
+                _ => {
+                    let attaches = read.attaches.filter(|_| !seat.is_at_start());
+                    self.asked.moment.attaches(attaches.unwrap_or(self.client.loading.attaches))
+                }
             };
             if !is_attached || is_scoped && !self.is_near {
                 return false;
@@ -156,6 +171,7 @@ impl<'l> Loading<'l> {
         }
         let present = &folder.present;
         match &read.unless {
+            _ if self.mode.is_some_and(|mode| mode.always.contains(&read.path)) => true,
             Unless::Never => true,
             Unless::Earlier => {
                 let reads = reads_of(self.client, folder.owner).iter();
@@ -168,6 +184,17 @@ impl<'l> Loading<'l> {
             | Unless::ReplacedBy(paths)
             | Unless::AtStartElseBeside(paths) => !has_any(present, paths),
         }
+    }
+
+    /// Returns whether the client reads a place in the mode that its settings put it in.
+    fn is_in_mode(&self, read: &ClientRead, form: Form, seat: Seat, is_scoped: bool) -> bool {
+        let Some(mode) = self.mode else { return true };
+        if mode.never.contains(&read.path) {
+            return false;
+        }
+        let is_at_start = seat.is_at_start() && !is_scoped;
+        let is_offered = matches!(form, Form::Skill | Form::Agent);
+        !(mode.nothing_at_start && is_at_start && !is_offered)
     }
 
     fn any_at_start(&self, paths: &[Text]) -> bool {
@@ -204,7 +231,7 @@ impl<'l> Loading<'l> {
                         && slashed_below(guide.path(), &folder.path)
                             .is_some_and(|path| globs.iter().any(|glob| glob.matches(&path)))
                 }
-                Setting::Names { .. } => false,
+                _ => false,
             })
         })
     }

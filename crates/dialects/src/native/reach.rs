@@ -56,6 +56,7 @@ pub(super) fn reach<'s>(
         }
         None => None,
     };
+    let mode = loading.as_ref().and_then(|(loading, _)| loading.mode);
     let index = name_index(folders.iter(), project);
     let none = FileSet::new(project.files.len());
     let mut taken = Taken::new(folders, &none);
@@ -97,7 +98,7 @@ pub(super) fn reach<'s>(
             State::Manual => {}
         }
         covered.subtract(&loaded);
-        if !covered.is_empty() && replacement(folder, guide, asked).is_none() {
+        if !covered.is_empty() && replacement(folder, guide, asked, mode).is_none() {
             let candidate = Candidate::Item(item(folder, guide, state));
             reached.push((false, ItemReach { candidate, files: covered, has_directory: false }));
         }

@@ -18,6 +18,7 @@ use crate::answer::{self, Owner};
 use crate::sensitive::{self, Leaf};
 
 use super::model::{Folder, Guide, Use};
+use super::modes;
 use super::parse::{ClientFile, parse};
 use super::plugins;
 use super::settings::{self, SettingsFile};
@@ -141,6 +142,9 @@ impl<'s> NativeReader<'s> {
             if let Some(here) = self.parent(level, above, &mut parents) {
                 self.settings(root, here, name, file, &mut folder);
             }
+        }
+        if level.owner == Owner::User {
+            folder.settings.extend(modes::of_user(self.system, level));
         }
         if folder.present.is_empty() && folder.guides.is_empty() && folder.settings.is_empty() {
             return None;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::Path;
 
-use brief_profiles::{Client, KnownClients, Scoping, Unless};
+use brief_profiles::{Client, Form, KnownClients, LoadingMode, Scoping, Unless};
 use brief_syntax::{Target, TargetKind};
 
 use crate::MatchRecord;
@@ -96,9 +96,11 @@ pub(super) fn resolve<'s>(
     let folders: Vec<&Folder> = folders.filter(|folder| is_on_the_way(folder, asked)).collect();
     let mut candidates = candidates(&folders, asked, answer.skip_left_out);
     let client = asked.client.map(|(_, name)| name);
-    if let Some((client, _)) = asked.client {
-        Loading::new(client, &folders, asked).mark(&mut candidates);
+    let loading = asked.client.map(|(client, _)| Loading::new(client, &folders, asked));
+    if let Some(loading) = &loading {
+        loading.mark(&mut candidates);
     }
+    let mode = loading.and_then(|loading| loading.mode);
     let links = links(&candidates);
     let linked: BTreeMap<usize, Origin<'_>> =
         links.keys().map(|&index| (index, candidates[index].guide.origin())).collect();
@@ -124,7 +126,7 @@ pub(super) fn resolve<'s>(
             (Some(client), _) if is_loaded => Reason::LoadedByClient { client, part },
             (Some(client), Some((origin, true))) => Reason::SameTextLoaded { client, origin },
             (_, Some((origin, _))) => Reason::SameText { origin },
-            (Some(_), None) if is_in => match replacement(folder, guide, asked) {
+            (Some(_), None) if is_in => match replacement(folder, guide, asked, mode) {
                 Some(words) => Reason::Composed(words),
                 None => {
                     items.push(applied);
@@ -286,14 +288,22 @@ fn judge<'s>(
     }
 }
 
-/// Returns why a client reads another file instead of this one.
+/// Returns why a client is to go without this file: it reads another one instead, or its user has said so.
 pub(super) fn replacement(
     folder: &Folder,
     guide: &Guide,
     asked: &NativeQuestion<'_, '_>,
+    mode: Option<&LoadingMode>,
 ) -> Option<String> {
     let (client, name) = asked.client?;
-    match &clients::read_of(client, folder.owner, guide.place.as_ref()?)?.unless {
+    let place = guide.place.as_ref()?;
+    let read = clients::read_of(client, folder.owner, place)?;
+    if let Some(mode) = mode.filter(|mode| mode.nothing_at_start)
+        && !matches!(place.form, Form::Skill | Form::Agent)
+    {
+        return Some(format!("the settings of {name} drop it: they say `{}`", mode.name));
+    }
+    match &read.unless {
         Unless::ReplacedBy(paths) if has_any(&folder.present, paths) => {
             paths.first().map(|path| format!("{name} reads {} instead", &**path))
         }

@@ -5,11 +5,13 @@
 
 use std::path::Path;
 
-use brief_profiles::{ClientRead, Scoping, Seats, Unless, list, text};
+use brief_profiles::{ClientRead, LoadingMode, Scoping, Seats, Unless, list, text};
 use brief_syntax::glob::Glob;
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use toml_edit::Document;
+
+use super::modes::{self, SettingsRank};
 
 /// A setting of a client.
 #[derive(Debug)]
@@ -25,6 +27,10 @@ pub(super) enum Setting {
     },
     /// Files that it always loads, by patterns from the directory of the settings.
     Instructions { clients: &'static [&'static str], globs: Vec<Glob> },
+    /// The mode in which it loads its files.
+    Mode { client: &'static str, mode: &'static LoadingMode },
+    /// A switch for that setting.
+    Switch { client: &'static str, is_on: bool, rank: SettingsRank },
 }
 
 /// A file of settings.
@@ -40,6 +46,7 @@ enum Kind {
     Codex,
     Opencode(&'static [&'static str]),
     Claude,
+    ClaudeLocal,
 }
 
 const fn file(path: &'static str, kind: Kind) -> SettingsFile {
@@ -52,6 +59,8 @@ static GEMINI_NAMED: ClientRead = ClientRead {
     seats: Seats::UP_AND_BELOW,
     unless: Unless::Never,
     scoping: Scoping::Own,
+    attaches: None,
+    passes_over: None,
     facts: None,
 };
 
@@ -61,6 +70,8 @@ static CODEX_NAMED: ClientRead = ClientRead {
     seats: Seats::UP,
     unless: Unless::Beside(list(const { &[text("AGENTS.override.md"), text("AGENTS.md")] })),
     scoping: Scoping::Own,
+    attaches: None,
+    passes_over: None,
     facts: None,
 };
 
@@ -74,6 +85,7 @@ pub(super) const PROJECT: &[SettingsFile] = &[
     file("opencode.jsonc", Kind::Opencode(BOTH)),
     file("kilo.json", Kind::Opencode(&["kilo"])),
     file(".claude/settings.json", Kind::Claude),
+    file(".claude/settings.local.json", Kind::ClaudeLocal),
 ];
 
 /// Below the home directory.
@@ -127,7 +139,8 @@ impl SettingsFile {
                 });
                 Some(Setting::Instructions { clients, globs: globs.collect() })
             }
-            Kind::Claude => None,
+            Kind::Claude => modes::of_project("claude", text, SettingsRank::Project),
+            Kind::ClaudeLocal => modes::of_project("claude", text, SettingsRank::Local),
         }
     }
 }

@@ -5,6 +5,7 @@ mod forms;
 mod hostile;
 mod imports;
 mod lint;
+mod modes;
 mod places;
 mod plugins;
 mod started;

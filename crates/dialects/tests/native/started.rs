@@ -16,7 +16,7 @@ fn with(files: &[&str]) -> MemorySystem {
         .map(|file| match file.split_once(" = ") {
             Some((path, text)) => (path, text.to_owned()),
             None if file.ends_with("SKILL.md") => {
-                (*file, format!("---\ndescription: About {file}\n---\nT.\n"))
+                (*file, format!("---\nname: s\ndescription: About {file}\n---\nT.\n"))
             }
             None => (*file, format!("Text of {file}.\n")),
         })

@@ -5,6 +5,7 @@
 //! file has a limit, and old ones are removed. The only effect of any failure here is a missing receipt.
 
 mod report;
+mod trace;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ use brief_syntax::system::state_directory;
 use serde::{Deserialize, Serialize};
 
 use crate::System;
+
+pub use trace::{ChangedFile, MissingPart, ReceiptStep, ReceiptTrace, file_hash, head};
 
 pub use report::{LoadingDrift, NeverDelivered, chosen, drift, never_delivered};
 
@@ -59,8 +62,14 @@ pub struct Receipt {
     /// True if the tool call was held back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held: bool,
+    /// What finds it in the client's own records.
+    #[serde(default, skip_serializing_if = "ReceiptTrace::is_empty")]
+    pub trace: ReceiptTrace,
     /// The items, in the order in which the agent got them.
     pub items: Vec<ReceiptItem>,
+    /// The files that the call has changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangedFile>,
 }
 
 /// An item that an agent got.
@@ -136,7 +145,9 @@ impl Receipt {
             root: root.display().to_string(),
             directory: String::new(),
             held: false,
+            trace: ReceiptTrace::default(),
             items: Vec::new(),
+            changes: Vec::new(),
         }
     }
 
@@ -161,6 +172,7 @@ impl Receipt {
         }
         let now = system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         self.at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        self.trace.shorten();
         for item in &mut self.items {
             item.reason = short(&item.reason);
             item.name = short(&item.name);
@@ -209,9 +221,12 @@ impl Receipts {
         let mut all = Receipts::default();
         let Some(directory) = directory(system) else { return all };
         let now = system.now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let last = day(now);
-        for day in last.saturating_sub(days.min(KEPT_DAYS))..=last {
-            let path = directory.join(file_name(day));
+        let first = day(now).saturating_sub(days.min(KEPT_DAYS));
+        // A clock that went backward has left files of days to come.
+        let mut files = self::days(system, &directory);
+        files.retain(|(day, _)| *day >= first);
+        files.sort();
+        for (_, path) in files {
             let Ok(bytes) = system.read(&path, MOST_BYTES + limits::FILE_BYTES) else { continue };
             for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
                 match serde_json::from_slice::<Receipt>(line) {

@@ -21,8 +21,8 @@ pub struct HookProfile {
     pub hold: List<AnswerField>,
     /// The key of a text that only the user sees.
     pub notice: Option<Text>,
-    /// The longest text that reaches the model, in characters.
-    pub most_characters: Option<usize>,
+    /// The longest text that reaches the model whole.
+    pub limit: Option<TextLimit>,
     /// The names of events.
     pub events: HookEvents,
     /// The names of tools.
@@ -42,6 +42,47 @@ impl HookProfile {
     /// Returns the origins of the texts that a resumed conversation no longer has; none where nothing was observed.
     pub fn lost_on_resume(&self) -> &[DeliveryOrigin] {
         self.resumed.as_ref().map_or(&[], |resumed| &resumed.lost)
+    }
+}
+
+/// The longest text of a hook that reaches the model whole, as the client counts it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TextLimit {
+    /// The version and the day; `None` where it was not measured.
+    pub seen: Option<Seen>,
+    /// The number.
+    pub most: usize,
+    /// The unit.
+    pub unit: TextUnit,
+    /// The key of a handler that sets the number.
+    pub key: Option<Text>,
+}
+
+/// A unit in which clients count a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TextUnit {
+    /// Units of UTF-16, as programs in JavaScript count: an emoji is two.
+    #[serde(rename = "utf-16")]
+    Utf16,
+    /// Characters of Unicode.
+    Characters,
+    /// Bytes of UTF-8.
+    Bytes,
+    /// Tokens, each taken for four bytes of UTF-8.
+    Tokens,
+}
+
+impl TextUnit {
+    /// Returns the word for some of them.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TextUnit::Utf16 => "UTF-16 units",
+            TextUnit::Characters => "characters",
+            TextUnit::Bytes => "bytes",
+            TextUnit::Tokens => "tokens of four bytes",
+        }
     }
 }
 
@@ -156,6 +197,12 @@ pub struct HookTools {
 }
 
 impl HookEvents {
+    /// Returns the names of all events.
+    pub fn all(&self) -> impl Iterator<Item = &Text> {
+        let HookEvents { before, after, start, prompt, subagent, compacted, loaded, .. } = self;
+        [before, after, start, prompt, subagent, compacted, loaded].into_iter().flatten()
+    }
+
     /// Returns whether a prompt brings what is for the start of the conversation.
     pub fn starts_with_prompt(&self) -> bool {
         self.start.is_empty() || self.start_waits

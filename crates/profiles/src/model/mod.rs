@@ -125,6 +125,12 @@ impl Client {
         self.format.is_some()
     }
 
+    /// Returns whether some of its files are loaded with a read alone.
+    pub fn attaches_by_read(&self) -> bool {
+        self.loading.attaches != Attaches::OnAnyAction
+            || self.reads.iter().any(|read| read.attaches.is_some())
+    }
+
     /// Returns the name or alias that is `name`.
     pub fn called(&self, name: &str) -> Option<&str> {
         std::iter::once(&self.id).chain(&self.aliases).map(|own| &**own).find(|own| *own == name)
@@ -159,6 +165,12 @@ pub enum Evidence {
 pub struct Loading {
     /// The action on a file that loads what is nested or scoped.
     pub attaches: Attaches,
+    /// The skills that it passes over.
+    pub skills_passed_over: Option<PassedOver>,
+    /// The agents that it passes over.
+    pub agents_passed_over: Option<PassedOver>,
+    /// The setting that changes what it loads.
+    pub modes: Option<LoadingModes>,
     /// The evidence that a shell command that reads a file attaches as a read does; `None` if it does not.
     pub shell_reads: Option<Seen>,
     /// True if scoped files are loaded only for files below the start directory.
@@ -181,6 +193,94 @@ pub enum Attaches {
     /// A read alone.
     #[serde(rename = "read")]
     OnRead,
+    /// A read with the client's own tool, and no shell command.
+    #[serde(rename = "own-read")]
+    OnOwnRead,
+}
+
+/// A setting that changes what a client loads.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LoadingModes {
+    /// The version and the day.
+    pub seen: Seen,
+    /// The files below the home directory that have it. Those of a project do not count.
+    pub home: List<Text>,
+    /// The file of the machine that has it, which counts before the user's.
+    pub machine: Option<MachineFile>,
+    /// The keys on the way to the options.
+    pub table: List<Text>,
+    /// The option.
+    pub key: Text,
+    /// Its earlier name, with its words.
+    pub former: Option<FormerOption>,
+    /// The entry that switches the option off.
+    pub switch: Option<ModeSwitch>,
+    /// The mode without a setting, and for a word that is no mode.
+    pub usual: Text,
+    /// The modes.
+    pub modes: List<LoadingMode>,
+}
+
+/// The earlier name of an option.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FormerOption {
+    /// The key.
+    pub key: Text,
+    /// The mode for a word that is not listed.
+    pub usual: Text,
+    /// Its words.
+    pub words: List<FormerWord>,
+}
+
+/// A word of an option's earlier name.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FormerWord {
+    /// The word.
+    pub word: Text,
+    /// The mode that it stands for.
+    pub mode: Text,
+}
+
+/// A file of a client's settings for all users of a machine: its absolute path on each system.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct MachineFile {
+    /// On Linux.
+    pub linux: Text,
+    /// On macOS.
+    pub macos: Text,
+    /// On Windows.
+    pub windows: Text,
+}
+
+/// A key that switches an option off where it is `false`, in the settings of a project, too.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ModeSwitch {
+    /// The table.
+    pub table: Text,
+    /// The key.
+    pub key: Text,
+    /// The mode that is then in force.
+    pub mode: Text,
+}
+
+/// A mode in which a client loads its files.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LoadingMode {
+    /// Its name in the settings.
+    pub name: Text,
+    /// The places that it does not read in this mode.
+    pub never: List<Text>,
+    /// The places that it reads whatever lies beside them.
+    pub always: List<Text>,
+    /// True if it loads no instructions and no rules before a file is worked on.
+    #[serde(default)]
+    pub nothing_at_start: bool,
 }
 
 /// A place that a client reads.
@@ -195,6 +295,10 @@ pub struct ClientRead {
     pub unless: Unless,
     /// The moment at which the client uses the files there.
     pub scoping: Scoping,
+    /// The action on a file that loads what is nested there, where it is another than the client's.
+    pub attaches: Option<Attaches>,
+    /// The files there that it passes over.
+    pub passes_over: Option<PassedOver>,
     /// The kind of file that lies there, if this client says so.
     pub facts: Option<Box<PlaceFacts>>,
 }
@@ -210,6 +314,8 @@ struct ReadEntry {
     unless: Unless,
     #[serde(default)]
     scoping: Scoping,
+    attaches: Option<Attaches>,
+    passes_over: Option<PassedOver>,
     form: Option<Form>,
     #[serde(default)]
     file: bool,
@@ -223,12 +329,40 @@ struct ReadEntry {
 
 impl From<ReadEntry> for ClientRead {
     fn from(entry: ReadEntry) -> ClientRead {
-        let ReadEntry { path, seats, unless, scoping, form, file, endings, .. } = entry;
-        let ReadEntry { deep, skipped, look_alike, rank, .. } = entry;
+        let ReadEntry { path, seats, unless, scoping, attaches, form, file, endings, .. } = entry;
+        let ReadEntry { deep, skipped, look_alike, rank, passes_over, .. } = entry;
         let facts = PlaceFacts { form, file, endings, deep, skipped, look_alike, rank };
         let facts = (facts != PlaceFacts::default()).then(|| Box::new(facts));
-        ClientRead { path, seats, unless, scoping, facts }
+        ClientRead { path, seats, unless, scoping, attaches, passes_over, facts }
     }
+}
+
+/// The files of a place that a client passes over, most of them without a word.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PassedOver {
+    /// The version and the day.
+    pub seen: Option<Seen>,
+    /// Those without front matter.
+    #[serde(rename = "without-header")]
+    pub needs_header: bool,
+    /// Those without one of these keys, or with an empty text there.
+    pub without: List<Text>,
+    /// Those without one of these keys; an empty text counts.
+    pub without_key: List<Text>,
+    /// Those with a key that is none of these; no keys stand for all.
+    pub keys: List<Text>,
+    /// Those whose text has fewer characters.
+    pub shorter_than: usize,
+    /// Those whose name has a blank.
+    #[serde(rename = "blank-in-name")]
+    pub has_blank_in_name: bool,
+    /// Those in a directory of the place.
+    pub nested: bool,
+    /// Those whose file name stands in one of these places of the same directory, too.
+    pub named_as_in: List<Text>,
+    /// The same for names without their endings, in which case does not count.
+    pub called_as_in: List<Text>,
 }
 
 /// The kind of file that lies at a place. One of the clients that read it says so; without, the name tells.

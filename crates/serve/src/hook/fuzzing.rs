@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use brief_clients::hook::HookSession;
 use brief_engine::receipts::{self, Receipt, Receipts};
+use brief_profiles::BUILTIN;
 use brief_syntax::system::{Files, MemorySystem};
 
 use super::memory::{Claim, Memory, fingerprint};
@@ -19,11 +20,12 @@ fn machine() -> MemorySystem {
 pub(crate) fn session_file(bytes: &[u8]) {
     let system = machine();
     let session = HookSession { id: "one".to_owned(), agent: None };
-    let name = format!("/state/brief/sessions/{}.main", fingerprint(&["one"]));
+    let client = BUILTIN.find("claude").expect("it is built in");
+    let name = format!("/state/brief/sessions/{}.main", fingerprint(&["one", "claude"]));
     // A line that was torn takes the next one with it, and one entry comes twice.
     let text = [bytes, b"\n"].concat();
     let system = system.with_file(&name, text);
-    let memory = Memory::of(&system, &session);
+    let memory = Memory::of(&system, client, &session);
     let mut known = memory.recall();
     let before = known.spent;
     let mark = fingerprint(&["fuzz"]);

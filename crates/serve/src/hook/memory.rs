@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use brief_clients::hook::{HookCall, HookMoment, HookSession, HookStart, Touch};
 use brief_engine::{System, Timing};
-use brief_profiles::DeliveryOrigin;
+use brief_profiles::{Client, DeliveryOrigin};
 use brief_syntax::hash::sha256;
 use brief_syntax::limits;
 use brief_syntax::system::{ReadError, state_directory};
@@ -128,6 +128,8 @@ pub(super) struct DeliveredEntries {
     pub(super) spent: usize,
     /// The files that entries were delivered for, in order.
     touched: Vec<String>,
+    /// The hashes of files before a call that changes them, by the mark of the call and the file.
+    before: HashMap<String, String>,
     /// True if the conversation was resumed, and nothing was delivered with a prompt or a tool since.
     pub(super) is_resumed: bool,
 }
@@ -141,6 +143,11 @@ impl DeliveredEntries {
     pub(super) fn touched(&self) -> impl Iterator<Item = &str> {
         let first = self.touched.len().saturating_sub(MOST_TOUCHED);
         self.touched[first..].iter().map(String::as_str)
+    }
+
+    /// Returns the hash of a file before the call with this mark; `-` for a file that was not there.
+    pub(super) fn before(&self, mark: &str) -> Option<&str> {
+        self.before.get(mark).map(String::as_str)
     }
 
     fn touch(&mut self, path: &str) {
@@ -157,8 +164,9 @@ pub(super) struct Claim {
 }
 
 impl<'s> Memory<'s> {
-    pub(super) fn of(system: &'s dyn System, session: &HookSession) -> Self {
-        let name = fingerprint(&[&session.id]);
+    /// Returns the memory of a conversation with a client: two clients may give one id to their sessions.
+    pub(super) fn of(system: &'s dyn System, client: &Client, session: &HookSession) -> Self {
+        let name = fingerprint(&[&session.id, &client.id]);
         let agent =
             session.agent.as_deref().map_or("main".to_owned(), |agent| fingerprint(&[agent]));
         Memory {
@@ -174,10 +182,10 @@ impl<'s> Memory<'s> {
     /// Returns the memory for a call, whose entries have the origin of its event.
     pub(super) fn during(
         system: &'s dyn System,
+        call: &HookCall<'_>,
         session: &HookSession,
-        moment: &HookMoment,
     ) -> Self {
-        Memory { origin: origin(moment), ..Memory::of(system, session) }
+        Memory { origin: origin(&call.moment), ..Memory::of(system, call.client, session) }
     }
 
     /// Returns a memory that is not written down.
@@ -201,7 +209,8 @@ impl<'s> Memory<'s> {
             return known;
         }
         let text = self.text(&path);
-        let Replay { told, touched, event, is_used } = Replay::of(&text);
+        let Replay { told, touched, before, event, is_used } = Replay::of(&text);
+        known.before = before.into_iter().map(|(mark, hash)| (mark.into(), hash.into())).collect();
         known.is_resumed = !is_used && event.is_some_and(|event| event.name == RESUMED);
         for path in touched {
             known.touch(path);
@@ -222,6 +231,17 @@ impl<'s> Memory<'s> {
         known: &mut DeliveredEntries,
     ) -> HashSet<String> {
         self.claim_from(self.origin, claims, touched, known)
+    }
+
+    /// Records the hashes of files before a call that changes them.
+    pub(super) fn note_before(&self, files: &[(String, String)]) {
+        let (Some(directory), Some(path)) = (&self.directory, self.path()) else { return };
+        let lines: String =
+            files.iter().map(|(mark, hash)| format!("{BEFORE}{mark} {hash}\n")).collect();
+        if self.system.append(&path, lines.as_bytes()).is_err() {
+            let _ = self.system.create_private_dir(directory);
+            let _ = self.system.append(&path, lines.as_bytes());
+        }
     }
 
     /// Records the files that the client has loaded by itself.
@@ -342,6 +362,8 @@ struct Replay<'t> {
     /// The first line of each entry that the conversation still has.
     told: HashMap<&'t str, MemoryLine<'t>>,
     touched: Vec<&'t str>,
+    /// The latest hash of each file before a call.
+    before: HashMap<&'t str, &'t str>,
     /// The latest event with a loss.
     event: Option<ReplayedEvent<'t>>,
     /// True if entries came with a prompt or a tool after that event.
@@ -384,6 +406,9 @@ struct MemoryLine<'t> {
 /// The first character of a line that names a file.
 const TOUCHED: char = '@';
 
+/// The first character of a line with the hash of a file before a call.
+const BEFORE: char = '~';
+
 /// The first character of a line that says what was lost.
 const LOST: char = '!';
 
@@ -402,6 +427,10 @@ impl<'t> Replay<'t> {
     fn take(&mut self, line: &'t str) {
         if let Some(path) = line.strip_prefix(TOUCHED) {
             self.touched.push(path);
+            return;
+        }
+        if let Some(noted) = line.strip_prefix(BEFORE) {
+            self.before.extend(noted.split_once(' '));
             return;
         }
         if let Some(event) = line.strip_prefix(LOST) {

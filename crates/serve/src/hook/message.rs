@@ -14,7 +14,7 @@ use brief_engine::receipts::ReceiptItem;
 use brief_engine::{
     Action, BriefedDecision, BriefedItem, Briefing, Moment, MomentTool, ReasonKind, estimate_tokens,
 };
-use brief_profiles::Attaches;
+use brief_profiles::TextUnit;
 use brief_syntax::text::{grouped, visible_line};
 
 use super::memory::{Claim, DeliveredEntries, Memory, fingerprint};
@@ -22,8 +22,11 @@ use super::receipt::{EntryOrigin, OriginItem};
 use super::{Guidance, HookOptions, loaded_mark};
 use crate::frame::{FrameMark, indented};
 
-/// The longest text for a client that has no limit of its own, in characters.
-const MOST_CHARACTERS: usize = 10_000;
+/// The longest text for a client that has no limit of its own, in units of UTF-16.
+const MOST_UNITS: usize = 10_000;
+
+/// The bytes that a client takes for a token.
+const BYTES_OF_TOKEN: usize = 4;
 
 /// The room for the line about missing entries.
 const NOTICE_ROOM: usize = 500;
@@ -143,7 +146,7 @@ impl<'m> Message<'m> {
             indented(&format!("{ahead}{kept}"))
         };
         let place = self.place(&item.path);
-        if self.options.guidance == Guidance::All && cost(&place, &text) > self.room() {
+        if self.options.guidance == Guidance::All && self.cost(&place, &text) > self.room() {
             let tokens = grouped(estimate_tokens(content) as u64);
             let line =
                 if item.line > 1 { format!(" from line {} on", item.line) } else { String::new() };
@@ -206,9 +209,9 @@ impl<'m> Message<'m> {
             };
             let path = origin.path();
             let (tokens, place) = (estimate_tokens(&text), self.place(path));
-            let is_loader = self.call.client.loading.attaches == Attaches::OnRead;
+            let is_loader = self.call.client.attaches_by_read();
             let loaded =
-                (is_loader || origin.moment.tool == MomentTool::Shell).then(|| loaded_mark(path));
+                (is_loader || origin.moment.tool != MomentTool::Own).then(|| loaded_mark(path));
             let entry = MessageEntry { origin, section, place, text, fingerprints, tokens, loaded };
             self.entries.push(entry);
         }
@@ -243,7 +246,7 @@ impl<'m> Message<'m> {
             Some(_) => self.options.budget.saturating_sub(known.spent),
             None => usize::MAX,
         };
-        let fits = self.choose(budget, if holds { json_length(HELD) + MARK_ROOM } else { 0 });
+        let fits = self.choose(budget, if holds { self.length(HELD) + MARK_ROOM } else { 0 });
         let count = |sought: Fit| fits.iter().filter(|fit| **fit == sought).count();
         let (later, over_budget) = (count(Fit::Later), count(Fit::OverBudget));
         let mut fits = fits.into_iter();
@@ -337,7 +340,7 @@ impl<'m> Message<'m> {
             let has_heading = self.options.guidance == Guidance::All
                 && entry.section == MessageSection::Context
                 && place != Some(&entry.place);
-            let cost = cost(if has_heading { &entry.place } else { "" }, &entry.text);
+            let cost = self.cost(if has_heading { &entry.place } else { "" }, &entry.text);
             fits[index] = if entry.tokens > tokens {
                 Fit::OverBudget
             } else if cost > room {
@@ -356,13 +359,33 @@ impl<'m> Message<'m> {
     fn room(&self) -> usize {
         let empty = Words { context: Some(""), ..Words::default() };
         let envelope = hook::answer(self.call.hook, &self.call.event, empty);
-        let envelope = envelope.as_deref().map_or(0, json_length);
+        let envelope = envelope.as_deref().map_or(0, |envelope| self.length(envelope));
         let headings: usize = match self.options.guidance {
-            Guidance::Structured => STRUCTURED.iter().map(|heading| json_length(heading)).sum(),
+            Guidance::Structured => STRUCTURED.iter().map(|heading| self.length(heading)).sum(),
             Guidance::All => HEADINGS_ROOM,
         };
-        let most = self.call.hook.most_characters.unwrap_or(MOST_CHARACTERS);
+        let most = match &self.call.hook.limit {
+            Some(limit) if limit.unit == TextUnit::Tokens => limit.most * BYTES_OF_TOKEN,
+            Some(limit) => limit.most,
+            None => MOST_UNITS,
+        };
         most.saturating_sub(envelope + headings + NOTICE_ROOM)
+    }
+
+    /// Returns the length of a text in JSON, in the unit of the client.
+    fn length(&self, text: &str) -> usize {
+        let unit = self.call.hook.limit.as_ref().map_or(TextUnit::Utf16, |limit| limit.unit);
+        json_length(text, unit)
+    }
+
+    /// Returns the length of an entry, including a heading of its own.
+    fn cost(&self, place: &str, text: &str) -> usize {
+        let heading = if place.is_empty() {
+            0
+        } else {
+            self.length(place) + self.length("\n\n### \n\n") + MARK_ROOM
+        };
+        self.length(text) + self.length("\n- ") + heading
     }
 
     fn render(&self) -> String {
@@ -435,7 +458,7 @@ impl<'m> Message<'m> {
         for (path, _) in &self.about {
             let path = if path.is_empty() { "this project" } else { path };
             let path = visible_line(path);
-            if json_length(&named) + json_length(&path) + 2 > NAMED_FILES {
+            if self.length(&named) + self.length(&path) + 2 > NAMED_FILES {
                 unnamed += 1;
                 continue;
             }
@@ -502,16 +525,6 @@ impl<'m> Message<'m> {
     }
 }
 
-/// Returns the characters of an entry, including a heading of its own.
-fn cost(place: &str, text: &str) -> usize {
-    let heading = if place.is_empty() {
-        0
-    } else {
-        json_length(place) + json_length("\n\n### \n\n") + MARK_ROOM
-    };
-    json_length(text) + json_length("\n- ") + heading
-}
-
 /// The headings of an answer from `AGENTS.yaml` alone.
 const STRUCTURED: [&str; 2] = ["## Structured Context\n", "\n## Architectural Decisions\n"];
 
@@ -524,13 +537,17 @@ fn shell_quoted(path: &str) -> String {
     }
 }
 
-/// Returns the length of a text in JSON, as a client written in JavaScript counts characters.
-fn json_length(text: &str) -> usize {
+/// Returns the length of a text in JSON, in a unit.
+fn json_length(text: &str, unit: TextUnit) -> usize {
     text.chars()
         .map(|character| match character {
             '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
             control if control < ' ' => 6,
-            other => other.len_utf16(),
+            other => match unit {
+                TextUnit::Utf16 => other.len_utf16(),
+                TextUnit::Characters => 1,
+                TextUnit::Bytes | TextUnit::Tokens => other.len_utf8(),
+            },
         })
         .sum()
 }
@@ -544,7 +561,10 @@ mod tests {
         arbtest::arbtest(|bytes| {
             let text: String = bytes.arbitrary()?;
             let encoded = serde_json::to_string(&text).unwrap();
-            assert_eq!(json_length(&text) + 2, encoded.encode_utf16().count());
+            assert_eq!(json_length(&text, TextUnit::Utf16) + 2, encoded.encode_utf16().count());
+            assert_eq!(json_length(&text, TextUnit::Characters) + 2, encoded.chars().count());
+            assert_eq!(json_length(&text, TextUnit::Bytes) + 2, encoded.len());
+            assert_eq!(json_length(&text, TextUnit::Tokens) + 2, encoded.len());
             Ok(())
         });
     }

@@ -5,6 +5,7 @@
 //! no async runtime and walks no tree. It never breaks its client: its output approves nothing, it holds a
 //! call back only where the user chose that, and after its deadline it prints nothing.
 
+mod changes;
 #[cfg(feature = "agent")]
 pub(crate) mod fuzzing;
 mod memory;
@@ -203,11 +204,14 @@ fn answer_call(
     options: HookOptions<'_>,
 ) -> Result<HookOutcome, HookError> {
     let memory = match (&call.session, options.repeat) {
-        (Some(session), Repeat::Once) => Some(Memory::during(system, session, &call.moment)),
+        (Some(session), Repeat::Once) => Some(Memory::during(system, call, session)),
         _ => None,
     };
     if let (Some(memory), Some(event)) = (&memory, LossEvent::of(call)) {
         memory.forget(event);
+    }
+    if let Some(unknown) = &call.unknown {
+        brief_clients::hook::news::note(system, call.client, unknown);
     }
     if let (HookMoment::Loaded { file, reason }, Some(session)) = (&call.moment, &call.session) {
         receipt::record_loaded(system, call, session, file, reason);
@@ -217,11 +221,18 @@ fn answer_call(
         return Ok(HookOutcome::default());
     };
     let EventAnswer { root, directory, diagnostics, found_nothing, context, holds } = told;
-    if let (Some((_, items)), Some(session)) = (&context, &call.session) {
-        receipt::record(system, call, session, (&root, &directory), holds, items.clone());
+    if let (Some(memory), false) = (&memory, holds) {
+        changes::note(system, call, &root, memory);
+    }
+    let changes = changes::found(system, call, &root, &known);
+    let items = context.as_ref().map(|(_, items)| items.clone()).unwrap_or_default();
+    if let (true, Some(session)) = (!items.is_empty() || !changes.is_empty(), &call.session) {
+        receipt::record(system, call, session, (&root, &directory), holds, items, changes);
     }
     let notice = match (&call.session, options.repeat) {
-        (Some(session), Repeat::Once) => notice::about(system, session, &diagnostics, &root),
+        (Some(session), Repeat::Once) => {
+            notice::about(system, call.client, session, &diagnostics, &root)
+        }
         _ => None,
     };
     let context = context.as_ref().map(|(text, _)| text.as_str());

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use brief_clients::hook::HookSession;
 use brief_engine::System;
+use brief_profiles::Client;
 use brief_syntax::Diagnostic;
 use brief_syntax::diagnostic::Severity;
 use brief_syntax::text::visible_line;
@@ -22,6 +23,7 @@ const LONGEST: usize = 300;
 /// Returns the notice about problems that this session was not told yet.
 pub(super) fn about(
     system: &dyn System,
+    client: &Client,
     session: &HookSession,
     diagnostics: &[Diagnostic],
     root: &Path,
@@ -32,7 +34,7 @@ pub(super) fn about(
         return None;
     }
     // One user sees all conversations of a session.
-    let memory = Memory::of(system, &HookSession { agent: None, ..session.clone() });
+    let memory = Memory::of(system, client, &HookSession { agent: None, ..session.clone() });
     let mut known = memory.recall();
     let shown = |problem: &Diagnostic| {
         let place = problem.shown_path(root);

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_clients::hook::{HookCall, HookMoment, HookStart, ToolEffect, Touch};
+use brief_clients::hook::{CallTrace, HookCall, HookMoment, HookStart, ToolEffect, Touch};
 use brief_engine::{
     Action, Briefing, MomentTool, Occasion, Project, ReasonKind, Root, Strangers, System, Target,
-    TargetKind, Timing, hosted, structured,
+    TargetKind, Timing, hosted, structured, tasks::Selectors,
 };
 use brief_syntax::limits;
 
@@ -58,6 +58,7 @@ pub(super) fn ask(
         request.moment.occasion = Occasion::Start;
         request.moment.action = Some(Action::Read);
         request.moment.timing = timing;
+        select(call, &mut request.moment.selectors);
         request.moment.skip_left_out = true;
         let mut briefing = request.resolve();
         // A pattern that some files match says nothing about the whole project.
@@ -86,17 +87,28 @@ pub(super) fn ask(
         let path = cwd.join(&touch.path);
         request.moment.action = action(system, &path, touch, &call.moment, memory, known);
         request.moment.timing = timing;
+        select(call, &mut request.moment.selectors);
         // The client shows a directory that a shell lists as one that it lists itself.
         let is_read = touch.how == ToolEffect::Does(Action::Read);
         let is_own = is_read && call.client.loading.shell_reads.is_some();
-        if is_shell && kind == TargetKind::File && !is_own {
-            request.moment.tool = MomentTool::Shell;
+        if is_shell && kind == TargetKind::File {
+            request.moment.tool = if is_own { MomentTool::ShellRead } else { MomentTool::Shell };
         }
         request.moment.skip_left_out = true;
         briefings.push(request.resolve());
     }
     let root = project.root().path().to_owned();
     Ok(Some(EventBriefings { root, directory: cwd, briefings }))
+}
+
+/// Selects by what the payload says of the work: `mode` and `subagent`. Rules that name neither are for all.
+fn select(call: &HookCall<'_>, selectors: &mut Selectors) {
+    let CallTrace { mode, agent_type, .. } = &call.trace;
+    for (key, value) in [("mode", *mode), ("subagent", agent_type.as_deref())] {
+        if let Some(value) = value {
+            selectors.add(key, value);
+        }
+    }
 }
 
 /// Removes what the configuration of the start directory, such as `ignoreAncestorContext`, leaves out. It comes with the

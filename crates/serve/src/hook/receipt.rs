@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use brief_clients::hook::{HookCall, HookSession};
-use brief_engine::receipts::{Receipt, ReceiptItem, ReceiptKind, content_hash};
+use brief_clients::hook::{CallTrace, HookCall, HookMoment, HookSession};
+use brief_engine::receipts::{
+    ChangedFile, Receipt, ReceiptItem, ReceiptKind, ReceiptStep, ReceiptTrace, content_hash, head,
+};
 use brief_engine::{BriefedDecision, BriefedItem, Moment, Root, System, structured};
 
 /// The item that an entry of a message says, and the moment that it is for.
@@ -81,12 +83,40 @@ pub(super) fn record(
     (root, directory): (&Path, &Path),
     held: bool,
     items: Vec<ReceiptItem>,
+    changes: Vec<ChangedFile>,
 ) {
     let mut receipt = Receipt::new(&session.id, &call.client.id, &call.event, root);
     receipt.agent.clone_from(&session.agent);
     receipt.directory = directory.display().to_string();
-    (receipt.held, receipt.items) = (held, items);
+    receipt.trace = trace(system, call, root, held, &items);
+    (receipt.held, receipt.items, receipt.changes) = (held, items, changes);
     receipt.record(system);
+}
+
+/// Returns what finds a receipt in the client's own records.
+fn trace(
+    system: &dyn System,
+    call: &HookCall<'_>,
+    root: &Path,
+    held: bool,
+    items: &[ReceiptItem],
+) -> ReceiptTrace {
+    let CallTrace { call: id, transcript, root_session, mode, agent_type } = &call.trace;
+    let is_told = items.iter().any(|item| item.how != ReceiptKind::Loaded);
+    let step = match &call.moment {
+        HookMoment::Tool { .. } => ReceiptStep::AfterCall,
+        HookMoment::Prompt { .. } => ReceiptStep::AfterPrompt,
+        _ => ReceiptStep::First,
+    };
+    ReceiptTrace {
+        call: id.clone(),
+        transcript: transcript.clone(),
+        root_session: root_session.clone(),
+        head: head(system, root),
+        step: (is_told || held).then_some(step),
+        mode: mode.map(str::to_owned),
+        agent_type: agent_type.clone(),
+    }
 }
 
 /// Records a file that the client reports to have loaded.
@@ -108,5 +138,5 @@ pub(super) fn record_loaded(
         reason: reason.to_owned(),
         ..ReceiptItem::default()
     };
-    record(system, call, session, (root.path(), cwd), false, vec![item]);
+    record(system, call, session, (root.path(), cwd), false, vec![item], Vec::new());
 }

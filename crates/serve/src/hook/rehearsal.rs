@@ -1,6 +1,6 @@
 //! A rehearsal: what an agent would get for one action on a file, event by event, with nothing recorded.
 
-use brief_clients::hook::{HookCall, HookMoment, HookStart, ToolEffect, Touch};
+use brief_clients::hook::{CallTrace, HookCall, HookMoment, HookStart, ToolEffect, Touch};
 use brief_engine::{Action, System, Timing};
 use brief_profiles::Client;
 use serde::Serialize;
@@ -59,6 +59,8 @@ pub fn rehearse(
             stamp: None,
             moment,
             wants_decisions: false,
+            trace: CallTrace::default(),
+            unknown: None,
         };
         let answer = tell(system, &call, options, Some(&memory), &mut known)?;
         let Some(EventAnswer { context, holds, .. }) = answer else { continue };

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use brief_clients::client_file::{ClientFile, ClientFileError, FileEdit};
 use brief_clients::hook::install::HookContent;
 use brief_clients::hook::installed::{HookScope, InstalledHook, find_installed_hooks};
+use brief_clients::hook::news::{self, UnknownName};
 use brief_engine::{Action, System};
 use brief_profiles::{Client, HookInstall};
 use brief_serve::hook::{HookOptions, is_disabled, rehearse};
@@ -50,6 +51,8 @@ struct HookStatus {
     /// The result of a test call.
     answers: bool,
     problem: Option<String>,
+    /// Events and tools that the hook has met and that we have no facts about.
+    unknown: Vec<UnknownName>,
 }
 
 #[derive(Serialize)]
@@ -215,6 +218,12 @@ fn print(ui: &mut Ui, status: &HookStatus) -> Result {
         }
         None => ui.print_line(format_args!("  no program on PATH{seen}"))?,
     }
+    for UnknownName { kind, name } in &status.unknown {
+        let what = kind.as_str();
+        ui.print_line(format_args!(
+            "  note: the hook has met the {what} `{name}`, which we have no facts about: it delivers what is certain"
+        ))?;
+    }
     match &status.problem {
         Some(problem) => ui.print_line(format_args!("  test call: {}", visible_line(problem)))?,
         None if status.answers => ui.print_line("  test call: answers")?,
@@ -247,6 +256,7 @@ fn status(session: &Session, client: &Client) -> Result<HookStatus> {
         seen: seen.map(ToString::to_string),
         answers,
         problem,
+        unknown: news::read(session.system(), client),
     })
 }
 

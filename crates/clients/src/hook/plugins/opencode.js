@@ -1,15 +1,19 @@
+// Before these, the hook notes what is in a file, so that a receipt can say what has changed.
+const CHANGES = new Set(["edit", "multiedit", "write", "apply_patch", "patch", "bash"])
+
 export const Brief = async ({ directory }) => {
   const starts = new Map()
   const tell = (event, session, more) => ask({ cwd: directory, event, session_id: session, ...more })
   return {
     "tool.execute.before": async (input, output) => {
-      if (!HOLDS) return
-      const call = { tool_name: input.tool, tool_input: output.args }
+      if (!HOLDS && !CHANGES.has(input.tool)) return
+      const call = { tool_name: input.tool, tool_input: output.args, call_id: input.callID }
       const { hold } = await tell("before", input.sessionID, call)
       if (hold) throw new Error(hold)
     },
     "tool.execute.after": async (input, output) => {
-      const call = { tool_name: input.tool, tool_input: input.args, tool_response: output.metadata }
+      const result = { tool_response: output.metadata, call_id: input.callID }
+      const call = { tool_name: input.tool, tool_input: input.args, ...result }
       const { text } = await tell("after", input.sessionID, call)
       if (text) output.output += "\n\n" + text
     },

@@ -16,7 +16,7 @@ export default function (pi) {
   })
 
   pi.on("tool_call", async (event, context) => {
-    const call = { tool_name: event.toolName, tool_input: event.input }
+    const call = { tool_name: event.toolName, tool_input: event.input, call_id: event.toolCallId }
     const { hold, additionalContext } = await tell(context, "tool_call", call)
     if (hold) return { block: true, reason: hold }
     if (additionalContext) waiting.set(event.toolCallId, additionalContext)
@@ -25,7 +25,7 @@ export default function (pi) {
   pi.on("tool_result", async (event, context) => {
     const before = waiting.get(event.toolCallId)
     waiting.delete(event.toolCallId)
-    const call = { tool_name: event.toolName, tool_input: event.input }
+    const call = { tool_name: event.toolName, tool_input: event.input, call_id: event.toolCallId }
     const { additionalContext } = await tell(context, "tool_result", call)
     const text = [before, additionalContext].filter(Boolean).join("\n\n")
     if (!text) return

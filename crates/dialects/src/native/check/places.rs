@@ -14,12 +14,19 @@ use crate::ProjectFiles;
 use crate::answer::Owner;
 use crate::native::clients::{has_any, read_of};
 use crate::native::model::{Folder, Guide, Use};
+use crate::native::modes;
+use crate::native::settings::Setting;
 
 /// The number of files that a message names.
 const NAMED: usize = 3;
 
-/// Reports files in directories below that a client leaves out because of a file at the top: once for each client.
-pub(super) fn check_hidden(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
+/// Reports files in directories below that a client leaves out because of a file at the top: once for each client. The
+/// `settings` are the user's and those of the project.
+pub(super) fn check_hidden(
+    folders: &[&Folder],
+    settings: &[&Setting],
+    project: &ProjectFiles,
+) -> Vec<Diagnostic> {
     let Some(top) = folders.iter().find(|folder| folder.directory.is_empty()) else {
         return Vec::new();
     };
@@ -28,7 +35,11 @@ pub(super) fn check_hidden(folders: &[&Folder], project: &ProjectFiles) -> Vec<D
         guides.flat_map(|guide| &guide.imports).map(std::path::PathBuf::as_path).collect();
     let mut found = Vec::new();
     for client in &BUILTIN.clients {
-        for read in client.reads.iter().filter(|read| !read.path.contains('/')) {
+        let mode = modes::in_force(client, settings.iter().copied());
+        let is_read_anyway =
+            |read: &ClientRead| mode.is_some_and(|mode| mode.always.contains(&read.path));
+        let reads = client.reads.iter().filter(|read| !read.path.contains('/'));
+        for read in reads.filter(|read| !is_read_anyway(read)) {
             let Unless::AtStartOrBeside(hiding) = &read.unless else { continue };
             let is_hiding = |guide: &&Guide| {
                 let path = guide.place.as_ref().map(|place| &place.path);

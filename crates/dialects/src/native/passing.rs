@@ -1,0 +1,104 @@
+//! The files that a client passes over although they lie where it reads.
+//!
+//! A skill without a description, an agent with a key that the client does not know, a rule with the name of another one:
+//! most clients say nothing about it. What is passed over is delivered as any other file.
+
+use std::path::Path;
+
+use brief_profiles::{Client, ClientRead, Form, List, PassedOver, Text};
+use brief_syntax::front_matter::FrontMatter;
+use brief_syntax::yaml::Value;
+
+use super::model::{Folder, Guide};
+
+/// The beginning of the places that a plugin has.
+const PLUGIN: &str = "PLUGIN/";
+
+/// Returns why a client passes a file over, in words that follow its name; `None` if it takes it.
+pub(super) fn reason(
+    client: &Client,
+    folder: &Folder,
+    guide: &Guide,
+    read: &ClientRead,
+) -> Option<String> {
+    // What a plugin has was not looked at.
+    let is_own = !read.path.starts_with(PLUGIN);
+    let of_form = match guide.place.as_ref().map(|place| place.form) {
+        Some(Form::Skill) if is_own => client.loading.skills_passed_over.as_ref(),
+        Some(Form::Agent) if is_own => client.loading.agents_passed_over.as_ref(),
+        _ => None,
+    };
+    let facts = read.passes_over.as_ref().or(of_form)?;
+    if facts.nested && is_nested(folder, guide, read) {
+        return Some(format!("reads no directories in `{}`", read.path));
+    }
+    by_name(folder, guide, facts).or_else(|| by_text(guide, facts))
+}
+
+fn is_nested(folder: &Folder, guide: &Guide, read: &ClientRead) -> bool {
+    let place = folder.path.join(read.path.trim_end_matches('/'));
+    guide.path().parent().is_some_and(|parent| parent != place)
+}
+
+fn by_name(folder: &Folder, guide: &Guide, facts: &PassedOver) -> Option<String> {
+    let others = |places: &[Text], is_same: &dyn Fn(&Path, &Path) -> bool| {
+        let mut guides = folder
+            .guides
+            .iter()
+            .filter(|other| other.place.as_ref().is_some_and(|place| places.contains(&place.key)));
+        guides.any(|other| is_same(other.path(), guide.path()))
+    };
+    let is_named = |one: &Path, other: &Path| one.file_name() == other.file_name();
+    let is_called = |one: &Path, other: &Path| match (one.file_stem(), other.file_stem()) {
+        (Some(one), Some(other)) => one.eq_ignore_ascii_case(other),
+        _ => false,
+    };
+    let place = if others(&facts.named_as_in, &is_named) {
+        facts.named_as_in.first()
+    } else if others(&facts.called_as_in, &is_called) {
+        facts.called_as_in.first()
+    } else {
+        None
+    }?;
+    Some(format!("takes the one of this name in `{place}`"))
+}
+
+fn by_text(guide: &Guide, facts: &PassedOver) -> Option<String> {
+    let PassedOver { without, without_key, keys, shorter_than, has_blank_in_name, .. } = facts;
+    let has_rule =
+        facts.needs_header || !without.is_empty() || !without_key.is_empty() || !keys.is_empty();
+    // The text is parsed again for the few files that such a fact is about.
+    let front = has_rule.then(|| FrontMatter::read(&guide.source));
+    let found = |key: &str| front.as_ref().and_then(|front| front.get(key));
+    let is_empty = |key: &&Text| {
+        found(key).is_none_or(|node| match node.value() {
+            Value::Null => true,
+            _ => node.as_str().is_some_and(|text| text.trim().is_empty()),
+        })
+    };
+    if facts.needs_header && front.as_ref().is_some_and(|front| front.header.is_none()) {
+        return Some("passes over what has no front matter".to_owned());
+    }
+    if let Some(key) = without.iter().find(is_empty) {
+        return Some(format!("passes over what has no `{key}`"));
+    }
+    if let Some(key) = without_key.iter().find(|key| found(key).is_none()) {
+        return Some(format!("passes over what has no `{key}`"));
+    }
+    if !keys.is_empty()
+        && let Some(key) = front.as_ref().and_then(|front| unknown_key(front, keys))
+    {
+        return Some(format!("takes nothing from a file with `{key}`"));
+    }
+    if guide.content().trim().chars().count() < *shorter_than {
+        return Some(format!("passes over a text of fewer than {shorter_than} characters"));
+    }
+    let has_blank = *has_blank_in_name && guide.name.trim().contains(char::is_whitespace);
+    has_blank.then(|| "passes over a name with blanks".to_owned())
+}
+
+fn unknown_key(front: &FrontMatter, keys: &List<Text>) -> Option<String> {
+    let root = front.header.as_ref()?.yaml.root()?;
+    let Value::Mapping(entries) = root.value() else { return None };
+    entries.fields().map(|field| field.name().to_owned()).find(|name| !keys.has(name))
+}
