@@ -74,6 +74,31 @@ fn items_of(session: &Session, item_root: &Path) -> Vec<ItemId> {
     items
 }
 
+/// Writes a new file below a directory, and returns its path, whole and as it is shown. Nothing is replaced.
+pub(super) fn write_new(
+    session: &Session,
+    directory: &Path,
+    below: &Path,
+    text: &str,
+) -> Result<(PathBuf, PathBuf)> {
+    let shown = directory.join(below);
+    let shown = shown.strip_prefix(".").unwrap_or(&shown).to_owned();
+    let path = session.directory().join(directory).join(below);
+    let system = session.system();
+    let refused = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            CommandError::refused(format!("`{}` exists already", shown.display()))
+                .with_hint("choose another name, or edit it")
+        }
+        _ => CommandError::refused(format!("`{}` cannot be written: {error}", shown.display())),
+    };
+    if let Some(parent) = path.parent() {
+        system.create_dir(parent).map_err(refused)?;
+    }
+    system.create_file(&path, text.as_bytes()).map_err(refused)?;
+    Ok((path, shown))
+}
+
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &NewArgs) -> Result {
     if let Some(problem) = name_problem(&args.name) {
         let message = format!("`{}` is not a valid name: {problem}", args.name);
@@ -95,21 +120,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &NewArgs) -> Result {
             (PathBuf::from(format!("{name}.bundle.md")), text)
         }
     };
-    let shown = args.item_root.join(&below);
-    let shown = shown.strip_prefix(".").unwrap_or(&shown).to_owned();
-    let path = session.directory().join(&args.item_root).join(&below);
-    let system = session.system();
-    let refused = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            CommandError::refused(format!("`{}` exists already", shown.display()))
-                .with_hint("choose another name, or edit it")
-        }
-        _ => CommandError::refused(format!("`{}` cannot be written: {error}", shown.display())),
-    };
-    if let Some(parent) = path.parent() {
-        system.create_dir(parent).map_err(refused)?;
-    }
-    system.create_file(&path, text.as_bytes()).map_err(refused)?;
+    let (path, shown) = write_new(session, &args.item_root, &below, &text)?;
     if args.json {
         return super::init::print_created(ui, session, "new", &path);
     }

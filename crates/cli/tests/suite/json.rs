@@ -69,6 +69,7 @@ const RUNS: &[(&str, &str)] = &[
     ("agent call", "agent call agents/dev_helper.agent.md echo {\"text\":\"hi\"}"),
     ("agent call", "agent call agents/dev_helper.agent.md echo {}"),
     ("agent abilities", "agent abilities agents/dev_helper.agent.md"),
+    ("agent new", "-C ../outside agent new dev_other"),
     ("agent ready", "agent ready agents/dev_helper.agent.md"),
     ("deps", "deps"),
     ("deps", "deps --all"),

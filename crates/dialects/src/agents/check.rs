@@ -9,6 +9,7 @@ use super::ability::{Ability, Base};
 use super::model::{Agent, AgentStatus, DIRECTORY, SUFFIX};
 use super::notes::AgentNotes;
 use super::parse::ParsedAgent;
+use super::scaffold::PLACEHOLDERS;
 
 /// Checks an agent whose commands were read.
 pub(super) fn check(parsed: &ParsedAgent, notes: &mut AgentNotes<'_>) {
@@ -23,6 +24,7 @@ pub(super) fn check(parsed: &ParsedAgent, notes: &mut AgentNotes<'_>) {
         notes.report(rules::agents::DEPRECATED, parsed.status_span, message, "use another one");
     }
     argument_hints(agent, notes);
+    template_text(agent, notes);
     let tool = Ability::Base(Base::Tool);
     let allows_tools = agent.abilities.allow.as_ref().is_none_or(|allow| allow.contains(&tool));
     if agent.tools.is_some() && (!allows_tools || agent.abilities.deny.contains(&tool)) {
@@ -48,6 +50,27 @@ fn file_name(agent: &Agent, notes: &mut AgentNotes<'_>) {
         let help = "call it `agents/<category>_<agent-name>.agent.md`";
         notes.report(rules::agents::NAME_PATTERN, Span::at(0), message, help);
     }
+}
+
+/// Reports text of the template of `brief agent new` that is unchanged: once for a file.
+fn template_text(agent: &Agent, notes: &mut AgentNotes<'_>) {
+    let text = agent.source.text();
+    let mut start = 0;
+    let mut left: Vec<(Span, &str)> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let own = line.trim_end();
+        if PLACEHOLDERS.contains(&own) {
+            left.push((Span::new(start, start + own.len()), own));
+        }
+        start += line.len();
+    }
+    let Some((span, first)) = left.first().copied() else { return };
+    let more = match left.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let message = format!("the text of the template is still there: `{first}`{more}");
+    notes.report(rules::agents::PLACEHOLDER, span, message, "write what it says in its place");
 }
 
 /// Y40: warns of a text that uses more arguments than the hint names, such as a price.

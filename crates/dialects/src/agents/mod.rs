@@ -21,6 +21,7 @@ mod parse;
 mod recognize;
 mod render;
 mod resolve;
+pub mod scaffold;
 mod sections;
 pub(crate) mod template;
 mod tools;

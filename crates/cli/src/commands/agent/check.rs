@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use brief_agent::agent::AgentCode;
-use brief_engine::agents::{AgentOptions, load};
+use brief_engine::agents::{self, AgentOptions, AgentOwner, Loaded, load};
+use brief_syntax::render::path_below;
 use brief_syntax::{Diagnostic, Severity};
 use clap::Args;
 use serde_json::json;
 
+use super::locate;
 use crate::commands::whole::counted;
 use crate::error::{Result, refuse_if};
 use crate::session::Session;
@@ -18,8 +20,8 @@ use crate::ui::Ui;
 /// The code of their tools is parsed; `brief agent show` evaluates it. Exits with 1 when there is an error.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// The agent files
-    #[arg(value_name = "FILE", required = true)]
+    /// The agent files, or their names [default: all of the project]
+    #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
     /// Warnings are errors
@@ -35,28 +37,39 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &CheckArgs) -> Result {
     let root = session.root()?;
     let options = AgentOptions { root: Some(root.path()), ..AgentOptions::default() };
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
-    for file in &args.files {
-        let loaded = load(session.system(), &session.directory().join(file), &options);
+    let all: Vec<Loaded> = if args.files.is_empty() {
+        let found = agents::list(session.system(), &root).into_iter();
+        found.filter(|(owner, _)| *owner == AgentOwner::Project).map(|(_, loaded)| loaded).collect()
+    } else {
+        let load = |file| Ok(load(session.system(), &locate(session, &root, file)?, &options));
+        args.files.iter().map(|file: &PathBuf| load(file)).collect::<Result<_>>()?
+    };
+    for loaded in &all {
         diagnostics.extend(loaded.diagnostics().iter().cloned());
         match loaded.agent().map(|agent| AgentCode::parse(session.shared_system(), agent)) {
             Some(Ok(problem)) => diagnostics.extend(problem),
             Some(Err(error)) => {
-                ui.warning(&format!("the code of `{}` is not parsed: {error}", file.display()))?;
+                let path = path_below(root.path(), loaded.path());
+                ui.warning(&format!("the code of `{path}` is not parsed: {error}"))?;
             }
             None => {}
         }
     }
     if args.json {
-        let body = json!({ "files": args.files.len() });
+        let body = json!({ "files": all.len() });
         let (root, diagnostics) = (root.path(), &diagnostics);
         ui.print_json("agent check", root, diagnostics, body)?;
     } else {
         ui.print_diagnostics(&diagnostics, root.path())?;
         let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
         let warnings = diagnostics.len() - errors;
+        if all.is_empty() {
+            ui.status("there are no agent files in this project")?;
+            return ui.hint("run `brief agent new CATEGORY_NAME` to begin one");
+        }
         ui.status(&format!(
             "{} checked: {}, {}",
-            counted(args.files.len(), "file"),
+            counted(all.len(), "file"),
             counted(errors, "error"),
             counted(warnings, "warning")
         ))?;

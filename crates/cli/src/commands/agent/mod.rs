@@ -6,6 +6,7 @@ mod check;
 mod command;
 mod executing;
 mod list;
+mod new;
 mod ready;
 mod run;
 mod serve;
@@ -35,6 +36,7 @@ pub(crate) struct AgentArgs {
 
 #[derive(Debug, Subcommand)]
 enum AgentCommand {
+    New(new::AgentNewArgs),
     List(list::AgentListArgs),
     Show(show::ShowArgs),
     Check(check::CheckArgs),
@@ -84,6 +86,7 @@ fn parse_abilities(option: &str, names: &[String]) -> Result<Vec<Ability>> {
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AgentArgs) -> Result {
     match &args.command {
+        AgentCommand::New(args) => new::run(ui, session, args),
         AgentCommand::List(args) => list::run(ui, session, args),
         AgentCommand::Show(args) => show::run(ui, session, args),
         AgentCommand::Check(args) => check::run(ui, session, args),
