@@ -421,26 +421,73 @@ fn field_type(document: &TaskDocument, field: Field<'_>) -> Option<Diagnostic> {
             problem(rules::tasks::INVALID_TIMEOUT, message)
                 .with_help("write `30s`, `10m` or `1h30m`")
         }),
-        (TaskFileKind::Task | TaskFileKind::Command, "selectors") => {
-            (!matches!(value, Value::Mapping(_))).then(|| wrong("a mapping of keys to values"))
-        }
+        (TaskFileKind::Task | TaskFileKind::Command, "selectors") => match value {
+            Value::Mapping(selectors) => {
+                let mut fields = selectors.fields();
+                fields.find_map(|field| {
+                    not_texts(document, &format!("selectors.{}", field.name()), field.value)
+                })
+            }
+            _ => Some(wrong("a mapping of keys to values")),
+        },
         (TaskFileKind::Task | TaskFileKind::Rule, "languages" | "language")
-        | (TaskFileKind::Rule, "task_names") => {
-            matches!(value, Value::Mapping(_)).then(|| wrong("a text or a list of texts"))
-        }
+        | (TaskFileKind::Rule, "task_names") => not_texts(document, name, node),
+        (TaskFileKind::Task, "model" | "task_name") => text.is_none().then(|| wrong("a text")),
         (TaskFileKind::Rule, "bootstrap") => text.is_none().then(|| wrong("a script")),
         (TaskFileKind::Task | TaskFileKind::Rule, "mcp_server") => match value {
             Value::Mapping(server) => {
                 let has = |name| server.get(name).and_then(Node::as_str).is_some();
-                (!has("command") && !has("url")).then(|| {
+                if !has("command") && !has("url") {
                     let message = "the MCP server has neither `command` nor `url`".to_owned();
-                    problem(rules::tasks::MCP_SERVER_INVALID, message)
-                })
+                    return Some(problem(rules::tasks::MCP_SERVER_INVALID, message));
+                }
+                server.fields().find_map(|field| server_field(document, field))
             }
             _ => Some(wrong("a mapping with `command` or `url`")),
         },
         _ => None,
     }
+}
+
+/// Reports a value, or one in its list, that is no text and therefore says nothing.
+fn not_texts(document: &TaskDocument, name: &str, node: Node<'_>) -> Option<Diagnostic> {
+    let wrong = match node.value() {
+        Value::Sequence(list) => list.iter().find(|entry| entry.as_str().is_none())?,
+        _ if node.as_str().is_none() => node,
+        _ => return None,
+    };
+    let message =
+        format!("`{name}` must be a text or a list of texts, not {}", wrong.value().noun());
+    Some(document.problem(rules::tasks::WRONG_TYPE, wrong.span(), message))
+}
+
+/// Reports a standard field of an MCP server with another type than the document gives it.
+fn server_field(document: &TaskDocument, field: Field<'_>) -> Option<Diagnostic> {
+    let (name, node) = (field.name(), field.value);
+    let is_texts = || match node.value() {
+        Value::Sequence(list) => list.iter().all(|entry| entry.as_str().is_some()),
+        _ => false,
+    };
+    let (is_right, wanted) = match name {
+        "command" | "url" => (node.as_str().is_some(), "a text"),
+        "type" => {
+            let kind = node.as_str();
+            (
+                kind.is_some_and(|kind| ["stdio", "http", "sse"].contains(&kind)),
+                "`stdio`, `http` or `sse`",
+            )
+        }
+        "args" => (is_texts(), "a list of texts"),
+        "env" | "headers" => (matches!(node.value(), Value::Mapping(_)), "a mapping"),
+        _ => return None,
+    };
+    (!is_right).then(|| {
+        let found = node
+            .as_str()
+            .map_or_else(|| node.value().noun().to_owned(), |text| format!("`{text}`"));
+        let message = format!("`{name}` of the MCP server must be {wanted}, not {found}");
+        document.problem(rules::tasks::MCP_SERVER_INVALID, node.span(), message)
+    })
 }
 
 /// Returns whether a text is a duration in Go's notation: numbers with units, such as `1h30m`.
