@@ -31,6 +31,9 @@ pub(super) enum Weight {
 const CLAUDE_TOOLS: [&str; 8] =
     ["Read", "Write", "Edit", "Bash", "Grep", "Glob", "WebFetch", "WebSearch"];
 
+/// The beginning of Copilot's reference to a tool.
+const TOOL_REFERENCE: &[u8] = b"#tool:";
+
 /// The bytes that can begin a construct.
 const STARTS: [bool; 256] = byte_set(b"$!@#uUmRWEBG");
 
@@ -67,7 +70,14 @@ pub(super) fn find(body: &str, outline: &Outline) -> Vec<Construct> {
         // there.
         let is_digit = byte == b'$' && rest.get(1).is_some_and(u8::is_ascii_digit);
         let works_in_code = matches!(byte, b'$' | b'!') && !is_digit;
-        if works_in_code || weight == Weight::ToolName || !outline.is_opaque(offset) {
+        // A name in inline code is still a name that the text tells a reader to use (§4, §5.3), and no syntax.
+        let is_name = weight == Weight::McpName || rest.starts_with(TOOL_REFERENCE);
+        let is_named = is_name && outline.is_inline_code(body, offset);
+        let weight = match weight {
+            Weight::Forbidden if is_named => Weight::ToolName,
+            weight => weight,
+        };
+        if works_in_code || weight == Weight::ToolName || is_named || !outline.is_opaque(offset) {
             found.push(Construct {
                 span: Span::new(offset, offset + length),
                 what,
@@ -139,11 +149,10 @@ fn reference(rest: &[u8], before: Option<u8>) -> Option<ConstructMatch> {
     if before.is_some_and(is_word) {
         return None;
     }
-    for (prefix, what) in
-        [(b"#tool:".as_slice(), "a tool reference"), (b"#file:", "a file reference")]
-    {
+    for (prefix, what) in [(TOOL_REFERENCE, "a tool reference"), (b"#file:", "a file reference")] {
         if let Some(after) = rest.strip_prefix(prefix) {
-            let length = after.iter().position(u8::is_ascii_whitespace).unwrap_or(after.len());
+            let is_end = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'`';
+            let length = after.iter().position(is_end).unwrap_or(after.len());
             let is_there = length > 0;
             return is_there.then_some((prefix.len() + length, what, "copilot", Weight::Forbidden));
         }
@@ -220,6 +229,8 @@ mod tests {
             ("call mcp__github__create_issue", "mcp__github__create_issue"),
             ("Use the `Read` tool to", "Read"),
             ("Use the Bash tool.", "Bash"),
+            ("Use `#tool:read`.", "#tool:read"),
+            ("Use `mcp__github__create_issue`.", "mcp__github__create_issue"),
         ] {
             assert_eq!(found(body), [construct], "{body}");
         }
@@ -243,7 +254,8 @@ mod tests {
             "\\$1 is escaped",
             "wow! `code`",
             "ping @alice, mail a@b.example",
-            "`@docs/a.md` in code, `#tool:read` too",
+            "`@docs/a.md` in code, `#file:a.md` too",
+            "```text\n#tool:read and mcp__github__create_issue\n```\n",
             "# file: a heading",
             "ultrathinking",
             "GitHub:create_issue and mcp_server",

@@ -21,6 +21,45 @@ const RESERVED: [&str; 22] = [
     "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "nul", "prn",
 ];
 
+/// Returns what clients read in different ways in a glob, and the advice for it.
+fn doubtful_pattern(pattern: &str) -> Option<(&'static str, &'static str)> {
+    let from_root = "write a pattern from the root of the project";
+    let mut signs = pattern.chars();
+    let has_drive =
+        signs.next().is_some_and(|sign| sign.is_ascii_alphabetic()) && signs.next() == Some(':');
+    let has_backslash = || {
+        let mut after = pattern.split('\\').skip(1);
+        after.any(|rest| rest.starts_with(|sign: char| sign.is_alphanumeric() || sign == '_'))
+    };
+    if pattern.starts_with('!') {
+        let problem =
+            "begins with `!`, which the format does not define: clients read it in different ways";
+        return Some((problem, "write the patterns that the rule is for"));
+    }
+    if pattern.split(['/', '{', '}', ',']).any(|part| part == "..")
+        || pattern.starts_with('~')
+        || has_drive
+    {
+        return Some(("leads out of the project and matches no file", from_root));
+    }
+    if pattern.starts_with('/') || pattern.starts_with("./") {
+        return Some((
+            "has `/` or `./` before it, which some clients take for a part of names",
+            "leave it out: patterns start at the root",
+        ));
+    }
+    if has_backslash() {
+        return Some(("has a backslash, which separates no names", "write `/` between names"));
+    }
+    if pattern.trim() != pattern {
+        return Some((
+            "begins or ends with a space, which is a part of the pattern",
+            "remove the space",
+        ));
+    }
+    None
+}
+
 /// Returns whether a file of that name is impossible on some system.
 pub(super) fn is_reserved(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().to_lowercase();
@@ -289,21 +328,21 @@ impl<'f> ItemFields<'f> {
 
     /// §3.2: reports a pattern that is not a glob, and one that clients read in different ways.
     fn pattern(&mut self, pattern: &str, span: Span) {
-        let climbs = pattern.split(['/', '{', '}', ',']).any(|part| part == "..");
         let (severity, problem, help) = match Glob::new(pattern) {
-            _ if pattern.trim().is_empty() => {
-                (Severity::Error, "is empty: one client would load the rule for every file".to_owned(), "write a pattern, or leave `scope` out")
-            }
-            Err(error) => (Severity::Error, format!("is not a glob: {}", error.problem()), "correct the pattern, such as `src/**/*.ts`"),
-            Ok(_) if pattern.starts_with('!') => (
-                Severity::Warning,
-                "begins with `!`, which the format does not define: clients read it in different ways".to_owned(),
-                "write the patterns that the rule is for",
+            _ if pattern.trim().is_empty() => (
+                Severity::Error,
+                "is empty: one client would load the rule for every file".to_owned(),
+                "write a pattern, or leave `scope` out",
             ),
-            Ok(_) if climbs => {
-                (Severity::Warning, "leads out of the project and matches no file".to_owned(), "write a pattern from the root of the project")
-            }
-            Ok(_) => return,
+            Err(error) => (
+                Severity::Error,
+                format!("is not a glob: {}", error.problem()),
+                "correct the pattern, such as `src/**/*.ts`",
+            ),
+            Ok(_) => match doubtful_pattern(pattern) {
+                Some((problem, help)) => (Severity::Warning, problem.to_owned(), help),
+                None => return,
+            },
         };
         let rule = rules::portable::INVALID_PATTERN;
         self.report(rule, span, format!("`{pattern}` {problem}"), help);

@@ -1,7 +1,7 @@
 //! Links from a body to files in the item's directory (§5.4 of the document).
 
 use brief_syntax::Span;
-use brief_syntax::markdown::{Link, decoded_destination, links};
+use brief_syntax::markdown::{Link, decoded_destination, html_links, links};
 
 use super::guidance::is_in;
 use super::model::PortableItem;
@@ -24,10 +24,12 @@ pub enum LinkTarget {
     Outside,
 }
 
-/// Returns the relative links of a body, in order.
+/// Returns the relative links of a body, in order, also those of its HTML.
 pub fn file_links(body: &str) -> Vec<FileLink> {
-    links(body)
-        .into_iter()
+    let mut all = links(body);
+    all.extend(html_links(body));
+    all.sort_by_key(|link| link.span);
+    all.into_iter()
         .filter_map(|Link { destination, span }| {
             let path = destination.split(['#', '?']).next().unwrap_or_default();
             let is_address = path.is_empty()

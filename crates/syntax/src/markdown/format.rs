@@ -244,3 +244,38 @@ fn write(text: &str) -> Result<String, FormatRefusal> {
         None => Err(FormatRefusal::Formatter("it begins like front matter".to_owned())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// P12, §7.4 "so that developers running the same formatter locally see no diffs": the published settings say all that
+    /// differs from the formatter's own.
+    #[test]
+    fn the_settings_of_the_formatter_are_published() {
+        let text = include_str!("../../../../docs/reference/dprint.json");
+        let document: serde_json::Value = serde_json::from_str(text).unwrap();
+        let camel = |key: &str| {
+            let (first, rest) = key.split_once('.').unwrap_or((key, ""));
+            let letter = rest.get(..1).unwrap_or_default().to_uppercase();
+            format!("{first}{letter}{}", rest.get(1..).unwrap_or_default())
+        };
+        let told: BTreeMap<String, &serde_json::Value> = document["markdown"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(key, value)| (camel(key), value))
+            .collect();
+        let values = |configuration: &Configuration| serde_json::to_value(configuration).unwrap();
+        let (own, usual) = (values(&CONFIGURATION), values(&ConfigurationBuilder::new().build()));
+        for (key, value) in own.as_object().unwrap() {
+            match told.get(key) {
+                Some(told) => assert_eq!(*told, value, "{key}"),
+                None => assert_eq!(value, &usual[key], "{key} is not published"),
+            }
+        }
+        assert!(told.keys().all(|key| own.get(key).is_some()), "{told:?}");
+    }
+}

@@ -18,7 +18,7 @@ use crate::source::Span;
 
 pub use blocks::{Block, BlockKind, Image, blocks};
 pub use format::{FormatRefusal, Formatted, format};
-pub use links::{Link, decoded_destination, links};
+pub use links::{Link, decoded_destination, html_links, links};
 pub use plain::is_laid_out;
 pub use prose::{InlineCode, Passage, Prose, ProseSection};
 
@@ -144,8 +144,21 @@ impl Outline {
 
     /// Returns whether the byte at `offset` is code or HTML.
     pub fn is_opaque(&self, offset: usize) -> bool {
+        self.opaque_at(offset).is_some()
+    }
+
+    /// Returns whether the byte at `offset` of `text`, which this is the outline of, is code in a line of prose.
+    pub fn is_inline_code(&self, text: &str, offset: usize) -> bool {
+        self.opaque_at(offset).is_some_and(|span| {
+            let is_block = |block: &CodeBlock| block.span.start == span.start;
+            text.get(span.range()).is_some_and(|code| code.starts_with('`'))
+                && !self.code_blocks.iter().any(is_block)
+        })
+    }
+
+    fn opaque_at(&self, offset: usize) -> Option<&Span> {
         let after = self.opaque.partition_point(|span| span.start <= offset);
-        after.checked_sub(1).is_some_and(|index| offset < self.opaque[index].end)
+        after.checked_sub(1).map(|index| &self.opaque[index]).filter(|span| offset < span.end)
     }
 }
 
@@ -185,6 +198,17 @@ mod tests {
         let outline = Outline::of(text);
         assert_eq!(outline.code_blocks[0].info, "js run");
         assert_eq!(&text[outline.code_blocks[0].content.range()], "one\n\ntwo\n");
+    }
+
+    #[test]
+    fn inline_code_is_no_block_and_no_html() {
+        let text = "a `b` <c>\n\n```d\ne\n```\n\n    f\n\n``g`h``\n";
+        let outline = Outline::of(text);
+        let is_inline = |letter: char| outline.is_inline_code(text, text.find(letter).unwrap());
+        assert_eq!(
+            ['a', 'b', 'c', 'e', 'f', 'g', 'h'].map(is_inline),
+            [false, true, false, false, false, true, true]
+        );
     }
 
     #[test]
