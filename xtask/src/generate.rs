@@ -374,6 +374,7 @@ const LIMITS: &[(&str, u64, &str, &str)] = &[
         "the item is not built",
         "`portable/unreadable`",
     ),
+    ("capabilities of one item", limits::ITEM_CAPABILITIES as u64, "it is refused", "—"),
     (
         "files of one skill for MCP clients",
         limits::SKILL_FILES as u64,

@@ -129,6 +129,9 @@ pub trait Reader {
     /// Looks at one directory. Directories come parents first.
     fn visit(&mut self, visit: &Visit<'_>);
 
+    /// Looks at one directory in the code of dependencies, whose guidance does not count (ruling X34). The default does nothing.
+    fn visit_dependency(&mut self, _visit: &Visit<'_>) {}
+
     /// Ends the walk.
     fn finish(self: Box<Self>) -> Box<dyn DialectGuidance>;
 }

@@ -139,9 +139,11 @@ impl Catalog {
         let mut readers = readers(&scope.dialects, Dialect::whole_reader);
         let mut files = ProjectFiles::default();
         let gaps = walk::whole(system, root, scope.start, scope.ignored, &mut |visit| {
-            if scope.reads(visit.slashed()) {
-                for (_, reader) in &mut readers {
-                    reader.visit(visit);
+            let is_read = scope.reads(visit.slashed());
+            for (_, reader) in &mut readers {
+                match is_read {
+                    true => reader.visit(visit),
+                    false => reader.visit_dependency(visit),
                 }
             }
             remember(&mut files, visit);

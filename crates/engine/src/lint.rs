@@ -111,6 +111,11 @@ pub trait ConfigurationCheck {
         Vec::new()
     }
 
+    /// Returns what an installation from this directory would refuse. It is asked about a project that has items.
+    fn check_source(&self, _system: &dyn System, _root: &Root) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
     /// Removes the problems of the project that its other sources settle.
     fn settle(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>);
 }
@@ -176,6 +181,21 @@ impl Part {
         }
     }
 }
+
+/// Returns whether a reason why something cannot be installed is told already: by the same rule at the same place, or, for
+/// hidden text, by a format's own rule.
+fn is_told(refusal: &Diagnostic, found: &[Diagnostic]) -> bool {
+    let same_file = found.iter().filter(|one| one.path() == refusal.path());
+    let mut same_file = same_file.map(|one| (one.rule, one.span));
+    same_file.any(|(rule, span)| {
+        (rule, span) == (refusal.rule, refusal.span)
+            || refusal.rule == rules::capability::HIDDEN_TEXT && HIDDEN_TEXT.contains(&rule)
+    })
+}
+
+/// The formats' own rules about hidden text.
+const HIDDEN_TEXT: [Rule; 3] =
+    [rules::portable::HIDDEN_CHARACTER, rules::native::HIDDEN_CHARACTER, rules::text::NOT_UTF8];
 
 /// Returns whether the whole project was read without a part: version control ignores it, a dependency has brought it, or a
 /// directory above it cannot be listed. A user who names it wants to know about it nevertheless.
@@ -273,6 +293,14 @@ impl<'s> Lint<'s> {
             let held: Vec<&Path> =
                 catalog.checked_files().into_iter().filter(|path| self.holds(path)).collect();
             found.extend(configuration.check_files(&self.root, &held));
+            let below =
+                |path: &Path| path.strip_prefix(self.root.path()).map(portable::is_offered_file);
+            if catalog.checked_files().into_iter().any(|path| below(path) == Ok(true)) {
+                let refused = configuration.check_source(self.system, &self.root);
+                let new = refused.into_iter().filter(|one| !is_told(one, &found));
+                let new: Vec<Diagnostic> = new.collect();
+                found.extend(new);
+            }
         }
         diagnostic::sort(&mut found);
         found.dedup();

@@ -11,7 +11,7 @@ use crate::lock::Lock;
 use crate::manifest::Manifest;
 
 /// Rules about names in a bundle that its own registry does not have.
-const OF_BUNDLES: [Rule; 2] =
+pub(crate) const OF_BUNDLES: [Rule; 2] =
     [rules::portable::BUNDLE_UNRESOLVED, rules::portable::BUNDLE_REQUIRES];
 
 /// Removes the findings about names in bundles that the other sources of `brief.toml` have, as an

@@ -8,8 +8,9 @@ use brief_clients::compile::Clients;
 use brief_clients::profile::{ProfileScope, Section};
 use brief_engine::lint::ConfigurationCheck;
 use brief_engine::{Root, System};
-use brief_profiles::OwnClients;
+use brief_profiles::{COMPILED, OwnClients};
 use brief_registry::elsewhere;
+use brief_registry::install::refusals;
 use brief_registry::manifest::Manifest;
 use brief_syntax::{Diagnostic, Source};
 
@@ -37,5 +38,29 @@ impl ConfigurationCheck for ProjectConfiguration {
 
     fn settle(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
         elsewhere::settle(system, root, diagnostics);
+    }
+}
+
+/// The checks of `brief.toml` and of what an installation from the project would refuse, which reads every file of an
+/// item: for commands and answers, not for every key that is typed in an editor.
+#[derive(Debug, Clone, Copy)]
+pub struct ProjectAndSource;
+
+impl ConfigurationCheck for ProjectAndSource {
+    fn check(
+        &self,
+        system: &dyn System,
+        root: &Root,
+        configuration: &Arc<Source>,
+    ) -> Vec<Diagnostic> {
+        ProjectConfiguration.check(system, root, configuration)
+    }
+
+    fn check_source(&self, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
+        refusals(system, root, &COMPILED)
+    }
+
+    fn settle(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
+        ProjectConfiguration.settle(system, root, diagnostics);
     }
 }

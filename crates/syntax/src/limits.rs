@@ -171,6 +171,9 @@ pub const TREE_LISTING_BYTES: usize = 512 * 1024 * 1024;
 /// Paths listed for one change of the guidance; the rest is counted.
 pub const DIFF_PATHS: usize = 1_000;
 
+/// Capabilities of one item; one with more is not installed, because nobody reviews them.
+pub const ITEM_CAPABILITIES: usize = 2_000;
+
 /// Bytes of one supporting file of a rule, skill or agent.
 pub const SUPPORT_FILE_BYTES: u64 = 16 * 1024 * 1024;
 

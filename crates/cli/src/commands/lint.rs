@@ -10,7 +10,7 @@ use brief_engine::agents::{AgentOptions, load};
 use brief_engine::baseline::Baseline;
 use brief_engine::lint::{ConfigurationCheck, Findings, UncheckedPath, UnwrittenFix};
 use brief_engine::{Root, System};
-use brief_serve::configuration::ProjectConfiguration;
+use brief_serve::configuration::ProjectAndSource;
 use brief_syntax::diagnostic::Applicability;
 use brief_syntax::render;
 use brief_syntax::{Diagnostic, Severity, Source, limits};
@@ -214,15 +214,19 @@ impl ConfigurationCheck for ProjectChecks<'_> {
         root: &Root,
         configuration: &Arc<Source>,
     ) -> Vec<Diagnostic> {
-        ProjectConfiguration.check(system, root, configuration)
+        ProjectAndSource.check(system, root, configuration)
     }
 
     fn check_files(&self, root: &Root, files: &[&Path]) -> Vec<Diagnostic> {
         parse_agents(self.session, root, files)
     }
 
+    fn check_source(&self, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
+        ProjectAndSource.check_source(system, root)
+    }
+
     fn settle(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
-        ProjectConfiguration.settle(system, root, diagnostics);
+        ProjectAndSource.settle(system, root, diagnostics);
     }
 }
 

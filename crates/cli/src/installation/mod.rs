@@ -22,6 +22,7 @@ use brief_registry::install::{
 use brief_registry::lock::Lock;
 use brief_registry::manifest::{Manifest, ManifestEdit};
 use brief_registry::{Event, Network};
+use brief_syntax::Diagnostic;
 use brief_syntax::Source;
 use brief_syntax::paths::{cleaned, slashed};
 use brief_syntax::system::System;
@@ -178,8 +179,8 @@ impl Installation {
     fn keep_layout(&mut self, system: &dyn System) {
         // The command that needs the lock reports an unreadable one.
         if let Ok(Some(lock)) = self.lock(system) {
-            let files = lock.items.iter().map(|(id, item)| (id, &item.files));
-            let layout = self.clients.layout_of(files);
+            let items = lock.items.iter().map(|(id, item)| (id, &*item.clients, &item.files));
+            let layout = self.clients.layout_of(items);
             self.clients = self.clients.clone().with_layout_of(layout);
         }
     }
@@ -199,6 +200,18 @@ impl Installation {
                 named.iter().any(|name| name == stem) && self.clients.profiles().get(stem).is_none()
             })
         };
+        let is_unread = |found: &&Diagnostic| {
+            is_new(&&found.source)
+                && described.sources.iter().all(|read| read.path() != found.path())
+        };
+        let unread: Vec<Diagnostic> =
+            described.diagnostics.iter().filter(is_unread).cloned().collect();
+        if !unread.is_empty() {
+            ui.print_diagnostics(&unread, &self.project.outputs)?;
+            let message =
+                "the source describes a client in a file that cannot be read; nothing was changed";
+            return Err(CommandError::refused(message));
+        }
         let taken: Vec<Arc<Source>> = described.sources.iter().filter(is_new).cloned().collect();
         if taken.is_empty() || self.clients.scope() == ProfileScope::Home {
             return Ok(Vec::new());

@@ -32,6 +32,16 @@ impl From<InstallError> for CommandError {
                     "take either side, then run `brief sync`: it brings the lock up to date",
                 )
             }
+            InstallError::TooManyCapabilities { item, .. } => {
+                CommandError::refused(format!("{message}; nothing was changed")).with_hint(format!(
+                    "leave it out with `exclude = [\"{}\"]`, or ask its author to split it",
+                    item.full_name()
+                ))
+            }
+            // To remove the lock of a newer version would undo what that version has decided.
+            InstallError::Lock { error, .. } if error.problem.contains("upgrade `brief`") => {
+                CommandError::usage(message)
+            }
             InstallError::Lock { .. } => CommandError::usage(message).with_hint(
                 "restore it from version control, or remove it and run `brief sync`: what we wrote is recorded elsewhere, too",
             ),

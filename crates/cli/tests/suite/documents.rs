@@ -67,6 +67,26 @@ fn every_line_of_the_portable_format_is_in_the_conformance_map() {
     }
 }
 
+/// Every line of client-hosted context, and every choice where it leaves room, is in the map and held by a test.
+#[test]
+fn every_line_of_client_hosted_context_is_in_the_conformance_map() {
+    let (map, rulings) = (document("docs/conformance.md"), document("docs/rulings.md"));
+    let lines =
+        [1..=16, 20..=31, 40..=59, 60..=73, 80..=83, 90..=93, 100..=105, 110..=127, 130..=131];
+    let lines = lines.into_iter().flatten().map(|number| format!("H{number}"));
+    let choices = (1..=40).map(|number| format!("X{number}"));
+    let more = ["X2b", "X2c", "X2d", "X6b", "X6c", "X16b", "X16c", "X17b", "X34b"];
+    let choices: Vec<String> = choices.chain(more.map(str::to_owned)).collect();
+    for line in lines.chain(choices.iter().cloned()) {
+        let row = map.lines().find(|row| row.starts_with(&format!("| {line} |")));
+        let row = row.unwrap_or_else(|| panic!("{line} is not in docs/conformance.md"));
+        assert!(row.contains(".rs::"), "{line} is held by no test");
+    }
+    for choice in choices {
+        assert!(rulings.contains(&format!("\n- **{choice}** ")), "{choice} is not written down");
+    }
+}
+
 /// Every line of the agent format is in the map, and every ruling about it is written down.
 #[test]
 fn every_line_of_the_agent_format_is_in_the_conformance_map() {

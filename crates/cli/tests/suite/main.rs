@@ -13,6 +13,7 @@ mod agent_remote;
 mod agent_run;
 #[cfg(target_os = "linux")]
 mod agent_stop;
+mod approved;
 mod architecture;
 #[cfg(target_os = "linux")]
 mod artefact_identity;

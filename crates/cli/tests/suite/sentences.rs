@@ -130,6 +130,20 @@ fn a_run_warns_of_fields_that_have_no_effect() {
         ("selectors: go", "tasks/wrong-type"),
         ("selectors: [go]", "tasks/wrong-type"),
         ("expand: no", "tasks/wrong-type"),
+        ("selectors: {a: {b: c}}", "tasks/wrong-type"),
+        ("selectors: {a: [[b]]}", "tasks/wrong-type"),
+        ("selectors: {a: null}", "tasks/wrong-type"),
+        ("languages: {a: b}", "tasks/wrong-type"),
+        ("languages: [[go]]", "tasks/wrong-type"),
+        ("model: [a]", "tasks/wrong-type"),
+        ("task_name: {a: b}", "tasks/wrong-type"),
+        ("single_shot: maybe", "tasks/wrong-type"),
+        ("mcp_server: x", "tasks/wrong-type"),
+        ("mcp_server: {type: stdio}", "tasks/mcp-server-invalid"),
+        ("mcp_server: {command: a, args: b}", "tasks/mcp-server-invalid"),
+        ("mcp_server: {command: a, env: [b]}", "tasks/mcp-server-invalid"),
+        ("mcp_server: {url: a, type: ws}", "tasks/mcp-server-invalid"),
+        ("mcp_server: {url: a, headers: b}", "tasks/mcp-server-invalid"),
         ("selector:\n  a: b", "tasks/unknown-field"),
         ("timeout: ten", "tasks/invalid-timeout"),
     ] {
@@ -191,6 +205,140 @@ fn an_escaped_link_leads_to_its_file() {
     assert_eq!(output.code, Some(0), "{output}");
     let rule = project.read("dist/.claude/rules/x.md");
     assert!(rule.contains("a%281%29.md"), "{rule}");
+}
+
+/// §2.4: a picture in HTML travels as one in Markdown does.
+#[test]
+fn a_link_of_html_leads_to_its_file() {
+    let body = "## X\n\n<img src=\"docs/p.png\" alt=\"p\">\n\n<a href='nope.md'>gone</a>\n";
+    let project = project()
+        .with_file("rules/x/RULE.md", format!("---\nname: x\n{ITEM}---\n\n{body}"))
+        .with_file("rules/x/docs/p.png", b"\x89PNG\r\n\x1a\n\0\xff");
+    let linted = project.run(&["lint"]);
+    assert_eq!(linted.stdout.matches("portable/missing-file").count(), 1, "{linted}");
+    assert!(linted.stdout.contains("nope.md"), "{linted}");
+    assert_eq!(project.run(&["build"]).code, Some(0));
+    let rule = project.read("dist/.claude/rules/x.md");
+    assert!(rule.contains("<img src=\"../../.agents/rules/x/docs/p.png\" alt=\"p\">"), "{rule}");
+}
+
+/// §3.2, "Glob patterns": what clients read in different ways is a warning, what is no glob an error.
+#[test]
+fn a_doubtful_pattern_of_a_scope_is_named() {
+    for (pattern, severity) in [
+        ("", "error"),
+        ("src/[", "error"),
+        ("src/{a", "error"),
+        ("!test/**", "warning"),
+        ("../x/**", "warning"),
+        ("{a,../b}/*.ts", "warning"),
+        ("~/x", "warning"),
+        ("C:/x", "warning"),
+        ("/abs/**", "warning"),
+        ("./src/**", "warning"),
+        ("src\\\\api/*.ts", "warning"),
+        (" src/**", "warning"),
+    ] {
+        let scope = format!("scope:\n  paths: [\"{pattern}\"]\n");
+        let item = format!("---\nname: x\n{ITEM}{scope}---\n\n## X\n\nText.\n");
+        let linted = project().with_file("rules/x/RULE.md", item).run(&["lint"]);
+        let found = format!("{severity}[portable/invalid-pattern]");
+        assert!(linted.stdout.contains(&found), "{pattern}: {linted}");
+    }
+    for pattern in
+        ["src/**/*.ts", "*.md", "a b/c.ts", "[ab]/x?.py", "**", "src/\\\\[id\\\\].ts", "日本/*"]
+    {
+        let scope = format!("scope:\n  paths: [\"{pattern}\"]\n");
+        let item = format!("---\nname: x\n{ITEM}{scope}---\n\n## X\n\nText.\n");
+        let linted = project().with_file("rules/x/RULE.md", item).run(&["lint"]);
+        assert!(!linted.stdout.contains("invalid-pattern"), "{pattern}: {linted}");
+    }
+}
+
+/// §4, "client-specific internal forms SHOULD NOT appear in SSOT content"; §5.3: also in inline code.
+#[test]
+fn a_clients_name_of_a_tool_is_named_in_inline_code() {
+    let body = "## X\n\nUse `mcp__github__create_issue`, `#tool:read` and the `Read` tool.\n\n```text\nmcp__a__b #tool:x\n```\n";
+    let item = format!("---\nname: x\n{ITEM}---\n\n{body}");
+    let linted = project().with_file("rules/x/RULE.md", item).run(&["lint"]);
+    assert_eq!(linted.stdout.matches("warning[portable/mcp-internal-name]").count(), 1, "{linted}");
+    assert_eq!(linted.stdout.matches("warning[portable/client-tool-name]").count(), 2, "{linted}");
+    assert!(linted.stderr.contains("3 warnings in 1 file"), "{linted}");
+}
+
+/// A lock of a newer version asks for an upgrade, and for nothing that would lose what it says.
+#[test]
+fn a_newer_lock_asks_for_an_upgrade_alone() {
+    let project = crate::install::consumer()
+        .with_file("brief.toml", "")
+        .with_file("brief.lock", "version = 99\n");
+    for args in
+        [&["sync"][..], &["update"], &["list"], &["clean"], &["sync", "--frozen"], &["doctor"]]
+    {
+        let output = project.run(args);
+        assert_eq!(output.code, Some(2), "{args:?}: {output}");
+        assert!(output.stderr.contains("it has version 99"), "{args:?}: {output}");
+        assert!(output.stderr.contains("upgrade `brief`"), "{args:?}: {output}");
+        assert!(!output.stderr.contains("remove it"), "{args:?}: {output}");
+        assert_eq!(project.read("brief.lock"), "version = 99\n");
+    }
+}
+
+/// A policy that cannot be read, also the part about signatures, keeps everything from being written.
+#[test]
+fn a_policy_that_cannot_be_read_stops_an_installation() {
+    let item = format!("---\nname: x\n{ITEM}---\n\n## X\n\nText.\n");
+    let large = format!("#{}\n", "x".repeat(2 * 1024 * 1024));
+    for policy in [
+        "[oci.signers]\n\"a.example/*\" = 3\n",
+        "[oci.signers]\n\"a.example/*\" = [\"md5:1\"]\n",
+        "[oci.signers\n",
+        "[oci]\nsigner = 1\n",
+        "\u{0}",
+        &large,
+    ] {
+        let project =
+            crate::install::consumer().with_file("reg/rules/x/RULE.md", &item).with_dir("app/.git");
+        let place = project.home().join(".config/brief");
+        std::fs::create_dir_all(&place).unwrap();
+        std::fs::write(place.join("policy.toml"), policy).unwrap();
+        let output = project.run(&["-C", "app", "add", "../reg"]);
+        assert_eq!(output.code, Some(2), "{output}");
+        assert!(output.stderr.contains("policy.toml"), "{output}");
+        let names = std::fs::read_dir(project.path().join("app")).unwrap().count();
+        assert_eq!(names, 1, "{output}");
+    }
+}
+
+/// A client file of 10 MB in a source is named, with its limit, and nothing is written.
+#[test]
+fn a_client_file_that_is_too_large_is_named() {
+    let item = format!("---\nname: x\n{ITEM}---\n\n## X\n\nText.\n");
+    let project = project()
+        .with_file("reg/rules/x/RULE.md", item)
+        .with_file("reg/.brief/clients/acme.toml", format!("#{}", "x".repeat(10 * 1024 * 1024)))
+        .with_dir("app/.git");
+    let output = project.run(&["-C", "app", "add", "../reg", "--client", "acme"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stdout.contains("larger than 1048576 bytes"), "{output}");
+    assert!(output.stderr.contains("nothing was changed"), "{output}");
+    assert_eq!(std::fs::read_dir(project.path().join("app")).unwrap().count(), 1, "{output}");
+}
+
+/// An item with 10,000 capabilities is refused with their number, and nothing is written; `lint` says it before.
+#[test]
+fn an_item_with_too_many_capabilities_is_refused() {
+    let body: String = (0..10_000).map(|host| format!("- https://h{host}.example.com\n")).collect();
+    let item = format!("---\nname: x\n{ITEM}---\n\n## X\n\n{body}");
+    let project = project().with_file("reg/rules/x/RULE.md", item).with_dir("app/.git");
+    let output = project.run(&["-C", "app", "add", "../reg"]);
+    assert_eq!(output.code, Some(1), "{output}");
+    assert!(output.stderr.contains("more than 2000"), "{output}");
+    assert!(!project.path().join("app/brief.toml").exists(), "{output}");
+    assert!(!project.path().join("app/brief.lock").exists(), "{output}");
+    let linted = project.run(&["-C", "reg", "lint", "--strict"]);
+    assert_eq!(linted.code, Some(1), "{linted}");
+    assert!(linted.stdout.contains("capabilities, more than 2000"), "{linted}");
 }
 
 /// §2.3: the file for one client "MUST NOT include YAML frontmatter", also when it is empty.
@@ -316,6 +464,35 @@ fn an_agent_is_found_by_name_and_its_command_gets_all_arguments() {
     );
     let output = project.run(&["agent", "show", "dev_note"]);
     assert!(output.stderr.contains("did you mean `dev_notes`?"), "{output}");
+}
+
+/// A new agent file passes every gate as it stands; what its author has to write is a warning (N28). `check` takes names,
+/// and without any it checks all agents of the project.
+#[test]
+fn a_new_agent_passes_every_gate() {
+    let project = project().with_dir(".git");
+    let output = project.run(&["agent", "new", "dev_notes"]);
+    assert_eq!((output.stdout.as_str(), output.code), ("agents/dev_notes.agent.md\n", Some(0)));
+    assert!(output.stderr.contains("brief agent ready agents/dev_notes.agent.md"), "{output}");
+    let checked = project.run(&["agent", "check", "--json"]).json();
+    let found = checked["diagnostics"].as_array().unwrap();
+    let codes: Vec<&str> = found.iter().map(|one| one["code"].as_str().unwrap()).collect();
+    assert_eq!((codes, &checked["files"]), (vec!["agents/placeholder"], &1.into()));
+    assert_eq!(project.run(&["agent", "check", "notes", "--strict"]).code, Some(1));
+    assert_eq!(project.spawn(&["agent", "ready", "dev_notes"]).code, Some(0));
+    let called = project.spawn(&["agent", "call", "notes", "count_words", "{\"text\": \"a b\"}"]);
+    assert_eq!(called.stdout, "2\n", "{called}");
+    let output = project.run(&["agent", "command", "notes", "shorten", "a.md"]);
+    assert_eq!(output.stdout, "Say what a.md says in three sentences.\n");
+    let again = project.run(&["agent", "new", "dev_notes"]);
+    assert!(again.stderr.contains("exists already") && again.code == Some(1), "{again}");
+    for name in ["notes", "Dev_notes", "dev_", "_notes", "../dev_x", "dev x_y"] {
+        let output = project.run(&["agent", "new", name]);
+        assert_eq!(output.code, Some(2), "{name}: {output}");
+        assert!(output.stderr.contains("hint: write a category and a name"), "{output}");
+    }
+    let none = crate::project().run(&["agent", "check"]);
+    assert!(none.stderr.contains("there are no agent files"), "{none}");
 }
 
 /// A missing argument is the same mistake in `command` as in `run`: exit code 2.

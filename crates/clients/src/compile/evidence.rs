@@ -76,16 +76,21 @@ impl Clients {
 
     /// Returns the layout of installed skills, by the content of each file: if a skill is at two places that
     /// one client reads, each client got its own. That was the default once, and an installation keeps it
-    /// until its project chooses a layout.
+    /// until its project chooses a layout. Each item comes with its clients, which a lock records only where one
+    /// reads another's copy: then the copies are shared, and two of them are needed for clients that read only one.
     pub fn layout_of<'i, F: PartialEq + 'i>(
         &self,
-        items: impl IntoIterator<Item = (&'i ItemId, &'i BTreeMap<String, F>)>,
+        items: impl IntoIterator<Item = (&'i ItemId, &'i [String], &'i BTreeMap<String, F>)>,
     ) -> Sharing {
         let wanted = self.wanted(&[]).unwrap_or_default();
         let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
         let profiles: Vec<&Profile> = self.chosen(&wanted).collect();
-        let mut skills = items.into_iter().filter(|(id, _)| id.kind == ItemKind::Skill);
-        let is_twice = skills.any(|(id, files)| {
+        let skills = items.into_iter().filter(|(id, ..)| id.kind == ItemKind::Skill);
+        let skills: Vec<_> = skills.collect();
+        if skills.iter().any(|(_, clients, _)| !clients.is_empty()) {
+            return Sharing::Shared;
+        }
+        let is_twice = skills.into_iter().any(|(id, _, files)| {
             let reads = places::reads(&profiles, id.kind, &id.name, self.scope());
             let own: BTreeSet<&String> =
                 reads.iter().filter_map(|reads| reads.paths.first()).collect();

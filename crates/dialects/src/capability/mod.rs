@@ -23,7 +23,7 @@ use std::sync::Arc;
 use brief_syntax::hidden::{self, HiddenClass, HiddenText};
 use brief_syntax::system::Permission;
 use brief_syntax::text::{fold, visible_line};
-use brief_syntax::{Diagnostic, Rule, Source, Span, rules};
+use brief_syntax::{Diagnostic, Rule, Source, Span, limits, rules};
 
 use fields::is_markdown;
 pub(crate) use fields::split_tools;
@@ -223,8 +223,20 @@ impl Inventory {
         }
     }
 
-    /// Returns the findings, the most severe capabilities first, each in the order of its files.
+    /// Returns the findings, the most severe capabilities first, each in the order of its files. More of them than anybody
+    /// reviews are content that a review does not show.
     pub fn finish(mut self) -> Vec<CapabilityFinding> {
+        let count = self.findings.len();
+        if let Some(first) = self.findings.first().filter(|_| count > limits::ITEM_CAPABILITIES) {
+            let evidence = format!("{count} capabilities, more than {}", limits::ITEM_CAPABILITIES);
+            let (capability, source) = (Capability::Opaque, Arc::clone(&first.source));
+            self.findings.push(CapabilityFinding {
+                capability,
+                evidence,
+                source,
+                span: Span::default(),
+            });
+        }
         self.findings.sort_by_key(|found| found.capability);
         self.findings
     }

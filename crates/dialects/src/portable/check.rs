@@ -20,7 +20,8 @@ use super::imported;
 use super::links::{self, LinkTarget};
 use super::model::{ItemDocument, ItemId, ItemKind, PortableItem};
 use super::parse;
-use super::registry::{Registry, is_in_shared, kind_of_place};
+use super::places::{is_in_shared, kind_of_place};
+use super::registry::Registry;
 use super::scaffold;
 use super::{file_problem, problem};
 

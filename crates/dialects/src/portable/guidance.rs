@@ -151,6 +151,12 @@ impl Reader for RegistryFiles {
         self.collector.visit(visit);
     }
 
+    fn visit_dependency(&mut self, visit: &Visit<'_>) {
+        if !self.collector.is_package(visit.slashed()) {
+            self.collector.visit(visit);
+        }
+    }
+
     fn finish(self: Box<Self>) -> Box<dyn DialectGuidance> {
         let mut clients: Vec<&str> = COMPILED.to_vec();
         clients

@@ -25,6 +25,7 @@ mod locked;
 mod model;
 pub mod output;
 mod parse;
+mod places;
 mod registry;
 pub mod scaffold;
 pub mod toml;
@@ -49,6 +50,7 @@ pub use model::{
     AgentMode, Bundle, CAPABILITIES, ItemId, ItemKind, MODEL_ALIASES, NAME_LENGTH, Override,
     PortableItem, RequiredBundle, SCHEMA, SupportFile, ToolCapability,
 };
+pub use places::is_offered_file;
 pub use registry::{ClientDirectories, Registry, read, read_except, read_source};
 
 /// The name of the dialect.

@@ -5,7 +5,7 @@
 //! sources.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use brief_syntax::{Diagnostic, Root, Rule, Source, Target, TargetKind, rules};
 use super::foreign::{ForeignCollector, OutsidePlugin, PassedOver, join};
 use super::guidance::is_in;
 use super::model::{Bundle, ItemId, ItemKind, Override, PortableItem, SupportFile};
+use super::places::offering;
 use super::{check, fields, file_problem, parse};
+use crate::is_in_dependency;
 
 /// Directories that clients read, which hold only generated files.
 const GENERATED: [&str; 3] = [".claude", ".github", ".opencode"];
-
-/// The directory that holds opencode's generated items, and may hold source items by mistake.
-const SHARED: &str = ".agents";
 
 /// The directory of our own state in outputs, and the record of a build in it.
 const STATE: &str = ".brief";
 const BUILD_RECORD: &str = "build.json";
 
 /// The reasons of items that a source has and does not offer.
+const PACKAGE: &str = "it is in a directory for the code of dependencies";
 const NESTED: &str = "it is inside of another item, and belongs to it";
 
 /// The end of a bundle's file name, in this version of the format and in a later one.
@@ -104,9 +104,10 @@ pub fn read_except(
 ) -> Registry {
     let collector = RefCell::new(RegistryCollector::default());
     let top = Target::from_slashed("", TargetKind::Directory);
-    let is_generated = |slashed: &str| outputs == Some(slashed);
+    let is_skipped =
+        |slashed: &str| outputs == Some(slashed) || collector.borrow().is_package(slashed);
     let mut visitor = |visit: &Visit<'_>| collector.borrow_mut().visit(visit);
-    let gaps = walk::whole_except(system, root, &top, Ignored::Skip, &is_generated, &mut visitor);
+    let gaps = walk::whole_except(system, root, &top, Ignored::Skip, &is_skipped, &mut visitor);
     let mut registry = collector.into_inner().finish(clients);
     registry.diagnostics.extend(gaps.iter().map(unvisited));
     registry
@@ -144,22 +145,27 @@ pub fn read_source(
             foreign.visit(visit, collector.has_item(visit.slashed()));
         }
     };
-    let gaps = walk::whole_except(system, root, &top, ignored, &is_vendored, &mut visitor);
+    let packages = RefCell::new(BTreeSet::new());
+    let is_no_source = |slashed: &str| {
+        let is_package = state.borrow().0.is_package(slashed);
+        if is_package {
+            packages.borrow_mut().extend(offering(system, root, slashed));
+        }
+        is_package || matches!(last_name(slashed), "__pycache__" | ".git")
+    };
+    let gaps = walk::whole_except(system, root, &top, ignored, &is_no_source, &mut visitor);
     let (mut collector, foreign) = state.into_inner();
     let nested = std::mem::take(&mut collector.nested);
+    let packages = packages.into_inner().into_iter();
     let mut registry = Registry { root: root.path().to_owned(), ..collector.collected() };
     registry.items.retain(|item| !item.is_foreign() || !foreign.is_output(&item.slashed));
     registry.left_out.extend(nested.into_iter().map(|path| PassedOver { path, reason: NESTED }));
+    registry.left_out.extend(packages.map(|path| PassedOver { path, reason: PACKAGE }));
     foreign.finish(system, root, &mut registry);
     registry.left_out.sort_by(|left, right| left.path.cmp(&right.path));
     sort_and_check(&mut registry, clients);
     registry.diagnostics.extend(gaps.iter().map(unvisited));
     registry
-}
-
-/// Returns whether a directory holds other people's packages.
-fn is_vendored(slashed: &str) -> bool {
-    matches!(last_name(slashed), "node_modules" | "__pycache__" | "site-packages" | ".git")
 }
 
 /// Reports a part of the registry that was not read.
@@ -275,6 +281,12 @@ impl RegistryCollector {
     /// Returns whether a directory was found to be one that `brief build` has written, or inside of one.
     fn is_in_output(&self, slashed: &str) -> bool {
         self.outputs.iter().any(|own| is_in(own, slashed))
+    }
+
+    /// Returns whether a directory lies in one that tools fill with the code of dependencies, and in no item: everything
+    /// in an item belongs to it (§2.4).
+    pub(super) fn is_package(&self, slashed: &str) -> bool {
+        is_in_dependency(slashed) && self.item_above(slashed).is_none()
     }
 
     /// Returns whether a directory is one of those that clients read. A directory in an item
@@ -453,7 +465,7 @@ pub(super) fn name_as_people_do(items: &mut [PortableItem]) {
     }
 }
 
-fn last_name(slashed: &str) -> &str {
+pub(super) fn last_name(slashed: &str) -> &str {
     slashed.rsplit('/').next().unwrap_or_default()
 }
 
@@ -496,7 +508,7 @@ fn bundle(source: &Arc<Source>, slashed: String) -> Bundle {
     parse::bundle(slashed, stem, parsed)
 }
 
-fn is_bundle(name: &str) -> bool {
+pub(super) fn is_bundle(name: &str) -> bool {
     [BUNDLE_SUFFIX, YAML_BUNDLE_SUFFIX]
         .iter()
         .any(|suffix| name.strip_suffix(suffix).is_some_and(|stem| !stem.is_empty()))
@@ -536,7 +548,9 @@ fn standing(slashed: &str, kind: ItemKind, source: &Source, takes_clients: bool)
     };
     let mut names = slashed.rsplit('/');
     let (own, parent) = (names.next().unwrap_or_default(), names.next());
-    let is_hidden = !takes_clients && slashed.split('/').any(|name| name.starts_with('.'));
+    // Only a skill is the same for a client as in a source: a rule or an agent there without `schema` was compiled.
+    let takes_hidden = takes_clients && kind == ItemKind::Skill;
+    let is_hidden = !takes_hidden && slashed.split('/').any(|name| name.starts_with('.'));
     // The document does not have `commands`, so that only a command has a place there.
     let of_folder =
         |name| ItemKind::of_folder(name).filter(|of| of.is_of_document() || *of == kind);
@@ -565,17 +579,6 @@ fn without_entrypoint(kind: ItemKind, source: &Arc<Source>) -> Diagnostic {
     let message = format!("there is no `{}` that this file could belong to", kind.entrypoint());
     let help = "add the entrypoint, or correct the name of this file";
     file_problem(rules::portable::MISSING_ENTRYPOINT, source, message, help)
-}
-
-/// Returns whether an item is in a directory for generated files.
-pub(super) fn is_in_shared(item: &PortableItem) -> bool {
-    item.slashed.split('/').any(|name| name == SHARED)
-}
-
-/// Returns the kind of the directory above an item.
-pub(super) fn kind_of_place(item: &PortableItem) -> Option<ItemKind> {
-    let kind = item.slashed.rsplit('/').nth(1).and_then(ItemKind::of_folder);
-    kind.filter(|kind| kind.is_of_document())
 }
 
 fn unreadable(path: &Path, error: &ReadError) -> Diagnostic {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use brief_dialects::policy::{PolicyDecision, PolicyError};
 use brief_dialects::portable::ItemId;
 use brief_dialects::portable::bundle::BundleError;
-use brief_syntax::Diagnostic;
 use brief_syntax::system::words;
+use brief_syntax::{Diagnostic, limits};
 
 use crate::error::FetchError;
 use crate::lock::LockError;
@@ -73,6 +73,19 @@ pub enum InstallError {
         item: ItemId,
         /// The name of the source.
         source_name: String,
+    },
+    /// An item can do more than anybody reviews.
+    #[error(
+        "the {item} of `{source_name}` has {count} capabilities, and nobody reviews more than {}",
+        limits::ITEM_CAPABILITIES
+    )]
+    TooManyCapabilities {
+        /// The item.
+        item: ItemId,
+        /// The name of the source.
+        source_name: String,
+        /// The number of its capabilities.
+        count: usize,
     },
     /// A policy cannot be read, so nothing is allowed.
     #[error(transparent)]

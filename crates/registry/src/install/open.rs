@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_dialects::policy::Policy;
-use brief_dialects::portable::{self, Bundle, ClientDirectories, ItemKind, Registry};
+use brief_dialects::portable::{self, Bundle, ClientDirectories, ItemKind, Registry, config};
 use brief_profiles::OwnClients;
 use brief_syntax::system::{Dir, FileKind, System};
 use brief_syntax::walk::Ignored;
@@ -142,7 +142,7 @@ pub fn look_into(
     Ok(SourceItems { registry, commit, notes, elsewhere, described, root, clients })
 }
 
-/// Reads the items of a source. They may name the clients that the source itself describes. In a directory around
+/// Reads the items of a source. They may name the clients that the source itself describes, also in its `brief.toml`. In a directory around
 /// `here`, where the user's project is, the directories of clients hold outputs.
 pub(crate) fn read_items(
     system: &dyn System,
@@ -160,7 +160,10 @@ pub(crate) fn read_items(
     };
     let described = OwnClients::below(system, root.path()).clients;
     let described = described.iter().map(|client| &*client.id);
-    let clients: Vec<&str> = clients.iter().copied().chain(described).collect();
+    let configuration = system.read(&root.path().join(config::FILE_NAME), limits::FILE_BYTES);
+    let configured = config::client_names(&configuration.unwrap_or_default());
+    let configured = configured.iter().map(String::as_str);
+    let clients: Vec<&str> = clients.iter().copied().chain(described).chain(configured).collect();
     portable::read_source(system, root, &clients, ignored, directories)
 }
 

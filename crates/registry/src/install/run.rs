@@ -366,6 +366,11 @@ impl Run<'_> {
             Some(facts) => facts.to_vec(),
             None => {
                 let mut findings = gate::inventory(item, &item_files);
+                let count = findings.len();
+                if count > limits::ITEM_CAPABILITIES && !accepted.contains(&content) {
+                    let (item, source_name) = (item.id().clone(), source.wanted.name.clone());
+                    return Err(InstallError::TooManyCapabilities { item, source_name, count });
+                }
                 let mut refused = gate::refused(&findings, &content, accepted);
                 refused.extend(gate::refused_lines(&lines));
                 findings.extend(lines);

@@ -313,7 +313,8 @@ fn install(
         let problem = "`brief.toml` and `brief.lock` name other sources; `brief sync` comes first";
         return Err(UpdateFailure::Problem(problem.to_owned()));
     }
-    let layout = clients.layout_of(lock.items.iter().map(|(id, item)| (id, &item.files)));
+    let items = lock.items.iter().map(|(id, item)| (id, &*item.clients, &item.files));
+    let layout = clients.layout_of(items);
     let clients = clients.with_layout_of(layout);
     let wanted = clients.wanted(&[]).map_err(|error| UpdateFailure::Problem(error.to_string()))?;
     let mut edits = Vec::new();

@@ -14,7 +14,7 @@ use brief_syntax::{Diagnostic, Severity, System};
 
 use super::address::DAYS;
 use super::snapshot::ProjectReading;
-use crate::configuration::ProjectConfiguration;
+use crate::configuration::ProjectAndSource;
 use crate::history::GitHistory;
 
 /// A problem of a project's guidance.
@@ -67,7 +67,7 @@ impl Health {
 
     fn lint(&mut self, reading: &ProjectReading<'_>, checked: Vec<Diagnostic>) {
         let Ok(lint) = reading.project.lint(reading.project.root().path()) else { return };
-        let lint = lint.configured_by(&ProjectConfiguration);
+        let lint = lint.configured_by(&ProjectAndSource);
         let mut found: Findings = lint.check_read(&reading.catalog, checked);
         found.group_causes();
         let root = reading.project.root().path();

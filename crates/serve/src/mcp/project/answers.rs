@@ -22,7 +22,7 @@ use super::question::{
 };
 use super::tools::ProjectTool;
 use super::{SharedProject, text};
-use crate::configuration::ProjectConfiguration;
+use crate::configuration::ProjectAndSource;
 use crate::delivery::find_viewers;
 
 /// The answer of a tool.
@@ -114,7 +114,7 @@ impl SharedProject {
                 let project = Project::open(&system, directory).map_err(unopened)?;
                 let LintArguments { path } = read(arguments)?;
                 let lint = project.lint(&path).map_err(|problem| unchecked(&problem, &path))?;
-                let mut found = lint.configured_by(&ProjectConfiguration).check();
+                let mut found = lint.configured_by(&ProjectAndSource).check();
                 found.group_causes();
                 let root = project.root().path();
                 let text = text::findings(&found, root);
