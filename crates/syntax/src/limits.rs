@@ -171,7 +171,7 @@ pub const TREE_LISTING_BYTES: usize = 512 * 1024 * 1024;
 /// Paths listed for one change of the guidance; the rest is counted.
 pub const DIFF_PATHS: usize = 1_000;
 
-/// Capabilities of one item; one with more is not installed, because nobody reviews them.
+/// Capabilities of one item; one with more is not installed, because no user reviews them.
 pub const ITEM_CAPABILITIES: usize = 2_000;
 
 /// Bytes of one supporting file of a rule, skill or agent.

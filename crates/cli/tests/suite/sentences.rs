@@ -333,7 +333,7 @@ fn an_item_with_too_many_capabilities_is_refused() {
     let project = project().with_file("reg/rules/x/RULE.md", item).with_dir("app/.git");
     let output = project.run(&["-C", "app", "add", "../reg"]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("more than 2000"), "{output}");
+    assert!(output.stderr.contains("capabilities, more than 2000"), "{output}");
     assert!(!project.path().join("app/brief.toml").exists(), "{output}");
     assert!(!project.path().join("app/brief.lock").exists(), "{output}");
     let linted = project.run(&["-C", "reg", "lint", "--strict"]);

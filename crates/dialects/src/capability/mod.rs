@@ -223,8 +223,8 @@ impl Inventory {
         }
     }
 
-    /// Returns the findings, the most severe capabilities first, each in the order of its files. More of them than anybody
-    /// reviews are content that a review does not show.
+    /// Returns the findings, the most severe capabilities first, each in the order of its files. More of them than the
+    /// limit are content that a review does not show.
     pub fn finish(mut self) -> Vec<CapabilityFinding> {
         let count = self.findings.len();
         if let Some(first) = self.findings.first().filter(|_| count > limits::ITEM_CAPABILITIES) {

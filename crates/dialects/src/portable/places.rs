@@ -1,4 +1,4 @@
-//! Where items are: the directories of kinds, of clients and of dependencies.
+//! The places of items: the directories of kinds, of clients and of dependencies.
 
 use std::ffi::OsStr;
 use std::path::Path;

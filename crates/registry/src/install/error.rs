@@ -74,9 +74,9 @@ pub enum InstallError {
         /// The name of the source.
         source_name: String,
     },
-    /// An item can do more than anybody reviews.
+    /// An item has more capabilities than a user reviews.
     #[error(
-        "the {item} of `{source_name}` has {count} capabilities, and nobody reviews more than {}",
+        "the {item} of `{source_name}` has {count} capabilities, more than {}",
         limits::ITEM_CAPABILITIES
     )]
     TooManyCapabilities {

@@ -1,4 +1,4 @@
-//! What an installation of a source would refuse, for the author of the source.
+//! The refusals of an installation, for the author of the source.
 //!
 //! `brief lint` reads a project as an agent's guidance. This reads it as `brief add` does and looks into every file that
 //! travels with an item, so that `lint` approves nothing that `add` refuses.
@@ -23,7 +23,7 @@ use crate::outputs::item::{self, ItemFiles};
 ///
 /// Contents that the registry's own `brief.toml` accepts are left out.
 pub fn refusals(system: &dyn System, root: &Root, clients: &[&str]) -> Vec<Diagnostic> {
-    // Whoever installs it is somewhere else.
+    // The projects of its users are somewhere else.
     let registry = read_items(system, root, clients, false, Path::new("/"));
     if !is_registry(&registry) {
         return Vec::new();
