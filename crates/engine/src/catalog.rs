@@ -141,9 +141,10 @@ impl Catalog {
         let gaps = walk::whole(system, root, scope.start, scope.ignored, &mut |visit| {
             let is_read = scope.reads(visit.slashed());
             for (_, reader) in &mut readers {
-                match is_read {
-                    true => reader.visit(visit),
-                    false => reader.visit_dependency(visit),
+                if is_read {
+                    reader.visit(visit);
+                } else {
+                    reader.visit_dependency(visit);
                 }
             }
             remember(&mut files, visit);
