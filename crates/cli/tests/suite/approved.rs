@@ -29,7 +29,7 @@ const FIELDS: [&str; 22] = [
     "audience: [claude]\n",
     "audience: [cursor, zed]\n",
     "audience: []\n",
-    "audience: [acme]\n",
+    "audience: [claude, acme]\n",
     "metadata:\n  version: \"1.0.0\"\n",
     "metadata:\n  version: 1.0\n",
     "scope:\n  paths: [\"src/**/*.{ts,tsx}\", \"*.md\"]\n",
