@@ -283,7 +283,8 @@ pub(crate) fn own_client(bytes: &[u8]) {
                     assert!(own.iter().any(|own| path.starts_with(own.as_str())), "{path}");
                     let is_odd =
                         |name: &str| matches!(name, "" | "." | "..") || name.starts_with(".git");
-                    assert!(!path.split('/').any(is_odd), "{path}");
+                    // The installer refuses a final `/`, with the place in the file.
+                    assert!(!path.trim_end_matches('/').split('/').any(is_odd), "{path}");
                 }
             }
         }

@@ -249,6 +249,7 @@ fn http_answers_who_has_the_token() {
         (&[("Origin", "https://evil.example")], 403),
         (&[("Origin", "null")], 403),
         (&[("Host", "evil.example")], 403),
+        (&[("Host", "localhost:1")], 403),
         (&[("Origin", "http://localhost:3000")], 200),
         (&[("Mcp-Name", "why")], 400),
         (&[("MCP-Protocol-Version", "1999-01-01")], 400),

@@ -70,6 +70,27 @@ fn tools(server: &mut Server, wanted: &str) -> Vec<String> {
     })
 }
 
+/// Y11: "Two tools `dup` of one server both appear as `evil__dup`; an empty name becomes `evil__`"
+#[test]
+fn y11_a_tool_without_a_name_of_its_own_is_left_out() {
+    let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+    let list = json!({"jsonrpc": "2.0", "id": 2, "result": {"tools": [
+        tool("dup"), tool("dup"), tool(""), tool("a b"), tool("x\u{1b}[31m"), tool("last"),
+    ]}});
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-06-18", "capabilities": {},
+        "serverInfo": {"name": "x", "version": "1"}}});
+    let none = json!({"jsonrpc": "2.0", "id": 3, "error": {"code": -32601, "message": "none"}});
+    let script = format!(
+        "read a; echo '{hello}'; read b; read c; echo '{list}'; read d; echo '{none}'; read e"
+    );
+    let evil = json!({"evil": {"command": "sh", "args": ["-c", script]}});
+    let project = shop().with_file(".mcp.json", servers(&evil));
+    let mut server = Server::speak(&project, &["mcp", "--gateway", "--exec"]);
+    let names = tools(&mut server, "evil__last");
+    let theirs: Vec<&String> = names.iter().filter(|name| name.starts_with("evil__")).collect();
+    assert_eq!(theirs, ["evil__dup", "evil__last"]);
+}
+
 /// Issue 17: a second `brief mcp` behind the gateway; a hanging, flooding or crashing server hurts only itself.
 #[test]
 fn a_gateway_offers_the_servers_of_the_project() {
