@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use brief_clients::hook::installed::{HookScope, find_installed_hooks};
+use brief_clients::import::pointed_at;
 use brief_clients::places::{self, Duplicate};
 use brief_clients::profile::{Profile, ProfileScope};
 use brief_dialects::dependencies::LockedDependency;
@@ -54,6 +55,9 @@ struct Finding {
     path: Option<String>,
     message: String,
     help: String,
+    /// The paths of the other files with the same problem.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also: Vec<String>,
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DoctorArgs) -> Result {
@@ -72,7 +76,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DoctorArgs) -> Result {
         ui.print_json("doctor", root, &[], json!({ "findings": findings }))?;
         return refuse_if(problems > 0);
     }
-    for Finding { check, severity, path, message, help } in &findings {
+    for Finding { check, severity, path, message, help, .. } in &findings {
         let place = path.as_deref().map_or(String::new(), |path| format!("{path}: "));
         ui.print_line(format!("{severity}[{check}]: {place}{message}"))?;
         if !help.is_empty() {
@@ -132,7 +136,7 @@ impl Examination<'_> {
         help: String,
     ) {
         let path = path.map(str::to_owned);
-        self.findings.push(Finding { check, severity, path, message, help });
+        self.findings.push(Finding { check, severity, path, message, help, also: Vec::new() });
     }
 
     fn run(&mut self, status: &InstallStatus) -> Result {
@@ -333,12 +337,17 @@ impl Examination<'_> {
         Ok(())
     }
 
-    /// Returns the files without those that are a link to one before them.
+    /// Returns the files without those that are a link to another one, or import it and say nothing else.
     fn distinct_files<'p>(&self, paths: &'p [String]) -> Vec<&'p str> {
         let (system, root) = (self.session.system(), &self.installation.project.outputs);
         let real = |path: &str| Some(system.resolve(&root.join(path)).ok()?.path);
         let mut seen = BTreeSet::new();
-        let own = |path: &&String| real(path).is_none_or(|real| seen.insert(real));
+        let is_pointer = |path: &str| {
+            let bytes = system.read(&root.join(path), FILE_BYTES).ok();
+            bytes.and_then(|bytes| pointed_at(path, &bytes)).is_some()
+        };
+        let own =
+            |path: &&String| !is_pointer(path) && real(path).is_none_or(|real| seen.insert(real));
         paths.iter().filter(own).map(String::as_str).collect()
     }
 
@@ -423,9 +432,29 @@ impl Examination<'_> {
             let is_read = resolve(&file.path).is_some_and(|path| read.contains(&path));
             !is_read && !texts.iter().any(|(path, text)| refers_to(path, text, &file.path))
         });
+        let mut causes: BTreeMap<(String, String), Vec<places::UnreadFile>> = BTreeMap::new();
         for file in unread {
-            let message = format!("no client reads this file: {}", file.why);
-            self.problem("unread", Some(&file.path), message, file.help);
+            let directory = file.path.rsplit_once('/').map_or("", |(directory, _)| directory);
+            causes.entry((directory.to_owned(), file.why.clone())).or_default().push(file);
+        }
+        for files in causes.into_values() {
+            let mut files = files.into_iter();
+            let Some(first) = files.next() else { continue };
+            let also: Vec<String> = files.map(|file| file.path).collect();
+            let more = match also.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let message = format!("no client reads this file{more}: {}", first.why);
+            let path = Some(first.path);
+            self.findings.push(Finding {
+                check: "unread",
+                severity: "warning",
+                path,
+                message,
+                help: first.help.to_owned(),
+                also,
+            });
         }
     }
 

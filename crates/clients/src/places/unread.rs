@@ -107,7 +107,9 @@ fn no_skills<'f>(files: &BTreeSet<&'f str>) -> Vec<(&'f str, Words)> {
             file.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"))
         };
         if !files.iter().any(is_skill) {
-            found.extend(files.first().map(|&file| (file, NO_SKILL)));
+            // A directory of code alone is a tool of some skill.
+            let mut texts = files.iter().filter(|file| ends_in(file, ".md") && !is_aside(file));
+            found.extend(texts.next().map(|&file| (file, NO_SKILL)));
         }
     }
     found
