@@ -209,3 +209,39 @@ fn outputs_of_ruler_are_adopted() {
     assert!(!output.stderr.contains("`db`"), "{output}");
     assert!(project.read(".mcp.json").contains("db-server"));
 }
+
+/// R02, R14: a `CLAUDE.md` that only imports the file beside it is the same text, as a link is: no item holds an import that
+/// leads nowhere from where it is written.
+#[test]
+fn a_file_that_only_imports_another_is_the_same_text() {
+    let project = project()
+        .with_file("AGENTS.md", "# Rules\n\nUse tabs.\n")
+        .with_file("CLAUDE.md", "@AGENTS.md\n")
+        .with_file("web/AGENTS.md", "Web rules are stricter.\n")
+        .with_file("web/CLAUDE.md", "@./AGENTS.md\n");
+    let report = project.run(&["import", "--json"]).json();
+    let items = report["items"].as_array().unwrap();
+    let originals: Vec<&Value> = items.iter().map(|item| &item["from"]).collect();
+    assert_eq!(
+        originals,
+        [
+            &serde_json::json!(["AGENTS.md", "CLAUDE.md"]),
+            &serde_json::json!(["web/AGENTS.md", "web/CLAUDE.md"])
+        ],
+        "{report}"
+    );
+    let text = project.read("guidance/rules/agents/RULE.md");
+    assert!(text.contains("Use tabs.") && !text.contains('@'), "{text}");
+    let doctor = project.run(&["doctor"]);
+    assert!(!doctor.stdout.contains("CLAUDE.md"), "{doctor}");
+    // Beside other words, the import of what is an item itself is left out, and another one is named.
+    let project = crate::project()
+        .with_file("AGENTS.md", "# Rules\n\nUse tabs.\n")
+        .with_file("docs/style.md", "Style.\n")
+        .with_file("CLAUDE.md", "@AGENTS.md\n\nPlan first. See @docs/style.md.\n");
+    let output = project.run(&["import"]);
+    let text = project.read("guidance/rules/claude/RULE.md");
+    assert!(text.contains("Plan first.") && !text.contains("@AGENTS.md"), "{text}");
+    let note = "`@docs/style.md` counts from the directory of the file";
+    assert!(output.stdout.contains(note), "{output}");
+}

@@ -221,7 +221,11 @@ fn ignoring(path: &str) -> Option<&'static str> {
 }
 
 /// Directories whose files are made up, for tests or to be copied.
-const TEST_DATA: [&str; 13] = [
+const TEST_DATA: [&str; 17] = [
+    "archetype-resources",
+    "boilerplate",
+    "cookiecutter",
+    "skeleton",
     "__fixtures__",
     "__tests__",
     "_template",
@@ -240,6 +244,16 @@ const TEST_DATA: [&str; 13] = [
 /// Returns whether a directory holds test data or templates, which no agent of the project itself should follow.
 pub fn is_test_data(directory: &str) -> bool {
     directory.split('/').any(|name| TEST_DATA.contains(&name))
+}
+
+/// Returns whether a rule is about a directory of skills of a client: a page of a skill or of a plugin that is linked there.
+pub(super) fn is_among_skills(found: &ImportCandidate) -> bool {
+    let mut names = found.about.split('/').peekable();
+    let mut is_among = false;
+    while let Some(name) = names.next() {
+        is_among |= name.starts_with('.') && names.peek() == Some(&"skills");
+    }
+    is_among && found.kind == ItemKind::Rule
 }
 
 /// Returns the path inside a place; `None` for what its client does not read there.

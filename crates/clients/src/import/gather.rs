@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use brief_dialects::portable::ItemKind;
 use brief_syntax::hash::sha256;
-use brief_syntax::paths::slashed;
+use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::system::{FileContent, FileKind, Permission, ReadError, System};
 use brief_syntax::walk::{Gap, GapReason, IgnoreFiles, Visit};
 use brief_syntax::{Root, Source, limits};
@@ -16,7 +16,7 @@ use brief_syntax::{Root, Source, limits};
 use crate::profile::Profiles;
 
 use super::collect::{Collector, ImportLoss, SkillFiles, joined};
-use super::found::{ImportSearch, is_test_data, tell, unread};
+use super::found::{ImportSearch, is_among_skills, is_test_data, tell, unread};
 use super::links::{LinkTarget, has_places, read_linked, resolve_link};
 use super::{beside, modes};
 
@@ -199,6 +199,11 @@ impl Collector {
             self.skip_losing(ImportLoss::NoPortableForm, path, reason);
             return None;
         }
+        if request.search == ImportSearch::AtPlaces && is_among_skills(&found) {
+            let reason = "it is among skills, where no client looks for rules; it is imported when it is named";
+            self.skip_losing(ImportLoss::NoPortableForm, path, reason);
+            return None;
+        }
         match &entry.at {
             EntryAt::Here(FileKind::File) | EntryAt::Linked(_) => {}
             EntryAt::Here(kind) => {
@@ -219,7 +224,10 @@ impl Collector {
                 Some(key)
             }
             Ok(content) => {
-                let source = Source::from_bytes(request.root.path().join(path), content.bytes);
+                let bytes = read_imported(request, path, &content.bytes)
+                    .or_else(|| without_taken_imports(request, path, &content.bytes))
+                    .unwrap_or(content.bytes);
+                let source = Source::from_bytes(request.root.path().join(path), bytes);
                 self.entries.push((path.to_owned(), found, Arc::new(source)));
                 None
             }
@@ -279,4 +287,43 @@ impl Collector {
             (Err(error), _) => self.skip(path, error.to_string()),
         }
     }
+}
+
+/// Reads the file that a text imports, if it says nothing else: a `CLAUDE.md` that is `@AGENTS.md` is the same text at
+/// another place, as a link is. What such an import leads to from an item would be another file.
+fn read_imported(request: &CollectRequest<'_>, path: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    let target = pointed_at(path, bytes)?;
+    let found = read_linked(request.system, request.root, &target, limits::FILE_BYTES).ok()?;
+    // Nothing behind a second import is looked at.
+    pointed_at(&target, &found.bytes).is_none().then_some(found.bytes)
+}
+
+/// Returns the path that a text at `path` imports, `/`-separated below the root, if the import is all of it.
+pub fn pointed_at(path: &str, bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok()?.trim();
+    let target = text.strip_prefix('@')?;
+    if target.is_empty() || target.contains(char::is_whitespace) || target.starts_with(['/', '~']) {
+        return None;
+    }
+    let directory = Path::new(path).parent()?;
+    Some(slashed(&cleaned_below(&directory.join(target))?))
+}
+
+/// Leaves out the lines of a text that import a file which becomes an item itself. `None` if there are none.
+fn without_taken_imports(
+    request: &CollectRequest<'_>,
+    path: &str,
+    bytes: &[u8],
+) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let is_taken = |line: &str| {
+        pointed_at(path, line.as_bytes()).is_some_and(|target| {
+            tell(&target, request.profiles, request.search).is_some()
+                && read_linked(request.system, request.root, &target, limits::FILE_BYTES).is_ok()
+        })
+    };
+    let has_one = text.lines().any(|line| line.starts_with('@') && is_taken(line));
+    let kept =
+        || text.split_inclusive('\n').filter(|line| !line.starts_with('@') || !is_taken(line));
+    has_one.then(|| kept().collect::<String>().trim_start_matches('\n').as_bytes().to_vec())
 }

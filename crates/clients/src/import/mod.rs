@@ -47,6 +47,7 @@ pub use beside::CollectedServer;
 pub use collect::{CollectedItem, Collection, ImportLoss, ItemFile, SkippedFile, collect};
 pub use convert::ConvertedItem;
 pub use found::{ImportCandidate, ImportSearch, is_test_data, tell};
+pub use gather::pointed_at;
 pub use generated::GeneratedFile;
 pub use item::{ClientBlock, ImportedItem, Member};
 pub use name::slug;
@@ -198,6 +199,13 @@ impl Parts {
             note("comments in its header are not kept".to_owned());
         }
         let body = source.text()[scope.body_start..].to_owned();
+        if file.form == Form::Instructions
+            && let Some(import) = first_import(&body)
+        {
+            note(format!(
+                "`{import}` counts from the directory of the file; write the text itself, or name the file"
+            ));
+        }
         Parts { header, body, scope: Some(scope), notes }
     }
 
@@ -209,6 +217,12 @@ impl Parts {
         }
         Some(Parts { header, body, scope: None, notes })
     }
+}
+
+/// Returns the first import of a text: `@docs/style.md`.
+fn first_import(body: &str) -> Option<&str> {
+    let mut words = body.split_whitespace().map(|word| word.trim_end_matches(['.', ',', ')', ';']));
+    words.find(|word| word.starts_with('@') && word.ends_with(".md") && !word.starts_with("@/"))
 }
 
 /// Returns the words for a moment that the format has no word for.
