@@ -2,7 +2,7 @@
 
 use brief_engine::{Root, RootKind, guidance_above};
 
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
@@ -14,6 +14,12 @@ pub(crate) fn warn_of_root(ui: &mut Ui, session: &Session, root: &Root) -> Resul
     let shown = root.path().display();
     match RootKind::of(session.system(), root) {
         RootKind::Repository => Ok(()),
+        RootKind::LostRepository => {
+            ui.warning(&format!(
+                "`{shown}/.git` is a file that leads to no repository, so there is no history here"
+            ))?;
+            ui.hint("`git worktree repair` repairs a worktree that was moved")
+        }
         RootKind::BareRepository => {
             ui.warning(&format!("`{shown}` is a bare git repository, without a working tree"))?;
             ui.hint("`git worktree add` makes a working tree")
@@ -35,6 +41,19 @@ pub(crate) fn warn_of_root(ui: &mut Ui, session: &Session, root: &Root) -> Resul
             )
         }
     }
+}
+
+/// Refuses to write guidance into a directory that is no project: it would be about everything in it.
+pub(crate) fn refuse_no_project(session: &Session, root: &Root) -> Result {
+    let what = match RootKind::of(session.system(), root) {
+        RootKind::FileSystem => "the whole file system",
+        RootKind::Home => "your home directory",
+        RootKind::BareRepository => "a bare git repository",
+        RootKind::Repository | RootKind::LostRepository | RootKind::Directory => return Ok(()),
+    };
+    let shown = root.path().display();
+    Err(CommandError::refused(format!("`{shown}` is {what}, not a project"))
+        .with_hint(START_ELSEWHERE))
 }
 
 /// Tells a user for whom nothing was found that directories above a root without a repository were not read.

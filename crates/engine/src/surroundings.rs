@@ -3,7 +3,7 @@
 //! Outside of a repository nothing says where a project begins, so directories above are not read. An answer that
 //! lacks their guidance is only right for a user who knows that.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use brief_syntax::system::resolved_home;
 use brief_syntax::{Root, System};
@@ -13,6 +13,8 @@ use brief_syntax::{Root, System};
 pub enum RootKind {
     /// The top of a working tree: of a git repository, a worktree or a submodule.
     Repository,
+    /// A directory whose `.git` is a file that leads to no repository: a worktree or submodule that was moved or copied.
+    LostRepository,
     /// A git repository without files to work on.
     BareRepository,
     /// The top of the file system.
@@ -30,7 +32,7 @@ impl RootKind {
         let path = root.path();
         let has = |name: &str| system.resolve(&path.join(name)).is_ok();
         if has(".git") {
-            RootKind::Repository
+            if is_lost(system, path) { RootKind::LostRepository } else { RootKind::Repository }
         } else if path.parent().is_none() {
             RootKind::FileSystem
         } else if ["HEAD", "objects", "refs"].into_iter().all(has) {
@@ -41,6 +43,17 @@ impl RootKind {
             RootKind::Directory
         }
     }
+}
+
+/// The longest `.git` file that is read, in bytes.
+const LONGEST_LINK: u64 = 10_000;
+
+/// Returns whether the `.git` of a directory is a file that leads to no repository.
+fn is_lost(system: &dyn System, root: &Path) -> bool {
+    let Ok(bytes) = system.read(&root.join(".git"), LONGEST_LINK) else { return false };
+    let text = String::from_utf8_lossy(&bytes);
+    let place = text.trim().strip_prefix("gitdir:").map(str::trim);
+    place.is_none_or(|place| system.resolve(&root.join(place)).is_err())
 }
 
 /// Files of guidance for everything below their directory.
@@ -65,8 +78,6 @@ pub fn guidance_above(system: &dyn System, root: &Root) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use brief_syntax::system::MemorySystem;
 
     use super::*;
@@ -82,7 +93,12 @@ mod tests {
             .with_env("HOME", "/home/me")
             .with_dir("/home/me")
             .with_dir("repository/.git")
+            .with_dir("repository/.git/worktrees/w")
             .with_file("worktree/.git", "gitdir: /p/repository/.git/worktrees/w\n")
+            .with_dir("repository/.git/modules/m")
+            .with_file("submodule/.git", "gitdir: ../repository/.git/modules/m\n")
+            .with_file("moved/.git", "gitdir: /gone/.git/worktrees/w\n")
+            .with_file("odd/.git", "no link\n")
             .with_file("bare.git/HEAD", "ref: refs/heads/main\n")
             .with_dir("bare.git/objects")
             .with_dir("bare.git/refs")
@@ -92,6 +108,9 @@ mod tests {
         assert_eq!(kind(&system, "/home/me"), RootKind::Home);
         assert_eq!(kind(&system, "repository"), RootKind::Repository);
         assert_eq!(kind(&system, "worktree"), RootKind::Repository);
+        assert_eq!(kind(&system, "submodule"), RootKind::Repository);
+        assert_eq!(kind(&system, "moved"), RootKind::LostRepository);
+        assert_eq!(kind(&system, "odd"), RootKind::LostRepository);
         assert_eq!(kind(&system, "bare.git"), RootKind::BareRepository);
         assert_eq!(kind(&system, "notes"), RootKind::Directory);
         // A user who keeps the home directory in git has made it a project.

@@ -13,6 +13,7 @@ use brief_registry::install::{
 };
 use brief_registry::install::{choose, look_into};
 use brief_registry::manifest::{ManifestEdit, ManifestPlace, WantedItems};
+use brief_syntax::Root;
 use brief_syntax::paths::cleaned;
 use brief_syntax::system::{Buffers, FileContent, System};
 use brief_syntax::text::counted;
@@ -23,6 +24,7 @@ use crate::installation::{
     self, Installation, InstallationArg, RunPurpose, WritingArgs, mention_clients, short,
 };
 use crate::session::Session;
+use crate::surroundings::refuse_no_project;
 use crate::ui::Ui;
 
 /// Add items from a registry, for the project's clients or the user's
@@ -82,6 +84,11 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
 fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
     let mode = installation::mode(args.dry_run, false);
     let mut installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
+    if !args.writing.place.global && installation.manifest.is_none() {
+        let root = Root::open(session.system(), &installation.project.outputs)
+            .map_err(|error| CommandError::refused(error.to_string()))?;
+        refuse_no_project(session, &root)?;
+    }
     let system = session.system();
     let manifest = installation.manifest.clone().unwrap_or_default();
     let (text, base, name) = (&*args.source, session.directory(), args.name.as_deref());

@@ -8,7 +8,7 @@ use brief_clients::client_file::{ClientFile, FileEdit};
 use brief_clients::compile::ClientsInUse;
 use brief_dialects::portable::config;
 use brief_engine::structured::FILE_NAMES;
-use brief_engine::{Dialects, Moment, Root, RootKind, System};
+use brief_engine::{Dialects, Moment, System};
 use brief_registry::install::InstallMode;
 use brief_registry::manifest::ManifestEdit;
 use brief_syntax::render::path_below;
@@ -19,6 +19,7 @@ use serde_json::json;
 use crate::error::{CommandError, Result};
 use crate::installation::{Installation, InstallationArg, mention_clients};
 use crate::session::Session;
+use crate::surroundings::refuse_no_project;
 use crate::ui::Ui;
 
 /// Write an AGENTS.yaml from a template, and name the clients in use
@@ -82,19 +83,6 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &InitArgs) -> Result {
         return ui.hint("then ask: brief why README.md");
     }
     ui.hint("edit it, then ask: brief why README.md")
-}
-
-/// Refuses a directory that is no project: a file there would be about everything in it.
-fn refuse_no_project(session: &Session, root: &Root) -> Result {
-    let what = match RootKind::of(session.system(), root) {
-        RootKind::FileSystem => "the whole file system",
-        RootKind::Home => "your home directory",
-        RootKind::BareRepository => "a bare git repository",
-        RootKind::Repository | RootKind::Directory => return Ok(()),
-    };
-    let shown = root.path().display();
-    Err(CommandError::refused(format!("`{shown}` is {what}, not a project"))
-        .with_hint("start in a project, or name one with `-C DIR`"))
 }
 
 /// Returns the path of the project's first text of guidance.

@@ -9,6 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::error::{CommandError, Result};
 use crate::session::Session;
+use crate::surroundings::refuse_no_project;
 use crate::ui::Ui;
 
 /// Write a new item of a source registry from a template
@@ -106,6 +107,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &NewArgs) -> Result {
             .with_hint("use a-z, 0-9 and hyphens between them, 64 at most"));
     }
     refuse_consumer(session, &args.item_root)?;
+    refuse_no_project(session, &session.root()?)?;
     let name = &args.name;
     let mut is_empty = false;
     let (below, text) = match args.kind {

@@ -305,6 +305,11 @@ fn every_kind_of_repository_is_recognized() {
     assert!(output.stderr.contains("no problems in 1 file"), "{output}");
     let output = project.run_in("worktree/sub", &["stale"], "");
     assert!(output.stderr.contains("git history"), "{output}");
+    let told = "is a file that leads to no repository, so there is no history here";
+    for command in [&["lint"][..], &["stale"], &["sees", "a.py"], &["doctor"]] {
+        let output = project.run_in("worktree/sub", command, "");
+        assert!(output.stderr.contains(told), "{command:?}: {output}");
+    }
     for command in [&["lint"][..], &["tree"], &["context", "a"]] {
         let output = project.run_in("bare.git", command, "");
         assert!(
@@ -312,6 +317,57 @@ fn every_kind_of_repository_is_recognized() {
             "{output}"
         );
     }
+}
+
+/// Issue, "Bad input": nothing is written into what is no project.
+#[test]
+fn nothing_is_written_into_what_is_no_project() {
+    let project = project()
+        .with_file("bare.git/HEAD", "ref: refs/heads/main\n")
+        .with_file("bare.git/objects/x", "")
+        .with_file("bare.git/refs/x", "")
+        .with_file("registry/rules/one/RULE.md", "---\nschema: 1\nname: one\n---\nText.\n");
+    let home = project.home();
+    let registry = project.path().join("registry");
+    let registry = registry.to_str().unwrap();
+    let bare = project.path().join("bare.git");
+    for (place, what) in [(&home, "your home directory"), (&bare, "a bare git repository")] {
+        let entries = || fs::read_dir(place).map_or(0, Iterator::count);
+        let before = entries();
+        for command in [
+            &["hook", "install", "claude"][..],
+            &["mcp", "install", "claude"],
+            &["add", registry],
+            &["new", "rule", "two"],
+            &["import"],
+            &["init"],
+        ] {
+            let output = project.run(&[&["-C", place.to_str().unwrap()], command].concat());
+            let told = format!("is {what}, not a project");
+            assert!(output.stderr.contains(&told), "{command:?}: {output}");
+            assert_eq!((output.code, entries()), (Some(1), before), "{command:?}: {output}");
+        }
+    }
+}
+
+/// Issue, "Bad input": what a directory without permission may hold is not reported as missing.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_closed_directory_may_hold_is_not_missing() {
+    use std::os::unix::fs::PermissionsExt;
+    let rule = "---\nglobs: closed/**\nalwaysApply: false\n---\nSee [it](mdc:closed/a.md).\n";
+    let project = project()
+        .with_file(".cursor/rules/a.mdc", rule)
+        .with_file("closed/a.md", "")
+        .with_file("AGENTS.md", "See [it](gone.md).\n");
+    fs::create_dir(project.path().join(".git")).unwrap();
+    let closed = project.path().join("closed");
+    close(&closed);
+    let lint = run_without_privileges(&project, ".", &["lint", "--json"]);
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
+    let Some(lint) = lint else { return };
+    let codes: Vec<Value> = findings(&lint).iter().map(|found| found["code"].clone()).collect();
+    assert_eq!(codes, ["native/broken-link", "project/unreadable-directory"], "{lint}");
 }
 
 /// Runs the program so that permissions count, also for the superuser. `None` where this system cannot do that.

@@ -12,6 +12,7 @@ use clap::Args;
 use super::{HoldArg, install_of, refused, refused_file};
 use crate::error::{CommandError, Result};
 use crate::session::Session;
+use crate::surroundings::refuse_no_project;
 use crate::ui::Ui;
 
 /// Set up a client's hook in this repository
@@ -115,6 +116,9 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &InstallArgs) -> Result 
 
 fn install(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Client) -> Result {
     let is_global = args.place.is_global(client);
+    if !is_global {
+        refuse_no_project(session, &session.repository()?)?;
+    }
     let base = base(session, is_global)?;
     let program = super::program(client, args.place.command.as_deref());
     let options = args.hold.map_or("", HoldArg::option);

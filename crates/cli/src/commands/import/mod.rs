@@ -28,6 +28,7 @@ use super::whole::below;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::{self, Installation, InstallationArg};
 use crate::session::Session;
+use crate::surroundings::refuse_no_project;
 use crate::ui::Ui;
 
 /// The file of `--agents-yaml`.
@@ -86,6 +87,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
     let mode = installation::mode(args.dry_run, false);
     let installation =
         Installation::find_for(ui, session, &InstallationArg { global: false }, mode)?;
+    refuse_no_project(session, session.project()?.root())?;
     let mut collection = collect(session, &installation, &args.paths, None)?;
     collection.leave_declared(installation.clients.servers());
     if args.agents_yaml {

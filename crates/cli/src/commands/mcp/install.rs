@@ -13,6 +13,7 @@ use clap::Args;
 use crate::commands::mcp_servers::clients;
 use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
+use crate::surroundings::refuse_no_project;
 use crate::ui::Ui;
 
 /// The name of the server in clients' files.
@@ -101,6 +102,9 @@ pub(super) fn install(ui: &mut Ui, session: &Session, place: &InstallPlace) -> R
     if let Some(decision) = session.policy()?.capability(Capability::McpServers) {
         return Err(CommandError::refused(format!("the server is not installed: {decision}"))
             .with_hint("ask the maintainer of this policy; `brief self policy` shows it"));
+    }
+    if !place.global {
+        refuse_no_project(session, &session.repository()?)?;
     }
     let edit = place.plan(session, Some(&place.server()))?;
     let words = ("added the server to", "the server is already in");
