@@ -42,9 +42,9 @@ fn doubtful_pattern(pattern: &str) -> Option<(&'static str, &'static str)> {
     {
         return Some(("leads out of the project and matches no file", from_root));
     }
-    if pattern.starts_with('/') || pattern.starts_with("./") {
+    if pattern.starts_with("./") {
         return Some((
-            "has `/` or `./` before it, which some clients take for a part of names",
+            "has `./` before it, which some clients take for a part of names",
             "leave it out: patterns start at the root",
         ));
     }

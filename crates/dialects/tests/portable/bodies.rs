@@ -94,7 +94,7 @@ fn tools_of_one_client_are_warned_of() {
     }
     assert_eq!(
         body_findings("Use `#tool:read` here: #tool:read\n"),
-        [format!("{PATH}:8 client-construct")]
+        [format!("{PATH}:8 client-construct"), format!("{PATH}:8 client-tool-name")]
     );
     for body in [
         "Search the codebase for occurrences of the deprecated function.\n",
