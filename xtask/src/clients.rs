@@ -64,7 +64,7 @@ fn page(client: &Client) -> String {
     if loading.attaches == Attaches::OnRead {
         row("loads nested and scoped files on", "a read".to_owned());
     }
-    let own = client.reads.iter().filter(|read| read.attaches == Some(Attaches::OnOwnRead));
+    let own = client.reads.iter().filter(|read| read.attaches == Some(Attaches::WithOwnRead));
     row("loads below with its own read tool alone", names(own.map(|read| &read.path)));
     if let Some(modes) = &loading.modes {
         let words = names(modes.modes.iter().map(|mode| &mode.name));

@@ -149,9 +149,9 @@ impl Moment {
     pub(crate) fn attaches(&self, attaches: Attaches) -> bool {
         let reads = || self.action.is_none_or(|action| action == Action::Read);
         match (attaches, self.tool) {
-            (_, MomentTool::Shell) | (Attaches::OnOwnRead, MomentTool::ShellRead) => false,
+            (_, MomentTool::Shell) | (Attaches::WithOwnRead, MomentTool::ShellRead) => false,
             (Attaches::OnAnyAction, _) => true,
-            (Attaches::OnRead | Attaches::OnOwnRead, _) => reads(),
+            (Attaches::OnRead | Attaches::WithOwnRead, _) => reads(),
         }
     }
 

@@ -195,7 +195,7 @@ pub enum Attaches {
     OnRead,
     /// A read with the client's own tool, and no shell command.
     #[serde(rename = "own-read")]
-    OnOwnRead,
+    WithOwnRead,
 }
 
 /// A setting that changes what a client loads.

@@ -4,6 +4,7 @@
 //! receipt has both. Nothing else is looked at: a file that a call does not name, one outside the project, or one that may
 //! hold secrets is not in a receipt.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use brief_clients::hook::{HookCall, HookMoment, Touch};
@@ -50,7 +51,7 @@ pub(super) fn found(
     let mut files = Vec::new();
     for (path, below) in changed(system, call, root, touches) {
         let mut file =
-            ChangedFile { path: below, before: None, after: None, missing: Default::default() };
+            ChangedFile { path: below, before: None, after: None, missing: BTreeMap::new() };
         let mut lacks = |key: &str, reason: &str| {
             file.missing.insert(key.to_owned(), reason.to_owned());
         };
@@ -66,7 +67,8 @@ pub(super) fn found(
         // A call that was refused or failed has changed nothing.
         let is_same = file.before == file.after && file.before.is_some();
         let was_nowhere = file.before.is_none() && file.after.is_none();
-        if !is_same && !(was_nowhere && known.before(&mark(call, &path)) == Some(ABSENT)) {
+        let is_absent = was_nowhere && known.before(&mark(call, &path)) == Some(ABSENT);
+        if !(is_same || is_absent) {
             files.push(file);
         }
     }

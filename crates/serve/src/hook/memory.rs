@@ -236,8 +236,10 @@ impl<'s> Memory<'s> {
     /// Records the hashes of files before a call that changes them.
     pub(super) fn note_before(&self, files: &[(String, String)]) {
         let (Some(directory), Some(path)) = (&self.directory, self.path()) else { return };
-        let lines: String =
-            files.iter().map(|(mark, hash)| format!("{BEFORE}{mark} {hash}\n")).collect();
+        let mut lines = String::new();
+        for (mark, hash) in files {
+            lines.push_str(&format!("{BEFORE}{mark} {hash}\n"));
+        }
         if self.system.append(&path, lines.as_bytes()).is_err() {
             let _ = self.system.create_private_dir(directory);
             let _ = self.system.append(&path, lines.as_bytes());
