@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares `brief lint` with clients that check their own files.
 
-`cargo xtask oracles` calls this. It installs each client with npm in the version of bench/clients.py, mutates valid files
+`cargo xtask oracles` calls this. It installs each client with npm in the version of bench/lab/table.py, mutates valid files
 (always in the same way for a seed), lets the client and `brief lint` judge the same files, and counts where they differ.
 Many mutations stand in one file, each on a line of its own, because a client takes a second to start. The table goes to
 docs/oracles.md. No account and no network are needed once the clients are installed.

@@ -108,16 +108,21 @@ pub(crate) fn write_order() -> Result<(), String> {
 }
 
 /// Runs real clients with their hooks. The page is written when all of them were run.
-pub(crate) fn run_clients(clients: &[String]) -> Result<(), String> {
+pub(crate) fn run_clients(clients: &[String], shapes: &[String]) -> Result<(), String> {
     cargo(&["build", "--release", "--package", "brief-cli"])?;
     let target = workspace().join("target");
     run(Command::new("python3")
         .arg(workspace().join("bench").join("clients.py"))
         .args(clients)
+        .args(shapes.iter().flat_map(|shape| ["--shape", shape]))
         .arg("--brief")
         .arg(target.join("release").join("brief"))
         .arg("--into")
         .arg(target.join("clients"))
+        .arg("--keep")
+        .arg(target.join("client-sessions"))
+        .arg("--results")
+        .arg(workspace().join("bench").join("clients.json"))
         .arg("--out")
         .arg(workspace().join("docs").join("clients.md")))
 }

@@ -69,11 +69,14 @@ enum Task {
         #[arg(long)]
         executions: Option<u64>,
     },
-    /// Install pinned clients, run each with its hook against a scripted model, and write docs/clients.md (needs
-    /// python3, npm and 3 GB)
+    /// Install pinned clients, run sessions of every shape with their hooks against a scripted model, and write
+    /// bench/clients.json and docs/clients.md (needs python3, npm and 3 GB)
     Clients {
-        /// The clients [default: all, and the page is written]
+        /// The clients [default: all]
         clients: Vec<String>,
+        /// Only sessions of this shape, such as `resume` or `faults` [repeatable]
+        #[arg(long)]
+        shape: Vec<String>,
     },
     /// Let pinned clients and `brief lint` judge the same mutated files, and write docs/oracles.md (needs python3 and npm)
     Oracles {
@@ -113,7 +116,7 @@ fn main() -> ExitCode {
         Task::Bench { runs } => bench::run_all(runs),
         Task::Compare { only, quick } => bench::compare(&only, quick),
         Task::Fuzz { targets, minutes, executions } => fuzz(&targets, &minutes, executions),
-        Task::Clients { clients } => bench::run_clients(&clients),
+        Task::Clients { clients, shape } => bench::run_clients(&clients, &shape),
         Task::Oracles { client, count } => bench::ask_oracles(&client, count),
         Task::View => bench::open_pages(),
         Task::Dist { binary, out } => dist::run(binary.as_deref(), out.as_deref()),

@@ -1,0 +1,1 @@
+"""Runs real coding agents against a scripted model; `bench/clients.py` is the command."""

@@ -1,0 +1,158 @@
+"""Writes the page of the runs from the results that are there."""
+
+import json
+
+from .limits import reason_for
+from .project import PARTS, RULES, USER
+from .shapes import DISABLED, FAULTY, SHAPES
+from .table import CLIENTS
+
+NAMES = list(dict.fromkeys(shape.name for shape in SHAPES))
+
+
+def shown(results):
+    """Returns the text of the file of results: one line for each session, so that a change is a line."""
+    clients = []
+    for name, client in sorted(results.items()):
+        lines = [f'  "version": {json.dumps(client["version"])}', f'  "date": {json.dumps(client["date"])}']
+        for part in ("shapes", "faults"):
+            rows = [f"   {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in sorted(client[part].items())]
+            lines.append(f'  "{part}": {{' + ("\n" + ",\n".join(rows) + "\n  " if rows else "") + "}")
+        clients.append(f' {json.dumps(name)}: {{\n' + ",\n".join(lines) + "\n }")
+    return "{\n" + ",\n".join(clients) + "\n}\n"
+
+
+def cell(result, notes, name, shape):
+    """Returns a cell: delivered of expected, double, late; with a note for what is not clean."""
+    if result is None:
+        return "–"
+    if result.get("void"):
+        return "not come about"
+    text = f"{result['reached']}/{result['promised']}, {result['double']}, {result['late']}"
+    if result["unexpected"]:
+        text += f", {result['unexpected']} unexpected"
+    if not result["worked"]:
+        text += " (not ended)"
+    found = {}
+    for kind, mark, where, words in result["findings"]:
+        reason = reason_for(name, shape, kind, mark, where) or "not explained"
+        found.setdefault(reason, []).append((kind, mark, where, words))
+    for reason, findings in found.items():
+        kind, mark, where, words = findings[0]
+        more = f", and {len(findings) - 1} more" if len(findings) > 1 else ""
+        notes.append((name, shape, f"{reason}: {where}{kind}, {mark.removeprefix('MARK-')} {words}{more}"))
+        text += f" [{len(notes)}](#note-{len(notes)})"
+    return text
+
+
+def is_clean(name, shape, result):
+    """Returns whether a session has no finding without a reason."""
+    if result.get("void"):
+        return True
+    return result["worked"] and all(reason_for(name, shape, *found[:3]) for found in result["findings"])
+
+
+def sessions(results):
+    notes, lines = [], []
+    head = "| session | " + " | ".join(f"{name} {results[name]['version']}" for name in CLIENTS if name in results) + " |"
+    lines += [head, "| --- " * (head.count("|") - 1) + "|"]
+    for shape in NAMES:
+        cells = [cell(results[name]["shapes"].get(shape), notes, name, shape) for name in CLIENTS if name in results]
+        lines.append(f"| {shape} | " + " | ".join(cells) + " |")
+    lines.append("")
+    for number, (name, shape, text) in enumerate(notes, 1):
+        lines.append(f'{number}. <a id="note-{number}"></a>{name}, *{shape}*: {text}')
+    return "\n".join(lines)
+
+
+def faults(results):
+    rows = [(name, hook, run) for name in CLIENTS if name in results for hook, run in results[name].get("faults", {}).items()]
+    kinds = [shape.name for shape in [*FAULTY, DISABLED]]
+    lines = ["| client | version | " + " | ".join(kinds) + " |", "| --- " * (len(kinds) + 2) + "|"]
+    for name, hook, run in rows:
+        title = name if name == hook else f"{name}, hook of {hook}"
+        lines.append(f"| {title} | {run['version']} | " + " | ".join(run["cells"].get(kind, "–") for kind in kinds) + " |")
+    return "\n".join(lines)
+
+
+def prompt_cache(results):
+    """Returns the table of what stays the same from one request to the next."""
+    lines = ["| client | with the hook | changed bytes | without a hook | what changes | breakpoints |", "| --- " * 6 + "|"]
+    for name in (name for name in CLIENTS if name in results):
+        shapes = results[name]["shapes"]
+        with_hook, without = (shapes.get(shape, {}).get("cache") for shape in ("root", "without a hook"))
+        if not with_hook or not with_hook["pairs"]:
+            continue
+        alone = f"{without['whole']} of {without['pairs']}" if without and without["pairs"] else "–"
+        where = ", ".join(f"{part} ({count})" for part, count in with_hook["where"].items()) or "nothing"
+        points = ", ".join(with_hook["breakpoints"]) or "none"
+        lines.append(f"| {name} | {with_hook['whole']} of {with_hook['pairs']} | {with_hook['lost']:,} | {alone} | {where} | {points} |")
+    return "\n".join(lines)
+
+
+TEXT = """# Clients that were run
+
+Made by `cargo xtask clients` from `bench/clients.json`: real clients against a scripted model, which records every request.
+`cargo xtask clients NAME` tests a new version of a client; the diff of this page is what changed. [Each client's
+page](clients/README.md) has the facts behind this.
+
+{versions}
+
+## Sessions
+
+Each cell is *delivered/expected, double, late*. Expected is what `brief context --client` says for the moments of the session: everything
+that is delivered or that the client loads by itself, in every later request of the conversation, once. A text is late if a later request than
+the next one has it. The project has {files} files with marked guidance of every kind, some of them with `@path`, headings and closing tags,
+one rule for another client, and the user's own guidance. A text that nobody expects would be listed as unexpected. `–`: the client has no
+such session; *not come about*: it did not compact.
+
+{sessions}
+
+- *from src*, *nested start*, *start elsewhere*: started in `src`, in the file's own directory, and in another part of the tree. Gemini CLI refuses files
+  outside its start directory.
+- *prompt*: the prompt names two files. *shell writes*: `cat >` with a here-document, `sed -i`, `tee`, a Python program. *shell patches*: `git apply`, `patch`, a
+  `sed -i` whose file a variable hides, then an edit. *shell reads*: `cat`, then the client's own tools. *several files*: one patch of three.
+- *resume*: two runs that continue. Cline continues in a terminal only, and `droid exec` did not without a network.
+- *worktree*: a linked worktree; Claude Code and Codex run the hook of the main checkout there. *two hooks*: in the project and for the user, and Claude Code's beside Copilot's.
+  *other hooks*: those of Claude Code and Gemini CLI are installed, too.
+- *subagent*: it reads and edits a file that its parent has read; both conversations count. pi has none.
+- *failed calls*: a file that is not there and an edit that does not match. *hold*: `--hold`, and changes without a read.
+
+{notes}
+
+## When `brief` fails
+
+The same session with the hook that `brief hook install` writes, and something else in the place of `brief`: nothing, a
+program that kills itself, one that exits with 2, one that never ends, one that prints a line that is not JSON, and one that
+prints `null`. `works`: every request reached the model and every call of a tool ran, among them one that writes 150 kB.
+Last, the real `brief` with `BRIEF_DISABLE=1`. Copilot also runs the hooks of Claude Code's settings.
+
+{faults}
+
+## The prompt cache
+
+A service can reuse what a request has in common with the one before, from its beginning: tools, system prompt, messages. The table has the pairs of
+successive requests of the session *root* in which the earlier request is whole and unchanged at the beginning of the later one, the bytes of the earlier request that
+changed, and the same without a hook. Reuse by a real service was not observed.
+
+{cache}
+
+- A text that comes with a start, a prompt or a tool's result is appended once and stays where it is: it costs its tokens as new input once, and then as cached input.
+  Without a cache it costs its tokens with each request.
+- opencode and Kilo get the text of the start in the system prompt. It is the same in every request of a run, so that the prefix stays. A
+  resumed run gets the guidance as it is then.
+- Claude Code puts its only breakpoint in the messages on the last message, which is the text of a hook after a delivery.
+
+"""
+
+
+def write(out, results):
+    """Writes the page. The sections about single facts, and the table of all clients, stay."""
+    old = out.read_text() if out.exists() else ""
+    _, heading, rest = old.partition("\n## `@path`")
+    table, notes = sessions(results).split("\n\n", 1)
+    versions = [f"| {name} | {results[name]['version']} | {results[name]['date']} |" for name in CLIENTS if name in results]
+    text = TEXT.format(
+        versions="\n".join(["| client | version | run on |", "| --- | --- | --- |", *versions]), files=len(RULES) + len(USER) + 4 * len(PARTS) + 10,
+        sessions=table, notes=notes.strip(), faults=faults(results), cache=prompt_cache(results))
+    out.write_text(text.rstrip() + "\n" + heading + rest)

@@ -1,0 +1,167 @@
+"""What the lab knows of each client: one row each, and nothing of it anywhere else.
+
+In arguments, settings and variables {root} is the server, {url} the same with /v1, {project} the project, {main} its main checkout,
+{prompt} the user's words and {free} a free port. In tools {path} is absolute and {near} relative to the start directory.
+"""
+
+import re
+
+NODE = "24.21.0"  # some clients need a newer Node than distributions have
+
+STUB = {"name": "stub", "tool_call": True, "limit": {"context": 128000, "output": 8000}}
+PROVIDER = {
+    "model": "stub/stub", "small_model": "stub/stub", "autoupdate": False,
+    "permission": {"external_directory": "allow"},  # a refusal would end the run
+    "provider": {"stub": {"npm": "@ai-sdk/openai-compatible", "name": "stub", "models": {"stub": STUB},
+                          "options": {"baseURL": "{url}", "apiKey": "none"}}},
+}
+OPENCODE = {
+    "read": ("read", {"filePath": "{path}"}),
+    "edit": ("edit", {"filePath": "{path}", "oldString": "{old}", "newString": "{new}"}),
+    "create": ("write", {"filePath": "{path}", "content": "{new}"}),
+    "shell": ("bash", {"command": "{command}", "description": "run"}),
+    "agent": ("task", {"description": "a part", "prompt": "{task}", "subagent_type": "general"}),
+}
+PI_MODEL = {"id": "stub", "name": "stub", "reasoning": False, "input": ["text"], "contextWindow": 128000,
+            "maxTokens": 8000, "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}
+CODEX = ["-c", 'model_providers.stub={name="stub",base_url="{url}",env_key="STUB_KEY",wire_api="responses"}',
+         "-c", 'model_provider="stub"', "-c", 'model="gpt-5.5"', "-c", "analytics.enabled=false",
+         "-c", "check_for_update_on_startup=false", "-c", "features.multi_agent_v2=true",
+         "-c", "model_auto_compact_token_limit=100000",
+         "-c", 'projects={"{main}"={trust_level="trusted"}}',
+         "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "--skip-git-repo-check"]
+CLAUDE = ["--dangerously-skip-permissions"]
+COPILOT = ["--allow-all-tools", "--allow-all-paths"]
+PI = ["-a", "--offline", "--provider", "stub", "--model", "stub"]
+QWEN = ["--auth-type", "openai", "--yolo"]
+CLINE = ["-P", "openai-compatible", "-m", "stub"]
+DROID = ["exec", "--auto", "high", "-m", "custom:stub-0"]
+
+CLIENTS = {
+    "claude": {
+        "package": "@anthropic-ai/claude-code@2.1.327", "node": True,
+        "run": ["claude", "-p", "{prompt}", *CLAUDE], "resume": ["claude", "--continue", "-p", "{prompt}", *CLAUDE],
+        "env": {"ANTHROPIC_BASE_URL": "{root}", "ANTHROPIC_API_KEY": "none", "IS_SANDBOX": "1",
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"},
+        "tools": {"read": ("Read", {"file_path": "{path}"}),
+                  "edit": ("Edit", {"file_path": "{path}", "old_string": "{old}", "new_string": "{new}"}),
+                  "create": ("Write", {"file_path": "{path}", "content": "{new}"}),
+                  "shell": ("Bash", {"command": "{command}", "description": "run"}),
+                  "agent": ("Agent", {"description": "a part", "prompt": "{task}", "subagent_type": "general-purpose",
+                                      "run_in_background": False})},
+    },
+    "codex": {
+        "package": "@openai/codex@0.169.0",
+        "run": ["codex", "exec", *CODEX, "{prompt}"], "resume": ["codex", "exec", *CODEX, "resume", "--last", "{prompt}"],
+        "env": {"STUB_KEY": "none"},
+        "tools": {"read": ("exec_command", {"cmd": "cat {near}"}),
+                  "edit": ("apply_patch", "*** Begin Patch\n*** Update File: {near}\n@@\n-{old}\n+{new}\n*** End Patch"),
+                  "create": ("apply_patch", "*** Begin Patch\n*** Add File: {near}\n+{new}\n*** End Patch"),
+                  "shell": ("exec_command", {"cmd": "{command}"}),
+                  "patch": ("apply_patch", "*** Begin Patch\n{patch}*** End Patch"),
+                  "agent": ("collaboration/spawn_agent", {"task_name": "part", "message": "{task}", "fork_turns": "none"})},
+        "reads_by_shell": True,
+    },
+    "gemini": {
+        "package": "@google/gemini-cli@0.61.0",
+        "run": ["gemini", "-m", "gemini-2.5-flash", "--yolo", "-p", "{prompt}"],
+        "resume": ["gemini", "--resume", "latest", "-m", "gemini-2.5-flash", "--yolo", "-p", "{prompt}"],
+        "env": {"GOOGLE_GEMINI_BASE_URL": "{root}", "GEMINI_API_KEY": "none", "GEMINI_CLI_TRUST_WORKSPACE": "true"},
+        "settings": {".gemini/settings.json": {"security": {"auth": {"selectedType": "gemini-api-key"}}}},
+        "tools": {"read": ("read_file", {"file_path": "{path}"}),
+                  "edit": ("replace", {"file_path": "{path}", "instruction": "change it", "old_string": "{old}",
+                                       "new_string": "{new}"}),
+                  "create": ("write_file", {"file_path": "{path}", "content": "{new}"}),
+                  "shell": ("run_shell_command", {"command": "{command}"}),
+                  "agent": ("invoke_agent", {"agent_name": "generalist", "prompt": "{task}"})},
+        "stays_below_start": True,
+    },
+    "opencode": {
+        "package": "opencode-ai@1.18.33",
+        "run": ["opencode", "run", "{prompt}"], "resume": ["opencode", "run", "--continue", "{prompt}"],
+        "env": {"OPENCODE_DISABLE_MODELS_FETCH": "1"},
+        "settings": {".config/opencode/opencode.json": PROVIDER}, "tools": OPENCODE,
+    },
+    "kilo": {
+        "package": "@kilocode/cli@7.7.7",
+        "run": ["kilo", "run", "--auto", "{prompt}"], "resume": ["kilo", "run", "--auto", "--continue", "{prompt}"],
+        "settings": {".config/kilo/kilo.json": PROVIDER}, "tools": OPENCODE,
+    },
+    "copilot": {
+        "package": "@github/copilot@1.0.102",
+        "run": ["copilot", "-p", "{prompt}", "--trust-folder", *COPILOT],
+        "resume": ["copilot", "--continue", "-p", "{prompt}", *COPILOT],
+        "env": {"COPILOT_PROVIDER_BASE_URL": "{url}", "COPILOT_PROVIDER_API_KEY": "none", "COPILOT_MODEL": "stub",
+                "COPILOT_OFFLINE": "true"},
+        # A session that goes on takes no `--trust-folder`.
+        "settings": {".copilot/config.json": {"trusted_folders": ["{project}"]}},
+        "tools": {"read": ("view", {"path": "{path}"}),
+                  "edit": ("edit", {"path": "{path}", "old_str": "{old}", "new_str": "{new}"}),
+                  "create": ("create", {"path": "{path}", "file_text": "{new}"}),
+                  "shell": ("bash", {"command": "{command}", "description": "run"}),
+                  "agent": ("task", {"name": "part", "description": "a part", "prompt": "{task}",
+                                     "agent_type": "general-purpose", "mode": "sync"})},
+        "runs_hooks_of": "claude",
+    },
+    "qwen": {
+        "package": "@qwen-code/qwen-code@0.24.4", "node": True,
+        "run": ["qwen", *QWEN, "-p", "{prompt}"], "resume": ["qwen", *QWEN, "--continue", "-p", "{prompt}"],
+        "env": {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": "{url}", "OPENAI_MODEL": "stub"},
+        "tools": {"read": ("read_file", {"file_path": "{path}", "absolute_path": "{path}"}),
+                  "edit": ("edit", {"file_path": "{path}", "old_string": "{old}", "new_string": "{new}"}),
+                  "create": ("write_file", {"file_path": "{path}", "content": "{new}"}),
+                  "shell": ("run_shell_command", {"command": "{command}", "is_background": False}),
+                  "agent": ("agent", {"description": "a part", "prompt": "{task}", "subagent_type": "general-purpose",
+                                      "run_in_background": False})},
+        "edits_after_read": True,
+    },
+    "pi": {
+        "package": "@earendil-works/pi-coding-agent@0.87.1", "node": True,
+        "run": ["pi", *PI, "-p", "{prompt}"], "resume": ["pi", *PI, "--continue", "-p", "{prompt}"],
+        "settings": {".pi/agent/models.json": {"providers": {"stub": {
+            "baseUrl": "{url}", "api": "openai-completions", "apiKey": "none", "models": [PI_MODEL]}}}},
+        "tools": {"read": ("read", {"path": "{path}"}),
+                  "edit": ("edit", {"path": "{path}", "edits": [{"oldText": "{old}", "newText": "{new}"}]}),
+                  "create": ("write", {"path": "{path}", "content": "{new}"}),
+                  "shell": ("bash", {"command": "{command}"})},
+    },
+    "cline": {
+        "package": "cline@3.0.65",
+        "before": ["cline", "auth", "-p", "openai", "-k", "none", "-m", "stub", "-b", "{url}"],
+        "run": ["cline", *CLINE, "{prompt}"],  # it goes on with a session in a terminal only
+        "env": {"CLINE_HUB_PORT": "{free}"},  # its daemon outlives it
+        "tools": {"read": ("read_files", {"files": [{"path": "{path}"}]}),
+                  "edit": ("editor", {"path": "{path}", "old_text": "{old}", "new_text": "{new}"}),
+                  "create": ("editor", {"path": "{path}", "new_text": "{new}"}),
+                  "shell": ("run_commands", {"commands": ["{command}"]}),
+                  "agent": ("spawn_agent", {"systemPrompt": "You are a part.", "task": "{task}"})},
+        "cannot_hold": True, "lists_skills_by_name": True,
+    },
+    "droid": {
+        "package": "droid@0.215.0",
+        "run": ["droid", *DROID, "{prompt}"],  # `exec -s` ends without a request where there is no network
+        "settings": {".factory/settings.json": {"customModels": [{
+            "model": "stub", "displayName": "stub", "baseUrl": "{url}", "apiKey": "none",
+            "provider": "generic-chat-completion-api", "maxOutputTokens": 8000}]}},
+        "tools": {"read": ("Read", {"file_path": "{path}"}),
+                  "edit": ("Edit", {"file_path": "{path}", "old_str": "{old}", "new_str": "{new}"}),
+                  "create": ("Create", {"file_path": "{path}", "content": "{new}"}),
+                  # Its subagents need a daemon, which `exec` does not reach without an account.
+                  "shell": ("Execute", {"command": "{command}", "summary": "run", "riskLevel": "low",
+                                        "riskLevelReason": "a test"})},
+    },
+}
+
+
+def version(name):
+    """Returns the version of a client that the lab runs."""
+    return CLIENTS[name]["package"].rsplit("@", 1)[1]
+
+
+def filled(value, words):
+    """Puts words in braces into every text of a value."""
+    if isinstance(value, str):
+        return re.sub(r"\{(\w+)\}", lambda match: words.get(match[1], match[0]), value)
+    if isinstance(value, dict):
+        return {key: filled(item, words) for key, item in value.items()}
+    return [filled(item, words) for item in value] if isinstance(value, list) else value
