@@ -84,6 +84,9 @@ fn page(client: &Client) -> String {
         let over = passed_over(read.passes_over.as_ref());
         row(&format!("passes over in `{}`", read.path), over);
     }
+    for (fact, value) in loading_facts(client) {
+        row(fact, value);
+    }
     row("follows `@path` in", names(&loading.imports));
     row("loads at most", loading.most_bytes.map_or(String::new(), |most| format!("{most} bytes")));
     if let Some(servers) = &client.mcp {
@@ -114,6 +117,9 @@ fn page(client: &Client) -> String {
         row("a text before a tool arrives", carried.to_owned());
         if hook.install.is_some() {
             row("a resumed conversation", resumed(hook));
+        }
+        for (fact, value) in event_facts(hook) {
+            row(fact, value);
         }
         row("a call can be held back", if hook.hold.is_empty() { "no" } else { "yes" }.to_owned());
     }
@@ -149,6 +155,45 @@ fn page(client: &Client) -> String {
         }
     }
     page
+}
+
+/// Returns what a client does not load again, or not yet, each with the evidence.
+fn loading_facts(client: &Client) -> impl Iterator<Item = (&'static str, String)> {
+    let loading = &client.loading;
+    let facts = [
+        ("an agent is there only after you approve its text", &loading.agents_need_approval),
+        (
+            "a file that was attached before a compaction is not attached again",
+            &loading.not_after_compaction,
+        ),
+        (
+            "a file that was attached is not attached again for a subagent",
+            &loading.not_in_subagents,
+        ),
+    ];
+    let seen = facts.into_iter().filter_map(|(fact, seen)| Some((fact, seen.as_ref()?)));
+    seen.map(|(fact, seen)| (fact, format!("yes ({})", evidence(seen))))
+}
+
+/// Returns what a client's events leave open.
+fn event_facts(hook: &HookProfile) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    if !hook.tools.agent.is_empty() {
+        let tools = names(&hook.tools.agent);
+        facts.push((
+            "events of a subagent",
+            format!("name no agent: they are those during {tools}"),
+        ));
+    }
+    if let Some(failed) = &hook.failed {
+        let value = format!("dropped ({})", evidence(&failed.seen));
+        facts.push(("a text after a failed call", value));
+    }
+    if hook.events.prompt.is_empty() {
+        let value = "none: guidance comes with the first tool".to_owned();
+        facts.push(("an event for a prompt", value));
+    }
+    facts
 }
 
 /// Returns what a resumed conversation keeps, with the evidence.

@@ -255,6 +255,15 @@ pub enum LoadedPart {
     Whole,
     /// The name and the description: the agent reads the rest when it needs it.
     Listing,
+    /// The same, once the user has approved the text in the client.
+    ListingOnceApproved,
+}
+
+impl LoadedPart {
+    /// Returns whether it is the name and the description.
+    pub fn is_listing(self) -> bool {
+        self != LoadedPart::Whole
+    }
 }
 
 /// The reason why an item applies or does not.
@@ -438,7 +447,7 @@ impl<'s> Reason<'s> {
             Reason::OtherAction { .. } => ReasonKind::OtherAction,
             Reason::OtherTiming { .. } => ReasonKind::OtherTiming,
             Reason::LoadedByClient { part: LoadedPart::Whole, .. } => ReasonKind::Loaded,
-            Reason::LoadedByClient { part: LoadedPart::Listing, .. } => ReasonKind::ListedByClient,
+            Reason::LoadedByClient { .. } => ReasonKind::ListedByClient,
             Reason::SameTextLoaded { .. } => ReasonKind::SameTextLoaded,
             Reason::SameText { .. } => ReasonKind::SameText,
             Reason::OtherVariant { .. } => ReasonKind::OtherVariant,
@@ -534,6 +543,12 @@ impl<'r> About<'r, '_> {
             }
             Reason::LoadedByClient { client, part: LoadedPart::Listing } => {
                 write!(formatter, "{client} loads it by itself, by name and description")
+            }
+            Reason::LoadedByClient { client, part: LoadedPart::ListingOnceApproved } => {
+                write!(
+                    formatter,
+                    "{client} loads it by itself, by name and description, once you approve its text in {client}"
+                )
             }
             Reason::SameText { .. } => formatter.write_str("the same text as"),
             Reason::SameTextLoaded { client, .. } => {

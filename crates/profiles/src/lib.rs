@@ -24,9 +24,9 @@ pub use checks::{
 pub use fetched::{FetchedClient, judge_fetched};
 pub use model::constant::{List, Text, list, text};
 pub use model::hook::{
-    AnswerField, AnswerValue, ApprovalMark, CreatedMark, DeliveryOrigin, HandlerDeadline,
-    HandlerField, HookEvents, HookInstall, HookProfile, HookShell, HookSwitch, HookTools,
-    InstallForm, PayloadMarks, ResumedConversation, TextLimit, TextUnit,
+    AnswerField, AnswerValue, ApprovalMark, CreatedMark, DeliveryOrigin, FailedMark,
+    HandlerDeadline, HandlerField, HookEvents, HookInstall, HookProfile, HookShell, HookSwitch,
+    HookTools, InstallForm, PayloadMarks, ResumedConversation, TextLimit, TextUnit,
 };
 pub use model::output::{HomeOutput, ItemOutput};
 pub use model::permissions::{PermissionProfile, PermissionWords};

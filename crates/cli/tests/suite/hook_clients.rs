@@ -489,7 +489,7 @@ fn a_home_behind_a_link_is_no_other_place() {
     assert!(project.home().join(".claude/settings.json").exists());
 }
 
-/// L21: Claude Code runs the hooks of the main checkout in a worktree (2.1.325, run on 2026-11-18).
+/// L21: Claude Code and Codex run the hooks of the main checkout in a worktree (2.1.325, run on 2026-11-18; 0.169.0 on 2026-11-19).
 #[test]
 fn l21_the_status_in_a_worktree_knows_the_hook_of_the_main_checkout() {
     let project = project()
@@ -504,11 +504,16 @@ fn l21_the_status_in_a_worktree_knows_the_hook_of_the_main_checkout() {
         output.json()["hooks"][0]["installed"].clone()
     };
     assert_eq!(status("claude"), json!([]));
-    let done = project.run(&["-C", "main", "hook", "install", "claude", "codex"]);
+    // Codex ignores the hooks of the worktree itself (0.169.0, run on 2026-11-19).
+    let refused = project.run(&["-C", "w", "hook", "install", "codex", "--project"]);
+    assert_ne!(refused.code, Some(0), "{refused}");
+    assert!(refused.stderr.contains("main checkout"), "{refused}");
+    let done = project.run(&["-C", "main", "hook", "install", "claude", "codex", "droid"]);
     assert_eq!(done.code, Some(0), "{done}");
     let installed = status("claude");
     assert_eq!(installed[0]["file"], "$PROJECT/main/.claude/settings.local.json");
     assert_eq!(installed[0]["place"], "the main checkout, and this worktree of it");
-    // Codex was not seen to run it.
-    assert_eq!(status("codex"), json!([]));
+    assert_eq!(status("codex")[0]["file"], "$PROJECT/main/.codex/hooks.json");
+    // Droid was not seen to run it.
+    assert_eq!(status("droid"), json!([]));
 }

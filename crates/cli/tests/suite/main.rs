@@ -54,6 +54,7 @@ mod hook_install;
 mod hook_limits;
 mod hook_memory;
 mod hook_moments;
+mod hook_sessions;
 mod hosted;
 mod hostile;
 mod import;

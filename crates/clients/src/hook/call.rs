@@ -1,9 +1,9 @@
 //! A payload in our terms, by the names in the client's file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use brief_dialects::{Action, Timing};
-use brief_profiles::{Client, HookEvents, HookProfile};
+use brief_profiles::{Client, FailedMark, HookEvents, HookProfile};
 
 use super::news::{UnknownKind, UnknownName};
 use super::payload::Payload;
@@ -37,6 +37,7 @@ pub(super) fn read<'c>(
         hook,
         event: event.to_owned(),
         cwd: given(payload.cwd.as_deref()).map(PathBuf::from),
+        workspace: given(payload.workspace.as_deref()).map(PathBuf::from),
         session,
         stamp: payload.stamp,
         moment,
@@ -117,6 +118,13 @@ fn moment(payload: &Payload<'_>, hook: &HookProfile, event: &str) -> HookMoment 
 
 fn tool_call(payload: &Payload<'_>, hook: &HookProfile, time: Timing) -> HookMoment {
     let tool = tool(payload);
+    if hook.tools.agent.has(tool) {
+        return HookMoment::Agent { time };
+    }
+    let has_failed = |mark: &FailedMark| payload.response.has_failed(&mark.key);
+    if time == Timing::After && hook.failed.as_ref().is_some_and(has_failed) {
+        return HookMoment::Other;
+    }
     let touches = touches(payload, hook, tool, time);
     if touches.is_empty() {
         return HookMoment::Other;
@@ -163,7 +171,18 @@ fn touches(payload: &Payload<'_>, hook: &HookProfile, tool: &str, time: Timing) 
     } else if tools.shell.has(tool) {
         let line = text("command").or_else(|| text("cmd"));
         let listed = both.iter().flat_map(|fields| &fields.commands).map(|line| &**line);
-        line.into_iter().chain(listed).flat_map(shell::touches).collect()
+        let mut found: Vec<Touch> =
+            line.into_iter().chain(listed).flat_map(shell::touches).collect();
+        // The client knows more than the text shows.
+        for file in &payload.response.changed {
+            if !found
+                .iter()
+                .any(|touch| touch.how.is_change() && Path::new(&**file).ends_with(&touch.path))
+            {
+                found.push(Touch::new(&**file, ToolEffect::Writes));
+            }
+        }
+        found
     } else if tools.patch.has(tool) || tool == PATCH_TOOL {
         let keys = ["command", "input", "patch"];
         patch::touches(keys.iter().find_map(|key| text(key)).unwrap_or_default())

@@ -107,11 +107,14 @@ pub fn files(client: &Client, choice: InstallChoice<'_>) -> Option<Vec<HookFile>
         InstallForm::Groups | InstallForm::TopGroups | InstallForm::List => {
             let tools: Vec<&str> = hook.tools.all().map(|tool| &**tool).collect();
             let tools = tools.join("|");
+            let agents: Vec<&str> = hook.tools.agent.iter().map(|tool| &**tool).collect();
+            let agents = agents.join("|");
             let hooks = events.map(|(event, has_tools)| {
                 let command = command(install, choice, event);
+                let is_all = asks_before(hook, choice.holds) || !hook.events.before.has(event);
                 Hook {
                     event: event.to_owned(),
-                    matcher: has_tools.then(|| tools.clone()),
+                    matcher: has_tools.then(|| if is_all { tools.clone() } else { agents.clone() }),
                     program: choice.program.to_owned(),
                     handler: with_limit(handler(install, &command, &tools), hook, event),
                 }
@@ -130,15 +133,20 @@ pub fn files(client: &Client, choice: InstallChoice<'_>) -> Option<Vec<HookFile>
 /// Returns the events of a hook, each with whether it is about tools.
 fn events(hook: &HookProfile, holds: bool) -> impl Iterator<Item = (&str, bool)> {
     let events = &hook.events;
-    // Some tools write whether the file exists or not, and only some responses tell.
-    let tells_new = hook.tools.write.is_empty() || hook.created.is_some();
-    let asks_before = events.before_carries || !tells_new || holds && !hook.hold.is_empty();
-    let before = events.before.first().filter(|_| asks_before);
+    let is_asked = asks_before(hook, holds) || !hook.tools.agent.is_empty();
+    let before = events.before.first().filter(|_| is_asked);
     let tools = before.into_iter().chain(events.after.first()).map(|event| (&**event, true));
     let others =
         [&events.start, &events.prompt, &events.subagent, &events.compacted, &events.loaded];
     let others = others.into_iter().filter_map(|events| events.first());
     tools.chain(others.map(|event: &Text| (&**event, false)))
+}
+
+/// Returns whether the event before every tool is needed.
+fn asks_before(hook: &HookProfile, holds: bool) -> bool {
+    // Some tools write whether the file exists or not, and only some responses tell.
+    let tells_new = hook.tools.write.is_empty() || hook.created.is_some();
+    hook.events.before_carries || !tells_new || holds && !hook.hold.is_empty()
 }
 
 fn command(install: &HookInstall, choice: InstallChoice<'_>, event: &str) -> String {

@@ -146,8 +146,10 @@ pub fn find_installed_hooks(
     let install = client.hook.as_ref().and_then(|hook| hook.install.as_ref());
     let counts = install.filter(|install| install.worktrees.is_some());
     let main = counts.and_then(|_| find_main_checkout(system, root));
+    let is_ignored =
+        main.is_some() && install.is_some_and(|install| install.main_checkout_only.is_some());
     let bases = [
-        (Some(root), HookScope::Project),
+        (Some(root).filter(|_| !is_ignored), HookScope::Project),
         (main.as_deref(), HookScope::MainCheckout),
         (home, HookScope::Home),
     ];
@@ -230,7 +232,7 @@ pub fn is_elsewhere(
 }
 
 /// Returns the main checkout of the repository that a directory is a worktree of; `None` for any other directory.
-fn find_main_checkout(system: &dyn System, root: &Path) -> Option<PathBuf> {
+pub fn find_main_checkout(system: &dyn System, root: &Path) -> Option<PathBuf> {
     let line = |path: &Path| {
         let bytes = system.read(path, limits::FILE_BYTES).ok()?;
         Some(String::from_utf8(bytes).ok()?.trim().to_owned())

@@ -28,6 +28,8 @@ pub struct HookCall<'c> {
     pub event: String,
     /// The current directory of the client; `None` for the root.
     pub cwd: Option<PathBuf>,
+    /// The workspace, of a client that names no current directory.
+    pub workspace: Option<PathBuf>,
     /// The session, if the client names one.
     pub session: Option<HookSession>,
     /// The client's time of the event, in milliseconds of its minute: equal for all hooks of one event.
@@ -70,6 +72,11 @@ pub enum HookMoment {
         touches: Vec<Touch>,
         /// True if the paths come from a shell command.
         is_shell: bool,
+    },
+    /// A subagent is about to begin, or has ended, in a client that names no agent in its events.
+    Agent {
+        /// The time of the event.
+        time: Timing,
     },
     /// A conversation begins, or goes on without its earlier messages.
     Start {
@@ -137,12 +144,14 @@ pub struct Touch {
     pub path: PathBuf,
     /// The effect on the path.
     pub how: ToolEffect,
+    /// True if a program's own text names it, so that no client can take the call for a read of the file.
+    pub is_hidden: bool,
 }
 
 impl Touch {
     /// Makes a touch.
     pub fn new(path: impl Into<PathBuf>, how: ToolEffect) -> Touch {
-        Touch { path: path.into(), how }
+        Touch { path: path.into(), how, is_hidden: false }
     }
 }
 

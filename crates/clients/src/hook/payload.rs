@@ -25,6 +25,8 @@ pub(super) struct Payload<'p> {
     pub(super) event: PayloadText<'p>,
     pub(super) tool: PayloadText<'p>,
     pub(super) cwd: PayloadText<'p>,
+    /// The first directory of the workspace.
+    pub(super) workspace: PayloadText<'p>,
     pub(super) permission_mode: PayloadText<'p>,
     pub(super) prompt: PayloadText<'p>,
     /// The client's own name, or the reason why a conversation starts.
@@ -70,7 +72,7 @@ impl<'p> Payload<'p> {
             "cwd" => &mut self.cwd,
             "workspaceRoots" | "workspace_roots" => {
                 let Listed(roots) = map.next_value()?;
-                self.cwd = self.cwd.take().or(roots.into_iter().next());
+                self.workspace = roots.into_iter().next();
                 return Ok(());
             }
             "permission_mode" => &mut self.permission_mode,
@@ -129,6 +131,10 @@ pub(super) struct PayloadFields<'p> {
     pub(super) files: Vec<Cow<'p, str>>,
     /// The command lines in a list.
     pub(super) commands: Vec<Cow<'p, str>>,
+    /// The files that the client says a shell command has changed.
+    pub(super) changed: Vec<Cow<'p, str>>,
+    /// The error of a call that failed.
+    has_error: bool,
 }
 
 /// The keys of the texts that are kept. All others are skipped: one of them is the content of a file.
@@ -167,14 +173,27 @@ impl<'p> PayloadFields<'p> {
         self.texts[index].take()
     }
 
+    /// Returns whether there is a value with this key, which marks a call that failed.
+    pub(super) fn has_failed(&self, key: &str) -> bool {
+        if key == "error" { self.has_error } else { self.text(key).is_some() }
+    }
+
     fn add<A: MapAccess<'p>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "files" => map.next_value().map(|Listed(files)| self.files = files),
             "commands" => map.next_value().map(|Listed(commands)| self.commands = commands),
+            "changedFiles" => map.next_value().map(|Listed(files)| self.changed = files),
+            "bashEditDiff" => map.next_value().map(|inner| {
+                if let TextOr::Other(inner) = inner {
+                    self.take(*inner);
+                }
+            }),
+            "error" => map.next_value().map(|error: TextOr<'p>| self.has_error = !error.is_empty()),
             // Some clients put the tool's name and its input into one object.
             "input" => map.next_value().map(|inner| match inner {
                 TextOr::Text(text) => self.texts[8] = Some(text),
                 TextOr::Other(inner) => self.take(*inner),
+                TextOr::Nothing => {}
             }),
             _ => {
                 let Some(index) = KEYS.iter().position(|known| *known == key) else {
@@ -198,6 +217,7 @@ impl<'p> PayloadFields<'p> {
         }
         self.files.extend(inner.files);
         self.commands.extend(inner.commands);
+        self.changed.extend(inner.changed);
     }
 }
 
@@ -327,6 +347,7 @@ impl<'de> FromAny<'de> for Listed<'de> {
             let text = match element {
                 TextOr::Text(text) => Some(text),
                 TextOr::Other(mut fields) => fields.texts.iter_mut().take(6).find_map(Option::take),
+                TextOr::Nothing => None,
             };
             found.extend(text.filter(|_| found.len() < MOST_LISTED));
         }
@@ -338,6 +359,17 @@ impl<'de> FromAny<'de> for Listed<'de> {
 enum TextOr<'p> {
     Text(Cow<'p, str>),
     Other(Box<PayloadFields<'p>>),
+    Nothing,
+}
+
+impl TextOr<'_> {
+    fn is_empty(&self) -> bool {
+        match self {
+            TextOr::Text(text) => text.is_empty(),
+            TextOr::Other(_) => false,
+            TextOr::Nothing => true,
+        }
+    }
 }
 
 impl<'de> FromAny<'de> for TextOr<'de> {
@@ -346,7 +378,7 @@ impl<'de> FromAny<'de> for TextOr<'de> {
     }
 
     fn other() -> Self {
-        TextOr::Other(Box::default())
+        TextOr::Nothing
     }
 
     fn object<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {

@@ -2,9 +2,12 @@
 //!
 //! This is a reader, not a shell. Everything that it does not understand (variables, substitutions, patterns,
 //! unknown programs) is ignored, because a wrong path would deliver wrong guidance. [`words`] splits a line
-//! into commands, [`programs`] knows the effect of a program on its operands.
+//! into commands, [`programs`] knows the effect of a program on its operands, [`diff`] and [`python`] read what a program
+//! is given as its input.
 
+mod diff;
 mod programs;
+mod python;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -63,15 +66,16 @@ impl ShellReader {
                     }
                 }
                 _ => {
-                    for (path, how) in programs::touches(program, operands, command.is_piped_into) {
-                        self.touch(&path, how);
+                    let is_hidden = python::is_python(program);
+                    for (path, how) in programs::touches(program, operands, command) {
+                        self.touch(&path, how, is_hidden);
                     }
                 }
             }
         }
         for (effect, word) in &command.redirects {
             if let ShellWord::Plain(path) = word {
-                self.touch(path, *effect);
+                self.touch(path, *effect, false);
             }
         }
     }
@@ -86,7 +90,7 @@ impl ShellReader {
         };
     }
 
-    fn touch(&mut self, path: &str, how: ToolEffect) {
+    fn touch(&mut self, path: &str, how: ToolEffect, is_hidden: bool) {
         if path.is_empty() || path == "-" || path.starts_with("/dev/") {
             return;
         }
@@ -95,7 +99,7 @@ impl ShellReader {
             None if Path::new(path).is_absolute() => PathBuf::from(path),
             None => return,
         };
-        let touch = Touch::new(path, how);
+        let touch = Touch { is_hidden, ..Touch::new(path, how) };
         if self.found.len() < MOST_TOUCHES && !self.found.contains(&touch) {
             self.found.push(touch);
         }
@@ -207,6 +211,81 @@ mod tests {
         }
     }
 
+    /// L14: a patch names its files, in the text that a command is given.
+    #[test]
+    fn files_of_a_patch_are_found() {
+        let one = "--- a/src/x.py\n+++ b/src/x.py\n@@ -1,2 +1,2 @@\n--- a/no\n+++ b/no\n y = 2\n";
+        let new = "--- /dev/null\n+++ b/n.py\n@@ -0,0 +1 @@\n+x\n";
+        for (line, expected) in [
+            (format!("git apply <<'EOF'\n{one}EOF"), &["e src/x.py"][..]),
+            (
+                format!("git apply -p1 - <<'EOF'\n{one}{new}EOF\ncat f"),
+                &["e src/x.py", "e n.py", "r f"],
+            ),
+            (format!("git apply <<'EOF' && cat f\n{one}EOF"), &["e src/x.py", "r f"]),
+            (format!("cd d && patch -p1 <<EOF\n{one}EOF"), &["e d/src/x.py"]),
+            (format!("patch -p2 <<EOF\n{one}EOF"), &["e x.py"]),
+            (format!("git apply -R <<'EOF'\n{new}EOF"), &["e n.py"]),
+            (
+                "patch <<EOF\n--- x.py\t2026-01-01\n+++ x.py\t2026-01-02\n@@ -1 +1 @@\n-a\n+b\nEOF"
+                    .to_owned(),
+                &["e x.py"],
+            ),
+            ("patch f.py <<EOF\n@@ -1 +1 @@\n-a\n+b\nEOF".to_owned(), &["e f.py"]),
+            ("git apply <<EOF\nrename from a\nrename to b\nEOF".to_owned(), &["e a", "e b"]),
+        ] {
+            assert_eq!(shown(&line), expected, "{line}");
+        }
+        for line in [
+            format!("git apply --check <<'EOF'\n{one}EOF"),
+            format!("git apply --directory=d <<'EOF'\n{one}EOF"),
+            format!("git apply -p9 <<'EOF'\n{one}EOF"),
+            format!("patch --dry-run -p1 <<'EOF'\n{one}EOF"),
+            format!("patch -d d -p1 <<'EOF'\n{one}EOF"),
+            "git apply x.patch".to_owned(),
+            "patch -p1 -i x.patch".to_owned(),
+        ] {
+            assert_eq!(shown(&line), [""; 0], "{line}");
+        }
+    }
+
+    /// L14: a Python program names its files where they are literals.
+    #[test]
+    fn files_of_a_python_program_are_found() {
+        for (line, expected) in [
+            ("python3 - <<'EOF'\nopen('a.py', 'w').write('x')\nEOF", &["w a.py"][..]),
+            ("python <<EOF\nwith open(\"a.py\") as file: print(file)\nEOF", &["r a.py"]),
+            ("python3 -c \"open('a.py', mode='a').write('x')\"", &["w a.py"]),
+            (
+                "python3.12 - <<E\nfrom pathlib import Path\nPath('d/a.py').write_text('x')\nE",
+                &["w d/a.py"],
+            ),
+            (
+                "cd d; python3 <<E\np = 'a.py'\ns = open(p).read()\nopen(p, 'w').write(s)\nE",
+                &["r d/a.py", "w d/a.py"],
+            ),
+            (
+                "python3 <<E\nimport pathlib\np = pathlib.Path('a.py')\np.write_text(p.read_text())\nE",
+                &["w a.py", "r a.py"],
+            ),
+            ("python3 <<E\nimport os\nos.remove('a.py')\nE", &["e a.py"]),
+            ("python3 <<< \"open('a.py')\"", &["r a.py"]),
+        ] {
+            assert_eq!(shown(line), expected, "{line}");
+        }
+        for line in [
+            "python3 f.py <<E\nopen('a.py')\nE",
+            "python3 -m m <<E\nopen('a.py')\nE",
+            "python3 <<E\nimport os\nos.chdir('d')\nopen('a.py')\nE",
+            "python3 <<E\nopen(f'{x}.py')\nopen(x)\nopen('a' + b)\nE",
+            "python3 <<E\np = 'a.py'\np = other()\nopen(p)\nE",
+            "python3 <<E\n# open('a.py')\ns = \"open('a.py')\"\nE",
+            "python3 <<E\ngzip.open('a.gz')\nopen('a.py', mode)\nE",
+        ] {
+            assert_eq!(shown(line), [""; 0], "{line}");
+        }
+    }
+
     #[test]
     fn what_is_not_certain_is_no_touch() {
         for line in [
@@ -250,5 +329,12 @@ mod tests {
         let nested = "bash -c '".repeat(1_000);
         assert!(touches(&nested).is_empty());
         assert!(touches(&"(".repeat(100_000)).is_empty());
+        arbtest::arbtest(|bytes| {
+            let text: String = bytes.arbitrary()?;
+            for program in ["python3", "git apply", "patch -p1"] {
+                touches(&format!("{program} <<'EOF'\n{text}\nEOF"));
+            }
+            Ok(())
+        });
     }
 }

@@ -80,7 +80,7 @@ pub(super) fn reach<'s>(
                 Applied::new(item(folder, guide, state.unwrap_or(State::Active)), Reason::Listed);
             let part =
                 state.map_or(LoadedPart::Whole, |state| loaded_part(client, folder, guide, state));
-            if part == LoadedPart::Listing {
+            if part.is_listing() {
                 applied.item.content = &guide.description;
             }
             let left_out = applied.leave_out(Reason::LoadedByClient { client: name, part });

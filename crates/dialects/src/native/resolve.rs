@@ -118,7 +118,7 @@ pub(super) fn resolve<'s>(
             .client
             .filter(|_| is_loaded)
             .map_or(LoadedPart::Whole, |(client, _)| loaded_part(client, folder, guide, state));
-        if part == LoadedPart::Listing {
+        if part.is_listing() {
             applied.item.content = &guide.description;
         }
         let same = offered.get(&index).or(links.get(&index)).copied();
@@ -164,7 +164,12 @@ pub(super) fn loaded_part(
     let read = place.and_then(|place| clients::read_of(client, folder.owner, place));
     match state {
         State::Offered if read.is_none_or(|read| read.scoping != Scoping::Ignored) => {
-            LoadedPart::Listing
+            let is_agent = item(folder, guide, state).kind == "agent";
+            if is_agent && client.loading.agents_need_approval.is_some() {
+                LoadedPart::ListingOnceApproved
+            } else {
+                LoadedPart::Listing
+            }
         }
         _ => LoadedPart::Whole,
     }

@@ -160,7 +160,7 @@ impl<'c> SeesTable<'c> {
             Reason::LoadedByClient { part: LoadedPart::Whole, .. } => {
                 Sight { how: Arrival::Loaded, tokens: count(content), ..skipped(reason) }
             }
-            Reason::LoadedByClient { part: LoadedPart::Listing, .. } => {
+            Reason::LoadedByClient { .. } => {
                 let tokens = count(&name.to_string()) + count(content);
                 Sight { how: Arrival::Listed, tokens, ..skipped(reason) }
             }

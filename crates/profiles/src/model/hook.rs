@@ -32,6 +32,8 @@ pub struct HookProfile {
     pub paths: List<Text>,
     /// The mark of a new file in a tool's response.
     pub created: Option<CreatedMark>,
+    /// The mark of a call that failed, if the client drops the text of the event after it.
+    pub failed: Option<FailedMark>,
     /// The facts about a resumed conversation; `None` where none was observed.
     pub resumed: Option<ResumedConversation>,
     /// The files that set the hook up. Without them `brief hook install` has nothing to write.
@@ -194,6 +196,9 @@ pub struct HookTools {
     pub shell: List<Text>,
     /// Tools that apply a patch.
     pub patch: List<Text>,
+    /// Tools that run a subagent, in a client that does not tell the events of one from those of the main agent: what
+    /// is between the events of such a call is the subagent's.
+    pub agent: List<Text>,
 }
 
 impl HookEvents {
@@ -212,8 +217,8 @@ impl HookEvents {
 impl HookTools {
     /// Returns the names of all tools.
     pub fn all(&self) -> impl Iterator<Item = &Text> {
-        let HookTools { read, edit, write, create, search, shell, patch } = self;
-        [read, edit, write, create, search, shell, patch].into_iter().flatten()
+        let HookTools { read, edit, write, create, search, shell, patch, agent } = self;
+        [read, edit, write, create, search, shell, patch, agent].into_iter().flatten()
     }
 }
 
@@ -225,6 +230,16 @@ pub struct CreatedMark {
     pub key: Text,
     /// The first words of that text.
     pub begins: Text,
+}
+
+/// The mark of a call that failed in the response of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FailedMark {
+    /// The key that only such a response has.
+    pub key: Text,
+    /// The version and the day.
+    pub seen: Seen,
 }
 
 /// The files that set a hook up.
@@ -241,6 +256,8 @@ pub struct HookInstall {
     pub top_only: bool,
     /// The evidence that the file of the main checkout also counts in its worktrees; `None` if it does not.
     pub worktrees: Option<Seen>,
+    /// The evidence that a file of the worktree itself does not count there; `None` if it does.
+    pub main_checkout_only: Option<Seen>,
     /// True if the project's file is not meant for version control.
     #[serde(default)]
     pub private: bool,

@@ -173,6 +173,12 @@ pub struct Loading {
     pub modes: Option<LoadingModes>,
     /// The evidence that a shell command that reads a file attaches as a read does; `None` if it does not.
     pub shell_reads: Option<Seen>,
+    /// The evidence that a file that was attached before a compaction is not attached again after it.
+    pub not_after_compaction: Option<Seen>,
+    /// The evidence that a file that was attached for another agent of the session is not attached again for a subagent.
+    pub not_in_subagents: Option<Seen>,
+    /// The evidence that an agent is there only after the user has approved its text in the client.
+    pub agents_need_approval: Option<Seen>,
     /// True if scoped files are loaded only for files below the start directory.
     pub scoped_below_start: bool,
     /// The names of the files in which it follows `@path`.

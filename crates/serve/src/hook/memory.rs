@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use brief_clients::hook::{HookCall, HookMoment, HookSession, HookStart, Touch};
 use brief_engine::{System, Timing};
-use brief_profiles::{Client, DeliveryOrigin};
+use brief_profiles::{Client, DeliveryOrigin, Loading};
 use brief_syntax::hash::sha256;
 use brief_syntax::limits;
 use brief_syntax::system::{ReadError, state_directory};
@@ -30,7 +30,7 @@ const MOST_TOUCHED: usize = 8;
 const SAME_STAMP: Duration = Duration::from_secs(10);
 
 /// The same for events of clients that send no time.
-const SAME_EVENT: Duration = Duration::from_secs(1);
+const SAME_EVENT: Duration = Duration::from_secs(5);
 
 /// An event after which a conversation has lost entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +97,9 @@ fn origin(moment: &HookMoment) -> DeliveryOrigin {
     }
 }
 
+/// The letter of files that the client has attached.
+const ATTACHED: char = 'l';
+
 /// Returns the letter of an origin in the file. None of them is a hexadecimal digit.
 fn letter(origin: DeliveryOrigin) -> char {
     match origin {
@@ -104,7 +107,7 @@ fn letter(origin: DeliveryOrigin) -> char {
         DeliveryOrigin::Prompt => 'p',
         DeliveryOrigin::Before => 't',
         DeliveryOrigin::After => 'r',
-        DeliveryOrigin::Attached => 'l',
+        DeliveryOrigin::Attached => ATTACHED,
     }
 }
 
@@ -209,7 +212,7 @@ impl<'s> Memory<'s> {
             return known;
         }
         let text = self.text(&path);
-        let Replay { told, touched, before, event, is_used } = Replay::of(&text);
+        let Replay { told, touched, before, event, is_used, .. } = Replay::of(&text);
         known.before = before.into_iter().map(|(mark, hash)| (mark.into(), hash.into())).collect();
         known.is_resumed = !is_used && event.is_some_and(|event| event.name == RESUMED);
         for path in touched {
@@ -220,6 +223,26 @@ impl<'s> Memory<'s> {
             known.seen.insert(line.fingerprint.to_owned());
         }
         known
+    }
+
+    /// Returns the marks of files that the client has attached in this session, and does not attach again here: before a
+    /// compaction, or for another agent.
+    pub(super) fn attached_before(&self, loading: &Loading) -> HashSet<String> {
+        let mut marks = HashSet::new();
+        let Some(directory) = &self.directory else { return marks };
+        if loading.not_after_compaction.is_some() {
+            let text = self.path().map(|path| self.text(&path)).unwrap_or_default();
+            marks.extend(Replay::of(&text).detached.into_iter().map(str::to_owned));
+        }
+        let main = format!("{}.main", self.session);
+        if loading.not_in_subagents.is_some() && main != self.conversation {
+            let text = self.text(&directory.join(main));
+            let Replay { told, detached, .. } = Replay::of(&text);
+            let attached = told.into_values().filter(|line| line.letter() == Some(ATTACHED));
+            marks.extend(attached.map(|line| line.fingerprint.to_owned()));
+            marks.extend(detached.into_iter().map(str::to_owned));
+        }
+        marks
     }
 
     /// Records entries that are about to be delivered, and the files that they are for. Returns the
@@ -358,6 +381,68 @@ impl<'s> Memory<'s> {
     }
 }
 
+/// The first character of a line about a subagent that begins or ends.
+const AGENT: char = '+';
+
+/// The subagents of a conversation whose client names no agent in its events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Subagents {
+    /// All that have begun.
+    begun: usize,
+    running: usize,
+}
+
+impl Subagents {
+    fn of(text: &str) -> Subagents {
+        let mut all = Subagents::default();
+        for line in text.lines().filter_map(|line| line.strip_prefix(AGENT)) {
+            match line {
+                "begins" => all = Subagents { begun: all.begun + 1, running: all.running + 1 },
+                "ends" => all.running = all.running.saturating_sub(1),
+                _ => all.running = 0,
+            }
+        }
+        all
+    }
+}
+
+/// Notes what an event of the main agent says about subagents: one begins or ends, or the user has said something, so that
+/// none is left.
+pub(super) fn note_subagent(
+    system: &dyn System,
+    client: &Client,
+    session: &HookSession,
+    moment: &HookMoment,
+) {
+    let line = match moment {
+        HookMoment::Agent { time: Timing::Before } => "begins",
+        HookMoment::Agent { time: Timing::After } => "ends",
+        HookMoment::Prompt { .. } => "none",
+        _ => return,
+    };
+    let memory = Memory::of(system, client, session);
+    let (Some(directory), Some(path)) = (&memory.directory, memory.path()) else { return };
+    if line == "none" && Subagents::of(&memory.text(&path)).running == 0 {
+        return;
+    }
+    let line = format!("{AGENT}{line}\n");
+    if system.append(&path, line.as_bytes()).is_err() {
+        let _ = system.create_private_dir(directory);
+        let _ = system.append(&path, line.as_bytes());
+    }
+}
+
+/// Returns the name of the subagent that is at work, if one is. Several at once cannot be told apart, and share a conversation.
+pub(super) fn running_subagent(
+    system: &dyn System,
+    client: &Client,
+    session: &HookSession,
+) -> Option<String> {
+    let memory = Memory::of(system, client, session);
+    let Subagents { begun, running } = Subagents::of(&memory.text(&memory.path()?));
+    (running > 0).then(|| format!("subagent-{}", begun + 1 - running))
+}
+
 /// The records of a file, from the first line to the last.
 #[derive(Default)]
 struct Replay<'t> {
@@ -366,6 +451,8 @@ struct Replay<'t> {
     touched: Vec<&'t str>,
     /// The latest hash of each file before a call.
     before: HashMap<&'t str, &'t str>,
+    /// The marks of files that the client attached before a compaction.
+    detached: Vec<&'t str>,
     /// The latest event with a loss.
     event: Option<ReplayedEvent<'t>>,
     /// True if entries came with a prompt or a tool after that event.
@@ -427,6 +514,9 @@ impl<'t> Replay<'t> {
     }
 
     fn take(&mut self, line: &'t str) {
+        if line.starts_with(AGENT) {
+            return;
+        }
         if let Some(path) = line.strip_prefix(TOUCHED) {
             self.touched.push(path);
             return;
@@ -462,6 +552,10 @@ impl<'t> Replay<'t> {
         (self.event, self.is_used) = (Some(event), false);
         if lost.contains(TOUCHED) {
             self.touched.clear();
+            self.detached.clear();
+        } else if lost.contains(EVERYTHING) {
+            let attached = self.told.values().filter(|line| line.letter() == Some(ATTACHED));
+            self.detached.extend(attached.map(|line| line.fingerprint));
         }
         // A line of an earlier version has no letter, and may be lost.
         let is_kept = |letter: Option<char>| letter.is_some_and(|letter| !lost.contains(letter));

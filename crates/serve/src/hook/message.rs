@@ -12,7 +12,8 @@ use std::path::Path;
 use brief_clients::hook::{self, HookCall, HookMoment, Words};
 use brief_engine::receipts::ReceiptItem;
 use brief_engine::{
-    Action, BriefedDecision, BriefedItem, Briefing, Moment, MomentTool, ReasonKind, estimate_tokens,
+    Action, BriefedDecision, BriefedItem, Briefing, Moment, MomentTool, ReasonKind,
+    estimate_tokens, native,
 };
 use brief_profiles::TextUnit;
 use brief_syntax::text::{grouped, visible_line};
@@ -209,9 +210,13 @@ impl<'m> Message<'m> {
             };
             let path = origin.path();
             let (tokens, place) = (estimate_tokens(&text), self.place(path));
-            let is_loader = self.call.client.attaches_by_read();
-            let loaded =
-                (is_loader || origin.moment.tool != MomentTool::Own).then(|| loaded_mark(path));
+            // A file that the client attaches to some files or actions only may be there from an earlier call.
+            let is_own =
+                matches!(origin.item, OriginItem::Context(item) if item.dialect == native::NAME);
+            let may_be_there = self.call.client.attaches_by_read()
+                || origin.moment.tool != MomentTool::Own
+                || self.call.client.loading.scoped_below_start && is_own;
+            let loaded = may_be_there.then(|| loaded_mark(path));
             let entry = MessageEntry { origin, section, place, text, fingerprints, tokens, loaded };
             self.entries.push(entry);
         }

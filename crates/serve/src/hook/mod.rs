@@ -181,8 +181,25 @@ pub fn answer(
     let known = known_clients(system, options.client);
     let call = hook::read_call(input, &known, options.client, options.event);
     match call.map_err(HookError::NotJson)? {
-        Some(call) => answer_call(system, &call, options),
+        Some(mut call) => {
+            find_subagent(system, &mut call);
+            answer_call(system, &call, options)
+        }
         None => Ok(HookOutcome::default()),
+    }
+}
+
+/// Finds the subagent that an event is about, in a client that does not say so.
+fn find_subagent(system: &dyn System, call: &mut HookCall<'_>) {
+    let Some(session) = call.session.as_mut().filter(|session| session.agent.is_none()) else {
+        return;
+    };
+    if call.hook.tools.agent.is_empty() {
+        return;
+    }
+    memory::note_subagent(system, call.client, session, &call.moment);
+    if matches!(call.moment, HookMoment::Tool { .. }) {
+        session.agent = memory::running_subagent(system, call.client, session);
     }
 }
 

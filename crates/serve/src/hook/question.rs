@@ -1,6 +1,7 @@
 //! Turns an event into moments, one for each file that it touches.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use brief_clients::hook::{CallTrace, HookCall, HookMoment, HookStart, ToolEffect, Touch};
 use brief_engine::{
@@ -10,7 +11,13 @@ use brief_engine::{
 use brief_syntax::limits;
 
 use super::memory::{Claim, DeliveredEntries, Memory, fingerprint};
-use super::{Guidance, HookError, HookOptions};
+use super::{Guidance, HookError, HookOptions, loaded_mark};
+
+/// The longest time from the making of a file to the end of its first write.
+const WRITING: Duration = Duration::from_secs(2);
+
+/// The longest time of a command after it has written a file.
+const COMMAND: Duration = Duration::from_mins(10);
 
 /// The answers to an event.
 pub(super) struct EventBriefings {
@@ -36,15 +43,15 @@ pub(super) fn ask(
         HookMoment::Prompt { .. } => {
             (call.hook.events.starts_with_prompt(), Some(Timing::Before), false)
         }
-        HookMoment::Compacted | HookMoment::Loaded { .. } | HookMoment::Other => return Ok(None),
+        HookMoment::Agent { .. }
+        | HookMoment::Compacted
+        | HookMoment::Loaded { .. }
+        | HookMoment::Other => return Ok(None),
     };
     if options.guidance == Guidance::Structured && !matches!(call.moment, HookMoment::Tool { .. }) {
         return Ok(None);
     }
-    let cwd = match &call.cwd {
-        Some(cwd) => cwd.clone(),
-        None => system.current_dir().unwrap_or_else(|_| PathBuf::from(".")),
-    };
+    let cwd = directory_of(system, call);
     let started = started(system, &cwd)?;
     let root = match options.guidance {
         Guidance::All => started.clone().repository(system),
@@ -52,6 +59,8 @@ pub(super) fn ask(
     };
     let project = Project::of(system, root, &cwd, &started);
     let touches = touches(system, call, &project, &cwd, known);
+    let attached = memory.map(|memory| memory.attached_before(&call.client.loading));
+    let attached = attached.unwrap_or_default();
     let mut briefings = Vec::new();
     if starts {
         let mut request = project.briefing(project.root().path()).client(&*call.client.id);
@@ -85,17 +94,39 @@ pub(super) fn ask(
             }
         };
         let path = cwd.join(&touch.path);
-        request.moment.action = action(system, &path, touch, &call.moment, memory, known);
+        let is_told_before = call.hook.events.before_carries || !is_shell;
+        request.moment.action = match action(system, &path, touch, &call.moment, memory, known) {
+            Some(Action::Edit) if !is_told_before && is_just_made(system, &path, touch) => {
+                Some(Action::Create)
+            }
+            action => action,
+        };
         request.moment.timing = timing;
         select(call, &mut request.moment.selectors);
         // The client shows a directory that a shell lists as one that it lists itself.
         let is_read = touch.how == ToolEffect::Does(Action::Read);
-        let is_own = is_read && call.client.loading.shell_reads.is_some();
+        let is_own = is_read && !touch.is_hidden && call.client.loading.shell_reads.is_some();
         if is_shell && kind == TargetKind::File {
             request.moment.tool = if is_own { MomentTool::ShellRead } else { MomentTool::Shell };
         }
         request.moment.skip_left_out = true;
-        briefings.push(request.resolve());
+        let asked = (request.moment.action, timing);
+        let mut briefing = request.resolve();
+        let is_gone = |path: &Path| {
+            let mark = loaded_mark(path);
+            attached.contains(&mark) && !known.has(&mark)
+        };
+        let is_any_gone =
+            !attached.is_empty() && briefing.left_out.iter().any(|item| is_gone(&item.path));
+        if is_any_gone {
+            briefing.left_out.retain(|item| !is_gone(&item.path));
+        }
+        briefings.push(briefing);
+        if is_any_gone {
+            let mut briefing = ask_as_shell(&project, call, &touch.path, asked);
+            briefing.active.retain(|item| is_gone(&item.path));
+            briefings.push(briefing);
+        }
     }
     let root = project.root().path().to_owned();
     Ok(Some(EventBriefings { root, directory: cwd, briefings }))
@@ -108,6 +139,35 @@ fn select(call: &HookCall<'_>, selectors: &mut Selectors) {
         if let Some(value) = value {
             selectors.add(key, value);
         }
+    }
+}
+
+/// Asks about a file as for a shell command, to which the client attaches nothing.
+fn ask_as_shell(
+    project: &Project<'_>,
+    call: &HookCall<'_>,
+    path: &Path,
+    (action, timing): (Option<Action>, Option<Timing>),
+) -> Briefing {
+    let mut request = project.briefing(path).client(&*call.client.id);
+    (request.moment.action, request.moment.timing) = (action, timing);
+    request.moment.tool = MomentTool::Shell;
+    request.moment.skip_left_out = true;
+    let mut briefing = request.resolve();
+    (briefing.offered, briefing.decisions) = (Vec::new(), Vec::new());
+    briefing
+}
+
+/// Returns the directory in which the client works. A client that names its workspace alone runs the hook where it was started.
+fn directory_of(system: &dyn System, call: &HookCall<'_>) -> PathBuf {
+    let here = || system.current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    match (&call.cwd, &call.workspace) {
+        (Some(cwd), _) => cwd.clone(),
+        (None, Some(workspace)) => {
+            let here = here();
+            if here.starts_with(workspace) { here } else { workspace.clone() }
+        }
+        (None, None) => here(),
     }
 }
 
@@ -197,4 +257,17 @@ fn action(
             Some(if is_new { Action::Create } else { Action::Edit })
         }
     }
+}
+
+/// Returns whether the write that has just ended made the file: it was never changed since it was made. Some clients
+/// report a command only after it has run.
+fn is_just_made(system: &dyn System, path: &Path, touch: &Touch) -> bool {
+    if touch.how != ToolEffect::Writes {
+        return false;
+    }
+    let (Ok(changed), Ok(born)) = (system.modified(path), system.born(path)) else { return false };
+    let is_within = |from: SystemTime, to: SystemTime, most| {
+        to.duration_since(from).unwrap_or_default() <= most
+    };
+    is_within(born, changed, WRITING) && is_within(changed, system.now(), COMMAND)
 }

@@ -55,6 +55,7 @@ pub fn rehearse(
             hook,
             event: event.to_string(),
             cwd: Some(directory.to_owned()),
+            workspace: None,
             session: None,
             stamp: None,
             moment,

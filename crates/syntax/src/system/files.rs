@@ -116,6 +116,14 @@ pub trait Files: Send + Sync {
     /// Returns when a file or directory was last changed.
     fn modified(&self, path: &Path) -> io::Result<SystemTime>;
 
+    /// Returns when a file was made, links followed. An error where the system does not keep that.
+    fn born(&self, path: &Path) -> io::Result<SystemTime> {
+        match self.behind(path) {
+            Some((files, path)) => files.born(&path),
+            None => unsupported("the age of files is not kept here"),
+        }
+    }
+
     /// Creates a directory and those above it, readable by the user alone where that exists.
     fn create_private_dir(&self, path: &Path) -> io::Result<()> {
         self.behind(path).map_or_else(read_only, |(files, path)| files.create_private_dir(&path))

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use brief_clients::client_file::{ClientFile, FileEdit};
 use brief_clients::hook::install::{HookContent, HookFile, InstallChoice, files};
-use brief_clients::hook::installed::{is_elsewhere, is_program_on_path};
+use brief_clients::hook::installed::{find_main_checkout, is_elsewhere, is_program_on_path};
 use brief_profiles::{Client, KnownClients};
 use brief_syntax::system::resolved_home;
 use clap::Args;
@@ -125,6 +125,20 @@ fn install(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Client) 
     let hook = client.hook.as_ref().expect("`find` chose clients with hooks");
     if args.hold.is_some() && hook.hold.is_empty() {
         ui.warning(&format!("{} cannot hold a call back; its hook delivers only", client.name))?;
+    }
+    let is_main_only =
+        install_of(client).is_some_and(|install| install.main_checkout_only.is_some());
+    if let Some(main) =
+        find_main_checkout(session.system(), &base).filter(|_| is_main_only && !is_global)
+    {
+        let name = &client.name;
+        let message =
+            format!("{name} ignores the hooks of a worktree and runs those of the main checkout");
+        return Err(CommandError::refused(message).with_hint(format!(
+            "run `brief hook install {}` in {}, or with `--global`",
+            client.id,
+            main.display()
+        )));
     }
     let files = files_of(session, client, &base, &program, options, args)?;
     let mut is_changed = false;

@@ -53,6 +53,9 @@ struct HookStatus {
     problem: Option<String>,
     /// Events and tools that the hook has met and that we have no facts about.
     unknown: Vec<UnknownName>,
+    /// What the user has to do in the client besides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -224,6 +227,9 @@ fn print(ui: &mut Ui, status: &HookStatus) -> Result {
             "  note: the hook has met the {what} `{name}`, which we have no facts about: it delivers what is certain"
         ))?;
     }
+    if let Some(note) = &status.note {
+        ui.print_line(format_args!("  {note}"))?;
+    }
     match &status.problem {
         Some(problem) => ui.print_line(format_args!("  test call: {}", visible_line(problem)))?,
         None if status.answers => ui.print_line("  test call: answers")?,
@@ -257,6 +263,9 @@ fn status(session: &Session, client: &Client) -> Result<HookStatus> {
         answers,
         problem,
         unknown: news::read(session.system(), client),
+        note: client.loading.agents_need_approval.as_ref().map(|_| {
+            format!("agents: {} has a project's agent only after you approve its text there, and again after each change", client.name)
+        }),
     })
 }
 

@@ -17,6 +17,14 @@ export const Brief = async ({ directory }) => {
       const { text } = await tell("after", input.sessionID, call)
       if (text) output.output += "\n\n" + text
     },
+    // What a prompt names comes with it, in a part of its own that the user does not see.
+    "chat.message": async (input, output) => {
+      const said = output.parts.filter((part) => part.type === "text" && !part.synthetic)
+      const last = said.at(-1)
+      if (!last) return
+      const { text } = await tell("prompt", input.sessionID, { prompt: said.map((part) => part.text).join("\n") })
+      if (text) output.parts.push({ ...last, id: last.id + "0", text, synthetic: true })
+    },
     "experimental.chat.system.transform": async (input, output) => {
       const session = input.sessionID
       if (!session) return

@@ -2,7 +2,8 @@
 
 use brief_dialects::Action;
 
-use super::words::ShellWord;
+use super::words::{ShellCommand, ShellWord};
+use super::{diff, python};
 use crate::hook::ToolEffect;
 
 pub(super) const READ: ToolEffect = ToolEffect::Does(Action::Read);
@@ -136,12 +137,15 @@ pub(super) fn inner_line(operands: &[ShellWord]) -> Option<&str> {
 pub(super) fn touches(
     name: &str,
     words: &[ShellWord],
-    is_piped_into: bool,
+    command: &ShellCommand,
 ) -> Vec<(String, ToolEffect)> {
+    let input = command.input.as_deref();
     match name {
-        "git" => return git(words),
+        "git" => return git(words, command),
+        "patch" => return diff::patched(words, input),
         "find" => return find(words),
         "perl" => return perl(words),
+        _ if python::is_python(name) => return python::touches(words, input),
         _ => {}
     }
     let program = PROGRAMS.iter().find(|(names, ..)| names.contains(&name));
@@ -168,7 +172,7 @@ pub(super) fn touches(
             let operands = operands.get(usize::from(!has_pattern)..).unwrap_or_default();
             let is_recursive =
                 is_recursive || has('r', "recursive") || has('R', "dereference-recursive");
-            if operands.is_empty() && is_recursive && !is_piped_into {
+            if operands.is_empty() && is_recursive && !command.is_piped_into {
                 here()
             } else {
                 all(operands, READ)
@@ -203,11 +207,11 @@ fn copies(operands: &[Option<&str>], source: ToolEffect) -> Vec<(String, ToolEff
     found
 }
 
-fn git(words: &[ShellWord]) -> Vec<(String, ToolEffect)> {
-    match words.split_first() {
-        Some((ShellWord::Plain(command), rest)) if command == "mv" || command == "rm" => {
-            touches(command, rest, false)
-        }
+fn git(words: &[ShellWord], command: &ShellCommand) -> Vec<(String, ToolEffect)> {
+    let Some((ShellWord::Plain(name), rest)) = words.split_first() else { return Vec::new() };
+    match name.as_str() {
+        "mv" | "rm" => touches(name, rest, command),
+        "apply" => diff::applied(rest, command.input.as_deref()),
         _ => Vec::new(),
     }
 }
@@ -235,20 +239,20 @@ fn perl(words: &[ShellWord]) -> Vec<(String, ToolEffect)> {
 }
 
 /// The words of a command by role.
-struct CommandWords<'w> {
+pub(super) struct CommandWords<'w> {
     /// The operands; `None` for one with uncertain text.
-    operands: Vec<Option<&'w str>>,
-    options: CommandOptions<'w>,
+    pub(super) operands: Vec<Option<&'w str>>,
+    pub(super) options: CommandOptions<'w>,
 }
 
 #[derive(Default)]
-struct CommandOptions<'w> {
+pub(super) struct CommandOptions<'w> {
     letters: String,
     long: Vec<&'w str>,
 }
 
 impl CommandOptions<'_> {
-    fn has(&self, letter: char, long: &str) -> bool {
+    pub(super) fn has(&self, letter: char, long: &str) -> bool {
         self.letters.contains(letter) || self.long(long)
     }
 
@@ -261,7 +265,7 @@ impl CommandOptions<'_> {
     }
 }
 
-fn read<'w>(words: &'w [ShellWord], letters: &str, long: &[&str]) -> CommandWords<'w> {
+pub(super) fn read<'w>(words: &'w [ShellWord], letters: &str, long: &[&str]) -> CommandWords<'w> {
     let mut read = CommandWords { operands: Vec::new(), options: CommandOptions::default() };
     let mut words = words.iter();
     let mut have_ended = false;

@@ -18,6 +18,8 @@ pub(super) struct ShellCommand {
     pub(super) redirects: Vec<(ToolEffect, ShellWord)>,
     /// True if its input is the output of another command.
     pub(super) is_piped_into: bool,
+    /// The text of its input, if the line has it: a here-document or a here-string.
+    pub(super) input: Option<String>,
 }
 
 pub(super) enum ShellWord {
@@ -63,6 +65,8 @@ struct Lexer<'l> {
 struct HereDocument {
     end: String,
     may_be_indented: bool,
+    /// The place of its command among the parts of the line.
+    command: usize,
 }
 
 impl Lexer<'_> {
@@ -74,7 +78,7 @@ impl Lexer<'_> {
                 '\n' => {
                     self.skip(1);
                     self.end_command();
-                    self.skip_texts();
+                    self.take_texts();
                 }
                 ';' => {
                     self.skip(1);
@@ -124,13 +128,14 @@ impl Lexer<'_> {
             // `<<<`: the word is the input itself.
             self.rest = rest;
             self.blanks();
-            self.word();
+            self.command.input = self.word().text().map(str::to_owned);
         } else if let Some(rest) = self.rest.strip_prefix('<') {
             let may_be_indented = rest.starts_with('-');
             self.rest = if may_be_indented { &rest[1..] } else { rest };
             self.blanks();
             if let ShellWord::Plain(end) = self.word() {
-                self.texts.push(HereDocument { end, may_be_indented });
+                let command = self.steps.len();
+                self.texts.push(HereDocument { end, may_be_indented, command });
             }
         } else if !self.rest.starts_with(['(', '&']) {
             self.blanks();
@@ -169,9 +174,10 @@ impl Lexer<'_> {
         self.rest = self.rest.trim_start_matches([' ', '\t']);
     }
 
-    /// Skips the texts of here-documents, which are not commands.
-    fn skip_texts(&mut self) {
-        for HereDocument { end, may_be_indented } in std::mem::take(&mut self.texts) {
+    /// Takes the texts of here-documents, which are not commands.
+    fn take_texts(&mut self) {
+        for HereDocument { end, may_be_indented, command } in std::mem::take(&mut self.texts) {
+            let mut text = String::new();
             while !self.rest.is_empty() {
                 let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
                 self.rest = rest;
@@ -179,6 +185,11 @@ impl Lexer<'_> {
                 if line == end {
                     break;
                 }
+                text.push_str(line);
+                text.push('\n');
+            }
+            if let Some(LinePart::Command(command)) = self.steps.get_mut(command) {
+                command.input = Some(text);
             }
         }
     }

@@ -148,6 +148,10 @@ impl Files for OsSystem {
         fs::metadata(path)?.modified()
     }
 
+    fn born(&self, path: &Path) -> io::Result<SystemTime> {
+        fs::metadata(path)?.created()
+    }
+
     fn create_private_dir(&self, path: &Path) -> io::Result<()> {
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
