@@ -44,6 +44,9 @@ impl Audience {
         }
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", &path));
         let is_of_client = directory.split('/').any(|part| part.starts_with('.'));
+        if is_of_client && (has_original(&path, files) || is_edition(&path, files)) {
+            return Audience::Readers;
+        }
         if text.is_skill || skill_directory(directory, files).is_some() {
             return if is_of_client { Audience::Perhaps } else { Audience::Readers };
         }
@@ -54,6 +57,35 @@ impl Audience {
         let is_in_collection = directory.split('/').any(|part| COLLECTIONS.contains(&part));
         if is_in_plugin || is_in_collection { Audience::Readers } else { Audience::Here }
     }
+}
+
+/// Returns whether a file in a client's directory is that client's edition of an item that is written for others:
+/// `.kiro/agents/x.md` beside `agents/x.md`.
+fn has_original(path: &str, files: &ProjectFiles) -> bool {
+    let hidden = path.match_indices('.').map(|(at, _)| at);
+    let mut starts = hidden.filter(|&at| at == 0 || path[..at].ends_with('/'));
+    starts.any(|at| {
+        let (base, below) = path.split_at(at);
+        let Some((client, item)) = below.split_once('/') else { return false };
+        if client == ".claude" {
+            return false;
+        }
+        let first = item.split('/').next().unwrap_or_default();
+        COLLECTIONS.contains(&first)
+            && item != first
+            && has(files, base.trim_end_matches('/'), item)
+    })
+}
+
+/// Returns whether an item in a client's directory is a part of the plugin that the project is. Its own ones for work on
+/// the plugin are in `.claude`.
+fn is_edition(path: &str, files: &ProjectFiles) -> bool {
+    let Some((client, below)) = path.split_once('/') else { return false };
+    let is_item = below.split('/').rev().skip(1).any(|name| COLLECTIONS.contains(&name));
+    client.starts_with('.')
+        && !matches!(client, ".claude" | ".github" | ".agents")
+        && is_item
+        && has_manifest("", files)
 }
 
 /// Returns the nearest directory above that holds a skill, `/`-separated below the root.

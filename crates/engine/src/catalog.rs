@@ -16,7 +16,7 @@ use brief_dialects::{
 };
 use brief_syntax::markdown::Prose;
 use brief_syntax::system::{Dir, FileKind, home_directory};
-use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
+use brief_syntax::walk::{self, Gap, GapReason, IgnoreFiles, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic, limits, rules};
 
 use crate::audience::Audience;
@@ -355,8 +355,13 @@ impl Catalog {
     }
 
     /// Returns the problems of files that configure clients: settings, hooks, MCP servers, plugins.
-    pub fn client_problems(&self, system: &dyn System) -> Vec<Diagnostic> {
-        let is_there = |path: &Path| system.resolve(path).is_ok();
+    pub fn client_problems(&self, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
+        let ignored = IgnoreFiles::new(system, root);
+        // What version control ignores is made by a build, and may be there for others.
+        let is_there = |path: &Path| {
+            let below = || path.strip_prefix(root.path()).ok();
+            system.resolve(path).is_ok() || below().is_some_and(|below| ignored.is_ignored(below))
+        };
         self.asked().flat_map(|guidance| guidance.check_client_files(&is_there)).collect()
     }
 

@@ -15,7 +15,7 @@ const ALIKE: usize = 4;
 const ALIKE_IN_FILE: usize = 3;
 
 /// Rules whose values say which file breaks them, and not why.
-const HABITS: [Rule; 9] = [
+const HABITS: [Rule; 12] = [
     rules::portable::INVALID_NAME,
     rules::portable::NAME_MISMATCH,
     rules::portable::MISSING_FIELD,
@@ -25,6 +25,9 @@ const HABITS: [Rule; 9] = [
     rules::native::AGENT_FIELD_MISSING,
     rules::native::SKILL_FIELD_MISSING,
     rules::native::CURSOR_GLOBS,
+    rules::guidance::COPIES_DIFFER,
+    rules::guidance::REPEATED_TEXT,
+    rules::guidance::VAGUE_DESCRIPTION,
 ];
 
 /// Areas of published formats. Their findings are about one sentence of a document and one place, where other tools expect
@@ -51,6 +54,12 @@ pub(crate) fn fold_causes(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let found = fold(found, least_for_format(ALIKE_IN_FILE), |one| {
         let shape = without_values(&one.message, 0);
         Some(format!("{}\0{shape}", one.path().display()))
+    });
+    // Skills that were copied from somewhere else lead out of their directories.
+    let found = fold(found, least_for_format(ALIKE), |one| {
+        let leads_out = one.rule == rules::native::BROKEN_LINK && one.message.contains("leads out");
+        let skills = one.path().parent()?.parent()?.display().to_string();
+        leads_out.then(|| format!("{skills}\0{}", without_values(&one.message, 0)))
     });
     fold(
         found,

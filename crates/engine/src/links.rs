@@ -6,13 +6,13 @@
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use brief_dialects::native::is_elsewhere;
 use brief_dialects::{GuidanceText, ProjectFiles};
 use brief_syntax::markdown::{decoded_destination, links};
-use brief_syntax::paths::{cleaned_below, relative_path};
+use brief_syntax::paths::{cleaned_below, relative_path, slashed};
 use brief_syntax::walk::IgnoreFiles;
 use brief_syntax::{Diagnostic, Root, Rule, Source, Span, System, rules};
 
@@ -82,6 +82,7 @@ impl<'c> LinkCheck<'c> {
         let real = self.system.resolve(path).map(|real| real.path);
         let real = real.unwrap_or_else(|_| path.to_owned());
         let mut reported = Vec::new();
+        let mut is_form = None;
         let mut known = BTreeSet::new();
         for link in found {
             if reported.len() == REPORTED_PER_FILE {
@@ -92,6 +93,12 @@ impl<'c> LinkCheck<'c> {
                 continue;
             }
             if self.is_there(path, &wanted) || real != path && self.is_there(&real, &wanted) {
+                continue;
+            }
+            if self.is_there_once_installed(path, below, &wanted)
+                || is_to_come(line_around(body, link.span.start))
+                || is_single_name(&wanted.path) && *is_form.get_or_insert_with(|| is_a_form(body))
+            {
                 continue;
             }
             let span = text.place(link.span.start, link.span.end);
@@ -137,6 +144,25 @@ impl<'c> LinkCheck<'c> {
         })
     }
 
+    /// Returns whether a path leads to something from the place where a project installs a skill that it keeps elsewhere:
+    /// `../../../README.md` of `skills/x` is for `.claude/skills/x`.
+    fn is_there_once_installed(&self, file: &Path, below: &Path, wanted: &LinkedPath) -> bool {
+        let top = self.root.path();
+        let is_of_client = below.iter().any(|name| name.as_encoded_bytes().starts_with(b"."));
+        if is_of_client || !wanted.path.starts_with("../..") {
+            return false;
+        }
+        let mut above = file.ancestors().skip(1).take_while(|above| above.starts_with(top));
+        let skill = above.find(|above| self.system.resolve(&above.join("SKILL.md")).is_ok());
+        let Some(skill) = skill else { return false };
+        let (Some(name), Ok(own)) = (skill.file_name(), file.strip_prefix(skill)) else {
+            return false;
+        };
+        let installed = top.join(".claude/skills").join(name).join(own);
+        let directory = installed.parent().unwrap_or(top);
+        inside(top, directory, &wanted.path).is_some_and(|path| self.exists(&path, wanted))
+    }
+
     fn exists(&self, path: &Path, wanted: &LinkedPath) -> bool {
         let is_there = |path: &Path| self.system.resolve(path).is_ok();
         is_there(path)
@@ -162,6 +188,10 @@ impl<'c> LinkCheck<'c> {
             format!("`{written}` leads to no file")
         };
         let help = match self.only_namesake(&wanted.path) {
+            Some(other) if written.starts_with("mdc:") => {
+                let below = other.strip_prefix(self.root.path()).unwrap_or(&other);
+                format!("did you mean `mdc:{}`?", slashed(below))
+            }
             Some(other) => format!("did you mean `{}`?", relative_path(directory, &other)),
             None if leaves_skill => {
                 "put the file into the skill's directory, which is all that is \
@@ -189,6 +219,53 @@ impl<'c> LinkCheck<'c> {
         let first = namesakes.next()?;
         namesakes.next().is_none().then(|| self.root.path().join(first))
     }
+}
+
+/// The number of gaps from which on a text is a form to be filled in.
+const GAPS: usize = 5;
+
+/// Returns whether a text is a form: it has gaps such as `[Component name]`, which are no links.
+fn is_a_form(text: &str) -> bool {
+    let gaps = text.match_indices('[').filter(|(at, _)| {
+        let rest = &text[at + 1..];
+        let Some(end) = rest.find([']', '[', '\n']) else { return false };
+        let is_closed = rest[end..].starts_with(']');
+        let after = rest.get(end + 1..).unwrap_or_default();
+        is_closed
+            && rest.starts_with(char::is_alphabetic)
+            && end > 3
+            && !after.starts_with(['(', '[', ':'])
+    });
+    gaps.take(GAPS).count() == GAPS
+}
+
+/// Returns whether a path is the name of a file beside the text.
+fn is_single_name(path: &Path) -> bool {
+    let mut names = path.components().filter(|one| !matches!(one, Component::CurDir));
+    matches!(names.next(), Some(Component::Normal(_))) && names.next().is_none()
+}
+
+/// Returns the line of a text that has an offset.
+fn line_around(text: &str, at: usize) -> &str {
+    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let end = after.find('\n').map_or(text.len(), |end| at + end);
+    text.get(start..end).unwrap_or_default()
+}
+
+/// Returns whether a line says that the page that it links is still to be written, or lies beside the project.
+fn is_to_come(line: &str) -> bool {
+    const WORDS: [&str; 7] = [
+        "(planned",
+        "coming soon",
+        "to be written",
+        "not yet ",
+        "(upcoming",
+        "(future",
+        " sibling ",
+    ];
+    let lower = line.to_lowercase();
+    WORDS.iter().any(|word| lower.contains(word))
 }
 
 fn rule(dialect: &str) -> Rule {

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use brief_dialects::native::is_elsewhere;
+use brief_dialects::native::{is_backup, is_elsewhere, is_test_data};
 use brief_dialects::{Dialects, ProjectFiles, Strangers, is_in_dependency, portable};
 use brief_syntax::diagnostic::{self, Applicability, apply_fixes};
 use brief_syntax::rules::RulePage;
@@ -29,6 +29,25 @@ const PEDANTIC: [Rule; 3] = [
     rules::portable::COMMAND_EXTENSION,
     rules::portable::FOREIGN_SKILL,
 ];
+
+/// Removes what is said to be missing, and may be in a directory that could not be read.
+fn drop_unknowable(found: &mut Vec<Diagnostic>) {
+    let closed = found.iter().filter(|one| one.rule == rules::project::UNREADABLE_DIRECTORY);
+    let closed: Vec<String> = closed
+        .filter_map(|one| Some(one.path().file_name()?.to_string_lossy().into_owned()))
+        .collect();
+    if closed.is_empty() {
+        return;
+    }
+    found.retain(|one| {
+        let is_of_all =
+            [rules::native::DEAD_GLOB, rules::guidance::MISSING_TARGET].contains(&one.rule);
+        let is_of_a_path =
+            [rules::native::BROKEN_LINK, rules::guidance::MISSING_PATH].contains(&one.rule);
+        let names_it = |name: &String| one.message.contains(name.as_str());
+        !is_of_all && !(is_of_a_path && closed.iter().any(names_it))
+    });
+}
 
 /// Returns whether a finding is reported only on request. A name that its client reserves and takes anyway is one.
 fn is_small(found: &Diagnostic) -> bool {
@@ -307,7 +326,8 @@ impl<'s> Lint<'s> {
         if !self.is_pedantic {
             found.retain(|diagnostic| !is_small(diagnostic));
         }
-        found.retain(|diagnostic| self.is_reported(diagnostic));
+        drop_unknowable(&mut found);
+        found.retain(|diagnostic| self.is_reported(diagnostic) && !self.is_of_a_test(diagnostic));
         let mut files = catalog.checked_files();
         files.extend(found.iter().map(Diagnostic::path).filter(|path| {
             path.file_name().is_some_and(|name| name == portable::config::FILE_NAME)
@@ -325,6 +345,20 @@ impl<'s> Lint<'s> {
     /// Returns whether a path belongs to a part that is reported on.
     pub fn holds(&self, path: &Path) -> bool {
         self.parts.iter().any(|part| part.holds(&self.root, path))
+    }
+
+    /// Returns whether a problem is one of the input of a test, which may be there on purpose. What is hidden from a reader
+    /// is told anywhere.
+    fn is_of_a_test(&self, diagnostic: &Diagnostic) -> bool {
+        const AREAS: [&str; 7] =
+            ["client/", "frontmatter", "guidance/", "native/", "portable/", "text/", "yaml/"];
+        let code = diagnostic.code();
+        AREAS.iter().any(|area| code.starts_with(area))
+            && !code.contains("hidden-character")
+            && diagnostic
+                .path()
+                .strip_prefix(self.root.path())
+                .is_ok_and(|below| is_test_data(below) || is_backup(below))
     }
 
     /// Returns whether a problem is one of the part, or the reason why the part is not read as a whole.
@@ -385,7 +419,7 @@ impl<'s> Lint<'s> {
     fn look(&self, catalog: &Catalog, mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
         diagnostics.extend(catalog.broken_links(self.system, &self.root));
         diagnostics.extend(catalog.check_texts(self.system, &self.root));
-        let mut problems = catalog.client_problems(self.system);
+        let mut problems = catalog.client_problems(self.system, &self.root);
         // One place, one finding: what is said of the form of a file is not said of its client again.
         problems.retain(|problem| {
             let is_same = |told: &Diagnostic| {

@@ -108,6 +108,7 @@ mod lint;
 mod lint_accepted;
 mod lint_advice;
 mod lint_formats;
+mod lint_quiet;
 mod lint_texts;
 mod lsp;
 #[cfg(target_os = "linux")]

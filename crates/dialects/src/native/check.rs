@@ -59,7 +59,10 @@ pub(super) const PUT_AWAY: [&str; 7] =
     ["legacy", "_legacy", "archive", "archived", "_archive", "deprecated", "backups"];
 
 /// Directories whose files are written for somewhere else, where their links lead somewhere.
-const ELSEWHERE: [&str; 10] = [
+const ELSEWHERE: [&str; 13] = [
+    "archetype",
+    "archetypes",
+    "skeleton",
     "template",
     "templates",
     "fixture",
@@ -86,6 +89,51 @@ pub fn is_elsewhere(below: &Path) -> bool {
         |name: &str| is_part(name) || ELSEWHERE_IN_FULL.contains(&name) || PUT_AWAY.contains(&name);
     let directories = below.parent().into_iter().flat_map(Path::iter);
     directories.filter_map(std::ffi::OsStr::to_str).any(is_so)
+}
+
+/// Directories of what tests read, which often is wrong on purpose.
+const TEST_DATA: [&str; 11] = [
+    "fixture",
+    "fixtures",
+    "__fixtures__",
+    "testdata",
+    "test-data",
+    "test_data",
+    "test-fixtures",
+    "test_fixtures",
+    "__tests__",
+    "__snapshots__",
+    "snapshots",
+];
+
+/// Directories of tests. They may have guidance of their own, and what else looks like it is the input of a test.
+const TESTS: [&str; 4] = ["test", "tests", "e2e", "evals"];
+
+/// Returns whether a file below the root is what a test reads. A skill, or what lies in a client's directory of the
+/// project, may be called like that.
+pub fn is_test_data(below: &Path) -> bool {
+    let name = below.file_name().unwrap_or_default().to_string_lossy();
+    let is_entry = matches!(&*name, "SKILL.md" | ".mcp.json" | "plugin.json" | "marketplace.json");
+    let mut above = "";
+    for directory in below.parent().into_iter().flat_map(Path::iter) {
+        let Some(directory) = directory.to_str() else { continue };
+        let is_name = matches!(above, "skills" | "agents" | "commands" | "rules" | "plugins");
+        if above.is_empty() && directory.starts_with('.') {
+            return false;
+        }
+        if !is_name && (TEST_DATA.contains(&directory) || is_entry && TESTS.contains(&directory)) {
+            return true;
+        }
+        above = directory;
+    }
+    false
+}
+
+/// Returns whether a file below the root is a copy that was put away before a change.
+pub fn is_backup(below: &Path) -> bool {
+    let directories = below.parent().into_iter().flat_map(Path::iter);
+    let mut names = directories.filter_map(std::ffi::OsStr::to_str);
+    names.any(|name| matches!(name, "backup" | "backups" | "_backup" | ".backup" | "_backups"))
 }
 
 /// Leaves out what is wrong with a header as YAML where the client does not read it as YAML: Cursor takes

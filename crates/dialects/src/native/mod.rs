@@ -51,7 +51,7 @@ mod settings;
 mod translate;
 mod walk;
 
-pub use check::is_elsewhere;
+pub use check::{is_backup, is_elsewhere, is_test_data};
 pub(crate) use client_files::check_as_each;
 pub use clients::is_beginning;
 pub use guidance::Native;

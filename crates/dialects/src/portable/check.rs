@@ -126,7 +126,7 @@ fn foreign(item: &PortableItem) -> Vec<Diagnostic> {
     let source = &item.document.source;
     let mut found = Vec::new();
     // Rules and commands for one client need none.
-    if item.written_for().is_none() && item.description().trim().is_empty() {
+    if item.written_for().is_none() && item.description().trim().is_empty() && !is_page(item) {
         let message = "the field `description` is missing";
         let help = "say what it does and when to use it";
         found.push(file_problem(rules::portable::MISSING_FIELD, source, message, help));
@@ -142,6 +142,13 @@ fn foreign(item: &PortableItem) -> Vec<Diagnostic> {
         found.push(problem.with_severity(Severity::Warning));
     }
     found
+}
+
+/// Returns whether a skill without fields is a page of a documentation: a translation of the text of a skill.
+fn is_page(item: &PortableItem) -> bool {
+    const DOCUMENTATION: [&str; 5] = ["docs", "doc", "documentation", "website", "wiki"];
+    item.document.header().is_none()
+        && item.slashed.split('/').any(|name| DOCUMENTATION.contains(&name))
 }
 
 /// Finds fields that are nearly called like one of the open standard that is not there.

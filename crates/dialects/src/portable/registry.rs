@@ -550,7 +550,7 @@ fn standing(slashed: &str, kind: ItemKind, source: &Source, takes_clients: bool)
     let (own, parent) = (names.next().unwrap_or_default(), names.next());
     // Only a skill is the same for a client as in a source: a rule or an agent there without `schema` was compiled.
     let takes_hidden = takes_clients && kind == ItemKind::Skill;
-    let is_hidden = !takes_hidden && slashed.split('/').any(|name| name.starts_with('.'));
+    let is_hidden = !takes_hidden && is_hidden(slashed);
     // The document does not have `commands`, so that only a command has a place there.
     let of_folder =
         |name| ItemKind::of_folder(name).filter(|of| of.is_of_document() || *of == kind);
@@ -567,6 +567,18 @@ fn standing(slashed: &str, kind: ItemKind, source: &Source, takes_clients: bool)
         (true, false) => EntryRole::Item,
         (true, true) => EntryRole::Misplaced,
     }
+}
+
+/// Returns whether a path has a hidden directory. A collection may sort its items into some that are no client's:
+/// `skills/.curated`.
+fn is_hidden(slashed: &str) -> bool {
+    let mut above = "";
+    slashed.split('/').any(|name| {
+        let is_shelf =
+            ItemKind::of_folder(above).is_some() && !super::foreign::is_in_client_directory(name);
+        above = name;
+        name.starts_with('.') && !is_shelf
+    })
 }
 
 fn misplaced(kind: ItemKind, source: &Arc<Source>) -> Diagnostic {

@@ -246,6 +246,8 @@ impl Tracing<'_, '_> {
             Some(base) if one.kind != ReferenceKind::Link => {
                 name.strip_prefix(base).unwrap_or(name).to_owned()
             }
+            // Cursor's links begin at the top.
+            _ if one.written.starts_with("mdc:") => format!("mdc:{name}"),
             _ => {
                 let top = self.root.path();
                 let directory = one.source.path().parent().unwrap_or(top);

@@ -23,6 +23,10 @@ use crate::words::words;
 /// The limit for files of one kind that are looked into; beyond it nothing is missing.
 const MOST_FILES: usize = 500;
 
+/// The depth and number of directories in which ignored files are looked for.
+const MOST_DEPTH: usize = 3;
+const MOST_DIRECTORIES: usize = 2_000;
+
 /// Files that a makefile is made from.
 const MAKERS: [&str; 9] = words(
     "Makefile.in Makefile.am makefile.am Makefile.pre.in GNUmakefile.in CMakeLists.txt configure \
@@ -153,9 +157,27 @@ impl<'c> Manifests<'c> {
         if set_apart.any(|path| self.defined(runner, path).has(name)) {
             return Lookup::There;
         }
+        if self.is_defined_in_ignored(runner, name) {
+            return Lookup::There;
+        }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let near = nearest(name, &names).map(str::to_owned);
         Lookup::Missing { manifest: manifest.clone(), near }
+    }
+
+    /// Returns whether a file that version control is told to ignore, and that is there all the same, defines a name: it may
+    /// be part of the project.
+    fn is_defined_in_ignored(&self, runner: Runner, name: &str) -> bool {
+        let is_near = |path: &&String| path.matches('/').count() < MOST_DEPTH;
+        let directories = self.files.directories.iter().filter(is_near).take(MOST_DIRECTORIES);
+        let mut places = directories.flat_map(|directory| {
+            runner.facts().manifests.iter().map(move |own| format!("{directory}/{own}"))
+        });
+        places.any(|place| {
+            self.files.files.binary_search(&place).is_err()
+                && self.system.resolve(&self.root.path().join(&place)).is_ok()
+                && self.defined(runner, &place).has(name)
+        })
     }
 
     /// Returns whether the file that defines names for a directory may be made, and so is not in the tree.

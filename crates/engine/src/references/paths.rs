@@ -34,9 +34,10 @@ const TO_BE_MADE: [&str; 34] = phrases(
 );
 
 /// Words of sentences that tell that something is not there.
-const GONE: [&str; 16] = phrases(
+const GONE: [&str; 25] = phrases(
     "no longer|removed|deleted|was moved|were moved|deprecated|obsolete|formerly|used to|\
-     does not exist|doesn't exist|don't exist|do not exist|not exist|there is no|replaced by",
+     does not exist|doesn't exist|don't exist|do not exist|not exist|there is no|replaced by|\
+     ` was |` were |previously|originally|historical|split into|is now |are now |superseded",
 );
 
 /// Words of sentences about files that are not in the tree, or not of this project.

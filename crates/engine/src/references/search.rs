@@ -94,7 +94,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         }
         let sentences = OnceCell::new();
         // One sentence may hold thousands of codes, and is judged once.
-        let mut judged = (usize::MAX, false, Mention::Plain);
+        let mut judged = (usize::MAX, false, Mention::Plain, None);
         for code in &passage.codes {
             let commands = read_line(&code.text, &mut None);
             // The path of a link is looked at with the links.
@@ -110,15 +110,19 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             if judged.0 != index {
                 let sentence = sentences.get(index).map_or("", |(_, sentence)| *sentence);
                 let is_gone = paths::tells_it_is_gone(sentence);
-                judged = (index, is_gone, Mention::of(sentence));
+                let end = sentences.get(index + 1).map_or(usize::MAX, |(start, _)| *start);
+                let start = sentences.get(index).map_or(0, |(start, _)| *start);
+                let directory = self.directory_of_sentence(passage, start..end);
+                judged = (index, is_gone, Mention::of(sentence), directory);
             }
-            let (_, is_gone, mention) = judged;
+            let (_, is_gone, mention, directory) = judged;
             if is_gone {
                 continue;
             }
             let start = code.span.start;
             for command in &commands {
-                self.command(command, start, mention);
+                let place = command.directory.as_deref().or(directory);
+                self.command(command, place, start, mention);
             }
             if is_path {
                 let span = self.span(start, start + code.text.len());
@@ -163,7 +167,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
                 continue;
             }
             for command in read_line(shown, &mut directory) {
-                self.command(&command, offset, Mention::Plain);
+                self.command(&command, command.directory.as_deref(), offset, Mention::Plain);
             }
             self.words(shown, offset, directory.as_deref());
         }
@@ -196,8 +200,37 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         }
     }
 
-    fn command(&mut self, command: &CommandName, offset: usize, mention: Mention) {
-        let place = command.directory.as_deref();
+    /// Returns the directory that a sentence names, in which its commands are given: "`npm run dev` in `web`".
+    fn directory_of_sentence<'p>(
+        &self,
+        passage: &'p Passage,
+        range: std::ops::Range<usize>,
+    ) -> Option<&'p str> {
+        let directories = &self.check.manifests.files.directories;
+        let is_known = |path: &Path| {
+            cleaned_below(path)
+                .is_some_and(|path| directories.binary_search(&slashed(&path)).is_ok())
+        };
+        let codes = passage.codes.iter().filter(|code| range.contains(&code.at));
+        let mut names = codes.map(|code| &*code.text).filter(|text| {
+            !text.contains([' ', '*', '<', '{', '$'])
+                && !text.starts_with('/')
+                && (text.ends_with('/')
+                    || text.contains('/')
+                        && (is_known(Path::new(text))
+                            || is_known(&Path::new(&self.directory).join(text))))
+        });
+        names.next()
+    }
+
+    /// Looks at a command that is given in `place`, as written.
+    fn command(
+        &mut self,
+        command: &CommandName,
+        place: Option<&str>,
+        offset: usize,
+        mention: Mention,
+    ) {
         if place.is_some_and(|place| place.contains(['$', '<', '~', '`', '{'])) {
             return;
         }
@@ -207,7 +240,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
                 self.target(*runner, name, place, span, mention);
             }
             CommandTarget::File(path) => {
-                let from = place.filter(|place| *place != "*");
+                let from = command.directory.as_deref().filter(|place| *place != "*");
                 let place = from.map_or(path.clone(), |place| format!("{place}/{path}"));
                 let known = self.found.len();
                 self.path_at(path, &place, span, mention);
@@ -250,7 +283,7 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             return;
         }
         let directory = match place {
-            Some("*") | None => self.directory.clone(),
+            Some("*") | None => outside_of_client(&self.directory).to_owned(),
             Some(place) => {
                 let from_here = cleaned_below(&Path::new(&self.directory).join(place));
                 let from_top = cleaned_below(Path::new(place));
@@ -462,7 +495,15 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
         let Some(base) = base_of(path, end) else { return true };
         let name = base.rsplit('/').next().unwrap_or(base).to_lowercase();
         let own = self.text.source.path().to_string_lossy().to_lowercase();
-        self.text.source.text().contains(base)
+        let text = self.text.source.text();
+        // As written from the directory that the text is about, or in short.
+        let project = outside_of_client(&self.directory);
+        let below = base.strip_prefix(project).map(|below| below.trim_start_matches('/'));
+        let shorter = base.match_indices('/').map(|(at, _)| &base[at + 1..]);
+        let mut shorter = shorter.filter(|short| short.contains(['/', '-', '_']));
+        text.contains(base)
+            || below.is_some_and(|below| !below.is_empty() && text.contains(&format!("{below}/")))
+            || shorter.any(|short| text.contains(short))
             || own.contains(&name)
             || self.headings.iter().any(|heading| heading.to_lowercase().contains(&name))
     }
@@ -494,6 +535,13 @@ impl<'l, 'c> ReferenceSearch<'l, 'c> {
             }
         }
     }
+}
+
+/// Returns the directory that a text in a client's directory is about: what is beside it there is no part of the project.
+fn outside_of_client(directory: &str) -> &str {
+    let mut starts = std::iter::once(0).chain(directory.match_indices('/').map(|(at, _)| at + 1));
+    let start = starts.find(|&at| directory[at..].starts_with('.'));
+    start.map_or(directory, |at| directory[..at].trim_end_matches('/'))
 }
 
 /// Returns whether a path is a file that clients look for: a text that names it may be about clients.

@@ -95,7 +95,7 @@ fn compare(
     let of = |copy: &SkillCopy| -> BTreeSet<String> {
         files
             .files_below(&copy.directory)
-            .filter(|path| *path != ENTRY)
+            .filter(|path| *path != ENTRY && !is_of_one_client(path))
             .map(str::to_owned)
             .collect()
     };
@@ -130,6 +130,11 @@ fn compare(
     let help = "keep one of them, and let the other be a link to it";
     let rule = rules::guidance::COPIES_DIFFER;
     Some(Diagnostic::new(rule, &other.source, Span::at(0), message).with_help(help))
+}
+
+/// Returns whether a file of a skill is for one client, such as `agents/openai.yaml` for Codex: a copy for another has none.
+fn is_of_one_client(path: &str) -> bool {
+    path.strip_prefix("agents/").is_some_and(|name| name.ends_with(".yaml") && !name.contains('/'))
 }
 
 /// The entry file of a skill.

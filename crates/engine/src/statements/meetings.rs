@@ -10,6 +10,7 @@ use std::rc::Rc;
 use brief_dialects::native::is_elsewhere;
 use brief_dialects::{Candidate, FileSet, Moment, ProjectFiles, Reason, State};
 use brief_profiles::{KnownClients, OwnClients};
+use brief_syntax::text::counted;
 use brief_syntax::{Root, System, Target, TargetKind};
 
 use super::TextDemands;
@@ -122,7 +123,12 @@ impl<'c> Meetings<'c> {
         let mut outside = left.clone();
         outside.subtract(right);
         common.subtract(&outside);
-        let file = common.first()?;
+        // A file that someone works on shows it best.
+        let is_plain = |file: &usize| {
+            let path = &self.files.files[*file];
+            !path.starts_with('.') && !path.contains("/.") && !path.ends_with(".md")
+        };
+        let file = common.iter().find(is_plain).or_else(|| common.first())?;
         let views = self.views(file);
         let seen: Vec<&ClientView> = views
             .iter()
@@ -138,6 +144,7 @@ impl<'c> Meetings<'c> {
         let example = &self.files.files[file];
         let shown = match clients.as_slice() {
             [] => format!("the hook brings both together for `{example}`"),
+            [client] => format!("{client} gets both for `{example}`"),
             clients => format!("{} get both for `{example}`", enumerated(clients)),
         };
         let is_alike = common.count() * 2 >= left.count().max(right.count());
@@ -232,7 +239,7 @@ fn enumerated(names: &[String]) -> String {
     match names {
         [one, other] => format!("{one} and {other}"),
         [one, other, rest @ ..] if !rest.is_empty() => {
-            format!("{one}, {other} and {} more clients", rest.len())
+            format!("{one}, {other} and {}", counted(rest.len(), "more client"))
         }
         names => names.join(", "),
     }

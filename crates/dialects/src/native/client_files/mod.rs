@@ -108,10 +108,32 @@ impl ClientFiles {
         files.map(|found| (&found.source, FrontMatter::read(&found.source).body_start))
     }
 
+    /// Returns whether a file is the configuration of an agent that Codex's settings declare (`config_file`): its name and
+    /// description are there, and it has any settings.
+    fn is_part_of_a_role(&self, base: &Path, path: &Path) -> bool {
+        const AGENTS: &str = ".codex/agents";
+        if path.parent() != Some(&base.join(AGENTS)) {
+            return false;
+        }
+        let settings = base.join(".codex/config.toml");
+        let settings = self.found.iter().find(|found| found.source.path() == settings);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        settings.is_some_and(|found| {
+            let mut lines = found.source.text().lines();
+            lines.any(|line| {
+                let value = line.trim_start().strip_prefix("config_file");
+                value.is_some_and(|value| value.contains(&format!("agents/{name}")))
+            })
+        })
+    }
+
     /// Returns what is wrong with them. `is_there` tells whether a path of the project exists.
     pub(super) fn check(&self, is_there: &dyn Fn(&Path) -> bool) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for FileToCheck { place, base, source } in &self.found {
+            if self.is_part_of_a_role(base, source.path()) {
+                continue;
+            }
             if let Some((checks, file)) = place.file() {
                 found.extend(check(checks, file, base, source, is_there));
                 found.extend(

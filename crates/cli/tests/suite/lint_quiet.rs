@@ -1,0 +1,250 @@
+//! What `brief lint` and `brief stale` leave alone: texts that are right, inputs of tests, and what is for other projects.
+
+use brief_testkit::Sandbox;
+use serde_json::Value;
+
+use crate::diff::{commit, git};
+use crate::project;
+
+/// The findings: code, path, number of places.
+fn lint(project: &Sandbox) -> Vec<(String, String, u64)> {
+    let json = project.run(&["lint", "--json"]).json();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let found = json["diagnostics"].as_array().unwrap().iter();
+    found
+        .map(|one| (text(&one["code"]), text(&one["path"]), one["count"].as_u64().unwrap_or(1)))
+        .collect()
+}
+
+fn codes(project: &Sandbox) -> Vec<String> {
+    lint(project).into_iter().map(|(code, ..)| code).collect()
+}
+
+/// R05, R07: what a test reads may be wrong on purpose, and a copy from before a change stays as it is. The project's own
+/// files beside tests are checked.
+#[test]
+fn inputs_of_tests_and_backups_are_left_alone() {
+    let broken = "---\nname: x\n---\nText.\n";
+    let quiet = project()
+        .with_file("tests/fixtures/plugin/skills/one/SKILL.md", broken)
+        .with_file("tests/fixtures/servers/.mcp.json", "{\"remote\": {\"type\": \"sse\"}}")
+        .with_file("packages/a/__tests__/skills/x/SKILL.md", broken)
+        .with_file("tests/plugin/.mcp.json", "[]")
+        .with_file("backups/2025/skills/one/SKILL.md", broken)
+        .with_file("src/a.rs", "");
+    assert_eq!(lint(&quiet), []);
+    let loud = quiet
+        .with_file("skills/fixtures/SKILL.md", broken)
+        .with_file("tests/AGENTS.md", "Read [the page](gone.md).\n");
+    let paths: Vec<String> = lint(&loud).into_iter().map(|(_, path, _)| path).collect();
+    assert!(paths.contains(&"skills/fixtures/SKILL.md".to_owned()), "{paths:?}");
+    assert!(paths.contains(&"tests/AGENTS.md".to_owned()), "{paths:?}");
+}
+
+/// Codex takes the name and the description of an agent from its settings, where they declare the agent's file.
+#[test]
+fn a_declared_agent_of_codex_needs_no_description() {
+    let agent = "developer_instructions = \"Check names.\"\nmodel = \"x\"\n";
+    let settings =
+        "[agents.checker]\ndescription = \"Checks.\"\nconfig_file = \"agents/checker.toml\"\n";
+    let declared = project()
+        .with_file(".codex/agents/checker.toml", agent)
+        .with_file(".codex/config.toml", settings);
+    assert_eq!(lint(&declared), []);
+    let alone = project().with_file(".codex/agents/checker.toml", agent);
+    assert_eq!(codes(&alone), ["client/missing-field"; 2]);
+}
+
+/// R05: a page of a documentation that is called `SKILL.md` and has no fields is a translation, and no skill.
+#[test]
+fn translated_pages_of_skills_are_no_skills() {
+    let page = "# Texte\n\nUne page.\n";
+    let pages = project().with_file("docs/fr/skills/one/SKILL.md", page);
+    assert_eq!(lint(&pages), []);
+    let skill = project().with_file("skills/one/SKILL.md", page);
+    assert_eq!(codes(&skill), ["portable/missing-field"]);
+}
+
+/// R05: an archetype is a template: its `AGENTS.md` is about the project that is made from it.
+#[test]
+fn templates_are_not_hidden_by_a_file_above() {
+    let archetype = "archetypes/one/src/main/resources/archetype-resources/AGENTS.md";
+    let project = project().with_file("CLAUDE.md", "Rules.\n").with_file(archetype, "Yours.\n");
+    assert_eq!(lint(&project), []);
+    let project = project.with_file("part/AGENTS.md", "Ours.\n");
+    assert_eq!(codes(&project), ["native/hidden-file"]);
+}
+
+/// R03: a sentence about the past is right, whatever has become of the file.
+#[test]
+fn a_sentence_about_the_past_is_not_stale() {
+    let project = project()
+        .with_file(
+            "AGENTS.md",
+            "`tests/shop/large_orders.rs` was 4,564 lines long; it is now five files.\n\n\
+             Previously `tests/shop/large_orders.rs` had all of it.\n",
+        )
+        .with_file("tests/shop/large_orders.rs", "a\nb\nc\n");
+    git(&project, &["init", "--quiet", "--initial-branch=main"]);
+    commit(&project);
+    git(&project, &["rm", "--quiet", "tests/shop/large_orders.rs"]);
+    commit(&project);
+    assert_eq!(project.run(&["stale", "--json"]).json()["found"], serde_json::json!([]));
+    project.write("AGENTS.md", "Orders are tested in `tests/shop/large_orders.rs`.\n");
+    let found = project.run(&["stale", "--json"]).json();
+    assert_eq!(found["found"][0]["likelihood"], "certain", "{found}");
+}
+
+/// A link that a text calls planned is no mistake, nor one that is right where the skill is installed.
+#[test]
+fn links_that_will_be_right_are_left_alone() {
+    let header = "---\nname: one\ndescription: Use it when a change is ready to be sent.\n---\n";
+    let text = format!(
+        "{header}- [two](../two.md) (planned)\n\nRead [the rules](../../../CONTRIBUTING.md) first.\n"
+    );
+    let project = project()
+        .with_file("CONTRIBUTING.md", "Rules.\n")
+        .with_file("skills-own/one/SKILL.md", &text);
+    assert_eq!(lint(&project), []);
+    let text = format!("{header}Read [two](../two.md) and [the rules](../../../RULES.md).\n");
+    project.write("skills-own/one/SKILL.md", &text);
+    assert_eq!(codes(&project), ["native/broken-link"; 2]);
+}
+
+/// N31, N32: a command is given in the directory that its sentence names, also where version control ignores what is there.
+#[test]
+fn a_sentence_names_the_directory_of_its_command() {
+    let text =
+        "The server is `npm run dev` in `ui/board`.\n\nInside `old/`, run `npm run compile`.\n";
+    let project = project()
+        .with_file("AGENTS.md", text)
+        .with_file("package.json", "{\"scripts\": {\"test\": \"x\"}}")
+        .with_file(".gitignore", "ui/board/package.json\n")
+        .with_file("ui/board/package.json", "{\"scripts\": {\"dev\": \"x\"}}")
+        .with_file("ui/board/a.ts", "");
+    assert_eq!(lint(&project), []);
+    project.write("AGENTS.md", "Run `npm run dev` for the board.\n");
+    assert_eq!(lint(&project), []);
+    project.write("AGENTS.md", "Run `npm run develop` for the board.\n");
+    assert_eq!(codes(&project), ["guidance/missing-target"]);
+}
+
+/// R05: the agents and commands of a plugin for other clients speak of the projects that use it, and what a client keeps
+/// beside them defines nothing for the project.
+#[test]
+fn editions_of_a_plugin_are_for_other_projects() {
+    let text = "---\ndescription: Use it for tests.\n---\nRun `npm run test:all`.\n";
+    let agent = "---\nname: tester\ndescription: Use it after each change of the code.\n---\nRun `npm run test:all`.\n";
+    let plugin = project()
+        .with_file("package.json", "{\"scripts\": {\"test\": \"x\"}}")
+        .with_file("agents/tester.md", agent)
+        .with_file(".kiro/agents/tester.md", agent)
+        .with_file(".opencode/package.json", "{\"dependencies\": {}}")
+        .with_file(".opencode/commands/verify.md", text)
+        .with_file(".claude-plugin/plugin.json", "{\"name\": \"x\"}");
+    assert_eq!(codes(&plugin), [""; 0]);
+    let own = project()
+        .with_file("package.json", "{\"scripts\": {\"test:all\": \"x\"}}")
+        .with_file(".opencode/package.json", "{\"dependencies\": {}}")
+        .with_file(".opencode/commands/verify.md", text);
+    assert_eq!(codes(&own), [""; 0]);
+    own.write("package.json", "{\"scripts\": {\"test\": \"x\"}}");
+    let json = own.run(&["lint", "--json"]).json();
+    let message = "`test:all` is not a script: `package.json` does not define it";
+    assert_eq!(json["diagnostics"][0]["message"], message, "{json}");
+}
+
+/// R07: copies of skills for several clients that drifted, and descriptions that say nothing, are one finding each. What only
+/// one client reads makes no difference between copies.
+#[test]
+fn habits_of_a_collection_are_one_finding() {
+    let skill = |name: &str, more: &str| {
+        format!(
+            "---\nname: {name}\ndescription: Use it when {name} is asked for by the user.\n---\n\
+             Read the whole text first.\nThen do what it says.\n{more}"
+        )
+    };
+    let names = ["audit", "build", "check", "draft"];
+    let alike = names.iter().fold(project(), |project, name| {
+        project
+            .with_file(&format!(".agents/skills/{name}/SKILL.md"), skill(name, ""))
+            .with_file(&format!(".agents/skills/{name}/agents/openai.yaml"), "a: 1\n")
+            .with_file(&format!(".cursor/skills/{name}/SKILL.md"), skill(name, ""))
+    });
+    assert_eq!(lint(&alike), []);
+    for name in names {
+        alike.write(&format!(".cursor/skills/{name}/SKILL.md"), &skill(name, "Stop there.\n"));
+    }
+    let found = lint(&alike);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].0.as_str(), found[0].2), ("guidance/copies-differ", 4));
+    let vague = names.iter().fold(project(), |project, name| {
+        let text = format!("---\nname: {name}\ndescription: {name}\n---\nText of {name}.\n");
+        project.with_file(&format!(".claude/skills/{name}/SKILL.md"), text)
+    });
+    let found = lint(&vague);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].0.as_str(), found[0].2), ("guidance/vague-description", 4));
+}
+
+/// A path is short for one below a directory that the text names, also from the directory that the text is about.
+#[test]
+fn a_text_may_name_the_directory_of_its_paths_in_short() {
+    let below = ["Inference", "Validation", "Optimization"];
+    let base = "compiler/packages/shop-compiler";
+    let tree = below
+        .iter()
+        .fold(project(), |project, name| project.with_file(&format!("{base}/src/{name}/a.ts"), ""));
+    let list: String = below.iter().map(|name| format!("- `src/{name}/` has passes.\n")).collect();
+    let header = "---\nname: check\ndescription: Use it for errors of the compiler.\n---\n";
+    let named = tree.with_file(
+        "compiler/.claude/agents/check.md",
+        format!("{header}Look into `packages/shop-compiler/src/`:\n\n{list}"),
+    );
+    assert_eq!(lint(&named), []);
+    named.write("compiler/.claude/agents/check.md", &format!("{header}{list}"));
+    assert_eq!(codes(&named), ["guidance/missing-path"]);
+}
+
+/// A link of Cursor begins at the top of the project, and so does its repair.
+#[test]
+fn a_link_of_cursor_is_repaired_in_its_own_form() {
+    let project = project()
+        .with_file(
+            ".cursor/rules/a.mdc",
+            "---\nalwaysApply: true\n---\nSee [orders](mdc:src/shop/order_lines.ts).\n",
+        )
+        .with_file("src/shop/order_lines.ts", "a\nb\nc\n");
+    git(&project, &["init", "--quiet", "--initial-branch=main"]);
+    commit(&project);
+    project.write("packages/shop/keep.ts", "");
+    git(&project, &["mv", "src/shop/order_lines.ts", "packages/shop/order_lines.ts"]);
+    commit(&project);
+    let json = project.run(&["lint", "--json"]).json();
+    assert_eq!(
+        json["diagnostics"][0]["help"], "did you mean `mdc:packages/shop/order_lines.ts`?",
+        "{json}"
+    );
+    let json = project.run(&["stale", "--json"]).json();
+    assert_eq!(json["found"][0]["replacement"], "mdc:packages/shop/order_lines.ts", "{json}");
+}
+
+/// A form has gaps to be filled in, and its links are examples. A script that a build makes is not in the tree.
+#[test]
+fn forms_and_what_a_build_makes_are_left_alone() {
+    let gaps = "- **Name**: [Component name]\n- **Type**: [Component type]\n- **Purpose**: [What it is for]\n\
+                - **Owner**: [Responsible team]\n- [Feature one]: [Description]\n";
+    let header = "---\nname: form\ndescription: Use it to describe a component of the shop.\n---\n";
+    let form =
+        format!("{header}{gaps}\n- [component-one.md](./component-one.md) - [Description]\n");
+    let hooks = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "node ${CLAUDE_PLUGIN_ROOT}/bundle/stop.cjs"}]}]}}"#;
+    let project = project()
+        .with_file("skills/form/SKILL.md", &form)
+        .with_file(".gitignore", "bundle/\n")
+        .with_file("plugin/.claude-plugin/plugin.json", "{\"name\": \"x\"}")
+        .with_file("plugin/hooks/hooks.json", hooks);
+    assert_eq!(lint(&project), []);
+    project.write("skills/form/SKILL.md", &form.replace(gaps, ""));
+    project.write(".gitignore", "");
+    assert_eq!(codes(&project), ["client/missing-file", "native/broken-link"]);
+}
