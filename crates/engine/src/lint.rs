@@ -45,7 +45,7 @@ fn drop_unknowable(found: &mut Vec<Diagnostic>) {
         let is_of_a_path =
             [rules::native::BROKEN_LINK, rules::guidance::MISSING_PATH].contains(&one.rule);
         let names_it = |name: &String| one.message.contains(name.as_str());
-        !is_of_all && !(is_of_a_path && closed.iter().any(names_it))
+        !(is_of_all || is_of_a_path && closed.iter().any(names_it))
     });
 }
 

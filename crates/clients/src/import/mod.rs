@@ -222,7 +222,10 @@ impl Parts {
 /// Returns the first import of a text: `@docs/style.md`.
 fn first_import(body: &str) -> Option<&str> {
     let mut words = body.split_whitespace().map(|word| word.trim_end_matches(['.', ',', ')', ';']));
-    words.find(|word| word.starts_with('@') && word.ends_with(".md") && !word.starts_with("@/"))
+    words.find(|word| {
+        let is_page = word.rsplit_once('.').is_some_and(|(_, ending)| ending == "md");
+        is_page && word.starts_with('@') && !word.starts_with("@/")
+    })
 }
 
 /// Returns the words for a moment that the format has no word for.

@@ -14,6 +14,7 @@ use brief_syntax::text::counted;
 use brief_syntax::{Diagnostic, Root, Source, Span, System, limits, rules};
 
 use crate::catalog::Catalog;
+use crate::references::has_extension;
 
 /// The number of files that a message names.
 const NAMED: usize = 3;
@@ -134,7 +135,8 @@ fn compare(
 
 /// Returns whether a file of a skill is for one client, such as `agents/openai.yaml` for Codex: a copy for another has none.
 fn is_of_one_client(path: &str) -> bool {
-    path.strip_prefix("agents/").is_some_and(|name| name.ends_with(".yaml") && !name.contains('/'))
+    let name = path.strip_prefix("agents/");
+    name.is_some_and(|name| has_extension(name, &["yaml"]) && !name.contains('/'))
 }
 
 /// The entry file of a skill.

@@ -126,7 +126,7 @@ impl<'c> Meetings<'c> {
         // A file that someone works on shows it best.
         let is_plain = |file: &usize| {
             let path = &self.files.files[*file];
-            !path.starts_with('.') && !path.contains("/.") && !path.ends_with(".md")
+            !path.starts_with('.') && !path.contains("/.") && !has_extension(path, &["md"])
         };
         let file = common.iter().find(is_plain).or_else(|| common.first())?;
         let views = self.views(file);
