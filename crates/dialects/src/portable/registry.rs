@@ -569,8 +569,7 @@ fn standing(slashed: &str, kind: ItemKind, source: &Source, takes_clients: bool)
     }
 }
 
-/// Returns whether a path has a hidden directory. A collection may sort its items into some that are no client's:
-/// `skills/.curated`.
+/// Returns whether a path has a hidden directory. Some are no client's and sort a collection: `skills/.curated`.
 fn is_hidden(slashed: &str) -> bool {
     let mut above = "";
     slashed.split('/').any(|name| {
