@@ -259,7 +259,7 @@ pub(crate) fn manifest(bytes: &[u8]) {
 }
 
 pub(crate) fn hook_event(bytes: &[u8]) {
-    for client in BUILTIN.clients.iter() {
+    for client in &*BUILTIN.clients {
         if client.hook.is_some() {
             let _ = hook::read_call(bytes, &BUILTIN, &client.id, None);
         }

@@ -329,7 +329,7 @@ fn links(text: &str) -> Vec<&str> {
     links
 }
 
-/// Returns the names of the headings of a page, in the way of GitHub.
+/// Returns the names of the headings of a page, in the way of GitHub, and of its anchors.
 fn headings(text: &str) -> BTreeSet<String> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let titles = prose(text).filter(|line| line.starts_with('#'));
@@ -342,7 +342,9 @@ fn headings(text: &str) -> BTreeSet<String> {
         *count += 1;
         if *count == 1 { name } else { format!("{name}-{}", *count - 1) }
     });
-    names.collect()
+    let anchors = prose(text).flat_map(|line| line.split("<a id=\"").skip(1));
+    let anchors = anchors.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned()));
+    names.chain(anchors).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use brief_profiles::{
     Attaches, BUILTIN, CheckSheet, Client, ClientRead, DeliveryOrigin, Evidence, Form, HomeOutput,
-    HookProfile, ItemOutput, PassedOver, Scoping, SeatWord, Seats, Seen, Text, Unless,
+    HookProfile, ItemOutput, PassedOverFacts, Scoping, SeatWord, Seats, Seen, Text, Unless,
 };
 
 /// Returns the pages, each with its path.
@@ -131,17 +131,28 @@ fn page(client: &Client) -> String {
     if let Some(task) = &client.task {
         row("`brief task` writes rules to", format!("`{}`, `~/{}`", task.rules, task.home_rules));
     }
+    add_reads(&mut page, client);
+    add_outputs(&mut page, client);
+    page
+}
+
+/// Adds the files that the client loads.
+fn add_reads(page: &mut String, client: &Client) {
     if !client.reads.is_empty() || !client.home_reads.is_empty() {
         page.push_str(
             "\n## Loads by itself\n\n| place | looked for in | unless |\n| --- | --- | --- |\n",
         );
         for read in &client.reads {
-            reads(&mut page, read, "", &seats(read.seats));
+            reads(page, read, "", &seats(read.seats));
         }
         for read in &client.home_reads {
-            reads(&mut page, read, "~/", "the home directory");
+            reads(page, read, "~/", "the home directory");
         }
     }
+}
+
+/// Adds the places of compiled items.
+fn add_outputs(page: &mut String, client: &Client) {
     let outputs: Vec<(&str, &ItemOutput)> = outputs(client).collect();
     if !outputs.is_empty() {
         page.push_str("\n## Compiled items\n\n| kind | in a project | below the home directory |\n| --- | --- | --- |\n");
@@ -154,7 +165,6 @@ fn page(client: &Client) -> String {
             let _ = writeln!(page, "| {kind} | `{}` | {home} |", output.path);
         }
     }
-    page
 }
 
 /// Returns what a client does not load again, or not yet, each with the evidence.
@@ -324,10 +334,11 @@ fn matrix() -> String {
 }
 
 /// Returns the files that a client passes over, in words.
-fn passed_over(facts: Option<&PassedOver>) -> String {
+fn passed_over(facts: Option<&PassedOverFacts>) -> String {
     let Some(facts) = facts else { return String::new() };
-    let PassedOver { seen, needs_header, without, without_key, keys, shorter_than, .. } = facts;
-    let PassedOver { has_blank_in_name, nested, named_as_in, called_as_in, .. } = facts;
+    let PassedOverFacts { seen, needs_header, without, without_key, keys, shorter_than, .. } =
+        facts;
+    let PassedOverFacts { has_blank_in_name, nested, named_as_in, called_as_in, .. } = facts;
     let mut words: Vec<String> = Vec::new();
     let mut add = |is_so: bool, what: String| words.extend(is_so.then_some(what));
     add(*needs_header, "without front matter".to_owned());

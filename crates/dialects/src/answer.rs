@@ -258,7 +258,6 @@ pub enum LoadedPart {
     /// The same, once the user has approved the text in the client.
     ListingOnceApproved,
 }
-
 impl LoadedPart {
     /// Returns whether it is the name and the description.
     pub fn is_listing(self) -> bool {
@@ -545,10 +544,7 @@ impl<'r> About<'r, '_> {
                 write!(formatter, "{client} loads it by itself, by name and description")
             }
             Reason::LoadedByClient { client, part: LoadedPart::ListingOnceApproved } => {
-                write!(
-                    formatter,
-                    "{client} loads it by itself, by name and description, once you approve its text in {client}"
-                )
+                write!(formatter, "{client} lists it once you approve its text in {client}")
             }
             Reason::SameText { .. } => formatter.write_str("the same text as"),
             Reason::SameTextLoaded { client, .. } => {

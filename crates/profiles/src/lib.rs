@@ -33,7 +33,7 @@ pub use model::permissions::{PermissionProfile, PermissionWords};
 pub use model::places::{ClientPlace, FileNames, KnownClients, PlaceShape};
 pub use model::{
     Attaches, Client, ClientDirectory, ClientRead, Evidence, Form, FormerOption, FormerWord,
-    Loading, LoadingMode, LoadingModes, MachineFile, MissingKind, ModeSwitch, PassedOver,
+    Loading, LoadingMode, LoadingModes, MachineFile, MissingKind, ModeSwitch, PassedOverFacts,
     PlaceFacts, Scoping, Seat, SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile,
     ServerValue, TaskRules, Unless,
 };

@@ -38,7 +38,7 @@ impl FrameMark {
     /// Returns a text that may stand in the frame: it has no mark, and closes no tag of a client.
     pub(crate) fn kept_inside<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut splits = places_of(text, &self.0, 1);
-        if text.contains("</") {
+        if text.contains('<') {
             for tag in CLIENT_TAGS {
                 let ends = places_of(text, tag, 0);
                 splits.extend(ends.into_iter().filter_map(|at| end_tag(&text[..at])));

@@ -274,7 +274,7 @@ impl WholeWalk<'_> {
             if !is_closed {
                 self.add_rules(handle, &path);
             }
-            // Rules that ignore the way to the start would ignore all below it: whoever names the start wants it.
+            // Rules that ignore the way to the start would ignore all below it: a user who names the start wants it.
             let entry = DirEntry { name: name.to_owned(), kind: FileKind::Directory };
             if self.is_ignored(&path, &entry) {
                 self.rules.clear();

@@ -81,14 +81,20 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
     }
 }
 
+/// Refuses a place that is no project, such as the home directory.
+fn ensure_project(session: &Session, installation: &Installation, is_global: bool) -> Result {
+    if is_global || installation.manifest.is_some() {
+        return Ok(());
+    }
+    let root = Root::open(session.system(), &installation.project.outputs)
+        .map_err(|error| CommandError::refused(error.to_string()))?;
+    refuse_no_project(session, &root)
+}
+
 fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
     let mode = installation::mode(args.dry_run, false);
     let mut installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
-    if !args.writing.place.global && installation.manifest.is_none() {
-        let root = Root::open(session.system(), &installation.project.outputs)
-            .map_err(|error| CommandError::refused(error.to_string()))?;
-        refuse_no_project(session, &root)?;
-    }
+    ensure_project(session, &installation, args.writing.place.global)?;
     let system = session.system();
     let manifest = installation.manifest.clone().unwrap_or_default();
     let (text, base, name) = (&*args.source, session.directory(), args.name.as_deref());

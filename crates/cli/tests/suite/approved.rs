@@ -295,8 +295,8 @@ fn directories_of_dependencies_offer_nothing() {
             assert_eq!(output.code, Some(1), "{directory}: {output}");
             assert!(output.stderr.contains("there are no items"), "{directory}: {output}");
         }
-        let listed = project.run(&["-C", "registry", "list", "--available", "."]);
-        assert!(listed.stderr.contains("for the code of dependencies"), "{directory}: {listed}");
+        let shown = project.run(&["-C", "registry", "list", "--available", "."]);
+        assert!(shown.stderr.contains("for the code of dependencies"), "{directory}: {shown}");
     }
     let body = "## X\n\nSee [it](vendor/lib.txt).";
     let project = registry(&[

@@ -26,7 +26,7 @@ fn a_text_is_as_long_as_its_client_counts() {
                 })
                 .collect();
             let project = project()
-                .with_file("AGENTS.yaml", &json!({"context": entries}).to_string())
+                .with_file("AGENTS.yaml", json!({"context": entries}).to_string())
                 .with_file("a.py", "");
             let value = if key == "command" {
                 json!("cat a.py")

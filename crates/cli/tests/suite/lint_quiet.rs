@@ -1,4 +1,4 @@
-//! What `brief lint` and `brief stale` leave alone: texts that are right, inputs of tests, and what is for other projects.
+//! Texts that `brief lint` and `brief stale` leave alone: texts that are right, inputs of tests, and what is for other projects.
 
 use brief_testkit::Sandbox;
 use serde_json::Value;
@@ -173,7 +173,7 @@ fn habits_of_a_collection_are_one_finding() {
     });
     assert_eq!(lint(&alike), []);
     for name in names {
-        alike.write(&format!(".cursor/skills/{name}/SKILL.md"), &skill(name, "Stop there.\n"));
+        alike.write(&format!(".cursor/skills/{name}/SKILL.md"), skill(name, "Stop there.\n"));
     }
     let found = lint(&alike);
     assert_eq!(found.len(), 1, "{found:?}");
@@ -195,14 +195,14 @@ fn a_text_may_name_the_directory_of_its_paths_in_short() {
     let tree = below
         .iter()
         .fold(project(), |project, name| project.with_file(&format!("{base}/src/{name}/a.ts"), ""));
-    let list: String = below.iter().map(|name| format!("- `src/{name}/` has passes.\n")).collect();
+    let list = below.map(|name| format!("- `src/{name}/` has passes.\n")).concat();
     let header = "---\nname: check\ndescription: Use it for errors of the compiler.\n---\n";
     let named = tree.with_file(
         "compiler/.claude/agents/check.md",
         format!("{header}Look into `packages/shop-compiler/src/`:\n\n{list}"),
     );
     assert_eq!(lint(&named), []);
-    named.write("compiler/.claude/agents/check.md", &format!("{header}{list}"));
+    named.write("compiler/.claude/agents/check.md", format!("{header}{list}"));
     assert_eq!(codes(&named), ["guidance/missing-path"]);
 }
 
@@ -244,7 +244,7 @@ fn forms_and_what_a_build_makes_are_left_alone() {
         .with_file("plugin/.claude-plugin/plugin.json", "{\"name\": \"x\"}")
         .with_file("plugin/hooks/hooks.json", hooks);
     assert_eq!(lint(&project), []);
-    project.write("skills/form/SKILL.md", &form.replace(gaps, ""));
+    project.write("skills/form/SKILL.md", form.replace(gaps, ""));
     project.write(".gitignore", "");
     assert_eq!(codes(&project), ["client/missing-file", "native/broken-link"]);
 }

@@ -243,7 +243,7 @@ fn y02_each_line_of_a_client_is_a_capability_and_obeys_policy() {
     }
     // The next run finds the same.
     assert_eq!(project.run(&["sync", "--frozen"]).code, Some(0));
-    // A line that a reader of `AGENTS.md` would not see is refused, whoever accepts it.
+    // A line that a reader of `AGENTS.md` would not see is refused, even if it was accepted.
     let hidden = of("Read {path} \u{e0041}\u{e0042}");
     let refused = hidden.run(&add);
     assert_eq!(refused.code, Some(1), "{refused}");

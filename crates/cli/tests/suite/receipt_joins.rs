@@ -76,7 +76,7 @@ fn a_receipt_has_what_the_payload_has_and_a_reason_for_the_rest() {
     ] {
         let project = marked()
             .with_file(".git/HEAD", "ref: refs/heads/main\n")
-            .with_file(".git/refs/heads/main", &format!("{commit}\n"));
+            .with_file(".git/refs/heads/main", format!("{commit}\n"));
         let (event, call) = read_by(&project, client);
         texts(&hook(&project, &[client, "--event", event], &call));
         let found = receipts(&project);
@@ -130,7 +130,7 @@ fn a_change_has_the_hashes_of_its_files() {
     // A new file, made by a shell.
     let new = project.path().join("src/api/new.txt");
     let found = change("Bash", &json!({"command": "printf abc > src/api/new.txt"}), &|| {
-        std::fs::write(&new, "abc").unwrap()
+        std::fs::write(&new, "abc").unwrap();
     });
     assert_eq!(found[1]["after"], abc, "{found:?}");
     assert_eq!(found[1]["missing"]["before"], "the file was not there");

@@ -327,7 +327,9 @@ fn a_client_file_that_is_too_large_is_named() {
 /// An item with 10,000 capabilities is refused with their number, and nothing is written; `lint` says it before.
 #[test]
 fn an_item_with_too_many_capabilities_is_refused() {
-    let body: String = (0..10_000).map(|host| format!("- https://h{host}.example.com\n")).collect();
+    let hosts: Vec<String> =
+        (0..10_000).map(|host| format!("- https://h{host}.example.com\n")).collect();
+    let body = hosts.concat();
     let item = format!("---\nname: x\n{ITEM}---\n\n## X\n\n{body}");
     let project = project().with_file("reg/rules/x/RULE.md", item).with_dir("app/.git");
     let output = project.run(&["-C", "app", "add", "../reg"]);

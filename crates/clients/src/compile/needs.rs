@@ -10,6 +10,7 @@ use brief_dialects::portable::output::{AddedLine, Outputs, SharedEntry, SharedFi
 use crate::mcp;
 use crate::permissions;
 use crate::profile::{Bridge, ListEntry, Mention, Profile, ProfileScope, SharedFiles, Template};
+use crate::shared::block::has_lines_of_user;
 
 use super::Clients;
 use super::body::relative;
@@ -155,6 +156,16 @@ impl Clients {
         if !is_needed {
             return;
         }
+        let line_in = |file: &str| {
+            let directory = file.rsplit_once('/').map_or("", |(directory, _)| directory);
+            bridge.text.replace("{path}", &relative(directory, &bridge.from))
+        };
+        // The user has written it.
+        let has_line =
+            |file: &str| Some(has_lines_of_user(project.texts.get(file)?, &line_in(file)));
+        if bridge.files.iter().any(|file| has_line(file) == Some(true)) {
+            return;
+        }
         // Another client that follows the line in that file, too, would have the text twice.
         let doubles = |file: &str| clients.iter().any(|id| follows(id, file, &bridge.from));
         let apart = || bridge.files.iter().filter(|file| !doubles(file));
@@ -162,9 +173,7 @@ impl Clients {
             .find(|file| present.contains(*file))
             .or_else(|| apart().next().filter(|_| doubles(&bridge.files.usual)))
             .unwrap_or_else(|| there(&bridge.files.usual, bridge.files.iter(), present));
-        let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
-        let line = bridge.text.replace("{path}", &relative(directory, &bridge.from));
-        add_lines(entries, path, &[line]);
+        add_lines(entries, path, &[line_in(path)]);
     }
 
     fn add_mention(

@@ -38,13 +38,13 @@ pub struct HookCall<'c> {
     pub moment: HookMoment,
     /// True if the agent is planning, so that decisions are due.
     pub wants_decisions: bool,
-    /// What finds the call in the client's own records.
+    /// The link to the client's own records.
     pub trace: CallTrace,
     /// The event or the tool that no fact is about.
     pub unknown: Option<news::UnknownName>,
 }
 
-/// What a payload says to find a call in the client's own records. Each text is as the client gave it.
+/// The parts of a payload that find a call in the client's own records. Each text is as the client gave it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CallTrace {
     /// The id of the tool call.

@@ -108,7 +108,8 @@ fn no_skills<'f>(files: &BTreeSet<&'f str>) -> Vec<(&'f str, Words)> {
         };
         if !files.iter().any(is_skill) {
             // A directory of code alone is a tool of some skill.
-            let mut texts = files.iter().filter(|file| ends_in(file, ".md") && !is_aside(file));
+            let is_text = |file: &&&str| ends_in(file, ".md") || ends_in(file, ".txt");
+            let mut texts = files.iter().filter(|file| is_text(file) && !is_aside(file));
             found.extend(texts.next().map(|&file| (file, NO_SKILL)));
         }
     }

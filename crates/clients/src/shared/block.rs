@@ -158,6 +158,12 @@ fn find(text: &str, markers: Markers) -> Result<Option<ImportBlock>, String> {
     }
 }
 
+/// Returns whether the user's own prose of a Markdown file has each line.
+pub(crate) fn has_lines_of_user(text: &str, wanted: &str) -> bool {
+    let block = find(text, MARKDOWN).ok().flatten();
+    stands(text, wanted, block.as_ref())
+}
+
 /// Returns whether the prose of a file already has each line, outside our block. Each counts as a whole word,
 /// as imports are read.
 fn stands(text: &str, wanted: &str, block: Option<&ImportBlock>) -> bool {

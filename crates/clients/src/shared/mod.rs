@@ -3,7 +3,7 @@
 //! This is pure: a text in, a text out. Everything else in a file stays byte for byte, and removing our
 //! entries restores the previous text. An invalid file is refused rather than repaired.
 
-mod block;
+pub(crate) mod block;
 mod json;
 #[cfg(test)]
 mod tests;

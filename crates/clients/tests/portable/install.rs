@@ -13,7 +13,7 @@ use brief_profiles::{COMPILED, OwnClients};
 use brief_syntax::system::MemorySystem;
 use brief_syntax::{Diagnostic, Root, Source};
 
-use crate::document;
+use crate::{document, no_outputs};
 
 fn read(text: &str, scope: ProfileScope) -> Result<Clients, Vec<Diagnostic>> {
     let source = Arc::new(Source::new("brief.toml", text));
@@ -216,8 +216,7 @@ fn the_fingerprint_changes_with_what_files_depend_on() {
 fn needs(clients: &Clients, wanted: &[&str], files: &[&str], present: &[&str]) -> Vec<String> {
     let set = |paths: &[&str]| paths.iter().map(|&path| path.to_owned()).collect::<BTreeSet<_>>();
     let (files, present) = (set(files), set(present));
-    let outputs =
-        Outputs { files: &files, clients: wanted, present: &present, scopes: &BTreeMap::new() };
+    let outputs = Outputs { files: &files, clients: wanted, present: &present, ..no_outputs() };
     let mut lines = Vec::new();
     for file in clients.shared(&outputs) {
         lines.extend(file.entries.iter().map(|entry| match entry {
@@ -256,6 +255,33 @@ fn rules_of_opencode_are_named_in_its_file() {
     assert_eq!(needs(&home, &["opencode"], &[RULE_FILE], &[]), [expected]);
     let none = clients("[clients.opencode.rule]\nshared = false\n", ProfileScope::Project);
     assert_eq!(needs(&none, &["opencode"], &[RULE_FILE], &[]), [""; 0]);
+}
+
+/// An import that the user has written needs no other one, also where Copilot follows it.
+#[test]
+fn an_import_of_the_user_is_enough() {
+    let project = clients("", ProfileScope::Project);
+    let set = |paths: &[&str]| paths.iter().map(|&path| path.to_owned()).collect::<BTreeSet<_>>();
+    let (files, present) = (set(&[".claude/rules/x.md"]), set(&["AGENTS.md", "CLAUDE.md"]));
+    for (text, is_needed) in [
+        ("@AGENTS.md\n", false),
+        ("Read @./AGENTS.md first.\n", false),
+        ("`@AGENTS.md`\n", true),
+        ("<!-- brief:import -->\n@AGENTS.md\n<!-- /brief:import -->\n", true),
+    ] {
+        let texts = BTreeMap::from([("CLAUDE.md".to_owned(), text.to_owned())]);
+        for wanted in [&["claude"][..], &["claude", "copilot"]] {
+            let outputs = Outputs {
+                files: &files,
+                clients: wanted,
+                present: &present,
+                texts: &texts,
+                ..no_outputs()
+            };
+            let shared = project.shared(&outputs);
+            assert_eq!(!shared.is_empty(), is_needed, "{text:?} {wanted:?}");
+        }
+    }
 }
 
 /// Claude Code reads `AGENTS.md` through an import where it has a file of its own, and by itself where it has none

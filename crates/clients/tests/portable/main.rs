@@ -10,11 +10,13 @@ mod matrix;
 mod places;
 mod profiles;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use brief_clients::compile::{Compiled, OutputContent, compile_for};
 use brief_clients::profile::{Profile, ProfileOptions, ProfileSettings, Profiles, Section};
+use brief_dialects::portable::output::Outputs;
 use brief_dialects::portable::{self, Registry};
 use brief_profiles::OwnClients;
 use brief_syntax::system::MemorySystem;
@@ -124,4 +126,19 @@ fn document(fields: &str, body: &str) -> String {
     format!(
         "---\nschema: 1\nname: x\ndescription: Does things\nlicense: MIT\n{fields}---\n\n{body}"
     )
+}
+
+static NO_FILES: BTreeSet<String> = BTreeSet::new();
+static NO_TEXTS: BTreeMap<String, String> = BTreeMap::new();
+static NO_SCOPES: BTreeMap<String, Vec<String>> = BTreeMap::new();
+
+/// Returns the state of an empty project.
+fn no_outputs() -> Outputs<'static> {
+    Outputs {
+        files: &NO_FILES,
+        clients: &[],
+        present: &NO_FILES,
+        texts: &NO_TEXTS,
+        scopes: &NO_SCOPES,
+    }
 }

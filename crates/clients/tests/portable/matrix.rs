@@ -16,6 +16,8 @@ use brief_syntax::glob::Glob;
 use brief_syntax::system::MemorySystem;
 use brief_syntax::{Root, Source};
 
+use crate::no_outputs;
+
 const MARK: &str = "MARK-one";
 
 /// The patterns of the scoped rule, and files with the answer of the portable format.
@@ -84,8 +86,7 @@ fn lay_out(clients: &Clients, kind: ItemKind, more: &str, wanted: &[&str]) -> La
         registry.items[0].scope_paths().into_iter().map(str::to_owned).collect();
     let scopes: BTreeMap<String, Vec<String>> =
         written.iter().map(|path| (path.clone(), patterns.clone())).collect();
-    let outputs =
-        Outputs { files: &written, clients: wanted, present: &BTreeSet::new(), scopes: &scopes };
+    let outputs = Outputs { files: &written, clients: wanted, scopes: &scopes, ..no_outputs() };
     for shared in clients.shared(&outputs) {
         let merge = Merge {
             path: &shared.path,
@@ -326,17 +327,11 @@ fn servers_are_written_for_each_client_that_has_a_file() {
     let text = "[mcp.files]\ncommand = \"mcp-files\"\n[mcp.web]\nurl = \"https://x.test\"\n";
     let source = Arc::new(Source::new("brief.toml", text));
     let own = OwnClients::default();
-    let none = BTreeSet::new();
     for scope in [ProfileScope::Project, ProfileScope::Home] {
         let clients = Clients::read(Some(&source), &own, Section::Install, scope).unwrap();
         for client in COMPILED {
             let wanted = [client];
-            let outputs = Outputs {
-                files: &none,
-                clients: &wanted,
-                present: &none,
-                scopes: &BTreeMap::new(),
-            };
+            let outputs = Outputs { clients: &wanted, ..no_outputs() };
             let shared = clients.shared(&outputs);
             let known = BUILTIN.find(client).unwrap().mcp.as_ref();
             let known = known.filter(|known| !known.stdio.is_empty());
@@ -396,11 +391,9 @@ fn permissions_are_written_for_each_client_that_has_a_file() {
     let own = OwnClients::default();
     let clients =
         Clients::read(Some(&source), &own, Section::Install, ProfileScope::Project).unwrap();
-    let none = BTreeSet::new();
     for client in COMPILED {
         let known = BUILTIN.find(client).unwrap();
-        let outputs =
-            Outputs { files: &none, clients: &[client], present: &none, scopes: &BTreeMap::new() };
+        let outputs = Outputs { clients: &[client], ..no_outputs() };
         let shared = clients.shared(&outputs);
         let mut expected: Vec<&str> = known.permissions.iter().map(|own| &*own.file).collect();
         expected.extend(known.ignores.first().map(|file| &**file));

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use brief_profiles::{Client, ClientRead, Form, List, PassedOver, Text};
+use brief_profiles::{Client, ClientRead, Form, List, PassedOverFacts, Text};
 use brief_syntax::front_matter::FrontMatter;
 use brief_syntax::yaml::Value;
 
@@ -40,7 +40,7 @@ fn is_nested(folder: &Folder, guide: &Guide, read: &ClientRead) -> bool {
     guide.path().parent().is_some_and(|parent| parent != place)
 }
 
-fn by_name(folder: &Folder, guide: &Guide, facts: &PassedOver) -> Option<String> {
+fn by_name(folder: &Folder, guide: &Guide, facts: &PassedOverFacts) -> Option<String> {
     let others = |places: &[Text], is_same: &dyn Fn(&Path, &Path) -> bool| {
         let mut guides = folder
             .guides
@@ -63,8 +63,8 @@ fn by_name(folder: &Folder, guide: &Guide, facts: &PassedOver) -> Option<String>
     Some(format!("takes the one of this name in `{place}`"))
 }
 
-fn by_text(guide: &Guide, facts: &PassedOver) -> Option<String> {
-    let PassedOver { without, without_key, keys, shorter_than, has_blank_in_name, .. } = facts;
+fn by_text(guide: &Guide, facts: &PassedOverFacts) -> Option<String> {
+    let PassedOverFacts { without, without_key, keys, shorter_than, has_blank_in_name, .. } = facts;
     let has_rule =
         facts.needs_header || !without.is_empty() || !without_key.is_empty() || !keys.is_empty();
     // The text is parsed again for the few files that such a fact is about.

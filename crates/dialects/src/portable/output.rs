@@ -66,7 +66,7 @@ pub trait Compiler {
     fn shared(&self, project: &Outputs<'_>) -> Vec<SharedFile>;
 
     /// Returns the lines that clients of the project's own add to files of the user for an item. Clients that are built in add
-    /// none that anybody else has written.
+    /// none that the user or another tool has written.
     fn added_lines(&self, _item: &PortableItem, _clients: &[&str]) -> Vec<AddedLine> {
         Vec::new()
     }
@@ -96,6 +96,8 @@ pub struct Outputs<'o> {
     pub clients: &'o [&'o str],
     /// The existing files of [`Compiler::watched`].
     pub present: &'o BTreeSet<String>,
+    /// The texts of those that are Markdown.
+    pub texts: &'o BTreeMap<String, String>,
     /// The patterns of written rules that are for some files, by the path of the rule.
     pub scopes: &'o BTreeMap<String, Vec<String>>,
 }

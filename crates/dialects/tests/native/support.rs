@@ -82,8 +82,11 @@ pub(crate) fn loaded_at(
     let words = ask_at(system, path, moment);
     let whole = format!(": {client} loads it by itself");
     let listed = format!(": {client} loads it by itself, by name and description");
-    let has =
-        |out: &'_ str| out.strip_suffix(&whole).or(out.strip_suffix(&listed)).map(str::to_owned);
+    let approved = format!(": {client} lists it once you approve its text in {client}");
+    let has = |out: &'_ str| {
+        let path = [&whole, &listed, &approved].into_iter().find_map(|end| out.strip_suffix(end));
+        path.map(str::to_owned)
+    };
     let loaded = words.left_out.iter().filter_map(|out| has(out));
     let delivered = words.items.iter().filter_map(|item| item.split(": ").next());
     (loaded.collect(), delivered.map(str::to_owned).collect())

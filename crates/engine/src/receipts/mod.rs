@@ -62,7 +62,7 @@ pub struct Receipt {
     /// True if the tool call was held back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held: bool,
-    /// What finds it in the client's own records.
+    /// The link to the client's own records.
     #[serde(default, skip_serializing_if = "ReceiptTrace::is_empty")]
     pub trace: ReceiptTrace,
     /// The items, in the order in which the agent got them.

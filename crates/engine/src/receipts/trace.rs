@@ -1,4 +1,4 @@
-//! What joins a receipt with the client's own records: the call, the transcript, the commit, and the files that the call changed.
+//! The link from a receipt to the client's own records: the call, the transcript, the commit, and the files that the call changed.
 //!
 //! All of it comes from the payload or from a few small files. No process is started, no transcript is opened, and of a file
 //! that was changed only the hash is kept.
@@ -22,7 +22,7 @@ const MOST_REFS: u64 = 4 * 1024 * 1024;
 /// The limit for the characters of a path of a transcript.
 const LONGEST_PATH: usize = 4096;
 
-/// What finds a receipt in the client's own records. A part that the payload does not have is `None`.
+/// The link to the client's own records. A part that the payload does not have is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReceiptTrace {
     /// The client's id of the tool call.

@@ -166,9 +166,9 @@ pub struct Loading {
     /// The action on a file that loads what is nested or scoped.
     pub attaches: Attaches,
     /// The skills that it passes over.
-    pub skills_passed_over: Option<PassedOver>,
+    pub skills_passed_over: Option<PassedOverFacts>,
     /// The agents that it passes over.
-    pub agents_passed_over: Option<PassedOver>,
+    pub agents_passed_over: Option<PassedOverFacts>,
     /// The setting that changes what it loads.
     pub modes: Option<LoadingModes>,
     /// The evidence that a shell command that reads a file attaches as a read does; `None` if it does not.
@@ -304,7 +304,7 @@ pub struct ClientRead {
     /// The action on a file that loads what is nested there, where it is another than the client's.
     pub attaches: Option<Attaches>,
     /// The files there that it passes over.
-    pub passes_over: Option<PassedOver>,
+    pub passes_over: Option<PassedOverFacts>,
     /// The kind of file that lies there, if this client says so.
     pub facts: Option<Box<PlaceFacts>>,
 }
@@ -321,7 +321,7 @@ struct ReadEntry {
     #[serde(default)]
     scoping: Scoping,
     attaches: Option<Attaches>,
-    passes_over: Option<PassedOver>,
+    passes_over: Option<PassedOverFacts>,
     form: Option<Form>,
     #[serde(default)]
     file: bool,
@@ -346,7 +346,7 @@ impl From<ReadEntry> for ClientRead {
 /// The files of a place that a client passes over, most of them without a word.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
-pub struct PassedOver {
+pub struct PassedOverFacts {
     /// The version and the day.
     pub seen: Option<Seen>,
     /// Those without front matter.

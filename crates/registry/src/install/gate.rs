@@ -83,7 +83,7 @@ pub(super) fn of_lines(lines: &[AddedLine]) -> Vec<CapabilityFinding> {
     findings
 }
 
-/// Returns the lines that nobody may accept: a reader of the user's file would not see them.
+/// Returns the lines that cannot be accepted: a reader of the user's file would not see them.
 pub(super) fn refused_lines(findings: &[CapabilityFinding]) -> Vec<Diagnostic> {
     let blocking = findings.iter().filter(|found| found.capability.blocks());
     let error = |found: &CapabilityFinding| found.diagnostic().with_severity(Severity::Error);

@@ -42,7 +42,16 @@ pub(super) fn plan(
         .files()
         .filter_map(|(item, path, _)| Some((path.to_owned(), plan.scopes.get(item)?.clone())))
         .collect();
-    let outputs = Outputs { files: &files, clients, present: &present, scopes: &scopes };
+    let mut texts = BTreeMap::new();
+    for path in
+        present.iter().filter(|path| path.rsplit_once('.').is_some_and(|(_, end)| end == "md"))
+    {
+        let content = disks.outputs.read(path).ok();
+        let text = content.and_then(|content| String::from_utf8(content.bytes).ok());
+        texts.extend(text.map(|text| (path.clone(), text)));
+    }
+    let outputs =
+        Outputs { files: &files, clients, present: &present, texts: &texts, scopes: &scopes };
     let mut wanted: BTreeMap<String, Vec<SharedEntry>> = BTreeMap::new();
     // Without wanted items no entries are needed.
     if !clients.is_empty() {

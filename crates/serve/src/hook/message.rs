@@ -435,7 +435,7 @@ impl<'m> Message<'m> {
             MessageSection::Decisions => "Architectural Decisions",
             MessageSection::Offers => "Offered: read the file when it fits",
         };
-        // Nothing stands above the first line, so it is nobody else's.
+        // Nothing stands above the first line, so no text can claim it.
         let mark = if text.is_empty() { String::new() } else { format!("{} ", self.mark()) };
         let _ = writeln!(text, "## {mark}{heading}");
     }

@@ -1,4 +1,4 @@
-//! Addresses with any letters, for [`crate::fuzzing`]: a link on a page of anybody can name one.
+//! Addresses with any letters, for [`crate::fuzzing`]: a link on any page can name one.
 
 use super::address::PageAddress;
 

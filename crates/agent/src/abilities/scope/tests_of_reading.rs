@@ -205,7 +205,7 @@ fn y05_git_takes_no_secret_into_the_index() {
     assert_eq!(staged["stdout"], "a.tar\na.txt\nnew.txt\n", "{staged}");
 }
 
-/// A repository whose committed files with secret names have changes that nobody has committed.
+/// A repository whose committed files with secret names have uncommitted changes.
 fn changed_secrets() -> TestRepository {
     let repository = TestRepository::new();
     let root = repository.root();

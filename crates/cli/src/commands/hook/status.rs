@@ -53,7 +53,7 @@ struct HookStatus {
     problem: Option<String>,
     /// Events and tools that the hook has met and that we have no facts about.
     unknown: Vec<UnknownName>,
-    /// What the user has to do in the client besides.
+    /// The step that the user has to take in the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }

@@ -81,8 +81,8 @@ fn open<'p>(after: &[Token<'p>], names: &HashMap<&str, &'p str>) -> Option<(&'p 
 /// Returns the effect of the mode that the rest of a call's arguments gives; `None` if it is computed.
 fn mode_effect(rest: &[Token<'_>]) -> Option<ToolEffect> {
     let mode = match rest {
-        [Token::Sign(','), Token::Text(mode), ..] => mode,
-        [Token::Sign(','), Token::Name("mode"), Token::Sign('='), Token::Text(mode), ..] => mode,
+        [Token::Sign(','), Token::Text(mode), ..]
+        | [Token::Sign(','), Token::Name("mode"), Token::Sign('='), Token::Text(mode), ..] => mode,
         [Token::Sign(','), Token::Name("mode") | Token::Sign(_), ..] => return None,
         [Token::Sign(','), Token::Name(_), Token::Sign('='), ..] | [Token::Sign(')'), ..] => "r",
         _ => return None,
@@ -112,7 +112,7 @@ fn method_effect(method: &str, after: &[Token<'_>]) -> Option<ToolEffect> {
         "read_text" | "read_bytes" => Some(READ),
         "unlink" => Some(EDIT),
         "open" => match rest {
-            [Token::Text(_), ..] | [Token::Name("mode"), ..] => {
+            [Token::Text(_) | Token::Name("mode"), ..] => {
                 let rest = [&[Token::Sign(',')], rest].concat();
                 mode_effect(&rest)
             }
@@ -163,8 +163,8 @@ fn literals<'p>(tokens: &[Token<'p>]) -> HashMap<&'p str, &'p str> {
     });
     for (name, value) in set {
         let text = match value {
-            [Token::Text(text)] => Some(*text),
-            [Token::Name("Path"), Token::Sign('('), Token::Text(text), Token::Sign(')')]
+            [Token::Text(text)]
+            | [Token::Name("Path"), Token::Sign('('), Token::Text(text), Token::Sign(')')]
             | [
                 Token::Name("pathlib"),
                 Token::Sign('.'),

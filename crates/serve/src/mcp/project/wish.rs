@@ -1,4 +1,4 @@
-//! What a program wants of an answer besides the text for the model.
+//! Requests of a program for more than the text for the model.
 //!
 //! A client that gets structured content shows that to its model instead of the text, and cuts it. So the JSON comes only to
 //! programs that ask for it, and without what was left out unless they want that, too.
@@ -11,7 +11,7 @@ pub(super) const JSON: &str = "json";
 /// The name of the argument that asks for what was left out.
 pub(super) const LEFT_OUT: &str = "left_out";
 
-/// What a program wants.
+/// The request of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct JsonWish {
     is_wanted: bool,
