@@ -103,7 +103,7 @@ page](clients/README.md) has the facts behind this.
 Each cell is *delivered/expected, double, late*. Expected is what `brief context --client` says for the moments of the session: everything
 that is delivered or that the client loads by itself, in every later request of the conversation, once. A text is late if a later request than
 the next one has it. The project has {files} files with marked guidance of every kind, some of them with `@path`, headings and closing tags,
-one rule for another client, and the user's own guidance. A text that nobody expects would be listed as unexpected. `–`: the client has no
+one rule for another client, and the user's own guidance. A text without a promise would be listed as unexpected. `–`: the client has no
 such session; *not come about*: it did not compact.
 
 {sessions}

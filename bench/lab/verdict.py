@@ -1,4 +1,4 @@
-"""Compares what `brief context` says with the recorded requests: lost, twice, late, and what nobody asked for."""
+"""Compares what `brief context` says with the recorded requests: lost, twice, late, and unexpected."""
 
 import collections
 import dataclasses

@@ -28,14 +28,17 @@ pub use model::hook::{
     HandlerDeadline, HandlerField, HookEvents, HookInstall, HookProfile, HookShell, HookSwitch,
     HookTools, InstallForm, PayloadMarks, ResumedConversation, TextLimit, TextUnit,
 };
+pub use model::loading::{
+    Attaches, FormerOption, FormerWord, Loading, LoadingMode, LoadingModes, MachineFile,
+    ModeSwitch, PassedOverFacts,
+};
 pub use model::output::{HomeOutput, ItemOutput};
 pub use model::permissions::{PermissionProfile, PermissionWords};
 pub use model::places::{ClientPlace, FileNames, KnownClients, PlaceShape};
 pub use model::{
-    Attaches, Client, ClientDirectory, ClientRead, Evidence, Form, FormerOption, FormerWord,
-    Loading, LoadingMode, LoadingModes, MachineFile, MissingKind, ModeSwitch, PassedOverFacts,
-    PlaceFacts, Scoping, Seat, SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile,
-    ServerValue, TaskRules, Unless,
+    Client, ClientDirectory, ClientRead, Evidence, Form, MissingKind, PlaceFacts, Scoping, Seat,
+    SeatWord, Seats, Seen, ServerField, ServerFormat, ServerProfile, ServerValue, TaskRules,
+    Unless,
 };
 pub use own::{
     DIRECTORY as OWN_CLIENTS, OwnClients, UnknownClient, is_plain_word, known_client, parse,
@@ -61,6 +64,7 @@ mod builtin {
 
     use crate::model::constant::{list, text};
     use crate::model::hook::*;
+    use crate::model::loading::*;
     use crate::model::output::*;
     use crate::model::permissions::*;
     use crate::model::places::*;

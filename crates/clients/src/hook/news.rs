@@ -18,13 +18,13 @@ const LONGEST: usize = 80;
 /// A name that no fact is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnknownName {
-    /// What it is the name of.
+    /// The kind of name.
     pub kind: UnknownKind,
     /// The name.
     pub name: String,
 }
 
-/// What has the name.
+/// A kind of name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UnknownKind {

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::System;
 
-pub use trace::{ChangedFile, MissingPart, ReceiptStep, ReceiptTrace, file_hash, head};
+pub use trace::{MissingPart, ReceiptStep, ReceiptTrace, TouchedFile, file_hash, head};
 
 pub use report::{LoadingDrift, NeverDelivered, chosen, drift, never_delivered};
 
@@ -69,7 +69,7 @@ pub struct Receipt {
     pub items: Vec<ReceiptItem>,
     /// The files that the call has changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<ChangedFile>,
+    pub changes: Vec<TouchedFile>,
 }
 
 /// An item that an agent got.

@@ -62,7 +62,7 @@ pub enum ReceiptStep {
 
 /// A file that a call has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChangedFile {
+pub struct TouchedFile {
     /// The file, below the root.
     pub path: String,
     /// The SHA-256 of its content before the call; `None` where it was not there or is not known.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use brief_clients::hook::{HookCall, HookMoment, Touch};
 use brief_dialects::sensitive;
-use brief_engine::receipts::{ChangedFile, file_hash};
+use brief_engine::receipts::{TouchedFile, file_hash};
 use brief_engine::{System, Timing};
 use brief_syntax::paths::{cleaned, slashed};
 
@@ -44,14 +44,14 @@ pub(super) fn found(
     call: &HookCall<'_>,
     root: &Path,
     known: &DeliveredEntries,
-) -> Vec<ChangedFile> {
+) -> Vec<TouchedFile> {
     let HookMoment::Tool { time: Timing::After, touches, .. } = &call.moment else {
         return Vec::new();
     };
     let mut files = Vec::new();
     for (path, below) in changed(system, call, root, touches) {
         let mut file =
-            ChangedFile { path: below, before: None, after: None, missing: BTreeMap::new() };
+            TouchedFile { path: below, before: None, after: None, missing: BTreeMap::new() };
         let mut lacks = |key: &str, reason: &str| {
             file.missing.insert(key.to_owned(), reason.to_owned());
         };

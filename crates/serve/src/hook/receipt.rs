@@ -4,7 +4,7 @@ use std::path::Path;
 
 use brief_clients::hook::{CallTrace, HookCall, HookMoment, HookSession};
 use brief_engine::receipts::{
-    ChangedFile, Receipt, ReceiptItem, ReceiptKind, ReceiptStep, ReceiptTrace, content_hash, head,
+    Receipt, ReceiptItem, ReceiptKind, ReceiptStep, ReceiptTrace, TouchedFile, content_hash, head,
 };
 use brief_engine::{BriefedDecision, BriefedItem, Moment, Root, System, structured};
 
@@ -83,7 +83,7 @@ pub(super) fn record(
     (root, directory): (&Path, &Path),
     held: bool,
     items: Vec<ReceiptItem>,
-    changes: Vec<ChangedFile>,
+    changes: Vec<TouchedFile>,
 ) {
     let mut receipt = Receipt::new(&session.id, &call.client.id, &call.event, root);
     receipt.agent.clone_from(&session.agent);
