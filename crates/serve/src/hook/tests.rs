@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use arbtest::arbitrary::{self, Unstructured};
-use brief_engine::{Action, Briefing, Project, State, Timing};
+use brief_engine::{Action, Briefing, Project, ReasonKind, State, Timing};
 use brief_syntax::system::MemorySystem;
 use serde_json::{Value, json};
 
@@ -141,10 +141,16 @@ fn the_hook_says_what_context_says_each_item_once() {
     arbtest::arbtest(|bytes| {
         let system = project(bytes)?;
         let mut told: HashSet<(State, PathBuf, String)> = HashSet::new();
+        // A nested file that Claude Code has attached to a read, or the same text, stays in the conversation when an edit,
+        // which attaches none, follows: `context` knows no earlier call, so these texts are left out of the comparison.
+        let mut attached: HashSet<String> = HashSet::new();
         for _ in 0..bytes.int_in_range(1..=6)? {
             let call = call(bytes)?;
             let (mut active, mut offered) = (Vec::new(), Vec::new());
             let briefing = call.answer(&system);
+            let is_there = |kind| matches!(kind, ReasonKind::Loaded | ReasonKind::SameTextLoaded);
+            let there = briefing.left_out.iter().filter(|item| is_there(item.reason.kind));
+            attached.extend(there.flat_map(|item| words(&item.first_line)));
             for item in briefing.items() {
                 let (text, list) = match item.state {
                     State::Active => (item.content.trim(), &mut active),
@@ -162,7 +168,11 @@ fn the_hook_says_what_context_says_each_item_once() {
                 outcome.answer.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());
             let text = json["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
             active.append(&mut offered);
-            assert_eq!(words(text), active, "{} {}:\n{text}", call.tool, call.path);
+            let mut delivered = words(text);
+            for list in [&mut delivered, &mut active] {
+                list.retain(|word| !attached.contains(word));
+            }
+            assert_eq!(delivered, active, "{} {}:\n{text}", call.tool, call.path);
             assert_eq!(json.get("systemMessage"), None);
         }
         Ok(())
