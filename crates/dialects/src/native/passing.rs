@@ -106,9 +106,8 @@ fn is_plainly_set(text: &str, key: &str) -> bool {
     lines.any(|line| {
         let value = line.strip_prefix(key).and_then(|rest| rest.strip_prefix(": "));
         value.is_some_and(|value| match value.as_bytes() {
-            [b'"' | b'\'', first, ..] => first.is_ascii_alphabetic(),
             [b'n' | b'N', ..] => !value.trim_end().eq_ignore_ascii_case("null"),
-            [first, ..] => first.is_ascii_alphabetic(),
+            [b'"' | b'\'', first, ..] | [first, ..] => first.is_ascii_alphabetic(),
             [] => false,
         })
     })
