@@ -1,4 +1,4 @@
-//! What a client loads of the files that it reads: when, in which mode, and what it passes over.
+//! The loading of a client: its actions and modes, and the files that it passes over.
 
 use serde::Deserialize;
 
