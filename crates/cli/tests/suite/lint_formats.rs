@@ -30,7 +30,7 @@ fn sarif_has_rule_place_and_repair() {
                 {
                   "id": "structured/invalid-on",
                   "shortDescription": {
-                    "text": "`on` is not `read`, `edit`, `create`, `all` or a list of these. The entry is not delivered."
+                    "text": "brief skips an entry with an unknown action in `on`."
                   },
                   "help": null
                 }
