@@ -107,13 +107,13 @@ impl fmt::Display for RulePage {
         writeln!(formatter, "# {}\n", self.code)?;
         writeln!(formatter, "**{}.** {}\n", capital(&severities.join(" or ")), self.summary())?;
         writeln!(formatter, "{}\n", self.body.trim_end())?;
-        writeln!(formatter, "## Way out\n\n{}", self.help())?;
-        let repair = match self.text("fix") {
-            "safe" => "\n`brief lint --fix` makes the repair where it is sure.\n",
-            "suggested" => "\nA repair is suggested, and never made unasked.\n",
+        writeln!(formatter, "## Fix\n\n{}", self.help())?;
+        let fix = match self.text("fix") {
+            "safe" => "\n`brief lint --fix` applies it when safe.\n",
+            "suggested" => "\n`brief lint --fix=suggested` applies a suggested fix.\n",
             _ => "",
         };
-        formatter.write_str(repair)?;
+        formatter.write_str(fix)?;
         writeln!(formatter, "\n## Source\n\n{}", self.text("source"))
     }
 }

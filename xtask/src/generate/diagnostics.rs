@@ -63,8 +63,8 @@ pub(super) fn reference() -> String {
          **error** means that something is not delivered or would be delivered wrongly, and makes `brief lint`\n\
          exit with 1; a **warning** means that everything works, but probably not as meant. A **note** is reported\n\
          once for all that it is about, and never makes a check fail.\n\n\
-         `brief lint` shows each with its line and a way out; `--fix` makes the repairs marked *repaired*, which\n\
-         have only one sensible form. `brief lint --explain CODE` prints the page of a code.\n",
+         `brief lint` shows each problem with its location and a fix; `--fix` applies those marked *fixable*, which\n\
+         have only one sensible form. `brief lint --explain CODE` prints the page of a rule.\n",
     );
     let mut rest: Vec<RulePage> = RulePage::all().collect();
     for (area, title, remark) in AREAS {
@@ -78,11 +78,11 @@ pub(super) fn reference() -> String {
         page.push_str("| code | severity | meaning | what to do |\n| --- | --- | --- | --- |\n");
         for rule in here {
             let cell = |text: &str| text.replace('|', "\\|");
-            let repaired = if rule.field("fix") == Some("safe") { " *repaired*" } else { "" };
+            let fixable = if rule.field("fix") == Some("safe") { " *fixable*" } else { "" };
             let severities: Vec<&str> = rule.severities().collect();
             let _ = writeln!(
                 page,
-                "| [`{code}`](../diagnostics/{code}.md) | {} | {} | {}{repaired} |",
+                "| [`{code}`](../diagnostics/{code}.md) | {} | {} | {}{fixable} |",
                 severities.join(", "),
                 cell(rule.summary()),
                 cell(rule.help()),
