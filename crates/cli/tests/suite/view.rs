@@ -1,10 +1,10 @@
 //! `brief view`, and the pictures of `tokens` and `tree`.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 
-use brief_testkit::{PATIENCE, Sandbox, wait_for};
+use brief_testkit::{PATIENCE, Sandbox, wait_for, wait_until};
 use serde_json::Value;
 
 use crate::diff::{commit, git};
@@ -99,19 +99,23 @@ fn y09_no_program_gets_the_token_as_an_argument() {
 fn y10_silent_connections_keep_no_other_out() {
     let project = shop();
     let viewer = Viewer::start(&project, &["view", "--no-open"]);
-    let silent: Vec<TcpStream> = (0..300)
-        .map(|number| {
-            let mut stream = TcpStream::connect(&viewer.host).unwrap();
-            if number % 2 == 0 {
-                let _ = write!(stream, "GET / HTTP/1.1\r\nhost:");
-            }
-            stream
-        })
-        .collect();
-    let start = std::time::Instant::now();
-    viewer.get("");
-    assert!(start.elapsed().as_secs() < 8, "{:?}", start.elapsed());
-    drop(silent);
+    // The oldest silent connections make room. The newest is open until the server gives it up, which happens before the
+    // answer only on a machine that is too busy to tell.
+    wait_until("an answer comes while others are silent", || {
+        let mut silent: Vec<TcpStream> = (0..300)
+            .map(|number| {
+                let mut stream = TcpStream::connect(&viewer.host).unwrap();
+                if number % 2 == 0 {
+                    let _ = write!(stream, "GET / HTTP/1.1\r\nhost:");
+                }
+                stream
+            })
+            .collect();
+        viewer.get("");
+        let mut newest = silent.pop().unwrap();
+        newest.set_nonblocking(true).unwrap();
+        newest.read(&mut [0]).is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+    });
     let (path, host) = (&viewer.path, &viewer.host);
     for (target, headers, is_ours) in [
         (path.clone(), format!("host: {host}"), true),

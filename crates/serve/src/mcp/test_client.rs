@@ -6,6 +6,9 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
+/// The time for a message: a limit that only a failure reaches.
+const PATIENCE: Duration = Duration::from_mins(2);
+
 /// The client's side of a session.
 pub(super) struct TestClient {
     runtime: tokio::runtime::Runtime,
@@ -43,7 +46,7 @@ impl TestClient {
         let mut line = String::new();
         let read = async {
             let read = self.reader.read_line(&mut line);
-            tokio::time::timeout(Duration::from_secs(10), read).await
+            tokio::time::timeout(PATIENCE, read).await
         };
         assert!(self.runtime.block_on(read).unwrap().unwrap() > 0, "the server has left");
         serde_json::from_str(&line).unwrap()

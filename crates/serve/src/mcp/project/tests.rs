@@ -396,7 +396,7 @@ fn method(notification: &Json) -> &str {
     notification["method"].as_str().unwrap()
 }
 
-/// Issue 17: a changed file is seen within 200 ms, by clients of every revision.
+/// A client learns of a changed file, in every revision of the protocol. `bench/mcp.py` measures how soon.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the files of a client change")]
 fn a_client_is_told_of_changes() {
@@ -405,16 +405,10 @@ fn a_client_is_told_of_changes() {
         let uri = "skill://project/.claude/skills/migrate/SKILL.md";
         client.result("resources/subscribe", json!({"uri": uri}));
         client.result("prompts/list", json!({}));
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        // The best of a few: other tests run at the same time.
-        let fastest = (0..5).map(|number| {
-            let changed = std::time::Instant::now();
+        for number in 0..5 {
             std::fs::write(root.join(format!(".agents/tasks/new{number}.md")), "New.\n").unwrap();
             assert_eq!(method(&client.notification()), "notifications/prompts/list_changed");
-            changed.elapsed()
-        });
-        let fastest = fastest.min().unwrap();
-        assert!(fastest < std::time::Duration::from_millis(200), "{fastest:?}");
+        }
         let prompts = client.result("prompts/list", json!({}))["prompts"].clone();
         assert_eq!(prompts[1]["name"], "new0");
         // A file of a skill in a directory that is new, too.
@@ -431,20 +425,22 @@ fn a_client_is_told_of_changes() {
     });
     on_disk(|client, root| {
         client.speak_newest();
+        // The answer comes when the lists have been made.
+        client.result("prompts/list", json!({}));
         let asked = json!({"notifications": {"promptsListChanged": true}});
         let id = client.request("subscriptions/listen", asked);
         let acknowledged = client.notification();
         assert_eq!(method(&acknowledged), "notifications/subscriptions/acknowledged");
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        // It has asked for one list only.
+        // It has asked for one list only: a notification of the other would come before the second of these.
         std::fs::write(root.join(".claude/skills/migrate/SKILL.md"), SKILL.replace("one", "two"))
             .unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(150));
-        std::fs::write(root.join(".agents/tasks/new.md"), "New.\n").unwrap();
-        let told = client.notification();
-        assert_eq!(method(&told), "notifications/prompts/list_changed");
-        let subscription = &told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
-        assert_eq!(*subscription, json!(id), "{told}");
+        for name in ["new", "newer"] {
+            std::fs::write(root.join(format!(".agents/tasks/{name}.md")), "New.\n").unwrap();
+            let news = client.notification();
+            assert_eq!(method(&news), "notifications/prompts/list_changed");
+            let subscription = &news["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
+            assert_eq!(*subscription, json!(id), "{news}");
+        }
     });
 }
 
