@@ -106,6 +106,23 @@ fn an_installed_hook_delivers() {
     assert_eq!(state_of_entry(&project, "claude"), ("missing".to_owned(), "no-hook".to_owned()));
 }
 
+/// A team commits Claude Code's hook in `.claude/settings.json`, which the client runs as it does its local settings.
+#[test]
+fn a_hook_in_the_settings_of_a_team_delivers() {
+    let handler = json!({"type": "command", "command": "brief hook claude"});
+    let group = json!({"matcher": "Read|Edit|Write", "hooks": [handler]});
+    let settings = json!({"hooks": {"PreToolUse": [group]}}).to_string();
+    let project = with_brief_on_path(mixed()).with_file(".claude/settings.json", &settings);
+    assert_eq!(state_of_entry(&project, "claude"), ("delivered".to_owned(), String::new()));
+    let status = project.run(&["hook", "status", "--json"]).json();
+    assert_eq!(status["hooks"][0]["installed"][0]["file"], ".claude/settings.json", "{status}");
+    set_up(&project, &["hook", "status", "--fix"]);
+    let fixed = std::fs::read_to_string(project.path().join(".claude/settings.json")).unwrap();
+    assert!(fixed.contains("command -v brief"), "{fixed}");
+    set_up(&project, &["hook", "uninstall", "claude"]);
+    assert_eq!(state_of_entry(&project, "claude"), ("missing".to_owned(), "no-hook".to_owned()));
+}
+
 /// Copilot runs the hooks of Claude Code in a folder that the user trusts.
 #[test]
 fn a_hook_of_another_client_delivers_where_both_run_it() {

@@ -270,6 +270,9 @@ pub struct HookInstall {
     /// Other clients whose hooks of a project this one runs as well.
     #[serde(default)]
     pub also_runs: List<Text>,
+    /// Other files of a project, of the same form, whose hooks the client runs. They are read, and not written by default.
+    #[serde(default)]
+    pub also_reads: List<Text>,
     /// The `version` of a new file, of the form `list`.
     pub version: Option<u32>,
     /// The fields of a handler, of the form `list`.
