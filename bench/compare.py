@@ -314,7 +314,7 @@ def plot(contest, path):
     low, high = math.floor(math.log10(min(ys))), math.ceil(math.log10(max(ys)) + 0.01)
     x = lambda size: left + (math.log(size / xs[0]) / math.log(xs[-1] / xs[0])) * (width - left - 150)
     y = lambda cpu: 16 + (high - math.log10(max(cpu, 0.1))) / (high - low) * (height - 16 - bottom)
-    colours = ["#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#0891b2"]
+    colors = ["#2563eb", "#d97706", "#059669", "#dc2626", "#7c3aed", "#0891b2"]
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
              "<style>text{fill:#374151}.line{stroke:#d1d5db}@media(prefers-color-scheme:dark){text{fill:#d1d5db}.line{stroke:#4b5563}}</style>",
              f"<title>{contest.name}: CPU in milliseconds against {contest.unit}</title>"]
@@ -326,13 +326,13 @@ def plot(contest, path):
     parts.append(f'<text x="{(left + width - 150) / 2}" y="{height - 6}" text-anchor="middle">{contest.unit}</text>')
     taken = []
     for number, (name, line) in enumerate(points.items()):
-        colour = colours[number % len(colours)]
+        color = colors[number % len(colors)]
         way = " ".join(f"{x(size):.1f},{y(cpu):.1f}" for size, cpu in line)
         at = y(line[-1][1])
         while any(abs(at - other) < 13 for other in taken):
             at += 13
         taken.append(at)
-        parts.append(f'<polyline fill="none" stroke="{colour}" stroke-width="2" points="{way}"/><text x="{width - 142}" y="{at + 4:.1f}" style="fill:{colour}">{name}</text>')
+        parts.append(f'<polyline fill="none" stroke="{color}" stroke-width="2" points="{way}"/><text x="{width - 142}" y="{at + 4:.1f}" style="fill:{color}">{name}</text>')
     path.write_text("\n".join(parts) + "\n</svg>\n", encoding="utf-8")
 
 

@@ -505,7 +505,7 @@ def judge(brief, directory, checked):
     for found in json.loads(told.stdout)["diagnostics"]:
         path = os.path.realpath(os.path.join(directory, found["path"]))
         unit = by_path.get(path, {}).get(found["line"])
-        if unit is None or not found["code"].startswith(("client/", "native/", "frontmatter")):
+        if unit is None or not found["code"].startswith(("client/", "client/", "frontmatter")):
             continue
         if unit.ours != "error":
             unit.ours, unit.message = found["severity"], f"{found['code']}: {found['message']}"

@@ -420,7 +420,7 @@ def main():
     report("context, the same file alone", same, "", True)
     hosted = os.path.join(args.work, "hosted")
     size = make_hosted_project(hosted)
-    command = [args.brief, "context", "a/b/c/f.ts", "--only", "hosted", "--mounted", ".", "--json"]
+    command = [args.brief, "context", "a/b/c/f.ts", "--only", "context-dir", "--mounted", ".", "--json"]
     value = cpu_ms(command, hosted, many)
     nothing = cpu_ms([args.brief, "--version"], hosted, many)
     report("context, .context in 4 levels, 5 files", value, "", True)

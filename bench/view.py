@@ -247,8 +247,8 @@ def open_export(browser, program, project, top):
         for name in ("index.html", "matrix.html", "change.html", "registry.html", "search.html"):
             page.goto((out / name).as_uri())
             browser.judge(page, f"export {name} {scheme}")
-            colour = page.evaluate("getComputedStyle(document.querySelector('header')).display")
-            expect(colour == "flex", "the style sheet is not used")
+            color = page.evaluate("getComputedStyle(document.querySelector('header')).display")
+            expect(color == "flex", "the style sheet is not used")
             seen.update(page.eval_on_selector_all("a[href]", "all => all.map(one => new URL(one.getAttribute('href'), document.baseURI).href)"))
         for way in sorted(seen):
             path = pathlib.Path(urllib.parse.unquote(urllib.parse.urlparse(way).path))

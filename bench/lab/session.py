@@ -136,10 +136,10 @@ class Session:
         promised = {}
         by_file = lambda item: self.result.marks.get(str(pathlib.Path(item["source"]["path"]).resolve()), [])
         for item in answer["items"]:
-            if item["state"] in ("active", "offered"):
+            if item["state"] in ("active", "listed"):
                 words = marked.MARK.findall((item.get("content") or "") if item["state"] == "active" else item["description"])
                 promised.update(dict.fromkeys(words or by_file(item)[:1], "delivered"))
-        for item in answer["left_out"]:
+        for item in answer["skipped"]:
             if " by itself" in item["reason"] or "lists it" in item["reason"]:
                 promised.update({word: "loaded" for word in by_file(item)[:1] if word not in promised})
         return promised

@@ -1,7 +1,7 @@
 //! Turns the pages in `rules/` into constants and one text.
 //!
-//! The path of a page is its code: `rules/portable/comma-in-pattern.md` becomes
-//! `rules::portable::COMMA_IN_PATTERN`. A constant holds the code and the severity only; the pages
+//! The path of a page is its code: `rules/agents-yaml/invalid-on.md` becomes
+//! `rules::agents_yaml::INVALID_ON`. A constant holds the code and the severity only; the pages
 //! are joined to one text, which needs no table of addresses at the start of the program.
 #![expect(clippy::disallowed_methods, reason = "a build script reads and writes real files")]
 
@@ -42,7 +42,8 @@ fn main() {
             _ => writeln!(
                 constants,
                 "#[doc = \"Rules whose codes begin with `{area}/`.\"]\n\
-                 pub mod {area} {{\nuse super::{{Rule, Severity}};\n{rules}}}"
+                 pub mod {} {{\nuse super::{{Rule, Severity}};\n{rules}}}",
+                area.replace('-', "_")
             ),
         };
     }

@@ -674,12 +674,12 @@ pub const TARGETS: &[Target] = &[
         longest: 1024,
     },
     Target {
-        name: "artefact",
+        name: "artifact",
         backing: Backing::Library,
-        run: brief_registry::fuzzing::artefact,
+        run: brief_registry::fuzzing::artifact,
         seed: |_| false,
         own_seeds: &[
-            ARTEFACT,
+            ARTIFACT,
             SIGSTORE,
             "Bearer realm=\"https://auth.example/token\",service=\"registry.example\",scope=\"repository:a:pull\"",
             "oci://registry.example:5000/acme/guidance:v1",
@@ -690,7 +690,7 @@ pub const TARGETS: &[Target] = &[
     },
 ];
 
-const ARTEFACT: &str = "{\"schemaVersion\":2,\"mediaType\":\"application/vnd.oci.image.manifest.v1+json\",\"artifactType\":\"application/vnd.brief.item.v1\",\"config\":{\"mediaType\":\"application/vnd.oci.empty.v1+json\",\"digest\":\"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a\",\"size\":2},\"layers\":[]}";
+const ARTIFACT: &str = "{\"schemaVersion\":2,\"mediaType\":\"application/vnd.oci.image.manifest.v1+json\",\"artifactType\":\"application/vnd.brief.item.v1\",\"config\":{\"mediaType\":\"application/vnd.oci.empty.v1+json\",\"digest\":\"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a\",\"size\":2},\"layers\":[]}";
 
 const SIGSTORE: &str = "{\"mediaType\":\"application/vnd.dev.sigstore.bundle.v0.3+json\",\"verificationMaterial\":{\"certificate\":{\"rawBytes\":\"MAA=\"},\"tlogEntries\":[{\"logIndex\":\"1\",\"logId\":{\"keyId\":\"AA==\"},\"kindVersion\":{\"kind\":\"dsse\",\"version\":\"0.0.1\"},\"canonicalizedBody\":\"e30=\"}]},\"messageSignature\":{\"signature\":\"AA==\"}}";
 

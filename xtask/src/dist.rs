@@ -6,7 +6,7 @@
 
 mod archive;
 mod deb;
-mod licences;
+mod licenses;
 mod npm;
 mod platform;
 mod sbom;
@@ -57,8 +57,8 @@ struct Release {
     completions: Vec<Vec<u8>>,
     /// The crates that are linked in, without those of this workspace.
     components: Vec<Component>,
-    /// The texts of all their licences.
-    licences: String,
+    /// The texts of all their licenses.
+    licenses: String,
     /// Seconds since 1970, for the times in archives.
     time: u64,
     level: Compression,
@@ -138,7 +138,7 @@ impl Release {
         let script = |(shell, _): (&str, &str)| answer(binary, &["completions", shell]);
         let glibc = platform::required_glibc(&program)?;
         let mut components = sbom::linked(platform.triple)?;
-        let licences = licences::texts(&components, platform, glibc)?;
+        let licenses = licenses::texts(&components, platform, glibc)?;
         components.extend(platform.c_library(glibc));
         Ok(Release {
             version: fact("version"),
@@ -148,7 +148,7 @@ impl Release {
             manual,
             completions: SHELLS.into_iter().map(script).collect::<Result<_, _>>()?,
             components,
-            licences,
+            licenses,
             time: time(),
             level,
         })
@@ -171,7 +171,7 @@ impl Release {
         Ok(packages.into_iter().map(|(name, data)| (name, data.len())).collect())
     }
 
-    /// The archive for every other way of installing: `bin`, `share/man`, completions, licences.
+    /// The archive for every other way of installing: `bin`, `share/man`, completions, licenses.
     fn archive(&self) -> (String, Vec<u8>) {
         let top = format!("brief-{}-{}", self.version, self.platform.triple);
         let mut files = vec![
@@ -180,7 +180,7 @@ impl Release {
             DistFile::text("CHANGELOG.md", include_str!("../../CHANGELOG.md")),
             DistFile::text("Dockerfile", include_str!("../../packaging/Dockerfile")),
         ];
-        files.extend(self.licence_files());
+        files.extend(self.license_files());
         files.extend(self.manual_pages("share/man/man1"));
         for ((shell, name), script) in SHELLS.iter().zip(&self.completions) {
             files.push(DistFile::new(format!("completions/{shell}/{name}"), script.clone()));
@@ -193,11 +193,11 @@ impl Release {
         }
     }
 
-    fn licence_files(&self) -> [DistFile; 3] {
+    fn license_files(&self) -> [DistFile; 3] {
         [
             DistFile::text("LICENSE-APACHE", include_str!("../../LICENSE-APACHE")),
             DistFile::text("LICENSE-MIT", include_str!("../../LICENSE-MIT")),
-            DistFile::text("THIRD-PARTY.txt", &self.licences),
+            DistFile::text("THIRD-PARTY.txt", &self.licenses),
         ]
     }
 

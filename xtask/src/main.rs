@@ -1,4 +1,4 @@
-//! Work on the project itself: `cargo xtask test`, `generate`, `words`, `bench`, `compare`, `instructions`, `clients`, `oracles`, `fuzz`, `order`, `view`,
+//! Work on the project itself: `cargo xtask test`, `generate`, `spelling`, `bench`, `compare`, `instructions`, `clients`, `oracles`, `fuzz`, `order`, `view`,
 //! `vscode`, `dist` and `book`.
 #![expect(clippy::disallowed_methods, reason = "this tool works on the source tree")]
 #![expect(clippy::print_stderr, reason = "this tool talks to a person")]
@@ -9,7 +9,6 @@ mod clients;
 mod dist;
 mod generate;
 mod test;
-mod words;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -33,8 +32,8 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
-    /// List words and openings of comments that the house style avoids
-    Words,
+    /// Check that every file is in US English
+    Spelling,
     /// Measure speed as ratios in one run
     Bench {
         /// The number of runs of each command
@@ -112,7 +111,7 @@ fn main() -> ExitCode {
     let outcome = match Xtask::parse().task {
         Task::Test(args) => test::run_tests(&args),
         Task::Generate { check } => generate::run(check),
-        Task::Words => list_words(),
+        Task::Spelling => test::check_spelling(),
         Task::Bench { runs } => bench::run_all(runs),
         Task::Compare { only, quick } => bench::compare(&only, quick),
         Task::Fuzz { targets, minutes, executions } => fuzz(&targets, &minutes, executions),
@@ -132,11 +131,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn list_words() -> Result<(), String> {
-    let problems = words::problems();
-    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 
 fn fuzz(targets: &[String], minutes: &str, executions: Option<u64>) -> Result<(), String> {

@@ -21,9 +21,9 @@ const SLOW_MODULES: [&str; 19] = [
     "agent_browser",
     "agent_run",
     "agent_stop",
-    "artefact_identity",
-    "artefact_trust",
-    "artefacts",
+    "artifact_identity",
+    "artifact_trust",
+    "artifacts",
     "attacks",
     "fleet",
     "hook_memory",
@@ -76,6 +76,9 @@ pub(crate) fn run_tests(args: &TestArgs) -> Result<(), String> {
     if skips.may_run(&[TestTool::Rustfmt], "cargo fmt --check") {
         cargo(&["fmt", "--all", "--check"])?;
     }
+    if skips.may_run(&[TestTool::Typos], "cargo xtask spelling") {
+        check_spelling()?;
+    }
     if skips.may_run(&[TestTool::Clippy], "cargo clippy") {
         cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;
         // The program also builds without agents.
@@ -96,6 +99,12 @@ pub(crate) fn run_tests(args: &TestArgs) -> Result<(), String> {
         bench::count_instructions(false)?;
     }
     skips.report()
+}
+
+/// Checks the spelling of all files; `typos.toml` names what is left out.
+pub(crate) fn check_spelling() -> Result<(), String> {
+    eprintln!("+ typos");
+    run(Command::new(tools::typos()?).current_dir(workspace()))
 }
 
 /// Runs what needs nothing but Rust and git, and takes less than a minute when it is built.
@@ -297,7 +306,7 @@ mod tests {
     #[test]
     fn every_tool_is_needed_by_a_test_or_a_step() {
         let needs = find_needs().unwrap();
-        let steps = [TestTool::Clippy, TestTool::Rustfmt, TestTool::Valgrind];
+        let steps = [TestTool::Clippy, TestTool::Rustfmt, TestTool::Typos, TestTool::Valgrind];
         for tool in TestTool::ALL {
             let is_needed = needs.contains_key(&tool) || steps.contains(&tool);
             assert!(is_needed, "nothing needs {}", tool.name());

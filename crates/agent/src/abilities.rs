@@ -214,7 +214,7 @@ impl Host {
         let granted = self.is_granted(&asked);
         let number = self.audit.ask(&asked, &granted).map_err(unlogged)?;
         granted?;
-        let outcome = self.fulfil(asked, find_tool);
+        let outcome = self.fulfill(asked, find_tool);
         let mut connections = self.browsing.take_connections().into_iter();
         let logged = connections.try_for_each(|one| self.audit.connection(number, &one));
         logged.and(self.audit.end(number, &outcome)).map_err(unlogged)?;
@@ -240,7 +240,7 @@ impl Host {
         }
     }
 
-    fn fulfil(&mut self, asked: AbilityRequest<'_>, find_tool: FindTool<'_>) -> AbilityResult {
+    fn fulfill(&mut self, asked: AbilityRequest<'_>, find_tool: FindTool<'_>) -> AbilityResult {
         let AbilityRequest { ability, call, args, time_left, .. } = asked;
         let none = json!({});
         match (ability, call) {
@@ -329,7 +329,7 @@ fn until_stopped(
             Ok(outcome) => return outcome,
             Err(RecvTimeoutError::Timeout) if !stop.is_raised() => {}
             Err(RecvTimeoutError::Timeout) => {
-                return Err(failed("it was interrupted"));
+                return Err(failed("was interrupted"));
             }
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(failed("it ended without a result"));

@@ -101,7 +101,7 @@ fn code_problem(agent: &Agent, tools: &ToolCode, error: &ToolsError) -> Diagnost
         }
         None => (tools.heading, error.to_string()),
     };
-    let problem = Diagnostic::new(rules::agents::TOOLS_CODE, &agent.source, span, message);
+    let problem = Diagnostic::new(rules::agent_file::TOOLS_CODE, &agent.source, span, message);
     match error.help() {
         Some(help) => problem.with_help(help),
         None => problem,
@@ -116,12 +116,12 @@ fn check(agent: &Agent, span: Span, scheme: &Scheme) -> Vec<Diagnostic> {
         Err(error) => {
             let message =
                 format!("`parameters` of the tool `{name}` is not a valid JSON Schema: {error}");
-            return vec![Diagnostic::new(rules::agents::TOOL_SHAPE, &agent.source, span, message)];
+            return vec![Diagnostic::new(rules::agent_file::TOOL_SHAPE, &agent.source, span, message)];
         }
     };
     let warning = |unchecked: &Unchecked| {
         let message = format!("the tool `{name}`: {unchecked}");
-        Diagnostic::new(rules::agents::SCHEMA_UNCHECKED, &agent.source, span, message)
+        Diagnostic::new(rules::agent_file::SCHEMA_UNCHECKED, &agent.source, span, message)
             .with_help(unchecked.help())
     };
     parameters.unchecked().iter().map(warning).collect()

@@ -169,7 +169,7 @@ impl<'s> CommandStore<'s> {
     ) -> Result<Fetched, String> {
         let bytes = found.text.into_bytes();
         if bytes.len() as u64 > limits::FILE_BYTES {
-            return Err(format!("it is larger than {} bytes", limits::FILE_BYTES));
+            return Err(format!("is larger than {} bytes", limits::FILE_BYTES));
         }
         let hash = sha256(&bytes);
         let recorded = match self.record.known.get(url) {

@@ -103,7 +103,7 @@ pub(crate) fn items(typed: &OsStr) -> Vec<CompletionCandidate> {
     let mut request = project.everything();
     request.moment.skip_left_out = true;
     let briefing = request.resolve();
-    let items = briefing.active.into_iter().chain(briefing.offered).chain(briefing.manual);
+    let items = briefing.active.into_iter().chain(briefing.listed).chain(briefing.manual);
     fitting(items.map(|item| item.name), typed)
 }
 

@@ -111,7 +111,7 @@ data takes `--json`; docs/reference/json.md has the shapes.
 Exit codes: 0 done; 1 findings, not found or refused; 2 wrong usage or configuration;
 3 a defect of brief.
 
-Environment: NO_COLOR and CLICOLOR_FORCE for colours, BRIEF_PAGER and PAGER for the pager;
+Environment: NO_COLOR and CLICOLOR_FORCE for colors, BRIEF_PAGER and PAGER for the pager;
 docs/reference/environment.md lists all variables.";
 
 /// Adds the groups and the examples to a definition of the command line.

@@ -38,7 +38,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 
 use commands::Command;
 use error::{CommandError, ErrorKind, Result};
-use output_options::{ColourArg, OutputOptions};
+use output_options::{ColorArg, OutputOptions};
 use session::Session;
 pub use ui::Ui;
 
@@ -147,7 +147,7 @@ fn run_brief(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Result 
     let cli = match Cli::read(args, ui.help_width(system.as_ref())) {
         Ok(cli) => cli,
         Err(error) => {
-            ui.choose_colour(ColourArg::among(args));
+            ui.choose_color(ColorArg::among(args));
             return print_usage(&error, ui);
         }
     };
@@ -178,7 +178,7 @@ fn print_usage(error: &clap::Error, ui: &mut Ui) -> Result {
     // An argument may be the name of a file, and is repeated as it is. Colors would hide among its characters.
     let plain = rendered.to_string();
     let text = match visible(&plain) {
-        Cow::Borrowed(_) if ui.has_colour() => rendered.ansi().to_string(),
+        Cow::Borrowed(_) if ui.has_color() => rendered.ansi().to_string(),
         shown => shown.into_owned(),
     };
     if error.use_stderr() {

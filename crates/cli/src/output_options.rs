@@ -1,4 +1,4 @@
-//! The output options of every command: colours, verbosity, the pager.
+//! The output options of every command: colors, verbosity, the pager.
 
 use std::ffi::{OsStr, OsString};
 
@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct OutputOptions {
-    /// The use of colours
+    /// The use of colors
     #[arg(
         long,
         value_name = "WHEN",
@@ -18,7 +18,7 @@ pub(crate) struct OutputOptions {
         hide_short_help = true,
         hide_possible_values = false
     )]
-    pub(crate) color: ColourArg,
+    pub(crate) color: ColorArg,
 
     /// Print the answer and errors, nothing else
     #[arg(short, long, global = true, conflicts_with = "verbose", hide_short_help = true)]
@@ -34,7 +34,7 @@ pub(crate) struct OutputOptions {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColourArg {
+pub(crate) enum ColorArg {
     /// At a terminal, unless `NO_COLOR` is set
     #[default]
     Auto,
@@ -42,18 +42,18 @@ pub(crate) enum ColourArg {
     Never,
 }
 
-impl ColourArg {
-    /// Finds the choice in arguments that could not be parsed: the error is coloured, too.
-    pub(crate) fn among(args: &[OsString]) -> ColourArg {
+impl ColorArg {
+    /// Finds the choice in arguments that could not be parsed: the error is colored, too.
+    pub(crate) fn among(args: &[OsString]) -> ColorArg {
         let mut args = args.iter().take_while(|arg| *arg != "--");
-        let mut found = ColourArg::Auto;
+        let mut found = ColorArg::Auto;
         while let Some(arg) = args.next() {
             let value = match arg.to_str().and_then(|arg| arg.strip_prefix("--color")) {
                 Some("") => args.next().and_then(|value| value.to_str()),
                 Some(value) => value.strip_prefix('='),
                 None => None,
             };
-            if let Some(Ok(value)) = value.map(|value| ColourArg::from_str(value, false)) {
+            if let Some(Ok(value)) = value.map(|value| ColorArg::from_str(value, false)) {
                 found = value;
             }
         }
@@ -74,13 +74,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_colour_is_found_among_the_words() {
+    fn a_color_is_found_among_the_words() {
         let among = |words: &[&str]| {
-            ColourArg::among(&words.iter().map(OsString::from).collect::<Vec<_>>())
+            ColorArg::among(&words.iter().map(OsString::from).collect::<Vec<_>>())
         };
-        assert_eq!(among(&["x", "--color", "never", "--bogus"]), ColourArg::Never);
-        assert_eq!(among(&["--color=always"]), ColourArg::Always);
-        assert_eq!(among(&["--color", "pink"]), ColourArg::Auto);
-        assert_eq!(among(&["--", "--color=always"]), ColourArg::Auto);
+        assert_eq!(among(&["x", "--color", "never", "--bogus"]), ColorArg::Never);
+        assert_eq!(among(&["--color=always"]), ColorArg::Always);
+        assert_eq!(among(&["--color", "pink"]), ColorArg::Auto);
+        assert_eq!(among(&["--", "--color=always"]), ColorArg::Auto);
     }
 }

@@ -6,10 +6,10 @@ use brief_engine::CandidateState;
 /// Returns the style of a candidate's heading.
 pub(crate) fn candidate_style(state: CandidateState) -> Style {
     match state {
-        CandidateState::In => AnsiColor::Green.on_default().bold(),
-        CandidateState::Loaded | CandidateState::Listed => AnsiColor::Cyan.on_default().bold(),
-        CandidateState::Offered | CandidateState::Manual => AnsiColor::Yellow.on_default().bold(),
-        CandidateState::Same | CandidateState::Out => Style::new().dimmed(),
+        CandidateState::Applies => AnsiColor::Green.on_default().bold(),
+        CandidateState::Loaded | CandidateState::ListedByClient => AnsiColor::Cyan.on_default().bold(),
+        CandidateState::Listed | CandidateState::Manual => AnsiColor::Yellow.on_default().bold(),
+        CandidateState::Same | CandidateState::Skipped => Style::new().dimmed(),
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use brief_engine::CandidateState;
-use brief_syntax::render::{Colour, Envelope, ErrorEnvelope, Terminal};
+use brief_syntax::render::{Color, Envelope, ErrorEnvelope, Terminal};
 use brief_syntax::text::{visible, visible_json, visible_line};
 use brief_syntax::{Diagnostic, Severity, System};
 use serde::Serialize;
@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::directory_names::DirectoryNames;
 use crate::error::Result;
 use crate::json_buffer::JsonBuffer;
-use crate::output_options::{ColourArg, OutputOptions};
+use crate::output_options::{ColorArg, OutputOptions};
 use crate::paging::PagedAnswer;
 use crate::styles::{candidate_style, compared_style};
 
@@ -33,7 +33,7 @@ pub struct Ui {
     watcher: Peer,
     /// True while a progress line is shown, which the next output overwrites.
     has_progress: bool,
-    colour: Colour,
+    color: Color,
     width: usize,
     /// The messages held for the end of a JSON answer; `None` for an answer in text.
     json: Option<HeldMessages>,
@@ -92,10 +92,10 @@ const NARROWEST: usize = 40;
 const EXCERPTS: usize = 100;
 
 impl Ui {
-    /// Uses the process's own streams. Colours appear on a terminal, unless `NO_COLOR` is set, and
+    /// Uses the process's own streams. Colors appear on a terminal, unless `NO_COLOR` is set, and
     /// elsewhere if `CLICOLOR_FORCE` is.
     pub fn of_process() -> Ui {
-        let has_colour =
+        let has_color =
             anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
         let peer = |is_terminal| if is_terminal { Peer::Terminal } else { Peer::Other };
         let stdout = BufWriter::with_capacity(BUFFER, io::stdout());
@@ -103,11 +103,11 @@ impl Ui {
         ui.input = peer(io::stdin().is_terminal());
         ui.output = peer(io::stdout().is_terminal());
         ui.watcher = peer(io::stderr().is_terminal());
-        ui.colour = if has_colour { Colour::Always } else { Colour::Never };
+        ui.color = if has_color { Color::Always } else { Color::Never };
         ui
     }
 
-    /// Uses the given streams, without colours and without a person to answer questions.
+    /// Uses the given streams, without colors and without a person to answer questions.
     pub fn new(stdin: Box<dyn Read + Send>, stdout: Box<dyn Write>, stderr: Box<dyn Write>) -> Ui {
         Ui {
             stdin: Some(stdin),
@@ -117,7 +117,7 @@ impl Ui {
             stderr,
             watcher: Peer::Other,
             has_progress: false,
-            colour: Colour::Never,
+            color: Color::Never,
             width: WIDTH,
             json: None,
             names: DirectoryNames::default(),
@@ -129,7 +129,7 @@ impl Ui {
 
     /// Applies the user's output options, for commands that no client calls.
     pub(crate) fn show(&mut self, showing: &OutputOptions) {
-        self.choose_colour(showing.color);
+        self.choose_color(showing.color);
         self.remarks = Some(Vec::new());
         self.amount = match (showing.quiet, showing.verbose) {
             (true, _) => Verbosity::Quiet,
@@ -143,11 +143,11 @@ impl Ui {
         }
     }
 
-    pub(crate) fn choose_colour(&mut self, choice: ColourArg) {
+    pub(crate) fn choose_color(&mut self, choice: ColorArg) {
         match choice {
-            ColourArg::Auto => {}
-            ColourArg::Always => self.colour = Colour::Always,
-            ColourArg::Never => self.colour = Colour::Never,
+            ColorArg::Auto => {}
+            ColorArg::Always => self.color = Color::Always,
+            ColorArg::Never => self.color = Color::Never,
         }
     }
 
@@ -253,8 +253,8 @@ impl Ui {
         (self.output == Peer::Terminal).then_some(self.width)
     }
 
-    pub(crate) fn has_colour(&self) -> bool {
-        self.colour == Colour::Always
+    pub(crate) fn has_color(&self) -> bool {
+        self.color == Color::Always
     }
 
     /// Takes standard input; empty the second time.
@@ -408,14 +408,14 @@ impl Ui {
         if let Some(held) = &mut self.json {
             held.errors.push(self.names.apply(message).into_owned());
         }
-        self.labelled("error", AnsiColor::Red, message)
+        self.labeled("error", AnsiColor::Red, message)
     }
 
     pub(crate) fn warning(&mut self, message: &str) -> Result {
         if self.amount == Verbosity::Quiet {
             return Ok(());
         }
-        self.labelled("warning", AnsiColor::Yellow, message)
+        self.labeled("warning", AnsiColor::Yellow, message)
     }
 
     pub(crate) fn hint(&mut self, message: &str) -> Result {
@@ -425,7 +425,7 @@ impl Ui {
         if self.amount == Verbosity::Quiet {
             return Ok(());
         }
-        self.labelled("hint", AnsiColor::Cyan, message)
+        self.labeled("hint", AnsiColor::Cyan, message)
     }
 
     /// Prints a message about finished work, for people only, after all earlier output.
@@ -474,13 +474,13 @@ impl Ui {
         Ok(self.stderr.flush()?)
     }
 
-    fn labelled(&mut self, label: &str, colour: AnsiColor, message: &str) -> Result {
-        let line = self.label(label, colour, message);
+    fn labeled(&mut self, label: &str, color: AnsiColor, message: &str) -> Result {
+        let line = self.label(label, color, message);
         Ok(writeln!(self.people(), "{line}")?)
     }
 
-    fn label(&self, label: &str, colour: AnsiColor, message: &str) -> String {
-        let style = self.style(colour.on_default().bold());
+    fn label(&self, label: &str, color: AnsiColor, message: &str) -> String {
+        let style = self.style(color.on_default().bold());
         let message = self.names.apply(message).into_owned();
         format!("{style}{label}{style:#}: {}", visible_line(&message))
     }
@@ -497,7 +497,7 @@ impl Ui {
     }
 
     fn style(&self, style: Style) -> Style {
-        if self.has_colour() { style } else { Style::new() }
+        if self.has_color() { style } else { Style::new() }
     }
 
     /// Prints the problems of the files that were read, one line each. Notes are for `lint`.
@@ -508,12 +508,12 @@ impl Ui {
             if let Some(held) = &mut self.json {
                 held.find(diagnostic, &message);
             }
-            let (label, colour) = match diagnostic.severity {
+            let (label, color) = match diagnostic.severity {
                 Severity::Error => ("error", AnsiColor::Red),
                 Severity::Warning => ("warning", AnsiColor::Yellow),
                 Severity::Note => continue,
             };
-            let line = self.label(&format!("{label}[{}]", diagnostic.code()), colour, &message);
+            let line = self.label(&format!("{label}[{}]", diagnostic.code()), color, &message);
             match &mut self.remarks {
                 Some(remarks) => remarks.push((diagnostic.severity, line)),
                 None => writeln!(self.people(), "{line}")?,
@@ -541,7 +541,7 @@ impl Ui {
         if self.json.is_some() {
             return self.mention(diagnostics, root);
         }
-        let terminal = Terminal::new(root, self.colour, self.width);
+        let terminal = Terminal::new(root, self.color, self.width);
         let (shown, listed) = diagnostics.split_at(diagnostics.len().min(EXCERPTS));
         for diagnostic in shown {
             let text = terminal.render(diagnostic);

@@ -1,7 +1,7 @@
 //! Small edits of JSON text, with or without comments.
 //!
 //! An edit inserts or removes characters, and a removal undoes its insertion exactly. So it does not print a
-//! syntax tree again. New elements look like their neighbours: on lines of their own where those are, with
+//! syntax tree again. New elements look like their neighbors: on lines of their own where those are, with
 //! the same indentation.
 
 use brief_dialects::json::json_options;
@@ -38,7 +38,7 @@ impl<'t> JsonText<'t> {
 
     /// Returns the table at the top.
     pub(crate) fn top(&self) -> Result<&Object<'t>, String> {
-        self.value.as_object().ok_or_else(|| "it is not a table of JSON, `{…}`".to_owned())
+        self.value.as_object().ok_or_else(|| "is not a table of JSON, `{…}`".to_owned())
     }
 
     /// Returns the text with one more element: of the list at a path of keys, or of the table there if the element has a
@@ -72,7 +72,7 @@ impl<'t> JsonText<'t> {
     ) -> Result<String, String> {
         let mut at = &self.value;
         for (depth, key) in path.iter().enumerate() {
-            let table = at.as_object().ok_or_else(|| "it is not a table of JSON".to_owned())?;
+            let table = at.as_object().ok_or_else(|| "is not a table of JSON".to_owned())?;
             let Some(found) = property(table, key)? else {
                 let innermost = match name {
                     Some(name) => format!("{{{}: {value}}}", quoted(name)),
@@ -90,7 +90,7 @@ impl<'t> JsonText<'t> {
             };
             at = &found.value;
         }
-        let to = Container::of(at).ok_or_else(|| "it is neither a list nor a table".to_owned())?;
+        let to = Container::of(at).ok_or_else(|| "is neither a list nor a table".to_owned())?;
         let new = JsonText::parse(value)?;
         let is_marked = is_marked && !path.is_empty();
         Ok(self.append(&to, is_marked, |layout| match name {

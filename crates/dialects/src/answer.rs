@@ -73,15 +73,15 @@ pub struct Resolution<'s> {
 }
 
 impl<'s> Resolution<'s> {
-    /// Returns the items whose text is delivered, in order, without those that are only offered or
+    /// Returns the items whose text is delivered, in order, without those that are only listed or
     /// manual.
     pub fn active(&self) -> impl Iterator<Item = &Applied<'s>> {
         self.in_state(State::Active)
     }
 
     /// Returns the items that an agent may ask for by their description.
-    pub fn offered(&self) -> impl Iterator<Item = &Applied<'s>> {
-        self.in_state(State::Offered)
+    pub fn listed(&self) -> impl Iterator<Item = &Applied<'s>> {
+        self.in_state(State::Listed)
     }
 
     fn in_state(&self, state: State) -> impl Iterator<Item = &Applied<'s>> {
@@ -115,7 +115,7 @@ pub struct Item<'s> {
     pub trigger: Option<&'static str>,
     /// True if its author asks to hold a change back until it was read.
     pub holds: bool,
-    /// Active, offered or manual.
+    /// Active, listed or manual.
     pub state: State,
     /// The text that is delivered.
     pub content: &'s str,
@@ -170,7 +170,7 @@ pub enum State {
     /// Its text is part of the briefing.
     Active,
     /// The agent sees its description and may ask for it.
-    Offered,
+    Listed,
     /// It waits until the user mentions it.
     Manual,
 }
@@ -180,7 +180,7 @@ impl State {
     pub fn as_str(self) -> &'static str {
         match self {
             State::Active => "active",
-            State::Offered => "offered",
+            State::Listed => "listed",
             State::Manual => "manual",
         }
     }
@@ -515,7 +515,7 @@ impl<'r> About<'r, '_> {
             Reason::Composed(words) => formatter.write_str(words),
             Reason::Covers { pattern } => write!(formatter, "match `{pattern}` covers"),
             Reason::Ahead { pattern, on } => {
-                write!(formatter, "what is for before {on} is due with the read: ")?;
+                write!(formatter, "delivered on read, before {on}: ")?;
                 write!(formatter, "match `{pattern}` covers")
             }
             Reason::CoversInside { pattern } => {
@@ -530,8 +530,8 @@ impl<'r> About<'r, '_> {
                 let verb = if patterns.len() == 1 { "covers" } else { "cover" };
                 write!(formatter, "exclude {} {verb} everything in", Quoted(patterns))
             }
-            Reason::OtherAction { on } => write!(formatter, "it is for: on {on}"),
-            Reason::OtherTiming { when } => write!(formatter, "it is for: when {}", when.as_str()),
+            Reason::OtherAction { on } => write!(formatter, "applies only on {on}"),
+            Reason::OtherTiming { when } => write!(formatter, "applies only {} the action", when.as_str()),
             Reason::Glob { field, pattern } => write!(formatter, "{field} `{pattern}` covers"),
             Reason::NoGlob { field, patterns } => {
                 let verb = does(patterns.len());
@@ -546,20 +546,20 @@ impl<'r> About<'r, '_> {
             Reason::LoadedByClient { client, part: LoadedPart::ListingOnceApproved } => {
                 write!(formatter, "{client} lists it once you approve its text in {client}")
             }
-            Reason::SameText { .. } => formatter.write_str("the same text as"),
+            Reason::SameText { .. } => formatter.write_str("has the same text as"),
             Reason::SameTextLoaded { client, .. } => {
                 write!(formatter, "{client} loads the same text from")
             }
             Reason::OtherVariant { client } => {
-                write!(formatter, "it is the copy of the item for {client}")
+                write!(formatter, "is the copy for {client}")
             }
             Reason::Beside { kind, name } => {
-                write!(formatter, "a supporting file of the {kind} `{name}`")
+                write!(formatter, "is a supporting file of the {kind} `{name}`")
             }
             Reason::OverBudget { tokens, budget } => {
-                write!(formatter, "its {tokens} tokens do not fit into the budget of {budget}")
+                write!(formatter, "its {tokens} tokens do not fit in the budget of {budget}")
             }
-            Reason::Invalid { problem } => write!(formatter, "it is not valid: {problem}"),
+            Reason::Invalid { problem } => write!(formatter, "invalid: {problem}"),
         }
     }
 }

@@ -55,9 +55,30 @@ pub const DIALECTS: &[&dyn Dialect] = &[
     &dependencies::Dependencies,
 ];
 
+/// Names that formats had before version 0.1, accepted for one release.
+const OLD_NAMES: [(&str, &str); 5] = [
+    ("structured", structured::NAME),
+    ("hosted", hosted::NAME),
+    ("native", native::NAME),
+    ("portable", portable::NAME),
+    ("agents", agents::NAME),
+];
+
+/// Returns the format with this name, which may be an old one.
+pub fn find_dialect(name: &str) -> Option<&'static dyn Dialect> {
+    let renamed = OLD_NAMES.iter().find(|(old, _)| *old == name);
+    let name = renamed.map_or(name, |(_, new)| new);
+    DIALECTS.iter().copied().find(|dialect| dialect.name() == name)
+}
+
+/// Returns the name that a format had before version 0.1.
+pub fn old_dialect_name(name: &str) -> Option<&'static str> {
+    OLD_NAMES.iter().find(|(_, new)| *new == name).map(|(old, _)| *old)
+}
+
 /// A format of guidance files.
 pub trait Dialect: Sync {
-    /// Returns the name that users type and read, such as `structured`.
+    /// Returns the name that users type and read, such as `agents-yaml`.
     fn name(&self) -> &'static str;
 
     /// Returns the line of the help that explains the name.

@@ -52,7 +52,7 @@ pub struct Moment {
     pub hosted: hosted::HostedOptions,
     /// The treatment of guidance in the code of dependencies.
     pub strangers: Strangers,
-    /// The packages whose guidance is offered.
+    /// The packages whose guidance is listed.
     pub dependencies: DependencyChoice,
     /// The dialects to ask.
     pub dialects: Dialects,

@@ -264,7 +264,7 @@ static BY_LAST_LETTER: LazyLock<Vec<Vec<usize>>> = LazyLock::new(|| {
     patterns
 });
 
-/// Adds the normalised names of a path. `..` removes the name before it, but none of the first
+/// Adds the normalized names of a path. `..` removes the name before it, but none of the first
 /// `floor`.
 fn push_names<'p>(names: &mut Vec<Cow<'p, str>>, path: &'p str, floor: usize) {
     for name in path.split(['/', '\\']) {
@@ -278,7 +278,7 @@ fn push_names<'p>(names: &mut Vec<Cow<'p, str>>, path: &'p str, floor: usize) {
     }
 }
 
-/// Normalises a name: drops case, invisible characters, trailing dots and blanks, and the name of
+/// Normalizes a name: drops case, invisible characters, trailing dots and blanks, and the name of
 /// an alternate data stream.
 fn plain(name: &str) -> Cow<'_, str> {
     let usual =

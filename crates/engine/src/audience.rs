@@ -136,7 +136,7 @@ mod tests {
         let source = Arc::new(Source::new(Path::new("/p").join(path), ""));
         let is_skill = path.ends_with("/SKILL.md");
         let text = GuidanceText {
-            dialect: "native",
+            dialect: "client-files",
             source: &source,
             body_start: 0,
             is_skill,

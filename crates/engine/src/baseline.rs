@@ -8,6 +8,7 @@ use std::path::Path;
 use brief_syntax::Diagnostic;
 use brief_syntax::hash::sha256;
 use brief_syntax::paths::slashed;
+use brief_syntax::rules::current_code;
 use serde::{Deserialize, Serialize};
 
 /// The version of the file.
@@ -26,7 +27,7 @@ pub struct Baseline {
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
     /// It has another form.
-    #[error("it is not a baseline: {0}")]
+    #[error("is not a baseline: {0}")]
     Form(#[from] serde_json::Error),
     /// It comes from another version of the program.
     #[error("its version is {0}, and this program knows {VERSION}")]
@@ -46,9 +47,14 @@ impl Baseline {
 
     /// Reads a baseline file.
     pub fn read(bytes: &[u8]) -> Result<Baseline, BaselineError> {
-        let baseline: Baseline = serde_json::from_slice(bytes)?;
+        let mut baseline: Baseline = serde_json::from_slice(bytes)?;
         match baseline.version {
-            VERSION => Ok(baseline),
+            VERSION => {
+                for findings in baseline.files.values_mut() {
+                    *findings = findings.iter().map(|(key, count)| (current_key(key), *count)).collect();
+                }
+                Ok(baseline)
+            }
             version => Err(BaselineError::Version(version)),
         }
     }
@@ -85,6 +91,14 @@ impl Baseline {
     /// Returns the number of recorded findings.
     pub fn count(&self) -> usize {
         self.files.values().flat_map(BTreeMap::values).sum()
+    }
+}
+
+/// Returns the key of a finding whose code may be an old one.
+fn current_key(key: &str) -> String {
+    match key.split_once(' ') {
+        Some((code, hash)) => format!("{} {hash}", current_code(code)),
+        None => key.to_owned(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A limit for what an answer costs.
 //!
 //! Whole items are cut, the most general first, until the rest fits; what is cut is left out with
-//! the reason. An item that is only offered costs its name and description.
+//! the reason. An item that is only listed costs its name and description.
 
 use brief_dialects::{Item, Reason, Resolution, State};
 
@@ -12,7 +12,7 @@ pub type Count<'c> = &'c dyn Fn(&str) -> usize;
 pub fn cost(item: &Item<'_>, count: Count<'_>) -> usize {
     match item.state {
         State::Active => count(item.content),
-        State::Offered => count(&item.name.to_string()) + count(item.description),
+        State::Listed => count(&item.name.to_string()) + count(item.description),
         State::Manual => 0,
     }
 }

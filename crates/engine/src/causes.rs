@@ -16,15 +16,15 @@ const ALIKE_IN_FILE: usize = 3;
 
 /// Rules whose values say which file breaks them, and not why.
 const HABITS: [Rule; 12] = [
-    rules::portable::INVALID_NAME,
-    rules::portable::NAME_MISMATCH,
-    rules::portable::MISSING_FIELD,
+    rules::item::INVALID_NAME,
+    rules::item::NAME_MISMATCH,
+    rules::item::MISSING_FIELD,
     rules::client::MISSING_FIELD,
     rules::client::SKILL_STANDARD,
     rules::client::RESERVED_NAME,
-    rules::native::AGENT_FIELD_MISSING,
-    rules::native::SKILL_FIELD_MISSING,
-    rules::native::CURSOR_GLOBS,
+    rules::client::AGENT_FIELD_MISSING,
+    rules::client::SKILL_FIELD_MISSING,
+    rules::client::CURSOR_GLOBS,
     rules::guidance::COPIES_DIFFER,
     rules::guidance::REPEATED_TEXT,
     rules::guidance::VAGUE_DESCRIPTION,
@@ -32,7 +32,7 @@ const HABITS: [Rule; 12] = [
 
 /// Areas of published formats. Their findings are about one sentence of a document and one place, where other tools expect
 /// them; only a habit of a whole collection is one finding.
-const FORMATS: [&str; 5] = ["structured/", "hosted/", "tasks/", "agents/", "portable/"];
+const FORMATS: [&str; 5] = ["agents-yaml/", "context-dir/", "tasks/", "agent-file/", "item/"];
 
 /// The number of findings about a format that are a habit.
 const HABITUAL: usize = 10;
@@ -57,7 +57,7 @@ pub(crate) fn fold_causes(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     });
     // Skills that were copied from somewhere else lead out of their directories.
     let found = fold(found, least_for_format(ALIKE), |one| {
-        let leads_out = one.rule == rules::native::BROKEN_LINK && one.message.contains("leads out");
+        let leads_out = one.rule == rules::client::BROKEN_LINK && one.message.contains("leads out");
         let skills = one.path().parent()?.parent()?.display().to_string();
         leads_out.then(|| format!("{skills}\0{}", without_values(&one.message, 0)))
     });
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_same_words_are_one_finding() {
-        let link = rules::native::BROKEN_LINK;
+        let link = rules::client::BROKEN_LINK;
         let found = ["a", "b", "c"].map(|path| finding(link, path, "`../x.md` leads to no file"));
         let other = finding(link, "c", "`y.md` leads to no file");
         let found = found.into_iter().chain([other]).collect();
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn copies_of_a_file_are_one_finding() {
-        let rule = rules::portable::MISSING_FIELD;
+        let rule = rules::item::MISSING_FIELD;
         let message = "the field `description` is missing";
         let backups = ["backup-1/a/SKILL.md", "backup-2/a/SKILL.md", "backup-3/a/SKILL.md"];
         let found = backups.map(|path| finding(rule, path, message)).to_vec();
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn many_of_one_kind_are_one_finding() {
-        let rule = rules::portable::INVALID_NAME;
+        let rule = rules::item::INVALID_NAME;
         let names = |count: usize| -> Vec<Diagnostic> {
             let finding =
                 |at| finding(rule, &format!("{at}"), &format!("`{at}` is not a valid name"));
@@ -189,7 +189,7 @@ mod tests {
         let links = |path: &dyn Fn(usize) -> String| -> Vec<Diagnostic> {
             let link = |at| {
                 let message = format!("`{at}.md` leads to no file");
-                finding(rules::native::BROKEN_LINK, &path(at), &message)
+                finding(rules::client::BROKEN_LINK, &path(at), &message)
             };
             (0..5).map(link).collect()
         };

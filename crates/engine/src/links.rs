@@ -272,7 +272,7 @@ fn rule(dialect: &str) -> Rule {
     match dialect {
         "tasks" => rules::tasks::BROKEN_LINK,
         // A skill of the open standard is a client's file, wherever it waits to be installed.
-        _ => rules::native::BROKEN_LINK,
+        _ => rules::client::BROKEN_LINK,
     }
 }
 

@@ -25,9 +25,9 @@ use crate::suppression::{self, Suppressions};
 
 /// Findings that are reported only on request.
 const PEDANTIC: [Rule; 3] = [
-    rules::portable::NO_LICENSE,
-    rules::portable::COMMAND_EXTENSION,
-    rules::portable::FOREIGN_SKILL,
+    rules::item::NO_LICENSE,
+    rules::item::COMMAND_EXTENSION,
+    rules::item::FOREIGN_SKILL,
 ];
 
 /// Removes what is said to be missing, and may be in a directory that could not be read.
@@ -41,9 +41,9 @@ fn drop_unknowable(found: &mut Vec<Diagnostic>) {
     }
     found.retain(|one| {
         let is_of_all =
-            [rules::native::DEAD_GLOB, rules::guidance::MISSING_TARGET].contains(&one.rule);
+            [rules::client::UNUSED_PATTERN, rules::guidance::MISSING_TARGET].contains(&one.rule);
         let is_of_a_path =
-            [rules::native::BROKEN_LINK, rules::guidance::MISSING_PATH].contains(&one.rule);
+            [rules::client::BROKEN_LINK, rules::guidance::MISSING_PATH].contains(&one.rule);
         let names_it = |name: &String| one.message.contains(name.as_str());
         !(is_of_all || is_of_a_path && closed.iter().any(names_it))
     });
@@ -214,7 +214,7 @@ fn is_told(refusal: &Diagnostic, found: &[Diagnostic]) -> bool {
 
 /// The formats' own rules about hidden text.
 const HIDDEN_TEXT: [Rule; 3] =
-    [rules::portable::HIDDEN_CHARACTER, rules::native::HIDDEN_CHARACTER, rules::text::NOT_UTF8];
+    [rules::item::HIDDEN_CHARACTER, rules::client::HIDDEN_CHARACTER, rules::text::NOT_UTF8];
 
 /// Returns whether the whole project was read without a part: version control ignores it, a dependency has brought it, or a
 /// directory above it cannot be listed. A user who names it wants to know about it nevertheless.
@@ -350,8 +350,8 @@ impl<'s> Lint<'s> {
     /// Returns whether a problem is one of the input of a test, which may be there on purpose. What is hidden from a reader
     /// is told anywhere.
     fn is_of_a_test(&self, diagnostic: &Diagnostic) -> bool {
-        const AREAS: [&str; 7] =
-            ["client/", "frontmatter", "guidance/", "native/", "portable/", "text/", "yaml/"];
+        const AREAS: [&str; 6] =
+            ["client/", "frontmatter", "guidance/", "item/", "text/", "yaml/"];
         let code = diagnostic.code();
         AREAS.iter().any(|area| code.starts_with(area))
             && !code.contains("hidden-character")
@@ -425,7 +425,7 @@ impl<'s> Lint<'s> {
             let is_same = |told: &Diagnostic| {
                 told.span == problem.span
                     && told.path() == problem.path()
-                    && told.code().starts_with("native/")
+                    && told.code().starts_with("client/")
             };
             !diagnostics.iter().any(is_same)
         });

@@ -46,7 +46,7 @@ impl Serialize for PromptReport<'_> {
         let rules = prompt.rules.iter().map(|included| item(root, included));
         let skills = prompt.skills.iter().map(|skill| ItemReport {
             name: skill.name.clone(),
-            state: "offered",
+            state: "listed",
             reason: skill.reason.to_string(),
             description: &skill.description,
             content: Cow::Borrowed(""),
@@ -73,7 +73,7 @@ impl Serialize for PromptReport<'_> {
         report.serialize_field("task", &task)?;
         report
             .serialize_field("items", &rules.chain(skills).chain(commands).collect::<Vec<_>>())?;
-        report.serialize_field("left_out", &left_out.collect::<Vec<_>>())?;
+        report.serialize_field("skipped", &left_out.collect::<Vec<_>>())?;
         report.serialize_field("mcp_servers", &Servers(prompt))?;
         report.serialize_field("ran", &self.ran)?;
         report.serialize_field("prompt", &text)?;
@@ -93,6 +93,7 @@ struct TaskReport<'r> {
 
 #[derive(Serialize)]
 struct ItemReport<'r> {
+    #[serde(rename = "format")]
     dialect: &'static str,
     kind: &'static str,
     name: String,
@@ -134,6 +135,7 @@ fn item<'r>(root: &Path, included: &'r Included) -> ItemReport<'r> {
 
 #[derive(Serialize)]
 struct LeftOutReport<'r> {
+    #[serde(rename = "format")]
     dialect: &'static str,
     kind: &'static str,
     name: String,

@@ -56,13 +56,14 @@ struct SearchEntry {
 #[derive(Debug, Clone, Serialize)]
 pub struct SearchHit<'i> {
     /// The dialect that it is written in.
+    #[serde(rename = "format")]
     pub dialect: &'static str,
     /// Its kind, such as `rule` or `decision`.
     pub kind: &'static str,
     /// Its name, or its place in its file.
     pub name: &'i str,
     source: PlaceReport<'i>,
-    /// Its state: active, offered or manual.
+    /// Its state: active, listed or manual.
     pub state: &'static str,
     /// Its description, where the dialect has such a field.
     pub description: &'i str,
@@ -326,7 +327,7 @@ mod tests {
     #[test]
     fn texts_that_are_no_guidance_are_found_too() {
         let text = |name, text| SearchText {
-            dialect: "portable",
+            dialect: "items",
             kind: "agent",
             name,
             path: Path::new("/s/agents/x.md"),

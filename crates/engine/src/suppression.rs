@@ -29,7 +29,7 @@ struct Suppression {
 impl Suppression {
     fn is_about(&self, code: &str, line: usize) -> bool {
         let is_here = self.line.is_none_or(|place| place == line || place + 1 == line);
-        is_here && self.codes.iter().any(|named| named == code)
+        is_here && self.codes.iter().any(|named| rules::current_code(named) == code)
     }
 }
 
@@ -87,11 +87,11 @@ impl Suppressions {
         let mut found = Vec::new();
         for (source, comments) in self.files.values() {
             for comment in comments {
-                let idle = comment.codes.iter().filter(|code| !comment.used.contains(code));
-                for code in idle {
-                    let is_known = rules::codes().any(|known| known == code);
+                let is_used = |code: &str| comment.used.iter().any(|used| *used == rules::current_code(code));
+                for code in comment.codes.iter().filter(|code| !is_used(code)) {
+                    let is_known = rules::codes().any(|known| known == rules::current_code(code));
                     // A stand-in of a text about such comments.
-                    if is_known && !is_checked(code)
+                    if is_known && !is_checked(&rules::current_code(code))
                         || code.contains(|letter: char| letter.is_ascii_uppercase())
                     {
                         continue;

@@ -119,16 +119,16 @@ fn without_a_client_every_item_is_there_once() {
     assert_eq!(
         items,
         [
-            "portable rule only-claude: Only claude.",
-            "portable skill pdf: Pdf claude.",
-            "portable agent judge: You claude.",
-            "portable rule api: Api claude.",
+            "items rule only-claude: Only claude.",
+            "items skill pdf: Pdf claude.",
+            "items agent judge: You claude.",
+            "items rule api: Api claude.",
         ]
     );
     for line in [
-        "/p/.agents/rules/api/RULE.md: it is the copy of the item for opencode",
-        "/p/.agents/rules/api/more.md: a supporting file of the rule `api`",
-        "/p/.github/instructions/api.instructions.md: it is the copy of the item for copilot",
+        "/p/.agents/rules/api/RULE.md: is the copy for opencode",
+        "/p/.agents/rules/api/more.md: is a supporting file of the rule `api`",
+        "/p/.github/instructions/api.instructions.md: is the copy for copilot",
     ] {
         assert!(out.iter().any(|out| out == line), "{line}: {out:#?}");
     }
@@ -156,7 +156,7 @@ fn a_client_gets_its_own_variant_or_nothing() {
         "/p/.agents/skills/pdf/SKILL.md: goose loads it by itself, by name and description";
     assert!(out.contains(&listed.to_owned()));
     assert!(
-        out.contains(&"/p/.claude/rules/api.md: it is the copy of the item for claude".to_owned())
+        out.contains(&"/p/.claude/rules/api.md: is the copy for claude".to_owned())
     );
 }
 
@@ -171,7 +171,7 @@ fn a_missing_copy_is_not_chosen() {
         )
         .with_file(".agents/rules/api/RULE.md", "Api opencode.\n");
     let (items, _) = texts(&system, "src/a.ts", None);
-    assert_eq!(items, ["portable rule api: Api opencode."]);
+    assert_eq!(items, ["items rule api: Api opencode."]);
     assert_eq!(texts(&system, "src/a.ts", Some("claude")).0, [""; 0]);
 }
 
@@ -186,7 +186,7 @@ fn items_at_home_are_one_item_too() {
         .with_file("/h/.agents/rules/me/RULE.md", "Me opencode.\n")
         .with_file("a.ts", "");
     let (items, _) = texts(&system, "a.ts", None);
-    assert_eq!(items, ["portable rule me: Me claude."]);
+    assert_eq!(items, ["items rule me: Me claude."]);
     assert_eq!(texts(&system, "a.ts", Some("claude")).0, [""; 0]);
     assert_eq!(texts(&system, "a.ts", Some("opencode")).0, [""; 0]);
 }
@@ -194,7 +194,7 @@ fn items_at_home_are_one_item_too() {
 /// An installed file is not one of the dialect whose place it lies in, whichever is asked.
 #[test]
 fn asking_one_dialect_finds_no_installed_item_of_another() {
-    for (dialect, count) in [("tasks", 0), ("native", 0), ("portable", 4)] {
+    for (dialect, count) in [("tasks", 0), ("client-files", 0), ("items", 4)] {
         let only = [dialect];
         asked(&project(), "src/a.ts", None, Dialects::Only(only.to_vec()), |_, answer| {
             assert_eq!(answer.items.len(), count, "{dialect}: {:#?}", answer.items);
@@ -259,6 +259,6 @@ fn a_lock_of_a_newer_version_is_told_once() {
         let found = catalog.diagnostics();
         let [found] = &found[..] else { panic!("{found:#?}") };
         assert_eq!(found.code(), "project/unreadable-lock");
-        assert!(found.message.contains("it has version 3, and this program knows 2"));
+        assert!(found.message.contains("has version 3, and this program knows 2"));
     });
 }

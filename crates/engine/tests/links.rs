@@ -35,9 +35,9 @@ fn a_link_that_leads_nowhere_is_found() {
     assert_eq!(
         broken(&system),
         [
-            "native/broken-link AGENTS.md:1 `docs/setup.md` leads to no file | did you mean \
+            "client/broken-link AGENTS.md:1 `docs/setup.md` leads to no file | did you mean \
              `docs/guide/setup.md`?",
-            "native/broken-link AGENTS.md:1 `docs/gone.md` leads to no file | correct the path, or \
+            "client/broken-link AGENTS.md:1 `docs/gone.md` leads to no file | correct the path, or \
              remove the link",
         ]
     );
@@ -79,5 +79,5 @@ fn skills_of_a_collection_and_rules_of_tasks_are_looked_at() {
         .with_file(".agents/rules/r.md", "[b](gone.md)\n");
     let codes = broken(&system);
     let codes: Vec<&str> = codes.iter().map(|found| found.split(' ').next().unwrap()).collect();
-    assert_eq!(codes, ["tasks/broken-link", "native/broken-link"]);
+    assert_eq!(codes, ["tasks/broken-link", "client/broken-link"]);
 }

@@ -146,7 +146,7 @@ fn a_repair_is_reported_once() {
     };
     let found = Catalog::whole(&system, &root, scope).check();
     let codes: Vec<_> = found.iter().map(Diagnostic::code).collect();
-    assert_eq!(codes, ["frontmatter-repaired", "native/dead-glob"]);
+    assert_eq!(codes, ["frontmatter-repaired", "client/unused-pattern"]);
 }
 
 /// Without a path, a client has loaded what it loads when it starts.

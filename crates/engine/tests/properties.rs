@@ -299,7 +299,7 @@ fn assert_total(bytes: &[u8]) {
     }
 }
 
-/// Parsers are total: any bytes in, diagnostics within the text out, and the neighbour stands.
+/// Parsers are total: any bytes in, diagnostics within the text out, and the neighbor stands.
 #[test]
 fn any_bytes_are_a_context_file() {
     arbtest::arbtest(|bytes| {

@@ -320,7 +320,7 @@ impl Judge<'_> {
 
     fn refuse(&mut self, span: Option<std::ops::Range<usize>>, message: String) {
         let span = span.map_or(Span::default(), |range| Span::new(range.start, range.end));
-        let problem = Diagnostic::new(rules::portable::INVALID_CONFIG, self.source, span, message);
+        let problem = Diagnostic::new(rules::item::INVALID_CONFIG, self.source, span, message);
         self.found.problems.push(problem.with_help(
             "read the file; if you want what it does, copy it to `.brief/clients` yourself",
         ));

@@ -214,7 +214,7 @@ fn required() -> Table {
 }
 
 fn problem(source: &Arc<Source>, span: Span, message: String) -> Diagnostic {
-    Diagnostic::new(rules::portable::INVALID_CONFIG, source, span, message).with_help(
+    Diagnostic::new(rules::item::INVALID_CONFIG, source, span, message).with_help(
         "`brief schema client` prints the keys of this file; docs/clients has files that are right",
     )
 }

@@ -35,7 +35,7 @@ impl Address {
             return Err("an address does not start with `-`");
         }
         if text.chars().any(|character| character.is_control() || hidden::is_hidden(character)) {
-            return Err("it has control characters or invisible ones");
+            return Err("has control characters or invisible ones");
         }
         let Some((scheme, rest)) = split_scheme(text) else { return Address::parse_remote(text) };
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -53,10 +53,10 @@ impl Address {
                 "the host is not valid; a `/`, `?` or `#` in a password is written as `%2F`, `%3F` or `%23`",
             );
         } else if text.contains([' ', '#', '\\']) {
-            return Err("it has a space, `#` or `\\`; a version is written as `?ref=…`");
+            return Err("has a space, `#` or `\\`; a version is written as `?ref=…`");
         }
         if path.trim_matches('/').is_empty() {
-            return Err("it names no repository");
+            return Err("names no repository");
         }
         let address = Address::Url {
             host: if scheme == "file" { String::new() } else { host.to_owned() },
@@ -69,14 +69,14 @@ impl Address {
     }
 
     fn parse_remote(text: &str) -> Result<Address, &'static str> {
-        let (host, path) = text.split_once(':').ok_or("it is not the address of a repository")?;
+        let (host, path) = text.split_once(':').ok_or("is not the address of a repository")?;
         let (user, host) = host.rsplit_once('@').unwrap_or(("git", host));
         // A single letter before the colon is a drive.
         if !is_user(user) || !is_host(host) || host.len() < 2 {
-            return Err("it is not of the form `user@host:path`");
+            return Err("is not of the form `user@host:path`");
         }
         if path.trim_matches('/').is_empty() || path.starts_with(['-', ':']) {
-            return Err("it names no repository");
+            return Err("names no repository");
         }
         Ok(Address::Remote(text.to_owned()))
     }

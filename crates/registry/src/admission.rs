@@ -21,11 +21,11 @@ impl SourceAddress {
             return None;
         }
         let place = self.place(system, base);
-        let of_artefact = || match self {
-            SourceAddress::Oci(oci) => policy.artefact(&place, oci.digest().is_some()),
+        let of_artifact = || match self {
+            SourceAddress::Oci(oci) => policy.artifact(&place, oci.digest().is_some()),
             _ => None,
         };
-        policy.source(&place).or_else(of_artefact)
+        policy.source(&place).or_else(of_artifact)
     }
 
     /// Returns the place of the source, as the patterns of a policy name it.

@@ -40,12 +40,12 @@ pub enum Network {
 pub struct Checkout {
     /// The absolute path of the files, with the source's subpath applied. Read-only for callers.
     pub directory: PathBuf,
-    /// The full commit, or the digest of an artefact.
+    /// The full commit, or the digest of an artifact.
     pub commit: String,
     /// Remarks for the user: an unreachable network, files that were left out. Repeated runs give the same
     /// notes while the cause lasts.
     pub notes: Vec<String>,
-    /// The origin that an artefact of a registry claims and proves; empty for a commit.
+    /// The origin that an artifact of a registry claims and proves; empty for a commit.
     pub provenance: Provenance,
 }
 

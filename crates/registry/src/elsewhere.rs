@@ -12,7 +12,7 @@ use crate::manifest::Manifest;
 
 /// Rules about names in a bundle that its own registry does not have.
 pub(crate) const OF_BUNDLES: [Rule; 2] =
-    [rules::portable::BUNDLE_UNRESOLVED, rules::portable::BUNDLE_REQUIRES];
+    [rules::item::BUNDLE_UNRESOLVED, rules::item::BUNDLE_REQUIRES];
 
 /// Removes the findings about names in bundles that the other sources of `brief.toml` have, as an
 /// installation finds them. Sources are read at their locked commits, from disk; the help of the other

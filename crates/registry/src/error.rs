@@ -17,7 +17,7 @@ pub enum FetchError {
     /// The source itself is not valid.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// The artefact could not be read.
+    /// The artifact could not be read.
     #[error(transparent)]
     Oci(#[from] OciError),
     /// No directory of `PATH` outside the project has a `git`.

@@ -79,7 +79,7 @@ impl OmittedFiles {
                 self.add(&entry.path, "its name is taken");
             }
             Err(error) if error.kind() == Unsupported && entry.kind == TreeFileKind::Link => {
-                self.add(&entry.path, "it is a link, which this system does not have");
+                self.add(&entry.path, "is a link, which this system does not have");
             }
             outcome => return outcome,
         }
@@ -115,7 +115,7 @@ impl Extraction<'_> {
         self.read_all(&links, |entry, bytes| {
             let Some(target) = path_from(bytes).filter(|target| stays_inside(&entry.path, target))
             else {
-                notes.add(&entry.path, "it is a link that leads out of the directory");
+                notes.add(&entry.path, "is a link that leads out of the directory");
                 return Ok(());
             };
             let path = self.root.join(&entry.path);
@@ -189,7 +189,7 @@ impl Extraction<'_> {
             let is_link = kind == TreeFileKind::Link;
             let limit = if is_link { LINK_BYTES } else { limits::REMOTE_FILE_BYTES };
             if size > limit {
-                notes.add(&path, &format!("it is larger than {limit} bytes"));
+                notes.add(&path, &format!("is larger than {limit} bytes"));
                 continue;
             }
             entries.push(TreeEntry { kind, object: line.object.to_owned(), size, path });
@@ -205,7 +205,7 @@ impl Extraction<'_> {
             let (all, kept) = (grouped(all as u64), grouped(entries.len() as u64));
             notes
                 .named
-                .push(format!("it is large: {kept} of {all} files, those of guidance, are read"));
+                .push(format!("is large: {kept} of {all} files, those of guidance, are read"));
         }
         if entries.len() > limits::REMOTE_GUIDANCE_FILES {
             return Err(self.too_large(most, "files"));

@@ -7,6 +7,6 @@ pub fn fleet(bytes: &[u8]) {
 }
 
 /// Reads bytes as everything that a container registry may serve.
-pub fn artefact(bytes: &[u8]) {
+pub fn artifact(bytes: &[u8]) {
     crate::oci::fuzz(bytes);
 }

@@ -290,7 +290,7 @@ pub(crate) fn make(system: &dyn System, call: &Call) -> Result<GitOutcome, Stop>
     match ending {
         Ok(Ending::Exited(0)) => Ok(GitOutcome::Done(stdout)),
         Ok(Ending::Exited(_)) => Ok(GitOutcome::Failed(last_words(&stderr))),
-        Ok(Ending::Killed) => Ok(GitOutcome::Failed("it was killed".to_owned())),
+        Ok(Ending::Killed) => Ok(GitOutcome::Failed("was killed".to_owned())),
         Ok(Ending::TooMuchOutput) => Ok(GitOutcome::TooMuch),
         Ok(Ending::TimedOut) => Err(Stop::TimedOut),
         Ok(Ending::Interrupted) => Err(Stop::Interrupted),

@@ -1,4 +1,4 @@
-//! Recognises the files of a large repository that could be guidance, by their names alone.
+//! Recognizes the files of a large repository that could be guidance, by their names alone.
 //!
 //! A repository above the limit for files is mostly something else. Names are enough to find the files that
 //! items, clients and tasks use; every file in an item's directory belongs to the item.

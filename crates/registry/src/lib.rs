@@ -1,6 +1,6 @@
 //! The sources of guidance, and the installation of their items.
 //!
-//! [`SourceAddress`] parses what a user typed: a directory, a git repository, or an artefact of a registry. [`Cache`] turns a git source into a
+//! [`SourceAddress`] parses what a user typed: a directory, a git repository, or an artifact of a registry. [`Cache`] turns a git source into a
 //! directory of plain files, one per commit, with the installed `git`, which knows the user's credentials and
 //! shorthands. Fetched files are untrusted data: none of them is run, git does not check them out, and none
 //! of them can land outside the cache.

@@ -46,11 +46,11 @@ pub struct Lock {
 pub struct LockedSource {
     /// The address, in the words of the manifest.
     pub place: ManifestPlace,
-    /// The commit of a repository, or the digest of an artefact.
+    /// The commit of a repository, or the digest of an artifact.
     pub commit: Option<String>,
-    /// The signer of an artefact; another one is refused until it is accepted.
+    /// The signer of an artifact; another one is refused until it is accepted.
     pub signer: Option<String>,
-    /// The time of an artefact, as its publisher says; an older one is refused.
+    /// The time of an artifact, as its publisher says; an older one is refused.
     pub created: Option<String>,
     /// The installed bundles of the source, with their versions.
     pub bundles: BTreeMap<String, Option<String>>,
@@ -319,7 +319,7 @@ impl RawSource {
         if is_oci != self.digest.is_some()
             || (!is_oci && (self.signer.is_some() || self.created.is_some()))
         {
-            let problem = "an artefact has a `digest`, and nothing else has one or a `signer`";
+            let problem = "an artifact has a `digest`, and nothing else has one or a `signer`";
             return Err((mark, problem.to_owned()));
         }
         if let Some(text) = self.digest.as_ref().filter(|text| !crate::oci::is_digest(text)) {

@@ -1,4 +1,4 @@
-//! Sources with versions: a repository with commits, or one with artefacts by digest.
+//! Sources with versions: a repository with commits, or one with artifacts by digest.
 //!
 //! Installing asks both the same questions, and the answers have the same form: a directory of the cache, with
 //! the commit or digest that it stands for.

@@ -42,7 +42,7 @@ impl SourceAddress {
             return Err(typed.refused("it starts with `-`, as an option does; a directory of that name is written with `./` before it"));
         }
         if text.chars().any(|character| character.is_control() || hidden::is_hidden(character)) {
-            return Err(typed.refused("it has control characters or invisible ones"));
+            return Err(typed.refused("has control characters or invisible ones"));
         }
         typed.parse()
     }
@@ -169,10 +169,10 @@ impl<'t> TypedAddress<'t> {
         let (location, suffix) = parts.location.split_at(end);
         let (reference, subpath) = read_suffix(suffix);
         if reference.is_some() && parts.reference.is_some() {
-            return Err(self.refused("it names two versions"));
+            return Err(self.refused("names two versions"));
         }
         if subpath.is_some() && parts.subpath.is_some() {
-            return Err(self.refused("it names two directories"));
+            return Err(self.refused("names two directories"));
         }
         Ok(SourceParts {
             given: parts.given,
@@ -383,7 +383,7 @@ impl WebPage<'_> {
         let names: Vec<&str> = path.trim_matches('/').split('/').collect();
         let page = WebPage::split(server, &names)?;
         if query.split(['?', '&']).any(|parameter| parameter.starts_with("ref=")) {
-            return Some(Err("it names two versions"));
+            return Some(Err("names two versions"));
         }
         let repository = page.repository.join("/");
         let repository = repository.strip_suffix(".git").unwrap_or(&repository);

@@ -34,7 +34,7 @@ pub enum SourceAddress {
     Directory(PathBuf),
     /// A git repository, or a directory in one.
     Git(GitSource),
-    /// An artefact in a container registry, or in a directory of the same layout.
+    /// An artifact in a container registry, or in a directory of the same layout.
     Oci(OciSource),
 }
 
@@ -85,8 +85,8 @@ pub enum SourceError {
         /// The defect and the advice.
         reason: &'static str,
     },
-    /// The text is not the address of an artefact.
-    #[error("`{given}` is not the address of an artefact: {reason}")]
+    /// The text is not the address of an artifact.
+    #[error("`{given}` is not the address of an artifact: {reason}")]
     Oci {
         /// The text that the user typed, credentials redacted.
         given: String,
@@ -199,7 +199,7 @@ impl SourceAddress {
                 };
                 SourceAddress::Git(GitSource { subpath: Some(subpath), ..source.clone() })
             }
-            // An artefact is always taken whole.
+            // An artifact is always taken whole.
             SourceAddress::Oci(_) => self.clone(),
         }
     }
@@ -349,7 +349,7 @@ impl<'t> SourceParts<'t> {
             Address::parse(location).map_err(refused)?;
         }
         let subpath = match (below, below_query) {
-            (Some(_), Some(_)) => return Err(refused("it names two directories with `//`")),
+            (Some(_), Some(_)) => return Err(refused("names two directories with `//`")),
             (below, below_query) => below.or(below_query),
         };
         let subpath = subpath.map(|subpath| decoded(given, subpath)).transpose()?;
@@ -385,7 +385,7 @@ impl<'t> SourceParts<'t> {
             let names = path.trim_matches('/').split('/').count();
             if names < 2 || (is_flat && names > 2) {
                 return Err(self.refused(
-                    "a repository is `host/organisation/name`; a directory in it comes after `//`",
+                    "a repository is `host/organization/name`; a directory in it comes after `//`",
                 ));
             }
             let path = path.trim_matches('/');
@@ -535,10 +535,10 @@ pub(crate) fn check_parts(
 /// Checks the rules of git-check-ref-format(1), and that a path component can hold the reference.
 pub(crate) fn check_reference(reference: &str) -> Result<(), &'static str> {
     if reference.is_empty() {
-        return Err("it is empty");
+        return Err("is empty");
     }
     if reference.len() > REFERENCE_LENGTH {
-        return Err("it is too long");
+        return Err("is too long");
     }
     if reference.starts_with('-') {
         return Err("it starts with `-`");
@@ -546,10 +546,10 @@ pub(crate) fn check_reference(reference: &str) -> Result<(), &'static str> {
     if reference.chars().any(|character| {
         character.is_control() || character.is_whitespace() || "~^:?*[\\".contains(character)
     }) {
-        return Err("it has a space, a control character or one of `~^:?*[\\`");
+        return Err("has a space, a control character or one of `~^:?*[\\`");
     }
     if reference.contains("..") || reference.contains("@{") || reference == "@" {
-        return Err("it has `..` or `@{`, or is `@`");
+        return Err("has `..` or `@{`, or is `@`");
     }
     let is_part = |part: &str| {
         !part.is_empty()
@@ -565,15 +565,15 @@ pub(crate) fn check_reference(reference: &str) -> Result<(), &'static str> {
 
 fn check_subpath(subpath: &str) -> Result<(), &'static str> {
     if subpath.chars().any(char::is_control) {
-        return Err("it has a control character");
+        return Err("has a control character");
     }
     if subpath.contains('\\') {
         return Err("directories are separated by `/`");
     }
     for name in subpath.split('/') {
         match name {
-            "" => return Err("it has an empty name"),
-            "." | ".." => return Err("it has `.` or `..`"),
+            "" => return Err("has an empty name"),
+            "." | ".." => return Err("has `.` or `..`"),
             _ if crate::extract::is_git_directory(name) => return Err("it leads into `.git`"),
             _ => {}
         }

@@ -20,7 +20,7 @@ use crate::trust::{Standing, TrustError, TrustProject, TrustStore, TrustVerdict,
 pub struct ProjectRefusal {
     /// The project's directory.
     pub root: PathBuf,
-    /// The reason, phrased to follow "it is not trusted:", if there is one beyond that.
+    /// The reason, phrased to follow "is not trusted:", if there is one beyond that.
     pub reason: Option<String>,
 }
 
@@ -140,7 +140,7 @@ impl<'c> Consent<'c> {
                 "another directory or repository was trusted at this place".to_owned()
             }
             Ok(Standing::Moved(from)) => {
-                format!("it was trusted at `{from}`, and trust does not move with it")
+                format!("was trusted at `{from}`, and trust does not move with it")
             }
             Err(error) => error.to_string(),
         };

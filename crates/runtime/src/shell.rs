@@ -67,7 +67,7 @@ pub(crate) enum RunFailure {
     #[error("{0} commands have run already, and one prompt runs no more")]
     TooManyCommands(usize),
     /// The user interrupted the program. Nothing runs after that.
-    #[error("it was interrupted")]
+    #[error("was interrupted")]
     Interrupted,
 }
 
@@ -178,7 +178,7 @@ impl<'s> Shell<'s> {
         } else if ownership.sets_identity {
             "it would run as another user or group"
         } else if !self.system.is_executable(path)? {
-            "it is not executable"
+            "is not executable"
         } else {
             return Ok(());
         };

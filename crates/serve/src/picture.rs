@@ -23,7 +23,7 @@ const ROW: f64 = 28.0;
 
 const SHADES: usize = 5;
 
-/// The colours of a picture in a file, light and dark. A page has its own.
+/// The colors of a picture in a file, light and dark. A page has its own.
 const STYLE: &str = "text{font:13px system-ui,sans-serif;fill:#1a1a1a}\
 .shade-0{fill:#eef3f8}.shade-1{fill:#d3e3f3}.shade-2{fill:#b3d0ec}.shade-3{fill:#93bde5}.shade-4{fill:#74aadd}\
 .edge{stroke:#fff;stroke-width:2}.bar{fill:#3b7fc4}.ground{fill:#fff}\

@@ -41,7 +41,7 @@ impl FileSchema {
         ),
         schema!("task", "The header of a task in `.agents/tasks`"),
         FileSchema {
-            name: "hosted",
+            name: "context-config",
             file: "`.context/context-config.json`",
             text: hosted::CONFIG_SCHEMA,
         },
@@ -51,6 +51,7 @@ impl FileSchema {
 
     /// Returns the schema of this name.
     pub fn from_name(name: &str) -> Option<FileSchema> {
+        let name = if name == "hosted" { "context-config" } else { name };
         FileSchema::ALL.into_iter().find(|schema| schema.name == name)
     }
 

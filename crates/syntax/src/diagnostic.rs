@@ -274,7 +274,7 @@ fn overlap(left: Span, right: Span) -> bool {
 /// Sorts diagnostics as people read them: by file, place and code.
 pub fn sort(diagnostics: &mut [Diagnostic]) {
     let file = |left: &Diagnostic, right: &Diagnostic| {
-        // Most neighbours are of one file.
+        // Most neighbors are of one file.
         let is_same = Arc::ptr_eq(&left.source, &right.source);
         if is_same { Ordering::Equal } else { left.path().cmp(right.path()) }
     };

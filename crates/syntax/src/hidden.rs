@@ -1,7 +1,7 @@
 //! Hidden characters, and the places where ordinary text needs them.
 //!
 //! Lint, the terminal, the audit and the installation all use this module. [`class_of`] classifies
-//! a code point by itself; [`characters`] looks at the neighbours, too, and leaves out those that a
+//! a code point by itself; [`characters`] looks at the neighbors, too, and leaves out those that a
 //! script or an emoji needs: the presentation selectors of a pictograph, joiners between letters of
 //! a script that joins them, the tags of the three subdivision flags. ASCII text costs one pass
 //! over many bytes at a time.

@@ -177,11 +177,11 @@ pub const ITEM_CAPABILITIES: usize = 2_000;
 /// Bytes of one supporting file of a rule, skill or agent.
 pub const SUPPORT_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Files of one skill that an MCP client is offered as a skill; a larger one is offered as a file only. The
+/// Files of one skill that an MCP client is listed as a skill; a larger one is listed as a file only. The
 /// Skills extension has the same limit.
 pub const SKILL_FILES: usize = 512;
 
-/// Bytes of one skill that an MCP client is offered as a skill, and of any resource.
+/// Bytes of one skill that an MCP client is listed as a skill, and of any resource.
 pub const SKILL_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Bytes of the record of a build.

@@ -94,7 +94,7 @@ impl Root {
         let resolved = system.resolve(&self.path.join(link))?;
         let Ok(inside) = resolved.path.strip_prefix(&self.path) else {
             return Err(ReadError::Io(io::Error::other(
-                "it is a symbolic link that leaves the project",
+                "is a symbolic link that leaves the project",
             )));
         };
         if inside.as_os_str().is_empty() {
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(read("absolute.yaml").unwrap(), b"r");
         for outside in ["out.yaml", "up.yaml"] {
             let error = read(outside).unwrap_err().to_string();
-            assert_eq!(error, "it is a symbolic link that leaves the project");
+            assert_eq!(error, "is a symbolic link that leaves the project");
         }
     }
 }

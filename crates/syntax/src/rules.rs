@@ -5,6 +5,8 @@
 //! constant of each page, the only way to name a rule in code. A constant carries what every
 //! diagnostic needs; the page is looked up by the commands that explain rules.
 
+mod renamed;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,6 +14,8 @@ use crate::diagnostic::Severity;
 use crate::front_matter::FrontMatter;
 use crate::source::Source;
 use crate::yaml::Value;
+
+pub use renamed::current_code;
 
 /// A problem that can be reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,8 +57,9 @@ impl RulePage {
         pages().map(RulePage::parse)
     }
 
-    /// Finds the page of the rule with this code.
+    /// Finds the page of the rule with this code, which may be an old one.
     pub fn find(code: &str) -> Option<RulePage> {
+        let code = current_code(code);
         pages().find(|(known, _)| *known == code).map(RulePage::parse)
     }
 

@@ -100,7 +100,7 @@ impl TestKey {
         let (random, kind) = (SystemRandom::new(), &ECDSA_P256_SHA256_ASN1_SIGNING);
         let made = EcdsaKeyPair::generate_pkcs8(kind, &random);
         let made = made.expect("the system has random numbers");
-        TestKey(EcdsaKeyPair::from_pkcs8(kind, made.as_ref(), &random).expect("it was just made"))
+        TestKey(EcdsaKeyPair::from_pkcs8(kind, made.as_ref(), &random).expect("was just made"))
     }
 
     fn public(&self) -> Vec<u8> {
@@ -152,7 +152,7 @@ pub struct TestSignature {
     pub is_stamped: bool,
     /// True for a plain key, whose name and not whose certificate is in the bundle.
     pub has_key: bool,
-    /// True if the artefact itself is signed, and not a statement about it.
+    /// True if the artifact itself is signed, and not a statement about it.
     pub is_plain: bool,
 }
 
@@ -310,13 +310,13 @@ impl TestSigstore {
         der(0x30, &[b"\x30\x03\x02\x01\x00", &token])
     }
 
-    /// Signs an artefact, and returns the bundle.
-    pub fn bundle(&self, artefact: &[u8], wanted: &TestSignature) -> Value {
-        self.bundle_and_key(artefact, wanted).0
+    /// Signs an artifact, and returns the bundle.
+    pub fn bundle(&self, artifact: &[u8], wanted: &TestSignature) -> Value {
+        self.bundle_and_key(artifact, wanted).0
     }
 
-    /// Signs an artefact, and returns the bundle and the public key in DER.
-    pub fn bundle_and_key(&self, artefact: &[u8], wanted: &TestSignature) -> (Value, Vec<u8>) {
+    /// Signs an artifact, and returns the bundle and the public key in DER.
+    pub fn bundle_and_key(&self, artifact: &[u8], wanted: &TestSignature) -> (Value, Vec<u8>) {
         let key = TestKey::new();
         let (verifier, label) = if wanted.has_key {
             (key.public(), "PUBLIC KEY")
@@ -325,13 +325,13 @@ impl TestSigstore {
         };
         let statement = json!({
             "_type": "https://in-toto.io/Statement/v1",
-            "subject": [{"digest": {"sha256": hex(&hash(artefact))}}],
+            "subject": [{"digest": {"sha256": hex(&hash(artifact))}}],
             "predicateType": "https://sigstore.dev/cosign/sign/v1",
             "predicate": {},
         });
         let (payload, kind) = (statement.to_string(), "application/vnd.in-toto+json");
         let message = if wanted.is_plain {
-            artefact.to_owned()
+            artifact.to_owned()
         } else {
             format!("DSSEv1 {} {kind} {} {payload}", kind.len(), payload.len()).into_bytes()
         };
@@ -401,7 +401,7 @@ impl TestSigstore {
             "verificationMaterial": material,
         });
         if wanted.is_plain {
-            let digest = json!({"algorithm": "SHA2_256", "digest": encoded(hash(artefact))});
+            let digest = json!({"algorithm": "SHA2_256", "digest": encoded(hash(artifact))});
             bundle["messageSignature"] =
                 json!({"messageDigest": digest, "signature": encoded(&signature)});
         } else {

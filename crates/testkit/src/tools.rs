@@ -24,6 +24,9 @@ pub const SKIPPED: &str = "BRIEF_TESTS_SKIPPED";
 /// The version of pre-commit that pip installs.
 const PRE_COMMIT: &str = "4.7.0";
 
+/// The version of typos that pip installs.
+const TYPOS: &str = "1.52.0";
+
 /// The version of the official SDK of MCP for Python that pip installs.
 pub const MCP_SDK: &str = "mcp==2.3.0";
 
@@ -64,6 +67,8 @@ pub enum TestTool {
     Rustfmt,
     /// Watches and kills at system calls.
     Strace,
+    /// Checks spelling.
+    Typos,
     /// Counts instructions.
     Valgrind,
     /// Python's virtual environments, with pip.
@@ -74,7 +79,7 @@ pub enum TestTool {
 
 impl TestTool {
     /// All tools, those first that others are installed with.
-    pub const ALL: [TestTool; 20] = [
+    pub const ALL: [TestTool; 21] = [
         TestTool::Rustfmt,
         TestTool::Clippy,
         TestTool::Chromium,
@@ -95,6 +100,7 @@ impl TestTool {
         TestTool::Markdownlint,
         TestTool::McpSdk,
         TestTool::PreCommit,
+        TestTool::Typos,
     ];
 
     /// Returns the name that people know it by.
@@ -117,6 +123,7 @@ impl TestTool {
             TestTool::Python => "python3",
             TestTool::Rustfmt => "rustfmt",
             TestTool::Strace => "strace",
+            TestTool::Typos => "typos",
             TestTool::Valgrind => "valgrind",
             TestTool::Venv => "python3-venv",
             TestTool::Zsh => "zsh",
@@ -145,7 +152,8 @@ impl TestTool {
             | TestTool::Markdownlint
             | TestTool::McpSdk
             | TestTool::PreCommit
-            | TestTool::Rustfmt => &[],
+            | TestTool::Rustfmt
+            | TestTool::Typos => &[],
         }
     }
 
@@ -154,7 +162,7 @@ impl TestTool {
         match self {
             TestTool::Clippy | TestTool::Rustfmt => Some("rustup"),
             TestTool::Markdownlint => Some("npm"),
-            TestTool::McpSdk | TestTool::PreCommit => Some("pip"),
+            TestTool::McpSdk | TestTool::PreCommit | TestTool::Typos => Some("pip"),
             _ => None,
         }
     }
@@ -165,7 +173,7 @@ impl TestTool {
             TestTool::Namespaces => "namespaces of users have to be allowed".to_owned(),
             TestTool::Clippy | TestTool::Rustfmt => format!("rustup component add {}", self.name()),
             TestTool::Markdownlint => "npm installs it; it needs Node.js 20 or newer".to_owned(),
-            TestTool::McpSdk | TestTool::PreCommit => {
+            TestTool::McpSdk | TestTool::PreCommit | TestTool::Typos => {
                 "pip installs it into a virtual environment below `target`".to_owned()
             }
             _ => format!("apt-get install {}", self.packages().join(" ")),
@@ -216,6 +224,7 @@ impl TestTool {
             TestTool::Markdownlint => markdownlint::executable().map(drop),
             TestTool::McpSdk => python_with_sdk().map(drop),
             TestTool::PreCommit => pre_commit().map(drop),
+            TestTool::Typos => typos().map(drop),
             program => find_program(program.name()).map(drop),
         }
     }
@@ -302,6 +311,16 @@ pub fn python_with_sdk() -> Result<PathBuf, String> {
 pub fn pre_commit() -> Result<PathBuf, String> {
     install_with_pip(&target_directory().join("pre-commit"), &format!("pre-commit=={PRE_COMMIT}"))?;
     Ok(target_directory().join("pre-commit/bin/pre-commit"))
+}
+
+/// Returns typos. Installs it below `target`, once.
+///
+/// # Errors
+///
+/// Returns what pip says.
+pub fn typos() -> Result<PathBuf, String> {
+    install_with_pip(&target_directory().join("typos"), &format!("typos=={TYPOS}"))?;
+    Ok(target_directory().join("typos/bin/typos"))
 }
 
 /// Creates a virtual environment with one package, unless it is there.

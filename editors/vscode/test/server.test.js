@@ -71,8 +71,8 @@ test('problems of unsaved text, fixes, and what clients see', { timeout: 30_000 
   const server = await start(t, { 'AGENTS.yaml': 'context:\n  - content: Prices are cents.\n', 'CLAUDE.md': 'Be brief.\n', 'a.py': '' });
   assert.equal(server.initialized.serverInfo.name, 'brief');
   await server.open('AGENTS.yaml', 'yaml', 'context:\n  - contant: Prices are cents.\n');
-  const shown = await server.codes('AGENTS.yaml', 'structured/unknown-field');
-  const range = shown.find((problem) => problem.code === 'structured/unknown-field').range;
+  const shown = await server.codes('AGENTS.yaml', 'agents-yaml/unknown-field');
+  const range = shown.find((problem) => problem.code === 'agents-yaml/unknown-field').range;
   assert.deepEqual(range.start, { line: 1, character: 4 });
   const textDocument = { uri: server.uri('AGENTS.yaml') };
   const actions = await server.connection.sendRequest('textDocument/codeAction', { textDocument, range, context: { diagnostics: [] } });

@@ -15,10 +15,10 @@ const DESCRIPTION: &str =
  through the hooks of the clients, over MCP or on the command line.
 ";
 
-/// The licences. The text of the Apache licence is on every system (policy 12.5).
+/// The licenses. The text of the Apache license is on every system (policy 12.5).
 const COPYRIGHT: &str = concat!(
     "Briefing is licensed under MIT or Apache-2.0, as you like. The text of the Apache License 2.0 is in\n",
-    "/usr/share/common-licenses/Apache-2.0. Licences of what is linked in are in THIRD-PARTY.txt.gz.\n\n",
+    "/usr/share/common-licenses/Apache-2.0. Licenses of what is linked in are in THIRD-PARTY.txt.gz.\n\n",
     include_str!("../../../LICENSE-MIT")
 );
 
@@ -33,7 +33,7 @@ pub(super) fn package(release: &Release, architecture: &str) -> (String, Vec<u8>
         DistFile::program("usr/bin/brief", &release.program),
         DistFile::text(format!("{documents}/copyright"), COPYRIGHT),
         compressed(format!("{documents}/CHANGELOG.md.gz"), include_bytes!("../../../CHANGELOG.md")),
-        compressed(format!("{documents}/THIRD-PARTY.txt.gz"), release.licences.as_bytes()),
+        compressed(format!("{documents}/THIRD-PARTY.txt.gz"), release.licenses.as_bytes()),
         DistFile::text(format!("{documents}/README.md"), include_str!("../../../README.md")),
     ];
     for (name, page) in &release.manual {

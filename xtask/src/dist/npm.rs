@@ -31,7 +31,7 @@ pub(super) fn packages(release: &Release) -> [(String, Vec<u8>); 2] {
         "engines": {"node": ">=16"},
         "optionalDependencies": optional,
     });
-    let [apache, mit, _] = release.licence_files();
+    let [apache, mit, _] = release.license_files();
     let readme = DistFile::text("README.md", include_str!("../../../README.md"));
     let shim = DistFile::program("bin/brief.js", &SHIM.as_bytes().into());
     let starter = pack(vec![shim, readme, apache, mit], &starter);
@@ -47,7 +47,7 @@ pub(super) fn packages(release: &Release) -> [(String, Vec<u8>); 2] {
     });
     let path = format!("bin/{}", platform.executable());
     let mut files = vec![DistFile::program(path, &release.program)];
-    files.extend(release.licence_files());
+    files.extend(release.license_files());
     [
         (format!("{NAME}-{version}.tgz"), starter),
         (format!("{NAME}-{os}-{cpu}-{version}.tgz"), pack(files, &program)),

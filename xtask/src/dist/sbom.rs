@@ -1,4 +1,4 @@
-//! The bill of materials: everything that is linked into the program, with its licence.
+//! The bill of materials: everything that is linked into the program, with its license.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(super) struct Component {
     pub(super) name: String,
     /// Empty for what the building system brings.
     pub(super) version: String,
-    pub(super) licence: String,
+    pub(super) license: String,
     /// The directory of its source; `None` for what the building system brings.
     pub(super) directory: Option<PathBuf>,
     checksum: Option<String>,
@@ -27,11 +27,11 @@ pub(super) struct Component {
 
 impl Component {
     /// Returns a part that no registry of crates has.
-    pub(super) fn outside(name: &str, licence: &str) -> Component {
+    pub(super) fn outside(name: &str, license: &str) -> Component {
         Component {
             name: name.to_owned(),
             version: String::new(),
-            licence: licence.to_owned(),
+            license: license.to_owned(),
             directory: None,
             checksum: None,
             repository: None,
@@ -52,7 +52,7 @@ impl Component {
             "bom-ref": self.reference(),
             "name": self.name,
             "purl": self.reference(),
-            "licenses": [{"expression": self.licence}],
+            "licenses": [{"expression": self.license}],
         });
         if !self.version.is_empty() {
             object["version"] = json!(self.version);
@@ -120,9 +120,9 @@ pub(super) fn linked(target: &str) -> Result<Vec<Component>, String> {
         if package["source"].is_null() || !chosen.contains(&(name.as_str(), version.as_str())) {
             continue;
         }
-        let licence = text(&package["license"]).replace('/', " OR ");
-        if licence.is_empty() {
-            return Err(format!("{name} {version} names no licence"));
+        let license = text(&package["license"]).replace('/', " OR ");
+        if license.is_empty() {
+            return Err(format!("{name} {version} names no license"));
         }
         let manifest = PathBuf::from(text(&package["manifest_path"]));
         components.insert(
@@ -132,7 +132,7 @@ pub(super) fn linked(target: &str) -> Result<Vec<Component>, String> {
                 directory: manifest.parent().map(Path::to_owned),
                 repository: package["repository"].as_str().map(str::to_owned),
                 uses: BTreeSet::new(),
-                licence,
+                license,
                 name,
                 version,
             },

@@ -103,7 +103,7 @@ fn packaging_is_reproducible() {
     call("sh", &["-c".as_ref(), check.as_ref()]);
 }
 
-/// The archive has the program, the manual, completions and licences, and `tar` unpacks it.
+/// The archive has the program, the manual, completions and licenses, and `tar` unpacks it.
 #[test]
 fn the_archive_is_complete() {
     let scratch = tempfile::tempdir().unwrap();
@@ -125,9 +125,9 @@ fn the_archive_is_complete() {
     ] {
         assert!(fs::metadata(top.join(file)).is_ok_and(|found| found.len() > 100), "{file}");
     }
-    let licences = fs::read_to_string(top.join("THIRD-PARTY.txt")).unwrap();
+    let licenses = fs::read_to_string(top.join("THIRD-PARTY.txt")).unwrap();
     for part in ["serde 1.", "Fabrice Bellard", "Permission is hereby granted"] {
-        assert!(licences.contains(part), "{part}");
+        assert!(licenses.contains(part), "{part}");
     }
     runs_the_first_example(&top.join("bin/brief"));
 }
@@ -219,16 +219,16 @@ fn the_debian_package_installs() {
     assert!(page.contains("brief-why"), "{page}");
 }
 
-/// Every crate that is linked in has a licence and the checksum of its file.
+/// Every crate that is linked in has a license and the checksum of its file.
 #[test]
-fn the_bill_of_materials_names_all_licences() {
+fn the_bill_of_materials_names_all_licenses() {
     let bill = fs::read(package(".cdx.json")).unwrap();
     let bill: serde_json::Value = serde_json::from_slice(&bill).unwrap();
     let components = bill["components"].as_array().unwrap();
     assert!(components.len() > 100, "{}", components.len());
     for component in components {
-        let licence = component["licenses"][0]["expression"].as_str().unwrap();
-        assert!(!licence.is_empty() && !licence.contains('/'), "{component}");
+        let license = component["licenses"][0]["expression"].as_str().unwrap();
+        assert!(!license.is_empty() && !license.contains('/'), "{component}");
         let is_crate = component["purl"].as_str().unwrap().starts_with("pkg:cargo/");
         let sum = component["hashes"][0]["content"].as_str().unwrap_or_default();
         assert_eq!(sum.len(), if is_crate { 64 } else { 0 }, "{component}");

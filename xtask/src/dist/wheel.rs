@@ -21,8 +21,8 @@ pub(super) fn package(release: &Release) -> (String, Vec<u8>) {
         DistFile::text(format!("{information}/WHEEL"), &wheel(&tag)),
     ];
     files.extend(release.manual_pages(&format!("{data}/data/share/man/man1")));
-    let licences = release.licence_files().into_iter();
-    files.extend(licences.map(|file| file.below(&format!("{information}/licenses"))));
+    let licenses = release.license_files().into_iter();
+    files.extend(licenses.map(|file| file.below(&format!("{information}/licenses"))));
     let mut record = String::new();
     for file in &files {
         let sum = URL_SAFE_NO_PAD.encode(digest(&file.data));

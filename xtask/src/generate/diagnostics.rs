@@ -12,14 +12,14 @@ const DIRECTORY: &str = "docs/diagnostics";
 
 /// The sections of the table: the beginning of the codes, the title, and a remark.
 const AREAS: [(&str, &str, &str); 10] = [
-    ("structured/", "Structured context (`AGENTS.yaml`)", ""),
+    ("agents-yaml/", "Structured context (`AGENTS.yaml`)", ""),
     (
-        "hosted/",
+        "context-dir/",
         "Client-hosted context (`.context/`)",
         "Each of these leaves out the bad field, file or server; the rest counts.",
     ),
     (
-        "native/",
+        "client/",
         "Client files (`CLAUDE.md`, `.cursor/rules`, …)",
         "Problems of front matter have the codes of [front matter](#front-matter).",
     ),
@@ -30,7 +30,7 @@ const AREAS: [(&str, &str, &str); 10] = [
          that cannot be read is left out.",
     ),
     (
-        "portable/",
+        "item/",
         "Portable items (`rules/`, `skills/`, `agents/`, `*.bundle.md`)",
         "An item with an error is not compiled; all others are.",
     ),

@@ -137,7 +137,7 @@ impl Exchange<'_> {
             return Err(self.refusal(&head, &pieces)?.into());
         }
         if head.content_type.to_ascii_lowercase().contains("/html") {
-            return Err(strange("it is a web page"));
+            return Err(strange("is a web page"));
         }
         let mut form = AnswerForm::Unknown;
         while let Some(piece) = self.next(&pieces)? {
@@ -241,7 +241,7 @@ impl Exchange<'_> {
                 let json = serde_json::from_slice::<Json>(&bytes);
                 let json = json.map_err(|_| broken("its JSON has no end"))?;
                 if json.get("choices").is_none() && json.get("error").is_none() {
-                    return Err(strange("it has no `choices`"));
+                    return Err(strange("has no `choices`"));
                 }
                 return self.take_json(&json, assembly, on);
             }

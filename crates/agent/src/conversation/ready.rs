@@ -26,7 +26,7 @@ pub trait ReadyTools {
         Vec::new()
     }
 
-    /// Adds tools of MCP servers, which are offered only after the gates.
+    /// Adds tools of MCP servers, which are listed only after the gates.
     fn add_server_tools(&mut self, _tools: Vec<ServerTool>) {}
 
     /// Lets `stop` end calls from now on; a call that cannot be ended runs to its end.
@@ -49,7 +49,7 @@ pub trait ReadyTools {
 pub struct Ready<'r> {
     agent: &'r Agent,
     texts: Rendered,
-    offered: Vec<Scheme>,
+    listed: Vec<Scheme>,
     /// True if the ability `tool` is granted.
     may_call: bool,
     tools: &'r mut dyn ReadyTools,
@@ -92,7 +92,7 @@ impl<'r> Ready<'r> {
     /// Passes the remaining gates of a valid file with evaluated tools: status, environment, texts, names,
     /// and the startup tool at last (A41). Nothing runs before the other gates are open.
     ///
-    /// `input` replaces the agent's own input. Without the ability `tool` no tools are offered to a model,
+    /// `input` replaces the agent's own input. Without the ability `tool` no tools are listed to a model,
     /// but the startup tool is still called: the file asks for it, not the model.
     pub fn pass(
         system: &dyn System,
@@ -107,9 +107,9 @@ impl<'r> Ready<'r> {
         }
         let texts = agent.render(input).map_err(NotReady::Texts)?;
         let may_call = effective.has(&Ability::Base(Base::Tool));
-        let offered =
+        let listed =
             if may_call { tools.schemes().iter().map(whole).collect() } else { Vec::new() };
-        if let Some(scheme) = offered.iter().find(|scheme: &&Scheme| !is_name(&scheme.name)) {
+        if let Some(scheme) = listed.iter().find(|scheme: &&Scheme| !is_name(&scheme.name)) {
             return Err(NotReady::ToolName(scheme.name.clone()));
         }
         if let Some(startup) = &agent.required.startup {
@@ -117,14 +117,14 @@ impl<'r> Ready<'r> {
                 .start(&startup.tool)
                 .map_err(|problem| NotReady::Startup { tool: startup.tool.clone(), problem })?;
         }
-        Ok(Ready { agent, texts, offered, may_call, tools })
+        Ok(Ready { agent, texts, listed, may_call, tools })
     }
 
     /// Offers tools of MCP servers, too. Their names are made for servers of models.
     pub fn add_server_tools(&mut self, tools: Vec<ServerTool>) {
         self.tools.add_server_tools(tools);
         if self.may_call {
-            self.offered = self.tools.schemes().iter().map(whole).collect();
+            self.listed = self.tools.schemes().iter().map(whole).collect();
         }
     }
 
@@ -153,8 +153,8 @@ impl<'r> Ready<'r> {
     }
 
     /// Returns the tools that a model or client may call.
-    pub fn offered(&self) -> &[Scheme] {
-        &self.offered
+    pub fn listed(&self) -> &[Scheme] {
+        &self.listed
     }
 
     /// Lets `stop` end calls from now on.
@@ -162,9 +162,9 @@ impl<'r> Ready<'r> {
         self.tools.interrupt_by(stop);
     }
 
-    /// Calls an offered tool, by its name in any case. `None` for an unknown name.
+    /// Calls an listed tool, by its name in any case. `None` for an unknown name.
     pub fn call(&mut self, name: &str, arguments: &str) -> Option<Result<String, String>> {
-        let scheme = self.offered.iter().find(|scheme| scheme.is_called(name))?;
+        let scheme = self.listed.iter().find(|scheme| scheme.is_called(name))?;
         Some(self.tools.call(&scheme.name, arguments))
     }
 }

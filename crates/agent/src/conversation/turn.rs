@@ -284,8 +284,8 @@ impl<'c> Conversation<'c> {
             deadline: spent.deadline,
             bytes: self.settings.limits.output.saturating_sub(spent.bytes),
         };
-        let (model, history, offered) = (&self.settings.model, &self.history, self.ready.offered());
-        let body = |counting| request(model, history, offered, counting);
+        let (model, history, listed) = (&self.settings.model, &self.history, self.ready.listed());
+        let body = |counting| request(model, history, listed, counting);
         exchange.ask(&body, &mut self.counting, on)
     }
 
@@ -338,7 +338,7 @@ impl<'c> Conversation<'c> {
         };
         self.ready.call(&call.name, arguments).unwrap_or_else(|| {
             let names: Vec<String> =
-                self.ready.offered().iter().map(|scheme| format!("`{}`", scheme.name)).collect();
+                self.ready.listed().iter().map(|scheme| format!("`{}`", scheme.name)).collect();
             let known = if names.is_empty() {
                 "there are no tools".to_owned()
             } else {

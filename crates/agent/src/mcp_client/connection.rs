@@ -238,7 +238,7 @@ impl McpConnection {
     fn receive(&mut self, until: Duration) -> Result<Value, WireFailure> {
         loop {
             if self.stop.is_raised() {
-                return Err(WireFailure::Broken("it was interrupted".to_owned()));
+                return Err(WireFailure::Broken("was interrupted".to_owned()));
             }
             match self.wire.receive(self.patience(until).min(TICK)) {
                 Err(WireFailure::Late) if !self.patience(until).is_zero() => {}

@@ -343,7 +343,7 @@ impl Worker {
             }
             if self.stop.is_raised() {
                 self.is_renewable = true;
-                return Err("it was interrupted".to_owned());
+                return Err("was interrupted".to_owned());
             }
             let now = self.system.elapsed();
             let until = deadline.min(silent_until);

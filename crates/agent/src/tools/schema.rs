@@ -95,8 +95,8 @@ const UNSUPPORTED: [(&str, &str); 6] = [
     ("$dynamicRef", "write `$ref`"),
     ("$recursiveAnchor", "write `$defs` and `$ref`"),
     ("$recursiveRef", "write `$ref`"),
-    ("discriminator", "it is not JSON Schema: write `oneOf` with a `const` in each"),
-    ("nullable", "it is not JSON Schema: write `type: [\"…\", \"null\"]`"),
+    ("discriminator", "is not JSON Schema: write `oneOf` with a `const` in each"),
+    ("nullable", "is not JSON Schema: write `type: [\"…\", \"null\"]`"),
 ];
 
 const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];

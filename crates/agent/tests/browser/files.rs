@@ -72,7 +72,7 @@ fn downloads_only_go_to_a_granted_directory() {
     needs!(Chromium);
     let site = site();
     let run = Run::at(&site);
-    let refused = "Refused: it is a download, which only `page.download` takes";
+    let refused = "Refused: is a download, which only `page.download` takes";
     let seen = run.on(
         &site,
         "return [await host.browser.open(base + '/report').catch(String), await page.click('#report').catch(String),

@@ -124,9 +124,9 @@ fn garbage_is_no_chat_completion() {
         (vec![stream_head(), send("data: [1]\n\n"), done()], "an event is not an object"),
         (
             vec![head("200 OK", &["content-type: text/html; charset=utf-8"]), send("<html>")],
-            "it is a web page",
+            "is a web page",
         ),
-        (json_answer("200 OK", &[], &json!({"hello": "world"})), "it has no `choices`"),
+        (json_answer("200 OK", &[], &json!({"hello": "world"})), "has no `choices`"),
     ] {
         let outcome = Trial::new(vec![script]).run();
         let message = outcome.result.unwrap_err().to_string();

@@ -59,14 +59,14 @@ fn names_of_tools_are_identifiers() {
     assert_eq!(refused("# A\n\nHelps.\n", &["a-B_9"]).0, "");
 }
 
-/// Without the ability no tools are offered to a model, and none can be called.
+/// Without the ability no tools are listed to a model, and none can be called.
 #[test]
 fn tools_are_offered_with_the_ability_only() {
     let denied = agent("---\ndeny: [tool]\n---\n# A\n\nHelps.\n");
     let mut tools = Fake::new(&["add"]);
     let system = MemorySystem::new("/p");
     let mut ready = pass(&system, &denied, &[Ability::Base(Base::Tool)], &mut tools).unwrap();
-    assert!(ready.offered().is_empty());
+    assert!(ready.listed().is_empty());
     assert_eq!(ready.call("add", "{}"), None);
     let plain = agent("# A\n\nHelps.\n");
     let mut tools = Fake::new(&["add"]);

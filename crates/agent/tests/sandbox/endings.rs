@@ -334,7 +334,7 @@ fn x11_an_interrupted_call_ends_at_once() {
             stop.raise();
         });
         let error = tools.call(name, &json!({}), &json!({})).unwrap_err().to_string();
-        assert_eq!(error, "the tools have ended: it was interrupted");
+        assert_eq!(error, "the tools have ended: was interrupted");
         assert!(!std::path::Path::new(&format!("/proc/{before}")).exists(), "{name}");
         raiser.join().unwrap();
         tools.interrupt_by(&Interruption::default());

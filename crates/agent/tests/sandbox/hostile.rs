@@ -131,7 +131,7 @@ fn replaced_functions_are_nobody_elses() {
     let mut tools = load(&tools(&[
         (
             "spoil",
-            "() => { Object.prototype.ok = false; Object.prototype.toJSON = () => 'spoilt'; \
+            "() => { Object.prototype.ok = false; Object.prototype.toJSON = () => 'spoiled'; \
              Array.prototype.map = Array.prototype.push = Array.prototype[Symbol.iterator] = () => { throw 1 }; \
              JSON.stringify = JSON.parse = () => { throw 1 }; Promise = undefined; \
              Function.prototype.call = () => { throw 1 }; globalThis.console = null; \

@@ -88,7 +88,7 @@ fn what_is_no_tool() {
         ),
         (
             "return { x: { fn() {}, scheme: { name: 'x', description: 'd', parameters: { type: 1 } } } };",
-            "`parameters` of the tool `x` is not a valid JSON Schema: it has a `type` that does not exist",
+            "`parameters` of the tool `x` is not a valid JSON Schema: has a `type` that does not exist",
         ),
         (
             "return { x: { fn() {}, scheme: { name: 'x', description: 'd', \

@@ -33,7 +33,7 @@ use crate::ui::Ui;
 /// the source, brief.lock the commit or digest and the hash of everything that was written.
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// The source: owner/repo, gitlab:group/repo, a git URL, an artefact (`oci://HOST/PATH:TAG`) or a directory; @REF and
+    /// The source: owner/repo, gitlab:group/repo, a git URL, an artifact (`oci://HOST/PATH:TAG`) or a directory; @REF and
     /// :SUBPATH may follow
     source: String,
 

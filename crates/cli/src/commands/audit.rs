@@ -131,7 +131,7 @@ fn find(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result<AuditPlace> 
 }
 
 /// Returns the repository around a directory and the directory in it, so that `.claude/skills` is
-/// recognised.
+/// recognized.
 fn below(session: &Session, directory: &Path) -> Result<(Root, Target)> {
     let system = session.system();
     let failed = |error: std::io::Error| {

@@ -160,7 +160,7 @@ fn configuration(
         Err(error) => {
             let source = Arc::new(Source::unread(path));
             let message = format!("the file cannot be read: {error}");
-            let rule = rules::portable::INVALID_CONFIG;
+            let rule = rules::item::INVALID_CONFIG;
             Err(Box::new(Diagnostic::new(rule, &source, Span::default(), message)))
         }
     }

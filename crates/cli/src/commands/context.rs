@@ -43,15 +43,15 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ContextArgs) -> Result 
         return typed.print_json(ui, "context", &briefing);
     }
     ui.mention(&briefing.diagnostics, briefing.root())?;
-    let Briefing { moment, active, offered, manual, files, .. } = &briefing;
+    let Briefing { moment, active, listed, manual, files, .. } = &briefing;
     let cut = briefing.cuts();
-    if active.is_empty() && offered.is_empty() && manual.is_empty() && cut == 0 {
+    if active.is_empty() && listed.is_empty() && manual.is_empty() && cut == 0 {
         return typed.explain_nothing(ui, moment, *files, "context", WhyHint::Given);
     }
     print_items(ui, &briefing)?;
-    let headings = ["offered: the agent may ask for it", "manual: only when it is mentioned"];
+    let headings = ["listed: the agent may ask for it", "manual: only when it is mentioned"];
     let mut is_second = !active.is_empty();
-    for (heading, items) in headings.into_iter().zip([offered, manual]) {
+    for (heading, items) in headings.into_iter().zip([listed, manual]) {
         print_names(ui, briefing.root(), items, heading, is_second)?;
         is_second |= !items.is_empty();
     }
@@ -92,7 +92,7 @@ fn print_names(
 fn way_to_ask(root: &Path, item: &BriefedItem) -> String {
     let path = item.path.strip_prefix(root).unwrap_or(&item.path).display();
     match (item.state, item.dialect, item.kind) {
-        (State::Offered, ..) => format!("read {path}"),
+        (State::Listed, ..) => format!("read {path}"),
         (_, tasks::NAME, "task") => format!("brief task {}", item.name),
         (_, tasks::NAME, "command") => format!("/{} in a task", item.name),
         (_, agents::NAME, _) => format!("brief agent run {path}"),

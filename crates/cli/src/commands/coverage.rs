@@ -92,7 +92,7 @@ fn json(
     let root = whole.root.path();
     let never = found.idle.iter().map(|idle| {
         json!({
-            "dialect": idle.dialect,
+            "format": idle.dialect,
             "kind": idle.kind,
             "name": idle.name.to_string(),
             "source": JsonPlace::new(root, idle.path, idle.line),
@@ -102,7 +102,7 @@ fn json(
     let everywhere = found.heavy.iter().map(|surveyed| {
         let item = &surveyed.item;
         json!({
-            "dialect": item.dialect,
+            "format": item.dialect,
             "kind": item.kind,
             "name": item.name.to_string(),
             "source": JsonPlace::new(root, item.path, item.line),

@@ -105,7 +105,7 @@ fn print(
             let tokens = grouped(one.tokens() as u64);
             let mut line = format!("  {:width$}  {}  {tokens} tokens", name(one), kinds(one));
             match record_of(&one.package, recorded) {
-                Some(version) if version == one.package.id.version => line.push_str("  offered"),
+                Some(version) if version == one.package.id.version => line.push_str("  listed"),
                 Some(version) => line.push_str(&format!("  {version} was accepted")),
                 None => {}
             }

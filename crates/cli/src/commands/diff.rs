@@ -51,7 +51,7 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     when: MomentArgs,
 
-    /// Only this dialect; may be given several times
+    /// Only this format; may be given several times
     #[arg(long, value_name = "DIALECT")]
     only: Vec<DialectArg>,
 

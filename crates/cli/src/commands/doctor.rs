@@ -285,7 +285,7 @@ impl Examination<'_> {
         }
         for WantedDependency { name, .. } in &manifest.dependencies {
             if !lock.dependencies.iter().any(|locked| name.matches(&locked.id)) {
-                stale(format!("the package `{name}` is not recorded, so it is not offered"));
+                stale(format!("the package `{name}` is not recorded, so it is not listed"));
             }
         }
         for LockedDependency { id, .. } in &lock.dependencies {

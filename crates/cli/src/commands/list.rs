@@ -258,7 +258,7 @@ fn available(
             "items": listing.items,
             "bundles": listing.bundles,
             "outside": listing.outside,
-            "left_out": listing.left_out,
+            "skipped": listing.left_out,
         });
         ui.print_json("list", base, &problems, body)?;
     } else {

@@ -4,20 +4,20 @@ use brief_registry::oci::promote;
 use clap::Args;
 use serde_json::json;
 
-use super::publish::artefact;
+use super::publish::artifact;
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Set a tag such as `stable` to an artefact that is published already
+/// Set a tag such as `stable` to an artifact that is published already
 ///
-/// Projects whose brief.toml has `ref = "stable"` move to it with their next `brief update`. The artefact is
+/// Projects whose brief.toml has `ref = "stable"` move to it with their next `brief update`. The artifact is
 /// named by its digest, because a tag may move while you read.
 #[derive(Debug, Args)]
 pub(crate) struct PromoteArgs {
-    /// The artefact: `oci://HOST/PATH@DIGEST` or `oci-layout:DIRECTORY@DIGEST`
-    #[arg(value_name = "ARTEFACT")]
-    artefact: String,
+    /// The artifact: `oci://HOST/PATH@DIGEST` or `oci-layout:DIRECTORY@DIGEST`
+    #[arg(value_name = "ARTIFACT")]
+    artifact: String,
 
     /// The tag to set
     #[arg(value_name = "TAG")]
@@ -29,7 +29,7 @@ pub(crate) struct PromoteArgs {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &PromoteArgs) -> Result {
-    let source = artefact(session, &args.artefact)?;
+    let source = artifact(session, &args.artifact)?;
     let Some(digest) = source.digest() else {
         let message = format!("`{source}` names no digest");
         return Err(CommandError::usage(message)

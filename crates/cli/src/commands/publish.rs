@@ -15,9 +15,9 @@ use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Publish items of this directory as an artefact in a container registry
+/// Publish items of this directory as an artifact in a container registry
 ///
-/// One item or bundle becomes one artefact; several, or without ITEM the whole directory, become an index of
+/// One item or bundle becomes one artifact; several, or without ITEM the whole directory, become an index of
 /// them. The same files give the same digest on every machine. A version that is published stays: other content
 /// needs another tag. Accounts are those of `docker login` and similar tools.
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ pub(crate) struct PublishArgs {
     #[arg(long, value_name = "DIRECTORY")]
     from: Option<PathBuf>,
 
-    /// The version that the artefact names [default: that of its item]
+    /// The version that the artifact names [default: that of its item]
     #[arg(long, value_name = "VERSION")]
     as_version: Option<String>,
 
@@ -56,7 +56,7 @@ pub(crate) struct PublishArgs {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &PublishArgs) -> Result {
-    let target = artefact(session, &args.target)?;
+    let target = artifact(session, &args.target)?;
     let directory = match &args.from {
         Some(directory) => session.directory().join(directory),
         None => session.directory().to_owned(),
@@ -129,12 +129,12 @@ fn print(
     Ok(())
 }
 
-pub(super) fn artefact(session: &Session, text: &str) -> Result<OciSource> {
+pub(super) fn artifact(session: &Session, text: &str) -> Result<OciSource> {
     let hint = "write `oci://HOST/PATH:TAG` or `oci-layout:DIRECTORY:TAG`";
     match SourceAddress::parse_added(text, session.directory(), session.system()) {
         Ok(SourceAddress::Oci(source)) => Ok(source),
         Ok(other) => {
-            let message = format!("`{other}` is not the address of an artefact");
+            let message = format!("`{other}` is not the address of an artifact");
             Err(CommandError::usage(message).with_hint(hint))
         }
         Err(error) => Err(CommandError::usage(error.to_string()).with_hint(hint)),
@@ -153,7 +153,7 @@ fn read_bundle(session: &Session, path: &Path) -> Result<String> {
     let bytes = session.system().read(&session.directory().join(path), MOST_BUNDLE_BYTES);
     let text = bytes
         .map_err(|error| error.to_string())
-        .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned()));
+        .and_then(|bytes| String::from_utf8(bytes).map_err(|_| "is not UTF-8".to_owned()));
     text.map_err(|problem| {
         CommandError::refused(format!("the bundle `{}`: {problem}", path.display()))
     })

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use brief_dialects::dependencies::{DependencyChoice, PackageName};
-use brief_dialects::{DIALECTS, Dialect};
+use brief_dialects::{DIALECTS, Dialect, find_dialect, old_dialect_name};
 use brief_engine::tasks::Selectors;
 use brief_engine::tokens::Counter;
 use brief_engine::{
@@ -129,7 +129,7 @@ impl CountingArgs {
 /// The options of a look at a whole project.
 #[derive(Debug, Args)]
 pub(crate) struct SurveyArgs {
-    /// Only this dialect; may be given several times
+    /// Only this format; may be given several times
     #[arg(long, value_name = "DIALECT")]
     pub(crate) only: Vec<DialectArg>,
 
@@ -209,7 +209,7 @@ impl BudgetedQuestion {
 /// The options of a question: client, task, dialects and start directory.
 #[derive(Debug, Args)]
 pub(crate) struct QuestionArgs {
-    /// Only this dialect; may be given several times
+    /// Only this format; may be given several times
     #[arg(long, value_name = "DIALECT")]
     pub(crate) only: Vec<DialectArg>,
 
@@ -289,10 +289,12 @@ impl ValueParserFactory for DialectArg {
     fn value_parser() -> Self::Parser {
         let values = DIALECTS
             .iter()
-            .map(|dialect| PossibleValue::new(dialect.name()).help(dialect.summary()));
+            .map(|dialect| {
+                let value = PossibleValue::new(dialect.name()).help(dialect.summary());
+                value.aliases(old_dialect_name(dialect.name()))
+            });
         PossibleValuesParser::new(values).map(|typed| {
-            let named = DIALECTS.iter().find(|dialect| dialect.name() == typed);
-            DialectArg::new(*named.expect("the parser takes these names only"))
+            DialectArg::new(find_dialect(&typed).expect("the parser takes these names only"))
         })
     }
 }

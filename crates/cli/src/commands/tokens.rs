@@ -22,7 +22,7 @@ use crate::ui::Ui;
 
 /// Show token costs: for a path, or in the whole project
 ///
-/// With a path, what `brief context` delivers for it. Without one, the repository: by dialect, by
+/// With a path, what `brief context` delivers for it. Without one, the repository: by format, by
 /// directory with what a file there costs at least and at most, by client, and the most expensive items.
 #[derive(Debug, Args)]
 pub(crate) struct TokensArgs {
@@ -53,6 +53,7 @@ struct JsonTokens<'s> {
     client: Option<&'s str>,
     exact: bool,
     items: Vec<SurveyedRow<'s>>,
+    #[serde(rename = "formats")]
     dialects: Vec<DialectCost>,
     directories: &'s [SurveyedDirectory],
     clients: &'s [Share],
@@ -99,9 +100,9 @@ fn of_path(ui: &mut Ui, session: &Session, args: &TokensArgs, path: &Path) -> Re
         return typed.explain_nothing(ui, moment, briefing.files, "context", WhyHint::Given);
     }
     let rows = items.iter().map(|item| {
-        let offered = if item.state == State::Offered { ", offered" } else { "" };
+        let listed = if item.state == State::Listed { ", listed" } else { "" };
         let place = shown_place(root, &item.path, item.line);
-        (item.cost, format!("{place}  {}{offered}", item.name))
+        (item.cost, format!("{place}  {}{listed}", item.name))
     });
     print_rows(ui, &rows.collect::<Vec<_>>(), counter)?;
     print_dialects(ui, &dialects, counter)?;
@@ -229,7 +230,7 @@ fn by_share(shares: &[Share], counter: &Counter<'_>) -> Vec<(usize, String)> {
 
 fn print_dialects(ui: &mut Ui, dialects: &[DialectCost], counter: &Counter<'_>) -> Result {
     ui.print_line("")?;
-    ui.print_heading("by dialect")?;
+    ui.print_heading("by format")?;
     let row =
         |of: &DialectCost| (of.tokens, format!("{}  {}", of.dialect, counted(of.items, "item")));
     print_rows(ui, &dialects.iter().map(row).collect::<Vec<_>>(), counter)

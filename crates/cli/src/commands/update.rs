@@ -114,7 +114,7 @@ fn other_version(manifest: &Manifest, name: &str, reference: &str) -> Result<Man
     if let ManifestPlace::Directory(_) = &source.place {
         let message = format!("the source `{name}` is a directory, which has no versions");
         return Err(CommandError::refused(message)
-            .with_hint("it is always read as it is; `brief sync` does that"));
+            .with_hint("is always read as it is; `brief sync` does that"));
     }
     if reference.is_empty() {
         let message = format!("`{name}@` does not say which version");

@@ -166,6 +166,7 @@ impl JsonPlace {
 /// An item in the JSON of `tokens` and `tree`.
 #[derive(Serialize)]
 pub(crate) struct SurveyedRow<'s> {
+    #[serde(rename = "format")]
     dialect: &'static str,
     kind: &'static str,
     name: String,

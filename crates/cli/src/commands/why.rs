@@ -21,7 +21,7 @@ const LABEL: usize = 11;
 /// Show each candidate for a file or directory, in or out, and the reason
 ///
 /// `+ in`: it applies. `= loaded`, `= listed`: the client of --client has it by itself. `= same`: another item has the
-/// text. `? offered`: the agent may ask for it. `@ manual`: only when it is mentioned. `- out`: it does not apply. Below the
+/// text. `? listed`: the agent may ask for it. `@ manual`: only when it is mentioned. `- out`: it does not apply. Below the
 /// reason: how each client gets it, or that it is missing; without --client, for the clients of the project.
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
@@ -69,11 +69,11 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &WhyArgs) -> Result {
         ui.print_line(format!("{:LABEL$}{kind}{}", "", visible_line(&reason)))?;
         // The label says of the client of the question what that has by itself, and no client lacks what does not apply.
         let is_said = match candidate.state {
-            CandidateState::Loaded | CandidateState::Listed | CandidateState::Same => {
+            CandidateState::Loaded | CandidateState::ListedByClient | CandidateState::Same => {
                 briefing.moment.client.is_some()
             }
-            CandidateState::Out => true,
-            CandidateState::In | CandidateState::Offered | CandidateState::Manual => false,
+            CandidateState::Skipped => true,
+            CandidateState::Applies | CandidateState::Listed | CandidateState::Manual => false,
         };
         let states = states.of(candidate.path, candidate.line, &candidate.name);
         if let Some(states) = states.filter(|_| !is_said) {

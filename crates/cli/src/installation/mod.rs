@@ -69,7 +69,7 @@ pub(crate) struct WritingArgs {
     #[arg(long, value_name = "SHA256", value_parser = sha256)]
     accept: Vec<String>,
 
-    /// Take an artefact of this signer instead of the locked one; brief.lock remembers it
+    /// Take an artifact of this signer instead of the locked one; brief.lock remembers it
     #[arg(long, value_name = "SIGNER", value_parser = signer)]
     accept_signer: Vec<String>,
 

@@ -40,7 +40,7 @@ local function ask(method, params)
   return answer.result
 end
 
-wait(has('structured/unknown-field'), 'the first problems')
+wait(has('agents-yaml/unknown-field'), 'the first problems')
 found.opened = problems()
 
 -- The fix of the misspelled key.
@@ -63,7 +63,7 @@ found.lens = lenses[1] and lenses[1].command.title
 
 -- Typing, key by key: a pattern that matches nothing, behind a character of two UTF-16 units.
 vim.api.nvim_buf_set_lines(0, 2, 3, false, { '    match: ["🦀", "**/*.py"]' })
-wait(has('structured/dead-glob'), 'the dead pattern')
+wait(has('agents-yaml/unused-pattern'), 'the dead pattern')
 found.typed = problems()
 
 -- Another name for a skill: its directory, its header and the links to it.

@@ -194,7 +194,7 @@ fn a_schema_is_judged_before_a_call() {
     };
     let (code, found) = show("{ type: \"object\", properties: { n: { nullable: true } } }");
     assert_eq!(code, Some(0), "{found}");
-    assert!(found.contains("agents/schema-unchecked") && found.contains("nullable"), "{found}");
+    assert!(found.contains("agent-file/schema-unchecked") && found.contains("nullable"), "{found}");
     let (code, found) = show("{ type: \"object\", properties: { n: { multipleOf: 0 } } }");
     assert_eq!(code, Some(1), "{found}");
     assert!(found.contains("/properties/n/multipleOf"), "{found}");

@@ -151,7 +151,7 @@ fn what_was_recorded_stays_the_same() {
     site.set("/all/a.md", "Changed");
     let output = project.run(&["agent", "show", FILE, "--fetch"]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stderr.contains("agents/command-remote-changed"), "{output}");
+    assert!(output.stderr.contains("agent-file/command-remote-changed"), "{output}");
     // What was accepted is still there, and a kept content that is not what was recorded does not count.
     assert_eq!(shown(&project, &[]).0, ["own -", "a cached", "n cached"]);
     let kept = project.home().join(".cache/brief/agent-commands");
@@ -207,7 +207,7 @@ fn a_bad_index_is_an_error_of_that_entry() {
         "/away/ cannot be fetched: it redirects to another host, `127.0.0.1:",
         "/files/away.md cannot be fetched: it redirects to another host, `127.0.0.1:",
         "/files/none.md cannot be fetched: the server answered 404",
-        "/files/big.md cannot be fetched: it is larger than 1048576 bytes",
+        "/files/big.md cannot be fetched: is larger than 1048576 bytes",
         "/gone/ cannot be fetched: the server answered 404",
     ] {
         assert!(output.stderr.contains(words), "{words}: {output}");

@@ -236,12 +236,12 @@ fn licensed(name: &str, body: &str) -> String {
 fn files_that_stop_an_installation_are_warnings() {
     let skill = licensed("x", "## X\n\nText.");
     for (name, content, code) in [
-        ("text.docx", b"PK\x03\x04\xff\0".as_slice(), "capability/opaque"),
-        ("all.zip", b"PK\x05\x06\0\xff", "capability/opaque"),
-        ("lib.so", b"\x7fELF\xff", "capability/opaque"),
+        ("text.docx", b"PK\x03\x04\xff\0".as_slice(), "capability/binary"),
+        ("all.zip", b"PK\x05\x06\0\xff", "capability/binary"),
+        ("lib.so", b"\x7fELF\xff", "capability/binary"),
         ("latin.txt", b"caf\xe9\n", "capability/hidden-text"),
         ("hidden.md", "a\u{200b}b\n".as_bytes(), "capability/hidden-text"),
-        ("pointer.bin", b"version https://git-lfs.github.com/spec/v1\n", "portable/unreadable"),
+        ("pointer.bin", b"version https://git-lfs.github.com/spec/v1\n", "item/unreadable"),
     ] {
         let file = format!("skills/x/{name}");
         let project = registry(&[("skills/x/SKILL.md", skill.as_bytes()), (&file, content)]);
@@ -251,7 +251,7 @@ fn files_that_stop_an_installation_are_warnings() {
         assert!(linted.stdout.contains(name), "{name}: {linted}");
         let added = project.run(&["-C", "app", "add", "../registry"]);
         assert_eq!(added.code, Some(1), "{name}: {added}");
-        if code == "capability/opaque" {
+        if code == "capability/binary" {
             let shown = format!("{added}");
             let hash = shown.split("--accept ").nth(1).unwrap().split('`').next().unwrap();
             let accept = format!("[install]\naccept = [\"{hash}\"]\n");

@@ -39,43 +39,43 @@ fn why_shows_what_was_cut() {
     insta::assert_snapshot!(shop().run(&["why", "src/cart.py", "--budget", "12", "--on", "read"]), @"
     src/cart.py, on read
 
-    - out      AGENTS.yaml:3
-               its 3 tokens do not fit into the budget of 12
+    - skipped  AGENTS.yaml:3
+               its 3 tokens do not fit in the budget of 12
                > Speak plainly.
 
-    - out      AGENTS.yaml:4
-               it is for: on edit, create
+    - skipped  AGENTS.yaml:4
+               applies only on edit, create
                > Prices are integers in cents.
 
-    + in       AGENTS.yaml:9
+    + applies  AGENTS.yaml:9
                match `src/**` covers src/cart.py
                claude, codex, copilot, cursor: missing (no hook)
                > Run the tests.
 
-    + in       AGENTS.yaml:14
+    + applies  AGENTS.yaml:14
                decision, match `src/**` covers src/cart.py
                claude, codex, copilot, cursor: manual
                > Money is integers
 
-    + in       AGENTS.yaml:24
+    + applies  AGENTS.yaml:24
                decision, match `**` covers src/cart.py
                claude, codex, copilot, cursor: manual
                > One repository
 
-    + in       src/AGENTS.yml:2
+    + applies  src/AGENTS.yml:2
                match `cart.py` covers src/cart.py
                claude, codex, copilot, cursor: missing (no hook)
                > The cart is never empty here.
 
-    - out      src/AGENTS.yml:6
+    - skipped  src/AGENTS.yml:6
                match `templates/` does not cover src/cart.py
                > Templates are not code.
     [EOF]
     ");
     let cut = shop().run(&["context", "src/cart.py", "--budget", "12", "--json"]).json();
     let reasons: Vec<_> =
-        cut["left_out"].as_array().unwrap().iter().map(|out| &out["reason"]).collect();
-    assert_eq!(reasons[0], "its 3 tokens do not fit into the budget of 12");
+        cut["skipped"].as_array().unwrap().iter().map(|out| &out["reason"]).collect();
+    assert_eq!(reasons[0], "its 3 tokens do not fit in the budget of 12");
     assert!(cut["tokens"].as_u64().unwrap() <= 12);
 }
 
@@ -93,18 +93,18 @@ fn a_repetition_is_shown_once_with_its_other_places() {
     src/a.c
 
     = same     AGENTS.yaml:2
-               the same text as src/AGENTS.yaml:2
+               has the same text as src/AGENTS.yaml:2
                claude, codex, copilot, cursor: same as src/AGENTS.yaml
                > Use tabs.
 
-    + in       src/AGENTS.yaml:2
+    + applies  src/AGENTS.yaml:2
                match `**` covers src/a.c
                claude, codex, copilot, cursor: missing (no hook)
                > Use tabs.
     [EOF]
     ");
     let answer = project.run(&["context", "src/a.c", "--json"]).json();
-    let also = json!([{"dialect": "structured", "path": "$PROJECT/AGENTS.yaml", "line": 2}]);
+    let also = json!([{"format": "agents-yaml", "path": "$PROJECT/AGENTS.yaml", "line": 2}]);
     assert_eq!(answer["items"][0]["also"], also);
 }
 
@@ -149,7 +149,7 @@ fn tokens_are_what_is_delivered() {
 #[test]
 fn a_client_and_a_task_are_part_of_the_moment() {
     let args = ["context", "src/cart.py", "--client", "claude", "--task", "fix", "--json"];
-    let moment = &shop().run(&args).json()["moment"];
+    let moment = &shop().run(&args).json()["query"];
     assert_eq!((&moment["client"], &moment["task"]), (&json!("claude"), &json!("fix")));
     let why = shop().run(&["why", "src/cart.py", "--client", "claude", "--task", "fix"]);
     assert!(why.stdout.starts_with("src/cart.py, for claude, task fix\n"), "{why}");

@@ -173,7 +173,7 @@ fn a_bad_item_does_not_stop_the_others() {
         "---\nschema: 1\nname: worse\ndescription: D\nlicense: MIT\n---\n",
     );
     insta::assert_snapshot!(registry.run(&["build"]), @"
-    error[portable/name-mismatch]: the name is `worse`, but the directory is called `bad`
+    error[item/name-mismatch]: the name is `worse`, but the directory is called `bad`
      --> content/rules/bad/RULE.md:3:7
       |
     3 | name: worse
@@ -196,7 +196,7 @@ fn a_link_out_of_the_item_stops_it() {
     let registry = registry().with_file("content/rules/api/RULE.md", rule);
     let output = registry.run(&["build"]);
     assert_eq!(output.code, Some(1));
-    assert!(output.stdout.contains("error[portable/link-outside]"), "{output}");
+    assert!(output.stdout.contains("error[item/link-outside]"), "{output}");
     assert!(!names(&registry).iter().any(|name| name.contains("api")));
 }
 
@@ -256,7 +256,7 @@ fn json_has_the_same_facts() {
         (&serde_json::json!([]), &serde_json::json!([]))
     );
     assert_eq!((&json["unchanged"], &json["kept"]), (&0.into(), &1.into()));
-    assert_eq!(json["diagnostics"][0]["code"], "portable/output-in-the-way");
+    assert_eq!(json["diagnostics"][0]["code"], "item/output-in-the-way");
     assert_eq!((output.code, output.stderr.as_str()), (Some(1), ""));
 }
 
@@ -279,7 +279,7 @@ fn an_unknown_client_is_a_wrong_call() {
 fn a_wrong_configuration_is_a_wrong_call() {
     let registry = registry().with_file("brief.toml", "[build]\nclients = [\"acme-code\"]\n");
     insta::assert_snapshot!(registry.run(&["build"]), @"
-    error[portable/invalid-config]: `build.clients`: unknown client `acme-code`
+    error[item/invalid-config]: `build.clients`: unknown client `acme-code`
      --> brief.toml:2:11
       |
     2 | clients = [\"acme-code\"]
@@ -336,7 +336,7 @@ fn a_scope_that_a_client_does_not_have_is_told() {
     let registry = project().with_file("rules/api/RULE.md", rule);
     let output = registry.run(&["build"]);
     assert_eq!(output.code, Some(0), "{output}");
-    assert_eq!(output.stdout.matches("portable/scope-dropped").count(), 1, "{output}");
+    assert_eq!(output.stdout.matches("item/scope-dropped").count(), 1, "{output}");
     assert!(output.stdout.contains("opencode loads it for all"), "{output}");
     let output = registry.run(&["build", "--client", "claude", "--out", "other"]);
     assert!(!output.stdout.contains("scope-dropped"), "{output}");
@@ -363,7 +363,7 @@ fn dropped_capabilities_are_told() {
         .with_file("agents/judge/AGENT.md", AGENT.replace("[bash]", "[bash, read]"))
         .with_file("brief.toml", "[build]\nprofile = \"format\"\n");
     insta::assert_snapshot!(registry.run(&["build"]), @"
-    warning[portable/capability-dropped]: the agent `judge` loses `read` for copilot, which has no name for it
+    warning[item/capability-dropped]: the agent `judge` loses `read` for copilot, which has no name for it
      --> agents/judge/AGENT.md:6:15
       |
     6 | tools: [bash, read]
@@ -422,7 +422,7 @@ fn two_items_do_not_share_a_file() {
         .with_file("brief.toml", "[clients.claude.agent]\npath = \".claude/rules/{name}.md\"\n");
     let output = registry.run(&["build", "--client", "claude"]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stdout.contains("error[portable/output-collision]"), "{output}");
+    assert!(output.stdout.contains("error[item/output-collision]"), "{output}");
     assert_eq!(names(&registry), [".claude/rules/api.md"]);
 }
 

@@ -64,7 +64,7 @@ fn outputs_that_are_no_longer_wanted_are_removed() {
 fn a_file_in_the_way_is_kept_with_nothing_of_its_item_written() {
     let registry = registry().with_file("dist/.claude/rules/api.md", "mine\n");
     insta::assert_snapshot!(registry.run(&["build"]), @"
-    error[portable/output-in-the-way]: the file is not ours; nothing of the rule `api` is written
+    error[item/output-in-the-way]: the file is not ours; nothing of the rule `api` is written
     --> dist/.claude/rules/api.md
      = help: move it away, or build into another directory
 
@@ -81,7 +81,7 @@ fn a_file_in_the_way_is_kept_with_nothing_of_its_item_written() {
     assert_eq!(registry.read("dist/.claude/rules/api.md"), "mine\n");
 }
 
-/// P2: an output that was edited is kept, until the user says otherwise; its neighbours are written.
+/// P2: an output that was edited is kept, until the user says otherwise; its neighbors are written.
 #[test]
 fn an_edited_output_is_kept_unless_forced() {
     let registry = registry();
@@ -89,7 +89,7 @@ fn an_edited_output_is_kept_unless_forced() {
     registry.write("dist/.claude/rules/api.md", "edited\n");
     registry.write("content/rules/api/RULE.md", RULE.replace("Handlers", "Routes"));
     insta::assert_snapshot!(registry.run(&["build"]), @"
-    error[portable/output-edited]: the file was changed since it was written; it stays as it is
+    error[item/output-edited]: the file was changed since it was written; it stays as it is
     --> dist/.claude/rules/api.md
      = help: put the change into the source, then build with `--force`
 
@@ -116,7 +116,7 @@ fn an_edited_output_of_an_item_that_is_gone_is_kept() {
     fs::remove_dir_all(registry.path().join("content/rules/api")).unwrap();
     for _ in 0..2 {
         let output = build(&registry, &[]);
-        assert!(output.stdout.contains("warning[portable/output-stale]"), "{output}");
+        assert!(output.stdout.contains("warning[item/output-outdated]"), "{output}");
         assert_eq!(registry.read("dist/.claude/rules/api.md"), "edited\n");
     }
     build(&registry, &["--force"]);

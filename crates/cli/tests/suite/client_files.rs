@@ -59,13 +59,13 @@ fn broken() -> Sandbox {
 fn everything_in_the_broken_project_is_found() {
     let found = findings(&broken());
     for expected in [
-        "warning native/import-missing CLAUDE.md:1",
+        "warning client/import-missing CLAUDE.md:1",
         "warning client/skill-standard .claude/skills/review/SKILL.md:2",
         "warning client/unknown-model .claude/skills/review/SKILL.md:4",
         "warning client/unknown-tool .claude/skills/review/SKILL.md:5",
-        "warning native/broken-link .claude/skills/review/SKILL.md:7",
-        "warning native/agent-field-missing .claude/agents/tester.md:2",
-        "warning native/dead-glob .cursor/rules/ts.mdc:3",
+        "warning client/broken-link .claude/skills/review/SKILL.md:7",
+        "warning client/agent-field-missing .claude/agents/tester.md:2",
+        "warning client/unused-pattern .cursor/rules/ts.mdc:3",
         "warning client/wrong-type .cursor/rules/ts.mdc:4",
         "error client/unknown-event .claude/settings.json:3",
         "error client/missing-field .mcp.json:3",
@@ -184,7 +184,7 @@ fn a_slip_in_a_skill_for_others_is_found() {
         );
         codes("skills/pdf/SKILL.md", &text)
     };
-    assert_eq!(skill("nmae"), ["warning native/unknown-field"]);
+    assert_eq!(skill("nmae"), ["warning client/unknown-field"]);
     assert_eq!(skill("name"), [""; 0]);
 }
 

@@ -109,7 +109,7 @@ fn a_wrong_call_is_refused() {
     assert_eq!(project().run(&["completions"]).code, Some(2));
 }
 
-/// U71: both names of `sync` are offered.
+/// U71: both names of `sync` are listed.
 #[test]
 fn both_names_of_a_command_complete() {
     let project = project();
@@ -133,7 +133,7 @@ fn values_complete() {
         .with_file(".agents/tasks/fix.md", "Fix ${issue} in ${file}.\n")
         .with_file(".context/deploy.md", "---\ntrigger: manual\n---\nText.\n");
     for (words, expected) in [
-        (&["lint", "--explain", "portable/wrong"][..], &["portable/wrong-type"][..]),
+        (&["lint", "--explain", "item/wrong"][..], &["item/wrong-type"][..]),
         (&["build", "--client", "cu"], &["cursor", "custom"]),
         (&["why", "--client", "ac"], &["acme"]),
         (&["sees", "a.py", "ac"], &["acme"]),
@@ -151,7 +151,7 @@ fn values_complete() {
             found.iter().map(|line| line.split('\t').next().unwrap_or_default()).collect();
         assert_eq!(found, expected, "{words:?}");
     }
-    assert!(candidates(&project, &["lint", "--explain", "hosted/"]).len() > 3);
+    assert!(candidates(&project, &["lint", "--explain", "context-dir/"]).len() > 3);
 }
 
 /// U71: branches and tags complete, also in a range.

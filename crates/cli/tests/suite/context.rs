@@ -107,9 +107,9 @@ fn json_has_every_key_in_its_order() {
         @r#"
     {
       "kind": "context",
-      "version": 1,
+      "version": 2,
       "root": "$PROJECT",
-      "moment": {
+      "query": {
         "root": "$PROJECT",
         "path": "src/cart.py",
         "kind": "file",
@@ -120,7 +120,7 @@ fn json_has_every_key_in_its_order() {
       },
       "items": [
         {
-          "dialect": "structured",
+          "format": "agents-yaml",
           "kind": "context",
           "name": "context[0]",
           "source": {
@@ -138,7 +138,7 @@ fn json_has_every_key_in_its_order() {
           "package": null
         },
         {
-          "dialect": "structured",
+          "format": "agents-yaml",
           "kind": "context",
           "name": "context[1]",
           "source": {
@@ -156,29 +156,29 @@ fn json_has_every_key_in_its_order() {
           "package": null
         }
       ],
-      "left_out": [
+      "skipped": [
         {
-          "dialect": "structured",
+          "format": "agents-yaml",
           "kind": "context",
           "name": "context[2]",
           "source": {
             "path": "$PROJECT/AGENTS.yaml",
             "line": 9
           },
-          "reason": "it is for: when after"
+          "reason": "applies only after the action"
         },
         {
-          "dialect": "structured",
+          "format": "agents-yaml",
           "kind": "context",
           "name": "context[0]",
           "source": {
             "path": "$PROJECT/src/AGENTS.yml",
             "line": 2
           },
-          "reason": "it is for: on read"
+          "reason": "applies only on read"
         },
         {
-          "dialect": "structured",
+          "format": "agents-yaml",
           "kind": "context",
           "name": "context[1]",
           "source": {
@@ -224,7 +224,7 @@ fn json_has_every_key_in_its_order() {
         }
       ],
       "mcp_servers": {},
-      "hosted_config": {
+      "context_dir_config": {
         "includeFiles": [
           "*"
         ],
@@ -249,9 +249,9 @@ fn json_without_anything_has_the_same_keys() {
     insta::assert_snapshot!(empty, @r#"
     {
       "kind": "context",
-      "version": 1,
+      "version": 2,
       "root": "$PROJECT",
-      "moment": {
+      "query": {
         "root": "$PROJECT",
         "path": "a.py",
         "kind": "file",
@@ -261,10 +261,10 @@ fn json_without_anything_has_the_same_keys() {
         "task": null
       },
       "items": [],
-      "left_out": [],
+      "skipped": [],
       "decisions": [],
       "mcp_servers": {},
-      "hosted_config": {
+      "context_dir_config": {
         "includeFiles": [
           "*"
         ],
@@ -335,7 +335,7 @@ fn outside_the_root_nothing_applies() {
     }
     let json = shop.run(&["context", "../x.py", "--json"]);
     assert_eq!(json.json()["items"], json!([]), "the shape stays");
-    assert_eq!(json.json()["moment"]["path"], "../x.py");
+    assert_eq!(json.json()["query"]["path"], "../x.py");
     // Files above the root are never seen from inside either.
     let output = shop.run(&["context", "src/cart.py"]);
     assert!(!output.stdout.contains("ABOVE"), "{output}");
@@ -351,7 +351,7 @@ fn a_broken_file_does_not_hide_a_good_one() {
     src/AGENTS.yaml:2
       GOOD
     ------- stderr -------
-    error[structured/invalid-yaml]: AGENTS.yaml:2:14: the file is not valid YAML: unclosed bracket '['
+    error[agents-yaml/invalid-yaml]: AGENTS.yaml:2:14: the file is not valid YAML: unclosed bracket '['
     [EOF]
     ");
 }
@@ -368,7 +368,7 @@ fn a_broken_entry_does_not_hide_its_siblings() {
     AGENTS.yaml:5
       LAST
     ------- stderr -------
-    error[structured/invalid-on]: AGENTS.yaml:4:9: context[1]: invalid action "edti" (must be read, edit, create, or all)
+    error[agents-yaml/invalid-on]: AGENTS.yaml:4:9: context[1]: invalid action "edti" (must be read, edit, create, or all)
     [EOF]
     "#);
 }
@@ -388,7 +388,7 @@ fn links_are_followed_inside_the_root_only() {
     AGENTS.yaml:2
       LINKED
     ------- stderr -------
-    error[structured/unreadable]: src/AGENTS.yaml: the file cannot be read: it is a symbolic link that leaves the project
+    error[agents-yaml/unreadable]: src/AGENTS.yaml: the file cannot be read: is a symbolic link that leaves the project
     [EOF]
     ");
 }
@@ -481,8 +481,8 @@ fn all_lists_the_whole_project() {
     [EOF]
     ");
     let json = shop.run(&["context", "--all", "--json"]).json();
-    assert_eq!(json["moment"]["path"], Value::Null);
-    assert_eq!(json["moment"]["kind"], "project");
+    assert_eq!(json["query"]["path"], Value::Null);
+    assert_eq!(json["query"]["kind"], "project");
     assert_eq!(json["items"].as_array().unwrap().len(), 5);
 }
 

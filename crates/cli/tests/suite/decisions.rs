@@ -43,9 +43,9 @@ fn json_has_every_key_in_its_order() {
     insta::assert_snapshot!(shop().run(&["decisions", "src/cart.py", "--json"]), @r#"
     {
       "kind": "decisions",
-      "version": 1,
+      "version": 2,
       "root": "$PROJECT",
-      "moment": {
+      "query": {
         "root": "$PROJECT",
         "path": "src/cart.py",
         "kind": "file",
@@ -55,7 +55,7 @@ fn json_has_every_key_in_its_order() {
         "task": null
       },
       "items": [],
-      "left_out": [],
+      "skipped": [],
       "decisions": [
         {
           "decision": "Money is integers",
@@ -92,7 +92,7 @@ fn json_has_every_key_in_its_order() {
         }
       ],
       "mcp_servers": {},
-      "hosted_config": null,
+      "context_dir_config": null,
       "tokens": 0,
       "diagnostics": []
     }
@@ -135,7 +135,7 @@ fn all_lists_the_whole_project() {
         why: One change, one review.
     [EOF]
     ");
-    assert_eq!(shop.run(&["decisions", "--all", "--json"]).json()["moment"]["path"], Value::Null);
+    assert_eq!(shop.run(&["decisions", "--all", "--json"]).json()["query"]["path"], Value::Null);
 }
 
 /// Nothing found is exit 0, and says so.
@@ -187,9 +187,9 @@ fn a_broken_decision_does_not_hide_its_siblings() {
         why: R
         decided: 2024-02-29
     ------- stderr -------
-    error[structured/missing-field]: AGENTS.yaml:2:5: decisions[0]: rationale is required
-    error[structured/missing-field]: AGENTS.yaml:3:5: decisions[1]: decision is required
-    error[structured/invalid-date]: AGENTS.yaml:4:43: decisions[2]: invalid date "2024-02-30" (must be YYYY-MM-DD)
+    error[agents-yaml/missing-field]: AGENTS.yaml:2:5: decisions[0]: rationale is required
+    error[agents-yaml/missing-field]: AGENTS.yaml:3:5: decisions[1]: decision is required
+    error[agents-yaml/invalid-date]: AGENTS.yaml:4:43: decisions[2]: invalid date "2024-02-30" (must be YYYY-MM-DD)
     [EOF]
     "#);
 }

@@ -87,14 +87,14 @@ fn nothing_is_offered_before_it_is_recorded() {
     [EOF]
     "#);
     insta::assert_snapshot!(project.run(&["context", "a.js"]), @r#"
-    offered: the agent may ask for it
+    listed: the agent may ask for it
       @acme/ui@2.1.0 AGENTS.md: The kit (read node_modules/@acme/ui/AGENTS.md)
       @acme/ui@2.1.0 forms: Make forms with the kit. (read node_modules/@acme/ui/skills/forms/SKILL.md)
     [EOF]
     "#);
     let told = context(&hook(&project, &read_event(&project, "a.js")));
     insta::assert_snapshot!(told, @r#"
-    ## Offered: read the file when it fits
+    ## Listed: read the file when it fits
 
     - @acme/ui@2.1.0 AGENTS.md: The kit (read node_modules/@acme/ui/AGENTS.md)
     - @acme/ui@2.1.0 forms: Make forms with the kit. (read node_modules/@acme/ui/skills/forms/SKILL.md)
@@ -105,7 +105,7 @@ fn nothing_is_offered_before_it_is_recorded() {
         serde_json::from_str(&project.run(&["context", "a.js", "--json"]).stdout).unwrap();
     let package = json!({"ecosystem": "npm", "name": "@acme/ui", "version": "2.1.0"});
     assert_eq!(answer["items"][0]["package"], package);
-    assert_eq!(answer["items"][0]["state"], "offered");
+    assert_eq!(answer["items"][0]["state"], "listed");
     assert!(project.run(&["doctor"]).stderr.contains("no problems"));
     assert_eq!(project.run(&["list"]).stdout, "npm:@acme/ui@2.1.0  2 files of a package\n");
     // Who takes it out of the list takes it away.
@@ -296,7 +296,7 @@ fn the_table_is_checked() {
         let output = project.run(&["lint"]);
         assert_eq!(output.code, Some(1), "{table}: {output}");
         assert!(output.to_string().contains(message), "{table}: {output}");
-        assert!(output.to_string().contains("portable/invalid-config"), "{table}: {output}");
+        assert!(output.to_string().contains("item/invalid-config"), "{table}: {output}");
     }
     let output = project().with_file("brief.toml", CHOSEN).run(&["lint"]);
     assert_eq!(output.code, Some(0), "{output}");
@@ -308,7 +308,7 @@ fn a_question_can_ask_for_packages() {
     let project = shop();
     let named = project.run(&["context", "a.js", "--dependencies", "npm:lint", "deep"]);
     insta::assert_snapshot!(named, @r#"
-    offered: the agent may ask for it
+    listed: the agent may ask for it
       lint@1.0.0 llms.txt: Checks everything. (read node_modules/lint/llms.txt)
       deep@0.1.0 AGENTS.yaml: Deep. (read node_modules/deep/AGENTS.yaml)
     [EOF]

@@ -81,11 +81,11 @@ fn diff(project: &Sandbox, args: &[&str]) -> Vec<Value> {
 #[test]
 fn two_revisions_are_compared() {
     insta::assert_snapshot!(repository().run(&["diff", "HEAD~1", "HEAD"]), @"
-    added     AGENTS.yaml:2  context[0] (structured), 0 -> 4 tokens
+    added     AGENTS.yaml:2  context[0] (agents-yaml), 0 -> 4 tokens
       1 file: src/a.py
         +Write tests first.
 
-    changed   AGENTS.yaml:4  context[1] (structured), 6 tokens
+    changed   AGENTS.yaml:4  context[1] (agents-yaml), 6 tokens
       2 files: src/
         -Prices are integers in cents.
         +Prices are integers in euros.
@@ -99,8 +99,8 @@ fn two_revisions_are_compared() {
 #[test]
 fn a_short_form() {
     insta::assert_snapshot!(repository().run(&["diff", "--stat", "HEAD~1..HEAD"]), @"
-    added     AGENTS.yaml:2  context[0] (structured), 0 -> 4 tokens, +1 -0, 1 file: src/a.py
-    changed   AGENTS.yaml:4  context[1] (structured), 6 tokens, +1 -1, 2 files: src/
+    added     AGENTS.yaml:2  context[0] (agents-yaml), 0 -> 4 tokens, +1 -0, 1 file: src/a.py
+    changed   AGENTS.yaml:4  context[1] (agents-yaml), 6 tokens, +1 -1, 2 files: src/
     ------- stderr -------
     2 changes for 2 of 4 files, between HEAD~1 (9254f550003e) and HEAD (2eb36d23ce36)
     [EOF]
@@ -121,7 +121,7 @@ fn the_shape_is_fixed() {
         output.json(),
         json!({
             "kind": "diff",
-            "version": 1,
+            "version": 2,
             "root": "$PROJECT",
             "diagnostics": [],
             "from": {"revision": "HEAD~1", "commit": commits[0], "diagnostics": []},
@@ -131,14 +131,14 @@ fn the_shape_is_fixed() {
             "client": null,
             "changes": [
                 {
-                    "kind": "added", "dialect": "structured", "item_kind": "context",
+                    "kind": "added", "format": "agents-yaml", "item_kind": "context",
                     "name": "context[0]", "before": null,
                     "after": {"source": {"path": "AGENTS.yaml", "line": 2}, "state": "active",
                         "description": "", "text": "Write tests first.", "tokens": 4},
                     "file_count": 1, "files": ["src/a.py"], "files_left_out": 0
                 },
                 {
-                    "kind": "text", "dialect": "structured", "item_kind": "context",
+                    "kind": "text", "format": "agents-yaml", "item_kind": "context",
                     "name": "context[1]", "before": piece(2, "Prices are integers in cents."),
                     "after": piece(4, "Prices are integers in euros."),
                     "file_count": 2, "files": ["src/"], "files_left_out": 0
@@ -175,7 +175,7 @@ fn ranges_and_exit_codes() {
         (&["diff", "--exit-code", "nope"], 2),
         (&["diff", "nope"], 1),
         (&["diff", "main", "side"], 0),
-        (&["diff", "--exit-code", "--only", "hosted", "main", "side"], 0),
+        (&["diff", "--exit-code", "--only", "context-dir", "main", "side"], 0),
     ] {
         assert_eq!(project.run(args).code, Some(code), "{args:?}");
     }
@@ -302,7 +302,7 @@ fn links_lead_where_they_lead_in_their_revision() {
     make_link("/etc/hostname".as_ref(), &project.path().join("docs/AGENTS.yaml"));
     commit(&project);
     let added = [json!(["added", "context[0]", ["src/"]])];
-    assert_eq!(diff(&project, &["HEAD~1", "HEAD", "--only", "structured"]), added);
+    assert_eq!(diff(&project, &["HEAD~1", "HEAD", "--only", "agents-yaml"]), added);
     project.write("shared/rules.yaml", "context:\n  - content: Shared by all.\n");
     let text = [json!(["text", "context[0]", ["src/"]])];
     assert_eq!(diff(&project, &["HEAD"]), text);
@@ -318,11 +318,11 @@ fn a_broken_file_is_an_answer_with_a_remark() {
     let project = repository();
     project.write("AGENTS.yaml", "context:\n  - content: [\n");
     insta::assert_snapshot!(project.run(&["diff", "--stat", "HEAD"]), @"
-    removed   AGENTS.yaml:2  context[0] (structured), 4 -> 0 tokens, +0 -1, 1 file: src/a.py
-    removed   AGENTS.yaml:4  context[1] (structured), 6 -> 0 tokens, +0 -1, 2 files: src/
-    removed   AGENTS.yaml:6  context[2] (structured), 3 -> 0 tokens, +0 -1, all 4 files
+    removed   AGENTS.yaml:2  context[0] (agents-yaml), 4 -> 0 tokens, +0 -1, 1 file: src/a.py
+    removed   AGENTS.yaml:4  context[1] (agents-yaml), 6 -> 0 tokens, +0 -1, 2 files: src/
+    removed   AGENTS.yaml:6  context[2] (agents-yaml), 3 -> 0 tokens, +0 -1, all 4 files
     ------- stderr -------
-    warning: in the working tree, AGENTS.yaml:2: the file is not valid YAML: unclosed bracket '[' [structured/invalid-yaml]
+    warning: in the working tree, AGENTS.yaml:2: the file is not valid YAML: unclosed bracket '[' [agents-yaml/invalid-yaml]
     3 changes for 4 of 4 files, between HEAD (2eb36d23ce36) and the working tree
     [EOF]
     ");
@@ -445,12 +445,12 @@ fn items_of_a_registry_are_compared() {
     let lines: Vec<&str> = output.stdout.lines().collect();
     assert_eq!(lines.len(), 2, "{output}");
     assert!(
-        lines[0].starts_with("changed   rules/money/RULE.md:1  money (portable), "),
+        lines[0].starts_with("changed   rules/money/RULE.md:1  money (items), "),
         "{output}"
     );
     assert!(lines[0].contains("+1 -0, 1 file: rules/money/RULE.md"), "{output}");
     assert!(
-        lines[1].starts_with("added     skills/ship/SKILL.md:1  ship (portable), "),
+        lines[1].starts_with("added     skills/ship/SKILL.md:1  ship (items), "),
         "{output}"
     );
 }

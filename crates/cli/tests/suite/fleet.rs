@@ -7,7 +7,7 @@ use brief_testkit::Sandbox;
 use brief_testkit::snapshot::copy;
 use serde_json::Value;
 
-use crate::artefacts::{commit, git, publish, skill, source};
+use crate::artifacts::{commit, git, publish, skill, source};
 use crate::project;
 
 /// Makes a repository with an installed skill, below `fleet`.

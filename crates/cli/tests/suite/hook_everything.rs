@@ -70,7 +70,7 @@ fn the_hook_says_what_context_says() {
 
     - ENTRY
 
-    ## MARK Offered: read the file when it fits
+    ## MARK Listed: read the file when it fits
 
     - deploy: How to deploy. (read .agents/skills/deploy/SKILL.md)
     ");
@@ -126,7 +126,7 @@ fn what_is_for_before_an_edit_comes_with_the_read() {
     assert_eq!(delivered(&edited), ["CHECK-IT"]);
     // `context` says the same for the same moment, and why.
     let why = project.run(&["why", "migrations/1.sql", "--on", "read", "--client", "claude"]);
-    let reason = "what is for before edit is due with the read";
+    let reason = "delivered on read, before edit";
     assert!(why.stdout.contains(reason), "{why}");
     // Without a client it is a question about the read alone.
     let plain = project.run(&["context", "migrations/1.sql", "--on", "read"]);

@@ -55,7 +55,7 @@ fn a_new_file_is_written() {
     insta::assert_snapshot!(install(&project), @r#"
     ------- stderr -------
     installed the hook in .claude/settings.local.json
-    hint: it takes effect in the next session of Claude Code
+    hint: restart Claude Code to use it
     warning: `brief` is not on PATH, so Claude Code will not find it
     hint: copy it to a directory on PATH, or pass --command "/path/to/brief hook claude"
     [EOF]

@@ -294,7 +294,7 @@ fn two_hooks_of_one_start_deliver_it_once() {
 #[test]
 fn the_start_respects_the_configuration_of_its_directory() {
     let config = r#"{"clientContext": {"ignoreAncestorContext": true}}"#;
-    let offer = "---\ntrigger: agent\ndescription: OFFERED\n---\nbody\n";
+    let offer = "---\ntrigger: agent\ndescription: LISTED\n---\nbody\n";
     let project = marked()
         .with_file(".context/offer.md", offer)
         .with_file("web/.context/context-config.json", config)
@@ -306,10 +306,10 @@ fn the_start_respects_the_configuration_of_its_directory() {
     };
     let told = start("web");
     assert!(told.contains("MARK-agents-rule"), "{told}");
-    assert!(!told.contains("MARK-context-always") && !told.contains("OFFERED"), "{told}");
+    assert!(!told.contains("MARK-context-always") && !told.contains("LISTED"), "{told}");
     for directory in ["lib", "."] {
         let told = start(directory);
-        assert!(told.contains("MARK-context-always") && told.contains("OFFERED"), "{told}");
+        assert!(told.contains("MARK-context-always") && told.contains("LISTED"), "{told}");
     }
     // It comes with a file elsewhere.
     let mut read = tool(&project, "PreToolUse", "Read", "lib/a.css");

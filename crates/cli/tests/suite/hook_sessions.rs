@@ -232,7 +232,7 @@ fn l08_an_agent_of_gemini_waits_for_its_approval() {
     let agent = "---\nname: pilot\ndescription: PILOT flies\n---\n\nFly.\n";
     let project = marked().with_file(".gemini/agents/pilot.md", agent);
     let why = project.run(&["why", "src/api/a.py", "--client", "gemini", "--json"]).json();
-    let left_out = why["left_out"].as_array().unwrap();
+    let left_out = why["skipped"].as_array().unwrap();
     let pilot = left_out.iter().find(|item| item["kind"] == "agent").unwrap();
     let reason = pilot["reason"].as_str().unwrap();
     assert!(reason.contains("once you approve its text in gemini"), "{reason}");

@@ -21,10 +21,10 @@ fn hosted() -> Sandbox {
         .with_dir(".git")
 }
 
-/// H20, H120–H122: active files are shown, the offered ones with their description.
+/// H20, H120–H122: active files are shown, the listed ones with their description.
 #[test]
 fn context_shows_what_is_active_and_what_is_offered() {
-    insta::assert_snapshot!(hosted().run(&["context", "src/a.ts", "--only", "hosted"]), @"
+    insta::assert_snapshot!(hosted().run(&["context", "src/a.ts", "--only", "context-dir"]), @"
     .context/always.md:4
       Speak plainly.
 
@@ -34,13 +34,13 @@ fn context_shows_what_is_active_and_what_is_offered() {
     src/.context/api.md:4
       Version the API.
 
-    offered: the agent may ask for it
+    listed: the agent may ask for it
       sql: When touching SQL (read .context/sql.md)
 
     manual: only when it is mentioned
       notes (--mention notes)
     ------- stderr -------
-    warning[hosted/sensitive-excluded]: .context/.env: the name matches `.env`, so this is never read
+    warning[context-dir/sensitive-excluded]: .context/.env: the name matches `.env`, so this is never read
     [EOF]
     ");
 }
@@ -48,34 +48,34 @@ fn context_shows_what_is_active_and_what_is_offered() {
 /// Each file in reach: its state, the trigger or pattern that decided, or why it is out.
 #[test]
 fn why_says_for_each_file_how_it_came_to_be() {
-    let output = hosted().run(&["why", "src/a.ts", "--only", "hosted"]);
+    let output = hosted().run(&["why", "src/a.ts", "--only", "context-dir"]);
     insta::assert_snapshot!(output.stdout, @"
     src/a.ts
 
-    - out      .context/.env:1
+    - skipped  .context/.env:1
                its name matches `.env`, which is never read
 
-    + in       .context/always.md:4  mounted, always
+    + applies  .context/always.md:4  workspace, always
                trigger is always
                claude, codex, copilot, cursor: missing (no hook)
                > Speak plainly.
 
-    @ manual   .context/notes.txt:1  mounted, manual
+    @ manual   .context/notes.txt:1  workspace, manual
                only when mentioned
                claude, codex, copilot, cursor: manual
                > Only when asked.
 
-    ? offered  .context/sql.md:5  mounted, agent
-               trigger is agent: offered by its description
+    ? listed   .context/sql.md:5  workspace, agent
+               trigger is agent: listed by its description
                claude, codex, copilot, cursor: missing (no hook)
                > Quote names.
 
-    + in       .context/ts.md:5  mounted, auto
+    + applies  .context/ts.md:5  workspace, auto
                glob `**/*.ts` matches src/a.ts
                claude, codex, copilot, cursor: missing (no hook)
                > Use tabs.
 
-    + in       src/.context/api.md:4  working, always
+    + applies  src/.context/api.md:4  working, always
                trigger is always
                claude, codex, copilot, cursor: missing (no hook)
                > Version the API.
@@ -86,7 +86,7 @@ fn why_says_for_each_file_how_it_came_to_be() {
 #[test]
 fn a_mention_brings_a_manual_file_in() {
     let project = hosted();
-    let args = ["context", "src/a.ts", "--only", "hosted"];
+    let args = ["context", "src/a.ts", "--only", "context-dir"];
     assert!(!project.run(&args).stdout.contains("Only when asked."));
     let mentioned = project.run(&[&args[..], &["--mention", "notes"]].concat());
     assert!(mentioned.stdout.contains("Only when asked."), "{mentioned}");
@@ -96,10 +96,10 @@ fn a_mention_brings_a_manual_file_in() {
 #[test]
 fn the_repository_is_mounted_by_default() {
     let project = hosted();
-    let output = project.run_in("src", &["context", "a.ts", "--only", "hosted"], "");
+    let output = project.run_in("src", &["context", "a.ts", "--only", "context-dir"], "");
     assert!(output.stdout.contains("Speak plainly."), "{output}");
     let mounted =
-        project.run_in("src", &["context", "a.ts", "--only", "hosted", "--mounted", "."], "");
+        project.run_in("src", &["context", "a.ts", "--only", "context-dir", "--mounted", "."], "");
     assert!(!mounted.stdout.contains("Speak plainly."), "{mounted}");
     assert!(mounted.stdout.contains("Version the API."), "{mounted}");
 }
@@ -110,7 +110,7 @@ fn both_dialects_answer_together() {
     let project = hosted().with_file("AGENTS.yaml", "context:\n  - content: From the yaml.\n");
     let both = project.run(&["context", "src/a.ts"]).stdout;
     assert!(both.contains("Speak plainly.") && both.contains("From the yaml."), "{both}");
-    let one = project.run(&["context", "src/a.ts", "--only", "structured"]).stdout;
+    let one = project.run(&["context", "src/a.ts", "--only", "agents-yaml"]).stdout;
     assert!(!one.contains("Speak plainly.") && one.contains("From the yaml."), "{one}");
 }
 
@@ -121,23 +121,23 @@ fn json_has_configuration_and_servers() {
         ".context/context-config.json",
         r#"{"clientContext": {"excludeFiles": ["ts.md"]}, "mcpServers": {"gh": {"command": "gh-mcp"}}}"#,
     );
-    let json = project.run(&["context", "src/a.ts", "--only", "hosted", "--json"]).json();
-    assert_eq!(json["hosted_config"]["excludeFiles"][1], "ts.md");
+    let json = project.run(&["context", "src/a.ts", "--only", "context-dir", "--json"]).json();
+    assert_eq!(json["context_dir_config"]["excludeFiles"][1], "ts.md");
     assert_eq!(json["mcp_servers"]["gh"]["command"], "gh-mcp");
     let item = &json["items"][0];
-    let facts = ["dialect", "name", "scope", "trigger", "state", "reason", "content"];
+    let facts = ["format", "name", "scope", "trigger", "state", "reason", "content"];
     let facts: Vec<_> = facts.iter().map(|key| item[key].as_str().unwrap()).collect();
     let expected = [
-        "hosted",
+        "context-dir",
         "always",
-        "mounted",
+        "workspace",
         "always",
         "active",
         "trigger is always",
         "Speak plainly.\n",
     ];
     assert_eq!(facts, expected);
-    let left_out: Vec<_> = json["left_out"]
+    let left_out: Vec<_> = json["skipped"]
         .as_array()
         .unwrap()
         .iter()
@@ -163,18 +163,18 @@ fn lint_knows_context_directories() {
     assert_eq!(
         found(&["lint"]),
         [
-            "hosted/sensitive-excluded",
-            "hosted/dead-glob",
-            "hosted/frontmatter-repaired",
-            "hosted/config-unknown-key"
+            "context-dir/sensitive-excluded",
+            "context-dir/frontmatter-repaired",
+            "context-dir/unused-pattern",
+            "context-dir/config-unknown-key"
         ]
     );
     assert_eq!(
         found(&["lint", ".context/css.md"]),
-        ["hosted/dead-glob", "hosted/frontmatter-repaired"]
+        ["context-dir/frontmatter-repaired", "context-dir/unused-pattern"]
     );
-    assert_eq!(found(&["lint", "src"]), ["hosted/config-unknown-key"]);
-    assert_eq!(found(&["lint", "src/.context"]), ["hosted/config-unknown-key"]);
+    assert_eq!(found(&["lint", "src"]), ["context-dir/config-unknown-key"]);
+    assert_eq!(found(&["lint", "src/.context"]), ["context-dir/config-unknown-key"]);
     let fixed = project.run(&["lint", "--fix"]);
     assert!(fixed.stderr.contains("; 1 fixed"), "{fixed}");
     assert!(project.read(".context/css.md").contains("globs: '**/*.css'"));
@@ -197,7 +197,7 @@ fn lint_finds_hidden_text_in_context_files() {
         .with_dir(".git");
     let json = project.run(&["lint", "--format", "json"]).json();
     let found = json["diagnostics"].as_array().unwrap().iter();
-    let hidden = found.filter(|found| found["code"] == "hosted/hidden-character");
+    let hidden = found.filter(|found| found["code"] == "context-dir/hidden-character");
     let paths: Vec<&str> = hidden.map(|found| found["path"].as_str().unwrap()).collect();
     assert_eq!(
         paths,
@@ -236,7 +236,7 @@ fn a_very_large_context_directory_is_cut_aloud() {
     for index in 0..20_100 {
         std::fs::File::create(project.path().join(format!(".context/{index}.bin"))).unwrap();
     }
-    let output = project.run(&["context", "src/a.ts", "--only", "hosted"]);
+    let output = project.run(&["context", "src/a.ts", "--only", "context-dir"]);
     assert_eq!(output.code, Some(0));
     assert!(output.stderr.contains("20000"), "{}", output.stderr);
     assert!(!output.stdout.contains("Speak plainly."), "{}", output.stdout);
@@ -256,7 +256,7 @@ fn the_user_decides_where_includes_lead() {
         .with_file("src/a.ts", "")
         .with_dir(".git");
     let names = |args: &[&str]| -> Vec<String> {
-        let args = [&["context", "src/a.ts", "--only", "hosted", "--json"], args].concat();
+        let args = [&["context", "src/a.ts", "--only", "context-dir", "--json"], args].concat();
         let json = project.run(&args).json();
         let items = json["items"].as_array().unwrap().iter();
         items.map(|item| item["name"].as_str().unwrap().to_owned()).collect()
@@ -278,6 +278,6 @@ fn lint_knows_the_mounted_directory() {
     let json = project.run(&["lint", "--format", "json"]).json();
     let found = json["diagnostics"].as_array().unwrap();
     assert_eq!(found.len(), 1, "{json}");
-    assert_eq!(found[0]["code"], "hosted/outside-mount");
+    assert_eq!(found[0]["code"], "context-dir/outside-workspace");
     assert!(found[0]["message"].as_str().unwrap().contains("../../far/*.md"), "{json}");
 }

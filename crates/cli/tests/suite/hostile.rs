@@ -58,7 +58,7 @@ fn payload(project: &Sandbox, path: &str) -> String {
 fn a_fifo_is_not_waited_for() {
     let project = good();
     brief_testkit::make_fifo(&project.path().join("bad/AGENTS.yaml"));
-    assert_survives(&project, "bad/AGENTS.yaml", "structured/unreadable");
+    assert_survives(&project, "bad/AGENTS.yaml", "agents-yaml/unreadable");
 }
 
 /// Ruling G5: a device and a socket are no files either; a link to one leaves the project.
@@ -66,18 +66,18 @@ fn a_fifo_is_not_waited_for() {
 #[test]
 fn a_device_or_a_socket_is_not_read() {
     let project = good().with_link("bad/AGENTS.yaml", "/dev/zero");
-    assert_survives(&project, "bad/AGENTS.yaml", "structured/unreadable");
+    assert_survives(&project, "bad/AGENTS.yaml", "agents-yaml/unreadable");
     let project = good();
     let socket = project.path().join("bad/AGENTS.yaml");
     let _listener = std::os::unix::net::UnixListener::bind(socket).unwrap();
-    assert_survives(&project, "bad/AGENTS.yaml", "structured/unreadable");
+    assert_survives(&project, "bad/AGENTS.yaml", "agents-yaml/unreadable");
 }
 
 /// A directory of that name is not a context file.
 #[test]
 fn a_directory_is_not_a_context_file() {
     let project = good().with_dir("bad/AGENTS.yaml");
-    assert_survives(&project, "bad/AGENTS.yaml", "structured/unreadable");
+    assert_survives(&project, "bad/AGENTS.yaml", "agents-yaml/unreadable");
 }
 
 /// Ruling G5: "1 MiB per text file".
@@ -86,7 +86,7 @@ fn a_file_of_200_megabytes_is_not_read() {
     let project = good();
     let file = fs::File::create(project.path().join("bad/AGENTS.yaml")).unwrap();
     file.set_len(200 * 1024 * 1024).unwrap();
-    assert_survives(&project, "bad/AGENTS.yaml", "structured/unreadable");
+    assert_survives(&project, "bad/AGENTS.yaml", "agents-yaml/unreadable");
 }
 
 /// Ruling G5: the limit is 1 MiB, not a byte less.
@@ -112,7 +112,7 @@ fn a_file_without_permission_is_reported() {
     let file = project.path().join("bad/AGENTS.yaml");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o0)).unwrap();
     if fs::read(&file).is_err() {
-        assert_survives(&project, "bad/AGENTS.yaml", "structured/unreadable");
+        assert_survives(&project, "bad/AGENTS.yaml", "agents-yaml/unreadable");
     }
 }
 
@@ -126,7 +126,7 @@ fn an_alias_bomb_goes_off_alone() {
     }
     bomb.push_str("context:\n  - {content: SIBLING}\n  - {content: BOMB, match: *a29}\n");
     let project = good().with_file("bad/AGENTS.yaml", bomb);
-    assert_survives(&project, "bad/AGENTS.yaml", "structured/alias-bomb");
+    assert_survives(&project, "bad/AGENTS.yaml", "agents-yaml/alias-bomb");
     let output = project.run(&["context", "bad/in/x.py"]);
     assert!(output.stdout.contains("SIBLING") && !output.stdout.contains("BOMB"), "{output}");
 }
@@ -159,7 +159,7 @@ fn a_billion_alternatives_cost_nothing() {
 fn an_invalid_glob_takes_its_entry_along() {
     let yaml = "context:\n  - {content: SIBLING}\n  - {content: BAD, match: [\"[\"]}\n";
     let project = good().with_file("bad/AGENTS.yaml", yaml);
-    assert_survives(&project, "bad/AGENTS.yaml:3:", "structured/invalid-glob");
+    assert_survives(&project, "bad/AGENTS.yaml:3:", "agents-yaml/invalid-glob");
     let output = project.run(&["context", "bad/in/x.py"]);
     assert!(output.stdout.contains("SIBLING") && !output.stdout.contains("BAD"), "{output}");
 }
@@ -169,7 +169,7 @@ fn an_invalid_glob_takes_its_entry_along() {
 fn an_invalid_date_is_reported() {
     let yaml = "decisions:\n  - {decision: D, rationale: R, date: yesterday}\n";
     let project = good().with_file("bad/AGENTS.yaml", yaml);
-    assert_survives(&project, "bad/AGENTS.yaml:2:", "structured/invalid-date");
+    assert_survives(&project, "bad/AGENTS.yaml:2:", "agents-yaml/invalid-date");
     let output = project.run(&["decisions", "bad/in/x.py"]);
     assert!(output.stdout.contains('D') && !output.stdout.contains("decided"), "{output}");
 }
@@ -178,19 +178,19 @@ fn an_invalid_date_is_reported() {
 #[test]
 fn a_text_of_another_kind_is_reported() {
     for (text, code) in [
-        ("context: [\n", "structured/invalid-yaml"),
-        ("just text\n", "structured/wrong-type"),
-        ("- a\n- b\n", "structured/wrong-type"),
-        ("context: 5\n", "structured/wrong-type"),
-        ("context: [5, [], ~, {content: {}}]\n", "structured/wrong-type"),
-        ("context: []\ncontext: []\n", "structured/duplicate-key"),
+        ("context: [\n", "agents-yaml/invalid-yaml"),
+        ("just text\n", "agents-yaml/wrong-type"),
+        ("- a\n- b\n", "agents-yaml/wrong-type"),
+        ("context: 5\n", "agents-yaml/wrong-type"),
+        ("context: [5, [], ~, {content: {}}]\n", "agents-yaml/wrong-type"),
+        ("context: []\ncontext: []\n", "agents-yaml/duplicate-key"),
     ] {
         let project = good().with_file("bad/AGENTS.yaml", text);
         assert_survives(&project, "bad/AGENTS.yaml:", code);
     }
     let nested = format!("context: {}{}\n", "[".repeat(5_000), "]".repeat(5_000));
     let project = good().with_file("bad/AGENTS.yaml", nested);
-    assert_survives(&project, "bad/AGENTS.yaml:", "structured/invalid-yaml");
+    assert_survives(&project, "bad/AGENTS.yaml:", "agents-yaml/invalid-yaml");
 }
 
 /// X05: front matter past its limit is not parsed, and a file's problems are counted past theirs. Forty files of
@@ -231,7 +231,7 @@ fn front_matter_and_its_problems_are_bounded() {
 fn a_file_that_is_not_utf8_is_read_with_a_warning() {
     let bytes = b"context:\n  - content: SIBLING\n  - content: caf\xe9\n";
     let project = good().with_file("bad/AGENTS.yaml", bytes);
-    assert_survives(&project, "bad/AGENTS.yaml:3:", "structured/not-utf8");
+    assert_survives(&project, "bad/AGENTS.yaml:3:", "agents-yaml/not-utf8");
     let output = project.run(&["context", "bad/in/x.py"]);
     assert!(output.stdout.contains("SIBLING"), "{output}");
     // All zeros, and UTF-16, are no YAML.
@@ -248,11 +248,11 @@ fn a_file_that_is_not_utf8_is_read_with_a_warning() {
 fn more_entries_than_the_limit_are_left_out() {
     let yaml = format!("context:\n{}", "- content: x\n".repeat(10_001));
     let project = good().with_file("bad/AGENTS.yaml", yaml);
-    assert_survives(&project, "bad/AGENTS.yaml", "structured/too-many-entries");
+    assert_survives(&project, "bad/AGENTS.yaml", "agents-yaml/too-many-entries");
     let report = project.run(&["context", "bad/in/x.py", "--json"]).json();
     let count = |key: &str| report[key].as_array().unwrap().len();
     // The same text counts once.
-    assert_eq!((count("items"), count("left_out")), (1 + 2, 10_000 - 1));
+    assert_eq!((count("items"), count("skipped")), (1 + 2, 10_000 - 1));
 }
 
 /// A project with a context file at the top, and one at the end of a chain of directories.
@@ -293,7 +293,7 @@ fn ten_thousand_directories_are_walked() {
 fn two_thousand_directories_are_all_read() {
     let (project, chain) = chain(2_000);
     let path = format!("{}/x.py", chain.path());
-    let output = project.run(&["context", &path, "--only", "structured"]);
+    let output = project.run(&["context", &path, "--only", "agents-yaml"]);
     assert_good(&output, &output.stdout);
     assert_eq!(output.stderr, "");
 }
@@ -306,7 +306,7 @@ fn a_circle_of_links_ends() {
         .with_link("bad/AGENTS.yaml", "AGENTS.yml")
         .with_link("bad/AGENTS.yml", "AGENTS.yaml")
         .with_link("bad/in/loop", "..");
-    assert_survives(&project, "bad/AGENTS.yaml", "structured/unreadable");
+    assert_survives(&project, "bad/AGENTS.yaml", "agents-yaml/unreadable");
     let output = project.run(&["context", "bad/in/loop/in/loop/in/x.py"]);
     assert_good(&output, &output.stdout);
 }

@@ -290,10 +290,10 @@ fn short_rules_become_entries() {
         .with_file(".claude/rules/all.md", "For all.\n");
     let output = project.run(&["import", "--agents-yaml"]);
     assert_eq!(output.code, Some(0), "{output}");
-    let answer = project.run(&["context", "src/api/a.ts", "--only", "structured"]);
+    let answer = project.run(&["context", "src/api/a.ts", "--only", "agents-yaml"]);
     assert!(answer.stdout.contains("Validate every request."), "{answer}");
     assert!(
-        !project.run(&["context", "lib/a.ts", "--only", "structured"]).stdout.contains("Validate")
+        !project.run(&["context", "lib/a.ts", "--only", "agents-yaml"]).stdout.contains("Validate")
     );
     assert_eq!(project.run(&["import", "--agents-yaml"]).code, Some(0), "the same file is there");
     project.write("AGENTS.yaml", "context: []\n");
@@ -312,7 +312,7 @@ fn files_are_converted() {
         output.stdout.contains("applyTo: \"**/src/**\"") && output.stdout.ends_with(API),
         "{output}"
     );
-    assert!(output.stderr.contains("`mine`: it is a field of claude alone"), "{output}");
+    assert!(output.stderr.contains("`mine`: is a field of claude alone"), "{output}");
     assert!(!project.path().join(".github").exists());
     assert_eq!(project.run(&["convert", "claude", "copilot", "--out", "."]).code, Some(0));
     assert!(project.read(".github/instructions/api.instructions.md").ends_with(API));
@@ -400,7 +400,7 @@ fn ignore_files_are_named_and_stay() {
         .with_file("docs/.geminiignore", "nobody reads this one\n");
     let output = project.run(&["import", "--dry-run"]);
     assert_eq!(output.code, Some(0), "{output}");
-    let said = "`.cursorignore`: it names files for Cursor to leave alone; it stays\n";
+    let said = "`.cursorignore`: names files for Cursor to leave alone; it stays\n";
     assert!(output.stderr.contains(said), "{output}");
     assert!(!output.stderr.contains("geminiignore"), "{output}");
     let json = project.run(&["import", "--replace", "--json"]).json();

@@ -36,7 +36,7 @@ fn one_rule_of_two_clients_is_one_item_where_the_same_files_are_meant() {
     let report = json(&project, &["import"]);
     assert_eq!(names(&report), ["rule/cursor-money", "rule/money"], "{report:#}");
     let notes = notes(&report);
-    let reason = "it says much of what `.claude/rules/money.md` says, and stays an item of its own: `.claude/rules/money.md` is for \
+    let reason = "says much of what `.claude/rules/money.md` says, and stays an item of its own: `.claude/rules/money.md` is for \
                   `packages/a/src/x.ts`, `.cursor/rules/money.mdc` is not";
     assert!(notes.contains(reason), "{notes}");
     // Other words for the same files.
@@ -126,7 +126,7 @@ fn agents_of_a_list_and_servers_of_other_tools_are_imported() {
     let output = project.run(&["import"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(
-        output.stderr.contains("`.roomodes` is not imported: it has no list `customModes`"),
+        output.stderr.contains("`.roomodes` is not imported: has no list `customModes`"),
         "{output}"
     );
 }

@@ -176,7 +176,7 @@ fn what_does_not_exist_is_refused() {
         (&["acme/guidance:nowhere"], "has no directory `nowhere`"),
         (&["acme/guidance:skills/review/references"], "there are no items in it"),
         (&["acme/none"], "git could not read `https://github.com/acme/none.git`"),
-        (&["./nowhere"], "$PROJECT/nowhere` cannot be opened: it does not exist"),
+        (&["./nowhere"], "$PROJECT/nowhere` cannot be opened: does not exist"),
         (&["nowhere"], "write `./nowhere` for a directory, or `owner/nowhere`"),
         (&["acme/guidance", "--client", "clade"], "did you mean `claude`?"),
         (&["acme/guidance", "--name", "Bad_Name"], "`--name`"),

@@ -124,7 +124,7 @@ fn files_for_one_client_are_items() {
         ("ship", "claude"),
     ];
     assert_eq!(written.into_iter().collect::<Vec<_>>(), expected);
-    let left_out = json["left_out"].as_array().unwrap().iter();
+    let left_out = json["skipped"].as_array().unwrap().iter();
     let left_out: Vec<&str> = left_out.map(|file| file["path"].as_str().unwrap()).collect();
     assert_eq!(left_out, ["agents/new.md", "agents/notes.md"]);
 }
@@ -165,7 +165,7 @@ fn rules_in_directories_of_clients_are_items() {
             "rule tests claude"
         ]
     );
-    let left_out = json["left_out"].as_array().unwrap().iter();
+    let left_out = json["skipped"].as_array().unwrap().iter();
     let left_out: Vec<&str> = left_out.map(|file| file["path"].as_str().unwrap()).collect();
     assert_eq!(left_out, [".rulesync/rules/all.md", "rules/about.md"]);
 }
@@ -460,8 +460,8 @@ fn what_is_wrong_is_named_and_the_rest_installed() {
     let json = available(&project, "acme/broken");
     assert_eq!(names(&json), ["agent/code-reviewer", "agent/unclosed"]);
     assert_eq!(
-        json["left_out"],
-        json!([{"path": "agents/large.md", "reason": "it is larger than 1 MiB"}])
+        json["skipped"],
+        json!([{"path": "agents/large.md", "reason": "is larger than 1 MiB"}])
     );
     let messages: Vec<&str> = json["diagnostics"]
         .as_array()
@@ -549,9 +549,9 @@ fn what_other_clients_do_not_get_is_said() {
         project.run(&["add", "./source", "--client", "claude", "--client", "opencode"]).stderr
     };
     let few = add(1);
-    assert!(few.contains("agent/a0: `color`: it is a field of claude alone"), "{few}");
+    assert!(few.contains("agent/a0: `color`: is a field of claude alone"), "{few}");
     assert!(few.contains("agent/a0: `tools`: `Bash(git:*)` has no words in the format"), "{few}");
     let many = add(20);
-    assert!(many.contains("20 items: `color`: it is a field of claude alone"), "{many}");
+    assert!(many.contains("20 items: `color`: is a field of claude alone"), "{many}");
     assert!(!many.contains("agent/a3: `color`"), "{many}");
 }

@@ -120,7 +120,7 @@ fn x04_opaque_files_are_refused_until_their_content_is_accepted() {
         remote.commit(&[]);
         let refused = project.run(&["add", "acme/guidance", "fmt"]);
         assert_eq!(refused.code, Some(1), "{refused}");
-        assert!(refused.stdout.contains("capability/opaque"), "{refused}");
+        assert!(refused.stdout.contains("capability/binary"), "{refused}");
         assert!(!project.path().join(".claude").exists());
         let sha256 = named(&Output { stderr: refused.stdout.clone(), ..refused });
         run(&project, &["add", "acme/guidance", "fmt", "--accept", &sha256]);

@@ -80,7 +80,7 @@ fn files_of_the_user_are_kept() {
     std::fs::write(&own, "mine\n").unwrap();
     let output = project.run(&["add", "-g", "acme/guidance", "money"]);
     assert_eq!(output.code, Some(1));
-    assert!(output.stdout.contains("error[portable/output-in-the-way]"), "{output}");
+    assert!(output.stdout.contains("error[item/output-in-the-way]"), "{output}");
     let path = own.to_string_lossy().into_owned();
     run(&project, &["sync", "-g", "--adopt", &path]);
     run(&project, &["remove", "-g", "money"]);

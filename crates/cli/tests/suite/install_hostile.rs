@@ -61,7 +61,7 @@ fn a_pointer_of_git_lfs_is_an_error() {
     let output = project.run(&["add", "acme/large", "ok"]);
     assert_eq!(output.code, Some(1), "{output}");
     let said = format!("{}{}", output.stdout, output.stderr);
-    assert!(said.contains("it is a pointer of Git LFS"), "{output}");
+    assert!(said.contains("is a pointer of Git LFS"), "{output}");
     assert!(!project.path().join(".claude/skills/ok/big.md").exists(), "{output}");
     assert!(!mark.exists());
 }

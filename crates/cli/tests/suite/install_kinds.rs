@@ -49,8 +49,8 @@ fn recipes_are_commands() {
     let json = available(&project, "acme/recipes");
     assert_eq!(names(&json), ["command/release-notes"]);
     assert_eq!(json["items"][0]["written_for"], "goose");
-    let reason = "it is a recipe without a prompt, which no command has";
-    assert_eq!(json["left_out"], json!([{"path": "recipes/role.yaml", "reason": reason}]));
+    let reason = "is a recipe without a prompt, which no command has";
+    assert_eq!(json["skipped"], json!([{"path": "recipes/role.yaml", "reason": reason}]));
     let clients = ["--client", "goose", "--client", "claude"];
     let added = run(&project, &[&["add", "acme/recipes", "--json"], &clients[..]].concat()).json();
     assert_eq!(project.read(".goose/recipes/release-notes.yaml"), recipe);

@@ -119,7 +119,7 @@ fn a_run_tells_programs_what_it_did() {
         (&report["failed"], &report["manifest"], &report["lock"]),
         (&json!(1), &json!("created"), &json!("created"))
     );
-    assert_eq!(report["diagnostics"][0]["code"], "portable/output-in-the-way");
+    assert_eq!(report["diagnostics"][0]["code"], "item/output-in-the-way");
     let path = project.path().join(".claude/skills/review/SKILL.md");
     let report = run(&project, &["sync", "--json", "--adopt", ".claude"]).json();
     assert_eq!(report["backups"][0]["path"], ".claude/skills/review/SKILL.md");

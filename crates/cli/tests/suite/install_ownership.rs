@@ -20,7 +20,7 @@ fn a_file_in_the_way_is_kept() {
     guidance(&project);
     let output = project.run(&["add", "acme/guidance", "money", "review"]);
     insta::assert_snapshot!(output.stdout, @"
-    error[portable/output-in-the-way]: the file is not ours; nothing of the rule `money` is written
+    error[item/output-in-the-way]: the file is not ours; nothing of the rule `money` is written
     --> .claude/rules/money.md
      = help: move it away; `brief sync --adopt FILE` takes its place and keeps a copy
     ");
@@ -84,7 +84,7 @@ fn a_directory_of_files_is_adopted() {
     assert_eq!(project.read(FILE), "mine\n");
 }
 
-/// An output that was changed stays; its neighbours are brought up to date; `--force` replaces it alone,
+/// An output that was changed stays; its neighbors are brought up to date; `--force` replaces it alone,
 /// with a copy.
 #[test]
 fn a_changed_output_is_kept_unless_forced() {
@@ -97,7 +97,7 @@ fn a_changed_output_is_kept_unless_forced() {
     assert_eq!(output.code, Some(1));
     assert!(
         output.stdout.contains(
-            "error[portable/output-edited]: the file was changed since it was written; it stays as it is\n\
+            "error[item/output-edited]: the file was changed since it was written; it stays as it is\n\
              --> .claude/rules/money.md\n"
         ),
         "{output}"
@@ -140,7 +140,7 @@ fn a_changed_output_outlives_its_item() {
         project.write(FILE, "mine\n");
         let output = project.run(command);
         assert_eq!(output.code, Some(0), "{command:?}: {output}");
-        assert!(output.stdout.contains("warning[portable/output-stale]"), "{output}");
+        assert!(output.stdout.contains("warning[item/output-outdated]"), "{output}");
         assert!(summary(&output).ends_with("1 kept"), "{output}");
         assert_eq!(project.read(FILE), "mine\n");
         assert!(!project.path().join(".github/instructions").exists());
@@ -179,7 +179,7 @@ fn removing_does_not_fail_for_another_item() {
     assert_eq!(output.code, Some(1), "{output}");
     let output = run(&project, &["remove", "review"]);
     assert!(output.stderr.contains("  - skill/review\n"), "{output}");
-    assert!(output.stdout.starts_with("note[portable/output-in-the-way]"), "{output}");
+    assert!(output.stdout.starts_with("note[item/output-in-the-way]"), "{output}");
     assert_eq!(project.read(FILE), "mine\n");
     assert_eq!(project.run(&["sync"]).code, Some(1), "whoever asks for it is told that it failed");
 }

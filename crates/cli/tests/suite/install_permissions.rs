@@ -65,7 +65,7 @@ fn rules_stand_beside_those_of_the_user() {
     let doctor = project.run(&["doctor"]).to_string();
     for told in [
         "Cursor does not get `allow shell git status`: it knows a command by its first word alone",
-        "Cursor does not get `ask shell git push`: it has no list of what to ask about, so it may do more",
+        "Cursor does not get `ask shell git push`: has no list of what to ask about, so it may do more",
         "Gemini CLI does not get `deny read **/.env`: its permissions are about other things, so it may do more",
     ] {
         assert!(doctor.contains(told), "{told}\n{doctor}");

@@ -113,7 +113,7 @@ fn a_server_of_the_user_is_kept() {
         let before = project.read(".mcp.json");
         let output = run(&project, &["sync"]);
         let why =
-            if own.is_empty() { "it was changed by hand" } else { "it is not an entry of `brief`" };
+            if own.is_empty() { "was changed by hand" } else { "is not an entry of `brief`" };
         let words = format!("`mcpServers.files`: {why}; it stays as it is");
         assert!(output.stdout.contains(&words), "{output}");
         assert!(summary(&output).ends_with("1 kept"), "{output}");
@@ -131,7 +131,7 @@ fn a_file_that_is_not_json_is_left_alone() {
     let project = consumer().with_file("opencode.json", "not json\n");
     let project = installed(project);
     let output = run(&project, &["sync"]);
-    assert!(output.stdout.contains("warning[portable/shared-file]: it is not JSON"), "{output}");
+    assert!(output.stdout.contains("warning[item/shared-file]: is not JSON"), "{output}");
     assert!(output.stdout.contains("without instructions[.agents/rules/**/RULE.md]"), "{output}");
     assert_eq!(project.read("opencode.json"), "not json\n");
 }

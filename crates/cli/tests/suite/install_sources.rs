@@ -91,7 +91,7 @@ fn an_item_with_links_is_refused_alone() {
     repository.commit();
     let output = add(&project, &repository.url());
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stdout.contains("portable/not-a-file"), "{output}");
+    assert!(output.stdout.contains("item/not-a-file"), "{output}");
     let files = files(&project);
     assert!(files.contains(&".claude/skills/good/SKILL.md".to_owned()), "{files:?}");
     assert!(!files.iter().any(|path| path.contains("link")), "{files:?}");
@@ -153,7 +153,7 @@ fn names_that_differ_in_case_are_refused() {
     repository.commit();
     let output = add(&project, &repository.url());
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stdout.contains("portable/case-collision"), "{output}");
+    assert!(output.stdout.contains("item/case-collision"), "{output}");
     assert!(!files(&project).iter().any(|path| path.contains("bad")), "{output}");
 
     let other = self::project();
@@ -175,7 +175,7 @@ fn outputs_that_differ_in_case_are_refused() {
     fs::write(source.join("rules/good/RULE.md"), item("good", "text")).unwrap();
     let output = add(&project, "../outside/source");
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stdout.contains("portable/output-collision"), "{output}");
+    assert!(output.stdout.contains("item/output-collision"), "{output}");
     let files = files(&project);
     let written = files.iter().filter(|path| path.to_lowercase().ends_with("good/skill.md"));
     assert_eq!(written.count(), 1, "{files:?}");
@@ -249,7 +249,7 @@ fn a_file_in_the_place_of_a_directory_stays() {
     directory(&project);
     let output = add(&project, "../outside/source");
     assert_eq!(output.code, Some(1), "{output}");
-    assert!(output.stdout.contains("portable/output-in-the-way"), "{output}");
+    assert!(output.stdout.contains("item/output-in-the-way"), "{output}");
     assert_eq!(project.read(".claude"), "mine\n");
 
     let project = self::project().with_dir(".claude/skills/good/SKILL.md");
@@ -286,7 +286,7 @@ fn nothing_is_written_through_a_link() {
         let project = project.with_link(name, &target);
         let output = add(&project, "../outside/source");
         assert_eq!(output.code, Some(1), "{output}");
-        assert!(output.stderr.contains("it is a symbolic link"), "{output}");
+        assert!(output.stderr.contains("is a symbolic link"), "{output}");
         assert_eq!(fs::read_to_string(&target).unwrap(), text);
         assert!(!project.path().join(".claude").exists(), "{output}");
     }
@@ -501,7 +501,7 @@ fn a_lock_cannot_claim_what_stands_in_files_of_the_user() {
         project.write("brief.lock", format!("{lock}{shared}"));
         let output = project.run(args);
         assert_eq!(output.code, Some(0), "{output}");
-        assert!(output.stdout.contains("portable/shared-file"), "{output}");
+        assert!(output.stdout.contains("item/shared-file"), "{output}");
         assert_eq!(project.read("package.json"), text, "{output}");
     }
 }

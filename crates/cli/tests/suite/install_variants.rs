@@ -140,13 +140,13 @@ fn context_for_a_client_has_no_words_for_others() {
 #[test]
 fn a_lock_with_lists_on_one_line_says_the_same() {
     let project = installed();
-    let before = project.run(&["context", "src/a.ts", "--only", "portable"]);
+    let before = project.run(&["context", "src/a.ts", "--only", "items"]);
     assert!(before.stdout.contains("For all."), "{before}");
     let lock = project.read("brief.lock");
     let joined = lock.replace("[\n  ", "[").replace(",\n  ", ", ").replace(",\n]", "]");
     assert_ne!(joined, lock);
     project.write("brief.lock", joined);
-    let after = project.run(&["context", "src/a.ts", "--only", "portable"]);
+    let after = project.run(&["context", "src/a.ts", "--only", "items"]);
     assert_eq!(after.stdout, before.stdout);
     let task = project.run(&["task", "go", "-a", "claude"]);
     assert_eq!(count(&task.stdout, "For all."), 1, "{task}");
@@ -162,5 +162,5 @@ fn a_lock_from_a_newer_version_is_told_and_the_answer_is_there() {
     let output = project.run(&["context", "src/a.ts", "--client", "claude"]);
     assert_eq!(output.code, Some(0), "{output}");
     assert!(output.stdout.contains("Here."), "{output}");
-    assert_eq!(count(&output.stderr, "it has version 9, and this program knows 2"), 1, "{output}");
+    assert_eq!(count(&output.stderr, "has version 9, and this program knows 2"), 1, "{output}");
 }

@@ -175,7 +175,7 @@ fn every_command_answers_in_the_documented_shape() {
         let output = project.run(&args);
         let answer = output.json();
         assert_eq!(answer["kind"], *kind, "{line}");
-        let version = if matches!(*kind, "sees" | "tokens") { 2 } else { 1 };
+        let version = if matches!(*kind, "sees" | "tokens") { 3 } else { 2 };
         assert_eq!(answer["version"], version, "{line}");
         let root = answer["root"].as_str().unwrap_or_default();
         assert!(root.starts_with('/') || root.starts_with("$PROJECT"), "{line}: {root}");

@@ -38,7 +38,7 @@ fn a_clean_project_has_no_findings() {
     insta::assert_snapshot!(shop.run(&["lint", "--format", "json"]), @r#"
     {
       "kind": "lint",
-      "version": 1,
+      "version": 2,
       "root": "$PROJECT",
       "files": 2,
       "errors": 0,
@@ -57,7 +57,7 @@ fn a_clean_project_has_no_findings() {
 fn findings_show_their_place() {
     let project = project().with_file("AGENTS.yaml", MESSY).with_file("src/a.py", "");
     insta::assert_snapshot!(project.run(&["lint"]), @r#"
-    warning[structured/unknown-field]: top level: unknown field "contxt"
+    warning[agents-yaml/unknown-field]: top level: unknown field "contxt"
      --> AGENTS.yaml:2:1
       |
     2 | contxt: []
@@ -65,7 +65,7 @@ fn findings_show_their_place() {
       |
       = help: did you mean `context`?
 
-    warning[structured/unknown-field]: context[0]: unknown field "mach"
+    warning[agents-yaml/unknown-field]: context[0]: unknown field "mach"
      --> AGENTS.yaml:5:5
       |
     5 |     mach: ["*.py"]
@@ -73,13 +73,13 @@ fn findings_show_their_place() {
       |
       = help: did you mean `match`?
 
-    error[structured/invalid-glob]: context[1]: invalid match glob "src/[": unclosed '[' (write '\[' for a literal bracket)
+    error[agents-yaml/invalid-glob]: context[1]: invalid match glob "src/[": unclosed '[' (write '\[' for a literal bracket)
      --> AGENTS.yaml:7:18
       |
     7 |     match: ["src/["]
       |                  ^
 
-    error[structured/invalid-on]: context[2]: invalid action "edti" (must be read, edit, create, or all)
+    error[agents-yaml/invalid-on]: context[2]: invalid action "edti" (must be read, edit, create, or all)
      --> AGENTS.yaml:9:9
       |
     9 |     on: edti
@@ -87,13 +87,13 @@ fn findings_show_their_place() {
       |
       = help: did you mean `edit`?
 
-    error[structured/invalid-when]: context[2]: invalid when "during" (must be before, after, or all)
+    error[agents-yaml/invalid-when]: context[2]: invalid when "during" (must be before, after, or all)
       --> AGENTS.yaml:10:11
        |
     10 |     when: during
        |           ^^^^^^
 
-    error[structured/missing-field]: context[3]: content is required
+    error[agents-yaml/missing-field]: context[3]: content is required
       --> AGENTS.yaml:11:5
        |
     11 |   - match: ["**"]
@@ -101,7 +101,7 @@ fn findings_show_their_place() {
        |
        = help: add `content: …`, or remove the entry
 
-    error[structured/invalid-date]: decisions[0]: invalid date "1.5.2024" (must be YYYY-MM-DD)
+    error[agents-yaml/invalid-date]: decisions[0]: invalid date "1.5.2024" (must be YYYY-MM-DD)
       --> AGENTS.yaml:15:11
        |
     15 |     date: 1.5.2024
@@ -109,7 +109,7 @@ fn findings_show_their_place() {
        |
        = help: the decision is delivered without its date
 
-    warning[structured/unknown-field]: decisions[0]: unknown field "exclude"
+    warning[agents-yaml/unknown-field]: decisions[0]: unknown field "exclude"
       --> AGENTS.yaml:16:5
        |
     16 |     exclude: [a]
@@ -127,12 +127,12 @@ fn findings_show_their_place() {
 /// The interface: diagnostics have code, severity, path, line, column, message and help.
 #[test]
 fn json_has_every_key_in_its_order() {
-    let yaml = "context:\n  - {content: A, on: edti}\n  - {content: B, colour: red}\n";
+    let yaml = "context:\n  - {content: A, on: edti}\n  - {content: B, color: red}\n";
     let project = project().with_file("AGENTS.yaml", yaml);
     insta::assert_snapshot!(project.run(&["lint", "--format", "json"]), @r#"
     {
       "kind": "lint",
-      "version": 1,
+      "version": 2,
       "root": "$PROJECT",
       "files": 1,
       "errors": 1,
@@ -142,7 +142,7 @@ fn json_has_every_key_in_its_order() {
       "known": 0,
       "diagnostics": [
         {
-          "code": "structured/invalid-on",
+          "code": "agents-yaml/invalid-on",
           "severity": "error",
           "path": "AGENTS.yaml",
           "line": 2,
@@ -151,12 +151,12 @@ fn json_has_every_key_in_its_order() {
           "help": "did you mean `edit`?"
         },
         {
-          "code": "structured/unknown-field",
+          "code": "agents-yaml/unknown-field",
           "severity": "warning",
           "path": "AGENTS.yaml",
           "line": 3,
           "column": 18,
-          "message": "context[1]: unknown field \"colour\"",
+          "message": "context[1]: unknown field \"color\"",
           "help": "known here: content, match, exclude, on, when, hold"
         }
       ]
@@ -169,7 +169,7 @@ fn json_has_every_key_in_its_order() {
 /// Document: "Unknown fields produce warnings, not errors".
 #[test]
 fn warnings_fail_only_when_asked_to() {
-    let project = project().with_file("AGENTS.yaml", "context:\n  - {content: A, colour: red}\n");
+    let project = project().with_file("AGENTS.yaml", "context:\n  - {content: A, color: red}\n");
     assert_eq!(project.run(&["lint"]).code, Some(0));
     assert_eq!(project.run(&["lint", "--strict"]).code, Some(1));
     assert_eq!(project.run(&["lint", "--strict", "--format", "json"]).code, Some(1));
@@ -218,7 +218,7 @@ decisions:
         .with_file("src/a.py", "")
         .with_file("src/AGENTS.yaml", "context: [{content: A, match: [\"src/*.py\"]}]\n");
     insta::assert_snapshot!(project.run(&["lint"]), @r#"
-    warning[structured/dead-glob]: context[1]: "lib/**" matches no file in the project
+    warning[agents-yaml/unused-pattern]: context[1]: "lib/**" matches no file in the project
      --> AGENTS.yaml:3:29
       |
     3 |   - {content: dead, match: ["lib/**", "docs/", "*.rs"]}
@@ -226,7 +226,7 @@ decisions:
       |
       = help: patterns are relative to the directory of this file; ignored files do not count
 
-    warning[structured/dead-glob]: context[1]: "docs/" matches no directory in the project
+    warning[agents-yaml/unused-pattern]: context[1]: "docs/" matches no directory in the project
      --> AGENTS.yaml:3:39
       |
     3 |   - {content: dead, match: ["lib/**", "docs/", "*.rs"]}
@@ -234,7 +234,7 @@ decisions:
       |
       = help: patterns are relative to the directory of this file; ignored files do not count
 
-    warning[structured/dead-glob]: context[1]: "*.rs" matches no file in the project
+    warning[agents-yaml/unused-pattern]: context[1]: "*.rs" matches no file in the project
      --> AGENTS.yaml:3:48
       |
     3 |   - {content: dead, match: ["lib/**", "docs/", "*.rs"]}
@@ -242,7 +242,7 @@ decisions:
       |
       = help: patterns are relative to the directory of this file; ignored files do not count
 
-    warning[structured/dead-glob]: decisions[0]: "**/*.go" matches no file in the project
+    warning[agents-yaml/unused-pattern]: decisions[0]: "**/*.go" matches no file in the project
      --> AGENTS.yaml:5:46
       |
     5 |   - {decision: dead, rationale: too, match: ["**/*.go"]}
@@ -250,7 +250,7 @@ decisions:
       |
       = help: patterns are relative to the directory of this file; ignored files do not count
 
-    warning[structured/dead-glob]: context[0]: "src/*.py" matches no file in src
+    warning[agents-yaml/unused-pattern]: context[0]: "src/*.py" matches no file in src
      --> src/AGENTS.yaml:1:32
       |
     1 | context: [{content: A, match: ["src/*.py"]}]
@@ -275,7 +275,7 @@ fn a_glob_that_can_never_match_is_reported() {
         .iter()
         .map(|found| found["code"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(codes, ["structured/never-matches"; 3], "{output}");
+    assert_eq!(codes, ["agents-yaml/never-matches"; 3], "{output}");
 }
 
 /// Issue: `--fix` where the repair is sure. Comments and everything else stay byte for byte, and
@@ -287,7 +287,7 @@ fn fix_repairs_what_is_sure_and_nothing_else() {
     let project =
         project().with_file("AGENTS.yaml", before).with_file("a.py", "").with_file("a.md", "");
     insta::assert_snapshot!(project.run(&["lint", "--fix"]), @r#"
-    warning[structured/unknown-field]: context[1]: unknown field "mach"
+    warning[agents-yaml/unknown-field]: context[1]: unknown field "mach"
      --> AGENTS.yaml:7:35
       |
     7 |   - {content: B, match: ["*.md"], mach: [x]}

@@ -9,7 +9,7 @@ const DEAD: &str = "context:\n  - content: One\n    match: ['*.zig']\n";
 /// "Suppression by comment with a reason": on the line, above it, for the file; one without a reason does nothing.
 #[test]
 fn a_comment_with_a_reason_takes_a_finding_back() {
-    let code = "structured/dead-glob";
+    let code = "agents-yaml/unused-pattern";
     let pattern = "    match: ['*.zig']";
     for (text, is_taken_back) in [
         (DEAD.replace(pattern, &format!("{pattern} # brief-ignore {code}: generated later")), true),
@@ -26,13 +26,13 @@ fn a_comment_with_a_reason_takes_a_finding_back() {
     }
     let without = DEAD.replace(pattern, &format!("{pattern} # brief-ignore {code}"));
     let found = project().with_file("AGENTS.yaml", without).run(&["lint"]);
-    assert!(found.stdout.contains("brief-ignore structured/dead-glob: REASON"), "{found}");
+    assert!(found.stdout.contains("brief-ignore agents-yaml/unused-pattern: REASON"), "{found}");
 }
 
 /// A comment of another file does not count where one file is checked.
 #[test]
 fn only_the_comments_of_the_checked_file_count() {
-    let ignoring = format!("# brief-ignore-file structured/dead-glob: later\n{DEAD}");
+    let ignoring = format!("# brief-ignore-file agents-yaml/unused-pattern: later\n{DEAD}");
     let project = project().with_file("AGENTS.yaml", &ignoring).with_file("CLAUDE.md", "Hi.\n");
     assert_eq!(project.run(&["lint", "--json"]).json()["ignored"], 1);
     assert_eq!(project.run(&["lint", "CLAUDE.md", "--json"]).json()["ignored"], 0);
@@ -41,7 +41,7 @@ fn only_the_comments_of_the_checked_file_count() {
 /// A text that hides something cannot also hide the finding.
 #[test]
 fn hidden_text_is_always_reported() {
-    let text = "<!-- brief-ignore-file native/hidden-character: trust me -->\na\u{200b}b \u{e0041}\u{e0042}\n";
+    let text = "<!-- brief-ignore-file client/hidden-character: trust me -->\na\u{200b}b \u{e0041}\u{e0042}\n";
     let found = project().with_file("CLAUDE.md", text).run(&["lint", "--json"]).json();
     assert_eq!(found["ignored"], 0, "{found}");
     assert!(found["diagnostics"].to_string().contains("hidden-character"), "{found}");
@@ -82,7 +82,7 @@ fn annotations_name_the_place() {
     let found = project().with_file("AGENTS.yaml", DEAD).run(&["lint", "--format", "github"]);
     assert!(
         found.stdout.starts_with(
-            "::warning file=AGENTS.yaml,line=3,col=13,endColumn=20,title=structured/dead-glob::"
+            "::warning file=AGENTS.yaml,line=3,col=13,endColumn=20,title=agents-yaml/unused-pattern::"
         ),
         "{found}"
     );

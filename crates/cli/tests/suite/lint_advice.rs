@@ -16,13 +16,13 @@ fn a_dead_pattern_has_its_repair() {
         let text = format!("context:\n  - content: x\n    match: [\"{pattern}\"]\n");
         let project = project().with_file("AGENTS.yaml", text).with_file("src/api/x.py", "");
         let output = project.with_file("docs/a.md", "").run(&["lint"]);
-        assert!(output.stdout.contains("structured/dead-glob"), "{pattern}: {output}");
+        assert!(output.stdout.contains("agents-yaml/unused-pattern"), "{pattern}: {output}");
         assert!(output.stdout.contains(help), "{pattern}: {output}");
     }
     let text = "context:\n  - content: x\n    match: [\"src/api/\"]\n";
     let project = project().with_file("AGENTS.yaml", text).with_file("src/api/x.py", "");
     let output = project.run(&["lint"]);
-    assert!(output.stdout.contains("structured/directory-alone"), "{output}");
+    assert!(output.stdout.contains("agents-yaml/directory-alone"), "{output}");
     assert!(output.stdout.contains("`src/api/**` covers every file below it"), "{output}");
 }
 
@@ -67,15 +67,15 @@ fn a_bundle_may_name_what_another_source_has() {
     std::fs::write(other.join("RULE.md"), rule("far")).unwrap();
 
     let alone = project.run(&["lint"]);
-    assert!(alone.stdout.contains("portable/bundle-unresolved"), "{alone}");
+    assert!(alone.stdout.contains("item/bundle-unresolved"), "{alone}");
     project.write("brief.toml", "[sources.other]\ndirectory = \"../outside/other\"\n");
     let found = project.run(&["lint", "--strict"]);
-    assert!(!found.stdout.contains("portable/bundle-unresolved"), "{found}");
+    assert!(!found.stdout.contains("item/bundle-unresolved"), "{found}");
     assert_eq!(found.code, Some(0), "{found}");
 
     project.write("brief.toml", "[sources.gone]\ndirectory = \"../outside/gone\"\n");
     let gone = project.run(&["lint"]);
-    assert!(gone.stdout.contains("portable/bundle-unresolved"), "{gone}");
+    assert!(gone.stdout.contains("item/bundle-unresolved"), "{gone}");
     assert!(gone.stdout.contains("the source `gone` of brief.toml is not here"), "{gone}");
 }
 
@@ -85,7 +85,7 @@ fn a_client_file_elsewhere_can_be_named() {
     let rule = "---\nglobs: \"**/*.ts\"\n---\nText.\n";
     let project = project().with_file("rules/x.mdc", rule);
     let output = project.run(&["lint", "rules/x.mdc"]);
-    assert!(output.stdout.contains("native/cursor-globs"), "{output}");
+    assert!(output.stdout.contains("client/cursor-globs"), "{output}");
     assert!(!output.stderr.contains("no guidance files found"), "{output}");
 }
 

@@ -14,7 +14,7 @@ fn sarif_has_rule_place_and_repair() {
     let mut log = output.json();
     // The pages of rules have tests of their own.
     let help = log.pointer_mut("/runs/0/tool/driver/rules/0/help").unwrap().take();
-    assert!(help["markdown"].as_str().unwrap().starts_with("# structured/invalid-on\n"));
+    assert!(help["markdown"].as_str().unwrap().starts_with("# agents-yaml/invalid-on\n"));
     let log = serde_json::to_string_pretty(&log).unwrap();
     insta::assert_snapshot!(log.replace(env!("CARGO_PKG_VERSION"), "VERSION"), @r#"
     {
@@ -28,7 +28,7 @@ fn sarif_has_rule_place_and_repair() {
               "version": "VERSION",
               "rules": [
                 {
-                  "id": "structured/invalid-on",
+                  "id": "agents-yaml/invalid-on",
                   "shortDescription": {
                     "text": "brief skips an entry with an unknown action in `on`."
                   },
@@ -40,7 +40,7 @@ fn sarif_has_rule_place_and_repair() {
           "columnKind": "unicodeCodePoints",
           "results": [
             {
-              "ruleId": "structured/invalid-on",
+              "ruleId": "agents-yaml/invalid-on",
               "level": "error",
               "message": {
                 "text": "context[0]: invalid action \"Edit\" (must be read, edit, create, or all)\ndid you mean `edit`?"
@@ -119,7 +119,7 @@ fn gitlab_and_junit_read_findings() {
         report,
         json!([{
             "description": message,
-            "check_name": "structured/invalid-on",
+            "check_name": "agents-yaml/invalid-on",
             "fingerprint": null,
             "severity": "major",
             "location": {"path": "a b/AGENTS.yaml", "lines": {"begin": 3}},
@@ -127,6 +127,6 @@ fn gitlab_and_junit_read_findings() {
     );
     let report = project.run(&["lint", "--format", "junit"]);
     assert_eq!(report.code, Some(1));
-    let case = "<testcase name=\"structured/invalid-on\" classname=\"a b/AGENTS.yaml\" line=\"3\" column=\"9\">";
+    let case = "<testcase name=\"agents-yaml/invalid-on\" classname=\"a b/AGENTS.yaml\" line=\"3\" column=\"9\">";
     assert!(report.stdout.contains(case) && report.stdout.contains("failures=\"1\""), "{report}");
 }

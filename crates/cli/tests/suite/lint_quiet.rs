@@ -62,7 +62,7 @@ fn translated_pages_of_skills_are_no_skills() {
     let pages = project().with_file("docs/fr/skills/one/SKILL.md", page);
     assert_eq!(lint(&pages), []);
     let skill = project().with_file("skills/one/SKILL.md", page);
-    assert_eq!(codes(&skill), ["portable/missing-field"]);
+    assert_eq!(codes(&skill), ["item/missing-field"]);
 }
 
 /// R05: an archetype is a template: its `AGENTS.md` is about the project that is made from it.
@@ -72,7 +72,7 @@ fn templates_are_not_hidden_by_a_file_above() {
     let project = project().with_file("CLAUDE.md", "Rules.\n").with_file(archetype, "Yours.\n");
     assert_eq!(lint(&project), []);
     let project = project.with_file("part/AGENTS.md", "Ours.\n");
-    assert_eq!(codes(&project), ["native/hidden-file"]);
+    assert_eq!(codes(&project), ["client/hidden-file"]);
 }
 
 /// R03: a sentence about the past is right, whatever has become of the file.
@@ -108,7 +108,7 @@ fn links_that_will_be_right_are_left_alone() {
     assert_eq!(lint(&project), []);
     let text = format!("{header}Read [two](../two.md) and [the rules](../../../RULES.md).\n");
     project.write("skills-own/one/SKILL.md", &text);
-    assert_eq!(codes(&project), ["native/broken-link"; 2]);
+    assert_eq!(codes(&project), ["client/broken-link"; 2]);
 }
 
 /// N31, N32: a command is given in the directory that its sentence names, also where version control ignores what is there.
@@ -246,5 +246,5 @@ fn forms_and_what_a_build_makes_are_left_alone() {
     assert_eq!(lint(&project), []);
     project.write("skills/form/SKILL.md", form.replace(gaps, ""));
     project.write(".gitignore", "");
-    assert_eq!(codes(&project), ["client/missing-file", "native/broken-link"]);
+    assert_eq!(codes(&project), ["client/missing-file", "client/broken-link"]);
 }

@@ -123,7 +123,7 @@ const PASSAGES: &str = "Prices are integers in cents, never floats, and every am
     Handlers validate their input with the schemas of the module before they touch the database or another service.\n\n\
     Errors have a code that users can look up, a message in plain words, and the cause that the log keeps for us.\n\n\
     Migrations are written by hand, reviewed by two people, and can be taken back with one command on a copy.\n\n\
-    Tests name the behaviour that they check, start from an empty database, and call no service outside the machine.\n";
+    Tests name the behavior that they check, start from an empty database, and call no service outside the machine.\n";
 
 /// Passages that a client loads twice are counted in tokens, also when some words differ.
 #[test]
@@ -185,19 +185,19 @@ fn instructions_are_counted_for_one_file() {
 /// A comment that takes nothing back is a finding, unless other commands or `--pedantic` look for its rule.
 #[test]
 fn an_unused_comment_is_found() {
-    let text = "<!-- brief-ignore native/broken-link: one day -->\n\
+    let text = "<!-- brief-ignore client/broken-link: one day -->\n\
                 <!-- brief-ignore-file no/such-rule: typo -->\n\
                 <!-- brief-ignore capability/hosts: by audit -->\n\
-                <!-- brief-ignore portable/no-license: small -->\n\
-                <!-- brief-ignore native/broken-link, guidance/missing-target: one of both -->\n\
-                [a](gone.md)\n\n```md\n<!-- brief-ignore native/limit: an example -->\n```\n";
+                <!-- brief-ignore item/no-license: small -->\n\
+                <!-- brief-ignore client/broken-link, guidance/missing-target: one of both -->\n\
+                [a](gone.md)\n\n```md\n<!-- brief-ignore client/limit: an example -->\n```\n";
     let found = found(&project_with(text));
     let codes: Vec<&str> =
         found.iter().map(|one| one.split("brief-ignore ").nth(1).unwrap()).collect();
     assert_eq!(
         codes,
         [
-            "native/broken-link` takes nothing back",
+            "client/broken-link` takes nothing back",
             "no/such-rule` names no rule",
             "guidance/missing-target` takes nothing back"
         ]

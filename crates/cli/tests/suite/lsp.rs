@@ -36,14 +36,14 @@ fn neovim_shows_and_fixes() {
     // Columns are bytes here: Neovim counts so, and translates.
     assert_eq!(
         found["opened"],
-        json!(["1:4-1:11 structured/unknown-field", "1:4-1:27 structured/missing-field"])
+        json!(["1:4-1:11 agents-yaml/unknown-field", "1:4-1:27 agents-yaml/missing-field"])
     );
     assert_eq!(found["actions"], json!(["write `content`"]));
     assert_eq!(found["fixed"], "  - content: Ünïcode 🦀");
     let hover = found["hover"].as_str().unwrap();
     assert!(hover.contains("applies to 2 files") && hover.contains("`**/*.py`"), "{hover}");
     assert!(found["lens"].as_str().unwrap().starts_with("applies to 2 files · about"), "{found}");
-    assert_eq!(found["typed"], json!(["2:12-2:18 structured/dead-glob"]));
+    assert_eq!(found["typed"], json!(["2:12-2:18 agents-yaml/unused-pattern"]));
     assert_eq!(found["disk"], BROKEN.trim_end(), "the disk is untouched");
     assert_eq!(found["placeholder"], "pdf");
     assert_eq!(found["renames"], 3, "{found:#}");

@@ -16,11 +16,11 @@ mod agent_stop;
 mod approved;
 mod architecture;
 #[cfg(target_os = "linux")]
-mod artefact_identity;
-mod artefact_shapes;
-mod artefact_trust;
+mod artifact_identity;
+mod artifact_shapes;
+mod artifact_trust;
 #[cfg(target_os = "linux")]
-mod artefacts;
+mod artifacts;
 #[cfg(unix)]
 mod attacks;
 mod audit;

@@ -30,7 +30,7 @@ pub(crate) fn shop() -> Sandbox {
 /// Calls a tool and returns its structured answer, with the path of the project replaced.
 fn structured(project: &Sandbox, server: &mut Server, tool: &str, arguments: &Value) -> Value {
     let mut arguments = arguments.clone();
-    (arguments["json"], arguments["left_out"]) = (true.into(), true.into());
+    (arguments["json"], arguments["skipped"]) = (true.into(), true.into());
     let answer = server.ask(7, "tools/call", &json!({"name": tool, "arguments": arguments}));
     let result = &answer["result"];
     assert_eq!(result["isError"], false, "{answer}");
@@ -54,9 +54,9 @@ fn each_tool_answers_as_its_command() {
         ),
         (
             "context",
-            json!({"path": "src", "dialects": ["native"], "started": "src", "mentions": ["fix"], "task": "fix",
-                "select": ["a=b"], "mounted": "src"}),
-            "context src --only native --started src --mention fix --task fix -s a=b --mounted src",
+            json!({"path": "src", "formats": ["client-files"], "cwd": "src", "mentions": ["fix"], "task": "fix",
+                "select": ["a=b"], "workspace": "src"}),
+            "context src --only client-files --started src --mention fix --task fix -s a=b --mounted src",
         ),
         ("why", json!({"path": "src/a.py"}), "why src/a.py"),
         ("sees", json!({"path": "src/a.py"}), "sees src/a.py"),

@@ -36,7 +36,7 @@ fn servers_are_listed_with_their_place() {
       https://x.test/mcp
     ------- stderr -------
     asking starts none of them; `--check` starts each and lists its tools
-    warning[hosted/mcp-invalid-server]: .context/context-config.json:5:5: server `broken` is ignored: it has neither `command` nor `url`
+    warning[context-dir/mcp-invalid-server]: .context/context-config.json:5:5: server `broken` is ignored: has neither `command` nor `url`
     [EOF]
     ");
 }
@@ -62,7 +62,7 @@ fn each_client_gets_its_own_shape() {
         claude.json(),
         json!({"mcpServers": {"files": {"command": "mcp-files", "args": ["--root", "."], "env": {"LEVEL": "1"}}}})
     );
-    assert!(claude.stderr.contains("`site` is left out: it is disabled"), "{claude}");
+    assert!(claude.stderr.contains("`site` is left out: is disabled"), "{claude}");
     for client in ["claude", "copilot", "cursor", "gemini", "opencode"] {
         let output = project.run(&["mcp-servers", "--for", client]);
         assert!(output.json().is_object(), "{client}");
@@ -84,7 +84,7 @@ fn no_servers_are_no_error() {
 /// `brief schema hosted` is JSON, and says of each field what the program takes.
 #[test]
 fn the_schema_names_every_field() {
-    let schema = project().run(&["schema", "hosted"]).json();
+    let schema = project().run(&["schema", "context-config"]).json();
     let fields = schema["properties"]["clientContext"]["properties"].as_object().unwrap();
     let names: Vec<_> = fields.keys().map(String::as_str).collect();
     assert_eq!(
@@ -124,7 +124,7 @@ fn servers_of_clients_are_listed() {
     off  opencode.json:1, for opencode, disabled
       a b
     ------- stderr -------
-    warning: .vscode/mcp.json is not read: it is not JSON: Unexpected word on line 1 column 1
+    warning: .vscode/mcp.json is not read: is not JSON: Unexpected word on line 1 column 1
     asking starts none of them; `--check` starts each and lists its tools
     [EOF]
     ");

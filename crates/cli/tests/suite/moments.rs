@@ -62,15 +62,15 @@ fn lines(report: &Value, root: &str) -> Vec<String> {
         path.strip_prefix(root).unwrap_or(path).trim_start_matches('/').to_owned()
     };
     let line = |state: &str, item: &Value| {
-        format!("{state:<8} {:<11} {}", item["dialect"].as_str().unwrap(), place(item))
+        format!("{state:<8} {:<12} {}", item["format"].as_str().unwrap(), place(item))
     };
     let items = report["items"].as_array().unwrap().iter().map(|item| {
         let state = item["state"].as_str().unwrap();
-        line(if state == "active" { "in" } else { state }, item)
+        line(if state == "active" { "applies" } else { state }, item)
     });
-    let left_out = report["left_out"].as_array().unwrap().iter().map(|item| {
+    let left_out = report["skipped"].as_array().unwrap().iter().map(|item| {
         let reason = item["reason"].as_str().unwrap().replace(&format!("{root}/"), "");
-        format!("{}: {reason}", line("out", item))
+        format!("{}: {reason}", line("skipped", item))
     });
     items.chain(left_out).collect()
 }
@@ -90,13 +90,13 @@ fn each_moment_has_the_answer_of_the_page() {
         let report = sandbox.run(&args).json();
         let mut expected = expected;
         let mut found = lines(&report, "$PROJECT/ferry");
-        if !expected.iter().any(|line| line.starts_with("out")) {
+        if !expected.iter().any(|line| line.starts_with("skipped")) {
             // The page tells what is left out where it matters.
-            found.retain(|line| !line.starts_with("out"));
+            found.retain(|line| !line.starts_with("skipped"));
         }
         // What is left out is a list without an order.
         for lines in [&mut expected, &mut found] {
-            let first = lines.partition_point(|line| !line.starts_with("out"));
+            let first = lines.partition_point(|line| !line.starts_with("skipped"));
             lines[first..].sort();
         }
         // A reason may be told by its beginning.

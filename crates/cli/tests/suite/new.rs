@@ -27,7 +27,7 @@ fn new_items_pass_every_check() {
         .collect();
     let files =
         ["agents/demo/AGENT.md", "demo.bundle.md", "rules/demo/RULE.md", "skills/demo/SKILL.md"];
-    assert_eq!(found, files.map(|file| (file, "portable/placeholder")), "{report:#}");
+    assert_eq!(found, files.map(|file| (file, "item/placeholder")), "{report:#}");
     let format = project.run(&["fmt", "--check"]);
     assert_eq!((format.stdout.as_str(), format.code), ("", Some(0)), "{format}");
 }
@@ -73,7 +73,7 @@ fn nothing_is_overwritten() {
 #[test]
 fn a_project_that_uses_items_gets_none_of_its_own() {
     for (file, text, proof) in [
-        ("brief.lock", "version = 1\n", "it has a brief.lock"),
+        ("brief.lock", "version = 1\n", "has a brief.lock"),
         (
             "brief.toml",
             "[sources.guidance]\ngit = \"acme/guidance\"\nall = true\n",

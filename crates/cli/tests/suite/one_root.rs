@@ -367,7 +367,7 @@ fn what_a_closed_directory_may_hold_is_not_missing() {
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
     let Some(lint) = lint else { return };
     let codes: Vec<Value> = findings(&lint).iter().map(|found| found["code"].clone()).collect();
-    assert_eq!(codes, ["native/broken-link", "project/unreadable-directory"], "{lint}");
+    assert_eq!(codes, ["client/broken-link", "project/unreadable-directory"], "{lint}");
 }
 
 /// Runs the program so that permissions count, also for the superuser. `None` where this system cannot do that.
@@ -447,7 +447,7 @@ fn an_ancestor_without_permission_is_told_of() {
         codes,
         [
             (json!("closed"), json!("project/unreadable-directory")),
-            (json!("closed/part/AGENTS.yaml"), json!("structured/unknown-field")),
+            (json!("closed/part/AGENTS.yaml"), json!("agents-yaml/unknown-field")),
         ],
         "{lint}"
     );

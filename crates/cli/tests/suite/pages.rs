@@ -540,7 +540,7 @@ fn the_guide_to_editors_names_what_the_server_offers() {
     let body = ran.stdout.split_once("\r\n\r\n").unwrap().1;
     let answer: serde_json::Value =
         serde_json::Deserializer::from_str(body).into_iter().next().unwrap().unwrap();
-    let offered = answer["result"]["capabilities"].as_object().unwrap();
+    let listed = answer["result"]["capabilities"].as_object().unwrap();
     let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| ")).collect();
     for (capability, row) in [
         ("textDocumentSync", "| problems |"),
@@ -554,13 +554,13 @@ fn the_guide_to_editors_names_what_the_server_offers() {
         ("documentFormattingProvider", "| formatting |"),
         ("renameProvider", "| rename |"),
     ] {
-        assert!(offered.contains_key(capability), "{capability} is not offered");
+        assert!(listed.contains_key(capability), "{capability} is not listed");
         assert!(rows.iter().any(|line| line.starts_with(row)), "{row} is not there");
     }
     // The rest is no feature of its own.
     let others = ["positionEncoding", "workspace", "experimental"];
-    let features = offered.keys().filter(|name| !others.contains(&name.as_str()));
-    assert_eq!(features.count(), 10, "{offered:?}");
+    let features = listed.keys().filter(|name| !others.contains(&name.as_str()));
+    assert_eq!(features.count(), 10, "{listed:?}");
     let helix = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     let helix: toml_edit::DocumentMut = helix.parse().unwrap();
     assert_eq!(helix["language-server"]["brief"]["command"].as_str(), Some("brief"));

@@ -32,7 +32,7 @@ fn findings_in_items_show_their_place() {
     let text = rule("b", "audience: [claude, cursr]\n", "## A\n\nUse ${file}.\n");
     let project = project().with_file("rules/a/RULE.md", text);
     insta::assert_snapshot!(project.run(&["lint"]), @"
-    error[portable/name-mismatch]: the name is `b`, but the directory is called `a`
+    error[item/name-mismatch]: the name is `b`, but the directory is called `a`
      --> rules/a/RULE.md:3:7
       |
     3 | name: b
@@ -40,7 +40,7 @@ fn findings_in_items_show_their_place() {
       |
       = help: give the directory and the field one name
 
-    error[portable/unknown-client]: unknown client `cursr`
+    error[item/unknown-client]: unknown client `cursr`
      --> rules/a/RULE.md:6:20
       |
     6 | audience: [claude, cursr]
@@ -48,7 +48,7 @@ fn findings_in_items_show_their_place() {
       |
       = help: did you mean `cursor`? known clients: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
 
-    error[portable/client-construct]: a variable that only copilot understands would reach claude
+    error[item/client-construct]: a variable that only copilot understands would reach claude
       --> rules/a/RULE.md:11:5
        |
     11 | Use ${file}.
@@ -70,7 +70,7 @@ fn a_missing_license_is_for_pedants() {
     let project = project().with_file("rules/a/RULE.md", text);
     assert_eq!(project.run(&["lint", "--strict"]).code, Some(0));
     let output = project.run(&["lint", "--pedantic"]);
-    assert!(output.stdout.contains("warning[portable/no-license]"), "{output}");
+    assert!(output.stdout.contains("warning[item/no-license]"), "{output}");
     assert_eq!(output.code, Some(0));
     assert_eq!(project.run(&["lint", "--pedantic", "--strict"]).code, Some(1));
 }
@@ -84,7 +84,7 @@ fn warnings_about_items_fail_when_strict() {
     let version =
         registry().with_file("rules/v/RULE.md", rule("v", "metadata:\n  version: 1.0\n", "## V\n"));
     for (project, code) in
-        [(requires, "portable/requires-string"), (version, "portable/unquoted-version")]
+        [(requires, "item/requires-string"), (version, "item/unquoted-version")]
     {
         let output = project.run(&["lint"]);
         assert!(output.stdout.contains(&format!("warning[{code}]")), "{output}");
@@ -170,7 +170,7 @@ fn a_client_of_ones_own_is_known() {
 /// `--explain` prints the page of the documentation.
 #[test]
 fn a_code_is_explained_by_its_page() {
-    for code in ["portable/comma-in-pattern", "hosted/dead-glob", "frontmatter-repaired"] {
+    for code in ["item/comma-in-pattern", "context-dir/unused-pattern", "frontmatter-repaired"] {
         let page = workspace().join(format!("docs/diagnostics/{code}.md"));
         let output = project().run(&["lint", "--explain", code]);
         assert_eq!(output.stdout, fs::read_to_string(page).unwrap(), "{code}");
@@ -181,17 +181,17 @@ fn a_code_is_explained_by_its_page() {
 /// Exit 1, with the nearest codes.
 #[test]
 fn an_unknown_code_has_near_ones() {
-    insta::assert_snapshot!(project().run(&["lint", "--explain", "portable/fence-langauge"]), @"
+    insta::assert_snapshot!(project().run(&["lint", "--explain", "item/fence-langauge"]), @"
     ------- stderr -------
-    error: there is no code `portable/fence-langauge`
-    hint: did you mean `portable/fence-language`?
+    error: there is no code `item/fence-langauge`
+    hint: did you mean `item/fence-language`?
     [exit status: 1]
     [EOF]
     ");
-    insta::assert_snapshot!(project().run(&["lint", "--explain", "dead-glob"]), @"
+    insta::assert_snapshot!(project().run(&["lint", "--explain", "unused-pattern"]), @"
     ------- stderr -------
-    error: there is no code `dead-glob`
-    hint: did you mean `hosted/dead-glob` or `native/dead-glob` or `structured/dead-glob`?
+    error: there is no code `unused-pattern`
+    hint: did you mean `client/unused-pattern` or `agents-yaml/unused-pattern` or `context-dir/unused-pattern`?
     [exit status: 1]
     [EOF]
     ");

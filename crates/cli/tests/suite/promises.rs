@@ -89,7 +89,7 @@ fn the_examples_questions_have_answers() {
 #[test]
 fn the_documented_json_has_the_real_keys() {
     let blocks = blocks(&document("docs/reference/json.md"));
-    let documented = blocks.into_iter().find(|(_, block)| block.contains("\"moment\"")).unwrap().1;
+    let documented = blocks.into_iter().find(|(_, block)| block.contains("\"query\"")).unwrap().1;
     let real = crate::shop().run(&["context", "src/cart.py", "--json"]).stdout;
     let keys = |json: &str| -> Vec<String> {
         let top = json.lines().filter(|line| line.starts_with("  \""));
@@ -104,7 +104,7 @@ fn the_documented_json_has_the_real_keys() {
             .collect()
     };
     assert_eq!(item(&documented), item(&real));
-    assert_eq!(item(&real)[0], "dialect");
+    assert_eq!(item(&real)[0], "format");
 }
 
 /// `docs/reference/context-directories.md` names the file of each client that we write for.

@@ -20,7 +20,7 @@ fn names(listing: &Value) -> Vec<String> {
 }
 
 fn left_out(listing: &Value) -> Vec<(&str, &str)> {
-    let all = listing["left_out"].as_array().unwrap().iter();
+    let all = listing["skipped"].as_array().unwrap().iter();
     all.map(|one| (one["path"].as_str().unwrap(), one["reason"].as_str().unwrap())).collect()
 }
 
@@ -74,7 +74,7 @@ fn committed_outputs_are_no_sources() {
     }
 }
 
-/// R16: prompts of a plugin are its own, and an item that is not offered is named.
+/// R16: prompts of a plugin are its own, and an item that is not listed is named.
 #[test]
 fn prompts_of_plugins_are_no_commands() {
     let project = consumer();
@@ -101,11 +101,11 @@ fn prompts_of_plugins_are_no_commands() {
         [
             (
                 "plugins/fuzz/prompts/step/one.md",
-                "it is in a plugin, which has its commands in `commands`"
+                "is in a plugin, which has its commands in `commands`"
             ),
             (
                 "plugins/fuzz/skills/find/deep/deploy/SKILL.md",
-                "it is inside of another item, and belongs to it"
+                "is inside of another item, and belongs to it"
             ),
             ("plugins/fuzz/skills/same", "another item of its name is the same"),
         ]
@@ -140,7 +140,7 @@ fn an_empty_bundle_is_an_error() {
     let lint = project.run(&["-C", registry.to_str().unwrap(), "lint"]);
     assert_eq!(lint.code, Some(1), "{lint}");
     assert!(
-        lint.stdout.contains("error[portable/empty-bundle]: the bundle `base` has no items"),
+        lint.stdout.contains("error[item/empty-bundle]: the bundle `base` has no items"),
         "{lint}"
     );
     let output = project.run(&["add", "../outside/registry", "base", "--client", "claude"]);

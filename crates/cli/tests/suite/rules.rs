@@ -163,31 +163,31 @@ fn check_examples(is_meant: impl Fn(&str) -> bool) {
 }
 
 /// Areas with a test of their own, which run side by side.
-const AREAS: [&str; 6] = ["agents/", "hosted/", "native/", "portable/", "structured/", "tasks/"];
+const AREAS: [&str; 6] = ["agent-file/", "context-dir/", "client/", "item/", "agents-yaml/", "tasks/"];
 
 #[test]
 fn examples_of_agent_files_are_right() {
-    check_examples(|code| code.starts_with("agents/"));
+    check_examples(|code| code.starts_with("agent-file/"));
 }
 
 #[test]
 fn examples_of_hosted_context_are_right() {
-    check_examples(|code| code.starts_with("hosted/"));
+    check_examples(|code| code.starts_with("context-dir/"));
 }
 
 #[test]
 fn examples_of_client_files_are_right() {
-    check_examples(|code| code.starts_with("native/"));
+    check_examples(|code| code.starts_with("client/"));
 }
 
 #[test]
 fn examples_of_portable_items_are_right() {
-    check_examples(|code| code.starts_with("portable/"));
+    check_examples(|code| code.starts_with("item/"));
 }
 
 #[test]
 fn examples_of_structured_context_are_right() {
-    check_examples(|code| code.starts_with("structured/"));
+    check_examples(|code| code.starts_with("agents-yaml/"));
 }
 
 #[test]
@@ -229,6 +229,7 @@ fn every_rule_is_reported_somewhere() {
     }
     for code in rules::codes() {
         let (area, name) = code.rsplit_once('/').map_or(("", code), |(area, name)| (area, name));
+        let area = area.replace('-', "_");
         let name = name.to_uppercase().replace('-', "_");
         let path = if area.is_empty() { name } else { format!("{area}::{name}") };
         assert!(names.contains(&path), "nothing reports `{code}`");

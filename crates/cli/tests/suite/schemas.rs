@@ -26,7 +26,7 @@ const KINDS: [&str; 11] = [
     "bundle",
     "agent-file",
     "task",
-    "hosted",
+    "context-config",
     "policy",
     "client",
 ];

@@ -106,23 +106,6 @@ fn an_installed_hook_delivers() {
     assert_eq!(state_of_entry(&project, "claude"), ("missing".to_owned(), "no-hook".to_owned()));
 }
 
-/// A team commits Claude Code's hook in `.claude/settings.json`, which the client runs as it does its local settings.
-#[test]
-fn a_hook_in_the_settings_of_a_team_delivers() {
-    let handler = json!({"type": "command", "command": "brief hook claude"});
-    let group = json!({"matcher": "Read|Edit|Write", "hooks": [handler]});
-    let settings = json!({"hooks": {"PreToolUse": [group]}}).to_string();
-    let project = with_brief_on_path(mixed()).with_file(".claude/settings.json", &settings);
-    assert_eq!(state_of_entry(&project, "claude"), ("delivered".to_owned(), String::new()));
-    let status = project.run(&["hook", "status", "--json"]).json();
-    assert_eq!(status["hooks"][0]["installed"][0]["file"], ".claude/settings.json", "{status}");
-    set_up(&project, &["hook", "status", "--fix"]);
-    let fixed = std::fs::read_to_string(project.path().join(".claude/settings.json")).unwrap();
-    assert!(fixed.contains("command -v brief"), "{fixed}");
-    set_up(&project, &["hook", "uninstall", "claude"]);
-    assert_eq!(state_of_entry(&project, "claude"), ("missing".to_owned(), "no-hook".to_owned()));
-}
-
 /// Copilot runs the hooks of Claude Code in a folder that the user trusts.
 #[test]
 fn a_hook_of_another_client_delivers_where_both_run_it() {
@@ -287,7 +270,7 @@ fn the_matrix_as_json() {
     set_up(&project, &["hook", "install", "claude"]);
     set_up(&project, &["hook", "install", "cursor"]);
     let answer = project.run(&["sees", "src/a.py", "claude", "cursor", "zed", "--json"]).json();
-    assert_eq!(answer["version"], 2);
+    assert_eq!(answer["version"], 3);
     assert_eq!(answer["path"], "src/a.py");
     assert_eq!(answer["clients"], json!(["claude", "cursor", "zed"]));
     let item = |path: &str| {
@@ -307,7 +290,7 @@ fn the_matrix_as_json() {
     assert_eq!(
         item("AGENTS.yaml"),
         json!({
-            "name": "context[0]", "dialect": "structured", "kind": "context",
+            "name": "context[0]", "format": "agents-yaml", "kind": "context",
             "source": {"path": "AGENTS.yaml", "line": 2}, "tokens": 3,
             "seen": {
                 "claude": delivered, "cursor": delivered,
@@ -341,22 +324,22 @@ fn why_answers_for_the_clients_of_the_project() {
     insta::assert_snapshot!(project.run(&["why", "src/a.py"]), @"
     src/a.py
 
-    + in       AGENTS.yaml:2
+    + applies  AGENTS.yaml:2
                match `**/*.py` covers src/a.py
                claude: delivered; cursor: missing (no hook)
                > Use integers.
 
-    + in       CLAUDE.md:1  project, always
+    + applies  CLAUDE.md:1  project, always
                CLAUDE.md applies to everything below it
                claude, cursor: loaded
                > Be brief.
 
-    ? offered  .context/incident.md:5  mounted, agent
-               trigger is agent: offered by its description
+    ? listed   .context/incident.md:5  workspace, agent
+               trigger is agent: listed by its description
                claude: listed; cursor: missing (no hook)
                > Stay calm.
 
-    + in       .cursor/rules/tests.mdc:4  project, always
+    + applies  .cursor/rules/tests.mdc:4  project, always
                `alwaysApply` is true
                claude: delivered; cursor: loaded
                > Test first.
@@ -370,7 +353,7 @@ fn what_a_client_loads_has_a_state_of_its_own() {
     insta::assert_snapshot!(mixed().run(&["why", "src/a.py", "--client", "claude"]), @"
     src/a.py, for claude
 
-    + in       AGENTS.yaml:2
+    + applies  AGENTS.yaml:2
                match `**/*.py` covers src/a.py
                claude: missing (no hook)
                > Use integers.
@@ -379,19 +362,19 @@ fn what_a_client_loads_has_a_state_of_its_own() {
                claude loads it by itself
                > Be brief.
 
-    ? offered  .context/incident.md:5  mounted, agent
-               trigger is agent: offered by its description
+    ? listed   .context/incident.md:5  workspace, agent
+               trigger is agent: listed by its description
                claude: missing (no hook)
                > Stay calm.
 
-    + in       .cursor/rules/tests.mdc:4  project, always
+    + applies  .cursor/rules/tests.mdc:4  project, always
                `alwaysApply` is true
                claude: missing (no hook)
                > Test first.
     [EOF]
     ");
     let json = mixed().run(&["why", "src/a.py", "--client", "claude", "--json"]).json();
-    let left_out = json["left_out"].as_array().unwrap();
+    let left_out = json["skipped"].as_array().unwrap();
     let claude = left_out.iter().find(|one| one["name"] == "CLAUDE").unwrap();
     assert_eq!(claude["reason"], "claude loads it by itself");
 }
@@ -410,7 +393,7 @@ fn active_offered_and_manual_stand_apart() {
     AGENTS.yaml:2
       Use integers.
 
-    offered: the agent may ask for it
+    listed: the agent may ask for it
       incident: When it burns (read .context/incident.md)
 
     manual: only when it is mentioned

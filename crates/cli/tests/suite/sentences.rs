@@ -31,7 +31,7 @@ fn including(pattern: &str) -> Sandbox {
 }
 
 fn context(project: &Sandbox) -> Output {
-    project.run(&["context", ".", "--only", "hosted"])
+    project.run(&["context", ".", "--only", "context-dir"])
 }
 
 /// "`.context/config.json` or `.context/config.yaml` MUST be reserved" (X1: never loaded), whatever names it.
@@ -67,18 +67,18 @@ fn a_reserved_name_is_never_context() {
 #[test]
 fn a_pattern_that_includes_nothing_is_named() {
     let project = including("docs").with_file("docs/x.md", "Text.\n");
-    for args in [&["context", ".", "--only", "hosted"][..], &["lint"]] {
+    for args in [&["context", ".", "--only", "context-dir"][..], &["lint"]] {
         let output = project.run(args);
         assert!(
-            output.stderr.contains("hosted/include-directory")
-                || output.stdout.contains("hosted/include-directory"),
+            output.stderr.contains("context-dir/include-directory")
+                || output.stdout.contains("context-dir/include-directory"),
             "{output}"
         );
-        assert!(!format!("{output}").contains("hosted/dead-glob"), "{output}");
+        assert!(!format!("{output}").contains("context-dir/unused-pattern"), "{output}");
     }
     let linted = including("nope/**").with_file("docs/x.md", "Text.\n").run(&["lint"]);
     assert!(
-        linted.stdout.contains("hosted/dead-glob") && linted.stdout.contains("nope/**"),
+        linted.stdout.contains("context-dir/unused-pattern") && linted.stdout.contains("nope/**"),
         "{linted}"
     );
     // A pattern of the top can be meant for a directory below.
@@ -215,7 +215,7 @@ fn a_link_of_html_leads_to_its_file() {
         .with_file("rules/x/RULE.md", format!("---\nname: x\n{ITEM}---\n\n{body}"))
         .with_file("rules/x/docs/p.png", b"\x89PNG\r\n\x1a\n\0\xff");
     let linted = project.run(&["lint"]);
-    assert_eq!(linted.stdout.matches("portable/missing-file").count(), 1, "{linted}");
+    assert_eq!(linted.stdout.matches("item/missing-file").count(), 1, "{linted}");
     assert!(linted.stdout.contains("nope.md"), "{linted}");
     assert_eq!(project.run(&["build"]).code, Some(0));
     let rule = project.read("dist/.claude/rules/x.md");
@@ -241,7 +241,7 @@ fn a_doubtful_pattern_of_a_scope_is_named() {
         let scope = format!("scope:\n  paths: [\"{pattern}\"]\n");
         let item = format!("---\nname: x\n{ITEM}{scope}---\n\n## X\n\nText.\n");
         let linted = project().with_file("rules/x/RULE.md", item).run(&["lint"]);
-        let found = format!("{severity}[portable/invalid-pattern]");
+        let found = format!("{severity}[item/invalid-pattern]");
         assert!(linted.stdout.contains(&found), "{pattern}: {linted}");
     }
     for pattern in
@@ -260,8 +260,8 @@ fn a_clients_name_of_a_tool_is_named_in_inline_code() {
     let body = "## X\n\nUse `mcp__github__create_issue`, `#tool:read` and the `Read` tool.\n\n```text\nmcp__a__b #tool:x\n```\n";
     let item = format!("---\nname: x\n{ITEM}---\n\n{body}");
     let linted = project().with_file("rules/x/RULE.md", item).run(&["lint"]);
-    assert_eq!(linted.stdout.matches("warning[portable/mcp-internal-name]").count(), 1, "{linted}");
-    assert_eq!(linted.stdout.matches("warning[portable/client-tool-name]").count(), 2, "{linted}");
+    assert_eq!(linted.stdout.matches("warning[item/mcp-internal-name]").count(), 1, "{linted}");
+    assert_eq!(linted.stdout.matches("warning[item/client-tool-name]").count(), 2, "{linted}");
     assert!(linted.stderr.contains("3 warnings in 1 file"), "{linted}");
 }
 
@@ -276,7 +276,7 @@ fn a_newer_lock_asks_for_an_upgrade_alone() {
     {
         let output = project.run(args);
         assert_eq!(output.code, Some(2), "{args:?}: {output}");
-        assert!(output.stderr.contains("it has version 99"), "{args:?}: {output}");
+        assert!(output.stderr.contains("has version 99"), "{args:?}: {output}");
         assert!(output.stderr.contains("upgrade `brief`"), "{args:?}: {output}");
         assert!(!output.stderr.contains("remove it"), "{args:?}: {output}");
         assert_eq!(project.read("brief.lock"), "version = 99\n");
@@ -356,7 +356,7 @@ fn a_file_for_one_client_has_no_front_matter() {
             .with_file("rules/x/RULE.claude.md", format!("{start}\n## X\n\nOther.\n"));
         let linted = project.run(&["lint"]);
         assert_eq!(
-            linted.stdout.contains("portable/override-front-matter"),
+            linted.stdout.contains("item/override-frontmatter"),
             is_refused,
             "{start}: {linted}"
         );
@@ -422,7 +422,7 @@ fn the_code_of_an_agent_is_parsed_and_not_run() {
             assert_eq!(output.code, Some(1), "{code}: {output}");
             let place = format!("dev_t.agent.md{line}");
             assert!(
-                output.stdout.contains("agents/tools-code") && output.stdout.contains(&place),
+                output.stdout.contains("agent-file/tools-code") && output.stdout.contains(&place),
                 "{code}: {output}"
             );
         }
@@ -478,7 +478,7 @@ fn a_new_agent_passes_every_gate() {
     let checked = project.run(&["agent", "check", "--json"]).json();
     let found = checked["diagnostics"].as_array().unwrap();
     let codes: Vec<&str> = found.iter().map(|one| one["code"].as_str().unwrap()).collect();
-    assert_eq!((codes, &checked["files"]), (vec!["agents/placeholder"], &1.into()));
+    assert_eq!((codes, &checked["files"]), (vec!["agent-file/placeholder"], &1.into()));
     assert_eq!(project.run(&["agent", "check", "notes", "--strict"]).code, Some(1));
     assert_eq!(project.spawn(&["agent", "ready", "dev_notes"]).code, Some(0));
     let called = project.spawn(&["agent", "call", "notes", "count_words", "{\"text\": \"a b\"}"]);

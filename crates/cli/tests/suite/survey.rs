@@ -38,8 +38,8 @@ fn tokens_of_a_path() {
        ~4  ████        AGENTS.yaml:9  context[2]
        ~7  ██████      src/AGENTS.yml:2  context[0]
 
-    by dialect
-      ~27  ██████████  structured  4 items
+    by format
+      ~27  ██████████  agents-yaml  4 items
     ------- stderr -------
     ~27 tokens in 4 items
     [EOF]
@@ -71,8 +71,8 @@ fn tokens_of_a_project() {
        ~4  ████        AGENTS.yaml:9  context[2], for 3 files
        ~3  ███         AGENTS.yaml:3  context[0], for 7 files
 
-    by dialect
-      ~32  ██████████  structured  5 items
+    by format
+      ~32  ██████████  agents-yaml  5 items
 
     by directory, and what a file there gets
       ~20  ██████████  .  3 items, ~3 to ~27
@@ -127,10 +127,10 @@ fn every_dialect_is_seen_from_above() {
       ~2  █████       src/AGENTS.yaml:2  context[0], for 2 files
       ~0              .context/notes.txt:1  notes, ~4 when it is mentioned
 
-    by dialect
-      ~7  ██████████  native  2 items
-      ~2  ███         hosted  2 items
-      ~2  ███         structured  1 item
+    by format
+      ~7  ██████████  client-files  2 items
+      ~2  ███         agents-yaml  1 item
+      ~2  ███         context-dir  2 items
 
     by directory, and what a file there gets
       ~12  ██████████  .  5 items, ~3 to ~7
@@ -146,13 +146,13 @@ fn every_dialect_is_seen_from_above() {
     ");
     insta::assert_snapshot!(project.run(&["tree"]), @"
     .  ~12
-      ~3  AGENTS.md:1  AGENTS, native instructions, always
-      ~3  CLAUDE.md:1  CLAUDE, native instructions, always
-      ~0  .context/notes.txt:1  notes, hosted context, manual  (~4 when it is mentioned)
-      ~2  .context/py.md:5  py, hosted context, auto
-      ~4  .claude/rules/lib.md:4  lib, native rule, glob
+      ~3  AGENTS.md:1  AGENTS, client-files instructions, always
+      ~3  CLAUDE.md:1  CLAUDE, client-files instructions, always
+      ~0  .context/notes.txt:1  notes, context-dir context, manual  (~4 when it is mentioned)
+      ~2  .context/py.md:5  py, context-dir context, auto
+      ~4  .claude/rules/lib.md:4  lib, client-files rule, glob
       src/  ~2
-        ~2  src/AGENTS.yaml:2  context[0], structured context, match **
+        ~2  src/AGENTS.yaml:2  context[0], agents-yaml context, match **
     ------- stderr -------
     2 directories, 6 items, ~11 tokens (~14 with what stands in several places)
     [EOF]
@@ -179,7 +179,7 @@ fn tokens_as_json() {
         "client",
         "exact",
         "items",
-        "dialects",
+        "formats",
         "directories",
         "clients",
         "tokens",
@@ -189,7 +189,7 @@ fn tokens_as_json() {
     assert_eq!(
         json["items"][0],
         json!({
-            "dialect": "structured", "kind": "context", "name": "context[1]",
+            "format": "agents-yaml", "kind": "context", "name": "context[1]",
             "source": {"path": "AGENTS.yaml", "line": 4}, "scope": "project",
             "trigger": null, "state": "active", "patterns": ["**/*.py"], "directory": "",
             "files": 2, "tokens": 13
@@ -219,29 +219,29 @@ fn assert_keys(text: &str, margin: &str, keys: &[&str]) {
 fn tree_shows_directories_with_their_items() {
     insta::assert_snapshot!(repository().run(&["tree"]), @"
     .  ~20
-       ~3  AGENTS.yaml:3  context[0], structured context, match **
-      ~13  AGENTS.yaml:4  context[1], structured context, match **/*.py
-       ~4  AGENTS.yaml:9  context[2], structured context, match src/**
+       ~3  AGENTS.yaml:3  context[0], agents-yaml context, match **
+      ~13  AGENTS.yaml:4  context[1], agents-yaml context, match **/*.py
+       ~4  AGENTS.yaml:9  context[2], agents-yaml context, match src/**
       src/  ~12
-        ~7  src/AGENTS.yml:2  context[0], structured context, match cart.py
-        ~5  src/AGENTS.yml:6  context[1], structured context, match templates/
+        ~7  src/AGENTS.yml:2  context[0], agents-yaml context, match cart.py
+        ~5  src/AGENTS.yml:6  context[1], agents-yaml context, match templates/
     ------- stderr -------
     2 directories, 5 items, ~32 tokens
     [EOF]
     ");
     insta::assert_snapshot!(repository().run(&["tree", "src"]), @"
     src/  ~12
-      ~7  src/AGENTS.yml:2  context[0], structured context, match cart.py
-      ~5  src/AGENTS.yml:6  context[1], structured context, match templates/
+      ~7  src/AGENTS.yml:2  context[0], agents-yaml context, match cart.py
+      ~5  src/AGENTS.yml:6  context[1], agents-yaml context, match templates/
     ------- stderr -------
     1 directory, 2 items, ~12 tokens
     [EOF]
     ");
     insta::assert_snapshot!(repository().run(&["tree", "--depth", "0"]), @"
     .  ~20
-       ~3  AGENTS.yaml:3  context[0], structured context, match **
-      ~13  AGENTS.yaml:4  context[1], structured context, match **/*.py
-       ~4  AGENTS.yaml:9  context[2], structured context, match src/**
+       ~3  AGENTS.yaml:3  context[0], agents-yaml context, match **
+      ~13  AGENTS.yaml:4  context[1], agents-yaml context, match **/*.py
+       ~4  AGENTS.yaml:9  context[2], agents-yaml context, match src/**
     ------- stderr -------
     1 directory, 3 items, ~20 tokens
     [EOF]
@@ -277,7 +277,7 @@ fn coverage_finds_what_misses() {
 
     items that never apply
       AGENTS.yaml:4  context[2]: it applies to no file or directory of the project
-      AGENTS.yaml:5  context[3]: it is not valid: invalid when "sometimes" (must be before, after, or all)
+      AGENTS.yaml:5  context[3]: invalid: invalid when "sometimes" (must be before, after, or all)
 
     files without guidance
       docs/**  2 files
@@ -386,7 +386,7 @@ fn tree_shows_items_of_a_registry() {
     let output = project.run(&["tree"]);
     assert_eq!(
         output.stdout,
-        "rules/  ~0\n  ~0  rules/money/RULE.md:1  money, portable rule, manual  (~5 when it is installed)\n",
+        "rules/  ~0\n  ~0  rules/money/RULE.md:1  money, items rule, manual  (~5 when it is installed)\n",
         "{output}"
     );
     // They are not guidance for people who work on the registry.

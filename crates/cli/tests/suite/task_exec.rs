@@ -263,7 +263,7 @@ fn a_script_that_cannot_be_started_is_a_warning() {
     Task.
 
     ------- stderr -------
-    warning[tasks/bootstrap-not-executable]: .agents/rules/r.md:1:1: the script `r-bootstrap` was not run: it is not executable
+    warning[tasks/bootstrap-not-executable]: .agents/rules/r.md:1:1: the script `r-bootstrap` was not run: is not executable
     hint: run `chmod +x $PROJECT/.agents/rules/r-bootstrap`
     [EOF]
     ");
@@ -280,7 +280,7 @@ fn a_script_that_cannot_be_started_is_a_warning() {
     Task.
 
     ------- stderr -------
-    warning[tasks/bootstrap-not-executable]: .agents/rules/r.md:1:1: the script `r-bootstrap` was not run: it is a symbolic link that leaves its directory
+    warning[tasks/bootstrap-not-executable]: .agents/rules/r.md:1:1: the script `r-bootstrap` was not run: is a symbolic link that leaves its directory
     [EOF]
     ");
     assert!(!ran(&project));
@@ -289,7 +289,7 @@ fn a_script_that_cannot_be_started_is_a_warning() {
         .with_file(".agents/rules/r.md", "Rule.\n")
         .with_dir(".agents/rules/r-bootstrap");
     let output = project.run(&["task", "t"]);
-    assert!(output.stderr.contains("was not run: it is a directory"), "{output}");
+    assert!(output.stderr.contains("was not run: is a directory"), "{output}");
 
     let project = with_task("Task.\n")
         .with_file(".agents/rules/r.md", "Rule.\n")

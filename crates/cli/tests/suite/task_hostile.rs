@@ -54,7 +54,7 @@ fn a_fifo_is_not_waited_for() {
     }
     let output = fifo(".agents/tasks/bad.md").run(&["task", "bad"]);
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
-    assert!(output.stderr.contains(".agents/tasks/bad.md: it was not read"), "{output}");
+    assert!(output.stderr.contains(".agents/tasks/bad.md: the file was not read"), "{output}");
     let output = fifo(".agents/commands/bad.md").with_file(".agents/tasks/u.md", "/bad\n");
     let output = output.run(&["task", "u", "-r"]);
     assert_eq!((output.stdout.as_str(), output.code), ("/bad\n\n", Some(0)), "{output}");

@@ -278,12 +278,12 @@ fn skills_that_nobody_would_find() {
         .with_file(".agents/skills/d/README.md", "No skill.\n");
     let found = findings(&project);
     let beginnings = [
-        "warning[native/skill-field-missing] .agents/skills/a/SKILL.md:1:1 the skill has no front \
+        "warning[client/skill-field-missing] .agents/skills/a/SKILL.md:1:1 the skill has no front \
          matter, so no `name` and no `description`",
-        "warning[native/skill-field-missing] .agents/skills/b/SKILL.md:2:1 the skill has no `name`",
-        "warning[native/skill-too-long] .claude/skills/c/SKILL.md:2:7 `name` has 65 characters, \
+        "warning[client/skill-field-missing] .agents/skills/b/SKILL.md:2:1 the skill has no `name`",
+        "warning[client/skill-too-long] .claude/skills/c/SKILL.md:2:7 `name` has 65 characters, \
          and may have 64",
-        "warning[native/skill-too-long] .claude/skills/c/SKILL.md:3:14 `description` has 1025 \
+        "warning[client/skill-too-long] .claude/skills/c/SKILL.md:3:14 `description` has 1025 \
          characters, and may have 1024",
     ];
     assert_eq!(found.len(), beginnings.len(), "{found:#?}");
@@ -312,7 +312,7 @@ fn links_that_lead_out_are_found() {
     let project = project.with_link(".agents/rules", &outside);
     assert_eq!(
         findings(&project),
-        ["warning[tasks/link-outside] .agents/rules:1:1 it was not read: it is a symbolic link \
+        ["warning[tasks/link-outside] .agents/rules:1:1 the file was not read: is a symbolic link \
           that leaves its directory (`brief task -d DIR` reads the directory that it leads to, too)"]
     );
 }
@@ -416,7 +416,7 @@ fn a_part_can_be_checked_alone() {
         ("app/.agents", &["tasks/missing-file", "tasks/unknown-command"]),
         ("app/.agents/commands/deploy.md", &[]),
         ("app/.cursor/rules/r.mdc", &[]),
-        ("app/CLAUDE.md", &["native/broken-link"]),
+        ("app/CLAUDE.md", &["client/broken-link"]),
     ] {
         let output = project.run(&["lint", path, "--format", "json"]);
         let json = output.json();

@@ -59,7 +59,7 @@ fn json_has_every_key_in_its_order() {
     insta::assert_snapshot!(masked(&output.stdout), @r#"
     {
       "kind": "task",
-      "version": 1,
+      "version": 2,
       "root": "$PROJECT",
       "task": {
         "name": "fix-bug",
@@ -78,7 +78,7 @@ fn json_has_every_key_in_its_order() {
       },
       "items": [
         {
-          "dialect": "tasks",
+          "format": "tasks",
           "kind": "rule",
           "name": "style",
           "source": {
@@ -88,13 +88,13 @@ fn json_has_every_key_in_its_order() {
           "scope": "project",
           "trigger": null,
           "state": "active",
-          "reason": "it is for languages=go",
+          "reason": "matches languages=go",
           "description": "",
           "content": "Use tabs.\n",
           "tokens": N
         },
         {
-          "dialect": "tasks",
+          "format": "tasks",
           "kind": "skill",
           "name": "sql",
           "source": {
@@ -103,14 +103,14 @@ fn json_has_every_key_in_its_order() {
           },
           "scope": "project",
           "trigger": null,
-          "state": "offered",
-          "reason": "it is for everything",
+          "state": "listed",
+          "reason": "applies to every task",
           "description": "For queries",
           "content": "",
           "tokens": N
         },
         {
-          "dialect": "tasks",
+          "format": "tasks",
           "kind": "command",
           "name": "steps",
           "source": {
@@ -126,16 +126,16 @@ fn json_has_every_key_in_its_order() {
           "tokens": N
         }
       ],
-      "left_out": [
+      "skipped": [
         {
-          "dialect": "tasks",
+          "format": "tasks",
           "kind": "rule",
           "name": "types",
           "source": {
             "path": ".agents/rules/types.md",
             "line": 1
           },
-          "reason": "it is for languages=python, not for go"
+          "reason": "requires languages=python, not go"
         }
       ],
       "mcp_servers": {
@@ -246,20 +246,20 @@ fn json_says_where_a_file_comes_from() {
 fn an_explanation_names_every_file() {
     let output = shop().run(&["task", "fix-bug", "-p", "issue=1", "--explain"]);
     insta::assert_snapshot!(masked(&output.to_string()), @"
-    + in       task fix-bug  .agents/tasks/fix-bug.md, N tokens
-               it was asked for
+    + applies  task fix-bug  .agents/tasks/fix-bug.md, N tokens
+               was requested
 
-    + in       rule style  .agents/rules/style.md, N tokens
-               it is for languages=go
+    + applies  rule style  .agents/rules/style.md, N tokens
+               matches languages=go
 
-    ? offered  skill sql  .agents/skills/sql/SKILL.md, N tokens
-               it is for everything
+    ? listed   skill sql  .agents/skills/sql/SKILL.md, N tokens
+               applies to every task
 
-    + in       command steps  .agents/commands/steps.md, N tokens
+    + applies  command steps  .agents/commands/steps.md, N tokens
                line 8 calls it: /steps cart
 
-    - out      rule types  .agents/rules/types.md
-               it is for languages=python, not for go
+    - skipped  rule types  .agents/rules/types.md
+               requires languages=python, not go
 
     about N tokens in all
     ------- stderr -------
@@ -284,20 +284,20 @@ fn an_explanation_has_a_reason_for_everything_that_is_out() {
         ["task", "t", "-C", "app", "-D", "../other", "-a", "claude", "-s", "stage=x", "--explain"];
     let output = project.run(&args);
     for reason in [
-        "- out      rule a  .agents/rules/a.md\n           it is for agent=cursor, not for claude\n",
-        "- out      rule b  .agents/rules/b.md\n           it is for task_name=u, v, not for t\n",
-        "- out      rule c  .agents/rules/c.md\n           no selector matches it, and the task wants \
+        "- skipped  rule a  .agents/rules/a.md\n           requires agent=cursor, not claude\n",
+        "- skipped  rule b  .agents/rules/b.md\n           requires task_name=u, v, not t\n",
+        "- skipped  rule c  .agents/rules/c.md\n           no selector matches it, and the task wants \
          only what matches\n",
-        "- out      skill s  .agents/skills/s/SKILL.md\n           skill missing required \
+        "- skipped  skill s  .agents/skills/s/SKILL.md\n           skill missing required \
          'description' field\n",
-        "- out      task t  $PROJECT/other/.agents/tasks/t.md\n           \
+        "- skipped  task t  $PROJECT/other/.agents/tasks/t.md\n           \
          $PROJECT/app/.agents/tasks/t.md has the same name and comes first\n",
-        "- out      command c  $PROJECT/other/.agents/commands/c.md\n           \
+        "- skipped  command c  $PROJECT/other/.agents/commands/c.md\n           \
          $PROJECT/app/.agents/commands/c.md has the same name and comes first\n",
     ] {
         assert!(output.stdout.contains(reason), "{reason}\n{output}");
     }
-    assert_eq!(output.stdout.matches("- out      ").count(), 6, "{output}");
+    assert_eq!(output.stdout.matches("- skipped  ").count(), 6, "{output}");
 }
 
 /// Ruling T3: MCP servers "all of them, by name, in `--json` and `brief task NAME --mcp-config
@@ -406,7 +406,7 @@ fn tasks_are_listed() {
     insta::assert_snapshot!(json.stdout.lines().take(13).collect::<Vec<_>>().join("\n"), @r#"
     {
       "kind": "task list",
-      "version": 1,
+      "version": 2,
       "root": "$PROJECT",
       "tasks": [
         {

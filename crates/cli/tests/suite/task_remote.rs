@@ -82,7 +82,7 @@ fn ran(project: &Sandbox) -> bool {
 }
 
 /// The file that a hint offers to trust.
-fn offered(output: &Output) -> String {
+fn listed(output: &Output) -> String {
     let hint = output.stderr.lines().find(|line| line.starts_with("hint: read it, then run"));
     let hint = hint.unwrap_or_else(|| panic!("no hint: {output}"));
     let (_, path) = hint.split_once("`brief trust ").unwrap();
@@ -173,7 +173,7 @@ fn what_comes_from_elsewhere_does_not_run() {
     let untrusted = output.stderr.matches("warning[tasks/untrusted]: ").count();
     let hints = output.stderr.matches("hint: read it, then run `brief trust ").count();
     assert_eq!((untrusted, hints), (4, 4), "{output}");
-    assert!(Path::new(&offered(&output)).is_file(), "{output}");
+    assert!(Path::new(&listed(&output)).is_file(), "{output}");
     let theirs = project.run(&["task", "u", "-r", "-D", &url]);
     assert_eq!(theirs.stdout, "Their task !`touch marker`\n\n", "{theirs}");
     assert!(theirs.stderr.contains("is not trusted"), "{theirs}");
@@ -218,7 +218,7 @@ fn trusted_content_runs_until_it_changes() {
     let run = || project.run(&["task", "t", "-d", &url]);
     let first = run();
     assert!(first.stdout.starts_with("Says !`echo hello`\n"), "{first}");
-    let file = offered(&first);
+    let file = listed(&first);
     assert_eq!(project.run(&["trust", &file]).code, Some(1), "only at a terminal");
     assert!(run().stdout.starts_with("Says !`echo hello`\n"));
     let trusted = project.run_at_terminal(&["trust", &file], "y\n");
@@ -254,7 +254,7 @@ fn a_trusted_script_runs() {
     let url = repository.url();
     let run = || project.run(&["task", "t", "-d", &url]);
     let first = run();
-    let script = offered(&first);
+    let script = listed(&first);
     assert!(script.ends_with("/.agents/rules/r-bootstrap"), "{script}");
     assert!(first.stdout.starts_with("Rule: @made.txt\n"), "{first}");
     assert_eq!(project.run_at_terminal(&["trust", &script], "y\n").code, Some(0));
@@ -262,7 +262,7 @@ fn a_trusted_script_runs() {
     assert!(output.stdout.starts_with("Rule: made\n"), "{output}");
     assert!(told(&output).starts_with("working\n"), "{output}");
     assert!(!ran(&project), "the other one is not trusted");
-    let other = offered(&output);
+    let other = listed(&output);
     assert!(other.ends_with("/.agents/rules/s.md"), "{other}");
     fs::remove_file(project.path().join("made.txt")).unwrap();
     let text = "#!/bin/sh\nprintf made > made.txt\necho Working\n";

@@ -73,7 +73,7 @@ fn a_directory_that_is_not_there() {
     let run = |args: &[&str]| project.run_in("app", &[&["task", "t"], args].concat(), "");
     insta::assert_snapshot!(run(&["-d", "nowhere"]), @"
     ------- stderr -------
-    error: the directory `nowhere` cannot be searched: it does not exist
+    error: the directory `nowhere` cannot be searched: does not exist
     [exit status: 1]
     [EOF]
     ");
@@ -83,7 +83,7 @@ fn a_directory_that_is_not_there() {
     Task.
 
     ------- stderr -------
-    warning: the directory `nowhere` cannot be searched: it does not exist
+    warning: the directory `nowhere` cannot be searched: does not exist
     [EOF]
     ");
     insta::assert_snapshot!(run(&["-d", "file"]), @"
@@ -114,7 +114,7 @@ fn a_manifest_names_directories() {
     Task.
 
     ------- stderr -------
-    warning: the directory `nowhere` cannot be searched: it does not exist
+    warning: the directory `nowhere` cannot be searched: does not exist
     [EOF]
     ");
     let absolute = format!("{}\n", project.path().join("two").display());
@@ -133,8 +133,8 @@ fn a_manifest_that_cannot_be_read() {
     [exit status: 1]
     [EOF]
     ");
-    assert!(refusal(&run("latin"), 1).contains("it is not UTF-8"));
-    assert!(refusal(&run("folder"), 1).contains("it is a directory"));
+    assert!(refusal(&run("latin"), 1).contains("is not UTF-8"));
+    assert!(refusal(&run("folder"), 1).contains("is a directory"));
 }
 
 /// Ruling T6: "A file reached twice counts once", also when the project is the home directory.
@@ -221,7 +221,7 @@ fn a_task_that_selectors_leave_out_says_why() {
     let project = project().with_file(".agents/tasks/t.md", "---\nstage: [build, test]\n---\nT\n");
     insta::assert_snapshot!(project.run(&["task", "t", "-s", "stage=deploy"]), @"
     ------- stderr -------
-    error: no task found: t; .agents/tasks/t.md is left out: it is for stage=build, test, not for deploy
+    error: no task found: t; .agents/tasks/t.md is left out: requires stage=build, test, not deploy
     [exit status: 1]
     [EOF]
     ");
@@ -350,7 +350,7 @@ fn a_link_out_of_its_root_is_not_followed() {
     let output = project.run(&["task", "t"]);
     assert_eq!((output.stdout.as_str(), output.code), ("Task.\n\n", Some(0)), "{output}");
     for path in [".agents/rules", ".cursor/rules/x.md", "CLAUDE.md", ".agents/skills/s"] {
-        let problem = "it was not read: it is a symbolic link that leaves";
+        let problem = "the file was not read: is a symbolic link that leaves";
         let warning = format!("warning[tasks/link-outside]: {path}: {problem}");
         assert!(output.stderr.contains(&warning), "{path}: {output}");
     }

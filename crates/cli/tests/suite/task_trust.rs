@@ -225,7 +225,7 @@ fn another_project_at_the_same_place_is_not_trusted() {
     assert_refused(&project, &task("two"), "is not trusted; nothing was run");
 
     fs::rename(&one, project.path().join("three")).unwrap();
-    assert_refused(&project, &task("three"), "it was trusted at `$PROJECT/one`");
+    assert_refused(&project, &task("three"), "was trusted at `$PROJECT/one`");
 
     write(&one);
     assert_refused(

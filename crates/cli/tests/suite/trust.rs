@@ -51,7 +51,7 @@ fn nothing_is_recorded_at_first() {
     insta::assert_snapshot!(project().run(&["trust", "--list", "--json"]), @r#"
     {
       "kind": "trust",
-      "version": 1,
+      "version": 2,
       "root": "$PROJECT",
       "entries": [],
       "diagnostics": []
@@ -76,7 +76,7 @@ fn a_denial_can_be_recorded_and_forgotten() {
     insta::assert_snapshot!(project.run(&["trust", "--list", "--json"]), @r#"
     {
       "kind": "trust",
-      "version": 1,
+      "version": 2,
       "root": "$PROJECT",
       "entries": [
         {
@@ -137,7 +137,7 @@ fn what_cannot_be_read_cannot_be_trusted() {
     ");
     insta::assert_snapshot!(project.run(&["trust", "--deny", "directory"]), @"
     ------- stderr -------
-    error: `directory` cannot be read: it is a directory
+    error: `directory` cannot be read: is a directory
     [exit status: 1]
     [EOF]
     ");

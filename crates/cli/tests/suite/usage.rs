@@ -40,8 +40,8 @@ fn help_lists_the_commands() {
       remove       Remove items, bundles or sources, and the files that were written for them
       update       Move sources to the newest commit of their branch or tag
       outdated     Show sources with commits newer than brief.lock
-      publish      Publish items of this directory as an artefact in a container registry
-      promote      Set a tag such as `stable` to an artefact that is published already
+      publish      Publish items of this directory as an artifact in a container registry
+      promote      Set a tag such as `stable` to an artifact that is published already
       fleet        Show what many repositories have installed, and at which version
       list         Show what is installed, and where it comes from
       search       Search the items of sources, the best first
@@ -85,22 +85,22 @@ fn help_lists_the_commands() {
     assert!(one.ends_with("Example:\n  $ brief context src/api/orders.py --on edit\n"), "{one}");
 }
 
-/// U69: colours can be asked for and refused; variables are respected.
+/// U69: colors can be asked for and refused; variables are respected.
 #[test]
-fn colours_are_the_users_choice() {
+fn colors_are_the_users_choice() {
     let broken = || project().with_file("AGENTS.yaml", "context: [{content: A, on: x}]\n");
-    let has_colour = |project: brief_testkit::Sandbox, args: &[&str]| {
-        // The streams of a process decide about colours, and its variables.
+    let has_color = |project: brief_testkit::Sandbox, args: &[&str]| {
+        // The streams of a process decide about colors, and its variables.
         project.spawn(args).to_string().contains('\u{1b}')
     };
     for args in [&["why", "a"][..], &["lint"], &["--help"], &["bogus"]] {
         let with = |choice: &'static str| [&["--color", choice], args].concat();
-        assert!(has_colour(broken(), &with("always")), "{args:?}");
-        assert!(!has_colour(broken(), &with("never")), "{args:?}");
-        assert!(!has_colour(broken(), args), "{args:?}");
-        assert!(has_colour(broken().with_env("CLICOLOR_FORCE", "1"), args), "{args:?}");
+        assert!(has_color(broken(), &with("always")), "{args:?}");
+        assert!(!has_color(broken(), &with("never")), "{args:?}");
+        assert!(!has_color(broken(), args), "{args:?}");
+        assert!(has_color(broken().with_env("CLICOLOR_FORCE", "1"), args), "{args:?}");
         let both = broken().with_env("CLICOLOR_FORCE", "1").with_env("NO_COLOR", "1");
-        assert!(!has_colour(both, args), "{args:?}");
+        assert!(!has_color(both, args), "{args:?}");
     }
 }
 
@@ -167,7 +167,7 @@ fn the_program_tells_what_it_was_built_from() {
     assert_eq!(program["features"], serde_json::json!(["agent"]));
     let formats = program["formats"].as_array().unwrap();
     let names: Vec<&str> = formats.iter().map(|one| one["name"].as_str().unwrap()).collect();
-    for dialect in ["tasks", "agents", "portable", "hosted", "structured"] {
+    for dialect in ["tasks", "agent-files", "items", "context-dir", "agents-yaml"] {
         assert!(names.contains(&dialect), "{names:?}");
     }
     let text = project().run(&["self", "version"]).stdout;
@@ -291,7 +291,7 @@ fn asking_writes_nothing() {
 
 /// No escape codes unless a terminal reads them.
 #[test]
-fn a_pipe_gets_no_colours() {
+fn a_pipe_gets_no_colors() {
     let project = project().with_file("AGENTS.yaml", "context: [{content: A, on: x}]\n");
     for args in [&["lint"][..], &["context", "a"], &["--help"], &["bogus"]] {
         let output = project.run(args);

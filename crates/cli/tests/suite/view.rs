@@ -165,8 +165,8 @@ fn pages_say_what_the_commands_print() {
     let count = |value: &Value| value.as_array().unwrap().len() as u64;
     assert_eq!(number(&page, "id=\"tokens\""), tokens["tokens"].as_u64().unwrap());
     assert_eq!(number(&page, "id=\"items\""), count(&tokens["items"]));
-    for of in tokens["dialects"].as_array().unwrap() {
-        let row = format!("data-dialect={}", of["dialect"]);
+    for of in tokens["formats"].as_array().unwrap() {
+        let row = format!("data-format={}", of["format"]);
         assert_eq!(number(&page, &row), of["items"].as_u64().unwrap());
     }
     for of in tokens["clients"].as_array().unwrap() {

@@ -8,35 +8,35 @@ fn each_entry_has_its_reason() {
     insta::assert_snapshot!(shop().run(&["why", "src/cart.py", "--on", "read", "--when", "before"]), @"
     src/cart.py, on read, when before
 
-    + in       AGENTS.yaml:3
+    + applies  AGENTS.yaml:3
                match `**` covers src/cart.py
                claude, codex, copilot, cursor: missing (no hook)
                > Speak plainly.
 
-    - out      AGENTS.yaml:4
-               it is for: on edit, create
+    - skipped  AGENTS.yaml:4
+               applies only on edit, create
                > Prices are integers in cents.
 
-    - out      AGENTS.yaml:9
-               it is for: when after
+    - skipped  AGENTS.yaml:9
+               applies only after the action
                > Run the tests.
 
-    + in       AGENTS.yaml:14
+    + applies  AGENTS.yaml:14
                decision, match `src/**` covers src/cart.py
                claude, codex, copilot, cursor: manual
                > Money is integers
 
-    + in       AGENTS.yaml:24
+    + applies  AGENTS.yaml:24
                decision, match `**` covers src/cart.py
                claude, codex, copilot, cursor: manual
                > One repository
 
-    + in       src/AGENTS.yml:2
+    + applies  src/AGENTS.yml:2
                match `cart.py` covers src/cart.py
                claude, codex, copilot, cursor: missing (no hook)
                > The cart is never empty here.
 
-    - out      src/AGENTS.yml:6
+    - skipped  src/AGENTS.yml:6
                match `templates/` does not cover src/cart.py
                > Templates are not code.
     [EOF]
@@ -59,31 +59,31 @@ fn every_filter_can_be_the_reason() {
     insta::assert_snapshot!(output, @r#"
     src/cart.py, on edit, when before
 
-    - out      AGENTS.yaml:2
+    - skipped  AGENTS.yaml:2
                match `*.md`, `docs/` do not cover src/cart.py
                > not covered
 
-    - out      AGENTS.yaml:3
+    - skipped  AGENTS.yaml:3
                exclude `**/cart.py` covers src/cart.py
                > excluded
 
-    - out      AGENTS.yaml:4
-               it is for: on read, create
+    - skipped  AGENTS.yaml:4
+               applies only on read, create
                > other action
 
-    - out      AGENTS.yaml:5
-               it is for: when after
+    - skipped  AGENTS.yaml:5
+               applies only after the action
                > other timing
 
-    - out      AGENTS.yaml:6
-               it is not valid: invalid when "during" (must be before, after, or all)
+    - skipped  AGENTS.yaml:6
+               invalid: invalid when "during" (must be before, after, or all)
 
-    + in       AGENTS.yaml:7
+    + applies  AGENTS.yaml:7
                match `src/*.py` covers src/cart.py
                claude, codex, copilot, cursor: missing (no hook)
                > covered
     ------- stderr -------
-    error[structured/invalid-when]: AGENTS.yaml:6:29: context[4]: invalid when "during" (must be before, after, or all)
+    error[agents-yaml/invalid-when]: AGENTS.yaml:6:29: context[4]: invalid when "during" (must be before, after, or all)
     [EOF]
     "#);
 }
@@ -103,30 +103,30 @@ fn a_directory_has_its_reasons_too() {
     insta::assert_snapshot!(project.run(&["why", "src"]), @"
     src (directory)
 
-    + in       AGENTS.yaml:2
+    + applies  AGENTS.yaml:2
                match `src/` covers src
                claude, codex, copilot, cursor: missing (no hook)
                > exact
 
-    + in       AGENTS.yaml:3
+    + applies  AGENTS.yaml:3
                match `src/**/*.py` can cover files in src
                claude, codex, copilot, cursor: missing (no hook)
                > inside
 
-    - out      AGENTS.yaml:4
+    - skipped  AGENTS.yaml:4
                match `tests/**` does not cover src
                > elsewhere
 
-    - out      AGENTS.yaml:5
+    - skipped  AGENTS.yaml:5
                exclude `src/**` covers everything in src
                > emptied
 
-    + in       AGENTS.yaml:6
+    + applies  AGENTS.yaml:6
                match `**` can cover files in src
                claude, codex, copilot, cursor: missing (no hook)
                > partly
 
-    - out      AGENTS.yaml:7
+    - skipped  AGENTS.yaml:7
                exclude `src/` covers src
                > named
     [EOF]
@@ -142,9 +142,9 @@ fn json_lists_what_was_left_out() {
     insta::assert_snapshot!(report, @r#"
     {
       "kind": "why",
-      "version": 1,
+      "version": 2,
       "root": "$PROJECT",
-      "moment": {
+      "query": {
         "root": "$PROJECT",
         "path": "README.md",
         "kind": "file",
@@ -155,7 +155,7 @@ fn json_lists_what_was_left_out() {
       },
       "items": [
         {
-          "dialect": "structured",
+          "format": "agents-yaml",
           "kind": "context",
           "name": "context[0]",
           "source": {
@@ -173,9 +173,9 @@ fn json_lists_what_was_left_out() {
           "package": null
         }
       ],
-      "left_out": [
+      "skipped": [
         {
-          "dialect": "structured",
+          "format": "agents-yaml",
           "kind": "context",
           "name": "context[1]",
           "source": {
@@ -185,7 +185,7 @@ fn json_lists_what_was_left_out() {
           "reason": "match `**/*.py` does not cover README.md"
         },
         {
-          "dialect": "structured",
+          "format": "agents-yaml",
           "kind": "context",
           "name": "context[2]",
           "source": {
@@ -195,7 +195,7 @@ fn json_lists_what_was_left_out() {
           "reason": "match `src/**` does not cover README.md"
         },
         {
-          "dialect": "structured",
+          "format": "agents-yaml",
           "kind": "decision",
           "name": "decisions[0]",
           "source": {
@@ -220,7 +220,7 @@ fn json_lists_what_was_left_out() {
         }
       ],
       "mcp_servers": {},
-      "hosted_config": {
+      "context_dir_config": {
         "includeFiles": [
           "*"
         ],
@@ -246,7 +246,7 @@ fn json_lists_what_was_left_out() {
 fn every_entry_is_mentioned_once() {
     let report = shop().run(&["why", "src/cart.py", "--on", "edit", "--json"]).json();
     let count = |list: &str| report[list].as_array().unwrap().len();
-    assert_eq!(count("items") + count("left_out") + count("decisions"), 7);
+    assert_eq!(count("items") + count("skipped") + count("decisions"), 7);
 }
 
 /// Nothing found, and outside the root.
@@ -272,12 +272,12 @@ fn a_broken_file_is_mentioned() {
     insta::assert_snapshot!(project.run(&["why", "src/a"]), @"
     src/a
 
-    + in       src/AGENTS.yaml:1
+    + applies  src/AGENTS.yaml:1
                match `**` covers src/a
                claude, codex, copilot, cursor: missing (no hook)
                > GOOD
     ------- stderr -------
-    error[structured/wrong-type]: AGENTS.yaml:1:10: `context` is a list of entries, not a mapping
+    error[agents-yaml/wrong-type]: AGENTS.yaml:1:10: `context` is a list of entries, not a mapping
     [EOF]
     ");
 }

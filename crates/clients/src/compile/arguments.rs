@@ -65,7 +65,7 @@ impl ItemCompiler<'_> {
             );
             let help = "use `$ARGUMENTS`, or write a body for that client";
             diagnostics.push(
-                self.warning(rules::portable::ARGUMENT_DROPPED, Span::default(), message)
+                self.warning(rules::item::ARGUMENT_DROPPED, Span::default(), message)
                     .with_help(help),
             );
         }

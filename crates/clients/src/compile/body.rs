@@ -71,7 +71,7 @@ impl ItemCompiler<'_> {
         if let Some(reason) = formatted.refused {
             let message = format!("the layout of the body stays as it is: {reason}");
             diagnostics.push(
-                self.warning(rules::portable::NOT_FORMATTED, Span::default(), message).with_help(
+                self.warning(rules::item::NOT_FORMATTED, Span::default(), message).with_help(
                     "write the part in a simpler way; lines are those of the output's body",
                 ),
             );

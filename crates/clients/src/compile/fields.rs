@@ -120,7 +120,7 @@ impl ItemCompiler<'_> {
         let client = self.profile.name();
         let message =
             format!("`{path}` cannot be written for {client}, which splits patterns at commas");
-        self.warning(rules::portable::COMMA_IN_PATTERN, span, message)
+        self.warning(rules::item::COMMA_IN_PATTERN, span, message)
             .with_help("write one pattern for each alternative")
     }
 
@@ -148,7 +148,7 @@ impl ItemCompiler<'_> {
         );
         let help = format!("name it in `[clients.{}.models]` of `brief.toml`", self.profile.id());
         diagnostics
-            .push(self.warning(rules::portable::MODEL_DROPPED, span, message).with_help(help));
+            .push(self.warning(rules::item::MODEL_DROPPED, span, message).with_help(help));
         None
     }
 
@@ -196,7 +196,7 @@ impl ItemCompiler<'_> {
             "put {client}'s own names into a block `{client}:`, or into `[clients.{client}.tools]` of \
              `brief.toml`"
         );
-        self.warning(rules::portable::CAPABILITY_DROPPED, node.span(), message).with_help(help)
+        self.warning(rules::item::CAPABILITY_DROPPED, node.span(), message).with_help(help)
     }
 
     /// §3.3: unknown fields are passed on, types unchanged.

@@ -169,7 +169,7 @@ fn settle(item: &PortableItem, outputs: &mut Vec<ClientOutput>, diagnostics: &mu
                 names.join(", "),
                 best.client
             );
-            let finding = warning(item, rules::portable::SHARED_PLACE, Span::default(), message);
+            let finding = warning(item, rules::item::SHARED_LOCATION, Span::default(), message);
             let help = "say the same to all of them, or name fewer in `audience`";
             diagnostics.push(finding.with_help(help));
         }
@@ -190,7 +190,7 @@ fn scope_dropped(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic
     let help =
         format!("say in the text which files it is about, or leave {out} out with `audience`");
     let span = item.document().field("scope").map(Node::span).unwrap_or_default();
-    Some(warning(item, rules::portable::SCOPE_DROPPED, span, message).with_help(help))
+    Some(warning(item, rules::item::SCOPE_DROPPED, span, message).with_help(help))
 }
 
 /// Notes a rule that clients do not load: their models may open its file.
@@ -218,7 +218,7 @@ fn not_loaded(item: &PortableItem, clients: &[&Profile]) -> Option<Diagnostic> {
         Some(client) => format!("`brief hook install {}` delivers it to the model", client.id()),
         None => format!("write the text to `{file}` if the model has to know it"),
     };
-    let rule = rules::portable::RULE_NOT_LOADED;
+    let rule = rules::item::RULE_NOT_LOADED;
     Some(warning(item, rule, Span::default(), message).with_help(help))
 }
 
@@ -297,8 +297,8 @@ impl ItemCompiler<'_> {
             return;
         }
         for (from, rule) in [
-            (From::Tools, rules::portable::CAPABILITY_DROPPED),
-            (From::Model, rules::portable::MODEL_DROPPED),
+            (From::Tools, rules::item::CAPABILITY_DROPPED),
+            (From::Model, rules::item::MODEL_DROPPED),
         ] {
             let is_known = !from.kinds().contains(&kind) || layout.has(from);
             let key = from.as_str();
@@ -326,7 +326,7 @@ impl ItemCompiler<'_> {
                 self.item.kind().folder()
             );
             diagnostics.push(
-                self.warning(rules::portable::BODY_TOO_LONG, Span::default(), message)
+                self.warning(rules::item::BODY_TOO_LONG, Span::default(), message)
                     .with_help("move parts of it to files beside it"),
             );
         }

@@ -99,7 +99,7 @@ impl Clients {
             }
             match permissions::ignore_file(profile.id()) {
                 Some(file) => add_lines(entries, file, &self.permissions.ignored),
-                None => lose("ignored files".to_owned(), "it has no ignore file", true),
+                None => lose("ignored files".to_owned(), "has no ignore file", true),
             }
         }
     }

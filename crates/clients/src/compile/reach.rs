@@ -1,4 +1,4 @@
-//! Recognises paths that could be our outputs. A lock that came with a project is believed only for these.
+//! Recognizes paths that could be our outputs. A lock that came with a project is believed only for these.
 
 use crate::profile::{Layout, Profile, Profiles, SharedFiles};
 use crate::{mcp, profile::ProfileScope};

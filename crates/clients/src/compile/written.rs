@@ -74,7 +74,7 @@ fn convert(
             let message =
                 format!("the {} is not written for {}: {refusal}", item.id(), names.join(", "));
             let problem =
-                Diagnostic::new(rules::portable::NOT_CONVERTED, source, Span::default(), message);
+                Diagnostic::new(rules::item::NOT_CONVERTED, source, Span::default(), message);
             compiled.diagnostics.push(problem.with_help("its own client gets it as it is"));
             return;
         }
@@ -83,7 +83,7 @@ fn convert(
     imported.clients.clear();
     compiled.notes.extend(imported.notes.iter().map(ToString::to_string));
     for (client, block) in &imported.blocks {
-        let stays = |field: &str| format!("`{field}`: it is a field of {client} alone");
+        let stays = |field: &str| format!("`{field}`: is a field of {client} alone");
         compiled.notes.extend(block.said().map(stays));
     }
     let mut more = compile_for(&imported.compilable(), others, &options, clients);

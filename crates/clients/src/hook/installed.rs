@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_profiles::{Client, HookInstall, HookSwitch};
+use brief_profiles::{Client, HookSwitch};
 use brief_syntax::limits;
 use brief_syntax::system::{FileKind, System, resolved_home};
 
@@ -128,9 +128,6 @@ impl InstalledHook {
         if is_elsewhere(system, client, base).unwrap_or(false) {
             all.extend(files(client, choice(true)).unwrap_or_default());
         }
-        if self.scope == HookScope::Project {
-            add_shared_files(&mut all, install);
-        }
         all.into_iter().find(|file| file.path == self.file)
     }
 }
@@ -214,18 +211,7 @@ pub fn possible_files(
     if is_elsewhere(system, client, base)? {
         all.extend(files(client, choice(true)).unwrap_or_default());
     }
-    let install = client.hook.as_ref().and_then(|hook| hook.install.as_ref());
-    if let Some(install) = install.filter(|_| scope == HookScope::Project) {
-        add_shared_files(&mut all, install);
-    }
     Ok(all)
-}
-
-/// Adds the other files of a project that the client reads: a team may have written the hook there.
-fn add_shared_files(files: &mut Vec<HookFile>, install: &HookInstall) {
-    let Some(content) = files.first().map(|file| file.content.clone()) else { return };
-    let shared = install.also_reads.iter();
-    files.extend(shared.map(|path| HookFile { path: path.to_string(), content: content.clone() }));
 }
 
 /// Returns whether the file that counts instead has hooks of its own, while ours does not exist. An error names the file.

@@ -185,7 +185,7 @@ pub fn read_call<'c>(
 ) -> Result<Option<HookCall<'c>>, serde_json::Error> {
     let payload: payload::Payload<'_> = serde_json::from_slice(json)?;
     if !payload.is_object {
-        return Err(serde::de::Error::custom("it is not an object"));
+        return Err(serde::de::Error::custom("is not an object"));
     }
     let hooks = || known.clients.iter().filter_map(|client| Some((client, client.hook.as_ref()?)));
     let is_marked = |marks: &PayloadMarks| {
@@ -196,7 +196,7 @@ pub fn read_call<'c>(
             && marks.with.iter().all(|key| payload.has(key))
             && !marks.without.iter().any(|key| payload.has(key))
     };
-    let marked = hooks().find(|(_, hook)| hook.recognised.as_ref().is_some_and(is_marked));
+    let marked = hooks().find(|(_, hook)| hook.recognized.as_ref().is_some_and(is_marked));
     let found = marked.or_else(|| hooks().find(|(client, _)| client.called(named).is_some()));
     Ok(found.map(|client| call::read(&payload, client, event)))
 }

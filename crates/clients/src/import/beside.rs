@@ -53,7 +53,7 @@ const RECORDS: [ToolRecord; 4] = [
 
 /// Settings of other tools.
 const UNSAID: [(&str, &str); 2] = [
-    (".rulesync/hooks.json", "it has hooks of rulesync, which start programs; set them up by hand"),
+    (".rulesync/hooks.json", "has hooks of rulesync, which start programs; set them up by hand"),
     (".rulesync/permissions.json", "permissions are each client's own; set them up by hand"),
 ];
 
@@ -124,7 +124,7 @@ pub(super) fn read(files: &[(String, Vec<u8>)], profiles: &Profiles) -> Beside {
                     for name in
                         mcp::names(&file, text).into_iter().filter(|own| !names.contains(own))
                     {
-                        let reason = "it says neither what to start nor where the server is";
+                        let reason = "says neither what to start nor where the server is";
                         beside.name(path, format!("the server `{name}` is not imported: {reason}"));
                     }
                 }
@@ -171,11 +171,11 @@ impl Beside {
             _ => false,
         };
         if says("hooks") {
-            let reason = "it has hooks, which start programs and are not imported; they stay there";
+            let reason = "has hooks, which start programs and are not imported; they stay there";
             self.name(path, reason.to_owned());
         }
         if says("permissions") {
-            let reason = "it has permissions, which are not imported; `[permissions]` of brief.toml says them for all clients";
+            let reason = "has permissions, which are not imported; `[permissions]` of brief.toml says them for all clients";
             self.name(path, reason.to_owned());
         }
     }
@@ -355,7 +355,7 @@ fn of_apm(text: &str) -> Vec<String> {
         named.push(addable(&format!("{}{reference}{below}", repository.join("/")), &[]));
     }
     if !list(dependencies.and_then(|own| field(own, "mcp"))).is_empty() {
-        named.push("it has servers of apm; write them into `[mcp]` of brief.toml".to_owned());
+        named.push("has servers of apm; write them into `[mcp]` of brief.toml".to_owned());
     }
     named
 }
@@ -477,7 +477,7 @@ mod tests {
             "`key` is not imported and stays there: `API_KEY` may be a secret",
             "`address` is not imported and stays there: `https://web.test/mcp?token` may be a secret",
             "`a b` is not imported and stays there: its name",
-            "`nothing` is not imported: it says neither",
+            "`nothing` is not imported: says neither",
             "`more` is not imported and stays there: `[mcp]` has no word for `timeout`",
             "`web` is not imported and stays there: `.mcp.json` has another one",
         ] {

@@ -349,7 +349,7 @@ impl Collector {
                 notes.push(ImportNote::new(Some("name"), message));
             }
             if !has_description(&skill.files[0].1.bytes) {
-                let message = "it has none, which is an error in a registry; write one";
+                let message = "has none, which is an error in a registry; write one";
                 notes.push(ImportNote::new(Some("description"), message));
             }
             taken.push(CollectedItem {

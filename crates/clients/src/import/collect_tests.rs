@@ -156,11 +156,11 @@ fn links_are_followed_inside_the_project() {
     let reasons: BTreeMap<&str, &str> =
         collection.skipped.iter().map(|own| (own.path.as_str(), own.reason.as_str())).collect();
     for (path, reason) in [
-        ("CLAUDE.md", "it is a link that leads nowhere"),
+        ("CLAUDE.md", "is a link that leads nowhere"),
         ("GEMINI.md", "it leads to `.env`, which holds secrets"),
         (".opencode/commands", "it leads to `built`, which version control ignores"),
         (".claude/rules/loop", "it leads back to `agents`"),
-        ("agents/skills/one/AGENTS.md", "it is a file of the skill beside it"),
+        ("agents/skills/one/AGENTS.md", "is a file of the skill beside it"),
     ] {
         let found = reasons.get(path).unwrap_or_else(|| panic!("{path}: {reasons:#?}"));
         assert!(found.starts_with(reason), "{path}: {found}");
@@ -196,7 +196,7 @@ fn what_a_client_skips_is_no_rule() {
             (".cursor/rules/old.md", "no client reads a file of this name in `.cursor/rules`"),
             (
                 "test/fixtures/app/CLAUDE.md",
-                "it is test data or a template; it is imported when it is named"
+                "is test data or a template; it is imported when it is named"
             ),
         ]
     );

@@ -46,7 +46,7 @@ impl CollectedItem {
         let mut item = item.clone();
         for (client, block) in item.blocks.iter().filter(|(client, _)| client != to.id()) {
             for field in block.said() {
-                let message = format!("it is a field of {client} alone, and stays behind");
+                let message = format!("is a field of {client} alone, and stays behind");
                 converted.notes.push(ImportNote::new(Some(field), message));
             }
         }

@@ -1,4 +1,4 @@
-//! Recognises the client, the kind and the name of a file by its path.
+//! Recognizes the client, the kind and the name of a file by its path.
 //!
 //! All of it is in the clients' files: the places that they read, and the paths of their outputs.
 
@@ -45,7 +45,7 @@ pub enum ImportSearch {
     Anywhere,
 }
 
-/// Recognises a file by its path, with `/`; `None` for a file that belongs to no client.
+/// Recognizes a file by its path, with `/`; `None` for a file that belongs to no client.
 pub fn tell(path: &str, profiles: &Profiles, search: ImportSearch) -> Option<ImportCandidate> {
     let starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
     for start in starts {
@@ -166,11 +166,11 @@ fn skipped_by(rest: &str) -> Option<(&'static str, Option<&str>)> {
 /// Returns the reason why a file in a directory of a client is none that clients read; `None` for a file elsewhere.
 pub(super) fn unread(path: &str, profiles: &Profiles) -> Option<String> {
     if let Some(client) = ignoring(path) {
-        return Some(format!("it names files for {client} to leave alone; it stays"));
+        return Some(format!("names files for {client} to leave alone; it stays"));
     }
     if modes::is_rule_of_mode(path) {
         return Some(
-            "it is for one mode of Roo Code, which no other client has; it stays".to_owned(),
+            "is for one mode of Roo Code, which no other client has; it stays".to_owned(),
         );
     }
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -295,7 +295,7 @@ fn owner(place: &ClientPlace, profiles: &Profiles) -> Option<String> {
     profiles.get(id).map(|profile| profile.id().to_owned())
 }
 
-/// Recognises a file by its ending, or by the directory above it.
+/// Recognizes a file by its ending, or by the directory above it.
 fn by_name(path: &str, profiles: &Profiles) -> Option<ImportCandidate> {
     let (above, file) = path.rsplit_once('/').unwrap_or(("", path));
     let found = |profile: &Profile, kind, form: Form, stem: &str| {

@@ -80,7 +80,7 @@ impl Collector {
             let reason = match &gap.reason {
                 GapReason::Unreadable(error) => error.clone(),
                 GapReason::TooDeep { limit } => {
-                    format!("it is nested deeper than {limit} directories")
+                    format!("is nested deeper than {limit} directories")
                 }
                 GapReason::TooMany { limit } => format!("there are more than {limit} files"),
             };
@@ -130,7 +130,7 @@ impl Collector {
             match &own_skill {
                 Some(skill) => self.add_to_skill(&skill.clone(), &entry),
                 None if is_of_skill && name != ItemKind::Skill.entrypoint() && entry.is_found() => {
-                    let reason = "it is a file of the skill beside it";
+                    let reason = "is a file of the skill beside it";
                     self.skip_losing(ImportLoss::NoPortableForm, &path, reason);
                 }
                 None => own_skill = self.take(&entry),
@@ -195,19 +195,19 @@ impl Collector {
         };
         self.files += 1;
         if request.search == ImportSearch::AtPlaces && is_test_data(&found.about) {
-            let reason = "it is test data or a template; it is imported when it is named";
+            let reason = "is test data or a template; it is imported when it is named";
             self.skip_losing(ImportLoss::NoPortableForm, path, reason);
             return None;
         }
         if request.search == ImportSearch::AtPlaces && is_among_skills(&found) {
-            let reason = "it is among skills, where no client looks for rules; it is imported when it is named";
+            let reason = "is among skills, where no client looks for rules; it is imported when it is named";
             self.skip_losing(ImportLoss::NoPortableForm, path, reason);
             return None;
         }
         match &entry.at {
             EntryAt::Here(FileKind::File) | EntryAt::Linked(_) => {}
             EntryAt::Here(kind) => {
-                self.skip(path, format!("it is {}", kind.noun()));
+                self.skip(path, format!("is {}", kind.noun()));
                 return None;
             }
         }
@@ -279,7 +279,7 @@ impl Collector {
         if let EntryAt::Here(kind) = entry.at
             && kind != FileKind::File
         {
-            return self.skip(path, format!("it is {}, which does not travel", kind.noun()));
+            return self.skip(path, format!("is {}, which does not travel", kind.noun()));
         }
         match (entry.read(limits::SUPPORT_FILE_BYTES), self.skills.get_mut(skill)) {
             (Ok(content), Some(skill)) => skill.files.push((inside, content)),

@@ -34,10 +34,10 @@ pub(super) fn resolve_link(
     link: &Path,
 ) -> Result<LinkTarget, String> {
     let Ok(resolved) = system.resolve(link) else {
-        return Err("it is a link that leads nowhere".to_owned());
+        return Err("is a link that leads nowhere".to_owned());
     };
     let Ok(inside) = resolved.path.strip_prefix(root.path()) else {
-        return Err("it is a link that leaves the project".to_owned());
+        return Err("is a link that leaves the project".to_owned());
     };
     let inside = slashed(inside);
     if let Some(found) = sensitive::find(&inside) {
@@ -49,7 +49,7 @@ pub(super) fn resolve_link(
     match resolved.kind {
         FileKind::File => Ok(LinkTarget::File(inside)),
         FileKind::Directory => Ok(LinkTarget::Directory(inside)),
-        kind => Err(format!("it is a link to {}", kind.noun())),
+        kind => Err(format!("is a link to {}", kind.noun())),
     }
 }
 

@@ -103,7 +103,7 @@ pub enum ImportRefusal {
     #[error("it is UTF-16; save it as UTF-8")]
     Utf16,
     /// It has bytes that are no UTF-8.
-    #[error("it is not UTF-8; save it as UTF-8")]
+    #[error("is not UTF-8; save it as UTF-8")]
     NotUtf8,
     /// It has no text.
     #[error("it has no text below its header")]
@@ -232,7 +232,7 @@ fn first_import(body: &str) -> Option<&str> {
 fn moment(used: RuleUse) -> Option<&'static str> {
     match used {
         RuleUse::Active => None,
-        RuleUse::Offered => {
+        RuleUse::Listed => {
             Some("it is chosen by its description; other clients would always load it")
         }
         RuleUse::Manual => {

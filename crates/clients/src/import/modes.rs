@@ -36,11 +36,11 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Vec<ImportedItem>, String>
     }
     let document = Yaml::parse(&text);
     if let Some(problem) = document.problems().first() {
-        return Err(format!("it is neither YAML nor JSON: {}", problem.message));
+        return Err(format!("is neither YAML nor JSON: {}", problem.message));
     }
     let modes = document.root().and_then(|root| field(root, "customModes"));
     let Some(Value::Sequence(modes)) = modes.map(Node::value) else {
-        return Err("it has no list `customModes`".to_owned());
+        return Err("has no list `customModes`".to_owned());
     };
     Ok(modes.iter().filter_map(|mode| of_mode(path, mode)).collect())
 }

@@ -64,7 +64,7 @@ pub(super) fn directories() -> impl Iterator<Item = &'static str> {
     PLACES.iter().map(|(_, directory, ..)| directory.trim_end_matches('/'))
 }
 
-/// Recognises a file of another tool by its path.
+/// Recognizes a file of another tool by its path.
 pub(super) fn tell(about: &str, rest: &str) -> Option<ImportCandidate> {
     let (peer, kind, form, client, inside) =
         PLACES.iter().find_map(|&(peer, directory, ending, kind, form, client)| {

@@ -186,7 +186,7 @@ impl ImportedItem {
     fn stays_apart(&mut self, apart: Option<(String, String)>) {
         let is_said = self.notes.iter().any(|note| note.message.contains(APART));
         if let Some((other, reason)) = apart.filter(|_| !is_said) {
-            self.note(None, format!("it says much of what {other} says, {APART}: {reason}"));
+            self.note(None, format!("says much of what {other} says, {APART}: {reason}"));
         }
     }
 }

@@ -131,7 +131,7 @@ fn entries(
     let line = |start: usize| text[..start].matches('\n').count() + 1;
     if file.format == ServerFormat::Toml {
         let document = toml_edit::Document::parse(text)
-            .map_err(|error| format!("it is not TOML: {}", error.message()))?;
+            .map_err(|error| format!("is not TOML: {}", error.message()))?;
         let servers = document.get(file.key).and_then(|item| item.as_table_like());
         let entries = servers.into_iter().flat_map(TableLike::iter).map(|(name, item)| {
             let start = item.span().map_or(0, |span| span.start);
@@ -140,9 +140,9 @@ fn entries(
         return Ok(entries.collect());
     }
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
-    let parsed = parsed.map_err(|error| format!("it is not JSON: {error}"))?;
+    let parsed = parsed.map_err(|error| format!("is not JSON: {error}"))?;
     let Some(Value::Object(top)) = parsed.value else {
-        return Err("it is not a JSON object".to_owned());
+        return Err("is not a JSON object".to_owned());
     };
     let of_project = || top.get_object(file.projects?)?.get_object(project.to_str()?);
     let tables = [of_project(), Some(&top)].into_iter().flatten();

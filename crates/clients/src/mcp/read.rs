@@ -133,7 +133,7 @@ fn declared(
 
 fn word(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     match entry.text()? {
-        "" => Err(entry.wrong("it is empty", "")),
+        "" => Err(entry.wrong("is empty", "")),
         text => Ok(text.to_owned()),
     }
 }
@@ -206,7 +206,7 @@ mod tests {
             ("mcp.x = 1\n", 1, "`mcp.x`: this is not a table"),
             ("[mcp.\"a b\"]\ncommand = \"c\"\n", 1, "this names no server"),
             ("[mcp.x]\n", 1, "a server has either `command` or `url`"),
-            ("[mcp.x]\ncommand = \"\"\n", 2, "it is empty"),
+            ("[mcp.x]\ncommand = \"\"\n", 2, "is empty"),
             ("[mcp.x]\nurl = \"u\"\nargs = []\n", 3, "a server with `url` has no such key"),
             (&server("url = \"u\""), 1, "a server has either `command` or `url`"),
             (&server("headers = {}"), 3, "a server with `command` has no such key"),
@@ -221,7 +221,7 @@ mod tests {
             let problem = &problems[0];
             assert!(problem.message.contains(message), "{text}: {problems:?}");
             assert_eq!(problem.position().line, line, "{text}");
-            assert_eq!(problem.code(), "portable/invalid-config");
+            assert_eq!(problem.code(), "item/invalid-config");
         }
         let problems = parse(&server("argz = []")).unwrap_err();
         assert_eq!(problems[0].help.as_deref(), Some("did you mean `args`?"));

@@ -57,7 +57,7 @@ fn entry(profile: &ServerProfile, server: &Server) -> Result<Json, &'static str>
     if server.disabled {
         match &profile.disabled_by {
             Some(key) => settings.insert(key.to_string(), Json::Bool(false)),
-            None => return Err("it is disabled, which the client cannot say"),
+            None => return Err("is disabled, which the client cannot say"),
         };
     }
     for (key, value) in &server.custom {
@@ -167,7 +167,7 @@ mod tests {
         );
         assert_eq!(
             written("claude").left_out,
-            [("web.site".to_owned(), "it is disabled, which the client cannot say")]
+            [("web.site".to_owned(), "is disabled, which the client cannot say")]
         );
     }
 

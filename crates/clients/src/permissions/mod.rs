@@ -218,9 +218,9 @@ pub fn entries(
     rule: &PermissionRule,
 ) -> Result<Vec<SharedEntry>, &'static str> {
     let place = match rule.decision {
-        RuleDecision::Allow => profile.allow.as_ref().ok_or("it has no list of what is allowed"),
-        RuleDecision::Ask => profile.ask.as_ref().ok_or("it has no list of what to ask about"),
-        RuleDecision::Deny => profile.deny.as_ref().ok_or("it has no list of what is forbidden"),
+        RuleDecision::Allow => profile.allow.as_ref().ok_or("has no list of what is allowed"),
+        RuleDecision::Ask => profile.ask.as_ref().ok_or("has no list of what to ask about"),
+        RuleDecision::Deny => profile.deny.as_ref().ok_or("has no list of what is forbidden"),
     }?;
     let words = rule.subject.words(profile).ok_or("its permissions are about other things")?;
     let rules: Vec<String> = match rule.argument.as_deref() {
@@ -242,7 +242,7 @@ pub fn entries(
         },
     };
     if rules.is_empty() {
-        return Err("it has no words for this rule");
+        return Err("has no words for this rule");
     }
     let entry = |value: String| match &words.table {
         Some(table) => {

@@ -13,10 +13,10 @@ pub(super) fn problem(text: &str) -> Option<&'static str> {
     if text.contains(['\\', ':', '*', '?', '"', '<', '>', '|'])
         || text.chars().any(char::is_control)
     {
-        return Some("it has a character that no file name has everywhere");
+        return Some("has a character that no file name has everywhere");
     }
     if text.split('/').any(|name| matches!(name, "" | "." | "..")) {
-        return Some("it is not a plain relative path");
+        return Some("is not a plain relative path");
     }
     let is_reserved = |name: &str| RESERVED.iter().any(|own| name.eq_ignore_ascii_case(own));
     text.split('/')
@@ -48,7 +48,7 @@ impl Template {
             Some((first, _)) if first.starts_with('.') && !first.contains(NAME) => {
                 Ok(Template(text.to_owned()))
             }
-            _ => Err("it does not begin with a directory like `.claude`"),
+            _ => Err("does not begin with a directory like `.claude`"),
         }
     }
 

@@ -181,7 +181,7 @@ impl Draft {
         let mut missing = |what: String, help: &str| {
             let message = format!("the client `{}` lacks {what}", profile.id);
             diagnostics.push(
-                Diagnostic::new(rules::portable::INVALID_CONFIG, &source, span, message)
+                Diagnostic::new(rules::item::INVALID_CONFIG, &source, span, message)
                     .with_help(help),
             );
         };
@@ -375,7 +375,7 @@ fn field(
             return Ok(from);
         }
         let kinds: Vec<&str> = from.kinds().iter().map(|kind| kind.folder()).collect();
-        let help = format!("it is a field of {}", kinds.join(" and "));
+        let help = format!("is a field of {}", kinds.join(" and "));
         Err(entry.wrong(&format!("a {kind} has no `{}`", from.as_str()), &help))
     });
     let shape = keys.get("as", |entry| entry.word(&Shape::WORDS));

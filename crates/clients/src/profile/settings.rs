@@ -14,7 +14,7 @@ use super::Profiles;
 pub struct ProfileOptions {
     /// The heading that a body begins with.
     pub first_heading: FirstHeading,
-    /// The treatment of the licence.
+    /// The treatment of the license.
     pub license: License,
     /// The treatment of fields that the open standard for skills does not have.
     pub agent_skills: AgentSkills,
@@ -72,7 +72,7 @@ pub enum FirstHeading {
     Never,
 }
 
-/// The treatment of the licence.
+/// The treatment of the license.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum License {
     /// It stays in the source.
@@ -219,7 +219,7 @@ fn out(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
         return Ok(text.to_owned());
     }
     let help = "write a path below this file; `--out` may name any directory";
-    Err(entry.wrong("it does not lie in the registry", help))
+    Err(entry.wrong("does not lie in the registry", help))
 }
 
 fn clients(entry: &TomlEntry<'_>, profiles: &Profiles) -> Result<Vec<String>, TomlProblem> {

@@ -69,7 +69,7 @@ pub(super) fn merge(merger: &mut Merger<'_>) -> Result<(), String> {
     let markers = markers(request.path);
     let is_yaml = is_yaml(request.path);
     if is_yaml && text.trim_start().starts_with(['{', '[']) {
-        return Err("it is JSON, which has no lines between markers".to_owned());
+        return Err("is JSON, which has no lines between markers".to_owned());
     }
     let found = find(text, markers)?;
     let needed = wanted.filter(|wanted| is_yaml && !stands(text, wanted, found.as_ref()));
@@ -170,7 +170,7 @@ fn stands(text: &str, wanted: &str, block: Option<&ImportBlock>) -> bool {
     let mut outline = None;
     let mut is_there = |line: &str| {
         text.match_indices(line).any(|(at, found)| {
-            let is_apart = |neighbour: Option<char>| neighbour.is_none_or(char::is_whitespace);
+            let is_apart = |neighbor: Option<char>| neighbor.is_none_or(char::is_whitespace);
             let is_ours = block.is_some_and(|block| (block.start..block.end).contains(&at));
             !is_ours
                 && is_apart(text[..at].chars().next_back())

@@ -9,7 +9,7 @@ use crate::json_text::{Container, JsonText, property, quoted, to_json};
 
 pub(super) fn merge(merger: &mut Merger<'_>, schema: Option<&str>) -> Result<(), String> {
     let check = |text: &str| {
-        let json = JsonText::parse(text).map_err(|problem| format!("it is not JSON: {problem}"))?;
+        let json = JsonText::parse(text).map_err(|problem| format!("is not JSON: {problem}"))?;
         json.top().map(drop)
     };
     merger.run(&skeleton(schema), check, (set, remove))

@@ -12,9 +12,9 @@ pub(crate) mod toml;
 use brief_dialects::portable::output::{Foreign, Merge, MergedOutput, SharedEntry};
 
 /// The reason to keep an entry that was there before us.
-const FOREIGN: &str = "it is not an entry of `brief`";
+const FOREIGN: &str = "is not an entry of `brief`";
 /// The reason to keep an entry that was edited since.
-const EDITED: &str = "it was changed by hand";
+const EDITED: &str = "was changed by hand";
 
 /// Adds the wanted entries to a shared file, and removes earlier ones that are no longer wanted.
 ///

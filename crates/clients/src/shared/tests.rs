@@ -112,7 +112,7 @@ fn a_new_file_is_readable_and_goes_when_it_is_empty() {
     assert_eq!(new_file(".mcp.json", &[], None), MergedOutput::default());
 }
 
-/// New elements look like their neighbours, and everything else stays.
+/// New elements look like their neighbors, and everything else stays.
 #[test]
 fn what_is_added_looks_like_what_is_there() {
     let list = "\"instructions\": [\".agents/rules/**/RULE.md\"]";
@@ -206,7 +206,7 @@ fn a_key_belongs_to_whoever_wrote_it() {
     let old = keyed("a", r#"{"command":"old","n":1}"#);
     let new = keyed("a", r#"{"command":"new"}"#);
     let name = "mcpServers.a".to_owned();
-    let (theirs, edited) = ("it is not an entry of `brief`", "it was changed by hand");
+    let (theirs, edited) = ("is not an entry of `brief`", "was changed by hand");
     let none: &[SharedEntry] = &[];
     let only_old = std::slice::from_ref(&old);
     let only_new = std::slice::from_ref(&new);
@@ -249,12 +249,12 @@ fn a_key_belongs_to_whoever_wrote_it() {
 #[test]
 fn a_file_of_another_shape_is_refused() {
     for (text, problem) in [
-        ("", "it is not JSON: there is nothing in it"),
-        ("{bad", "it is not JSON: "),
-        ("{'a': 1}", "it is not JSON: "),
-        ("{\"a\": 1 \"b\": 2}", "it is not JSON: "),
-        ("[]", "it is not a table of JSON"),
-        ("null", "it is not a table of JSON"),
+        ("", "is not JSON: there is nothing in it"),
+        ("{bad", "is not JSON: "),
+        ("{'a': 1}", "is not JSON: "),
+        ("{\"a\": 1 \"b\": 2}", "is not JSON: "),
+        ("[]", "is not a table of JSON"),
+        ("null", "is not a table of JSON"),
         ("{\"instructions\": \"a\"}", "`instructions` is not a list"),
         ("{\"instructions\": null}", "`instructions` is not a list"),
         ("{\"instructions\": [], \"instructions\": []}", "`instructions` is duplicated"),
@@ -340,9 +340,9 @@ fn a_block_that_was_edited_is_kept() {
         kept: kept(reason),
     };
     let ask = || Ask::markdown(&text);
-    assert_eq!(ask().before(&old).get(&new), unchanged(&old, "it was changed by hand"));
-    assert_eq!(ask().before(&old).get(&[]), unchanged(&[], "it was changed by hand"));
-    assert_eq!(ask().get(&new), unchanged(&[], "it is not an entry of `brief`"));
+    assert_eq!(ask().before(&old).get(&new), unchanged(&old, "was changed by hand"));
+    assert_eq!(ask().before(&old).get(&[]), unchanged(&[], "was changed by hand"));
+    assert_eq!(ask().get(&new), unchanged(&[], "is not an entry of `brief`"));
     let forced = ask().before(&old).forced().get(&new);
     assert_eq!(forced.text, Some(MARKED.replace("AGENTS", "OTHER")));
     assert_eq!(ask().before(&old).forced().get(&[]).text, None);

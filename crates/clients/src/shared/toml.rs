@@ -192,7 +192,7 @@ impl<'e> OwnTable<'e> {
 
 fn parse(text: &str) -> Result<DocumentMut, String> {
     text.parse().map_err(|error: toml_edit::TomlError| {
-        format!("it is not TOML: {}", error.message().replace('\n', ", "))
+        format!("is not TOML: {}", error.message().replace('\n', ", "))
     })
 }
 

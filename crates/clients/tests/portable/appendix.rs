@@ -127,7 +127,7 @@ description: Use when writing or modifying API handler files to ensure consisten
         format!("---\n{fields}---\n{body}")
     );
     let losses: Vec<&str> = shop.losses().iter().map(|(code, _)| *code).collect();
-    assert_eq!(losses, ["portable/scope-dropped"], "K34: opencode has no scopes");
+    assert_eq!(losses, ["item/scope-dropped"], "K34: opencode has no scopes");
 }
 
 /// A.3: a skill with a part for one client, and a file beside it.
@@ -271,7 +271,7 @@ description: Use when reviewing code for injection flaws, authentication issues,
     let losses = shop.losses();
     assert_eq!(losses.len(), 3);
     for ((code, message), capability) in losses.iter().zip(["read", "grep", "glob"]) {
-        assert_eq!(*code, "portable/capability-dropped");
+        assert_eq!(*code, "item/capability-dropped");
         for part in ["security-reviewer", capability, "copilot"] {
             assert!(message.contains(part), "{message}");
         }

@@ -80,6 +80,6 @@ fn a_body_over_a_clients_limit_is_told() {
     let shop = Shop::new(&[("agents/x/AGENT.md", &document("", &body))]);
     let losses = shop.losses();
     assert_eq!(losses.len(), 1, "{losses:?}");
-    assert_eq!(losses[0].0, "portable/body-too-long");
+    assert_eq!(losses[0].0, "item/body-too-long");
     assert!(losses[0].1.contains("GitHub Copilot takes 30000"), "{}", losses[0].1);
 }

@@ -191,7 +191,7 @@ fn each_dropped_capability_is_told_once() {
             "the agent `x` loses `web-search` for opencode, which has no name for it",
         ]
     );
-    assert!(losses.iter().all(|(code, _)| *code == "portable/capability-dropped"));
+    assert!(losses.iter().all(|(code, _)| *code == "item/capability-dropped"));
 }
 
 /// I08, R09: the author's order, the client's names, and `write` is `edit` for opencode.
@@ -260,9 +260,9 @@ fn any_block_is_taken_as_it_is() {
     );
 }
 
-/// R38: the licence stays behind, unless skills are to keep it.
+/// R38: the license stays behind, unless skills are to keep it.
 #[test]
-fn the_licence_is_kept_on_skills_when_asked_for() {
+fn the_license_is_kept_on_skills_when_asked_for() {
     assert!(!skill("", "## A\n").header(SKILL).contains("license"));
     let keep = "[build]\nlicense = \"keep\"\n";
     let shop = Shop::configured(keep, &[("skills/x/SKILL.md", &document("", "## A\n"))]);

@@ -123,13 +123,13 @@ fn a_wrong_configuration_is_reported() {
         ("[clients.claude.skill]\nhome = \".x/{name}.md\"\n", 1, "lacks `skill.home-files`"),
         ("[clients.claude.agent]\nhome-also-read = \"x\"\n", 2, "this is not a list of strings"),
         (&format!("{shared}file = \"a.json\"\n"), 1, "it lacks `file`, `list` or `value`"),
-        (&format!("{shared}file = \"../a.json\"\n"), 2, "it is not a plain relative path"),
+        (&format!("{shared}file = \"../a.json\"\n"), 2, "is not a plain relative path"),
         (&format!("{shared}file = \".git/config\"\n"), 2, "version control"),
         (&format!("{shared}fil = \"a.json\"\n"), 2, "there is no such key"),
         (&format!("{shared}setting = \"clients\"\n"), 2, "this can be no key of `[install]`"),
         (&format!("{bridge}from = \"A.md\"\n"), 1, "it lacks `from`, `file` or `text`"),
         (&format!("{bridge}text = \"a\\nb\"\n"), 2, "this is no line"),
-        (&format!("{bridge}or = [\"/a\"]\n"), 2, "it is not a plain relative path"),
+        (&format!("{bridge}or = [\"/a\"]\n"), 2, "is not a plain relative path"),
     ] {
         let problems = read(text, ProfileScope::Project).err().unwrap_or_default();
         match problems.first() {
@@ -137,7 +137,7 @@ fn a_wrong_configuration_is_reported() {
             Some(problem) => {
                 assert!(problem.message.contains(message), "{text}: {problems:?}");
                 let found = (problem.position().line, problem.code());
-                assert_eq!(found, (line, "portable/invalid-config"), "{text}");
+                assert_eq!(found, (line, "item/invalid-config"), "{text}");
             }
         }
     }
@@ -368,7 +368,7 @@ fn servers_are_declared_for_each_client() {
         let left_out = clients.left_out(wanted).into_iter();
         left_out.map(|one| format!("{} {}: {}", one.client, one.server, one.why)).collect()
     };
-    let disabled = "it is disabled, which the client cannot say";
+    let disabled = "is disabled, which the client cannot say";
     assert_eq!(
         left_out(&project, &all),
         [format!("claude docs: {disabled}"), format!("copilot docs: {disabled}")]

@@ -107,8 +107,8 @@ fn a_wrong_profile_is_an_error_with_a_place() {
         ("clients = 1\n", "1:11", "`clients`: this is not a table"),
         ("[clients.claude]\nrul = {}\n", "2:1", "`clients.claude.rul`: there is no such key"),
         (&format!("{path}\".claude/x.md\"\n"), "2:8", "it lacks `{name}`"),
-        (&format!("{path}\"../{{name}}.md\"\n"), "2:8", "it is not a plain relative path"),
-        (&format!("{path}\"/x/{{name}}.md\"\n"), "2:8", "it is not a plain relative path"),
+        (&format!("{path}\"../{{name}}.md\"\n"), "2:8", "is not a plain relative path"),
+        (&format!("{path}\"/x/{{name}}.md\"\n"), "2:8", "is not a plain relative path"),
         (&format!("{path}\".git/hooks/{{name}}\"\n"), "2:8", "version control"),
         (&format!("{path}\".brief/{{name}}\"\n"), "2:8", "brief itself"),
         (&format!("{path}\"docs/{{name}}.md\"\n"), "2:8", "like `.claude`"),
@@ -147,7 +147,7 @@ fn a_wrong_profile_is_an_error_with_a_place() {
         let problem = problem.unwrap_or_else(|| panic!("{text}: {problems:?}"));
         let position = problem.position();
         let found = format!("{}:{}", position.line, position.column);
-        assert_eq!((found.as_str(), problem.code()), (place, "portable/invalid-config"), "{text}");
+        assert_eq!((found.as_str(), problem.code()), (place, "item/invalid-config"), "{text}");
     }
 }
 
@@ -163,9 +163,9 @@ fn build_options_are_read_and_checked() {
     assert_eq!(settings.clients, Some(vec!["opencode".to_owned()]));
     assert_eq!(read("[other]\nx = 1\n").unwrap(), ProfileSettings::default());
     for (line, message) in [
-        ("out = \"../x\"", "it does not lie in the registry"),
-        ("out = \"/x\"", "it does not lie in the registry"),
-        ("out = \"c:/x\"", "it does not lie in the registry"),
+        ("out = \"../x\"", "does not lie in the registry"),
+        ("out = \"/x\"", "does not lie in the registry"),
+        ("out = \"c:/x\"", "does not lie in the registry"),
         ("clients = [\"cursro\"]", "unknown client `cursro`"),
         ("clients = []", "the list is empty"),
         ("clients = \"claude\"", "this is not a list of strings"),

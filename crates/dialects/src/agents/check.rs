@@ -17,22 +17,22 @@ pub(super) fn check(parsed: &ParsedAgent, notes: &mut AgentNotes<'_>) {
     file_name(agent, notes);
     if let Some(span) = parsed.icon_span.filter(|_| !is_one_emoji(&agent.icon)) {
         let message = format!("`{}` is not a single emoji", agent.icon);
-        notes.report(rules::agents::ICON, span, message, "write one emoji, such as 🤖");
+        notes.report(rules::agent_file::ICON, span, message, "write one emoji, such as 🤖");
     }
     if agent.status == AgentStatus::Deprecated {
         let message = "the agent is deprecated";
-        notes.report(rules::agents::DEPRECATED, parsed.status_span, message, "use another one");
+        notes.report(rules::agent_file::DEPRECATED, parsed.status_span, message, "use another one");
     }
     argument_hints(agent, notes);
     template_text(agent, notes);
     let tool = Ability::Base(Base::Tool);
     let allows_tools = agent.abilities.allow.as_ref().is_none_or(|allow| allow.contains(&tool));
     if agent.tools.is_some() && (!allows_tools || agent.abilities.deny.contains(&tool)) {
-        let message = "no model is offered the tools of this file: `tool` is not allowed";
+        let message = "no model is listed the tools of this file: `tool` is not allowed";
         let span = parsed.abilities_span;
-        notes.report(rules::agents::TOOLS_NOT_ALLOWED, span, message, "allow `tool`");
+        notes.report(rules::agent_file::TOOLS_NOT_ALLOWED, span, message, "allow `tool`");
     }
-    notes.list.extend(hidden::check(rules::agents::HIDDEN_CHARACTER, &agent.source));
+    notes.list.extend(hidden::check(rules::agent_file::HIDDEN_CHARACTER, &agent.source));
     notes.list.extend(agent.template_problems());
 }
 
@@ -48,7 +48,7 @@ fn file_name(agent: &Agent, notes: &mut AgentNotes<'_>) {
     if !lies_well || !is_named_well {
         let message = format!("`{name}` is not called as agent files are");
         let help = "call it `agents/<category>_<agent-name>.agent.md`";
-        notes.report(rules::agents::NAME_PATTERN, Span::at(0), message, help);
+        notes.report(rules::agent_file::NAME_PATTERN, Span::at(0), message, help);
     }
 }
 
@@ -70,7 +70,7 @@ fn template_text(agent: &Agent, notes: &mut AgentNotes<'_>) {
         more => format!(" and {more} more"),
     };
     let message = format!("the text of the template is still there: `{first}`{more}");
-    notes.report(rules::agents::PLACEHOLDER, span, message, "write what it says in its place");
+    notes.report(rules::agent_file::PLACEHOLDER, span, message, "write what it says in its place");
 }
 
 /// Y40: warns of a text that uses more arguments than the hint names, such as a price.
@@ -83,7 +83,7 @@ fn argument_hints(agent: &Agent, notes: &mut AgentNotes<'_>) {
                 command.name
             );
             let help = "add to `argument-hint`, or write prices in words";
-            notes.report(rules::agents::ARGUMENT_HINT, command.span, message, help);
+            notes.report(rules::agent_file::ARGUMENT_HINT, command.span, message, help);
         }
     }
 }

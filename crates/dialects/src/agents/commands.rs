@@ -65,7 +65,7 @@ pub(super) fn read(
             let span = loading.found.pop().map_or(Span::at(0), |command| command.span);
             loading.found.truncate(limits::AGENT_COMMANDS);
             let message = format!("the agent has more than {} commands", limits::AGENT_COMMANDS);
-            loading.notes.report(rules::agents::TOO_MANY_COMMANDS, span, message, "remove some");
+            loading.notes.report(rules::agent_file::TOO_MANY_COMMANDS, span, message, "remove some");
             break;
         }
     }
@@ -88,7 +88,7 @@ fn report_duplicates(commands: &[Command], notes: &mut AgentNotes<'_>) {
                     "there are two commands `{}`; the other one comes from line {line}",
                     command.name
                 );
-                notes.report(rules::agents::COMMAND_DUPLICATE, command.span, message, "rename one");
+                notes.report(rules::agent_file::COMMAND_DUPLICATE, command.span, message, "rename one");
             }
         }
     }
@@ -105,7 +105,7 @@ struct CommandReader<'l, 'p, 'n> {
 
 impl CommandReader<'_, '_, '_> {
     fn refuse(&mut self, span: Span, message: String, help: &str) {
-        self.notes.report(rules::agents::COMMAND_PATH, span, message, help);
+        self.notes.report(rules::agent_file::COMMAND_PATH, span, message, help);
     }
 
     /// Y35: reads a path, relative to the agent's directory.
@@ -230,7 +230,7 @@ impl CommandReader<'_, '_, '_> {
             let limit = limits::PROMPT_BYTES;
             let message = format!("the commands of the agent have more than {limit} bytes");
             return self.notes.report(
-                rules::agents::TOO_MANY_COMMANDS,
+                rules::agent_file::TOO_MANY_COMMANDS,
                 span,
                 message,
                 "remove some",
@@ -249,7 +249,7 @@ impl CommandReader<'_, '_, '_> {
         if fetched.peek().is_none() {
             let message = format!("the command at {} is not here", remote.url);
             let help = "nothing is fetched unasked; `--fetch` fetches over `https`, or `http` from this machine";
-            self.notes.report(rules::agents::COMMAND_REMOTE_UNRESOLVED, remote.span, message, help);
+            self.notes.report(rules::agent_file::COMMAND_REMOTE_UNRESOLVED, remote.span, message, help);
             self.unresolved.push(remote);
             return;
         }
@@ -266,7 +266,7 @@ impl CommandReader<'_, '_, '_> {
         if !sha256(&fetched.bytes).eq_ignore_ascii_case(&fetched.sha256) {
             let message = format!("the command at {url} is not the one that was recorded");
             let help = "look at what changed, and record it again";
-            self.notes.report(rules::agents::COMMAND_REMOTE_CHANGED, span, message, help);
+            self.notes.report(rules::agent_file::COMMAND_REMOTE_CHANGED, span, message, help);
             return;
         }
         let address = url.split(['?', '#']).next().unwrap_or_default();
@@ -290,10 +290,10 @@ fn command_of(
     let mut front = FrontMatter::read(source);
     notes.list.extend(front.diagnostics.drain(..).map(|found| {
         let rule = match found.rule {
-            rules::FRONTMATTER_REPAIRED => rules::agents::FRONTMATTER_REPAIRED,
-            rules::text::NOT_UTF8 => rules::agents::NOT_UTF8,
-            rules::FRONTMATTER_UNCLOSED => rules::agents::HEADER_UNCLOSED,
-            _ => rules::agents::INVALID_YAML,
+            rules::FRONTMATTER_REPAIRED => rules::agent_file::FRONTMATTER_REPAIRED,
+            rules::text::NOT_UTF8 => rules::agent_file::NOT_UTF8,
+            rules::FRONTMATTER_UNCLOSED => rules::agent_file::HEADER_UNCLOSED,
+            _ => rules::agent_file::INVALID_YAML,
         };
         found.under(rule)
     }));
@@ -323,7 +323,7 @@ fn command_of(
     if is_empty {
         let place = Span::at(front.body_start);
         notes.report(
-            rules::agents::COMMAND_FIELD,
+            rules::agent_file::COMMAND_FIELD,
             place,
             "the command has no text",
             "write what to do",

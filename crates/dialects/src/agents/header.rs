@@ -105,7 +105,7 @@ pub(super) fn read(header: &Header, notes: &mut AgentNotes<'_>) -> Metadata {
     let mut metadata = Metadata::default();
     if header.leading_blank {
         notes.report(
-            rules::agents::HEADER_LEADING_BLANK,
+            rules::agent_file::HEADER_LEADING_BLANK,
             Span::at(0),
             "blank lines stand before the header, where other runtimes do not see it",
             "begin the file with `---`",
@@ -115,7 +115,7 @@ pub(super) fn read(header: &Header, notes: &mut AgentNotes<'_>) -> Metadata {
     // This limits all copies from here on, with aliases expanded.
     if expanded(root, HEADER_BYTES).is_none() {
         let message = format!("the aliases of the header stand for more than {HEADER_BYTES} bytes");
-        notes.report(rules::agents::INVALID_YAML, root.span(), message, "write the values out");
+        notes.report(rules::agent_file::INVALID_YAML, root.span(), message, "write the values out");
         return metadata;
     }
     match root.value() {
@@ -125,7 +125,7 @@ pub(super) fn read(header: &Header, notes: &mut AgentNotes<'_>) -> Metadata {
             HeaderReader { notes, keyed }.read(&mut metadata);
         }
         other => notes.report(
-            rules::agents::HEADER_NOT_A_MAPPING,
+            rules::agent_file::HEADER_NOT_A_MAPPING,
             root.span(),
             format!("the header is {}, not fields", other.noun()),
             "write `name: value` lines",
@@ -156,14 +156,14 @@ impl<'y> Keyed<'y> {
                     "`{}` and `{name}` are one field, and nothing tells which one counts",
                     first.name()
                 );
-                notes.report(rules::agents::DUPLICATE_KEY, span, message, "remove one");
+                notes.report(rules::agent_file::DUPLICATE_KEY, span, message, "remove one");
                 continue;
             }
             if !known.iter().any(|known| known.eq_ignore_ascii_case(name)) {
                 let help = suggestion(name, known)
                     .unwrap_or_else(|| "remove it; it has no effect".to_owned());
                 let message = format!("`{name}` is not a field of {place} and is ignored");
-                notes.report(rules::agents::UNKNOWN_KEY, span, message, help);
+                notes.report(rules::agent_file::UNKNOWN_KEY, span, message, help);
             }
             fields.insert(lower, field);
         }
@@ -187,7 +187,7 @@ impl HeaderReader<'_, '_, '_> {
         // Y50: tools in the header would be data, those in the body are code.
         if let Some(field) = self.keyed.fields.get("tools") {
             self.notes.report(
-                rules::agents::TOOLS_IN_YAML,
+                rules::agent_file::TOOLS_IN_YAML,
                 field.value.span(),
                 "`tools` stands in the header, but tools are defined in the body only",
                 "write them in JavaScript under a heading `## Tools`",
@@ -228,8 +228,8 @@ impl HeaderReader<'_, '_, '_> {
                 let names = AgentStatus::ALL.map(AgentStatus::as_str);
                 let message = format!("there is no status `{}`", given.text);
                 let help = suggestion(&given.text, &names)
-                    .unwrap_or_else(|| format!("it is one of `{}`", names.join("`, `")));
-                self.notes.report(rules::agents::STATUS, given.span, message, help);
+                    .unwrap_or_else(|| format!("is one of `{}`", names.join("`, `")));
+                self.notes.report(rules::agent_file::STATUS, given.span, message, help);
             }
         }
     }
@@ -247,7 +247,7 @@ impl HeaderReader<'_, '_, '_> {
                     None => format!("`templateEngine` is {}", node.value().noun()),
                 };
                 let help = "write `hbs`, or `\"\"` to turn templates off";
-                self.notes.report(rules::agents::TEMPLATE_ENGINE, node.span(), message, help);
+                self.notes.report(rules::agent_file::TEMPLATE_ENGINE, node.span(), message, help);
             }
         }
     }
@@ -258,7 +258,7 @@ impl HeaderReader<'_, '_, '_> {
         let Yaml::Mapping(mapping) = node.value() else {
             let message = format!("`recommended` is {} and is ignored", node.value().noun());
             let help = "write `models:` and `capabilities:` below it";
-            return self.notes.report(rules::agents::RECOMMENDED, node.span(), message, help);
+            return self.notes.report(rules::agent_file::RECOMMENDED, node.span(), message, help);
         };
         let known = ["models", "capabilities"];
         let keyed = Keyed::of(mapping, &known, "`recommended`", self.notes);
@@ -273,7 +273,7 @@ impl HeaderReader<'_, '_, '_> {
                     let noun = wrong.value().noun();
                     let message = format!("`{name}` has {noun} in it and is ignored");
                     self.notes.report(
-                        rules::agents::RECOMMENDED,
+                        rules::agent_file::RECOMMENDED,
                         wrong.span(),
                         message,
                         "write texts",
@@ -308,7 +308,7 @@ impl HeaderReader<'_, '_, '_> {
             if text.contains(['=', '\0']) || text.contains(char::is_whitespace) {
                 let message = format!("`{text}` is not a name of an environment variable");
                 let help = "write the name alone; a value never stands in an agent file";
-                self.notes.report(rules::agents::WRONG_TYPE, span, message, help);
+                self.notes.report(rules::agent_file::WRONG_TYPE, span, message, help);
             } else if known.insert(text.clone()) {
                 env.push(text);
             }
@@ -359,5 +359,5 @@ fn texts(node: Node<'_>) -> Result<Vec<Given>, Node<'_>> {
 
 fn wrong_type(notes: &mut AgentNotes<'_>, name: &str, node: Node<'_>, wanted: &str) {
     let message = format!("`{name}` is {}", node.value().noun());
-    notes.report(rules::agents::WRONG_TYPE, node.span(), message, format!("write {wanted}"));
+    notes.report(rules::agent_file::WRONG_TYPE, node.span(), message, format!("write {wanted}"));
 }

@@ -110,7 +110,7 @@ fn shortened(mut diagnostics: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diag
         diagnostics.sort_by_key(|found| found.severity);
         diagnostics.truncate(REPORTED_PER_FILE);
         let message = format!("only the first {REPORTED_PER_FILE} problems of this file are shown");
-        let note = Diagnostic::new(rules::agents::TOO_MANY_PROBLEMS, source, Span::at(0), message);
+        let note = Diagnostic::new(rules::agent_file::TOO_MANY_PROBLEMS, source, Span::at(0), message);
         diagnostics.push(note.with_help("correct these first"));
         diagnostic::sort(&mut diagnostics);
     }
@@ -120,7 +120,7 @@ fn shortened(mut diagnostics: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diag
 fn unreadable(path: PathBuf, error: &str) -> Loaded {
     let source = Arc::new(Source::unread(&path));
     let message = format!("the agent cannot be read: {error}");
-    let diagnostic = Diagnostic::new(rules::agents::UNREADABLE, &source, Span::at(0), message)
+    let diagnostic = Diagnostic::new(rules::agent_file::UNREADABLE, &source, Span::at(0), message)
         .with_help("make it a regular file of at most 1 MiB that is yours to read");
     Loaded { path, agent: None, diagnostics: vec![diagnostic] }
 }

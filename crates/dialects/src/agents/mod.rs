@@ -46,4 +46,4 @@ pub use value::AgentValue;
 pub use view::AgentView;
 
 /// The name of the dialect.
-pub const NAME: &str = "agents";
+pub const NAME: &str = "agent-files";

@@ -52,11 +52,11 @@ pub(super) fn parse(source: &Arc<Source>) -> ParsedAgent {
 /// Gives a problem of the header the code and severity of this format.
 fn of_this_format(diagnostic: Diagnostic) -> Diagnostic {
     let rule = match diagnostic.rule {
-        rules::FRONTMATTER_REPAIRED => rules::agents::FRONTMATTER_REPAIRED,
-        rules::FRONTMATTER_UNCLOSED => rules::agents::HEADER_UNCLOSED,
-        rules::yaml::DUPLICATE_KEY => rules::agents::DUPLICATE_KEY,
-        rules::text::NOT_UTF8 => rules::agents::NOT_UTF8,
-        _ => rules::agents::INVALID_YAML,
+        rules::FRONTMATTER_REPAIRED => rules::agent_file::FRONTMATTER_REPAIRED,
+        rules::FRONTMATTER_UNCLOSED => rules::agent_file::HEADER_UNCLOSED,
+        rules::yaml::DUPLICATE_KEY => rules::agent_file::DUPLICATE_KEY,
+        rules::text::NOT_UTF8 => rules::agent_file::NOT_UTF8,
+        _ => rules::agent_file::INVALID_YAML,
     };
     let mut diagnostic = diagnostic.under(rule);
     if diagnostic.help.is_none() {
@@ -88,7 +88,7 @@ fn misplaced_headers(start: usize, notes: &mut AgentNotes<'_>) {
         {
             let place = Span::new(start + opening.start, start + opening.start + 3);
             notes.report(
-                rules::agents::HEADER_MISPLACED,
+                rules::agent_file::HEADER_MISPLACED,
                 place,
                 "these fields look like a header, but text stands before them",
                 "move them to the top of the file, or into a fence",
@@ -134,7 +134,7 @@ fn merge(
     let title = either(metadata.title, title);
     if title.is_empty() {
         notes.report(
-            rules::agents::TITLE_MISSING,
+            rules::agent_file::TITLE_MISSING,
             Span::at(0),
             "the agent has no title",
             "begin the body with `# <Title>`",
@@ -147,7 +147,7 @@ fn merge(
     });
     if let (Some(startup), None) = (&metadata.required.startup, &tools) {
         notes.report(
-            rules::agents::STARTUP_MISSING,
+            rules::agent_file::STARTUP_MISSING,
             startup.span,
             format!("there is no tool `{}`: the file has no code under `## Tools`", startup.tool),
             "define the tool there",
@@ -199,7 +199,7 @@ fn text(found: Option<SectionValue>, given: Option<Given>) -> Option<AgentText> 
 /// The treatment of white space inside a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Spaces {
-    /// White space counts, with line breaks normalised.
+    /// White space counts, with line breaks normalized.
     Kept,
     /// Any white space is one space, because the value is one line.
     One,
@@ -227,7 +227,7 @@ fn conflict(
     }
     let line = notes.source.line(found.span.start);
     notes.report(
-        rules::agents::CONFLICT,
+        rules::agent_file::CONFLICT,
         given.span,
         format!("`{name}` in the header is not what the body says in line {line}"),
         "remove one, or make them the same",

@@ -97,7 +97,7 @@ pub fn format_of(source: &Arc<Source>) -> AgentFormat {
 pub(super) fn other_format(source: &Arc<Source>) -> Option<Diagnostic> {
     let report = |message: &str, help: &str| {
         let diagnostic =
-            Diagnostic::new(rules::agents::OTHER_FORMAT, source, Span::at(0), message.to_owned());
+            Diagnostic::new(rules::agent_file::OTHER_FORMAT, source, Span::at(0), message.to_owned());
         Some(diagnostic.with_help(help))
     };
     match format_of(source) {

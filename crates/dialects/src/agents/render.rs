@@ -57,19 +57,19 @@ impl Agent {
         };
         let (rule, help) = match &problem.kind {
             TemplateProblemKind::Syntax(_) => (
-                rules::agents::TEMPLATE_INVALID,
+                rules::agent_file::TEMPLATE_INVALID,
                 "write `\\{{` for braces that are meant, or turn templates off with `templateEngine: \"\"`",
             ),
             TemplateProblemKind::Undefined(_) => (
-                rules::agents::TEMPLATE_UNDEFINED,
+                rules::agent_file::TEMPLATE_UNDEFINED,
                 "a template knows `input` and `ctx.input`; write `\\{{` for braces that are meant",
             ),
             TemplateProblemKind::NotText { .. } => (
-                rules::agents::TEMPLATE_UNDEFINED,
+                rules::agent_file::TEMPLATE_UNDEFINED,
                 "name one of its fields, or go through it with `{{#each}}`",
             ),
             TemplateProblemKind::Limit(_) => {
-                (rules::agents::TEMPLATE_LIMIT, "make the template or the input smaller")
+                (rules::agent_file::TEMPLATE_LIMIT, "make the template or the input smaller")
             }
         };
         Diagnostic::new(rule, &self.source, span, problem.kind.to_string()).with_help(help)
@@ -80,7 +80,7 @@ impl Agent {
     pub(super) fn template_problems(&self) -> Vec<Diagnostic> {
         let mut found = self.render(None).err().unwrap_or_default();
         for diagnostic in &mut found {
-            if diagnostic.rule != rules::agents::TEMPLATE_INVALID {
+            if diagnostic.rule != rules::agent_file::TEMPLATE_INVALID {
                 diagnostic.severity = Severity::Warning;
             }
         }

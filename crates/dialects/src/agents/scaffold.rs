@@ -43,7 +43,7 @@ pub fn name_problem(name: &str) -> Option<&'static str> {
     match name.split_once('_') {
         None => Some("a category and `_` come before the name"),
         Some((category, rest)) if is_part(category) && is_part(rest) => {
-            (name.len() > 64).then_some("it is longer than 64 characters")
+            (name.len() > 64).then_some("is longer than 64 characters")
         }
         Some(_) => Some(
             "its parts have letters a-z, digits, `-` and `_`, and begin and end with a letter or digit",

@@ -122,10 +122,10 @@ impl<'b> Body<'b, '_, '_> {
         let mut places = (0..self.blocks.len()).filter(|&index| is_here(&self.blocks[index]));
         let index = places.next()?;
         let marks = "#".repeat(usize::from(level));
-        let shown = capitalised(name);
+        let shown = capitalized(name);
         for second in places {
             self.notes.report(
-                rules::agents::DUPLICATE_HEADING,
+                rules::agent_file::DUPLICATE_HEADING,
                 self.blocks[second].span,
                 format!("`{marks} {shown}` stands here a second time"),
                 "put all of it under one heading",
@@ -151,7 +151,7 @@ impl<'b> Body<'b, '_, '_> {
         let section = self.section(1, "avatar")?;
         let Some(image) = section.blocks.iter().flat_map(|block| &block.images).next() else {
             self.notes.report(
-                rules::agents::AVATAR_WITHOUT_IMAGE,
+                rules::agent_file::AVATAR_WITHOUT_IMAGE,
                 section.heading,
                 "there is no image under `# Avatar`",
                 "write `![…](path)`",
@@ -194,12 +194,12 @@ impl<'b> Body<'b, '_, '_> {
             (Some((_, content, _)), _) => {
                 if let Some((_, _, second)) = code.next() {
                     let message = "there is more than one fence with JavaScript under `## Tools`";
-                    self.notes.report(rules::agents::TOOLS_CODE, *second, message, help);
+                    self.notes.report(rules::agent_file::TOOLS_CODE, *second, message, help);
                 }
                 if self.notes.source.slice(*content).trim().is_empty() {
                     let message = "the code under `## Tools` is empty: it must return an object";
                     let help = "end the code with `return { … };`, or remove the section";
-                    self.notes.report(rules::agents::TOOLS_CODE, heading, message, help);
+                    self.notes.report(rules::agent_file::TOOLS_CODE, heading, message, help);
                 }
                 *content
             }
@@ -209,7 +209,7 @@ impl<'b> Body<'b, '_, '_> {
                 } else {
                     format!("tools must be written in JavaScript, not in `{}`", info.trim())
                 };
-                self.notes.report(rules::agents::TOOLS_CODE, *opening, message, help);
+                self.notes.report(rules::agent_file::TOOLS_CODE, *opening, message, help);
                 return None;
             }
             (None, None) => {
@@ -222,7 +222,7 @@ impl<'b> Body<'b, '_, '_> {
                         "the code under `## Tools` stands in a list or a quote"
                     };
                     let place = nested.map_or(heading, |block| block.span);
-                    self.notes.report(rules::agents::TOOLS_CODE, place, message, help);
+                    self.notes.report(rules::agent_file::TOOLS_CODE, place, message, help);
                     return None;
                 }
                 trimmed(self.notes.source.text(), section.span)
@@ -246,7 +246,7 @@ impl<'b> Body<'b, '_, '_> {
             let Some((level, text, _)) = heading(block) else { continue };
             if level == 2 && is_called(text, "commands") {
                 self.notes.report(
-                    rules::agents::COMMANDS_SECTION_IGNORED,
+                    rules::agent_file::COMMANDS_SECTION_IGNORED,
                     block.span,
                     "`## Commands` is documentation only",
                     "list commands in the header, under `commands:`",
@@ -262,10 +262,10 @@ impl<'b> Body<'b, '_, '_> {
             if has_colon || (level != 2 && level != 1 && !seen.contains(&meant)) {
                 let marks = "#".repeat(usize::from(level));
                 self.notes.report(
-                    rules::agents::HEADING_IGNORED,
+                    rules::agent_file::HEADING_IGNORED,
                     block.span,
                     format!("`{marks} {text}` is documentation only"),
-                    format!("write `## {}`", capitalised(meant)),
+                    format!("write `## {}`", capitalized(meant)),
                 );
             }
         }
@@ -289,7 +289,7 @@ fn trimmed(text: &str, span: Span) -> Span {
     Span::new(start.min(end), end)
 }
 
-fn capitalised(name: &str) -> String {
+fn capitalized(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }

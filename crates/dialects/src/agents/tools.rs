@@ -88,7 +88,7 @@ pub fn check_returned(evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<ToolProblem>
         let twin = schemes.iter().find(|known| known.is_called(&tool.key));
         if let Some(twin) = twin {
             let message = format!("the tools `{}` and `{}` have one name", twin.name, tool.key);
-            problems.push(ToolProblem::new(rules::agents::TOOL_DUPLICATE, message, "rename one"));
+            problems.push(ToolProblem::new(rules::agent_file::TOOL_DUPLICATE, message, "rename one"));
         } else {
             schemes.extend(scheme);
         }
@@ -98,7 +98,7 @@ pub fn check_returned(evaluated: &[Evaluated]) -> (Vec<Scheme>, Vec<ToolProblem>
 
 /// A53, A54, Y28 to Y31.
 fn shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option<Scheme> {
-    const RULE: Rule = rules::agents::TOOL_SHAPE;
+    const RULE: Rule = rules::agent_file::TOOL_SHAPE;
     let key = &tool.key;
     let has = |name: &str| tool.fields.iter().any(|field| field == name);
     let mut missing = Vec::new();
@@ -125,7 +125,7 @@ fn shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option<Scheme> {
         (scheme.get("type").and_then(Json::as_str), scheme.get("function"))
     {
         let message = format!("the scheme of the tool `{key}` is wrapped in `function`");
-        let rule = rules::agents::SCHEME_WRAPPED;
+        let rule = rules::agent_file::SCHEME_WRAPPED;
         problems.push(ToolProblem::new(rule, message, "write what is in it alone"));
         scheme = inner;
     }
@@ -178,13 +178,13 @@ fn shape(tool: &Evaluated, problems: &mut Vec<ToolProblem>) -> Option<Scheme> {
 /// keywords.
 fn schema_problem(schema: &Json) -> Option<&'static str> {
     const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
-    let Json::Object(fields) = schema else { return Some("it is not an object") };
+    let Json::Object(fields) = schema else { return Some("is not an object") };
     let is_type = |value: &Json| value.as_str().is_some_and(|name| TYPES.contains(&name));
     match fields.get("type") {
         None => {}
         Some(Json::Array(types)) if !types.is_empty() && types.iter().all(is_type) => {}
         Some(value) if is_type(value) => {}
-        Some(_) => return Some("it has a `type` that does not exist"),
+        Some(_) => return Some("has a `type` that does not exist"),
     }
     if fields.get("type").is_some_and(|value| value.as_str().is_some_and(|name| name != "object")) {
         return Some("arguments are always an object");
@@ -211,7 +211,7 @@ fn startup(agent: &Agent, evaluated: &[Evaluated], schemes: &[Scheme], notes: &m
         let help = suggestion(&startup.tool, &names)
             .unwrap_or_else(|| "define it under `## Tools`".to_owned());
         let message = format!("there is no tool `{}`", startup.tool);
-        return notes.report(rules::agents::STARTUP_MISSING, startup.span, message, help);
+        return notes.report(rules::agent_file::STARTUP_MISSING, startup.span, message, help);
     }
     let required = schemes
         .iter()
@@ -222,6 +222,6 @@ fn startup(agent: &Agent, evaluated: &[Evaluated], schemes: &[Scheme], notes: &m
             "the startup tool `{}` requires `{first}`, but is called without arguments",
             startup.tool
         );
-        notes.report(rules::agents::STARTUP_ARGUMENTS, startup.span, message, "make it optional");
+        notes.report(rules::agent_file::STARTUP_ARGUMENTS, startup.span, message, "make it optional");
     }
 }

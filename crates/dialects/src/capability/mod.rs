@@ -2,7 +2,7 @@
 //!
 //! Every file of an item goes through [`Inventory::read`]. Nothing is executed or fetched, so the
 //! same bytes always give the same list. A finding is a fact with its place and leaves the
-//! judgement to the reader: a skill may bring a script. Only [`Capability::blocks`] names what an
+//! judgment to the reader: a skill may bring a script. Only [`Capability::blocks`] names what an
 //! installation refuses.
 
 mod bytes;
@@ -94,8 +94,9 @@ impl Capability {
         self.rule().code().split_at("capability/".len()).1
     }
 
-    /// Finds a capability by its name.
+    /// Finds a capability by its name, which may be an old one.
     pub fn from_name(name: &str) -> Option<Capability> {
+        let name = if name == "opaque" { "binary" } else { name };
         Capability::ALL.into_iter().find(|capability| capability.as_str() == name)
     }
 
@@ -118,7 +119,7 @@ impl Capability {
 /// The rule of each capability and the start of its messages, in the order of [`Capability::ALL`].
 const FACTS: [(Rule, &str); 16] = [
     (rules::capability::HIDDEN_TEXT, "text that a reader does not see"),
-    (rules::capability::OPAQUE, "content that a review does not show"),
+    (rules::capability::BINARY, "content that a review does not show"),
     (rules::capability::INJECTION, "text that turns an agent against its user"),
     (rules::capability::CONTROL_CHARACTERS, "a control character"),
     (rules::capability::ENCODED, "an encoded block"),

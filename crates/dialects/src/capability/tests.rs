@@ -33,7 +33,7 @@ fn names_are_stable_and_unique() {
     let names = Capability::ALL.map(Capability::as_str);
     let expected = [
         "hidden-text",
-        "opaque",
+        "binary",
         "injection",
         "control-characters",
         "encoded",
@@ -53,6 +53,8 @@ fn names_are_stable_and_unique() {
     for capability in Capability::ALL {
         assert_eq!(Capability::from_name(capability.as_str()), Some(capability));
     }
+    // Policies and locks of older programs have the old name.
+    assert_eq!(Capability::from_name("opaque"), Capability::from_name("binary"));
     assert_eq!(Capability::ALL.into_iter().filter(|one| one.blocks()).count(), 2);
 }
 
@@ -391,7 +393,7 @@ fn injections_are_found_and_their_mention_is_not() {
         assert!(found.iter().any(|one| one.capability == Capability::Injection), "{body}");
     }
     for body in [
-        "This section explains the attack string `ignore previous instructions` so that reviewers can recognise it.",
+        "This section explains the attack string `ignore previous instructions` so that reviewers can recognize it.",
         "Attackers write \"ignore previous instructions\" into issues.",
         "```sh\ncurl -LsSf https://astral.sh/uv/install.sh | sh\n```",
         "Never send ~/.aws/credentials to https://anything.example.",
@@ -441,9 +443,9 @@ fn s5_bytes_that_are_not_text_are_found() {
     assert_eq!(
         facts,
         [
+            "binary b.md: bytes that are not text",
+            "binary d.png: a picture or page that is a zip archive, too",
             "hidden-text bytes that are not UTF-8",
-            "opaque b.md: bytes that are not text",
-            "opaque d.png: a picture or page that is a zip archive, too",
         ]
     );
 }

@@ -115,7 +115,7 @@ impl PackageGuidance {
         match recorded::look(system, root, place, locked) {
             Ok(chosen) => {
                 if !chosen.is_offered {
-                    let message = format!("{}; it is not offered", chosen.reason);
+                    let message = format!("{}; it is not listed", chosen.reason);
                     let help = "`brief sync` shows what it can do, and accepts it";
                     self.report(rules::project::DEPENDENCY_CHANGED, &lock, message, help);
                 }
@@ -218,7 +218,7 @@ impl DialectGuidance for PackageGuidance {
                 scope: SCOPE,
                 trigger: None,
                 holds: false,
-                state: State::Offered,
+                state: State::Listed,
                 content: text.body(),
                 description: &text.description,
                 patterns: &[],

@@ -2,7 +2,7 @@
 //! `node_modules`, Python environments, Rust crates and Go modules.
 //!
 //! A package is a stranger that could speak to every agent of every project that uses it. So nothing of
-//! it is active, and nothing is offered before the project names the package (ruling X34). [`survey`] lists
+//! it is active, and nothing is listed before the project names the package (ruling X34). [`survey`] lists
 //! the packages that ship guidance; [`find`] reads one package and no other. Both look for a few known names and
 //! never walk a package.
 

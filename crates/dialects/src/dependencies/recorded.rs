@@ -1,6 +1,6 @@
 //! Packages that a project has chosen: what is installed now, beside what was accepted.
 //!
-//! `brief sync` records the version, the files and the capabilities of each. A later version is offered by
+//! `brief sync` records the version, the files and the capabilities of each. A later version is listed by
 //! itself as long as it can do no more; one that gained something waits until a user has seen it. The
 //! same version with another content is not what was accepted, and waits, too.
 

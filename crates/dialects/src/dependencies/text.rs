@@ -40,7 +40,7 @@ pub struct ShippedText {
     pub description: String,
     /// The SHA-256 of the file.
     pub sha256: String,
-    /// The reason why it cannot be offered.
+    /// The reason why it cannot be listed.
     pub problem: Option<String>,
 }
 
@@ -185,7 +185,7 @@ fn described(mut text: ShippedText) -> Option<ShippedText> {
 
 /// Returns the words that say what a text is about: its summary or its first line.
 fn first_words(kind: ShippedKind, text: &str) -> String {
-    // A comment at the start, such as a licence, says nothing about the text.
+    // A comment at the start, such as a license, says nothing about the text.
     let mut text = text.trim_start();
     while let Some((_, rest)) = text.strip_prefix("<!--").and_then(|rest| rest.split_once("-->")) {
         text = rest.trim_start();
@@ -230,7 +230,7 @@ impl SkillFiles<'_> {
                     self.one(directory, &entry.name, &below);
                 }
                 FileKind::File | FileKind::Directory => {
-                    self.unread(&below, "it lies beyond the limit for one skill");
+                    self.unread(&below, "is beyond the limit for one skill");
                 }
                 FileKind::Link | FileKind::Other => self.unread(&below, entry.kind.noun()),
             }
@@ -239,7 +239,7 @@ impl SkillFiles<'_> {
 
     fn one(&mut self, directory: &dyn Dir, name: &OsStr, below: &str) {
         if sensitive::find_below("", below, Leaf::File).is_some() {
-            return self.unread(below, "it has the name of a secret, so it is not read");
+            return self.unread(below, "has the name of a secret, so it is not read");
         }
         match directory.read_file(name, limits::SUPPORT_FILE_BYTES) {
             Ok(content) => {

@@ -18,7 +18,7 @@ pub(super) fn hidden_characters<'p>(
         places.flat_map(sources).map(|source| (source.path(), source)).collect();
     sources
         .into_values()
-        .filter_map(|source| hidden::check(rules::hosted::HIDDEN_CHARACTER, source))
+        .filter_map(|source| hidden::check(rules::context_dir::HIDDEN_CHARACTER, source))
 }
 
 /// Returns the files of a directory, and its configuration if it has one.
@@ -42,7 +42,7 @@ pub(super) fn dead_globs(item: &HostedItem, paths: &[&str]) -> Vec<Diagnostic> {
         .filter(|(glob, _)| !paths.iter().any(|path| glob.matches(path)))
         .map(|(glob, span)| {
             let message = format!("glob `{}` matches no file", glob.as_str());
-            Diagnostic::new(rules::hosted::DEAD_GLOB, &item.file.source, *span, message)
+            Diagnostic::new(rules::context_dir::UNUSED_PATTERN, &item.file.source, *span, message)
                 .with_help("globs are relative to the directory that holds the context directory")
         })
         .collect()
@@ -64,7 +64,7 @@ pub(super) fn dead_includes(owner: &HostedContext, places: &[&HostedContext]) ->
         for origin in pattern.origins().filter(|origin| *origin.owner == *owner.working) {
             let message = format!("`{}` matches no file", pattern.pattern);
             let help = "patterns are relative to the working directory";
-            found.push(origin.problem(rules::hosted::DEAD_GLOB, message, help));
+            found.push(origin.problem(rules::context_dir::UNUSED_PATTERN, message, help));
         }
     }
     found

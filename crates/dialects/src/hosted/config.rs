@@ -84,7 +84,7 @@ impl ConfigReport<'_> {
     }
 
     pub(super) fn invalid(&mut self, range: Range, message: impl Into<String>, help: &str) {
-        self.warn(rules::hosted::CONFIG_INVALID_FIELD, range, message, help);
+        self.warn(rules::context_dir::CONFIG_INVALID_FIELD, range, message, help);
     }
 
     pub(super) fn unknown_key(
@@ -99,7 +99,7 @@ impl ConfigReport<'_> {
             .unwrap_or_else(|| format!("known keys are `{}`", known.join("`, `")));
         let range = property.name.range();
         let message = format!("unknown key `{name}` is ignored");
-        self.warn(rules::hosted::CONFIG_UNKNOWN_KEY, range, message, help);
+        self.warn(rules::context_dir::CONFIG_UNKNOWN_KEY, range, message, help);
     }
 
     /// Reports duplicate keys of an object.
@@ -154,7 +154,7 @@ impl ConfigReader<'_> {
             let range = Range::from_byte_index(offset.saturating_sub(self.report.shift));
             let message = "the configuration is not UTF-8, so it is ignored";
             let help = "save the file as UTF-8";
-            return self.report.warn(rules::hosted::CONFIG_INVALID_JSON, range, message, help);
+            return self.report.warn(rules::context_dir::CONFIG_INVALID_JSON, range, message, help);
         }
         match parse_to_ast(text, &CollectOptions::default(), &json_options(false, false)) {
             Ok(ParseResult { value: Some(Value::Object(top)), .. }) => self.read_top(&top),
@@ -167,7 +167,7 @@ impl ConfigReader<'_> {
                 let message =
                     format!("the configuration is not JSON and is ignored: {}", error.kind());
                 let help = "JSON has no comments, no trailing commas, and quotes round every key";
-                self.report.warn(rules::hosted::CONFIG_INVALID_JSON, error.range(), message, help);
+                self.report.warn(rules::context_dir::CONFIG_INVALID_JSON, error.range(), message, help);
             }
         }
     }
@@ -271,7 +271,7 @@ impl ConfigReader<'_> {
                     limits::HOSTED_PATTERNS
                 );
                 let help = "join patterns with `{a,b}` or `**`";
-                self.report.warn(rules::hosted::LIMIT_PATTERNS, element.range(), message, help);
+                self.report.warn(rules::context_dir::LIMIT_PATTERNS, element.range(), message, help);
                 break;
             }
             match element {

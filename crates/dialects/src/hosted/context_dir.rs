@@ -129,7 +129,7 @@ pub(super) fn unread(path: &Path, error: &ReadError) -> Diagnostic {
         ReadError::NotAFile(FileKind::Link) => linked(path),
         ReadError::TooLarge { limit } => about(
             path,
-            rules::hosted::LIMIT_FILE_SIZE,
+            rules::context_dir::LIMIT_FILE_SIZE,
             format!("the file is larger than {limit} bytes and is not read"),
         ),
         error => unreadable(path, error),
@@ -138,7 +138,7 @@ pub(super) fn unread(path: &Path, error: &ReadError) -> Diagnostic {
 
 /// Reports that a link is not followed.
 pub(super) fn linked(path: &Path) -> Diagnostic {
-    about(path, rules::hosted::SYMLINK_SKIPPED, "this is a symbolic link, which is not followed")
+    about(path, rules::context_dir::SYMLINK_SKIPPED, "this is a symbolic link, which is not followed")
         .with_help("put the file itself here, or name it in `includeFiles`")
 }
 
@@ -168,10 +168,10 @@ fn explain(
                     Err(ReadError::NotAFile(FileKind::Directory)) => unreadable(&path, &error),
                     Err(ReadError::NotAFile(kind)) => {
                         let message = format!("this is {}, not a directory", kind.noun());
-                        about(&path, rules::hosted::UNREADABLE, message)
+                        about(&path, rules::context_dir::UNREADABLE, message)
                     }
                     Ok(_) | Err(ReadError::TooLarge { .. }) => {
-                        about(&path, rules::hosted::UNREADABLE, "this is a file, not a directory")
+                        about(&path, rules::context_dir::UNREADABLE, "this is a file, not a directory")
                     }
                     Err(_) => unreadable(&path, &error),
                 });
@@ -211,7 +211,7 @@ impl<'j> ContextWalk<'_, 'j> {
                 let limit = limits::HOSTED_ENTRIES;
                 let message = format!("more than {limit} names; from here on they are left out");
                 self.judge.is_full = true;
-                self.judge.diagnostics.push(about(path, rules::hosted::LIMIT_ENTRIES, message));
+                self.judge.diagnostics.push(about(path, rules::context_dir::LIMIT_ENTRIES, message));
                 return;
             }
             let name = entry.name.to_string_lossy();
@@ -239,12 +239,12 @@ impl<'j> ContextWalk<'_, 'j> {
                 .skip(path, |judge| judge.leave_out(path, scope, "its name begins with a dot"));
         }
         if depth > limits::HOSTED_DEPTH {
-            self.skip(path, |judge| judge.leave_out(path, scope, "it lies too deep"));
+            self.skip(path, |judge| judge.leave_out(path, scope, "is too deep"));
             if !std::mem::replace(&mut self.reported_depth, true) {
                 let limit = limits::HOSTED_DEPTH;
                 let message =
                     format!("more than {limit} directories below the context directory; not read");
-                self.judge.diagnostics.push(about(path, rules::hosted::LIMIT_DEPTH, message));
+                self.judge.diagnostics.push(about(path, rules::context_dir::LIMIT_DEPTH, message));
             }
             return;
         }

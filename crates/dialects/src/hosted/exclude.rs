@@ -38,7 +38,7 @@ impl<'c> Excludes<'c> {
             let (rules, problem) = rule::read(written, homes);
             if let (Some(problem), Some(origin)) = (problem, &config.origin) {
                 let message = format!("`{written}` {problem}");
-                let rule = rules::hosted::CONFIG_INVALID_FIELD;
+                let rule = rules::context_dir::CONFIG_INVALID_FIELD;
                 diagnostics.push(origin.problem(rule, message, "see the syntax of globs"));
             }
             list.push((rules, config));

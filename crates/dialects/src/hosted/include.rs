@@ -66,12 +66,12 @@ pub(super) fn prepare<'c>(
     let located = locate(written, anchor, environment.home.as_deref());
     if located.is_absolute {
         let message = format!("`{written}` is read as relative to the working directory");
-        report(rules::hosted::INCLUDE_ABSOLUTE, message, "remove the leading `/`");
+        report(rules::context_dir::INCLUDE_ABSOLUTE, message, "remove the leading `/`");
     }
     let Some((base, text)) = confine(located, &place.mounted, is_users) else {
         let message = format!("`{written}` leads out of the mounted directory and is not followed");
         let help = "name files inside it, or put the pattern into the global configuration";
-        report(rules::hosted::OUTSIDE_MOUNT, message, help);
+        report(rules::context_dir::OUTSIDE_WORKSPACE, message, help);
         return None;
     };
     match Glob::with_options(&text, OPTIONS) {
@@ -81,7 +81,7 @@ pub(super) fn prepare<'c>(
         }
         Err(error) => {
             let message = format!("`{written}` is not a glob and is ignored: {}", error.problem());
-            report(rules::hosted::CONFIG_INVALID_FIELD, message, "see the syntax of globs");
+            report(rules::context_dir::CONFIG_INVALID_FIELD, message, "see the syntax of globs");
             None
         }
     }
@@ -234,7 +234,7 @@ impl<'s> IncludeSearch<'s> {
             let limit = limits::HOSTED_INCLUDE_ENTRIES;
             let message =
                 format!("`includeFiles` looks at more than {limit} names; it ends before these");
-            self.diagnostics.push(about(level.path, rules::hosted::LIMIT_ENTRIES, message));
+            self.diagnostics.push(about(level.path, rules::context_dir::LIMIT_ENTRIES, message));
             return false;
         }
         self.budget -= entries.len();
@@ -297,7 +297,7 @@ impl<'s> IncludeSearch<'s> {
             let limit = limits::HOSTED_INCLUDE_DEPTH;
             let message =
                 format!("more than {limit} directories deep for `includeFiles`; not read");
-            self.diagnostics.push(about(path, rules::hosted::LIMIT_DEPTH, message));
+            self.diagnostics.push(about(path, rules::context_dir::LIMIT_DEPTH, message));
             return true;
         }
         match level.handle.open_dir(&entry.name) {

@@ -28,7 +28,7 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
     let name = property.name.as_str();
     let outcome = match &property.value {
         Value::Object(object) => read_entry(object),
-        other => Err(format!("it is {}, not an object", noun(other))),
+        other => Err(format!("is {}, not an object", noun(other))),
     };
     let entry = match outcome {
         Ok(entry) => entry,
@@ -36,7 +36,7 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
             let message = format!("server `{name}` is ignored: {problem}");
             let help =
                 "a server has either `command` (with `args`, `env`) or `url` (with `headers`)";
-            report.warn(rules::hosted::MCP_INVALID_SERVER, property.name.range(), message, help);
+            report.warn(rules::context_dir::MCP_INVALID_SERVER, property.name.range(), message, help);
             return None;
         }
     };
@@ -60,7 +60,7 @@ pub(super) fn read(property: &ObjectProp<'_>, report: &mut ConfigReport<'_>) -> 
         if !fits {
             let message = format!("server `{name}` has {form}, but type `{}`", kind.as_str());
             let help = "`stdio` goes with `command`, `sse` and `http` with `url`";
-            report.warn(rules::hosted::MCP_TYPE_MISMATCH, property.name.range(), message, help);
+            report.warn(rules::context_dir::MCP_TYPE_MISMATCH, property.name.range(), message, help);
         }
     }
     Some(entry)
@@ -78,7 +78,7 @@ fn read_entry(object: &Object<'_>) -> Result<McpEntry, String> {
     };
     let kind = text(object, "type")?.map(named).transpose()?;
     let connection = match (text(object, "command")?, text(object, "url")?) {
-        (Some(_), Some(_)) => return Err("it has both `command` and `url`".to_owned()),
+        (Some(_), Some(_)) => return Err("has both `command` and `url`".to_owned()),
         (Some(command), None) => Connection::Command {
             command: filled("command", command)?,
             args: texts(object, "args")?,
@@ -88,7 +88,7 @@ fn read_entry(object: &Object<'_>) -> Result<McpEntry, String> {
             Connection::Url { url: filled("url", url)?, headers: map(object, "headers")? }
         }
         (None, None) if disabled && object.properties.len() == 1 => return Ok(McpEntry::Disable),
-        (None, None) => return Err("it has neither `command` nor `url`".to_owned()),
+        (None, None) => return Err("has neither `command` nor `url`".to_owned()),
     };
     Ok(McpEntry::Server(McpServer { connection, kind, disabled, custom: Vec::new() }))
 }
@@ -174,7 +174,7 @@ pub(super) fn merge(merged: &mut MergedConfig, name: &str, entry: &McpEntry, ori
                     known.origin.path().display()
                 );
                 let help = "give it a name of its own unless that is meant";
-                let rule = rules::hosted::MCP_SHADOWED;
+                let rule = rules::context_dir::MCP_SHADOWED;
                 merged.diagnostics.push(origin.problem(rule, message, help));
             }
             known.server = server.clone();

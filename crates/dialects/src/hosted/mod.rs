@@ -60,7 +60,7 @@ pub use pattern::HostedPattern;
 pub(crate) use place::DEPENDENCIES;
 
 /// The name of the dialect.
-pub const NAME: &str = "hosted";
+pub const NAME: &str = "context-dir";
 
 /// The JSON Schema of a configuration file.
 pub const CONFIG_SCHEMA: &str = include_str!("context-config.schema.json");

@@ -31,7 +31,7 @@ impl HostedScope {
     pub fn as_str(self) -> &'static str {
         match self {
             HostedScope::Global => "global",
-            HostedScope::Mounted => "mounted",
+            HostedScope::Mounted => "workspace",
             HostedScope::Ancestor => "ancestor",
             HostedScope::Working => "working",
             HostedScope::Include => "include",
@@ -239,7 +239,7 @@ pub struct HostedItem {
     pub name: String,
     /// Its source.
     pub scope: HostedScope,
-    /// Active, offered or manual.
+    /// Active, listed or manual.
     pub state: State,
     /// The reason, in words.
     pub reason: String,

@@ -64,7 +64,7 @@ fn parse_text(source: &Arc<Source>) -> (HostedFile, Vec<Diagnostic>) {
     if let Encoding::Invalid { offset } = source.encoding() {
         let message = "the file is not UTF-8 from here on";
         diagnostics.push(
-            Diagnostic::new(rules::hosted::NOT_UTF8, source, Span::at(offset), message)
+            Diagnostic::new(rules::context_dir::NOT_UTF8, source, Span::at(offset), message)
                 .with_help("save the file as UTF-8"),
         );
     }
@@ -79,14 +79,14 @@ fn parse_markdown(source: &Arc<Source>) -> (HostedFile, Vec<Diagnostic>) {
         diagnostics.iter().any(|diagnostic| diagnostic.rule == rules::FRONTMATTER_INVALID);
     for diagnostic in &mut diagnostics {
         diagnostic.rule = match diagnostic.rule {
-            rules::FRONTMATTER_REPAIRED => rules::hosted::FRONTMATTER_REPAIRED,
-            rules::text::NOT_UTF8 => rules::hosted::NOT_UTF8,
-            _ => rules::hosted::FRONTMATTER_INVALID,
+            rules::FRONTMATTER_REPAIRED => rules::context_dir::FRONTMATTER_REPAIRED,
+            rules::text::NOT_UTF8 => rules::context_dir::NOT_UTF8,
+            _ => rules::context_dir::FRONTMATTER_INVALID,
         };
     }
     if let Some(header) = front.header.as_ref().filter(|header| header.leading_blank) {
         let message = "the front matter begins after a blank line: brief reads it, other clients may take it for text";
-        let rule = rules::hosted::FRONTMATTER_REPAIRED;
+        let rule = rules::context_dir::FRONTMATTER_REPAIRED;
         let found = Diagnostic::new(rule, source, Span::at(header.span.start), message);
         diagnostics.push(found.with_help("remove the blank lines before the first `---`"));
     }
@@ -103,10 +103,10 @@ fn parse_markdown(source: &Arc<Source>) -> (HostedFile, Vec<Diagnostic>) {
         let place = front.get("trigger").map_or(Span::at(0), Node::span);
         diagnostics.push(
             Diagnostic::new(
-                rules::hosted::AGENT_WITHOUT_DESCRIPTION,
+                rules::context_dir::AGENT_WITHOUT_DESCRIPTION,
                 source,
                 place,
-                "trigger is `agent`, but there is no `description`, so the file is not offered",
+                "trigger is `agent`, but there is no `description`, so the file is not listed",
             )
             .with_help("add a `description` that says when to use the file"),
         );
@@ -122,7 +122,7 @@ struct ContextFields<'f> {
 
 impl ContextFields<'_> {
     fn report(&mut self, span: Span, message: String, help: &str) {
-        let rule = rules::hosted::FRONTMATTER_INVALID;
+        let rule = rules::context_dir::FRONTMATTER_INVALID;
         self.diagnostics.push(Diagnostic::new(rule, self.source, span, message).with_help(help));
     }
 
@@ -161,7 +161,7 @@ impl ContextFields<'_> {
             _ => (true, false),
         };
         if !is_boolean {
-            let outcome = if value { "the file counts as disabled" } else { "it is ignored" };
+            let outcome = if value { "the file counts as disabled" } else { "is ignored" };
             let message = format!("`disabled` is not `true` or `false`; {outcome}");
             self.report(node.span(), message, "write `disabled: true` or `disabled: false`");
         }
@@ -192,7 +192,7 @@ impl ContextFields<'_> {
             };
             let names = Trigger::ALL.map(Trigger::as_str);
             let help = suggestion(written, &names)
-                .unwrap_or_else(|| format!("it is one of `{}`", names.join("`, `")));
+                .unwrap_or_else(|| format!("is one of `{}`", names.join("`, `")));
             self.report(node.span(), message, &help);
             Trigger::Manual
         })
@@ -326,6 +326,6 @@ mod tests {
             read("---\ntrigger: always\ndisabled: true\nbad: [a,\n  {b\n---\nbody");
         assert_eq!(file.trigger, Trigger::Manual);
         assert!(file.disabled);
-        assert_eq!(diagnostics[0].code(), "hosted/frontmatter-invalid");
+        assert_eq!(diagnostics[0].code(), "context-dir/frontmatter-invalid");
     }
 }

@@ -26,7 +26,7 @@ enum Subject {
 impl HostedPattern {
     /// Compiles a pattern.
     pub fn new(written: &str) -> Result<HostedPattern, GlobError> {
-        let text = normalised(written);
+        let text = normalized(written);
         let glob = Glob::with_options(&text, OPTIONS)?;
         let subject = match text.as_str() {
             "*" => Subject::Everything,
@@ -51,9 +51,9 @@ impl HostedPattern {
     }
 }
 
-/// Normalises a pattern: `/` between names, no leading `./` or `/`, and `**` after a directory
+/// Normalizes a pattern: `/` between names, no leading `./` or `/`, and `**` after a directory
 /// (`src/`).
-fn normalised(written: &str) -> String {
+fn normalized(written: &str) -> String {
     let mut text = with_slashes(written);
     loop {
         let rest = text.trim_start_matches('/');

@@ -42,7 +42,7 @@ impl HostedPlace {
             Err(error) => {
                 let path = resolve_existing(system, &named).path;
                 let message = format!("the mounted directory cannot be read: {error}");
-                diagnostics.push(about(&path, rules::hosted::UNREADABLE, message));
+                diagnostics.push(about(&path, rules::context_dir::UNREADABLE, message));
                 (None, path)
             }
         };
@@ -58,7 +58,7 @@ impl HostedPlace {
             "this lies outside the mounted directory {}, so it counts as its own",
             mounted.display()
         );
-        diagnostics.push(about(&working, rules::hosted::WORKDIR_OUTSIDE_MOUNTED, message));
+        diagnostics.push(about(&working, rules::context_dir::CWD_OUTSIDE_WORKSPACE, message));
         let root = system.open_dir(&working).ok().map(HeldDir::Own);
         (HostedPlace { mounted: working.clone(), working, target }, root)
     }
@@ -73,7 +73,7 @@ impl HostedPlace {
         let foreign = self.foreign_levels();
         if foreign > 0 {
             let message = "this is the code of a dependency, so its context does not count";
-            diagnostics.push(about(&self.working, rules::hosted::DEPENDENCY_SKIPPED, message));
+            diagnostics.push(about(&self.working, rules::context_dir::DEPENDENCY_SKIPPED, message));
         }
         let mut levels: Vec<(Arc<Path>, HostedScope)> = above
             .skip(foreign)
@@ -86,7 +86,7 @@ impl HostedPlace {
             let message = format!(
                 "more than {limit} directories deep; only the nearest {limit} are looked at"
             );
-            diagnostics.push(about(&self.working, rules::hosted::LIMIT_DEPTH, message));
+            diagnostics.push(about(&self.working, rules::context_dir::LIMIT_DEPTH, message));
         }
         levels
     }
@@ -168,7 +168,7 @@ pub(super) fn about(path: &Path, rule: Rule, message: impl Into<String>) -> Diag
 
 /// Returns a diagnostic about a file or directory that cannot be read.
 pub(super) fn unreadable(path: &Path, error: impl fmt::Display) -> Diagnostic {
-    about(path, rules::hosted::UNREADABLE, format!("this cannot be read: {error}"))
+    about(path, rules::context_dir::UNREADABLE, format!("this cannot be read: {error}"))
 }
 
 #[derive(Debug)]
@@ -233,7 +233,7 @@ fn client_path(system: &dyn System, diagnostics: &mut Vec<Diagnostic>) -> Vec<St
     let has_drive =
         text.as_bytes().get(1) == Some(&b':') && text.as_bytes()[0].is_ascii_alphabetic();
     if text.starts_with(['/', '~']) || has_drive || Path::new(&value).is_absolute() {
-        let rule = rules::hosted::ENV_CLIENT_CONTEXT_PATH_ABSOLUTE;
+        let rule = rules::context_dir::ENV_CLIENT_CONTEXT_PATH_ABSOLUTE;
         let message =
             format!("`{CLIENT_PATH_VARIABLE}` is not a relative path, so `.context` is used");
         diagnostics.push(
@@ -269,7 +269,7 @@ fn global_path(
     let Some(value) = system.env(GLOBAL_PATH_VARIABLE) else { return default() };
     let path = expand_home(&value.to_string_lossy(), home).unwrap_or_else(|| PathBuf::from(&value));
     if !path.is_absolute() {
-        let rule = rules::hosted::ENV_GLOBAL_RELATIVE;
+        let rule = rules::context_dir::ENV_GLOBAL_RELATIVE;
         let message = format!("`{GLOBAL_PATH_VARIABLE}` is not an absolute path, so it is ignored");
         diagnostics.push(
             about_variable(GLOBAL_PATH_VARIABLE, &value, rule, message)
@@ -289,7 +289,7 @@ fn global_path(
         "`{GLOBAL_PATH_VARIABLE}` ends in `{}`, so it is taken for the context directory itself",
         client.join("/")
     );
-    let rule = rules::hosted::ENV_GLOBAL_INCLUDES_CLIENT_PATH;
+    let rule = rules::context_dir::ENV_GLOBAL_INCLUDES_CLIENT_PATH;
     diagnostics.push(
         about_variable(GLOBAL_PATH_VARIABLE, &value, rule, message)
             .with_help("name the directory that contains it"),

@@ -117,7 +117,7 @@ fn warn_of_own_files(
     let is_above = origin.scope != HostedScope::Global && *origin.owner != *place.working;
     if is_above && contexts.iter().any(|context| context.owner == origin.owner) {
         let message = "from below, this leaves out the files of its own directory too";
-        let rule = rules::hosted::IGNORE_ANCESTOR_OWN;
+        let rule = rules::context_dir::IGNORE_ANCESTOR_OWN;
         let help = "set it in the directory where the work is done";
         diagnostics.push(origin.problem(rule, message, help));
     }
@@ -208,7 +208,7 @@ impl Judge<'_> {
         self.leave_out(path, scope, format!("its name matches `{pattern}`, which is never read"));
         let message = format!("the name matches `{pattern}`, so this is never read");
         self.diagnostics.push(
-            about(path, rules::hosted::SENSITIVE_EXCLUDED, message)
+            about(path, rules::context_dir::SENSITIVE_EXCLUDED, message)
                 .with_help("if there is no secret in it, give it another name"),
         );
     }
@@ -219,7 +219,7 @@ impl Judge<'_> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let message = format!("`{name}` is not read: the name is reserved");
         self.diagnostics.push(
-            about(path, rules::hosted::RESERVED_CONFIG_NAME, message)
+            about(path, rules::context_dir::RESERVED_CONFIG_NAME, message)
                 .with_help(format!("the configuration is called `{CONFIG_NAME}`")),
         );
     }
@@ -232,7 +232,7 @@ impl Judge<'_> {
         }
         let message = "files of this type are not read as context";
         self.diagnostics.push(
-            about(path, rules::hosted::UNSUPPORTED_TYPE, message)
+            about(path, rules::context_dir::UNSUPPORTED_TYPE, message)
                 .with_help("supported are `.md`, `.mdc` and `.txt`"),
         );
     }
@@ -245,7 +245,7 @@ impl Judge<'_> {
                 1 => "1 more file here is of an unsupported type".to_owned(),
                 _ => format!("{more} more files here are of unsupported types"),
             };
-            self.diagnostics.push(about(context, rules::hosted::UNSUPPORTED_TYPE, message));
+            self.diagnostics.push(about(context, rules::context_dir::UNSUPPORTED_TYPE, message));
         }
     }
 
@@ -254,11 +254,11 @@ impl Judge<'_> {
         match kind {
             FileKind::File => return true,
             FileKind::Link => {
-                self.leave_out(path, scope, "it is a symbolic link, which is not followed");
+                self.leave_out(path, scope, "is a symbolic link, which is not followed");
                 self.diagnostics.push(linked(path));
             }
             other => {
-                let reason = format!("it is {}", other.noun());
+                let reason = format!("is {}", other.noun());
                 self.diagnostics.push(unreadable(path, &reason));
                 self.leave_out(path, scope, reason);
             }
@@ -281,7 +281,7 @@ impl Judge<'_> {
             let message =
                 format!("more than {limit} bytes of context files; from here on they are left out");
             self.is_full = true;
-            return self.diagnostics.push(about(file.path, rules::hosted::LIMIT_FILES, message));
+            return self.diagnostics.push(about(file.path, rules::context_dir::LIMIT_FILES, message));
         }
         self.seen.insert(file.path.to_owned());
         let source = Arc::new(Source::from_bytes(file.path, bytes));
@@ -291,7 +291,7 @@ impl Judge<'_> {
         let (parsed, diagnostics) = parse::parse(&source, file.format);
         self.diagnostics.extend(diagnostics);
         if parsed.disabled {
-            let reason = "it is disabled in its front matter";
+            let reason = "is disabled in its front matter";
             return self.leave_out(file.path, file.scope, reason);
         }
         let (state, reason) = match self.mentioned(file) {
@@ -318,7 +318,7 @@ impl Judge<'_> {
             let message = format!(
                 "more than {limit} context files with the trigger `{trigger}`; from here on those are left out"
             );
-            let diagnostic = about(file.path, rules::hosted::LIMIT_FILES, message);
+            let diagnostic = about(file.path, rules::context_dir::LIMIT_FILES, message);
             self.diagnostics.push(diagnostic.with_help("files that are mentioned are still read"));
         }
         let reason = format!("more than {limit} context files have the trigger `{trigger}`");
@@ -406,11 +406,11 @@ pub(super) fn judge(parsed: &HostedFile, anchor: &Path, target: Option<&Path>) -
     match parsed.trigger {
         Trigger::Always => (State::Active, "trigger is always".to_owned()),
         Trigger::Agent if parsed.description.trim().is_empty() => {
-            let reason = "trigger is agent, but without a description it is not offered";
+            let reason = "trigger is agent, but without a description it is not listed";
             (State::Manual, reason.to_owned())
         }
         Trigger::Agent => {
-            (State::Offered, "trigger is agent: offered by its description".to_owned())
+            (State::Listed, "trigger is agent: listed by its description".to_owned())
         }
         Trigger::Manual => (State::Manual, "only when mentioned".to_owned()),
         Trigger::Auto => {

@@ -62,7 +62,7 @@ fn open_global(
             && error.kind() == std::io::ErrorKind::NotADirectory
         {
             let message = "the global context path is a file, so there is no global context";
-            diagnostics.push(about(base, rules::hosted::UNREADABLE, message));
+            diagnostics.push(about(base, rules::context_dir::UNREADABLE, message));
         }
         return None;
     };

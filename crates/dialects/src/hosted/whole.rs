@@ -171,7 +171,7 @@ impl DialectGuidance for HostedDirectories {
         // The report that a pattern matches a directory says more.
         let is_told = |dead: &Diagnostic| {
             let is_same = |known: &Diagnostic| {
-                known.rule == rules::hosted::INCLUDE_DIRECTORY
+                known.rule == rules::context_dir::INCLUDE_DIRECTORY
                     && (known.path(), known.span) == (dead.path(), dead.span)
             };
             self.diagnostics.iter().any(is_same)

@@ -153,7 +153,7 @@ fn of_guide(guide: &Guide) -> Vec<Diagnostic> {
 /// Checks a file of a form that lies at `place`. A review does not show hidden text, and an agent reads it.
 fn of_file(form: Form, place: &str, source: &Arc<Source>) -> Vec<Diagnostic> {
     let mut found = header::check(form, place, source);
-    found.extend(hidden::check(rules::native::HIDDEN_CHARACTER, source));
+    found.extend(hidden::check(rules::client::HIDDEN_CHARACTER, source));
     found
 }
 
@@ -176,7 +176,7 @@ fn unread(folder: &Folder, read: &BTreeSet<&Path>) -> Vec<Diagnostic> {
             1 => format!("no client reads this file: {reason}"),
             _ => format!("no client reads this file and {} more: {reason}", count - 1),
         };
-        Diagnostic::new(rules::native::UNREAD_FILE, &guide.source, Span::at(0), message)
+        Diagnostic::new(rules::client::UNREAD_FILE, &guide.source, Span::at(0), message)
             .with_help("give the name the ending that the client reads, or move the file")
     });
     diagnostics.collect()
@@ -237,7 +237,7 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
             let paths = Paths { files, directories };
             let report = |patterns: &str, span: Span, help: String| {
                 let message = format!("{field}: {patterns} matches no file in {place}");
-                Diagnostic::new(rules::native::DEAD_GLOB, &guide.source, span, message)
+                Diagnostic::new(rules::client::UNUSED_PATTERN, &guide.source, span, message)
                     .with_help(help)
             };
             let mut is_repaired = false;
@@ -276,7 +276,7 @@ fn dead_globs(folders: &[&Folder], project: &ProjectFiles) -> Vec<Diagnostic> {
         let message = format!(
             "{useless_guides} of {scoped} files with patterns match nothing here: they are taken for a collection"
         );
-        let note = Diagnostic::new(rules::native::DEAD_GLOB, &first.source, first.span, message)
+        let note = Diagnostic::new(rules::client::UNUSED_PATTERN, &first.source, first.span, message)
             .with_severity(Severity::Note)
             .with_help("in the projects that use them, `brief lint` tells which match nothing");
         repairable.push(note);

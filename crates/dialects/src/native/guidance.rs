@@ -154,7 +154,7 @@ impl PathGuidance {
             let message = format!(
                 "more than {limit} directories on the way: client files in the middle are left out"
             );
-            reader.about(&path, rules::native::LIMIT, message);
+            reader.about(&path, rules::client::LIMIT, message);
         }
         for depth in 0..=names.len() {
             let handle = below.as_deref().unwrap_or(root);
@@ -390,7 +390,7 @@ impl DialectGuidance for ProjectGuidance {
     fn each_file<'s>(&'s self, tell: &mut dyn FnMut(&'s Path)) {
         let project = self.folders.iter().filter(|folder| folder.owner == Owner::Project);
         project.flat_map(|folder| &folder.guides).for_each(|guide| tell(guide.source.path()));
-        let unread = |diagnostic: &&Diagnostic| diagnostic.rule == rules::native::UNREADABLE;
+        let unread = |diagnostic: &&Diagnostic| diagnostic.rule == rules::client::UNREADABLE;
         self.diagnostics.iter().filter(unread).for_each(|diagnostic| tell(diagnostic.path()));
         self.strays.each_file(tell);
         self.client_files.each_file(tell);

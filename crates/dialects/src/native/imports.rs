@@ -123,7 +123,7 @@ pub(super) fn follow(reader: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut
                 let help = format!(
                     "at most {hops} files in a row, and {imports} imports in one directory"
                 );
-                let limit = Diagnostic::new(rules::native::LIMIT, &source, import.span, message);
+                let limit = Diagnostic::new(rules::client::LIMIT, &source, import.span, message);
                 reader.diagnostics.push(limit.with_help(help));
                 break;
             }
@@ -160,7 +160,7 @@ pub(super) fn follow(reader: &mut NativeReader<'_>, root: &dyn Dir, folder: &mut
                     targets.push(wanted);
                 }
                 Ok(_) => {
-                    let refused = NotRead::Refused("it is not a text".to_owned());
+                    let refused = NotRead::Refused("is not a text".to_owned());
                     reader.diagnostics.extend(problem(&source, import, refused));
                 }
                 Err(unread) => reader.diagnostics.extend(problem(&source, import, unread)),
@@ -199,15 +199,15 @@ fn problem(source: &Arc<Source>, import: &Import, unread: NotRead) -> Option<Dia
     let (rule, message, help) = match unread {
         NotRead::Refused(problem) => {
             let message = format!("`@{path}` is not read: {problem}");
-            return Some(Diagnostic::new(rules::native::UNREADABLE, source, *span, message));
+            return Some(Diagnostic::new(rules::client::UNREADABLE, source, *span, message));
         }
         NotRead::Missing => (
-            rules::native::IMPORT_MISSING,
+            rules::client::IMPORT_MISSING,
             format!("`@{path}` leads to no file"),
             "a path is relative to the file that it stands in",
         ),
         NotRead::Outside => (
-            rules::native::IMPORT_OUTSIDE,
+            rules::client::IMPORT_OUTSIDE,
             format!("`@{path}` leads out of the project and is not read"),
             "what a user has belongs into a user's own file, such as ~/.claude/CLAUDE.md",
         ),

@@ -60,4 +60,4 @@ pub use readers::reads;
 pub use translate::{RuleScope, RuleUse, client_pattern, portable_patterns, rule_scope};
 
 /// The name of the dialect.
-pub const NAME: &str = "native";
+pub const NAME: &str = "client-files";

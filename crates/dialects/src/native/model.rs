@@ -116,7 +116,7 @@ impl Guide {
     pub(super) fn state(&self) -> Option<State> {
         match self.use_ {
             Use::Active(_) => Some(State::Active),
-            Use::Offered => Some(State::Offered),
+            Use::Listed => Some(State::Listed),
             Use::Manual => Some(State::Manual),
             Use::Bridge(_) | Use::Never(_) => None,
         }
@@ -126,7 +126,7 @@ impl Guide {
     pub(super) fn trigger(&self) -> &'static str {
         match (&self.use_, &self.scope) {
             (Use::Manual, _) => "manual",
-            (Use::Offered, _) => "description",
+            (Use::Listed, _) => "description",
             (_, Some(_)) => "glob",
             _ => "always",
         }
@@ -147,7 +147,7 @@ pub(super) enum Use {
     /// It is in the briefing, for this reason unless it has a scope.
     Active(Cow<'static, str>),
     /// By its description.
-    Offered,
+    Listed,
     /// Only when it is mentioned.
     Manual,
     /// Its text is only where to find others.

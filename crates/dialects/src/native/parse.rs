@@ -69,7 +69,7 @@ pub(super) fn parse(
         Form::Continue => fields.continue_(),
         Form::Kiro => fields.kiro(),
         Form::Skill => fields.skill(),
-        Form::Agent if toml_fields.is_some() => (None, Use::Offered),
+        Form::Agent if toml_fields.is_some() => (None, Use::Listed),
         Form::Agent => fields.agent(),
     };
     let (name, description) = toml_fields.unwrap_or_else(|| {
@@ -79,7 +79,7 @@ pub(super) fn parse(
     let mut guide = Guide { description, scope, place: Some(place.clone()), real, ..guide };
     let is_text = matches!(guide.use_, Use::Active(_) | Use::Manual);
     if is_text && guide.content().trim().is_empty() {
-        guide.use_ = Use::Never("it says nothing".into());
+        guide.use_ = Use::Never("is empty".into());
     }
     if guide.use_ == Use::Manual {
         guide.mentions = mentions(place.form, &guide.name, &below);
@@ -100,9 +100,9 @@ pub(crate) fn limit_of_rule(below: &str, source: &Arc<Source>) -> Option<&'stati
         scope.globs.written.iter().any(|pattern| matches!(pattern.as_str(), "**" | "**/*" | "*"))
     };
     match (&guide.use_, &guide.scope) {
-        (Use::Offered, _) => Some("its client offers it by its description"),
-        (Use::Manual, _) => Some("it has to be mentioned"),
-        (_, Some(scope)) if !is_wide(scope) => Some("it is for some files, and a task names none"),
+        (Use::Listed, _) => Some("its client offers it by its description"),
+        (Use::Manual, _) => Some("must be mentioned"),
+        (_, Some(scope)) if !is_wide(scope) => Some("applies to some files, and a task names none"),
         _ => None,
     }
 }
@@ -114,7 +114,7 @@ pub(super) fn parse_imported(source: Arc<Source>, reason: String) -> Guide {
     let is_empty = source.text()[body_start..].trim().is_empty();
     let name = source.path().file_name().unwrap_or_default().to_string_lossy();
     let name = stem(&name).to_owned();
-    let use_ = if is_empty { Use::Never("it says nothing".into()) } else { always(reason) };
+    let use_ = if is_empty { Use::Never("is empty".into()) } else { always(reason) };
     Guide::new(source, kind(Form::Instructions), name, body_start, use_)
 }
 
@@ -236,7 +236,7 @@ impl FormFields<'_> {
     fn claude(&mut self) -> (Option<Scope>, Use) {
         self.scoped("paths", Semantics::Claude, |fields| match fields.front.get("paths") {
             Some(_) => always("its `paths` leave nothing out"),
-            None => always("it has no `paths`"),
+            None => always("has no `paths`"),
         })
     }
 
@@ -260,18 +260,18 @@ impl FormFields<'_> {
             Some(Value::Scalar(_)) => {
                 (None, always("its `paths` are no list, which Cline does not read"))
             }
-            _ => self.scoped("paths", Semantics::Workspace, |_| always("it has no `paths`")),
+            _ => self.scoped("paths", Semantics::Workspace, |_| always("has no `paths`")),
         }
     }
 
     fn augment(&mut self) -> (Option<Scope>, Use) {
         let use_ = match self.text("type").to_ascii_lowercase().as_str() {
             "manual" => Use::Manual,
-            "agent_requested" => Use::Offered,
+            "agent_requested" => Use::Listed,
             "always_apply" => always("`type` is always_apply"),
             _ if self.is_true("alwaysApply") => always("`alwaysApply` is true"),
-            _ if self.has_text("description") => Use::Offered,
-            _ => always("it has no `type`"),
+            _ if self.has_text("description") => Use::Listed,
+            _ => always("has no `type`"),
         };
         (None, use_)
     }
@@ -280,18 +280,18 @@ impl FormFields<'_> {
         let scope = self.scope("globs", Semantics::Workspace);
         match (self.text("trigger"), scope) {
             ("always_on", _) => (None, always("`trigger` is always_on")),
-            ("model_decision" | "agent", _) => (None, Use::Offered),
+            ("model_decision" | "agent", _) => (None, Use::Listed),
             ("manual", _) => (None, Use::Manual),
             (_, Some(scope)) => (Some(scope), always("")),
             ("glob", None) => {
                 (None, Use::Never("`trigger` is glob, and there are no `globs`".into()))
             }
-            (_, None) => (None, always("it has no `trigger`")),
+            (_, None) => (None, always("has no `trigger`")),
         }
     }
 
     fn qwen(&mut self) -> (Option<Scope>, Use) {
-        self.scoped("paths", Semantics::Whole, |_| always("it has no `paths`"))
+        self.scoped("paths", Semantics::Whole, |_| always("has no `paths`"))
     }
 
     fn continue_(&mut self) -> (Option<Scope>, Use) {
@@ -299,7 +299,7 @@ impl FormFields<'_> {
             return (None, always("`alwaysApply` is true"));
         }
         self.scoped("globs", Semantics::Workspace, |fields| match fields.front.get("alwaysApply") {
-            None => always("it has no `globs`"),
+            None => always("has no `globs`"),
             Some(_) => fields.offered_or_manual(),
         })
     }
@@ -312,7 +312,7 @@ impl FormFields<'_> {
                 (None, Use::Never("`inclusion` is fileMatch, without a pattern".into()))
             }
             ("manual", _) => (None, Use::Manual),
-            ("auto", _) => (None, Use::Offered),
+            ("auto", _) => (None, Use::Listed),
             _ => (None, always("`inclusion` is always")),
         }
     }
@@ -320,7 +320,7 @@ impl FormFields<'_> {
     fn skill(&mut self) -> (Option<Scope>, Use) {
         let scope = self.scope("paths", Semantics::Claude);
         let is_manual = self.is_true("disable-model-invocation");
-        (scope, if is_manual { Use::Manual } else { Use::Offered })
+        (scope, if is_manual { Use::Manual } else { Use::Listed })
     }
 
     fn agent(&mut self) -> (Option<Scope>, Use) {
@@ -329,7 +329,7 @@ impl FormFields<'_> {
     }
 
     fn offered_or_manual(&self) -> Use {
-        if self.has_text("description") { Use::Offered } else { Use::Manual }
+        if self.has_text("description") { Use::Listed } else { Use::Manual }
     }
 
     fn text(&self, field: &str) -> &str {
@@ -366,14 +366,14 @@ impl FormFields<'_> {
         match problem {
             GlobsProblem::Invalid { span, pattern, error } => {
                 let message = format!("`{pattern}` in `{field}` is not a pattern: {error}");
-                Diagnostic::new(rules::native::BAD_GLOB, self.source, span, message)
+                Diagnostic::new(rules::client::BAD_GLOB, self.source, span, message)
                     .with_help("the other patterns still count; `\\[` is a literal bracket")
             }
             GlobsProblem::TooMany { span } => {
                 let limit = limits::NATIVE_PATTERNS;
                 let message =
                     format!("`{field}` has more than {limit} patterns; the rest is left out");
-                Diagnostic::new(rules::native::LIMIT, self.source, span, message)
+                Diagnostic::new(rules::client::LIMIT, self.source, span, message)
             }
         }
     }

@@ -73,7 +73,7 @@ pub(super) fn follow(
             if !std::mem::replace(&mut is_reported, true) {
                 let message =
                     format!("the plugin `{name}` leads out of the project and is not looked at");
-                let outside = Diagnostic::new(rules::native::PLUGIN_OUTSIDE, source, span, message);
+                let outside = Diagnostic::new(rules::client::PLUGIN_OUTSIDE, source, span, message);
                 let help = "a plugin of a project lies in the project";
                 reader.diagnostics.push(outside.with_help(help));
             }

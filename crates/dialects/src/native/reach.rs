@@ -65,9 +65,9 @@ pub(super) fn reach<'s>(
         mark_loaded(loading, *goes_by_itself, &mut guides, &index, &none);
     }
     for GuideFiles { guide, covered, loaded, .. } in &guides {
-        // What the client has itself is offered in place of all that says the same.
+        // What the client has itself is listed in place of all that says the same.
         if let Some(taken) = taken.texts.get_mut(&offer(guide))
-            && guide.state() == Some(State::Offered)
+            && guide.state() == Some(State::Listed)
         {
             taken.add(&intersection(covered, loaded));
         }
@@ -91,7 +91,7 @@ pub(super) fn reach<'s>(
         let Some(state) = guide.state() else { continue };
         match state {
             State::Active => taken.leave_links(guide, &mut covered),
-            State::Offered => {
+            State::Listed => {
                 covered.subtract(&loaded);
                 leave_to_first(taken.texts.get_mut(&offer(guide)), &mut covered);
             }
@@ -174,7 +174,7 @@ fn mark_loaded(
         // A client that goes by itself may load what the guide's own fields leave out.
         let mut known = if goes_by_itself || is_bridge { asked.clone() } else { covered.clone() };
         let mut imports = none.clone();
-        let is_in = is_bridge || matches!(guide.state(), Some(State::Active | State::Offered));
+        let is_in = is_bridge || matches!(guide.state(), Some(State::Active | State::Listed));
         for is_covered in [true, false] {
             let mut files = known.clone();
             match is_covered {
@@ -261,7 +261,7 @@ fn intersection(one: &FileSet, other: &FileSet) -> FileSet {
     both
 }
 
-/// The kind, the name and the text of a guide: what is offered with the same is offered once.
+/// The kind, the name and the text of a guide: what is listed with the same is listed once.
 type Offer<'s> = (&'static str, &'s str, ComparedText<'s>);
 
 fn offer(guide: &Guide) -> Offer<'_> {
@@ -274,18 +274,18 @@ struct Taken<'s> {
     paths: HashMap<&'s Path, FileSet>,
     /// By the file itself: where a guide applies, and where the first one is for all files.
     links: HashMap<&'s Path, (FileSet, FileSet)>,
-    /// By what is offered.
+    /// By what is listed.
     texts: HashMap<Offer<'s>, FileSet>,
 }
 
 impl<'s> Taken<'s> {
     fn new(folders: &'s [Folder], none: &FileSet) -> Taken<'s> {
         let guides = || folders.iter().flat_map(|folder| &folder.guides);
-        let offered = guides().filter(|guide| guide.state() == Some(State::Offered));
+        let listed = guides().filter(|guide| guide.state() == Some(State::Listed));
         Taken {
             paths: common(guides().map(Guide::path), none),
             links: common(guides().map(Guide::real), &(none.clone(), none.clone())),
-            texts: common(offered.map(offer), none),
+            texts: common(listed.map(offer), none),
         }
     }
 

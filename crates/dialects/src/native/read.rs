@@ -400,18 +400,18 @@ impl<'s> NativeReader<'s> {
     pub(super) fn report(&mut self, path: &Path, problem: NotRead) {
         let reason = match problem {
             NotRead::Missing => "it leads nowhere".to_owned(),
-            NotRead::Directory => "it is a directory".to_owned(),
-            NotRead::Outside => "it is a symbolic link that leaves the project".to_owned(),
+            NotRead::Directory => "is a directory".to_owned(),
+            NotRead::Outside => "is a symbolic link that leaves the project".to_owned(),
             NotRead::Refused(reason) => reason,
         };
         self.found += 1;
         let message = format!("this cannot be read: {reason}");
-        self.about(path, rules::native::UNREADABLE, message);
+        self.about(path, rules::client::UNREADABLE, message);
     }
 
     /// Reports that there is more than is read.
     pub(super) fn limit(&mut self, path: &Path, what: &str) {
-        self.about(path, rules::native::LIMIT, format!("{what}; from here on they are left out"));
+        self.about(path, rules::client::LIMIT, format!("{what}; from here on they are left out"));
     }
 
     /// Reports something about a path.

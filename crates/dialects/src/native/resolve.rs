@@ -104,7 +104,7 @@ pub(super) fn resolve<'s>(
     let links = links(&candidates);
     let linked: BTreeMap<usize, Origin<'_>> =
         links.keys().map(|&index| (index, candidates[index].guide.origin())).collect();
-    let offered = offered_texts(&candidates);
+    let listed = offered_texts(&candidates);
     let (mut items, mut left_out) = (Vec::new(), Vec::new());
     for (index, candidate) in candidates.into_iter().enumerate() {
         let Candidate { folder, guide, verdict, is_loaded } = candidate;
@@ -121,7 +121,7 @@ pub(super) fn resolve<'s>(
         if part.is_listing() {
             applied.item.content = &guide.description;
         }
-        let same = offered.get(&index).or(links.get(&index)).copied();
+        let same = listed.get(&index).or(links.get(&index)).copied();
         let reason = match (client, same) {
             (Some(client), _) if is_loaded => Reason::LoadedByClient { client, part },
             (Some(client), Some((origin, true))) => Reason::SameTextLoaded { client, origin },
@@ -163,7 +163,7 @@ pub(super) fn loaded_part(
     let place = guide.place.as_ref();
     let read = place.and_then(|place| clients::read_of(client, folder.owner, place));
     match state {
-        State::Offered if read.is_none_or(|read| read.scoping != Scoping::Ignored) => {
+        State::Listed if read.is_none_or(|read| read.scoping != Scoping::Ignored) => {
             let is_agent = item(folder, guide, state).kind == "agent";
             if is_agent && client.loading.agents_need_approval.is_some() {
                 LoadedPart::ListingOnceApproved
@@ -280,7 +280,7 @@ fn judge<'s>(
                 None => (State::Manual, "only when mentioned"),
             }
         }
-        Use::Offered => (State::Offered, "offered by its description"),
+        Use::Listed => (State::Listed, "listed by its description"),
         Use::Active(words) => (State::Active, &**words),
     };
     match scoped {
@@ -339,17 +339,17 @@ fn links<'s>(candidates: &[Candidate<'s>]) -> BTreeMap<usize, (Origin<'s>, bool)
 }
 
 /// Finds the skills and agents that stand in several places, as the ones of most projects do: one is
-/// offered, that of the client itself where there is one. Returns the others, each with that one and
+/// listed, that of the client itself where there is one. Returns the others, each with that one and
 /// whether the client has it.
 fn offered_texts<'s>(candidates: &[Candidate<'s>]) -> BTreeMap<usize, (Origin<'s>, bool)> {
     let mut first: BTreeMap<_, (Origin<'s>, bool)> = BTreeMap::new();
     let mut repeated = BTreeMap::new();
     let is_offered =
-        |found: &Candidate<'_>| matches!(found.verdict, PatternVerdict::In(State::Offered, _));
-    let offered = candidates.iter().enumerate().filter(|(_, found)| is_offered(found));
-    let mut offered: Vec<_> = offered.collect();
-    offered.sort_by_key(|(_, found)| !found.is_loaded);
-    for (index, Candidate { guide, is_loaded, .. }) in offered {
+        |found: &Candidate<'_>| matches!(found.verdict, PatternVerdict::In(State::Listed, _));
+    let listed = candidates.iter().enumerate().filter(|(_, found)| is_offered(found));
+    let mut listed: Vec<_> = listed.collect();
+    listed.sort_by_key(|(_, found)| !found.is_loaded);
+    for (index, Candidate { guide, is_loaded, .. }) in listed {
         let key = (guide.kind, guide.name.as_str(), guide.compared());
         match first.get(&key) {
             Some(&(origin, is_first_loaded)) if !is_loaded => {

@@ -24,7 +24,7 @@ pub enum RuleUse {
     /// Always, or for the files of its patterns.
     Active,
     /// The model chooses it by its description.
-    Offered,
+    Listed,
     /// A user mentions it.
     Manual,
     /// Never.
@@ -54,7 +54,7 @@ pub fn rule_scope(form: Form, source: &Arc<Source>) -> RuleScope {
     let guide = parse(found, &place, &mut Vec::new());
     let used = match guide.use_ {
         Use::Active(_) | Use::Bridge(_) => RuleUse::Active,
-        Use::Offered => RuleUse::Offered,
+        Use::Listed => RuleUse::Listed,
         Use::Manual => RuleUse::Manual,
         Use::Never(_) => RuleUse::Never,
     };

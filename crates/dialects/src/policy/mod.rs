@@ -9,7 +9,7 @@
 //! The module is in this crate because installing, running and serving all ask it, and their crates
 //! do not see each other.
 
-mod artefact;
+mod artifact;
 pub(crate) mod fuzzing;
 mod host;
 mod pattern;
@@ -25,8 +25,8 @@ use brief_syntax::system::{ReadError, System, config_directory, home_directory};
 use crate::capability::Capability;
 use crate::portable::ItemId;
 
-use artefact::ArtefactRules;
-pub use artefact::RequiredSigners;
+use artifact::ArtifactRules;
+pub use artifact::RequiredSigners;
 use pattern::SourcePattern;
 pub use pattern::SourcePlace;
 pub use signer::{Signer, SignerRule};
@@ -50,7 +50,7 @@ struct PolicyLayer {
     required: Vec<(usize, ItemId)>,
     never: Vec<(usize, Capability)>,
     execution: Option<usize>,
-    artefacts: ArtefactRules,
+    artifacts: ArtifactRules,
 }
 
 /// A rule that decided, with its place.
@@ -143,7 +143,7 @@ impl Policy {
     pub fn rules(&self) -> Vec<PolicyDecision> {
         let mut rules = Vec::new();
         for layer in &self.layers {
-            let mut of_file = layer.artefact_rules();
+            let mut of_file = layer.artifact_rules();
             of_file
                 .extend(layer.allow.iter().map(|(line, allowed)| layer.allowing(*line, allowed)));
             let denied = layer.deny.iter();

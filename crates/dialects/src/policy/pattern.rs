@@ -83,7 +83,7 @@ impl SourcePattern {
         } else {
             plain(text).ok_or_else(|| {
                 format!(
-                    "it is not clear which host `{written}` is; write its form in ASCII (`xn--…`)"
+                    "is not clear which host `{written}` is; write its form in ASCII (`xn--…`)"
                 )
             })?
         };

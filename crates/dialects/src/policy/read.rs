@@ -29,7 +29,7 @@ pub(super) fn layer(
     home: Option<&Path>,
 ) -> Result<PolicyLayer, PolicyError> {
     let Ok(text) = String::from_utf8(bytes) else {
-        let problem = "it is not UTF-8".to_owned();
+        let problem = "is not UTF-8".to_owned();
         return Err(PolicyError::Unreadable { path: path.to_owned(), problem });
     };
     let source = Arc::new(Source::new(path.to_owned(), text));
@@ -42,7 +42,7 @@ pub(super) fn layer(
     };
     let Some(document) = toml::parse(&source, &mut problems) else {
         let missing =
-            || Diagnostic::new(rules::portable::INVALID_CONFIG, &source, Span::default(), "");
+            || Diagnostic::new(rules::item::INVALID_CONFIG, &source, Span::default(), "");
         return Err(invalid(problems.first().unwrap_or(&missing())));
     };
     let top = Table { source: &source, content: document.as_table(), prefix: "" };
@@ -75,7 +75,7 @@ fn read_entry(
                 }
             }
         }
-        "oci" => super::artefact::read(entry.table()?, home, &mut layer.artefacts)?,
+        "oci" => super::artifact::read(entry.table()?, home, &mut layer.artifacts)?,
         "required" => {
             for entry in entry.table()?.entries() {
                 let Some(&(_, kind)) = KINDS.iter().find(|(key, _)| *key == entry.key) else {

@@ -1,4 +1,4 @@
-//! Signers of artefacts: who they are, and for how long a policy takes their word.
+//! Signers of artifacts: who they are, and for how long a policy takes their word.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};

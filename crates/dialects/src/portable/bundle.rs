@@ -362,7 +362,7 @@ fn empty(bundle: &Bundle) -> Option<Diagnostic> {
     let message = format!("the bundle `{}` has no items: installing it does nothing", bundle.name);
     let help = "list the names of items below `items`, or require another bundle";
     let source = &bundle.document.source;
-    Some(problem(rules::portable::EMPTY_BUNDLE, source, node.span(), message, help))
+    Some(problem(rules::item::EMPTY_BUNDLE, source, node.span(), message, help))
 }
 
 /// §3.7: checks the items and requirements of bundles.
@@ -376,7 +376,7 @@ pub(super) fn check(registry: &mut Registry) {
         {
             let message = format!("the bundle `{}` is also in {}", bundle.name, first.slashed);
             let help = "give one of them another name";
-            found.push(file_problem(rules::portable::DUPLICATE_ITEM, source, message, help));
+            found.push(file_problem(rules::item::DUPLICATE_ITEM, source, message, help));
         }
         found.extend(empty(bundle));
         found.extend(template_text(None, &bundle.document).filter(|_| bundle.plugin.is_none()));
@@ -386,7 +386,7 @@ pub(super) fn check(registry: &mut Registry) {
                     format!("the bundle `{}` lists the {id}, which does not exist", bundle.name);
                 let help = "correct the name, or add the item";
                 found.push(problem(
-                    rules::portable::BUNDLE_UNRESOLVED,
+                    rules::item::BUNDLE_UNRESOLVED,
                     source,
                     *span,
                     message,
@@ -404,7 +404,7 @@ pub(super) fn check(registry: &mut Registry) {
             };
             found.extend(message.map(|message| {
                 let (rule, help) =
-                    (rules::portable::BUNDLE_REQUIRES, "correct the name or the version");
+                    (rules::item::BUNDLE_REQUIRES, "correct the name or the version");
                 problem(rule, source, required.span, message, help)
             }));
         }
@@ -413,7 +413,7 @@ pub(super) fn check(registry: &mut Registry) {
     for (index, span, message) in circles(registry) {
         let source = &registry.bundles[index].document.source;
         let help = "remove one of them from `requires`";
-        all[index].push(problem(rules::portable::BUNDLE_CIRCLE, source, span, message, help));
+        all[index].push(problem(rules::item::BUNDLE_CYCLE, source, span, message, help));
     }
     for (bundle, mut found) in registry.bundles.iter_mut().zip(all) {
         bundle.diagnostics.append(&mut found);

@@ -54,7 +54,7 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
             let message = format!("the {} is also in {first}", item.id);
             let source = &item.document.source;
             let help = "give one of them another name";
-            found.push(file_problem(rules::portable::DUPLICATE_ITEM, source, message, help));
+            found.push(file_problem(rules::item::DUPLICATE_ITEM, source, message, help));
         } else {
             seen.entry(item.id.clone())
                 .or_insert_with(|| (item.slashed.clone(), item.is_foreign()));
@@ -88,7 +88,7 @@ pub(super) fn template_text(kind: Option<ItemKind>, document: &ItemDocument) -> 
     let message = format!("the text of the template is still there: `{first}`{more}");
     let help = "write what it says in its place";
     let span = Span { start, end: start + first.len() };
-    Some(problem(rules::portable::PLACEHOLDER, source, span, message, help))
+    Some(problem(rules::item::PLACEHOLDER, source, span, message, help))
 }
 
 /// Limits the findings of an item. Errors come first, so that the cut hides none of them.
@@ -98,7 +98,7 @@ fn limited(mut found: Vec<Diagnostic>, source: &Arc<Source>) -> Vec<Diagnostic> 
         found.truncate(REPORTED_PER_ITEM);
         let message = format!("only the first {REPORTED_PER_ITEM} problems of this item are shown");
         let help = "correct those first";
-        found.push(file_problem(rules::portable::TOO_MANY_PROBLEMS, source, message, help));
+        found.push(file_problem(rules::item::TOO_MANY_PROBLEMS, source, message, help));
     }
     found
 }
@@ -118,7 +118,7 @@ fn note_foreign(registry: &Registry) -> Option<Diagnostic> {
     };
     let source = &first.document.source;
     let help = "`schema: 1` has a skill checked and compiled for every client";
-    Some(file_problem(rules::portable::FOREIGN_SKILL, source, message, help))
+    Some(file_problem(rules::item::FOREIGN_SKILL, source, message, help))
 }
 
 /// R19: checks the requirements of the open standard.
@@ -129,7 +129,7 @@ fn foreign(item: &PortableItem) -> Vec<Diagnostic> {
     if item.written_for().is_none() && item.description().trim().is_empty() && !is_page(item) {
         let message = "the field `description` is missing";
         let help = "say what it does and when to use it";
-        found.push(file_problem(rules::portable::MISSING_FIELD, source, message, help));
+        found.push(file_problem(rules::item::MISSING_FIELD, source, message, help));
     }
     if item.written_for().is_none() {
         found.extend(slips(item));
@@ -138,7 +138,7 @@ fn foreign(item: &PortableItem) -> Vec<Diagnostic> {
         let message = format!("`{}` is not a valid name: {problem}", item.id.name);
         let help = "use a-z, 0-9 and hyphens between them, 64 at most";
         // Clients take the skill as it is, and so do we.
-        let problem = file_problem(rules::portable::INVALID_NAME, source, message, help);
+        let problem = file_problem(rules::item::INVALID_NAME, source, message, help);
         found.push(problem.with_severity(Severity::Warning));
     }
     found
@@ -162,7 +162,7 @@ fn slips(item: &PortableItem) -> Vec<Diagnostic> {
         let meant = nearest(name, &missing).filter(|_| name.len() > 3)?;
         let message = format!("no client reads `{name}` here");
         let help = format!("did you mean `{meant}`?");
-        let (rule, span) = (rules::native::UNKNOWN_FIELD, field.key.span());
+        let (rule, span) = (rules::client::UNKNOWN_FIELD, field.key.span());
         Some(problem(rule, &document.source, span, message, help))
     });
     slips.collect()
@@ -175,12 +175,12 @@ fn place(item: &PortableItem) -> Vec<Diagnostic> {
     if let Some(kind) = kind_of_place(item).filter(|kind| *kind != item.kind()) {
         let message = format!("a {} lies in a directory of {}", item.kind(), kind.folder());
         let help = format!("move it to `{}/{}`", item.kind().folder(), item.name());
-        found.push(file_problem(rules::portable::KIND_MISMATCH, source, message, help));
+        found.push(file_problem(rules::item::KIND_MISMATCH, source, message, help));
     }
     if is_in_shared(item) {
         let message = "`.agents` is where items are written for clients, not where they come from";
         let help = "move the items to another directory, such as `content`";
-        found.push(file_problem(rules::portable::ITEM_ROOT_AGENTS, source, message, help));
+        found.push(file_problem(rules::item::ITEM_ROOT_AGENTS, source, message, help));
     }
     found
 }
@@ -207,7 +207,7 @@ pub(super) fn overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic
                 "a file for one client has no front matter: all fields are in the entrypoint";
             let help = "remove the front matter, and keep the body";
             found.push(problem(
-                rules::portable::OVERRIDE_FRONT_MATTER,
+                rules::item::OVERRIDE_FRONTMATTER,
                 &own.source,
                 span,
                 message,
@@ -227,7 +227,7 @@ pub(super) fn overrides(item: &PortableItem, clients: &[&str]) -> Vec<Diagnostic
             found.extend(headings(&own.source, start, &outline, &all(&outline)));
             found.extend(fences(&own.source, start, &outline));
         }
-        found.extend(hidden::check(rules::portable::HIDDEN_CHARACTER, &own.source));
+        found.extend(hidden::check(rules::item::HIDDEN_CHARACTER, &own.source));
         found.extend(file_links(item, &own.source, start, text));
     }
     if item.is_verbatim() {
@@ -242,7 +242,7 @@ pub(super) fn kept_body(item: &PortableItem, clients: &[&str]) -> (Directives, V
     let document = &item.document;
     let directives = directives::scan(document.body(), clients);
     let mut found = directive_problems(item, &directives, clients);
-    found.extend(hidden::check(rules::portable::HIDDEN_CHARACTER, &document.source));
+    found.extend(hidden::check(rules::item::HIDDEN_CHARACTER, &document.source));
     (directives, found)
 }
 
@@ -315,12 +315,12 @@ fn file_links(
             LinkTarget::Inside(path) => {
                 let message = format!("there is no file `{path}` in the item's directory");
                 let help = "correct the link, or add the file";
-                found.push(problem(rules::portable::MISSING_FILE, source, span, message, help));
+                found.push(problem(rules::item::MISSING_FILE, source, span, message, help));
             }
             LinkTarget::Outside => {
                 let message = "the link leads out of the item's directory, and only that travels";
                 let help = "copy the file into the item's directory";
-                found.push(problem(rules::portable::LINK_OUTSIDE, source, span, message, help));
+                found.push(problem(rules::item::LINK_OUTSIDE, source, span, message, help));
             }
         }
     }
@@ -344,17 +344,17 @@ fn client_construct(
     let others = others.join(", ");
     let (rule, message, help) = match weight {
         Weight::Forbidden => (
-            rules::portable::CLIENT_CONSTRUCT,
+            rules::item::CLIENT_CONSTRUCT,
             format!("{what} that only {client} understands would reach {others}"),
             format!("put it between `<!-- @client:{client} -->` and `<!-- @endclient -->`"),
         ),
         Weight::ToolName => (
-            rules::portable::CLIENT_TOOL_NAME,
+            rules::item::CLIENT_TOOL_NAME,
             format!("{what} would reach {others}"),
             "say what is to be done, not with which tool".to_owned(),
         ),
         Weight::McpName => (
-            rules::portable::MCP_INTERNAL_NAME,
+            rules::item::MCP_INTERNAL_NAME,
             format!("{what} would reach {others}"),
             "write it as `ServerName:tool_name`".to_owned(),
         ),
@@ -377,27 +377,27 @@ fn directive_problems(
                 return unknown_client(document, name, span, clients);
             }
             DirectiveProblemKind::NotClosed => (
-                rules::portable::DIRECTIVE_UNBALANCED,
+                rules::item::DIRECTIVE_UNBALANCED,
                 "the block is not closed".to_owned(),
                 closing,
             ),
             DirectiveProblemKind::NotOpened => (
-                rules::portable::DIRECTIVE_UNBALANCED,
+                rules::item::DIRECTIVE_UNBALANCED,
                 "there is no open block here".to_owned(),
                 "open one with a line `<!-- @client:… -->`, or remove this line",
             ),
             DirectiveProblemKind::Nested { outer } => {
                 let line = document.source.line(start + outer);
                 let message = format!("the block of line {line} is still open");
-                (rules::portable::DIRECTIVE_NESTED, message, closing)
+                (rules::item::DIRECTIVE_NESTED, message, closing)
             }
             DirectiveProblemKind::List(reason) => (
-                rules::portable::DIRECTIVE_MALFORMED,
+                rules::item::DIRECTIVE_MALFORMED,
                 format!("the list is wrong: {reason}"),
                 "write `claude,copilot`, or `!opencode` for all others",
             ),
             DirectiveProblemKind::Malformed => (
-                rules::portable::DIRECTIVE_MALFORMED,
+                rules::item::DIRECTIVE_MALFORMED,
                 "this looks like a directive, but would reach every client".to_owned(),
                 "write `<!-- @client:claude -->` or `<!-- @endclient -->` on a line of its own",
             ),
@@ -464,20 +464,20 @@ fn headings(
         let span = trimmed(source, place(heading));
         if heading.level == 1 {
             let message = "a body has no heading of the first level: it is made from the name";
-            let rule = rules::portable::FIRST_LEVEL_HEADING;
+            let rule = rules::item::FIRST_LEVEL_HEADING;
             let diagnostic = problem(rule, source, span, message, "begin with `##`");
             // One fix shifts all headings.
             found.push(Diagnostic { fix: shift.take(), ..diagnostic });
         } else if previous.is_none() && heading.level > 2 {
             let message = format!("the first heading is of level {}", heading.level);
             let help = "begin with `##`";
-            found.push(problem(rules::portable::FIRST_HEADING, source, span, message, help));
+            found.push(problem(rules::item::FIRST_HEADING, source, span, message, help));
         } else if let Some(previous) =
             previous.filter(|previous| heading.level > previous.level + 1)
         {
             let message = format!("level {} follows level {}", heading.level, previous.level);
             let help = format!("use level {}", previous.level + 1);
-            found.push(problem(rules::portable::HEADING_SKIP, source, span, message, help));
+            found.push(problem(rules::item::HEADING_SKIP, source, span, message, help));
         }
         previous = Some(heading);
     }
@@ -509,7 +509,7 @@ fn fences(source: &Arc<Source>, start: usize, outline: &Outline) -> Vec<Diagnost
         let edit = Edit::replace(Span::at(span.end), "text");
         let message = "the code block does not say which language it holds";
         let help = "name the language after the fence, or `text`";
-        let diagnostic = problem(rules::portable::FENCE_LANGUAGE, source, span, message, help);
+        let diagnostic = problem(rules::item::FENCE_LANGUAGE, source, span, message, help);
         found.push(diagnostic.with_fix(Fix::safe("call it text", vec![edit])));
     }
     found
@@ -533,11 +533,11 @@ fn file_names(item: &PortableItem) -> Vec<Diagnostic> {
                 || name.contains(char::is_control)
         }) {
             let message = format!("`{path}` cannot be written on every system");
-            error(rules::portable::UNPORTABLE_FILE_NAME, message);
+            error(rules::item::UNPORTABLE_FILE_NAME, message);
         }
         if let Some(first) = seen.insert(path.to_lowercase(), path) {
             let message = format!("`{first}` and `{path}` are one file on some systems");
-            error(rules::portable::CASE_COLLISION, message);
+            error(rules::item::CASE_COLLISION, message);
         }
     }
     for (folded, path) in &seen {
@@ -545,7 +545,7 @@ fn file_names(item: &PortableItem) -> Vec<Diagnostic> {
         let inside = seen.range(below.clone()..).next();
         if let Some((_, other)) = inside.filter(|(other, _)| other.starts_with(&below)) {
             let message = format!("`{path}` is a file, and on some systems `{other}` lies in it");
-            error(rules::portable::CASE_COLLISION, message);
+            error(rules::item::CASE_COLLISION, message);
         }
     }
     found
@@ -562,7 +562,7 @@ fn preloaded_skills(registry: &mut Registry) {
                 let message = format!("there is no skill `{name}` here");
                 let source = &item.document.source;
                 let help = "correct the name, unless the skill comes from elsewhere";
-                let found = problem(rules::portable::UNKNOWN_SKILL, source, span, message, help);
+                let found = problem(rules::item::UNKNOWN_SKILL, source, span, message, help);
                 item.diagnostics.push(found);
             }
         }
@@ -578,7 +578,7 @@ fn hidden_commands(registry: &mut Registry) {
             let message =
                 format!("a skill is called `{name}`, too: clients would take it for the command");
             let help = "give one of them another name";
-            let (rule, source) = (rules::portable::COMMAND_HIDDEN, &item.document.source);
+            let (rule, source) = (rules::item::COMMAND_HIDDEN, &item.document.source);
             item.diagnostics.push(file_problem(rule, source, message, help));
         }
     }

@@ -15,14 +15,14 @@ impl ItemFields<'_> {
                 if names[..index].iter().any(|(other, _)| other == name) {
                     let message = format!("two arguments are called `{name}`");
                     let help = "give one of them another name";
-                    self.report(rules::portable::INVALID_ARGUMENT, node.span(), message, help);
+                    self.report(rules::item::INVALID_ARGUMENT, node.span(), message, help);
                 }
             }
             if names.len() > MOST_ARGUMENTS {
                 let message =
                     format!("the command has {} arguments, {MOST_ARGUMENTS} at most", names.len());
                 let help = "use `$ARGUMENTS` for all of them";
-                self.report(rules::portable::INVALID_ARGUMENT, node.span(), message, help);
+                self.report(rules::item::INVALID_ARGUMENT, node.span(), message, help);
             }
             let declared = names.len();
             let start = self.document.body_start();
@@ -32,7 +32,7 @@ impl ItemFields<'_> {
                     let message = format!("`${number}` is no argument: `arguments` has {declared}");
                     let help =
                         format!("name it in `arguments`, or write `\\${number}` for the text");
-                    self.report(rules::portable::INVALID_ARGUMENT, span, message, &help);
+                    self.report(rules::item::INVALID_ARGUMENT, span, message, &help);
                 }
             }
         }
@@ -42,6 +42,6 @@ impl ItemFields<'_> {
         self.agent_model();
         let message = "commands are an extension of the format: other programs do not compile them";
         let help = "write a skill for those who use another program";
-        self.report(rules::portable::COMMAND_EXTENSION, Span::default(), message, help);
+        self.report(rules::item::COMMAND_EXTENSION, Span::default(), message, help);
     }
 }

@@ -95,13 +95,13 @@ impl<'f> ItemFields<'f> {
 
     pub(super) fn missing(&mut self, name: &str, help: &str) {
         let message = format!("the field `{name}` is missing");
-        self.report(rules::portable::MISSING_FIELD, Span::default(), message, help);
+        self.report(rules::item::MISSING_FIELD, Span::default(), message, help);
     }
 
     pub(super) fn wrong_type(&mut self, name: &str, node: Node<'_>, wanted: &str) {
         let found = node.value().noun();
         let message = format!("`{name}` must be {wanted}, not {found}");
-        self.report(rules::portable::WRONG_TYPE, node.span(), message, &format!("write {wanted}"));
+        self.report(rules::item::WRONG_TYPE, node.span(), message, &format!("write {wanted}"));
     }
 
     /// Returns whether the file begins with front matter that has fields (§3), and reports it
@@ -113,7 +113,7 @@ impl<'f> ItemFields<'f> {
         }
         let message = "the file does not begin with front matter";
         let help = "begin with a line `---`, fields, and a line `---`";
-        self.report(rules::portable::NO_FRONT_MATTER, Span::default(), message, help);
+        self.report(rules::item::NO_FRONTMATTER, Span::default(), message, help);
         false
     }
 
@@ -156,13 +156,13 @@ impl<'f> ItemFields<'f> {
                      schema {SCHEMA}"
                 );
                 let help = "upgrade brief";
-                self.report(rules::portable::UNSUPPORTED_SCHEMA, node.span(), message, help);
+                self.report(rules::item::UNSUPPORTED_SCHEMA, node.span(), message, help);
             }
             _ => {
                 let shown = node.as_str().unwrap_or(node.value().noun());
                 let message = format!("`{shown}` is not a version of the format");
                 let help = "write `schema: 1`";
-                self.report(rules::portable::INVALID_SCHEMA, node.span(), message, help);
+                self.report(rules::item::INVALID_SCHEMA, node.span(), message, help);
             }
         }
     }
@@ -180,7 +180,7 @@ impl<'f> ItemFields<'f> {
             };
             let message = format!("the name is `{name}`, but the {place} is called `{shown}`");
             let help = format!("give the {place} and the field one name");
-            self.report(rules::portable::NAME_MISMATCH, span, message, &help);
+            self.report(rules::item::NAME_MISMATCH, span, message, &help);
         }
     }
 
@@ -190,7 +190,7 @@ impl<'f> ItemFields<'f> {
         if let Some(problem) = name_problem(name) {
             let message = format!("`{name}` is not a valid name: {problem}");
             let help = "use a-z, 0-9 and hyphens between them, 64 at most";
-            self.report(rules::portable::INVALID_NAME, span, message, help);
+            self.report(rules::item::INVALID_NAME, span, message, help);
         }
     }
 
@@ -205,14 +205,14 @@ impl<'f> ItemFields<'f> {
             let message =
                 format!("the description has {length} characters, {DESCRIPTION_LENGTH} at most");
             let help = "say it shorter, and move the rest to the body";
-            self.report(rules::portable::DESCRIPTION_TOO_LONG, span, message, help);
+            self.report(rules::item::DESCRIPTION_TOO_LONG, span, message, help);
         } else if kind == ItemKind::Skill && length > SKILL_DESCRIPTION_LENGTH {
             let message = format!(
                 "the description has {length} characters; clients read it at every choice, so about \
                  {SKILL_DESCRIPTION_LENGTH} are enough"
             );
             let help = "begin with when to use it, and move the rest to the body";
-            self.report(rules::portable::LONG_SKILL_DESCRIPTION, span, message, help);
+            self.report(rules::item::LONG_SKILL_DESCRIPTION, span, message, help);
         }
     }
 
@@ -222,7 +222,7 @@ impl<'f> ItemFields<'f> {
             None => {
                 let message = "the field `license` is missing";
                 let help = "add an SPDX identifier, or `proprietary`";
-                self.report(rules::portable::NO_LICENSE, Span::default(), message, help);
+                self.report(rules::item::NO_LICENSE, Span::default(), message, help);
             }
             Some(node) if !is_null(node) && node.as_str().is_none() => {
                 self.wrong_type("license", node, "a text");
@@ -247,7 +247,7 @@ impl<'f> ItemFields<'f> {
         if node.is_plain() && text.parse::<f64>().is_ok() {
             let quoted = format!("\"{text}\"");
             let message = format!("`version: {text}` is a number to YAML, not a version");
-            let (rule, source) = (rules::portable::UNQUOTED_VERSION, &self.document.source);
+            let (rule, source) = (rules::item::UNQUOTED_VERSION, &self.document.source);
             let help = format!("write `{quoted}`");
             let diagnostic = problem(rule, source, node.span(), message, help);
             let fix = Fix::safe("quote the version", vec![Edit::replace(node.span(), quoted)]);
@@ -255,7 +255,7 @@ impl<'f> ItemFields<'f> {
         } else if semver::Version::parse(text).is_err() {
             let message = format!("`{text}` is not a semantic version");
             let help = "write three numbers, as in `\"1.0.0\"`";
-            self.report(rules::portable::VERSION_NOT_SEMVER, node.span(), message, help);
+            self.report(rules::item::VERSION_NOT_SEMVER, node.span(), message, help);
         }
     }
 
@@ -269,7 +269,7 @@ impl<'f> ItemFields<'f> {
             let Some(name) = node.as_str().filter(|name| leads_elsewhere(name)) else { continue };
             let message = format!("the name `{name}` for {client} leads to another directory");
             let help = "write a name without `/`, `\\` and `..`";
-            self.report(rules::portable::PASSTHROUGH_CONFLICT, node.span(), message, help);
+            self.report(rules::item::PASSTHROUGH_CONFLICT, node.span(), message, help);
         }
     }
 
@@ -284,7 +284,7 @@ impl<'f> ItemFields<'f> {
         if list.is_empty() {
             let message = "the audience is empty, so the item is for no client";
             let help = "name a client, or remove the field to mean all";
-            self.report(rules::portable::EMPTY_AUDIENCE, node.span(), message, help);
+            self.report(rules::item::EMPTY_AUDIENCE, node.span(), message, help);
         }
         for entry in list.iter() {
             match entry.as_str() {
@@ -309,7 +309,7 @@ impl<'f> ItemFields<'f> {
             self.pattern(pattern, node.span());
             let Some(place) = comma_place(pattern) else { continue };
             let message = format!("`{pattern}` has a comma, by which some clients split patterns");
-            let (rule, source) = (rules::portable::COMMA_IN_PATTERN, &self.document.source);
+            let (rule, source) = (rules::item::COMMA_IN_PATTERN, &self.document.source);
             self.diagnostics.push(match place {
                 // A client that joins patterns with commas would read two of them, possibly `**`.
                 CommaPlace::Outside => {
@@ -344,7 +344,7 @@ impl<'f> ItemFields<'f> {
                 None => return,
             },
         };
-        let rule = rules::portable::INVALID_PATTERN;
+        let rule = rules::item::INVALID_PATTERN;
         self.report(rule, span, format!("`{pattern}` {problem}"), help);
         if let Some(found) = self.diagnostics.last_mut() {
             found.severity = severity;
@@ -373,7 +373,7 @@ impl<'f> ItemFields<'f> {
         if node.as_str().is_some_and(|name| name.contains("--")) {
             let message = "the open standard for skills does not allow two hyphens in a row";
             let help = "some clients will not load it; use one hyphen";
-            self.report(rules::portable::DOUBLE_HYPHEN, node.span(), message, help);
+            self.report(rules::item::DOUBLE_HYPHEN, node.span(), message, help);
         }
     }
 
@@ -400,14 +400,14 @@ impl<'f> ItemFields<'f> {
                 let message = format!("`{text}` is not a mode");
                 let help = near_miss::suggestion(text, &names);
                 let help = help.unwrap_or_else(|| format!("modes are {}", names.join(", ")));
-                self.report(rules::portable::INVALID_MODE, node.span(), message, &help);
+                self.report(rules::item::INVALID_MODE, node.span(), message, &help);
             }
             Some((text, Some(AgentMode::Primary | AgentMode::All)))
                 if self.reaches_beyond("opencode") =>
             {
                 let message = format!("`mode: {text}` means something to opencode only");
                 let help = format!("write it as `opencode: {{mode: {text}}}`");
-                self.report(rules::portable::MODE_NOT_PORTABLE, node.span(), message, &help);
+                self.report(rules::item::MODE_NOT_PORTABLE, node.span(), message, &help);
             }
             Some(_) => {}
         }
@@ -428,7 +428,7 @@ impl<'f> ItemFields<'f> {
             Some(model) => {
                 let message = format!("`{model}` is not one of the models that every client has");
                 let help = format!("use {}, or a whole name", MODEL_ALIASES.join(", "));
-                self.report(rules::portable::UNKNOWN_MODEL, node.span(), message, &help);
+                self.report(rules::item::UNKNOWN_MODEL, node.span(), message, &help);
             }
         }
     }
@@ -450,7 +450,7 @@ impl<'f> ItemFields<'f> {
                 names.join(", ")
             ),
         };
-        self.report(rules::portable::UNKNOWN_TOOL, node.span(), message, &help);
+        self.report(rules::item::UNKNOWN_TOOL, node.span(), message, &help);
     }
 }
 
@@ -466,20 +466,20 @@ pub(super) fn unknown_client(
         Some(near) => format!("did you mean `{near}`? known clients: {}", clients.join(", ")),
         None => format!("known clients: {}", clients.join(", ")),
     };
-    problem(rules::portable::UNKNOWN_CLIENT, &document.source, span, message, help)
+    problem(rules::item::UNKNOWN_CLIENT, &document.source, span, message, help)
 }
 
 /// Returns the reason why a name is invalid.
 pub fn name_problem(name: &str) -> Option<&'static str> {
     let is_part = |character: char| matches!(character, 'a'..='z' | '0'..='9' | '-');
     if name.is_empty() {
-        Some("it is empty")
+        Some("is empty")
     } else if !name.chars().all(is_part) {
-        Some("it has other characters than a-z, 0-9 and `-`")
+        Some("has other characters than a-z, 0-9 and `-`")
     } else if name.starts_with('-') || name.ends_with('-') {
         Some("it begins or ends with a hyphen")
     } else if name.len() > NAME_LENGTH {
-        Some("it is longer than 64 characters")
+        Some("is longer than 64 characters")
     } else if is_reserved(name) {
         Some("no file can have that name on Windows")
     } else {

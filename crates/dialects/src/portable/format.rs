@@ -64,7 +64,7 @@ fn entrypoint(document: &ItemDocument) -> Option<FormattedFile> {
 }
 
 /// Returns the body without the blank line before it, which the formatter writes itself. With that
-/// line, the fast check would recognise no file as formatted.
+/// line, the fast check would recognize no file as formatted.
 fn body_of(document: &ItemDocument) -> &str {
     document.body().trim_start_matches(['\n', '\r'])
 }
@@ -74,7 +74,7 @@ mod tests {
     use super::super::parse;
     use super::*;
 
-    /// U77: a formatted file is recognised without formatting it again.
+    /// U77: a formatted file is recognized without formatting it again.
     #[test]
     fn a_file_in_its_layout_takes_the_fast_way() {
         let text =

@@ -190,7 +190,7 @@ impl DialectGuidance for CheckedRegistry {
             let reason = match &moment.target {
                 None => Reason::Listed,
                 Some(target) if is_in(item.slashed(), target.slashed()) => {
-                    Reason::Stated("it is compiled from here")
+                    Reason::Stated("is compiled from here")
                 }
                 Some(_) => continue,
             };

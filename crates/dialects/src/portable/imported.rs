@@ -49,7 +49,7 @@ pub fn is_sound(item: &PortableItem, clients: &[&str]) -> bool {
 pub(super) fn as_warning(diagnostic: &mut Diagnostic) {
     let is_kept = matches!(
         diagnostic.rule,
-        rules::portable::CLIENT_CONSTRUCT | rules::portable::LINK_OUTSIDE
+        rules::item::CLIENT_CONSTRUCT | rules::item::LINK_OUTSIDE
     );
     if is_kept && diagnostic.severity == Severity::Error {
         diagnostic.severity = Severity::Warning;

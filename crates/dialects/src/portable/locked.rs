@@ -39,7 +39,7 @@ pub struct LockedFiles {
 #[non_exhaustive]
 pub enum LockProblem {
     /// A newer program wrote it.
-    #[error("it has version {found}, and this program knows {LOCK_VERSION}")]
+    #[error("has version {found}, and this program knows {LOCK_VERSION}")]
     Version {
         /// The version of the lock.
         found: i64,
@@ -202,7 +202,7 @@ pub fn read_lock<T: DeserializeOwned>(text: &str) -> Result<T, LockProblem> {
         LockProblem::Invalid { line: line + 1, problem }
     };
     if let Some(line) = text.lines().position(|line| line.starts_with("<<<<<<<")) {
-        return Err(at(line, "it has an unresolved merge conflict"));
+        return Err(at(line, "has an unresolved merge conflict"));
     }
     let line_of = |span: Option<Range<usize>>| {
         let before = span.and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -213,7 +213,7 @@ pub fn read_lock<T: DeserializeOwned>(text: &str) -> Result<T, LockProblem> {
     match document.get("version").map(Item::as_integer) {
         Some(Some(OLDEST_LOCK..=LOCK_VERSION)) => {}
         Some(Some(found)) => return Err(LockProblem::Version { found }),
-        _ => return Err(at(0, "it has no `version`")),
+        _ => return Err(at(0, "has no `version`")),
     }
     T::deserialize(Deserializer::from(document))
         .map_err(|error| at(line_of(error.span()), error.message()))

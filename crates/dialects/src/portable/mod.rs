@@ -54,7 +54,7 @@ pub use places::is_offered_file;
 pub use registry::{ClientDirectories, Registry, read, read_except, read_source};
 
 /// The name of the dialect.
-pub const NAME: &str = "portable";
+pub const NAME: &str = "items";
 
 /// Returns a problem of a place in a file, with the advice.
 fn problem(

@@ -123,7 +123,7 @@ fn bundle_requires(fields: &mut ItemFields<'_>) -> Vec<RequiredBundle> {
             Value::Scalar(name) => {
                 let message = format!("`{name}` stands alone");
                 let help = format!("write `{{ name: \"{name}\" }}`");
-                fields.report(rules::portable::REQUIRES_STRING, span, message, &help);
+                fields.report(rules::item::REQUIRES_STRING, span, message, &help);
                 (name, None)
             }
             Value::Mapping(entry) if let Some(name) = entry.get("name").and_then(Node::as_str) => {

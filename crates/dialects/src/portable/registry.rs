@@ -28,8 +28,8 @@ const STATE: &str = ".brief";
 const BUILD_RECORD: &str = "build.json";
 
 /// The reasons of items that a source has and does not offer.
-const PACKAGE: &str = "it is in a directory for the code of dependencies";
-const NESTED: &str = "it is inside of another item, and belongs to it";
+const PACKAGE: &str = "is in a directory for the code of dependencies";
+const NESTED: &str = "is inside of another item, and belongs to it";
 
 /// The end of a bundle's file name, in this version of the format and in a later one.
 const BUNDLE_SUFFIX: &str = ".bundle.md";
@@ -173,12 +173,12 @@ fn unvisited(gap: &Gap) -> Diagnostic {
     let source = Arc::new(Source::unread(&gap.path));
     let why = match &gap.reason {
         GapReason::Unreadable(error) => error.clone(),
-        GapReason::TooDeep { limit } => format!("it is nested deeper than {limit} directories"),
+        GapReason::TooDeep { limit } => format!("is nested deeper than {limit} directories"),
         GapReason::TooMany { limit } => format!("there are more than {limit} files"),
     };
     let message = format!("the directory cannot be read: {why}");
     let help = "give yourself the permission, or ignore the directory in `.gitignore`";
-    file_problem(rules::portable::UNREADABLE, &source, message, help)
+    file_problem(rules::item::UNREADABLE, &source, message, help)
 }
 
 /// Collects the files of a registry during a walk.
@@ -253,7 +253,7 @@ impl RegistryCollector {
                 let name = entry.name.to_string_lossy();
                 let message = format!("`{name}` cannot be written on every system");
                 let help = "give the file another name";
-                directory.refuse(rules::portable::UNPORTABLE_FILE_NAME, message, help);
+                directory.refuse(rules::item::UNPORTABLE_FILE_NAME, message, help);
             }
         }
     }
@@ -387,7 +387,7 @@ impl RegistryCollector {
                 FileKind::Link | FileKind::Other => {
                     let message = format!("`{path}` is {}, which does not travel", kind.noun());
                     let help = "put the file itself there";
-                    directory.refuse(rules::portable::NOT_A_FILE, message, help);
+                    directory.refuse(rules::item::NOT_A_FILE, message, help);
                 }
             }
         }
@@ -583,18 +583,18 @@ fn is_hidden(slashed: &str) -> bool {
 fn misplaced(kind: ItemKind, source: &Arc<Source>) -> Diagnostic {
     let message = format!("the {kind} has no directory of its own");
     let help = format!("move it to `{}/<name>/{}`", kind.folder(), kind.entrypoint());
-    file_problem(rules::portable::MISPLACED_ITEM, source, message, help)
+    file_problem(rules::item::MISPLACED_ITEM, source, message, help)
 }
 
 fn without_entrypoint(kind: ItemKind, source: &Arc<Source>) -> Diagnostic {
     let message = format!("there is no `{}` that this file could belong to", kind.entrypoint());
     let help = "add the entrypoint, or correct the name of this file";
-    file_problem(rules::portable::MISSING_ENTRYPOINT, source, message, help)
+    file_problem(rules::item::MISSING_ENTRYPOINT, source, message, help)
 }
 
 fn unreadable(path: &Path, error: &ReadError) -> Diagnostic {
     let source = Arc::new(Source::unread(path));
     let message = format!("the file cannot be read: {error}");
     let help = "an item is made of regular files of at most 1 MiB of text";
-    file_problem(rules::portable::UNREADABLE, &source, message, help)
+    file_problem(rules::item::UNREADABLE, &source, message, help)
 }

@@ -45,7 +45,7 @@ pub fn parse(source: &Arc<Source>, diagnostics: &mut Vec<Diagnostic>) -> Option<
             let span = error.span().unwrap_or_default();
             let span = Span::new(span.start + skipped, span.end + skipped);
             let message = format!("the file is not TOML: {}", error.message().replace('\n', ", "));
-            let rule = rules::portable::INVALID_CONFIG;
+            let rule = rules::item::INVALID_CONFIG;
             diagnostics.push(Diagnostic::new(rule, source, span, message));
             None
         }
@@ -73,7 +73,7 @@ impl<'t> TomlEntry<'t> {
         let span = self.item.span().map_or(self.span, |span| Span::new(span.start, span.end));
         let message = format!("`{}`: {problem}", self.path);
         let diagnostic =
-            Diagnostic::new(rules::portable::INVALID_CONFIG, self.source, span, message);
+            Diagnostic::new(rules::item::INVALID_CONFIG, self.source, span, message);
         Box::new(if help.is_empty() { diagnostic } else { diagnostic.with_help(help) })
     }
 
@@ -83,7 +83,7 @@ impl<'t> TomlEntry<'t> {
         let help = suggestion(self.key, known);
         let help = help.unwrap_or_else(|| format!("keys are {}", known.join(", ")));
         let diagnostic =
-            Diagnostic::new(rules::portable::INVALID_CONFIG, self.source, self.span, message);
+            Diagnostic::new(rules::item::INVALID_CONFIG, self.source, self.span, message);
         Box::new(diagnostic.with_help(help))
     }
 

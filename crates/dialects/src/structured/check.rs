@@ -54,7 +54,7 @@ fn directory_alone(
     let problem = format!("{name}: \"{written}\" is about the directory alone and covers no file");
     let help = format!("`{directory}/**` covers every file below it");
     Some(
-        Diagnostic::new(rules::structured::DIRECTORY_ALONE, &file.source, span, problem)
+        Diagnostic::new(rules::agents_yaml::DIRECTORY_ALONE, &file.source, span, problem)
             .with_help(help),
     )
 }
@@ -74,7 +74,7 @@ fn dead(
         None => "patterns are relative to the directory of this file; ignored files do not count"
             .to_owned(),
     };
-    Diagnostic::new(rules::structured::DEAD_GLOB, &file.source, span, problem).with_help(help)
+    Diagnostic::new(rules::agents_yaml::UNUSED_PATTERN, &file.source, span, problem).with_help(help)
 }
 
 fn has_match(paths: Paths<'_>, pattern: &Pattern) -> bool {

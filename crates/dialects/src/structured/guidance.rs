@@ -110,7 +110,7 @@ fn on_the_way(path: &str) -> impl Iterator<Item = &str> {
 fn unreadable(path: &Path, reason: &ReadError) -> Diagnostic {
     let source = Arc::new(Source::unread(path));
     let message = format!("the file cannot be read: {reason}");
-    Diagnostic::new(rules::structured::UNREADABLE, &source, Span::at(0), message)
+    Diagnostic::new(rules::agents_yaml::UNREADABLE, &source, Span::at(0), message)
         .with_help("a context file is a regular file of at most 1 MiB inside the project")
 }
 

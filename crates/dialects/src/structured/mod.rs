@@ -17,7 +17,7 @@ pub use parse::parse;
 pub use pattern::{Pattern, PatternCache};
 
 /// The name of the dialect.
-pub const NAME: &str = "structured";
+pub const NAME: &str = "agents-yaml";
 
 /// The names of context files, in the order in which they are merged.
 pub const FILE_NAMES: [&str; 2] = ["AGENTS.yaml", "AGENTS.yml"];

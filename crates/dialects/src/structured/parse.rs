@@ -50,7 +50,7 @@ pub fn parse(
     if diagnostics.len() > REPORTED_PER_FILE {
         diagnostics.truncate(REPORTED_PER_FILE);
         let message = format!("only the first {REPORTED_PER_FILE} problems of this file are shown");
-        let rule = rules::structured::TOO_MANY_PROBLEMS;
+        let rule = rules::agents_yaml::TOO_MANY_PROBLEMS;
         diagnostics.push(Diagnostic::new(rule, source, Span::at(0), message));
     }
     diagnostics.sort_by_key(|diagnostic| diagnostic.span);
@@ -93,7 +93,7 @@ impl ContextFileReader<'_> {
         let source = Arc::clone(&self.file.source);
         if let Encoding::Invalid { offset } = source.encoding() {
             let problem = "the file is not UTF-8 from here on";
-            self.report(rules::structured::NOT_UTF8, Span::at(offset), problem, "save it as UTF-8");
+            self.report(rules::agents_yaml::NOT_UTF8, Span::at(offset), problem, "save it as UTF-8");
         }
         let yaml = Yaml::parse(source.text());
         self.report_yaml_problems(&yaml);
@@ -104,7 +104,7 @@ impl ContextFileReader<'_> {
             other => {
                 let problem = format!("a context file is a mapping, not {}", other.noun());
                 let help = "start with `context:` and a list of entries";
-                self.report(rules::structured::WRONG_TYPE, root.span(), problem, help);
+                self.report(rules::agents_yaml::WRONG_TYPE, root.span(), problem, help);
             }
         }
     }
@@ -114,20 +114,20 @@ impl ContextFileReader<'_> {
             let message = problem.message.clone();
             let (rule, message, help) = match problem.kind {
                 ProblemKind::Syntax => (
-                    rules::structured::INVALID_YAML,
+                    rules::agents_yaml::INVALID_YAML,
                     format!("the file is not valid YAML: {message}"),
                     "nothing in this file is delivered until it is",
                 ),
                 // It is reported with its field, where a fix is known.
                 ProblemKind::UnknownAlias => continue,
                 ProblemKind::AliasBomb => {
-                    (rules::structured::ALIAS_BOMB, message, "write the values out")
+                    (rules::agents_yaml::ALIAS_BOMB, message, "write the values out")
                 }
                 ProblemKind::DuplicateKey => {
-                    (rules::structured::DUPLICATE_KEY, message, "remove or rename one")
+                    (rules::agents_yaml::DUPLICATE_KEY, message, "remove or rename one")
                 }
                 ProblemKind::ExtraDocument => (
-                    rules::structured::EXTRA_DOCUMENT,
+                    rules::agents_yaml::EXTRA_DOCUMENT,
                     message,
                     "put everything above the second `---`",
                 ),
@@ -162,13 +162,13 @@ impl ContextFileReader<'_> {
             other => {
                 let problem = format!("`{list}` is a list of entries, not {}", other.noun());
                 let help = format!("write `{list}:` and below it one `- ` for each entry");
-                return self.report(rules::structured::WRONG_TYPE, node.span(), problem, help);
+                return self.report(rules::agents_yaml::WRONG_TYPE, node.span(), problem, help);
             }
         };
         if entries.len() > limit {
             let problem = format!("`{list}` has more than {limit} entries; the rest is left out");
             self.report(
-                rules::structured::TOO_MANY_ENTRIES,
+                rules::agents_yaml::TOO_MANY_ENTRIES,
                 node.span(),
                 problem,
                 "split the file",
@@ -282,7 +282,7 @@ impl ContextFileReader<'_> {
             let edit = Edit::replace(Span::at(node.span().start), "content: ");
             Fix::suggested("make it the content of an entry", vec![edit])
         });
-        let diagnostic = self.failure(rules::structured::WRONG_TYPE, node.span(), problem);
+        let diagnostic = self.failure(rules::agents_yaml::WRONG_TYPE, node.span(), problem);
         let help = Some(format!("write `- {required}: …`"));
         self.diagnostics.push(Diagnostic { help, fix, ..diagnostic });
         None
@@ -291,14 +291,14 @@ impl ContextFileReader<'_> {
     fn missing(&mut self, node: Node<'_>, field: &str) {
         let span = self.first_line(node.span());
         let help = format!("add `{field}: …`, or remove the entry");
-        self.fail(rules::structured::MISSING_FIELD, span, format!("{field} is required"), help);
+        self.fail(rules::agents_yaml::MISSING_FIELD, span, format!("{field} is required"), help);
     }
 
     fn unknown_field(&mut self, key: Node<'_>, known: &[&str]) {
-        let (rule, span, place) = (rules::structured::UNKNOWN_FIELD, key.span(), self.place);
+        let (rule, span, place) = (rules::agents_yaml::UNKNOWN_FIELD, key.span(), self.place);
         let Some(field) = key.as_str() else {
             let problem = format!("{place}: a field name is text, not {}", key.value().noun());
-            return self.report(rule, span, problem, "it is ignored");
+            return self.report(rule, span, problem, "is ignored");
         };
         let problem = format!("{place}: unknown field \"{field}\"");
         let meant =
@@ -342,7 +342,7 @@ impl ContextFileReader<'_> {
     fn ignored(&mut self, span: Span, problem: &str) {
         let problem = format!("{}: {problem}", self.place);
         let diagnostic =
-            Diagnostic::new(rules::structured::WRONG_TYPE, &self.file.source, span, problem);
+            Diagnostic::new(rules::agents_yaml::WRONG_TYPE, &self.file.source, span, problem);
         let diagnostic = diagnostic.with_severity(Severity::Warning);
         self.diagnostics.push(diagnostic.with_help("the field is ignored"));
     }

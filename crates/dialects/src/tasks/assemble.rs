@@ -379,7 +379,7 @@ impl Assembler<'_, '_> {
                 if let Some(Obstacle { problem, help }) =
                     script::obstacle(self.library.system(), rule, path)
                 {
-                    let message = || format!("the script `{name}` was not run: it {problem}");
+                    let message = || format!("the script `{name}` was not run: {problem}");
                     let broken = rules::tasks::BOOTSTRAP_NOT_EXECUTABLE;
                     let note =
                         self.expander.notes.warn(rule, Span::default(), broken, b"", message);

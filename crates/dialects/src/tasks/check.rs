@@ -525,7 +525,7 @@ fn not_utf8(document: &TaskDocument) -> Option<Diagnostic> {
 
 fn skill_fields(document: &TaskDocument) -> Vec<Diagnostic> {
     let mut notes = super::notes::Notes::default();
-    // The notes contain the reason if it cannot be offered.
+    // The notes contain the reason if it cannot be listed.
     let _ = super::skill::check(document, &mut notes);
     notes.finish()
 }

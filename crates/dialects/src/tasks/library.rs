@@ -214,7 +214,7 @@ impl<'s> Library<'s> {
 
     fn report(&self, path: &Path, rule: Rule, problem: &dyn fmt::Display, help: Option<&str>) {
         let source = Arc::new(Source::unread(path));
-        let message = format!("it was not read: {problem}");
+        let message = format!("the file was not read: {problem}");
         let found = Diagnostic::new(rule, &source, Span::default(), message);
         let help = help.map(str::to_owned);
         self.diagnostics.borrow_mut().push(Diagnostic { help, ..found });
@@ -251,7 +251,7 @@ impl<'s> Library<'s> {
         match self.system.resolve(path) {
             Ok(resolved) if resolved.path.starts_with(&root.path) => Some(resolved),
             Ok(_) => {
-                let problem = "it is a symbolic link that leaves its directory";
+                let problem = "is a symbolic link that leaves its directory";
                 let help = "`brief task -d DIR` reads the directory that it leads to, too";
                 self.report(path, rules::tasks::LINK_OUTSIDE, &problem, Some(help));
                 None
@@ -395,7 +395,7 @@ impl<'l, 's> FileSearch<'l, 's> {
             }
         };
         if entries.len() > limits::TASK_FILES {
-            let problem = format!("it has more than {} entries", limits::TASK_FILES);
+            let problem = format!("has more than {} entries", limits::TASK_FILES);
             self.library.report(folder.path, rules::tasks::TOO_MANY_FILES, &problem, None);
             return Vec::new();
         }
@@ -406,7 +406,7 @@ impl<'l, 's> FileSearch<'l, 's> {
     /// Adds the files of a directory and of all below it, by path.
     fn tree(&mut self, folder: &SearchFolder<'_>) {
         if folder.depth >= limits::TASK_DEPTH {
-            let problem = format!("it is more than {} directories deep", limits::TASK_DEPTH);
+            let problem = format!("is more than {} directories deep", limits::TASK_DEPTH);
             self.library.report(folder.path, rules::tasks::TOO_DEEP, &problem, None);
             return;
         }

@@ -1,7 +1,7 @@
 //! Our block in a file of the user (ruling T10).
 //!
 //! Two comments delimit the block and carry the hash of its content. So a manual edit is
-//! recognised, and text that only resembles our markers is not taken for them.
+//! recognized, and text that only resembles our markers is not taken for them.
 
 use std::collections::BTreeMap;
 

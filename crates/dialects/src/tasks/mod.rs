@@ -1,7 +1,7 @@
 //! Task, rule, command and skill files: a whole prompt from one name.
 //!
 //! A task describes the work; selectors choose its rules; commands are texts that it calls by
-//! `/name`; skills are offered. [`Library`] reads the files, [`assemble`] builds a prompt. Commands
+//! `/name`; skills are listed. [`Library`] reads the files, [`assemble`] builds a prompt. Commands
 //! and scripts in the texts go through [`CommandRunner`], because this crate starts no program.
 
 mod assemble;

@@ -183,12 +183,12 @@ impl OwnFile {
         if let Some(namespace) = &document.namespace
             && running.namespace.as_ref() != Some(namespace)
         {
-            return Err(Reason::Composed(format!("it is for tasks of the namespace {namespace}")));
+            return Err(Reason::Composed(format!("applies only to tasks in the namespace {namespace}")));
         }
         let tasks = selectors::values_of(document, "task_name");
         if running.task_names.is_empty() && !tasks.is_empty() {
             let tasks = tasks.join(", ");
-            return Err(Reason::Composed(format!("it is for the task {tasks}, and none is named")));
+            return Err(Reason::Composed(format!("applies only to the task {tasks}")));
         }
         match selectors::judge(document, &moment.selectors, running) {
             SelectorVerdict::Generic => {
@@ -295,8 +295,8 @@ mod tests {
         assert_eq!(
             out,
             [
-                "bugs: it is for the task fix-bug, and none is named",
-                "team/ours: it is for tasks of the namespace team"
+                "bugs: applies only to the task fix-bug",
+                "team/ours: applies only to tasks in the namespace team"
             ]
         );
     }
@@ -316,8 +316,8 @@ mod tests {
         assert_eq!(
             out,
             [
-                "cursor: it is for agent=cursor, not for claude",
-                "go: it is for languages=go, not for rust"
+                "cursor: requires agent=cursor, not claude",
+                "go: requires languages=go, not rust"
             ]
         );
     }

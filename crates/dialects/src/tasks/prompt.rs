@@ -81,7 +81,7 @@ pub struct Prompt {
     pub rules: Vec<Included>,
     /// The commands, one for each call, in the order of the calls.
     pub commands: Vec<Included>,
-    /// The skills that are offered.
+    /// The skills that are listed.
     pub skills: Vec<Skill>,
     /// The files that were found and not used, in the order of the search.
     pub left_out: Vec<OmittedDocument>,
@@ -149,7 +149,7 @@ pub enum PromptReason {
 impl fmt::Display for PromptReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PromptReason::Asked => formatter.write_str("it was asked for"),
+            PromptReason::Asked => formatter.write_str("was requested"),
             PromptReason::Called { line, call } => {
                 write!(formatter, "line {line} calls it: {call}")
             }
@@ -158,10 +158,10 @@ impl fmt::Display for PromptReason {
                 write!(formatter, "{} has the same name and comes first", by.display())
             }
             PromptReason::OtherVariant { client } => {
-                write!(formatter, "it is the copy of the item for {client}")
+                write!(formatter, "is the copy for {client}")
             }
             PromptReason::Beside { item } => {
-                write!(formatter, "it lies beside the installed item `{item}`")
+                write!(formatter, "is beside the installed item `{item}`")
             }
             PromptReason::Limited(reason) => formatter.write_str(reason),
             PromptReason::Invalid(problem) => formatter.write_str(problem),

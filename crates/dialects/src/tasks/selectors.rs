@@ -161,14 +161,14 @@ impl fmt::Display for SelectorVerdict {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SelectorVerdict::Matches { found } => {
-                write!(formatter, "it is for {}", found.join(", "))
+                write!(formatter, "matches {}", found.join(", "))
             }
-            SelectorVerdict::Generic => formatter.write_str("it is for everything"),
+            SelectorVerdict::Generic => formatter.write_str("applies to every task"),
             SelectorVerdict::Excluded { key, said, wanted } => {
                 let said = said.join(", ");
                 match wanted.join(" or ").as_str() {
-                    "" => write!(formatter, "it is for {key}={said}, and none is wanted"),
-                    wanted => write!(formatter, "it is for {key}={said}, not for {wanted}"),
+                    "" => write!(formatter, "requires {key}={said}"),
+                    wanted => write!(formatter, "requires {key}={said}, not {wanted}"),
                 }
             }
             SelectorVerdict::Unmatched => {

@@ -11,7 +11,7 @@ use super::prompt::PromptReason;
 const NAME_LENGTH: usize = 64;
 const DESCRIPTION_LENGTH: usize = 1024;
 
-/// An offered skill.
+/// An listed skill.
 #[derive(Debug)]
 pub struct Skill {
     /// Its file.
@@ -20,7 +20,7 @@ pub struct Skill {
     pub name: String,
     /// Its description.
     pub description: String,
-    /// The reason why it is offered.
+    /// The reason why it is listed.
     pub reason: PromptReason,
 }
 
@@ -32,7 +32,7 @@ impl Skill {
     }
 }
 
-/// Reports the problems of a skill. An error means that it cannot be offered, because an agent
+/// Reports the problems of a skill. An error means that it cannot be listed, because an agent
 /// could not tell its purpose.
 pub(super) fn check(document: &TaskDocument, notes: &mut Notes) -> Result<(), &'static str> {
     if said(document, "name").is_none() {
@@ -53,7 +53,7 @@ pub(super) fn check(document: &TaskDocument, notes: &mut Notes) -> Result<(), &'
     }
     if said(document, "description").is_none() {
         let problem = "skill missing required 'description' field";
-        let message = || format!("it is not offered: {problem}");
+        let message = || format!("the skill is not listed: {problem}");
         notes.warn(document, Span::default(), rules::tasks::SKILL_INVALID, b"", message);
         return Err(problem);
     }

@@ -45,7 +45,7 @@ enum NotRead {
 
 impl NotRead {
     fn outside() -> NotRead {
-        let problem = "it lies outside the project, and only your own texts read such files";
+        let problem = "is outside the project, and only your own texts read such files";
         NotRead::Refused(rules::tasks::OUTSIDE_PROJECT, problem.to_owned())
     }
 
@@ -268,7 +268,7 @@ impl Expander<'_> {
                     return Err(NotRead::outside());
                 };
                 if resolved.kind == FileKind::Directory {
-                    return Err(NotRead::failed("it is a directory".to_owned()));
+                    return Err(NotRead::failed("is a directory".to_owned()));
                 }
                 // The path has no links: a link now was put there in between.
                 let top = self.system.open_dir(boundary).map_err(ReadError::from);
@@ -338,7 +338,7 @@ pub(super) fn not_allowed(reason: &NotRun, path: &Path) -> (&'static str, String
             ("you have denied its content", format!("`brief trust --remove {quoted}` forgets that"))
         }
         _ => (
-            "it comes from a remote directory and is not trusted",
+            "comes from a remote directory and is not trusted",
             format!("read it, then run `brief trust {quoted}`"),
         ),
     }

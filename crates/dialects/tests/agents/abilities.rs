@@ -102,7 +102,7 @@ fn a_denial_wins() {
     }
     assert_eq!(has("allow: [sh]\ndeny: ['sh:rm']", "sh", "sh sh:ls sh:rm"), "sh sh:ls");
     assert_eq!(has("allow: ['sh:git']\ndeny: [sh]", "sh", "sh sh:git"), "");
-    assert_eq!(warnings(&headed("allow: ['sh:git']\ndeny: [sh]")), ["2 dead-ability"]);
+    assert_eq!(warnings(&headed("allow: ['sh:git']\ndeny: [sh]")), ["2 unused-ability"]);
     assert_eq!(has("deny: [tool]", ALL, ALL), "");
 }
 
@@ -127,7 +127,7 @@ fn what_is_there_is_a_list() {
     assert_eq!(listed("allow: ['sh:a', 'sh:b']", "sh"), "sh:a sh:b");
 }
 
-/// Tools that no model is offered are probably meant to be.
+/// Tools that no model is listed are probably meant to be.
 #[test]
 fn tools_without_the_ability_are_warned_of() {
     let text = |header: &str| format!("---\n{header}\n---\n# T\n\n## Tools\nreturn {{}};\n");

@@ -189,15 +189,15 @@ fn files_and_folders_are_commands() {
 #[test]
 fn a_path_leads_to_a_file_of_the_project() {
     for (entry, words) in [
-        ("./nope.md", "cannot be read: it does not exist"),
-        ("nope", "cannot be read: it does not exist"),
+        ("./nope.md", "cannot be read: does not exist"),
+        ("nope", "cannot be read: does not exist"),
         ("/etc/passwd.md", "lies outside of the project"),
         ("../../etc/passwd.md", "lies outside of the project"),
         ("link.md", "lies outside of the project"),
         (".env", "is never read"),
         ("pipe.md", "is not a regular file"),
         ("'~/x.md'", "cannot be read"),
-        ("linked", "it is a symbolic link that leaves the project"),
+        ("linked", "is a symbolic link that leaves the project"),
     ] {
         let system = with_commands(entry)
             .with_file("/etc/passwd.md", "secret")

@@ -49,7 +49,7 @@ fn a_header_further_down_is_an_error() {
 fn lines_of_dashes_in_the_body_are_markdown() {
     for text in [
         "# T\nD\n\n---\n\nmore text\n\n---\n",
-        "# T\nD\n\n---\ncolour: red\n---\n",
+        "# T\nD\n\n---\ncolor: red\n---\n",
         "# T\nD\n\n```md\n---\nstatus: disabled\n---\n```\n",
         "# T\nD\n\n---\nstatus: disabled\n",
     ] {
@@ -97,7 +97,7 @@ fn a_file_that_is_not_utf8_does_not_run() {
     let system = super::support::project().with_file(super::support::PATH, b"# T\n\nD \xff\n");
     let loaded = super::support::loaded_from(&system, super::support::PATH);
     assert!(loaded.agent().is_none());
-    assert_eq!(loaded.diagnostics()[0].code(), "agents/not-utf8");
+    assert_eq!(loaded.diagnostics()[0].code(), "agent-file/not-utf8");
 }
 
 /// Y5: a field in two spellings is not guessed at, and neither is one that stands twice.
@@ -117,7 +117,7 @@ fn a_key_stands_once() {
 fn unknown_keys_are_warned_of() {
     assert_eq!(warnings(&headed("statsu: disabled")), ["2 unknown-key"]);
     assert_eq!(help(&headed("statsu: disabled")), "did you mean `status`?");
-    assert_eq!(help(&headed("colour: red")), "remove it; it has no effect");
+    assert_eq!(help(&headed("color: red")), "remove it; it has no effect");
     assert_eq!(warnings(&headed("required:\n  evn: [A]")), ["3 unknown-key"]);
     assert_eq!(help(&headed("required:\n  evn: [A]")), "did you mean `env`?");
 }
@@ -144,8 +144,8 @@ fn the_documents_example_of_commands_loads() {
     assert_eq!(names, ["one", "test2", "test"]);
     assert_eq!(agent.commands[2].hint.names(), ["target-name", "framework"]);
     let codes: Vec<&str> = loaded.diagnostics().iter().map(Diagnostic::code).collect();
-    let remote = "agents/command-remote-unresolved";
-    assert_eq!(codes, [remote, remote, "agents/frontmatter-repaired"]);
+    let remote = "agent-file/command-remote-unresolved";
+    assert_eq!(codes, [remote, remote, "agent-file/frontmatter-repaired"]);
     let fixed = apply_safe_fixes(text, loaded.diagnostics()).text;
     assert!(fixed.contains("argument-hint: '[target-name] [framework]'"), "{fixed}");
 }

@@ -135,11 +135,11 @@ fn lint_looks_at_every_agent() {
     assert_eq!(
         shown,
         [
-            "b_bad.agent.md:2 agents/status",
-            "b_bad.agent.md:3 agents/command-path",
-            "c_link.agent.md:2 agents/deprecated",
-            "d_out.agent.md:1 agents/unreadable",
-            "e_pipe.agent.md:1 agents/unreadable",
+            "b_bad.agent.md:2 agent-file/status",
+            "b_bad.agent.md:3 agent-file/command-path",
+            "c_link.agent.md:2 agent-file/deprecated",
+            "d_out.agent.md:1 agent-file/unreadable",
+            "e_pipe.agent.md:1 agent-file/unreadable",
         ]
     );
 }
@@ -153,7 +153,7 @@ fn a_shared_command_is_reported_once() {
         .with_file("agents/b_x.agent.md", text)
         .with_file("agents/c.md", "---\nargument-hint: [a] [b]\n---\nC\n");
     let codes: Vec<&str> = lint(&system).1.iter().map(Diagnostic::code).collect();
-    assert_eq!(codes, ["agents/frontmatter-repaired"]);
+    assert_eq!(codes, ["agent-file/frontmatter-repaired"]);
 }
 
 /// G5: a file that is too large, or is not there, is told and not read.

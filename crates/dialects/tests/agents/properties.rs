@@ -77,7 +77,7 @@ fn read(content: &[u8]) -> Loaded {
 /// Checks the invariants of anything that was read.
 fn assert_sound(loaded: &Loaded) {
     for found in loaded.diagnostics() {
-        assert!(found.code().starts_with("agents/"), "{}", found.code());
+        assert!(found.code().starts_with("agent-file/"), "{}", found.code());
         assert!(found.help.is_some(), "{} has no help", found.code());
         assert!(found.source.text().get(found.span.range()).is_some(), "{found:?}");
     }

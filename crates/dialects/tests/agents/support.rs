@@ -48,7 +48,7 @@ pub(crate) fn headed(header: &str) -> String {
 /// The findings: `line code message`, without the prefix that codes must have.
 pub(crate) fn findings(loaded: &Loaded) -> Vec<String> {
     let shown = loaded.diagnostics().iter().map(|found| {
-        let code = found.code().strip_prefix("agents/").unwrap();
+        let code = found.code().strip_prefix("agent-file/").unwrap();
         format!("{} {code} {}", found.position().line, found.message)
     });
     shown.collect()
@@ -70,7 +70,7 @@ pub(crate) fn warnings(text: &str) -> Vec<String> {
 pub(crate) fn of_severity(loaded: &Loaded, severity: Severity) -> Vec<String> {
     let found = loaded.diagnostics().iter().filter(|found| found.severity == severity);
     let shown = found.map(|found| {
-        let code = found.code().strip_prefix("agents/").unwrap();
+        let code = found.code().strip_prefix("agent-file/").unwrap();
         format!("{} {code}", found.position().line)
     });
     shown.collect()

@@ -105,7 +105,7 @@ fn a_tool_has_a_function_and_a_scheme() {
         (json!({"name": "x", "parameters": {}}), "has no `description`"),
         (json!({"name": "x", "description": "d"}), "has no `parameters`"),
         (json!({"name": "y", "description": "d", "parameters": {}}), "calls itself `y`"),
-        (json!({"name": "x", "description": "d", "parameters": []}), "it is not an object"),
+        (json!({"name": "x", "description": "d", "parameters": []}), "is not an object"),
         (
             json!({"name": "x", "description": "d", "parameters": {"type": "objekt"}}),
             "does not exist",
@@ -122,7 +122,7 @@ fn a_tool_has_a_function_and_a_scheme() {
     ] {
         let (schemes, problems) = checked(&agent(BARE), &[tool("x", broken.clone())]);
         assert!(schemes.is_empty(), "{broken}");
-        assert!(problems[0].starts_with("error agents/tool-shape"), "{broken}: {problems:?}");
+        assert!(problems[0].starts_with("error agent-file/tool-shape"), "{broken}: {problems:?}");
         assert!(problems[0].contains(words), "{broken}: {problems:?}");
     }
 }
@@ -152,7 +152,7 @@ fn other_forms_of_a_tool_are_explained() {
     assert_eq!(schemes.len(), 1);
     assert_eq!(
         problems,
-        ["warning agents/scheme-wrapped the scheme of the tool `x` is wrapped in `function`"]
+        ["warning agent-file/scheme-wrapped the scheme of the tool `x` is wrapped in `function`"]
     );
 }
 
@@ -161,7 +161,7 @@ fn other_forms_of_a_tool_are_explained() {
 fn names_of_tools_have_no_case() {
     let tools = [tool("ping", scheme("ping")), tool("PING", scheme("PING"))];
     let (_, problems) = checked(&agent(BARE), &tools);
-    assert_eq!(problems, ["error agents/tool-duplicate the tools `ping` and `PING` have one name"]);
+    assert_eq!(problems, ["error agent-file/tool-duplicate the tools `ping` and `PING` have one name"]);
 }
 
 /// A40, Y33: the startup tool exists in any case, and needs no arguments.
@@ -169,14 +169,14 @@ fn names_of_tools_have_no_case() {
 fn the_startup_tool_exists_and_needs_nothing() {
     assert_eq!(checked(&with_startup("PING"), &[tool("ping", scheme("ping"))]).1, [""; 0]);
     let (_, problems) = checked(&with_startup("pong"), &[tool("ping", scheme("ping"))]);
-    assert_eq!(problems, ["error agents/startup-missing there is no tool `pong`"]);
+    assert_eq!(problems, ["error agent-file/startup-missing there is no tool `pong`"]);
     let mut needy = scheme("ping");
     needy["parameters"]["required"] = json!(["x"]);
     let (_, problems) = checked(&with_startup("ping"), &[tool("ping", needy)]);
     assert_eq!(
         problems,
         [
-            "error agents/startup-arguments the startup tool `ping` requires `x`, but is called without arguments"
+            "error agent-file/startup-arguments the startup tool `ping` requires `x`, but is called without arguments"
         ]
     );
 }

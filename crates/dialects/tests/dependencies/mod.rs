@@ -1,5 +1,5 @@
-//! Guidance of installed packages: who ships what, what is offered, and what is never looked at.
+//! Guidance of installed packages: who ships what, what is listed, and what is never looked at.
 
 mod found;
-mod offered;
+mod listed;
 mod support;

@@ -42,10 +42,10 @@ pub(crate) fn accepted(system: &MemorySystem, name: &str) -> LockedDependency {
     }
 }
 
-/// The answer about a path: what is offered, what is left out with its reason, and the codes of problems.
+/// The answer about a path: what is listed, what is left out with its reason, and the codes of problems.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answer {
-    pub(crate) offered: Vec<String>,
+    pub(crate) listed: Vec<String>,
     pub(crate) left_out: Vec<String>,
     pub(crate) problems: Vec<String>,
 }
@@ -66,10 +66,10 @@ pub(crate) fn ask(
     let mut answer = Resolution::default();
     guidance.resolve(&moment, &mut answer);
     assert_eq!(answer.active().count(), 0, "nothing of a package is active");
-    let offered = answer.offered().map(|applied| applied.item.name.to_string());
+    let listed = answer.listed().map(|applied| applied.item.name.to_string());
     let left_out = answer.left_out.iter();
     Answer {
-        offered: offered.collect(),
+        listed: listed.collect(),
         left_out: left_out.map(|one| format!("{}: {}", one.name, one.reason.about(""))).collect(),
         problems: guidance
             .diagnostics()

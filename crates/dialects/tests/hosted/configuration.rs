@@ -330,7 +330,7 @@ fn h67_an_include_of_a_known_file_changes_nothing() {
 fn h69_h70_the_flags_drop_files() {
     let system = layered("", "", "", r#""ignoreGlobalContext": true"#);
     let answer = ask(&system, "/p/a/b");
-    assert_eq!(scopes(&answer), ["mounted", "ancestor", "working"]);
+    assert_eq!(scopes(&answer), ["workspace", "ancestor", "working"]);
     let ignored = "global context is ignored by /p/a/b/.context/context-config.json";
     assert_eq!(why_not(&answer, "/home/u/.context/g.md"), Some(ignored));
     let system = layered("", "", "", r#""ignoreAncestorContext": true"#);
@@ -458,10 +458,10 @@ fn what_includes_do_not_reach() {
         ("/docs/*", vec!["/p/docs/a.md"], Some("include-absolute")),
         ("../p/docs/*", vec!["/p/docs/a.md"], None),
         ("docs/../docs/./*.md", vec!["/p/docs/a.md"], None),
-        ("../next/*", vec![], Some("outside-mount")),
-        ("~/*.md", vec![], Some("outside-mount")),
-        ("docs/*/../../../next/*", vec![], Some("outside-mount")),
-        ("{docs,../next}/*", vec![], Some("outside-mount")),
+        ("../next/*", vec![], Some("outside-workspace")),
+        ("~/*.md", vec![], Some("outside-workspace")),
+        ("docs/*/../../../next/*", vec![], Some("outside-workspace")),
+        ("{docs,../next}/*", vec![], Some("outside-workspace")),
         ("docs/[", vec![], Some("config-invalid-field")),
         ("docs/{a", vec![], Some("config-invalid-field")),
     ] {

@@ -156,7 +156,7 @@ fn h118_disabled_files_are_ignored_even_when_mentioned() {
     let system = with_header("trigger: always\ndisabled: true");
     let answer = mention(&system, "/p", "a");
     assert_eq!(files(&answer), [""; 0]);
-    assert_eq!(why_not(&answer, "/p/.context/a.md"), Some("it is disabled in its front matter"));
+    assert_eq!(why_not(&answer, "/p/.context/a.md"), Some("is disabled in its front matter"));
 }
 
 /// H119 "Trigger values compare case-insensitively." X15: an unknown one is `manual`, `pattern` is
@@ -198,12 +198,12 @@ fn h121_auto_follows_the_globs() {
     assert_eq!(answer.items[0].reason, "trigger is auto, and no file is asked about");
 }
 
-/// H122 "`agent` -> offered to the model with its description." H123 "`agent` needs a description."
-/// X14: without one it is not offered, but can be mentioned.
+/// H122 "`agent` -> listed to the model with its description." H123 "`agent` needs a description."
+/// X14: without one it is not listed, but can be mentioned.
 #[test]
 fn h122_h123_agent_files_are_offered_by_their_description() {
     let answer = ask(&with_header("trigger: agent\ndescription: SQL"), "/p");
-    assert_eq!(with_state(&answer, State::Offered), ["/p/.context/a.md"]);
+    assert_eq!(with_state(&answer, State::Listed), ["/p/.context/a.md"]);
     assert_eq!(answer.items[0].file.description, "SQL");
     let bare = with_header("trigger: agent");
     let answer = ask(&bare, "/p");

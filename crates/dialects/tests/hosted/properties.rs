@@ -53,8 +53,8 @@ fn pattern(bytes: &mut Unstructured<'_>) -> Result<String> {
     Ok(format!("{lead}{}", parts?.join("/")))
 }
 
-/// A project with neighbours that it must not reach, and links to them.
-fn neighbourhood() -> MemorySystem {
+/// A project with neighbors that it must not reach, and links to them.
+fn neighborhood() -> MemorySystem {
     project()
         .with_file("/secret/s.md", ALWAYS)
         .with_file("/home/u/private.md", ALWAYS)
@@ -87,7 +87,7 @@ fn no_pattern_of_a_project_leads_out_of_it() {
         let config = json!({"clientContext": {
             "includeFiles": patterns, "excludeFiles": [pattern(bytes)?],
         }});
-        let system = neighbourhood()
+        let system = neighborhood()
             .with_file("src/.context-other/x.md", ALWAYS)
             .with_file(".context/context-config.json", config.to_string());
         for path in ["/p", "/p/src/a.ts", "/p/src/docs/new/b.ts"] {
@@ -101,12 +101,12 @@ fn no_pattern_of_a_project_leads_out_of_it() {
 fn any_bytes_are_a_configuration() {
     arbtest::arbtest(|bytes| {
         let config: Vec<u8> = bytes.arbitrary()?;
-        let system = neighbourhood()
+        let system = neighborhood()
             .with_file(".context/context-config.json", config)
             .with_file(".context/a.md", ALWAYS);
         let answer = ask(&system, "/p/src/a.ts");
         assert_inside(&answer);
-        assert!(answer.diagnostics.iter().all(|problem| problem.code().starts_with("hosted/")));
+        assert!(answer.diagnostics.iter().all(|problem| problem.code().starts_with("context-dir/")));
         Ok(())
     });
 }
@@ -138,7 +138,7 @@ fn any_json_is_a_configuration() {
     arbtest::arbtest(|bytes| {
         let count = bytes.int_in_range(0..=30)?;
         let words: Result<Vec<&str>> = (0..count).map(|_| bytes.choose(&WORDS).copied()).collect();
-        let system = neighbourhood()
+        let system = neighborhood()
             .with_file(".context/context-config.json", words?.concat())
             .with_file(".context/a.md", ALWAYS);
         assert_inside(&ask(&system, "/p/src/a.ts"));
@@ -162,7 +162,7 @@ fn any_bytes_are_a_context_file() {
             assert!(item.line >= 1);
         }
         for problem in &answer.diagnostics {
-            assert!(problem.code().starts_with("hosted/"), "{}", problem.code());
+            assert!(problem.code().starts_with("context-dir/"), "{}", problem.code());
             assert!(problem.source.text().get(problem.span.range()).is_some());
         }
         Ok(())

@@ -23,7 +23,7 @@ fn all_scopes() -> MemorySystem {
 fn h1_all_three_scopes_are_supported() {
     let system = all_scopes();
     let answer = ask(&system, "/p/a/b/x.ts");
-    assert_eq!(scopes(&answer), ["global", "mounted", "ancestor", "working"]);
+    assert_eq!(scopes(&answer), ["global", "workspace", "ancestor", "working"]);
 }
 
 /// H2 "Without further input WD = MD."
@@ -108,9 +108,9 @@ fn h9_every_answer_is_fresh() {
     assert_eq!(files(&ask(&system, "/p")), [""; 0]);
 }
 
-/// H10 "Path separators are normalised for the client OS."
+/// H10 "Path separators are normalized for the client OS."
 #[test]
-fn h10_separators_are_normalised() {
+fn h10_separators_are_normalized() {
     let system =
         configured(r#""includeFiles": ["docs\\deep\\a.md"], "excludeFiles": ["sub\\b.md"]"#)
             .with_file("docs/deep/a.md", ALWAYS)
@@ -159,11 +159,11 @@ fn h12_no_link_is_followed() {
     assert_eq!(files(&answer), [""; 0]);
     assert!(answer.mcp_servers.is_empty());
     let skipped =
-        answer.diagnostics.iter().filter(|d| d.code() == "hosted/symlink-skipped").count();
+        answer.diagnostics.iter().filter(|d| d.code() == "context-dir/symlink-skipped").count();
     assert_eq!(skipped, 4, "{:?}", codes(&answer));
     let answer = ask(&system, "/p");
     assert_eq!(files(&answer), [""; 0]);
-    let reason = Some("it is a symbolic link, which is not followed");
+    let reason = Some("is a symbolic link, which is not followed");
     assert_eq!(why_not(&answer, "/p/docs/d.md"), reason);
 }
 
@@ -323,7 +323,7 @@ fn the_home_directory_as_a_project_is_sourced_once() {
         .with_link("/alias", "/home/u")
         .with_env("HOME", "/alias");
     let answer = ask_mounted(&system, "/home/u", "/home/u/code/x");
-    assert_eq!((files(&answer), scopes(&answer)), (vec!["/home/u/.context/g.md"], vec!["mounted"]));
+    assert_eq!((files(&answer), scopes(&answer)), (vec!["/home/u/.context/g.md"], vec!["workspace"]));
 }
 
 /// X30: a working directory outside the mounted one is its own.
@@ -332,7 +332,7 @@ fn a_working_directory_outside_is_its_own() {
     let system = all_scopes().with_file("/other/.context/o.md", ALWAYS);
     let answer = ask(&system, "/other/x.ts");
     assert_eq!(files(&answer), ["/home/u/.context/g.md", "/other/.context/o.md"]);
-    assert_eq!(codes(&answer), ["workdir-outside-mounted"]);
+    assert_eq!(codes(&answer), ["cwd-outside-workspace"]);
 }
 
 /// X31: the two directories that the user names may be links; a linked file stays where it is.
@@ -378,7 +378,7 @@ fn the_order_is_that_of_scopes_and_bytes() {
 #[test]
 fn the_user_may_let_patterns_out() {
     let system = configured(r#""includeFiles": ["../next/*.md"]"#).with_file("/next/n.md", ALWAYS);
-    assert_eq!(codes(&ask(&system, "/p")), ["outside-mount"]);
+    assert_eq!(codes(&ask(&system, "/p")), ["outside-workspace"]);
     let path = std::path::Path::new("/p");
     let query = Query { mounted: path, path, mentions: &[] };
     let options = HostedOptions { outside: Outside::Allow, ..HostedOptions::default() };

@@ -56,7 +56,7 @@ pub(crate) fn codes(answer: &HostedContext) -> Vec<&str> {
     let mut codes: Vec<&str> = answer
         .diagnostics
         .iter()
-        .map(|diagnostic| diagnostic.code().strip_prefix("hosted/").unwrap())
+        .map(|diagnostic| diagnostic.code().strip_prefix("context-dir/").unwrap())
         .collect();
     codes.sort_unstable();
     codes.dedup();

@@ -185,7 +185,7 @@ fn the_same_skill_is_offered_once_and_not_to_who_has_it() {
         .with_link(".claude/skills/deploy", "../../.agents/skills/deploy")
         .with_file(".cursor/skills/other/SKILL.md", "---\ndescription: Other.\n---\nX.\n");
     let words = ask_with(&system, "x", Some("claude"), &[]);
-    assert_eq!(words.items, [".cursor/skills/other/SKILL.md: offered: offered by its description"]);
+    assert_eq!(words.items, [".cursor/skills/other/SKILL.md: listed: listed by its description"]);
     assert_eq!(
         words.left_out,
         [
@@ -198,7 +198,7 @@ fn the_same_skill_is_offered_once_and_not_to_who_has_it() {
     assert_eq!(words.items.len(), 2);
     assert_eq!(
         words.left_out,
-        [".claude/skills/deploy/SKILL.md: the same text as .agents/skills/deploy/SKILL.md:5"]
+        [".claude/skills/deploy/SKILL.md: has the same text as .agents/skills/deploy/SKILL.md:5"]
     );
 }
 

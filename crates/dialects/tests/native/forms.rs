@@ -18,7 +18,7 @@ fn instructions_apply_to_everything_below() {
     check(".claude/CLAUDE.md", "Text.", "active: CLAUDE.md applies to everything below it");
     check("src/AGENTS.md", "Text.", "active: AGENTS.md applies to everything below it");
     assert_eq!(ask(&project(&[("docs/AGENTS.md", "Text.")]), "src/a.ts").items, [""; 0]);
-    check("CLAUDE.md", " \n", "it says nothing");
+    check("CLAUDE.md", " \n", "is empty");
     // Dashes that are no front matter are text.
     check("AGENTS.md", "---\nText\n---\nMore", "active: AGENTS.md applies to everything below it");
 }
@@ -26,7 +26,7 @@ fn instructions_apply_to_everything_below() {
 #[test]
 fn rules_of_claude() {
     let path = ".claude/rules/deep/r.md";
-    check(path, "Text.", "active: it has no `paths`");
+    check(path, "Text.", "active: has no `paths`");
     check(path, "---\npaths: '**'\n---\nText.", "active: its `paths` leave nothing out");
     check(path, "---\npaths: src/**\n---\nT.", "active: paths `src/**` covers src/a.ts");
     check(path, "---\npaths: **/*.ts\n---\nT.", "active: paths `**/*.ts` covers src/a.ts");
@@ -59,7 +59,7 @@ fn rules_of_cursor() {
     check(path, "---\nglobs: *.js, src/*.ts\n---\nT.", "active: globs `src/*.ts` covers src/a.ts");
     check(path, "---\nglobs:\n  - src/**\n---\nT.", "active: globs `src/**` covers src/a.ts");
     check(path, "---\nglobs: *.ts\n---\nT.", "globs `*.ts` does not cover src/a.ts");
-    check(path, "---\ndescription: d\nglobs:\n---\nT.", "offered: offered by its description");
+    check(path, "---\ndescription: d\nglobs:\n---\nT.", "listed: listed by its description");
     check(path, "---\ndescription:\n---\nT.", "manual: only when mentioned");
     check(path, "T.", "manual: only when mentioned");
     check(".cursor/rules/r.md", "T.", "Cursor reads only `.mdc` files here");
@@ -86,7 +86,7 @@ fn rules_of_copilot() {
 #[test]
 fn rules_of_cline() {
     for path in [".clinerules/r.md", ".clinerules/r.txt", ".cline/rules/r.md", ".clinerules"] {
-        check(path, "T.", "active: it has no `paths`");
+        check(path, "T.", "active: has no `paths`");
         check(path, "---\npaths: ['src/**']\n---\nT.", "active: paths `src/**` covers src/a.ts");
         check(path, "---\npaths: ['*.ts']\n---\nT.", "paths `*.ts` does not cover src/a.ts");
         check(path, "---\npaths: []\n---\nT.", "its `paths` are empty");
@@ -124,10 +124,10 @@ fn rules_of_windsurf() {
         check(
             path,
             "---\ntrigger: model_decision\ndescription: d\n---\nT.",
-            "offered: offered by its description",
+            "listed: listed by its description",
         );
         check(path, "---\ntrigger: manual\n---\nT.", "manual: only when mentioned");
-        check(path, "T.", "active: it has no `trigger`");
+        check(path, "T.", "active: has no `trigger`");
     }
 }
 
@@ -155,12 +155,12 @@ fn skills_and_agents_are_offered() {
         check(
             &format!("{root}/x/SKILL.md"),
             "---\ndescription: Use when: asked\n---\nT.",
-            "offered: offered by its description",
+            "listed: listed by its description",
         );
     }
     let path = ".claude/skills/x/SKILL.md";
     check(path, "---\ndisable-model-invocation: true\n---\nT.", "manual: only when mentioned");
-    check(path, "---\npaths: src\n---\nT.", "offered: paths `src` covers src/a.ts");
+    check(path, "---\npaths: src\n---\nT.", "listed: paths `src` covers src/a.ts");
     check(path, "---\npaths: docs\n---\nT.", "paths `docs` does not cover src/a.ts");
     for path in [
         ".claude/agents/deep/a.md",
@@ -168,7 +168,7 @@ fn skills_and_agents_are_offered() {
         ".cursor/agents/a.md",
         ".opencode/agents/a.md",
     ] {
-        check(path, "---\ndescription: d\n---\nT.", "offered: offered by its description");
+        check(path, "---\ndescription: d\n---\nT.", "listed: listed by its description");
         check(path, "T.", "manual: only when mentioned");
     }
 }

@@ -29,8 +29,8 @@ fn what_is_no_text_is_reported_or_passed_by() {
     assert_eq!(
         words.diagnostics,
         [
-            "CLAUDE.md:1 native/unreadable",
-            ".cursorrules:1 native/unreadable",
+            "CLAUDE.md:1 client/unreadable",
+            ".cursorrules:1 client/unreadable",
             ".windsurfrules:1 text/not-utf8",
         ]
     );
@@ -58,7 +58,7 @@ fn bad_yaml_costs_only_what_is_bad() {
     ]);
     let words = ask(&system, "src/a.ts");
     assert_eq!(words.items.len(), 5, "{words:?}");
-    assert!(words.diagnostics.iter().any(|found| found == ".claude/rules/b.md:3 native/bad-glob"));
+    assert!(words.diagnostics.iter().any(|found| found == ".claude/rules/b.md:3 client/bad-glob"));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn many_rules_and_deep_directories_are_bounded() {
     let words = ask(&system, "x");
     assert_eq!(words.items.len(), limits::NATIVE_FILES);
     assert_eq!(words.diagnostics.len(), 2);
-    assert!(words.diagnostics.iter().all(|found| found.ends_with("native/limit")), "{words:?}");
+    assert!(words.diagnostics.iter().all(|found| found.ends_with("client/limit")), "{words:?}");
 }
 
 /// U10: guidance at a shallow depth is not lost, and the limit is said.
@@ -86,7 +86,7 @@ fn a_very_deep_path_keeps_what_is_at_the_top_and_what_is_nearest() {
     let words = ask(&system, &format!("{deep}x"));
     let paths: Vec<&str> = words.items.iter().filter_map(|item| item.split(':').next()).collect();
     assert_eq!(paths, ["AGENTS.md", "d/d/d/AGENTS.md", &format!("{deep}AGENTS.md")]);
-    assert_eq!(words.diagnostics, [".:1 native/limit"]);
+    assert_eq!(words.diagnostics, [".:1 client/limit"]);
 }
 
 #[test]

@@ -62,12 +62,12 @@ fn imports_stay_in_the_project() {
     assert_eq!(
         words.diagnostics,
         [
-            "CLAUDE.md:1 native/import-outside",
-            "CLAUDE.md:1 native/import-outside",
-            "CLAUDE.md:1 native/import-outside",
-            "CLAUDE.md:1 native/import-outside",
-            "CLAUDE.md:1 native/unreadable",
-            "CLAUDE.md:1 native/import-missing",
+            "CLAUDE.md:1 client/import-outside",
+            "CLAUDE.md:1 client/import-outside",
+            "CLAUDE.md:1 client/import-outside",
+            "CLAUDE.md:1 client/import-outside",
+            "CLAUDE.md:1 client/unreadable",
+            "CLAUDE.md:1 client/import-missing",
         ]
     );
 }
@@ -82,7 +82,7 @@ fn a_user_imports_from_beside_the_file() {
     ]);
     let words = ask(&system, "x");
     assert_eq!(words.items.len(), 3, "{words:?}");
-    assert_eq!(words.diagnostics, ["/home/.claude/CLAUDE.md:1 native/import-outside"]);
+    assert_eq!(words.diagnostics, ["/home/.claude/CLAUDE.md:1 client/import-outside"]);
 }
 
 #[test]
@@ -108,5 +108,5 @@ fn circles_end_and_so_do_long_ways() {
     ]);
     let words = ask(&system, "x");
     assert_eq!(words.items.len(), 5, "{words:?}");
-    assert_eq!(words.diagnostics, ["d.md:1 native/limit"]);
+    assert_eq!(words.diagnostics, ["d.md:1 client/limit"]);
 }

@@ -69,7 +69,7 @@ fn globs_of_cursor_are_bare() {
     }
     for quoted in ["\"src/*.ts\"", "'src/**'"] {
         let files = [(path, &*rule(quoted)), ("src/a.ts", "")];
-        assert_eq!(findings(&files), [".cursor/rules/r.mdc:3 native/cursor-globs"], "{quoted}");
+        assert_eq!(findings(&files), [".cursor/rules/r.mdc:3 client/cursor-globs"], "{quoted}");
         assert!(help_of(&files).starts_with("write `globs: src/"), "{quoted}");
     }
     let always = "---\nglobs: \"src/**\"\nalwaysApply: true\n---\nT.\n";
@@ -87,7 +87,7 @@ fn a_field_that_is_almost_right_is_found() {
         (".cursor/rules/a.mdc", "---\nalwaysapply: true\n---\nT.\n", "alwaysApply"),
     ] {
         let files = [(path, text), ("src/a.ts", "")];
-        assert_eq!(findings(&files), [format!("{path}:2 native/unknown-field")], "{text}");
+        assert_eq!(findings(&files), [format!("{path}:2 client/unknown-field")], "{text}");
         assert_eq!(help_of(&files), format!("did you mean `{meant}`?"));
     }
     let own = "---\nname: s\ndescription: d\ncapability: x\nmode: y\n---\nT.\n";
@@ -104,7 +104,7 @@ fn what_a_client_passes_by_is_found() {
     let instructions = ".github/instructions/a.instructions.md";
     assert_eq!(
         findings(&[(instructions, "Text.\n")]),
-        [format!("{instructions}:1 native/no-apply-to")]
+        [format!("{instructions}:1 client/no-apply-to")]
     );
     assert_eq!(findings(&[(instructions, "---\napplyTo: '**'\n---\nText.\n")]), NONE);
     for (path, text) in [
@@ -114,7 +114,7 @@ fn what_a_client_passes_by_is_found() {
     ] {
         let found = findings(&[(path, text)]);
         assert_eq!(found.len(), 1, "{path}: {found:?}");
-        assert!(found[0].ends_with("native/agent-field-missing"), "{found:?}");
+        assert!(found[0].ends_with("client/agent-field-missing"), "{found:?}");
     }
     assert_eq!(findings(&[(".claude/agents/README.md", "About these agents.\n")]), NONE);
 }
@@ -134,9 +134,9 @@ fn fields_of_copilots_agents_are_known() {
 #[test]
 fn a_skill_says_what_it_is_for() {
     let path = ".agents/skills/s/SKILL.md";
-    assert_eq!(findings(&[(path, "# S\n")]), [format!("{path}:1 native/skill-field-missing")]);
+    assert_eq!(findings(&[(path, "# S\n")]), [format!("{path}:1 client/skill-field-missing")]);
     let long = format!("---\nname: s\ndescription: {}\n---\nT.\n", "x".repeat(1025));
-    assert_eq!(findings(&[(path, &long)]), [format!("{path}:3 native/skill-too-long")]);
+    assert_eq!(findings(&[(path, &long)]), [format!("{path}:3 client/skill-too-long")]);
     let claudes = ".claude/skills/s/SKILL.md";
     assert_eq!(findings(&[(claudes, "---\ndescription: d\n---\nT.\n")]), NONE);
 }
@@ -145,7 +145,7 @@ fn a_skill_says_what_it_is_for() {
 #[test]
 fn the_scope_of_another_client_is_found() {
     let files = [(".claude/rules/a.md", "---\nglobs: src/**\n---\nT.\n"), ("src/a.ts", "")];
-    assert_eq!(findings(&files), [".claude/rules/a.md:2 native/other-clients-field"]);
+    assert_eq!(findings(&files), [".claude/rules/a.md:2 client/other-clients-field"]);
     assert_eq!(help_of(&files), "write `paths`");
     let both = "---\nglobs: src/**\npaths: src/**\n---\nT.\n";
     assert_eq!(findings(&[(".claude/rules/a.md", both), ("src/a.ts", "")]), NONE);
@@ -156,12 +156,12 @@ fn the_scope_of_another_client_is_found() {
 fn rules_where_no_client_looks_are_found() {
     let rule = "---\ndescription: d\n---\nT.\n";
     assert_eq!(findings(&[("rules/a.mdc", rule), ("rules/b.mdc", rule)]), NONE);
-    assert_eq!(findings(&[(".cursor/a.mdc", rule)]), [".cursor/a.mdc:1 native/unread-file"]);
+    assert_eq!(findings(&[(".cursor/a.mdc", rule)]), [".cursor/a.mdc:1 client/unread-file"]);
     let two = [(".cursor/rules/a.md", "A.\n"), (".cursor/rules/b.md", "B.\n")];
-    assert_eq!(findings(&two), [".cursor/rules/a.md:1 native/unread-file"]);
+    assert_eq!(findings(&two), [".cursor/rules/a.md:1 client/unread-file"]);
     assert_eq!(findings(&[(".cursor/rules/README.md", "About.\n")]), NONE);
     let unnamed = ".github/instructions/style.md";
-    assert_eq!(findings(&[(unnamed, "Text.\n")]), [format!("{unnamed}:1 native/unread-file")]);
+    assert_eq!(findings(&[(unnamed, "Text.\n")]), [format!("{unnamed}:1 client/unread-file")]);
 }
 
 /// A rule that has lost its directory is found; one for a kind of file that is still to come is not.
@@ -170,7 +170,7 @@ fn patterns_that_cover_nothing_are_found_where_somebody_would_act() {
     let rule = |paths: &str| format!("---\npaths: {paths}\n---\nT.\n");
     let path = ".claude/rules/a.md";
     let lost = [(path, &*rule("[lib/**]")), ("src/a.ts", "")];
-    assert_eq!(findings(&lost), [".claude/rules/a.md:2 native/dead-glob"]);
+    assert_eq!(findings(&lost), [".claude/rules/a.md:2 client/unused-pattern"]);
     for fine in ["['**/*.go']", "[src/**, lib/**]", "['**/*.{ts,go}']"] {
         assert_eq!(findings(&[(path, &rule(fine)), ("src/a.ts", "")]), NONE, "{fine}");
     }
@@ -193,7 +193,7 @@ fn a_collection_of_rules_is_noted_once() {
         files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let found = lint(&project(&files));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!((found[0].code(), found[0].severity), ("native/dead-glob", Severity::Note));
+    assert_eq!((found[0].code(), found[0].severity), ("client/unused-pattern", Severity::Note));
 }
 
 /// A link to a file that is not there loads nothing.
@@ -201,7 +201,7 @@ fn a_collection_of_rules_is_noted_once() {
 fn a_link_to_nothing_is_found() {
     let system = project(&[("AGENTS.md", "Text.\n")]).with_link("CLAUDE.md", "agents.md");
     let found: Vec<&str> = lint(&system).iter().map(Diagnostic::code).collect();
-    assert_eq!(found, ["native/unreadable"]);
+    assert_eq!(found, ["client/unreadable"]);
 }
 
 /// Copies of one file have their mistakes once.
@@ -213,13 +213,13 @@ fn copies_are_reported_once() {
     assert_eq!(found.len(), 1, "{found:?}");
 }
 
-/// U22: an organisation's agents lie in `agents` of the repository `.github-private`.
+/// U22: an organization's agents lie in `agents` of the repository `.github-private`.
 #[test]
-fn agents_of_an_organisation_are_checked_as_copilots() {
+fn agents_of_an_organization_are_checked_as_copilots() {
     let at = |root: &str| {
         let system = MemorySystem::new(root).with_file("agents/a.md", "You are.\n");
         lint_at(&system, root).iter().map(Diagnostic::code).collect::<Vec<_>>()
     };
-    assert_eq!(at("/.github-private"), ["native/agent-field-missing"]);
+    assert_eq!(at("/.github-private"), ["client/agent-field-missing"]);
     assert_eq!(at("/other"), NONE);
 }

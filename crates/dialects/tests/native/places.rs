@@ -73,12 +73,12 @@ fn links_are_followed_inside_only() {
         words.items,
         [
             "AGENTS.md: active: AGENTS.md applies to everything below it",
-            ".claude/rules/r.md: active: it has no `paths`",
+            ".claude/rules/r.md: active: has no `paths`",
         ]
     );
-    assert_eq!(words.left_out, ["CLAUDE.md: the same text as AGENTS.md:1"]);
+    assert_eq!(words.left_out, ["CLAUDE.md: has the same text as AGENTS.md:1"]);
     assert_eq!(
         words.diagnostics,
-        ["GEMINI.md:1 native/unreadable", ".cursor/rules:1 native/unreadable"]
+        ["GEMINI.md:1 client/unreadable", ".cursor/rules:1 client/unreadable"]
     );
 }

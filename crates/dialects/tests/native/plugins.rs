@@ -19,7 +19,7 @@ const LIST: &str = r#"{"name": "own", "plugins": [
 ]}"#;
 
 /// U06: skills and agents of a plugin that lies in the project are what Claude Code has by itself, and are
-/// offered to others; one that leads out of the project is reported once.
+/// listed to others; one that leads out of the project is reported once.
 #[test]
 fn plugins_in_the_project_are_claudes() {
     let skill = |name: &str| format!("---\ndescription: {name}\n---\nDo it.\n");
@@ -43,10 +43,10 @@ fn plugins_in_the_project_are_claudes() {
             "tools/plugins/money/more/audit/SKILL.md",
         ]
     );
-    assert_eq!(delivered, [""; 0], "the same skill elsewhere is not offered again");
+    assert_eq!(delivered, [""; 0], "the same skill elsewhere is not listed again");
     let words = ask(&system, "src/a.py");
     assert_eq!(words.items.len(), 3, "{words:?}");
-    assert_eq!(words.diagnostics, [".claude/settings.json:7 native/plugin-outside"]);
+    assert_eq!(words.diagnostics, [".claude/settings.json:7 client/plugin-outside"]);
 }
 
 /// Unreadable settings say nothing.

@@ -64,7 +64,7 @@ fn a_bundle_without_items_is_an_error() {
         ("items: {rules: a}\n", false),
     ] {
         let registry = read(&bundles(&[("z", more)]));
-        let found = registry.all_diagnostics().filter(|one| one.code() == "portable/empty-bundle");
+        let found = registry.all_diagnostics().filter(|one| one.code() == "item/empty-bundle");
         assert_eq!(found.count(), usize::from(is_empty), "{more}");
     }
 }
@@ -164,14 +164,14 @@ fn bundles_do_not_need_each_other() {
         ("b", "items: {}\nrequires:\n  - {name: a}\n"),
         ("c", "items: {}\n"),
     ]));
-    assert_eq!(findings(&registry), ["b.bundle.md:8 bundle-circle"]);
-    assert!(the(&registry, "bundle-circle").message.ends_with("a -> b -> a"));
+    assert_eq!(findings(&registry), ["b.bundle.md:8 bundle-cycle"]);
+    assert!(the(&registry, "bundle-cycle").message.ends_with("a -> b -> a"));
     assert!(
         matches!(&resolve(&registry, "a").unwrap_err()[..], [BundleError::Circle { chain }] if *chain == ["a", "b", "a"])
     );
     assert!(resolve(&registry, "b").is_err() && resolve(&registry, "c").is_ok());
     let registry = read(&bundles(&[("a", "items: {}\nrequires: [{name: a}]\n")]));
-    assert!(the(&registry, "bundle-circle").message.ends_with("a -> a"));
+    assert!(the(&registry, "bundle-cycle").message.ends_with("a -> a"));
 }
 
 /// N46: a bundle that is not there is an error where it is named.

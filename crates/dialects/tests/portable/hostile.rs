@@ -242,7 +242,7 @@ fn long_chains_of_bundles_are_walked() {
 fn a_long_circle_of_bundles_is_told_in_short() {
     let registry = chain("b0");
     assert_eq!(findings(&registry).len(), 1);
-    assert!(the(&registry, "bundle-circle").message.len() < 500);
+    assert!(the(&registry, "bundle-cycle").message.len() < 500);
     assert!(resolve(&registry, "b0").is_err());
 }
 

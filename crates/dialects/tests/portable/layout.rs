@@ -228,14 +228,14 @@ fn a_file_without_front_matter_is_an_error() {
     for text in ["## T\n", "", "\n---\nschema: 1\n---\n", "---\n- a\n---\n", "---\n---\n"] {
         let found = findings_of(&[("rules/a/RULE.md", text)]);
         assert!(
-            found.contains(&"rules/a/RULE.md:1 no-front-matter".to_owned()),
+            found.contains(&"rules/a/RULE.md:1 no-frontmatter".to_owned()),
             "{text:?} {found:?}"
         );
     }
     let found = findings_of(&[("rules/a/RULE.md", "---\nschema: 1\nname: a\n\n## T\n")]);
     assert_eq!(
         found,
-        ["rules/a/RULE.md:1 frontmatter-unclosed", "rules/a/RULE.md:1 no-front-matter"]
+        ["rules/a/RULE.md:1 frontmatter-unclosed", "rules/a/RULE.md:1 no-frontmatter"]
     );
     let found = findings_of(&[("skills/a/SKILL.md", "## T\n")]);
     assert_eq!(found, ["skills/a/SKILL.md:1 foreign-skill", "skills/a/SKILL.md:1 missing-field"]);

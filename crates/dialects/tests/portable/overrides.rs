@@ -53,7 +53,7 @@ fn a_file_for_one_client_has_no_front_matter() {
     };
     assert_eq!(
         with_own("---\nname: b\n---\n\n## T\n"),
-        ["rules/a/RULE.claude.md:2 override-front-matter"]
+        ["rules/a/RULE.claude.md:2 override-frontmatter"]
     );
     for own in ["---\n\n## T\n", "---\n\nA sentence.\n\n---\n\n## T\n", "", "\u{feff}## T\n"] {
         assert_eq!(with_own(own), NONE, "{own:?}");

@@ -183,7 +183,7 @@ fn repairs_end_what_they_are_for() {
             let fixed = repaired(path, &text);
             assert_eq!(repaired(path, &fixed), fixed);
             let left = read(&files(&[(path, &fixed)]));
-            for code in ["portable/unquoted-version", "portable/fence-language"] {
+            for code in ["item/unquoted-version", "item/fence-language"] {
                 let found = left.all_diagnostics().find(|found| found.code() == code);
                 assert!(found.is_none(), "{code} is still in {fixed:?}");
             }

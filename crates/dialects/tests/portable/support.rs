@@ -31,7 +31,7 @@ pub(crate) fn read_for(system: &MemorySystem, clients: &[&str]) -> Registry {
 pub(crate) fn findings(registry: &Registry) -> Vec<String> {
     // That a command is one is told on request only. The document allows a bundle without items, and many bundles here have none
     // (`a_bundle_without_items_is_an_error` is about them).
-    let others = [rules::portable::COMMAND_EXTENSION, rules::portable::EMPTY_BUNDLE];
+    let others = [rules::item::COMMAND_EXTENSION, rules::item::EMPTY_BUNDLE];
     let is_told = |one: &&Diagnostic| !others.contains(&one.rule);
     let mut findings: Vec<String> = registry.all_diagnostics().filter(is_told).map(shown).collect();
     findings.sort_unstable();
@@ -41,7 +41,7 @@ pub(crate) fn findings(registry: &Registry) -> Vec<String> {
 /// A finding as the tests write it.
 pub(crate) fn shown(diagnostic: &Diagnostic) -> String {
     let path = diagnostic.path().strip_prefix("/p").unwrap().to_str().unwrap();
-    let code = diagnostic.code().strip_prefix("portable/").unwrap_or(diagnostic.code());
+    let code = diagnostic.code().strip_prefix("item/").unwrap_or(diagnostic.code());
     format!("{path}:{} {code}", diagnostic.position().line)
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn findings_of(list: &[(&str, &str)]) -> Vec<String> {
 pub(crate) fn the<'r>(registry: &'r Registry, code: &str) -> &'r Diagnostic {
     let found: Vec<_> = registry
         .all_diagnostics()
-        .filter(|found| found.code().strip_prefix("portable/") == Some(code))
+        .filter(|found| found.code().strip_prefix("item/") == Some(code))
         .collect();
     assert_eq!(found.len(), 1, "{code} in {:?}", findings(registry));
     found[0]

@@ -84,7 +84,7 @@ fn a_script_without_the_executable_bit_does_not_run() {
     assert_eq!(
         warnings(&prompt),
         [
-            ".agents/rules/r.md:1 tasks/bootstrap-not-executable the script `r-bootstrap` was not run: it is not executable"
+            ".agents/rules/r.md:1 tasks/bootstrap-not-executable the script `r-bootstrap` was not run: is not executable"
         ]
     );
     let help = prompt.diagnostics[0].help.as_deref();

@@ -157,7 +157,7 @@ fn an_mcp_server_is_kept_with_its_custom_fields() {
     assert_eq!(custom.get("ssl").and_then(Node::as_str), Some("true"));
 }
 
-/// "`agent`": the three behaviours, in the task's field and as `-a`: "These are equivalent".
+/// "`agent`": the three behaviors, in the task's field and as `-a`: "These are equivalent".
 #[test]
 fn an_agent_filters_rules() {
     let all = [("copilot", "agent: copilot"), ("cursor", "agent: cursor"), ("generic", "a: b")];

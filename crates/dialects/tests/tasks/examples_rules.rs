@@ -1,4 +1,4 @@
-//! The document's examples of rules, scripts, front matter and special behaviours.
+//! The document's examples of rules, scripts, front matter and special behaviors.
 
 use brief_dialects::tasks::TaskError;
 use brief_syntax::system::MemorySystem;
@@ -72,7 +72,7 @@ fn a_rule_without_task_names_is_for_all_tasks() {
     assert_eq!(included_for(&system, &["fix-bug", "deploy"]), ["fix-bug", "deploy"]);
 }
 
-/// "`language` or `languages`": the examples and the first two behaviours; string, array, singular.
+/// "`language` or `languages`": the examples and the first two behaviors; string, array, singular.
 #[test]
 fn a_rule_is_for_languages() {
     for header in ["languages:\n  - go", "languages: go", "language: go", "language:\n  - go"] {
@@ -95,7 +95,7 @@ fn a_rule_is_for_languages() {
     assert_eq!(included_for(&generic, &["-s languages=rust t"]), ["-s languages=rust t"]);
 }
 
-/// "`agent` (rule selector)": the example and its two behaviours.
+/// "`agent` (rule selector)": the example and its two behaviors.
 #[test]
 fn a_rule_is_for_an_agent() {
     let system = with_rule("---\nagent: cursor\n---\n# Rule specific to Cursor AI agent\n");

@@ -283,10 +283,10 @@ fn what_is_no_file_of_a_sensible_size_stays() {
     assert_eq!(
         warnings(&prompt),
         [
-            ".agents/tasks/t.md:1 tasks/unreadable-file `@fifo` stays as written: it is not a regular file",
-            ".agents/tasks/t.md:2 tasks/unreadable-file `@dir` stays as written: it is a directory",
-            ".agents/tasks/t.md:3 tasks/unreadable-file `@large` stays as written: it is larger than 1048576 bytes",
-            ".agents/tasks/t.md:5 tasks/unreadable-file `@dir/.` stays as written: it is a directory",
+            ".agents/tasks/t.md:1 tasks/unreadable-file `@fifo` stays as written: is not a regular file",
+            ".agents/tasks/t.md:2 tasks/unreadable-file `@dir` stays as written: is a directory",
+            ".agents/tasks/t.md:3 tasks/unreadable-file `@large` stays as written: is larger than 1048576 bytes",
+            ".agents/tasks/t.md:5 tasks/unreadable-file `@dir/.` stays as written: is a directory",
         ]
     );
 }

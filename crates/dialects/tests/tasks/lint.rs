@@ -319,7 +319,7 @@ fn skills_that_cannot_be_offered_are_found() {
     assert_eq!(
         findings(&system),
         [format!(
-            "{skill}:1 tasks/skill-invalid it is not offered: skill missing required 'description' field"
+            "{skill}:1 tasks/skill-invalid the skill is not listed: skill missing required 'description' field"
         )]
     );
 }

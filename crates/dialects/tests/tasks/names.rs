@@ -93,7 +93,7 @@ fn a_task_for_something_else_is_left_out_with_the_reason() {
     let prompt = run(&system, &["-s", "stage=b", "x"]);
     assert_eq!(
         left_out(&prompt),
-        [(".agents/tasks/a/x.md", "it is for stage=a, not for b".to_owned())]
+        [(".agents/tasks/a/x.md", "requires stage=a, not b".to_owned())]
     );
 }
 

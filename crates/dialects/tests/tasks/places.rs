@@ -272,9 +272,9 @@ fn what_is_no_file_or_too_large_is_reported_and_skipped() {
     assert_eq!(
         warnings(&prompt),
         [
-            ".agents/rules/a.md:1 tasks/unreadable it was not read: it is not a regular file",
-            ".agents/rules/b.md:1 tasks/unreadable it was not read: it is larger than 1048576 bytes",
-            "AGENTS.md:1 tasks/unreadable it was not read: it is a directory",
+            ".agents/rules/a.md:1 tasks/unreadable the file was not read: is not a regular file",
+            ".agents/rules/b.md:1 tasks/unreadable the file was not read: is larger than 1048576 bytes",
+            "AGENTS.md:1 tasks/unreadable the file was not read: is a directory",
         ]
     );
 }
@@ -299,6 +299,6 @@ fn a_root_that_is_missing_is_reported() {
     assert_eq!(output(&prompt), "T\n\n");
     assert_eq!(
         warnings(&prompt),
-        ["/nowhere:1 tasks/unreadable it was not read: it does not exist"]
+        ["/nowhere:1 tasks/unreadable the file was not read: does not exist"]
     );
 }

@@ -234,7 +234,7 @@ fn a_task_is_selected_by_what_the_user_types() {
     let TaskError::NotFound { excluded, .. } = error else { panic!("{error:?}") };
     assert_eq!(excluded.len(), 1);
     assert_eq!(excluded[0].0.to_str(), Some("/p/.agents/tasks/t.md"));
-    assert_eq!(excluded[0].1.to_string(), "it is for stage=testing, not for building");
+    assert_eq!(excluded[0].1.to_string(), "requires stage=testing, not building");
 }
 
 /// Reference 1.4: "then `selectors` of every command the task uses".
@@ -282,7 +282,7 @@ fn skills_are_selected_too() {
     assert_eq!(skills(&prompt), [".agents/skills/a/SKILL.md"]);
     assert_eq!(
         left_out(&prompt),
-        [(".agents/skills/b/SKILL.md", "it is for stage=building, not for testing".to_owned())]
+        [(".agents/skills/b/SKILL.md", "requires stage=building, not testing".to_owned())]
     );
 }
 

@@ -22,7 +22,7 @@ fn skills_stand_between_rules_and_task() {
         "{text}"
     );
     assert!(text.ends_with(&format!("\n\n{block}")), "{text}");
-    assert!(!text.contains("BODY"), "only the name and the description are offered");
+    assert!(!text.contains("BODY"), "only the name and the description are listed");
 }
 
 /// Reference: no skills, no heading.
@@ -79,7 +79,7 @@ fn skills_are_escaped() {
     );
 }
 
-/// G2: a skill without a description is reported and left out; the others are offered.
+/// G2: a skill without a description is reported and left out; the others are listed.
 #[test]
 fn a_skill_without_a_description_is_left_out() {
     for text in
@@ -131,7 +131,7 @@ fn names_and_descriptions_that_are_too_long_are_reported() {
     }
 }
 
-/// Two skills of one name: the first is offered.
+/// Two skills of one name: the first is listed.
 #[test]
 fn of_two_skills_with_one_name_the_first_is_offered() {
     let text = "---\nname: x\ndescription: d\n---\n";

@@ -214,10 +214,10 @@ fn ugly_files_hide_nothing() {
     let prompt = run(&system, &["t"]);
     let stems = prompt.rules.iter().map(|rule| rule.document.stem.clone());
     assert_eq!(stems.collect::<BTreeSet<_>>(), expected, "every file is a rule");
-    let offered = prompt.skills.iter().map(|skill| &skill.document);
+    let listed = prompt.skills.iter().map(|skill| &skill.document);
     let left_out = prompt.left_out.iter().map(|left| &left.document);
-    let skills: Vec<_> = offered.chain(left_out).map(|skill| skill.stem.clone()).collect();
-    assert_eq!(skills.len(), expected.len(), "every skill is offered or left out, once");
+    let skills: Vec<_> = listed.chain(left_out).map(|skill| skill.stem.clone()).collect();
+    assert_eq!(skills.len(), expected.len(), "every skill is listed or left out, once");
     assert_eq!(skills.into_iter().collect::<BTreeSet<_>>(), expected);
     let reported: BTreeSet<&str> =
         prompt.diagnostics.iter().map(|note| shown(note.path())).collect();

@@ -7,36 +7,36 @@ use brief_dialects::{ReasonKind, State};
 
 use super::{BriefedItem, Briefing, Explanation, first_line};
 
-/// The state of a candidate. Each has its own sign, so that they differ without colours.
+/// The state of a candidate. Each has its own sign, so that they differ without colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CandidateState {
     /// It is in the answer.
-    In,
-    /// The client loads its whole text by itself.
+    Applies,
+    /// The client itself loads its whole text.
     Loaded,
-    /// The client loads it by itself, by name and description.
-    Listed,
+    /// The client itself loads its name and description.
+    ListedByClient,
     /// Another item has the same text.
     Same,
     /// The agent may ask for it.
-    Offered,
+    Listed,
     /// The user may mention it.
     Manual,
     /// It does not apply.
-    Out,
+    Skipped,
 }
 
 impl CandidateState {
     /// Returns the sign and the word for it.
     pub fn label(self) -> &'static str {
         match self {
-            CandidateState::In => "+ in",
+            CandidateState::Applies => "+ applies",
             CandidateState::Loaded => "= loaded",
-            CandidateState::Listed => "= listed",
+            CandidateState::ListedByClient => "= listed",
             CandidateState::Same => "= same",
-            CandidateState::Offered => "? offered",
+            CandidateState::Listed => "? listed",
             CandidateState::Manual => "@ manual",
-            CandidateState::Out => "- out",
+            CandidateState::Skipped => "- skipped",
         }
     }
 }
@@ -67,8 +67,8 @@ impl Briefing {
     pub fn candidates(&self) -> Vec<BriefedCandidate<'_>> {
         let items = self.items().into_iter().map(|item| BriefedCandidate {
             state: match item.state {
-                State::Active => CandidateState::In,
-                State::Offered => CandidateState::Offered,
+                State::Active => CandidateState::Applies,
+                State::Listed => CandidateState::Listed,
                 State::Manual => CandidateState::Manual,
             },
             kind: item.kind,
@@ -80,7 +80,7 @@ impl Briefing {
             reason: &item.reason,
         });
         let decisions = self.decisions.iter().map(|bound| BriefedCandidate {
-            state: CandidateState::In,
+            state: CandidateState::Applies,
             kind: "decision",
             setting: None,
             name: Cow::Owned(format!("decisions[{}]", bound.decision.index)),
@@ -92,9 +92,9 @@ impl Briefing {
         let left_out = self.left_out.iter().map(|omitted| BriefedCandidate {
             state: match omitted.reason.kind {
                 ReasonKind::Loaded => CandidateState::Loaded,
-                ReasonKind::ListedByClient => CandidateState::Listed,
+                ReasonKind::ListedByClient => CandidateState::ListedByClient,
                 ReasonKind::SameText | ReasonKind::SameTextLoaded => CandidateState::Same,
-                _ => CandidateState::Out,
+                _ => CandidateState::Skipped,
             },
             kind: omitted.kind,
             setting: None,
@@ -113,7 +113,7 @@ impl Briefing {
 
     /// Keeps the decisions and drops all other parts of the answer.
     pub fn keep_decisions(&mut self) {
-        for items in [&mut self.active, &mut self.offered, &mut self.manual] {
+        for items in [&mut self.active, &mut self.listed, &mut self.manual] {
             items.clear();
         }
         self.tokens = 0;
@@ -123,6 +123,6 @@ impl Briefing {
 
 /// Returns the text of an item; of a skill on offer what an agent sees until it asks for it.
 fn shown_text(item: &BriefedItem) -> &str {
-    let is_offered_skill = item.state == State::Offered && item.kind == "skill";
+    let is_offered_skill = item.state == State::Listed && item.kind == "skill";
     if is_offered_skill && !item.description.is_empty() { &item.description } else { &item.content }
 }

@@ -21,12 +21,12 @@ use super::{BriefedDecision, BriefedItem, Briefing, Explanation, OmittedItem};
 impl Serialize for Briefing {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut report = serializer.serialize_struct("Briefing", 7)?;
-        report.serialize_field("moment", &MomentReport(&self.moment))?;
+        report.serialize_field("query", &MomentReport(&self.moment))?;
         report.serialize_field("items", &self.items())?;
-        report.serialize_field("left_out", &self.left_out)?;
+        report.serialize_field("skipped", &self.left_out)?;
         report.serialize_field("decisions", &self.decisions)?;
         report.serialize_field("mcp_servers", &McpServersReport(&self.mcp_servers))?;
-        report.serialize_field("hosted_config", &self.hosted_config.as_ref().map(ConfigReport))?;
+        report.serialize_field("context_dir_config", &self.hosted_config.as_ref().map(ConfigReport))?;
         report.serialize_field("tokens", &self.tokens)?;
         report.end()
     }
@@ -35,7 +35,7 @@ impl Serialize for Briefing {
 impl Serialize for BriefedItem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut report = serializer.serialize_struct("BriefedItem", 13)?;
-        report.serialize_field("dialect", self.dialect)?;
+        report.serialize_field("format", self.dialect)?;
         report.serialize_field("kind", self.kind)?;
         report.serialize_field("name", &self.name)?;
         report.serialize_field("source", &place(&self.path, self.line))?;
@@ -55,7 +55,7 @@ impl Serialize for BriefedItem {
 impl Serialize for OmittedItem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut report = serializer.serialize_struct("OmittedItem", 5)?;
-        report.serialize_field("dialect", self.dialect)?;
+        report.serialize_field("format", self.dialect)?;
         report.serialize_field("kind", self.kind)?;
         report.serialize_field("name", &self.name)?;
         report.serialize_field("source", &place(&self.path, self.line))?;

@@ -36,7 +36,7 @@ pub struct Briefing {
     /// The items to deliver: general first, most specific last.
     pub active: Vec<BriefedItem>,
     /// The items that an agent may ask for by their description.
-    pub offered: Vec<BriefedItem>,
+    pub listed: Vec<BriefedItem>,
     /// The items that wait until the user mentions them.
     pub manual: Vec<BriefedItem>,
     /// The decisions that bind the target.
@@ -134,6 +134,7 @@ pub struct OmittedItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ItemPlace {
     /// The dialect that it is written in.
+    #[serde(rename = "format")]
     pub dialect: &'static str,
     /// The file, absolute.
     #[serde(serialize_with = "json::lossy")]
@@ -200,7 +201,7 @@ impl Briefing {
             Vec::with_capacity(items.iter().filter(|applied| applied.item.state == state).count())
         };
         let mut in_state: [Vec<BriefedItem>; 3] =
-            [State::Active, State::Offered, State::Manual].map(with_room);
+            [State::Active, State::Listed, State::Manual].map(with_room);
         for (rank, applied) in items.into_iter().enumerate() {
             let cost = budget::cost(&applied.item, &count);
             let state = applied.item.state;
@@ -226,11 +227,11 @@ impl Briefing {
         };
         let left_out = left_out.into_iter().filter(|left_out| is_wanted(&left_out.reason));
         let left_out = left_out.map(|left_out| copier.left_out(&left_out)).collect();
-        let [active, offered, manual] = in_state;
-        let tokens = active.iter().chain(&offered).map(|item| item.cost).sum();
+        let [active, listed, manual] = in_state;
+        let tokens = active.iter().chain(&listed).map(|item| item.cost).sum();
         let mut briefing = Briefing {
             active,
-            offered,
+            listed,
             manual,
             decisions,
             left_out,
@@ -254,7 +255,7 @@ impl Briefing {
     /// Returns the items of all states: general first, most specific last.
     pub fn items(&self) -> Vec<&BriefedItem> {
         let mut items: Vec<_> =
-            self.active.iter().chain(&self.offered).chain(&self.manual).collect();
+            self.active.iter().chain(&self.listed).chain(&self.manual).collect();
         items.sort_unstable_by_key(|item| item.rank);
         items
     }
@@ -266,7 +267,7 @@ impl Briefing {
     }
 }
 
-/// Returns the first line of a text that says something: comments before it, such as a licence, are
+/// Returns the first line of a text that says something: comments before it, such as a license, are
 /// passed by.
 pub fn first_line(text: &str) -> Option<&str> {
     let mut rest = text.trim_start();
@@ -276,7 +277,7 @@ pub fn first_line(text: &str) -> Option<&str> {
     Some(rest.lines().next()?.trim())
 }
 
-/// Makes owned parts of borrowed ones. Neighbours come from one file and share its path.
+/// Makes owned parts of borrowed ones. Neighbors come from one file and share its path.
 struct Copier<'s> {
     /// The path that reasons speak about.
     about: Arc<str>,

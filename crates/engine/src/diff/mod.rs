@@ -2,7 +2,7 @@
 //!
 //! Both states are whole catalogs, and the files are those of the newer one: what is said about a file
 //! that is gone concerns no one, and a new file is compared with what would have been said about it.
-//! Most files get the same answer as their neighbours, so each distinct pair of answers is compared
+//! Most files get the same answer as their neighbors, so each distinct pair of answers is compared
 //! once, whatever the number of files.
 
 mod cover;
@@ -89,7 +89,7 @@ pub enum ItemChangeKind {
     Removed,
     /// Its text or its description is another one.
     Text,
-    /// It is in the briefing, offered or waiting to be mentioned, and was something else of these.
+    /// It is in the briefing, listed or waiting to be mentioned, and was something else of these.
     State,
     /// The same text comes from another place.
     Moved,
@@ -135,7 +135,7 @@ impl<'c> ItemChange<'c> {
     /// the same.
     pub fn is_on_demand(&self) -> bool {
         let (Some(before), Some(after)) = (&self.before, &self.after) else { return false };
-        let is_offered = |piece: &DiffPiece<'_>| piece.state == State::Offered;
+        let is_offered = |piece: &DiffPiece<'_>| piece.state == State::Listed;
         self.kind == ItemChangeKind::Text
             && is_offered(before)
             && is_offered(after)

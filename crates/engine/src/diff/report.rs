@@ -63,6 +63,7 @@ impl Serialize for DiffReport<'_> {
 #[derive(Serialize)]
 struct ChangeReport<'r> {
     kind: &'static str,
+    #[serde(rename = "format")]
     dialect: &'static str,
     item_kind: &'static str,
     name: String,

@@ -83,8 +83,8 @@ pub struct ReceiptItem {
     /// The action on that file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
-    /// The dialect.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    /// The format that it is written in.
+    #[serde(default, rename = "format", alias = "dialect", skip_serializing_if = "String::is_empty")]
     pub dialect: String,
     /// Its name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -113,7 +113,8 @@ pub enum ReceiptKind {
     #[default]
     Delivered,
     /// Its name and description were.
-    Offered,
+    #[serde(alias = "offered")]
+    Listed,
     /// It is a decision.
     Decision,
     /// The client reported that it loaded it by itself.
@@ -125,7 +126,7 @@ impl ReceiptKind {
     pub fn as_str(self) -> &'static str {
         match self {
             ReceiptKind::Delivered => "delivered",
-            ReceiptKind::Offered => "offered",
+            ReceiptKind::Listed => "listed",
             ReceiptKind::Decision => "decision",
             ReceiptKind::Loaded => "loaded",
         }
@@ -321,7 +322,7 @@ mod tests {
             how: ReceiptKind::Delivered,
             file: "a.py".to_owned(),
             action: Some("edit".to_owned()),
-            dialect: "structured".to_owned(),
+            dialect: "agents-yaml".to_owned(),
             name: "context[0]".to_owned(),
             place: "AGENTS.yaml".to_owned(),
             line: 2,

@@ -13,6 +13,7 @@ use super::{Receipt, ReceiptItem, ReceiptKind};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NeverDelivered {
     /// The dialect.
+    #[serde(rename = "format")]
     pub dialect: &'static str,
     /// Its name.
     pub name: String,
@@ -73,7 +74,7 @@ pub fn never_delivered(project: &Project<'_>, receipts: &[Receipt]) -> Vec<Never
         let is_loaded = |kind| matches!(kind, ReasonKind::Loaded | ReasonKind::ListedByClient);
         let left = briefing.left_out.iter().filter(|item| is_loaded(item.reason.kind));
         loaded.extend(left.map(|item| below(root, &item.path)));
-        for item in briefing.active.iter().chain(&briefing.offered) {
+        for item in briefing.active.iter().chain(&briefing.listed) {
             let place = below(root, &item.path);
             if !got.contains(&(place.as_str(), item.name.as_str())) {
                 let (dialect, name, line) = (item.dialect, item.name.clone(), item.line);
@@ -85,7 +86,7 @@ pub fn never_delivered(project: &Project<'_>, receipts: &[Receipt]) -> Vec<Never
     let whole = project.everything().resolve();
     let of_ours = [structured::NAME, hosted::NAME, tasks::NAME];
     let waiting = whole.manual.iter().filter(|item| item.trigger == Some("auto"));
-    for item in whole.active.iter().chain(&whole.offered).chain(waiting) {
+    for item in whole.active.iter().chain(&whole.listed).chain(waiting) {
         let place = below(root, &item.path);
         if of_ours.contains(&item.dialect) && !got.contains(&(place.as_str(), item.name.as_str())) {
             let (dialect, name, line) = (item.dialect, item.name.clone(), item.line);

@@ -158,7 +158,7 @@ pub fn file_hash(system: &dyn System, path: &Path) -> Result<String, &'static st
     match system.read(path, MOST_HASHED) {
         Ok(bytes) => Ok(sha256(&bytes)),
         Err(ReadError::Missing) => Err("the file is not there"),
-        Err(ReadError::NotAFile(_)) => Err("it is no regular file"),
+        Err(ReadError::NotAFile(_)) => Err("is no regular file"),
         Err(ReadError::TooLarge { .. }) => Err("the file is too large to be hashed here"),
         Err(_) => Err("the file cannot be read"),
     }

@@ -42,7 +42,7 @@ const GONE: [&str; 25] = phrases(
 
 /// Words of sentences about files that are not in the tree, or not of this project.
 const OF_ANOTHER: [&str; 22] = phrases(
-    "ignored|artifact|artefact|generated|not committed|repository|repo |repo's|upstream|submodule|user's|\
+    "ignored|artifact|artifact|generated|not committed|repository|repo |repo's|upstream|submodule|user's|\
      users'|your project|their |home directory|relative to|at runtime|published|installed|\
      downloaded|in the image|on the server",
 );

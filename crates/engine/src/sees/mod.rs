@@ -265,6 +265,7 @@ impl Serialize for SeesReport<'_> {
 #[derive(Serialize)]
 struct SeenReport<'r> {
     name: String,
+    #[serde(rename = "format")]
     dialect: &'static str,
     kind: &'static str,
     source: PlaceReport<'r>,

@@ -194,7 +194,7 @@ impl<'c> SeesTable<'c> {
             let (dialect, path, line, name) = key;
             // A client that does not get to an item at all does not have it.
             let reason = match self.words {
-                ReasonWords::Written => "it is not for this client".to_owned(),
+                ReasonWords::Written => "is not for this client".to_owned(),
                 ReasonWords::Skipped => String::new(),
             };
             let seen = vec![skipped(reason); self.viewers.len()];

@@ -19,7 +19,7 @@ pub(super) fn check(catalog: &Catalog, root: &Root) -> Vec<Diagnostic> {
     for applied in &listed.items {
         let item = &applied.item;
         let Some(source) =
-            sources.get(item.path).filter(|_| item.kind == "skill" && item.state == State::Offered)
+            sources.get(item.path).filter(|_| item.kind == "skill" && item.state == State::Listed)
         else {
             continue;
         };
@@ -33,7 +33,7 @@ pub(super) fn check(catalog: &Catalog, root: &Root) -> Vec<Diagnostic> {
                 match known.get(&words).filter(|other| other.file_name() == item.path.file_name()) {
                     Some(other) if is_another(other, item.path) => {
                         format!(
-                            "it has the description of `{}`, so that an agent cannot choose",
+                            "has the description of `{}`, so that an agent cannot choose",
                             path_below(root.path(), other)
                         )
                     }
@@ -82,7 +82,7 @@ pub(super) fn vagueness(name: &str, description: &str) -> Option<&'static str> {
             .iter()
             .any(|word| lower.contains(word))
     {
-        return Some("it is a placeholder");
+        return Some("is a placeholder");
     }
     let plain = ["a ", "the ", "this ", "skill for ", "skill", "agent"];
     let said = plain.iter().fold(lower.clone(), |text, word| text.replace(word, ""));
@@ -90,5 +90,5 @@ pub(super) fn vagueness(name: &str, description: &str) -> Option<&'static str> {
         return Some("it repeats the name");
     }
     (lower.split_whitespace().count() < 3 && lower.is_ascii())
-        .then_some("it has fewer than three words")
+        .then_some("has fewer than three words")
 }

@@ -159,7 +159,7 @@ pub(crate) fn demands(passage: &Passage, sentence: &str) -> Vec<Demand> {
         return Vec::new();
     }
     let lower = plain.to_lowercase();
-    let (label, lower) = labelled(&lower);
+    let (label, lower) = labeled(&lower);
     let words = words_of(lower);
     if words.is_empty() || words.iter().any(|word| HEDGES.contains(word)) {
         return Vec::new();
@@ -176,7 +176,7 @@ pub(crate) fn demands(passage: &Passage, sentence: &str) -> Vec<Demand> {
 }
 
 /// Splits `**Label**: text` into both; the label has three words at most.
-fn labelled(text: &str) -> (Option<&str>, &str) {
+fn labeled(text: &str) -> (Option<&str>, &str) {
     match text.split_once(": ") {
         Some((label, rest)) if label.split_whitespace().count() <= 3 && !label.contains('`') => {
             (Some(label.trim()), rest.trim())

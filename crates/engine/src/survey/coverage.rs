@@ -75,7 +75,7 @@ impl<'s> Coverage<'s> {
 fn dead_patterns(checked: &[Diagnostic], holds: &dyn Fn(&Path) -> bool) -> Vec<Diagnostic> {
     let is_dead = |diagnostic: &&Diagnostic| {
         let rule = diagnostic.code().rsplit('/').next().unwrap_or_default();
-        matches!(rule, "dead-glob" | "never-matches") && holds(diagnostic.path())
+        matches!(rule, "unused-pattern" | "never-matches") && holds(diagnostic.path())
     };
     checked.iter().filter(is_dead).cloned().collect()
 }
@@ -89,7 +89,7 @@ fn idle<'s>(
 ) -> Vec<IdleItem<'s>> {
     let nothing = "it applies to no file or directory of the project";
     let is_dead = |path: &Path| {
-        checked.iter().any(|found| found.rule == rules::native::DEAD_GLOB && found.path() == path)
+        checked.iter().any(|found| found.rule == rules::client::UNUSED_PATTERN && found.path() == path)
     };
     let is_certain = |surveyed: &&SurveyedItem<'_>| {
         let is_below = surveyed.directory.as_ref().is_some_and(|directory| !directory.is_empty());

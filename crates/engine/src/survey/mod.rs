@@ -117,6 +117,7 @@ pub struct Share {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DialectCost {
     /// The dialect.
+    #[serde(rename = "format")]
     pub dialect: &'static str,
     /// The number of its items.
     pub items: usize,
@@ -233,7 +234,7 @@ impl<'c> Survey<'c> {
                             shared.tokens = shared.tokens.max(tokens);
                             shared.delivered.add(&reached.files);
                         }
-                        State::Offered | State::Manual => survey.charge(&reached.files, tokens),
+                        State::Listed | State::Manual => survey.charge(&reached.files, tokens),
                     }
                 }
             }

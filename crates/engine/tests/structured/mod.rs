@@ -104,7 +104,7 @@ fn both_lists_are_optional() {
     }
     for text in ["context: text\n", "decisions: {a: b}\n", "[]\n", "text\n"] {
         let system = yaml(text);
-        assert_eq!(ask(&system, "a").problems(), [("structured/wrong-type", 1, true)], "{text}");
+        assert_eq!(ask(&system, "a").problems(), [("agents-yaml/wrong-type", 1, true)], "{text}");
     }
 }
 
@@ -220,7 +220,7 @@ fn a_broken_file_spares_the_others() {
     assert_eq!(ask(&system, "a/x").contents(), ["beside", "below"]);
     let problems = ask(&system, "a/x").problems();
     assert_eq!(problems.len(), 1);
-    assert_eq!(problems[0].0, "structured/invalid-yaml");
+    assert_eq!(problems[0].0, "agents-yaml/invalid-yaml");
 }
 
 /// "Globs are relative to the context file's directory."

@@ -39,7 +39,7 @@ fn decision_and_rationale_are_required() {
         let system = yaml(&format!("decisions:\n- {entry}\n- {{decision: B, rationale: R}}\n"));
         assert_eq!(ask(&system, "a").decisions(), ["B"], "{entry}");
         let problems = ask(&system, "a").problems();
-        assert_eq!(problems, [("structured/missing-field", 2, true)], "{entry}");
+        assert_eq!(problems, [("agents-yaml/missing-field", 2, true)], "{entry}");
     }
 }
 
@@ -50,7 +50,7 @@ fn on_values_are_checked() {
         let system = yaml(&format!("context:\n- {{content: A, on: {value}}}\n- {{content: B}}\n"));
         assert_eq!(ask(&system, "a").contents(), ["B"], "{value}");
         let problems = ask(&system, "a").problems();
-        assert_eq!(problems, [("structured/invalid-on", 2, true)], "{value}");
+        assert_eq!(problems, [("agents-yaml/invalid-on", 2, true)], "{value}");
     }
 }
 
@@ -62,7 +62,7 @@ fn when_values_are_checked() {
         let system = yaml(&text);
         assert_eq!(ask(&system, "a").contents(), ["B"], "{value}");
         let problems = ask(&system, "a").problems();
-        assert_eq!(problems, [("structured/invalid-when", 2, true)], "{value}");
+        assert_eq!(problems, [("agents-yaml/invalid-when", 2, true)], "{value}");
     }
 }
 
@@ -75,7 +75,7 @@ fn globs_are_checked() {
             let system = yaml(&format!("context:\n- {bad}\n- {{content: B}}\n"));
             assert_eq!(ask(&system, "a").contents(), ["B"], "{bad}");
             let problems = ask(&system, "a").problems();
-            assert_eq!(problems, [("structured/invalid-glob", 2, true)], "{bad}");
+            assert_eq!(problems, [("agents-yaml/invalid-glob", 2, true)], "{bad}");
         }
         let bad = format!("{{decision: A, rationale: R, match: ['{pattern}']}}");
         let system = yaml(&format!("decisions:\n- {bad}\n"));
@@ -108,7 +108,7 @@ fn dates_are_checked() {
         let system = yaml(&format!("decisions:\n- {{decision: D, rationale: R, date: {date}}}\n"));
         assert_eq!(ask(&system, "a").decisions(), ["D"], "{date}");
         let problems = ask(&system, "a").problems();
-        let expected: &[_] = if is_valid { &[] } else { &[("structured/invalid-date", 2, true)] };
+        let expected: &[_] = if is_valid { &[] } else { &[("agents-yaml/invalid-date", 2, true)] };
         assert_eq!(problems, expected, "{date}");
         let kept = |answer: &Resolution<'_>| answer.decisions[0].decision.date.is_some();
         assert_eq!(ask(&system, "a").answer(|_, answer| kept(answer)), is_valid, "{date}");
@@ -121,7 +121,7 @@ fn unknown_fields_are_warnings() {
     let system = yaml(
         "priority: 1
 context:
-- {content: A, colour: red}
+- {content: A, color: red}
 decisions:
 - decision: D
   rationale: R
@@ -131,7 +131,7 @@ decisions:
     );
     assert_eq!(ask(&system, "a").contents(), ["A"]);
     assert_eq!(ask(&system, "a").decisions(), ["D"]);
-    let unknown = "structured/unknown-field";
+    let unknown = "agents-yaml/unknown-field";
     assert_eq!(
         ask(&system, "a").problems(),
         [(unknown, 1, false), (unknown, 3, false), (unknown, 7, false), (unknown, 8, false)]

@@ -14,7 +14,7 @@ pub struct HookProfile {
     /// The version and the day that these facts were seen in, where it is not the client's.
     pub seen: Option<Seen>,
     /// The marks by which a payload is this client's, whichever client the command names.
-    pub recognised: Option<PayloadMarks>,
+    pub recognized: Option<PayloadMarks>,
     /// The answer that brings a text to the model.
     pub answer: List<AnswerField>,
     /// The answer that holds a tool call back, with a text as its reason. Without one a call is never held back.
@@ -270,9 +270,6 @@ pub struct HookInstall {
     /// Other clients whose hooks of a project this one runs as well.
     #[serde(default)]
     pub also_runs: List<Text>,
-    /// Other files of a project, of the same form, whose hooks the client runs. They are read, and not written by default.
-    #[serde(default)]
-    pub also_reads: List<Text>,
     /// The `version` of a new file, of the form `list`.
     pub version: Option<u32>,
     /// The fields of a handler, of the form `list`.

@@ -167,7 +167,7 @@ fn place(system: &dyn System, directory: &Path, line: &str) -> FleetPlace {
         Ok(SourceAddress::Git(source)) => {
             wrong(&source, "a fleet takes whole repositories, not a directory in one")
         }
-        Ok(SourceAddress::Oci(source)) => wrong(&source, "an artefact is not a git repository"),
+        Ok(SourceAddress::Oci(source)) => wrong(&source, "an artifact is not a git repository"),
         Ok(SourceAddress::Directory(_)) => FleetPlace::Path(path),
         Err(error) => wrong(&visible(&redact(line)), &error.to_string()),
     }

@@ -15,7 +15,7 @@ pub enum FleetState {
     Behind,
     /// A written file is committed with another content than the locked one.
     Drifted,
-    /// An artefact is locked without a signer.
+    /// An artifact is locked without a signer.
     Unsigned,
     /// A file gets more tokens than the budget.
     OverBudget,
@@ -49,9 +49,9 @@ impl FleetState {
     }
 }
 
-/// The judgement about one repository.
+/// The judgment about one repository.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Judgement {
+pub struct Judgment {
     /// Its states, in the order of [`FleetState::ALL`].
     pub states: Vec<FleetState>,
     /// For each source, whether there is something newer; `None` if that is not known.
@@ -62,7 +62,7 @@ pub struct Judgement {
     pub is_over_budget: Option<bool>,
 }
 
-impl Judgement {
+impl Judgment {
     /// Returns whether it has a state.
     pub fn has(&self, state: FleetState) -> bool {
         self.states.contains(&state)
@@ -74,7 +74,7 @@ impl Judgement {
 struct InFleet<'m> {
     /// The newest version of each item of an address.
     versions: HashMap<(&'m str, &'m str, &'m str), Version>,
-    /// The newest time of an artefact, by address and reference.
+    /// The newest time of an artifact, by address and reference.
     created: HashMap<(&'m str, Option<&'m str>), &'m str>,
     /// The references of an address.
     references: HashMap<&'m str, Vec<String>>,
@@ -136,12 +136,12 @@ impl<'m> InFleet<'m> {
 }
 
 /// Judges all members of a fleet, in their order. A source in `newest` is compared with it; others with the newest version and the
-/// newest artefact in the fleet itself.
+/// newest artifact in the fleet itself.
 pub fn judge(
     members: &[FleetMember],
     newest: &NewestByPlace,
     budget: Option<usize>,
-) -> Vec<Judgement> {
+) -> Vec<Judgment> {
     let in_fleet = InFleet::of(members);
     members.iter().map(|member| judge_one(member, newest, &in_fleet, budget)).collect()
 }
@@ -151,7 +151,7 @@ fn judge_one(
     newest: &NewestByPlace,
     in_fleet: &InFleet<'_>,
     budget: Option<usize>,
-) -> Judgement {
+) -> Judgment {
     let facts = &member.facts;
     let asked = |source: &FleetSource| {
         let newest = newest.get(&source.key())?;
@@ -185,5 +185,5 @@ fn judge_one(
         FleetState::Unreadable => !is_read,
     };
     let states = FleetState::ALL.into_iter().filter(has).collect();
-    Judgement { states, sources, items, is_over_budget }
+    Judgment { states, sources, items, is_over_budget }
 }

@@ -25,7 +25,7 @@ pub use crate::parallel::in_parallel;
 
 pub use branch::{BranchState, UpdateBranch};
 pub use find::{FleetError, FleetPlace, find};
-pub use judge::{FleetState, Judgement, judge};
+pub use judge::{FleetState, Judgment, judge};
 pub use known::KnownMembers;
 pub use newest::{NewestByPlace, NewestState, PlaceKey, newest_of};
 pub use read::{FleetReading, Measure, read};
@@ -86,9 +86,9 @@ pub struct FleetSource {
     pub subpath: Option<String>,
     /// The locked commit or digest.
     pub commit: Option<String>,
-    /// The locked signer of an artefact.
+    /// The locked signer of an artifact.
     pub signer: Option<String>,
-    /// The time of an artefact, as its publisher says.
+    /// The time of an artifact, as its publisher says.
     pub created: Option<String>,
     /// The installed bundles, with their versions.
     pub bundles: Vec<(String, Option<String>)>,
@@ -100,7 +100,7 @@ pub struct FleetSource {
 pub enum FleetSourceForm {
     /// A git repository.
     Git,
-    /// An artefact.
+    /// An artifact.
     Oci,
     /// A directory.
     Directory,
@@ -138,7 +138,7 @@ impl FleetSource {
         }
     }
 
-    /// Returns whether it is an artefact without a locked signer.
+    /// Returns whether it is an artifact without a locked signer.
     pub fn is_unsigned(&self) -> bool {
         self.form == FleetSourceForm::Oci && self.signer.is_none()
     }

@@ -70,7 +70,7 @@ pub fn newest_of(
         }
         let cache = Cache::of_user(system).map(|cache| cache.observed(observer));
         let (Ok(remote), Some(cache)) = (RemoteSource::of(&source), cache) else { return Ok(None) };
-        // The tags of an artefact cost a question of their own.
+        // The tags of an artifact cost a question of their own.
         let Some(reference) = remote.reference().filter(|own| is_version(own)) else {
             let newest = remote.newest(&cache).map_err(|error| error.to_string())?;
             return Ok(Some(NewestState { commit: newest, newer_tag: None }));

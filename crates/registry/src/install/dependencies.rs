@@ -122,7 +122,7 @@ impl PackageSelector<'_> {
             let place =
                 package.directory.strip_prefix(root).unwrap_or(&package.directory).display();
             let message = format!("the package in {place} calls itself `{declared}`");
-            let help = "it is known by its place; make sure that it is the one that you mean";
+            let help = "is known by its place; make sure that it is the one that you mean";
             report(Severity::Warning, message, help);
         }
         if package.files.is_empty() {

@@ -122,7 +122,7 @@ pub enum InstallError {
         /// The failed fetch.
         error: Box<FetchError>,
     },
-    /// An artefact has another signer than the locked one, or none.
+    /// An artifact has another signer than the locked one, or none.
     #[error("the source `{name}` was signed by `{before}`, and is now {found}")]
     Signer {
         /// The name of the source.
@@ -137,12 +137,12 @@ pub enum InstallError {
     /// A file that says whom to trust cannot be used.
     #[error(transparent)]
     Trust(#[from] TrustRootError),
-    /// The tag leads to an artefact that is older than the locked one.
+    /// The tag leads to an artifact that is older than the locked one.
     #[error("the source `{name}` would go back from {before} to {found}")]
     Older {
         /// The name of the source.
         name: String,
-        /// The time of the locked artefact.
+        /// The time of the locked artifact.
         before: String,
         /// The time of the other one, in words.
         found: String,

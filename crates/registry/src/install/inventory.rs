@@ -57,7 +57,7 @@ fn read_one(
             let cache = Cache::of_user(system).ok_or("there is no home directory")?;
             let locked = lock.sources.get(&source.name).filter(|one| one.place == source.place);
             let commit = locked.and_then(|locked| locked.commit.as_deref());
-            let commit = commit.ok_or("it is not locked; run `brief sync`")?;
+            let commit = commit.ok_or("is not locked; run `brief sync`")?;
             let checkout = remote.checkout_commit(&cache, commit, Network::Offline);
             checkout.map_err(|error| error.to_string())?.directory
         }

@@ -30,6 +30,7 @@ pub struct SourceListing {
     /// Plugins of its marketplaces that are somewhere else.
     pub outside: Vec<OutsidePlugin>,
     /// Files in directories for items that are not items.
+    #[serde(rename = "skipped")]
     pub left_out: Vec<ListedFile>,
     /// The problems of its manifests: the file below the source, and the message.
     problems: Vec<(String, String)>,
@@ -88,7 +89,7 @@ impl SourceListing {
     fn of(registry: &Registry, elsewhere: Vec<Elsewhere>) -> SourceListing {
         let of_bundles = registry.bundles.iter().flat_map(Bundle::diagnostics);
         let all = registry.diagnostics.iter().chain(of_bundles);
-        let problems = all.filter(|found| found.rule == rules::portable::INVALID_PLUGIN);
+        let problems = all.filter(|found| found.rule == rules::item::INVALID_PLUGIN);
         let problems = problems.map(|found| {
             let path = found.source.path();
             let path = path.strip_prefix(&registry.root).unwrap_or(path);
@@ -108,7 +109,7 @@ impl SourceListing {
     pub fn problems(&self, name: &str) -> Vec<Diagnostic> {
         let problems = self.problems.iter().map(|(path, message)| {
             let source = Arc::new(Source::unread(PathBuf::from(format!("{name}:{path}"))));
-            let rule = rules::portable::INVALID_PLUGIN;
+            let rule = rules::item::INVALID_PLUGIN;
             Diagnostic::new(rule, &source, Span::default(), message.clone())
                 .with_help("its items are found all the same; ask the author to correct it")
         });

@@ -29,7 +29,7 @@ pub(super) struct OpenedSource<'o> {
     pub(super) root: Root,
     pub(super) registry: Arc<Registry>,
     pub(super) commit: Option<String>,
-    /// The origin of an artefact, as far as the lock keeps it.
+    /// The origin of an artifact, as far as the lock keeps it.
     pub(super) pinned: Pinned,
     /// True if the commit is the locked one.
     pub(super) is_locked: bool,
@@ -367,7 +367,7 @@ pub fn source_of(
         source = parse(&forced)?;
     }
     let SourceAddress::Git(source) = source else {
-        let reason = "it is an artefact; write `oci` instead of `git`";
+        let reason = "is an artifact; write `oci` instead of `git`";
         return Err(failed(SourceError::Oci { given: source.to_string(), reason }));
     };
     Ok(SourceAddress::Git(GitSource {

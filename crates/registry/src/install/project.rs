@@ -83,7 +83,7 @@ impl ProjectPaths {
     /// Returns the evidence that the project installs items of registries; `None` if it does not.
     pub fn consumes(&self, system: &dyn Files) -> Option<&'static str> {
         if system.read(&self.lock(), limits::BUILD_RECORD_BYTES).is_ok() {
-            return Some("it has a brief.lock");
+            return Some("has a brief.lock");
         }
         let source = self.read_manifest(system).ok().flatten()?;
         let manifest = Manifest::read(&source).ok()?;

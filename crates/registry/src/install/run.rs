@@ -452,7 +452,7 @@ impl Run<'_> {
         report.dependencies = dependencies::told(&old.lock, lock);
         if old.lock.is_old {
             let what = match self.request.mode {
-                InstallMode::Write => "it says now what every item can do",
+                InstallMode::Write => "says now what every item can do",
                 _ => "`brief sync` adds what every item can do",
             };
             report.notes.push(format!("`brief.lock` is of an older version; {what}"));

@@ -166,9 +166,9 @@ impl Selector<'_> {
 
 /// Findings that one registry alone cannot judge: other sources may have the items of its bundles.
 const RESOLVED: [Rule; 3] = [
-    rules::portable::BUNDLE_UNRESOLVED,
-    rules::portable::BUNDLE_REQUIRES,
-    rules::portable::BUNDLE_CIRCLE,
+    rules::item::BUNDLE_UNRESOLVED,
+    rules::item::BUNDLE_REQUIRES,
+    rules::item::BUNDLE_CYCLE,
 ];
 
 fn first_error(diagnostics: &[Diagnostic], except: &[Rule]) -> Option<String> {
@@ -179,7 +179,7 @@ fn first_error(diagnostics: &[Diagnostic], except: &[Rule]) -> Option<String> {
 
 /// Returns whether an item is written for a newer version of the format.
 fn is_newer(diagnostics: &[Diagnostic]) -> bool {
-    errors(diagnostics).any(|found| found.rule == rules::portable::UNSUPPORTED_SCHEMA)
+    errors(diagnostics).any(|found| found.rule == rules::item::UNSUPPORTED_SCHEMA)
 }
 
 fn near_item(registry: &Registry, id: &ItemId) -> Option<String> {

@@ -169,7 +169,7 @@ fn one(
 }
 
 fn warn(plan: &mut Plan<'_>, path: &str, message: &str, help: &str) {
-    plan.diagnostics.push(plan.problem(rules::portable::SHARED_FILE, path, message, help));
+    plan.diagnostics.push(plan.problem(rules::item::SHARED_FILE, path, message, help));
 }
 
 fn is_block(entry: &SharedEntry) -> bool {

@@ -107,7 +107,7 @@ pub(super) fn text(disk: &mut Disk<'_>, path: &Path) -> Result<Option<String>, I
     let unreadable = |problem| InstallError::Unreadable { path: path.to_owned(), problem };
     let content = if_there(disk.read(name)).map_err(|error| unreadable(error.to_string()))?;
     let text = content.map(|content| String::from_utf8(content.bytes)).transpose();
-    text.map_err(|_| unreadable("it is not UTF-8".to_owned()))
+    text.map_err(|_| unreadable("is not UTF-8".to_owned()))
 }
 
 /// Returns whether the request is impossible without a manifest.

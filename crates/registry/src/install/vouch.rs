@@ -1,7 +1,7 @@
-//! The checks of an artefact's origin: its signer, its age, and what the policy demands of both.
+//! The checks of an artifact's origin: its signer, its age, and what the policy demands of both.
 //!
 //! The first signer is remembered in the lock. Another one, or none, is refused until the user accepts it. A tag
-//! that leads back to an older artefact is refused, too: a registry, or a machine in between, may replay an old
+//! that leads back to an older artifact is refused, too: a registry, or a machine in between, may replay an old
 //! answer.
 
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ pub(super) struct Pinned {
     pub(super) created: Option<String>,
 }
 
-/// The signatures of an artefact.
+/// The signatures of an artifact.
 #[derive(Default)]
 struct Signatures {
     verified: Vec<Verified>,
@@ -114,7 +114,7 @@ impl Signatures {
 }
 
 impl Opener<'_> {
-    /// Checks an artefact, and returns what the lock keeps of its origin. A signature that does not count, and is not
+    /// Checks an artifact, and returns what the lock keeps of its origin. A signature that does not count, and is not
     /// demanded, is a note.
     pub(super) fn pin(
         &self,
@@ -186,7 +186,7 @@ impl Opener<'_> {
     }
 }
 
-/// Refuses to follow a tag back to an older artefact. Naming another tag, or a digest, is a decision.
+/// Refuses to follow a tag back to an older artifact. Naming another tag, or a digest, is a decision.
 fn check_order(
     wanted: &WantedSource,
     locked: Option<&LockedSource>,
@@ -205,7 +205,7 @@ fn check_order(
     if created.and_then(time).is_some_and(|now| now >= then) {
         return Ok(());
     }
-    let found = created.unwrap_or("an artefact without a time").to_owned();
+    let found = created.unwrap_or("an artifact without a time").to_owned();
     let (name, before) = (wanted.name.clone(), before.to_owned());
     Err(InstallError::Older { name, before, found })
 }

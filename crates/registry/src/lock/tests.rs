@@ -135,9 +135,9 @@ fn a_lock_that_was_edited_is_refused_with_its_line() {
     assert!(Lock::parse(&merged).unwrap_err().problem.contains("merge"));
 }
 
-/// The digest, the signer and the time of an artefact come back; a lock that mixes kinds of sources is refused.
+/// The digest, the signer and the time of an artifact come back; a lock that mixes kinds of sources is refused.
 #[test]
-fn artefacts_in_the_lock() {
+fn artifacts_in_the_lock() {
     let digest = format!("sha256:{}", "a".repeat(64));
     let mut lock = Lock::default();
     let source = LockedSource {

@@ -79,7 +79,7 @@ pub enum ManifestEdit {
 #[non_exhaustive]
 pub enum EditError {
     /// The file is not valid TOML.
-    #[error("it is not TOML: {0}")]
+    #[error("is not TOML: {0}")]
     Syntax(String),
     /// A section is not a table.
     #[error("`{0}` is not a table")]
@@ -362,7 +362,7 @@ fn drop_from(table: &mut dyn TableLike, key: &str, text: &str) {
     let Some(list) = table.get_mut(key).and_then(Item::as_array_mut) else { return };
     let Some(index) = list.iter().position(|one| one.as_str() == Some(text)) else { return };
     let removed = list.remove(index);
-    // A comment before the removed entry may be about its neighbours.
+    // A comment before the removed entry may be about its neighbors.
     let prefix = removed.decor().prefix().and_then(RawString::as_str).unwrap_or("");
     if prefix.contains('#') {
         let prefix = prefix.trim_end_matches([' ', '\t']).trim_end_matches('\n').to_owned();

@@ -59,7 +59,7 @@ pub struct Manifest {
     pub sources: Vec<WantedSource>,
     /// Accepted contents of items with hidden text or opaque files, each by its SHA-256.
     pub accept: BTreeSet<String>,
-    /// The installed packages whose guidance is offered.
+    /// The installed packages whose guidance is listed.
     pub dependencies: Vec<WantedDependency>,
 }
 
@@ -99,7 +99,7 @@ pub enum ManifestPlace {
         /// A directory in the repository.
         subpath: Option<String>,
     },
-    /// An artefact in a container registry, or in a directory of the same layout.
+    /// An artifact in a container registry, or in a directory of the same layout.
     Oci {
         /// The repository without tag and digest, as `oci://HOST/PATH` or `oci-layout:DIRECTORY`.
         oci: String,
@@ -247,7 +247,7 @@ fn read_source(
         let outcome: Result<(), TomlProblem> = (|| {
             match entry.key {
                 "git" => git = Some(address(&entry)?),
-                "oci" => oci = Some(artefact(&entry)?),
+                "oci" => oci = Some(artifact(&entry)?),
                 "ref" => reference = Some(text(&entry)?),
                 "subpath" => subpath = Some(text(&entry)?),
                 "directory" => directory = Some(text(&entry)?),
@@ -287,7 +287,7 @@ fn read_source(
     let place = match (git, oci, directory) {
         (Some(git), None, None) => ManifestPlace::Git { git, reference, subpath },
         (None, Some(_), None) if subpath.is_some() => {
-            return refuse("an artefact has no `subpath`", "it is always taken whole");
+            return refuse("an artifact has no `subpath`", "it is always taken whole");
         }
         (None, Some(oci), None) => ManifestPlace::Oci { oci, reference },
         (None, None, Some(_)) if reference.is_some() || subpath.is_some() => {
@@ -311,7 +311,7 @@ fn read_source(
 
 fn text(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     match entry.text()? {
-        "" => Err(entry.wrong("it is empty", "remove the key, or give it a value")),
+        "" => Err(entry.wrong("is empty", "remove the key, or give it a value")),
         text => Ok(text.to_owned()),
     }
 }
@@ -328,20 +328,20 @@ fn address(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let shown = Arc::new(Source::new(entry.source.path(), redact(file)));
     let span = Span::new(start, start + entry.key.len());
     let message = format!("`{}`: it holds a password", entry.path);
-    let problem = Diagnostic::new(rules::portable::INVALID_CONFIG, &shown, span, message);
+    let problem = Diagnostic::new(rules::item::INVALID_CONFIG, &shown, span, message);
     Err(Box::new(problem.with_help(
         "write the address without it: git asks your credential helper; change the password, if others have seen it",
     )))
 }
 
-/// Parses the address of an artefact.
-fn artefact(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
+/// Parses the address of an artifact.
+fn artifact(entry: &TomlEntry<'_>) -> Result<String, TomlProblem> {
     let text = address(entry)?;
     match OciSource::is_meant(&text).then(|| OciSource::parse(&text, Path::new("/"))) {
         Some(Ok(_)) => Ok(text),
         Some(Err(error)) => Err(entry.wrong(&error.to_string(), "")),
         None => Err(entry.wrong(
-            &format!("`{text}` is not the address of an artefact"),
+            &format!("`{text}` is not the address of an artifact"),
             "write `oci://HOST/PATH` or `oci-layout:DIRECTORY`",
         )),
     }

@@ -64,7 +64,7 @@ fn every_typo_is_named_with_its_line_and_a_way_out() {
         "6: `sources.c.directory`: this is not a string (write it in quotes)",
         "5: `sources.c`: it has no address (write `git = \"…\"`, `oci = \"…\"` or `directory = \"…\"`)",
         "9: `sources.d.exclude`: there is no kind `skil` (did you mean `skill/a`?)",
-        "10: `sources.d.skills`: it has other characters than a-z, 0-9 and `-` ()",
+        "10: `sources.d.skills`: has other characters than a-z, 0-9 and `-` ()",
     ];
     assert_eq!(found, expected);
 }

@@ -12,7 +12,7 @@ use super::error::OciError;
 use crate::address::one_line;
 use crate::extract::safe_path;
 
-/// A file of an artefact.
+/// A file of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PackedFile {
     /// The path with `/`.
@@ -39,7 +39,7 @@ pub(crate) fn pack(files: &mut [PackedFile]) -> io::Result<Vec<u8>> {
     archive.into_inner()
 }
 
-/// The space that the files of one artefact may still take.
+/// The space that the files of one artifact may still take.
 pub(crate) struct Space {
     pub(crate) bytes: u64,
     pub(crate) files: usize,
@@ -56,7 +56,7 @@ impl Space {
     pub(crate) fn take(&mut self, repository: &str, bytes: u64) -> Result<(), OciError> {
         let too_large = |limit, unit| OciError::TooLarge {
             repository: repository.to_owned(),
-            what: "the artefact",
+            what: "the artifact",
             limit,
             unit,
         };
@@ -199,7 +199,7 @@ mod tests {
             (0..5).map(|n| file(&format!("{n}"), "0123456789")).collect();
         let bytes = pack(&mut many).unwrap();
         let refused = unpack("r", &bytes, &mut Space { bytes: 45, files: 10 });
-        assert!(matches!(refused, Err(OciError::TooLarge { what: "the artefact", .. })));
+        assert!(matches!(refused, Err(OciError::TooLarge { what: "the artifact", .. })));
         let refused = unpack("r", &bytes, &mut Space { bytes: 500, files: 4 });
         assert!(matches!(refused, Err(OciError::TooLarge { unit: "files", .. })));
     }

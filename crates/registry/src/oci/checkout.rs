@@ -1,4 +1,4 @@
-//! The files of an artefact in the user's cache, one directory per digest.
+//! The files of an artifact in the user's cache, one directory per digest.
 //!
 //! ```text
 //! ~/.cache/brief/oci/registry.example-acme-guidance-1a2b3c4d5e6f/
@@ -39,10 +39,10 @@ use crate::staged::{RepositoryDir, io_error};
 /// The limit for the directories of earlier digests that are looked into.
 const MOST_TREES: usize = 100;
 
-/// The limit for the bytes of the facts of an artefact.
+/// The limit for the bytes of the facts of an artifact.
 const FACTS_BYTES: u64 = 8 * 1024 * 1024;
 
-/// The origin of an artefact, as its publisher and its signatures say.
+/// The origin of an artifact, as its publisher and its signatures say.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Provenance {
     /// The bundles about it, whether they count or not.
@@ -58,7 +58,7 @@ pub struct Provenance {
     pub origin: Option<String>,
 }
 
-/// The cache slot of one artefact.
+/// The cache slot of one artifact.
 pub(crate) struct OciSlot<'a> {
     directory: RepositoryDir<'a>,
     source: &'a OciSource,
@@ -67,7 +67,7 @@ pub(crate) struct OciSlot<'a> {
     store: OnceCell<Box<dyn Store + 'a>>,
 }
 
-/// The files of an artefact, and what it was made from.
+/// The files of an artifact, and what it was made from.
 struct Content {
     files: BTreeMap<String, PackedFile>,
     blobs: BTreeMap<String, Vec<u8>>,
@@ -291,7 +291,7 @@ impl<'a> OciSlot<'a> {
         let size = layers.values().fold(0u64, |sum, layer| sum.saturating_add(layer.size));
         if size > limits::REMOTE_BYTES || layers.len() > MOST_PARTS {
             let limit = limits::REMOTE_BYTES;
-            return Err(OciError::too_large(&self.shown, "the artefact", limit).into());
+            return Err(OciError::too_large(&self.shown, "the artifact", limit).into());
         }
         let layers: Vec<Descriptor> = layers.into_values().collect();
         let contents =
@@ -317,7 +317,7 @@ impl<'a> OciSlot<'a> {
         Ok(Content { files, blobs, provenance, notes })
     }
 
-    /// Refuses an artefact that carries no guidance.
+    /// Refuses an artifact that carries no guidance.
     fn check_kind(&self, document: &Document) -> Result<(), OciError> {
         let kind = document.kind().unwrap_or_default();
         if [ITEM, BUNDLE].contains(&kind) || SKILLS.contains(&kind) {
@@ -326,13 +326,13 @@ impl<'a> OciSlot<'a> {
         Err(match kind {
             "application/vnd.oci.image.config.v1+json"
             | "application/vnd.docker.container.image.v1+json" => {
-                self.shape("it is an image of a container, which has no guidance")
+                self.shape("is an image of a container, which has no guidance")
             }
-            "" => self.shape("it does not say what kind of artefact it is"),
-            SOURCE => self.shape("it is the list of a source, and not an index"),
+            "" => self.shape("does not say what kind of artifact it is"),
+            SOURCE => self.shape("is the list of a source, and not an index"),
             kind => {
                 let kind = one_line(kind);
-                self.shape(&format!("artefacts of the kind `{kind}` are not known"))
+                self.shape(&format!("artifacts of the kind `{kind}` are not known"))
             }
         })
     }
@@ -362,7 +362,7 @@ impl<'a> OciSlot<'a> {
                     own.extend(found);
                     links += skipped;
                 } else if let Some(title) = layer.annotations.get(TITLE).filter(|_| !is_ours) {
-                    // One file for each layer, as general tools for artefacts push them.
+                    // One file for each layer, as general tools for artifacts push them.
                     let safe = safe_path(title.as_bytes()).filter(|path| path.to_str().is_some());
                     if safe.is_none() {
                         let (repository, name) = (self.shown.clone(), one_line(title));
@@ -385,7 +385,7 @@ impl<'a> OciSlot<'a> {
                     && files.get(&known.path) != Some(&known)
                 {
                     let path = one_line(&known.path);
-                    let problem = format!("it has two files `{path}` with different content");
+                    let problem = format!("has two files `{path}` with different content");
                     return Err(self.shape(&problem));
                 }
             }
@@ -405,7 +405,7 @@ impl<'a> OciSlot<'a> {
         Ok((files, notes))
     }
 
-    /// Puts a skill of others where skills lie. Its name is that of the artefact, or of the repository.
+    /// Puts a skill of others where skills lie. Its name is that of the artifact, or of the repository.
     fn place_skill(&self, document: &Document, files: &mut [PackedFile]) {
         if files.iter().all(|file| file.path != "SKILL.md") {
             return;
@@ -430,7 +430,7 @@ fn is_archive(media_type: &str) -> bool {
     media_type.contains("tar") && !media_type.ends_with("zstd")
 }
 
-/// Returns the manifest of an artefact in the cache, which its signatures are about.
+/// Returns the manifest of an artifact in the cache, which its signatures are about.
 pub(crate) fn manifest_of(system: &dyn System, checkout: &Checkout) -> Option<Vec<u8>> {
     let digits = checkout.commit.trim_start_matches("sha256:");
     let path = checkout.directory.parent()?.join("blobs").join(digits);

@@ -1,4 +1,4 @@
-//! A container registry over HTTP: the distribution specification, as far as artefacts need it.
+//! A container registry over HTTP: the distribution specification, as far as artifacts need it.
 //!
 //! An account goes to its own host only: to the registry, and over an encrypted connection to the server of
 //! tokens that the registry names. A redirect of anything but the content of a layer is followed to the same
@@ -502,13 +502,13 @@ impl Store for RegistryClient<'_> {
 }
 
 impl RegistryClient<'_> {
-    /// Returns the entries of the index that stands for a list of artefacts about another one.
+    /// Returns the entries of the index that stands for a list of artifacts about another one.
     fn listed_by_tag(&self, subject: &str) -> Result<Vec<Descriptor>, OciError> {
         let index = OciError::if_present(self.manifest(&fallback_tag(subject)))?;
         Ok(index.and_then(|index| index.document.manifests).unwrap_or_default())
     }
 
-    /// Adds an artefact about another one to the index that stands for a list of them.
+    /// Adds an artifact about another one to the index that stands for a list of them.
     fn list_by_tag(&self, subject: &str, manifest: &Fetched) -> Result<(), OciError> {
         let mut entries = self.listed_by_tag(subject)?;
         let mut entry = manifest.descriptor();

@@ -1,6 +1,6 @@
-//! Errors of artefacts: their registry, their content, their signatures.
+//! Errors of artifacts: their registry, their content, their signatures.
 
-/// An artefact that could not be read or published.
+/// An artifact that could not be read or published.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OciError {
@@ -35,7 +35,7 @@ pub enum OciError {
     NotTaken {
         /// The address of the repository.
         repository: String,
-        /// The part of the artefact.
+        /// The part of the artifact.
         what: &'static str,
         /// The answer.
         said: String,
@@ -60,7 +60,7 @@ pub enum OciError {
         /// The digest of the content.
         found: String,
     },
-    /// The artefact is not one that carries guidance, or is not valid.
+    /// The artifact is not one that carries guidance, or is not valid.
     #[error("`{repository}`: {problem}")]
     Shape {
         /// The address of the repository.
@@ -73,14 +73,14 @@ pub enum OciError {
     TooLarge {
         /// The address of the repository.
         repository: String,
-        /// The part of the artefact.
+        /// The part of the artifact.
         what: &'static str,
         /// The limit.
         limit: u64,
         /// The unit of the limit.
         unit: &'static str,
     },
-    /// A file in the artefact would escape its directory.
+    /// A file in the artifact would escape its directory.
     #[error(
         "`{repository}` has the name `{name}`, which would lead out of its directory; do not trust it"
     )]
@@ -113,7 +113,7 @@ impl OciError {
         OciError::Shape { repository: repository.to_owned(), problem: problem.into() }
     }
 
-    /// Creates the error for a part of the artefact with more than `limit` bytes.
+    /// Creates the error for a part of the artifact with more than `limit` bytes.
     pub(super) fn too_large(repository: &str, what: &'static str, limit: u64) -> OciError {
         OciError::TooLarge { repository: repository.to_owned(), what, limit, unit: "bytes" }
     }

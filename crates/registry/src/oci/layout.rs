@@ -1,4 +1,4 @@
-//! Artefacts in a directory: the image layout of the specification, for places without a network.
+//! Artifacts in a directory: the image layout of the specification, for places without a network.
 
 use std::path::{Path, PathBuf};
 
@@ -12,13 +12,13 @@ use super::reference::is_digest;
 use super::store::{Fetched, Store, checked};
 use crate::outputs::if_there;
 
-/// The annotation with the tag of an artefact, from the specification.
+/// The annotation with the tag of an artifact, from the specification.
 const NAME: &str = "org.opencontainers.image.ref.name";
 
 /// The limit for the tags of a directory.
 const MOST_ENTRIES: usize = 100_000;
 
-/// A directory with artefacts of one repository.
+/// A directory with artifacts of one repository.
 pub(crate) struct Layout<'s> {
     system: &'s dyn System,
     directory: PathBuf,
@@ -58,7 +58,7 @@ impl<'s> Layout<'s> {
         OciError::Missing { repository: self.shown.clone(), reference: reference.to_owned() }
     }
 
-    /// Returns the list of artefacts; empty if there is none yet.
+    /// Returns the list of artifacts; empty if there is none yet.
     fn index(&self) -> Result<Option<Document>, OciError> {
         let limit = MANIFEST_BYTES * 8;
         let Some(bytes) = self.read(&self.directory.join("index.json"), "the index", limit)? else {
@@ -109,7 +109,7 @@ impl Store for Layout<'_> {
         let mut found = Vec::new();
         let entries = self.entries()?;
         for entry in entries.iter().filter(|entry| entry.media_type == MANIFEST) {
-            // An entry without a name may be about another artefact; one with a name is an artefact itself.
+            // An entry without a name may be about another artifact; one with a name is an artifact itself.
             if entry.annotations.contains_key(NAME) {
                 continue;
             }

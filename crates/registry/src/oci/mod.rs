@@ -1,4 +1,4 @@
-//! Artefacts with guidance in container registries (OCI), and in directories of the same layout.
+//! Artifacts with guidance in container registries (OCI), and in directories of the same layout.
 //!
 //! A registry keeps content by its digest, so a lock that names the digest of a manifest names every byte.
 //! [`OciSource`] is one more kind of source; the cache keeps its files as it keeps those of a commit.
@@ -24,7 +24,7 @@ pub(crate) use checkout::{OciSlot, manifest_of};
 pub use error::OciError;
 pub use promote::{Promotion, promote};
 pub use publish::{PublishError, PublishReport, PublishRequest, PublishedPart, publish};
-/// Reads bytes as a manifest, an archive, a challenge and an address. Checks that every parsed value fulfils the contract of its type.
+/// Reads bytes as a manifest, an archive, a challenge and an address. Checks that every parsed value fulfills the contract of its type.
 pub(crate) fn fuzz(bytes: &[u8]) {
     if let Ok(document) = model::Document::parse(bytes) {
         let parts = document.layers.iter().chain(&document.manifests).flatten();

@@ -1,4 +1,4 @@
-//! Manifests and indexes, as far as artefacts with guidance need them.
+//! Manifests and indexes, as far as artifacts with guidance need them.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ pub(crate) const LAYER: &str = "application/vnd.oci.image.layer.v1.tar";
 /// The content of the empty descriptor, from the image specification.
 pub(crate) const EMPTY_BYTES: &[u8] = b"{}";
 
-/// Our own kinds of artefacts.
+/// Our own kinds of artifacts.
 pub(crate) const ITEM: &str = "application/vnd.brief.item.v1";
 pub(crate) const BUNDLE: &str = "application/vnd.brief.bundle.v1";
 pub(crate) const SOURCE: &str = "application/vnd.brief.source.v1";
 
-/// Kinds of artefacts of others that carry a skill.
+/// Kinds of artifacts of others that carry a skill.
 pub(crate) const SKILLS: [&str; 5] = [
     "application/vnd.agentskills.skill.v1",
     "application/vnd.agentskills.skill.v1+json",
@@ -39,7 +39,7 @@ pub(crate) const ORIGIN: &str = "org.opencontainers.image.source";
 /// The limit for the bytes of a manifest, which is that of most registries.
 pub(crate) const MANIFEST_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The limit for the artefacts of an index, and for the layers of an artefact.
+/// The limit for the artifacts of an index, and for the layers of an artifact.
 pub(crate) const MOST_PARTS: usize = 10_000;
 
 /// A reference to content by its digest.
@@ -129,7 +129,7 @@ impl Document {
             }
         }
         if count > MOST_PARTS {
-            return Err(format!("it has more than {MOST_PARTS} parts"));
+            return Err(format!("has more than {MOST_PARTS} parts"));
         }
         Ok(document)
     }
@@ -146,7 +146,7 @@ impl Document {
         }
     }
 
-    /// Returns the kind of artefact: what the manifest says, else the media type of its config.
+    /// Returns the kind of artifact: what the manifest says, else the media type of its config.
     pub(crate) fn kind(&self) -> Option<&str> {
         let config = self.config.as_ref().map(|config| config.media_type.as_str());
         self.artifact_type.as_deref().or(config)

@@ -1,4 +1,4 @@
-//! Another tag for an artefact: the step from one ring of users to the next.
+//! Another tag for an artifact: the step from one ring of users to the next.
 
 use brief_syntax::System;
 
@@ -9,7 +9,7 @@ use super::store::{Purpose, open};
 /// A tag that was set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Promotion {
-    /// The digest of the artefact.
+    /// The digest of the artifact.
     pub digest: String,
     /// The digest that the tag had before, if it is another one.
     pub before: Option<String>,
@@ -17,7 +17,7 @@ pub struct Promotion {
     pub is_unchanged: bool,
 }
 
-/// Sets a tag of a repository to the artefact with the digest. The manifest stays byte for byte.
+/// Sets a tag of a repository to the artifact with the digest. The manifest stays byte for byte.
 pub fn promote(
     system: &dyn System,
     source: &OciSource,
@@ -29,12 +29,12 @@ pub fn promote(
         OciError::shape(&source.repository(), problem)
     })?;
     let store = open(system, source, Purpose::Write);
-    let artefact = store.manifest(digest)?;
+    let artifact = store.manifest(digest)?;
     let before = OciError::if_present(store.resolve(tag))?;
     let is_unchanged = before.as_deref() == Some(digest);
     if !is_unchanged {
-        store.put_manifest(&artefact, Some(tag))?;
+        store.put_manifest(&artifact, Some(tag))?;
     }
     let before = before.filter(|_| !is_unchanged);
-    Ok(Promotion { digest: artefact.digest, before, is_unchanged })
+    Ok(Promotion { digest: artifact.digest, before, is_unchanged })
 }

@@ -1,6 +1,6 @@
-//! Items of a directory as artefacts.
+//! Items of a directory as artifacts.
 //!
-//! An item is an artefact with one layer. A bundle is an artefact with its own file and the layers of its items,
+//! An item is an artifact with one layer. A bundle is an artifact with its own file and the layers of its items,
 //! so that it is complete by itself, and nothing is kept twice. A whole source is an index of all of them. Only
 //! the outermost manifest names the revision: an item that did not change keeps its digest.
 
@@ -42,11 +42,11 @@ pub struct PublishRequest<'p> {
     pub names: &'p [String],
     /// The repository and the tag.
     pub target: &'p OciSource,
-    /// The version that the artefact names, instead of that of its item.
+    /// The version that the artifact names, instead of that of its item.
     pub version: Option<&'p str>,
     /// The key to sign with.
     pub key: Option<&'p SigningKey>,
-    /// A bundle of Sigstore that another tool has made about the artefact.
+    /// A bundle of Sigstore that another tool has made about the artifact.
     pub bundle: Option<&'p str>,
     /// The names of the clients that items may be for.
     pub clients: &'p [&'p str],
@@ -127,10 +127,10 @@ pub enum PublishError {
         /// The digest that it has.
         digest: String,
     },
-    /// A bundle of another tool is not about the artefact.
+    /// A bundle of another tool is not about the artifact.
     #[error("the bundle does not fit {digest}: {problem}")]
     Bundled {
-        /// The digest of the artefact.
+        /// The digest of the artifact.
         digest: String,
         /// The reason.
         problem: String,
@@ -145,7 +145,7 @@ pub enum PublishError {
 
 /// Everything that is pushed, in memory.
 #[derive(Default)]
-struct Artefacts {
+struct Artifacts {
     layers: BTreeMap<String, Vec<u8>>,
     /// The files of each layer.
     files: BTreeMap<String, Vec<PackedFile>>,
@@ -167,19 +167,19 @@ pub fn publish(
     let own: &dyn System = system.as_ref();
     let root = Root::open(own, request.directory).map_err(|error| unreadable(error.to_string()))?;
     let registry = read_items(own, &root, request.clients, false, root.path());
-    let mut artefacts = Artefacts::default();
-    artefacts.collect(own, &root, &registry, request)?;
+    let mut artifacts = Artifacts::default();
+    artifacts.collect(own, &root, &registry, request)?;
 
     let mut notes = Vec::new();
     let mut annotations = BTreeMap::new();
     let origin = match Repository::find(Arc::clone(system), root.path()) {
         Ok(repository) => {
-            let files = artefacts.files.values().flatten();
+            let files = artifacts.files.values().flatten();
             let files = files.map(|file| (file.path.as_str(), file.bytes.as_slice()));
             let origin = repository.origin_of(root.path(), files)?;
             if origin.is_none() {
                 notes.push(
-                    "not all files are committed, so the artefact names no revision".to_owned(),
+                    "not all files are committed, so the artifact names no revision".to_owned(),
                 );
             }
             origin
@@ -195,13 +195,13 @@ pub fn publish(
     }
     annotations.extend(request.version.map(|version| (VERSION.to_owned(), version.to_owned())));
 
-    let (top, children) = artefacts.outermost(annotations);
+    let (top, children) = artifacts.outermost(annotations);
     let mut report = PublishReport {
         digest: top.digest.clone(),
         tag: tag.to_owned(),
-        parts: artefacts.parts.into_iter().map(|(part, _)| part).collect(),
-        layers: artefacts.layers.len(),
-        bytes: artefacts.layers.values().map(|bytes| bytes.len() as u64).sum(),
+        parts: artifacts.parts.into_iter().map(|(part, _)| part).collect(),
+        layers: artifacts.layers.len(),
+        bytes: artifacts.layers.values().map(|bytes| bytes.len() as u64).sum(),
         revision: origin.map(|origin| origin.revision),
         signer: request.key.map(SigningKey::signer),
         signature: None,
@@ -218,7 +218,7 @@ pub fn publish(
     }
     if request.push {
         let store = open(own, target, Purpose::Write);
-        let layers: Vec<(String, Vec<u8>)> = artefacts.layers.into_iter().collect();
+        let layers: Vec<(String, Vec<u8>)> = artifacts.layers.into_iter().collect();
         let (store, subject) = (store.as_ref(), top.descriptor());
         push(store, tag, &layers, &children, &top)?;
         if request.key.is_some() || request.bundle.is_some() {
@@ -261,7 +261,7 @@ fn push(
     Ok(())
 }
 
-impl Artefacts {
+impl Artifacts {
     /// Collects the chosen items and bundles, with everything that they need.
     fn collect(
         &mut self,

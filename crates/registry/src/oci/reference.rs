@@ -1,4 +1,4 @@
-//! The addresses of artefacts, as users type them: `oci://HOST/PATH[:TAG|@DIGEST]` and
+//! The addresses of artifacts, as users type them: `oci://HOST/PATH[:TAG|@DIGEST]` and
 //! `oci-layout:DIRECTORY[:TAG|@DIGEST]`.
 
 use std::fmt;
@@ -22,7 +22,7 @@ const TAG_LENGTH: usize = 128;
 /// The limit for the characters of host and path together.
 const NAME_LENGTH: usize = 255;
 
-/// An artefact in a container registry, or in a directory with the same content.
+/// An artifact in a container registry, or in a directory with the same content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OciSource {
     /// The repository.
@@ -31,7 +31,7 @@ pub struct OciSource {
     pub reference: Option<String>,
 }
 
-/// The repository of an artefact.
+/// The repository of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OciPlace {
     /// A repository of a registry.
@@ -46,7 +46,7 @@ pub enum OciPlace {
 }
 
 impl OciSource {
-    /// Returns whether a text claims to be the address of an artefact.
+    /// Returns whether a text claims to be the address of an artifact.
     pub(crate) fn is_meant(text: &str) -> bool {
         after_prefix(text, SCHEME).or_else(|| after_prefix(text, LAYOUT)).is_some()
     }
@@ -85,7 +85,7 @@ impl OciSource {
             check_host(host).map_err(refused)?;
             check_path(path).map_err(refused)?;
             if host.len() + path.len() > NAME_LENGTH {
-                return Err(refused("it is longer than 255 characters"));
+                return Err(refused("is longer than 255 characters"));
             }
             OciPlace::Registry { host: host.to_ascii_lowercase(), path: path.to_owned() }
         } else {

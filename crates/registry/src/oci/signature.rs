@@ -1,8 +1,8 @@
-//! Signatures of artefacts: Sigstore's bundles, each an artefact about another one.
+//! Signatures of artifacts: Sigstore's bundles, each an artifact about another one.
 //!
 //! We sign with plain keys, Ed25519 and ECDSA P-256, and put the public key beside the bundle, so that the first use can
 //! remember it. Bundles of other tools are read the same way. Nothing is verified here: that depends on the trust roots, which
-//! may change after an artefact was fetched.
+//! may change after an artifact was fetched.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ const KEY: &str = "dev.brief.signature/public-key";
 /// The limit for the bytes of a bundle of Sigstore.
 pub const MOST_BUNDLE_BYTES: u64 = 64 * 1024;
 
-/// The limit for the signatures of one artefact that are looked at.
+/// The limit for the signatures of one artifact that are looked at.
 const MOST_SIGNATURES: usize = 32;
 
 /// The beginnings of public keys in DER (RFC 5280): the algorithm, before the point.
@@ -40,11 +40,11 @@ const P256_KEY: [u8; 26] = [
 pub enum KeyError {
     /// The file is in another format.
     #[error(
-        "it is not an unencrypted PKCS#8 key in PEM; `openssl genpkey -algorithm ed25519` makes one, `openssl pkcs8 -topk8 -nocrypt` converts another"
+        "is not an unencrypted PKCS#8 key in PEM; `openssl genpkey -algorithm ed25519` makes one, `openssl pkcs8 -topk8 -nocrypt` converts another"
     )]
     Format,
     /// The key is for another algorithm.
-    #[error("it is neither an Ed25519 key nor one for ECDSA with P-256")]
+    #[error("is neither an Ed25519 key nor one for ECDSA with P-256")]
     Algorithm,
 }
 
@@ -105,7 +105,7 @@ impl Evidence {
     }
 }
 
-/// Signs an artefact that is in its store, and returns the digest of the signature.
+/// Signs an artifact that is in its store, and returns the digest of the signature.
 pub(super) fn sign(
     store: &dyn Store,
     repository: &str,
@@ -120,7 +120,7 @@ pub(super) fn sign(
     attach(store, subject, bundle.to_string().as_bytes(), Some(&public))
 }
 
-/// Adds a bundle to an artefact that is in its store, and returns the digest of the addition.
+/// Adds a bundle to an artifact that is in its store, and returns the digest of the addition.
 pub(super) fn attach(
     store: &dyn Store,
     subject: &Descriptor,
@@ -138,7 +138,7 @@ pub(super) fn attach(
     Ok(manifest.digest)
 }
 
-/// Returns the bundles about an artefact. None of them is verified: everyone with write access to the repository can add
+/// Returns the bundles about an artifact. None of them is verified: everyone with write access to the repository can add
 /// one.
 pub(super) fn evidence(store: &dyn Store, digest: &str) -> Result<Vec<Evidence>, OciError> {
     let mut found = Vec::new();
@@ -202,37 +202,37 @@ mod tests {
         assert_eq!(SigningKey::read(other).err(), Some(KeyError::Algorithm));
     }
 
-    fn signers(store: &dyn Store, artefact: &Fetched) -> BTreeSet<String> {
-        let found = evidence(store, &artefact.digest).unwrap();
+    fn signers(store: &dyn Store, artifact: &Fetched) -> BTreeSet<String> {
+        let found = evidence(store, &artifact.digest).unwrap();
         let trust = Trust::default();
         let verified = found.iter().filter_map(|one| {
             let key = one.key();
             let now = SystemTime::UNIX_EPOCH;
-            trust.verify(&one.bundle, &artefact.bytes, key.as_ref(), now).ok()
+            trust.verify(&one.bundle, &artifact.bytes, key.as_ref(), now).ok()
         });
         verified.map(|one| one.signer.to_string()).collect()
     }
 
     #[test]
-    fn only_valid_signatures_of_the_same_artefact_count() {
+    fn only_valid_signatures_of_the_same_artifact_count() {
         let directory = tempfile::tempdir().unwrap();
         let layout = Layout::new(&OsSystem, directory.path());
-        let artefact = Fetched::made(Document::manifest(super::super::model::ITEM, Vec::new()));
-        layout.put_manifest(&artefact, Some("v1")).unwrap();
-        assert!(signers(&layout, &artefact).is_empty());
-        let subject = artefact.descriptor();
+        let artifact = Fetched::made(Document::manifest(super::super::model::ITEM, Vec::new()));
+        layout.put_manifest(&artifact, Some("v1")).unwrap();
+        assert!(signers(&layout, &artifact).is_empty());
+        let subject = artifact.descriptor();
         for (pem, count) in [(ED25519_PEM, 1), (P256_PEM, 2)] {
             let key = SigningKey::read(pem).ok().unwrap();
             sign(&layout, "oci://h/a", &subject, &key).unwrap();
-            assert_eq!(signers(&layout, &artefact).len(), count);
+            assert_eq!(signers(&layout, &artifact).len(), count);
         }
-        let all = signers(&layout, &artefact);
+        let all = signers(&layout, &artifact);
         assert!(all.contains(ED25519_SIGNER) && all.contains(P256_SIGNER));
-        // The bundle of one artefact, added to another one.
+        // The bundle of one artifact, added to another one.
         let other = Fetched::made(Document::manifest(super::super::model::BUNDLE, Vec::new()));
         layout.put_manifest(&other, Some("v2")).unwrap();
         assert!(signers(&layout, &other).is_empty());
-        let bundle = evidence(&layout, &artefact.digest).unwrap().remove(0);
+        let bundle = evidence(&layout, &artifact.digest).unwrap().remove(0);
         let key = bundle.key();
         let about = Descriptor::of(MANIFEST, &other.bytes);
         attach(&layout, &about, bundle.bundle.as_bytes(), key.as_ref()).unwrap();

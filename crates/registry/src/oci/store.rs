@@ -1,4 +1,4 @@
-//! A place that keeps artefacts: a registry, or a directory.
+//! A place that keeps artifacts: a registry, or a directory.
 
 use brief_syntax::System;
 
@@ -46,7 +46,7 @@ impl Fetched {
     }
 }
 
-/// A place that keeps artefacts of one repository.
+/// A place that keeps artifacts of one repository.
 ///
 /// Contents that it returns have the digest that was asked for.
 pub(crate) trait Store: Sync {
@@ -62,13 +62,13 @@ pub(crate) trait Store: Sync {
     /// Returns the names of all tags.
     fn tags(&self) -> Result<Vec<String>, OciError>;
 
-    /// Returns the artefacts about another one, such as its signatures.
+    /// Returns the artifacts about another one, such as its signatures.
     fn referrers(&self, digest: &str) -> Result<Vec<Descriptor>, OciError>;
 
     /// Keeps the content of a layer, unless it is there.
     fn put_blob(&self, digest: &str, bytes: &[u8]) -> Result<(), OciError>;
 
-    /// Keeps a manifest or index; its layers and artefacts are there already. `tag` is a name for it.
+    /// Keeps a manifest or index; its layers and artifacts are there already. `tag` is a name for it.
     fn put_manifest(&self, manifest: &Fetched, tag: Option<&str>) -> Result<(), OciError>;
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn open<'s>(
     }
 }
 
-/// Returns the tag that stands for the artefacts about another one in registries that cannot list them.
+/// Returns the tag that stands for the artifacts about another one in registries that cannot list them.
 pub(crate) fn fallback_tag(digest: &str) -> String {
     digest.replacen(':', "-", 1)
 }

@@ -301,7 +301,7 @@ fn first_missing<'n>(
 
 fn keep(all: &mut Vec<(String, Box<dyn Dir>)>, directory: &str, handle: Box<dyn Dir>) {
     if all.len() == HELD {
-        // Parents of the directory stay open, because its neighbours need them next.
+        // Parents of the directory stay open, because its neighbors need them next.
         let is_above = |name: &String| with_parents(directory).any(|above| above == name);
         let oldest = all.iter().position(|(name, _)| !is_above(name)).unwrap_or(0);
         all.remove(oldest);

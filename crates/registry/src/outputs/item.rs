@@ -140,7 +140,7 @@ fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<ItemFi
             Ok(())
         })?;
     if is_pointer {
-        let message = "it is a pointer of Git LFS, and its content is not in the repository";
+        let message = "is a pointer of Git LFS, and its content is not in the repository";
         return Err(ReadError::Io(io::Error::other(message)));
     }
     *space -= bytes.as_ref().map_or(0, Vec::len);
@@ -151,7 +151,7 @@ fn read_one(directory: &dyn Dir, name: &str, space: &mut usize) -> Result<ItemFi
 fn unreadable(item: &PortableItem, path: &str, error: &ReadError) -> Box<Diagnostic> {
     let source = Arc::new(Source::unread(item.directory().join(path)));
     let message = format!("the file cannot be read: {error}");
-    let problem = Diagnostic::new(rules::portable::UNREADABLE, &source, Span::default(), message);
+    let problem = Diagnostic::new(rules::item::UNREADABLE, &source, Span::default(), message);
     Box::new(problem.with_help("the files beside an item must be regular files of at most 16 MiB"))
 }
 

@@ -372,7 +372,7 @@ impl<'p> Plan<'p> {
                         let message =
                             "the file was changed since it was written; it stays as it is";
                         let (rule, help) =
-                            (rules::portable::OUTPUT_EDITED, self.policy.advice.edited);
+                            (rules::item::OUTPUT_EDITED, self.policy.advice.edited);
                         edits.push(self.problem(rule, &path, message, help));
                         record.files.insert(path, before);
                         continue;
@@ -465,7 +465,7 @@ impl<'p> Plan<'p> {
             self.kept += 1;
             let message =
                 "the file is no longer wanted, but was changed since it was written; it stays";
-            let (rule, help) = (rules::portable::OUTPUT_STALE, self.policy.advice.stale);
+            let (rule, help) = (rules::item::OUTPUT_OUTDATED, self.policy.advice.stale);
             self.diagnostics.push(self.problem(rule, path, message, help));
             let record = self.after.items.entry(item.to_owned()).or_default();
             record.files.insert(path.to_owned(), file.clone());
@@ -536,7 +536,7 @@ impl<'p> Plan<'p> {
     fn in_the_way(&self, item: &PortableItem, path: &str, what: &str) -> Diagnostic {
         let message = format!("the file {what}; nothing of the {} is written", item.id());
         let help = self.policy.advice.foreign;
-        self.problem(rules::portable::OUTPUT_IN_THE_WAY, path, message, help)
+        self.problem(rules::item::OUTPUT_IN_THE_WAY, path, message, help)
     }
 }
 
@@ -557,13 +557,13 @@ fn unportable(item: &PortableItem, path: &str) -> Diagnostic {
     let message =
         format!("`{path}` is not a valid path for a file; nothing of the {} is written", item.id());
     let source = item.document().source();
-    Diagnostic::new(rules::portable::UNPORTABLE_FILE_NAME, source, Span::default(), message)
+    Diagnostic::new(rules::item::UNPORTABLE_FILE_NAME, source, Span::default(), message)
         .with_help("give the file another name")
 }
 
 fn collision(item: &PortableItem, path: &str, other: &str) -> Diagnostic {
     let source = item.document().source();
     let message = format!("the {} and `{other}` would both be `{path}`", item.id());
-    Diagnostic::new(rules::portable::OUTPUT_COLLISION, source, Span::default(), message)
+    Diagnostic::new(rules::item::OUTPUT_COLLISION, source, Span::default(), message)
         .with_help("rename one, or give their kinds different paths in `brief.toml`")
 }

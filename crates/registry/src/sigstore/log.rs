@@ -10,7 +10,7 @@ use super::key::{HashKind, PublicKey, pem_blocks};
 
 /// The signed content, and the key or certificate that has signed it.
 pub(super) struct LoggedSignature<'s> {
-    /// The hash of what was signed: of an artefact, or of an envelope with its head.
+    /// The hash of what was signed: of an artifact, or of an envelope with its head.
     pub(super) message: &'s [u8],
     /// The hash of the payload of an envelope.
     pub(super) payload: Option<&'s [u8]>,

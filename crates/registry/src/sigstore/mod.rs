@@ -139,20 +139,20 @@ pub(crate) fn fuzz(bytes: &[u8]) {
     assert!(Trust::default().verify(&text, b"", None, SystemTime::UNIX_EPOCH).is_err());
 }
 
-/// Checks that a text is a bundle about an artefact. Verifies no signature.
-pub(crate) fn check_subject(text: &str, artefact: &[u8]) -> Result<(), SigstoreError> {
+/// Checks that a text is a bundle about an artifact. Verifies no signature.
+pub(crate) fn check_subject(text: &str, artifact: &[u8]) -> Result<(), SigstoreError> {
     let bundle: Bundle = serde_json::from_str(text)
         .map_err(|_| SigstoreError::Invalid("its bundle cannot be read"))?;
-    statement::signed(&bundle, artefact).map(|_| ())
+    statement::signed(&bundle, artifact).map(|_| ())
 }
 
 impl Trust {
-    /// Verifies a bundle about an artefact, and returns its signer. `key` lies beside the bundle: everyone who may write
+    /// Verifies a bundle about an artifact, and returns its signer. `key` lies beside the bundle: everyone who may write
     /// there can choose it, so it proves an identity only to those who remember it.
     pub(crate) fn verify(
         &self,
         text: &str,
-        artefact: &[u8],
+        artifact: &[u8],
         key: Option<&PublicKey>,
         now: SystemTime,
     ) -> Result<Verified, SigstoreError> {
@@ -160,7 +160,7 @@ impl Trust {
             .map_err(|_| SigstoreError::Invalid("its bundle cannot be read"))?;
         let version = version_of(&bundle.media_type)
             .ok_or(SigstoreError::Invalid("its bundle has a version that is not known"))?;
-        let content = statement::signed(&bundle, artefact)?;
+        let content = statement::signed(&bundle, artifact)?;
         let material = &bundle.verification_material;
         if material.tlog_entries.len() > 1 {
             return Err(SigstoreError::Invalid("its bundle has several entries of logs"));
@@ -308,7 +308,7 @@ fn time(seconds: i64) -> Result<SystemTime, SigstoreError> {
 fn past(seconds: i64, now: SystemTime) -> Result<SystemTime, SigstoreError> {
     let at = time(seconds)?;
     if at > now + Duration::from_mins(5) {
-        return Err(SigstoreError::Invalid("it was signed in the future"));
+        return Err(SigstoreError::Invalid("was signed in the future"));
     }
     Ok(at)
 }

@@ -1,4 +1,4 @@
-//! The content that a bundle signs: an artefact itself, or a statement about it (DSSE with in-toto); and how we write the latter.
+//! The content that a bundle signs: an artifact itself, or a statement about it (DSSE with in-toto); and how we write the latter.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,7 +16,7 @@ const STATEMENT: &str = "application/vnd.in-toto+json";
 const TYPES: [&str; 2] = ["https://in-toto.io/Statement/v1", "https://in-toto.io/Statement/v0.1"];
 
 /// The statements that count as a signature: cosign's, which we write, and those of a build. Others, such as the
-/// report of a scan, say something about an artefact, and not that it is meant to be used.
+/// report of a scan, say something about an artifact, and not that it is meant to be used.
 const PREDICATES: [&str; 3] = [
     "https://sigstore.dev/cosign/sign/v1",
     "https://slsa.dev/provenance/v1",
@@ -38,10 +38,10 @@ struct Subject {
     digest: std::collections::BTreeMap<String, String>,
 }
 
-/// Returns what a bundle signs, if that is about this artefact.
+/// Returns what a bundle signs, if that is about this artifact.
 pub(super) fn signed<'b>(
     bundle: &'b Bundle,
-    artefact: &'b [u8],
+    artifact: &'b [u8],
 ) -> Result<Signed<'b>, SigstoreError> {
     match (&bundle.dsse_envelope, &bundle.message_signature) {
         (Some(envelope), None) => {
@@ -54,7 +54,7 @@ pub(super) fn signed<'b>(
                 .and_then(|_| serde_json::from_slice(payload).ok())
                 .filter(|statement: &Statement| TYPES.contains(&statement.kind.as_str()))
                 .ok_or(SigstoreError::Invalid("its envelope has no statement that is known"))?;
-            let own = brief_syntax::hash::sha256(artefact);
+            let own = brief_syntax::hash::sha256(artifact);
             let is_own = |subject: &Subject| subject.digest.get("sha256") == Some(&own);
             if !statement.subject.iter().any(is_own) {
                 return Err(SigstoreError::Invalid("its statement is about something else"));
@@ -77,13 +77,13 @@ pub(super) fn signed<'b>(
                     "SHA2_512" => HashKind::Sha512,
                     _ => return false,
                 };
-                digest.digest.0 == hash.of(artefact)
+                digest.digest.0 == hash.of(artifact)
             });
             if !is_about {
                 return Err(SigstoreError::Invalid("its signature is about something else"));
             }
             Ok(Signed {
-                message: artefact.to_owned(),
+                message: artifact.to_owned(),
                 payload: None,
                 signature: &message.signature.0,
             })
@@ -103,13 +103,13 @@ pub(super) fn hint(key: &PublicKey) -> String {
     STANDARD.encode(HashKind::Sha256.of(&key.der))
 }
 
-/// Makes a bundle about an artefact with a plain key.
+/// Makes a bundle about an artifact with a plain key.
 pub(crate) fn signed_bundle(
-    artefact: &str,
+    artifact: &str,
     key: &PublicKey,
     sign: impl FnOnce(&[u8]) -> Option<Vec<u8>>,
 ) -> Option<Value> {
-    let digits = artefact.trim_start_matches("sha256:");
+    let digits = artifact.trim_start_matches("sha256:");
     let statement = json!({
         "_type": TYPES[0],
         "subject": [{"digest": {"sha256": digits}}],

@@ -61,12 +61,12 @@ impl Root {
         let roots = serde_json::Deserializer::from_slice(bytes).into_iter::<TrustedRoot>();
         let roots = roots.map(|root| Root::of(root.map_err(|error| error.to_string())?));
         let roots: Vec<Root> = roots.collect::<Result<_, _>>()?;
-        if roots.is_empty() { Err("it is empty".to_owned()) } else { Ok(roots) }
+        if roots.is_empty() { Err("is empty".to_owned()) } else { Ok(roots) }
     }
 
     fn of(root: TrustedRoot) -> Result<Root, String> {
         if !root.media_type.starts_with(MEDIA_TYPE) {
-            return Err("it is not a trust root of Sigstore".to_owned());
+            return Err("is not a trust root of Sigstore".to_owned());
         }
         // A log or an authority with algorithms that are not known vouches for nothing.
         let log = |log: TrustedLog| {
@@ -114,7 +114,7 @@ impl Trust {
             let path = directory.join(KEYS);
             if let Some(bytes) = read(system, &path)? {
                 let problem =
-                    "it is not a list of public keys (Ed25519, ECDSA P-256 or P-384) in PEM";
+                    "is not a list of public keys (Ed25519, ECDSA P-256 or P-384) in PEM";
                 let keys = std::str::from_utf8(&bytes).ok();
                 let keys = keys.and_then(|text| pem_blocks(text, "PUBLIC KEY"));
                 let keys = keys.filter(|keys| !keys.is_empty()).and_then(|keys| {

@@ -290,7 +290,7 @@ fn programs_and_links() {
     assert_eq!(read(&checkout, "docs/alias.md"), "top");
     assert_eq!(read(&checkout, "only/links/in"), "top");
     assert_eq!(read(&checkout, "here/top.md"), "top");
-    let reason = "was left out: it is a link that leads out of the directory";
+    let reason = "was left out: is a link that leads out of the directory";
     let expected =
         ["absolute", "docs/climbing", "docs/crooked"].map(|name| format!("`{name}` {reason}"));
     assert_eq!(checkout.notes, expected);
@@ -322,7 +322,7 @@ fn submodules_and_large_files_are_left_out() {
     assert_eq!(
         checkout.notes,
         [
-            "`large` was left out: it is larger than 16777216 bytes",
+            "`large` was left out: is larger than 16777216 bytes",
             "`module` was left out: submodules are not fetched",
         ]
     );
@@ -363,7 +363,7 @@ fn of_too_many_files_guidance_is_read() {
     let checkout = sandbox.checkout(&repo.url());
     assert_eq!(fs::read_dir(&checkout.directory).unwrap().count(), 1);
     assert!(checkout.directory.join("skills/pdf/list.txt").is_file());
-    let note = "it is large: 2 of 10,003 files, those of guidance, are read";
+    let note = "is large: 2 of 10,003 files, those of guidance, are read";
     assert_eq!(checkout.notes, [note]);
 
     repo.commit_tree(&tree(50_001, ".mdc", None));

@@ -194,7 +194,7 @@ fn nothing_is_written_through_a_link() {
     assert_eq!(
         checkout.notes,
         [
-            "`d` was left out: it is a link that leads out of the directory",
+            "`d` was left out: is a link that leads out of the directory",
             "`e/link` was left out: its name is taken",
         ]
     );

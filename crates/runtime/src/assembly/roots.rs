@@ -238,7 +238,7 @@ impl DirectorySearch<'_, '_> {
         };
         let bytes = self.assembly.system.read(&path, limits::FILE_BYTES);
         let bytes = bytes.map_err(|error| failed(&error.to_string()))?;
-        let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8"))?;
+        let text = String::from_utf8(bytes).map_err(|_| failed("is not UTF-8"))?;
         let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
         let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
         let base = path.parent().unwrap_or(base);

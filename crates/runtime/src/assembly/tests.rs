@@ -63,7 +63,7 @@ fn directories_are_searched_in_order_and_a_missing_fallback_is_a_warning() {
     let (text, warnings) = text(&system, &options);
     let places: Vec<_> = ["Given.", "Be brief.", "Listed."].map(|rule| text.find(rule)).into();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{text}");
-    let missing = |path| format!("the directory `{path}` cannot be searched: it does not exist");
+    let missing = |path| format!("the directory `{path}` cannot be searched: does not exist");
     assert_eq!(warnings, [missing("/nowhere"), missing("../gone")]);
     options.directories.given = vec!["/nowhere".into()];
     let (outcome, _) = assemble(&system, &options);

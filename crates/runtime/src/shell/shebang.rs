@@ -1,6 +1,6 @@
 //! The interpreter line of a script, as far as `$0` depends on it.
 //!
-//! A script runs as a private copy. Scripts often find their neighbours by `$(dirname "$0")`, so a shell
+//! A script runs as a private copy. Scripts often find their neighbors by `$(dirname "$0")`, so a shell
 //! gets the path of the original as `$0`, and reads the copy with its command `.`.
 
 use std::ffi::OsString;

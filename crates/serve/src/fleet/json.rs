@@ -1,6 +1,6 @@
 //! A fleet as JSON, in the shape that other programs rely on.
 
-use brief_registry::fleet::{FleetMember, Judgement};
+use brief_registry::fleet::{FleetMember, Judgment};
 use serde::{Serialize, Serializer};
 
 use super::{FleetReport, UpdateReport};
@@ -61,7 +61,7 @@ impl Serialize for FleetReport {
 fn json_member<'f>(
     report: &FleetReport,
     member: &'f FleetMember,
-    judged: &Judgement,
+    judged: &Judgment,
 ) -> JsonMember<'f> {
     let facts = &member.facts;
     let sources = facts.sources.iter().zip(&judged.sources);

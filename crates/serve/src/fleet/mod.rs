@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use brief_engine::survey::Survey;
 use brief_engine::{Dialects, Moment, estimate_tokens};
-use brief_registry::fleet::{FleetMember, FleetState, Judgement, NewestByPlace, judge};
+use brief_registry::fleet::{FleetMember, FleetState, Judgment, NewestByPlace, judge};
 use brief_registry::history::{Commit, HistoryError, Repository};
 
 pub use rows::{FleetCell, FleetRow};
@@ -27,7 +27,7 @@ use crate::revisions::ComparedState;
 /// The names of members by locked commit or digest.
 pub type LockedVersions<'f> = Vec<(Option<&'f str>, Vec<String>)>;
 
-/// A fleet with the judgement about each repository.
+/// A fleet with the judgment about each repository.
 pub struct FleetReport {
     /// The directory that paths are shown relative to.
     pub base: PathBuf,
@@ -37,7 +37,7 @@ pub struct FleetReport {
     pub read: usize,
     /// The effect of an update, if it was asked about.
     pub update: Option<UpdateReport>,
-    members: Vec<(FleetMember, Judgement)>,
+    members: Vec<(FleetMember, Judgment)>,
 }
 
 impl FleetReport {
@@ -49,9 +49,9 @@ impl FleetReport {
         budget: Option<usize>,
         only: &[FleetState],
     ) -> FleetReport {
-        let judgements = judge(&members, newest, budget);
+        let judgments = judge(&members, newest, budget);
         let read = members.len();
-        let mut members: Vec<_> = members.into_iter().zip(judgements).collect();
+        let mut members: Vec<_> = members.into_iter().zip(judgments).collect();
         if !only.is_empty() {
             members.retain(|(_, judged)| only.iter().any(|state| judged.has(*state)));
         }
@@ -59,7 +59,7 @@ impl FleetReport {
     }
 
     /// Returns the members in their order.
-    pub fn members(&self) -> &[(FleetMember, Judgement)] {
+    pub fn members(&self) -> &[(FleetMember, Judgment)] {
         &self.members
     }
 

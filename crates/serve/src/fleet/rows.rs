@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use brief_registry::fleet::{FleetItem, FleetMember, FleetSource, Judgement};
+use brief_registry::fleet::{FleetItem, FleetMember, FleetSource, Judgment};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -109,7 +109,7 @@ impl FleetReport {
     fn row<'f>(
         &'f self,
         member: &'f FleetMember,
-        judged: &'f Judgement,
+        judged: &'f Judgment,
         number: Option<usize>,
     ) -> FleetRow<'f> {
         let facts = &member.facts;

@@ -127,6 +127,7 @@ pub struct FleetChange {
     /// The kind of change, as in `brief diff`.
     pub kind: &'static str,
     /// The dialect of the item.
+    #[serde(rename = "format")]
     pub dialect: &'static str,
     /// The kind of the item.
     pub item_kind: &'static str,

@@ -20,7 +20,7 @@ fn machine() -> MemorySystem {
 pub(crate) fn session_file(bytes: &[u8]) {
     let system = machine();
     let session = HookSession { id: "one".to_owned(), agent: None };
-    let client = BUILTIN.find("claude").expect("it is built in");
+    let client = BUILTIN.find("claude").expect("is built in");
     let name = format!("/state/brief/sessions/{}.main", fingerprint(&["one", "claude"]));
     // A line that was torn takes the next one with it, and one entry comes twice.
     let text = [bytes, b"\n"].concat();
@@ -38,7 +38,7 @@ pub(crate) fn session_file(bytes: &[u8]) {
     assert!(had || now.spent >= before, "nothing is forgotten");
     // The next call of the same conversation delivers it no more.
     let again = memory.claim(&[claim], &[], &mut memory.recall());
-    assert!(again.is_empty(), "it was delivered twice");
+    assert!(again.is_empty(), "was delivered twice");
 }
 
 /// Reads any bytes as the receipts of today, and adds one. A broken line hides no other one.
@@ -48,7 +48,7 @@ pub(crate) fn receipts(bytes: &[u8]) {
     receipt().record(&system);
     let directory = receipts::directory(&system).expect("there is a home directory");
     let names = system.open_dir(&directory).and_then(|handle| handle.entries());
-    let today = names.expect("it was written").into_iter().next().expect("one day");
+    let today = names.expect("was written").into_iter().next().expect("one day");
     let path: PathBuf = directory.join(today.name);
     let mut text = bytes.to_vec();
     text.push(b'\n');

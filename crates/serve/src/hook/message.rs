@@ -35,7 +35,7 @@ const NOTICE_ROOM: usize = 500;
 /// The limit for the characters of a path in notices and headings.
 const LONGEST_PATH: usize = 200;
 
-/// The limit for the characters of an offered item's description.
+/// The limit for the characters of an listed item's description.
 const LONGEST_DESCRIPTION: usize = 300;
 
 /// The limit for the characters of file names in the first heading.
@@ -122,7 +122,7 @@ impl<'m> Message<'m> {
     pub(super) fn add(&mut self, briefing: &'m Briefing) {
         let before = self.entries.len();
         briefing.active.iter().for_each(|item| self.add_context(item, &briefing.moment));
-        briefing.offered.iter().for_each(|item| self.add_offer(item, &briefing.moment));
+        briefing.listed.iter().for_each(|item| self.add_offer(item, &briefing.moment));
         if self.call.wants_decisions {
             for bound in &briefing.decisions {
                 self.add_decision(bound, &briefing.moment);
@@ -433,7 +433,7 @@ impl<'m> Message<'m> {
                 return;
             }
             MessageSection::Decisions => "Architectural Decisions",
-            MessageSection::Offers => "Offered: read the file when it fits",
+            MessageSection::Offers => "Listed: read the file when it fits",
         };
         // Nothing stands above the first line, so no text can claim it.
         let mark = if text.is_empty() { String::new() } else { format!("{} ", self.mark()) };

@@ -154,7 +154,7 @@ fn ask_as_shell(
     request.moment.tool = MomentTool::Shell;
     request.moment.skip_left_out = true;
     let mut briefing = request.resolve();
-    (briefing.offered, briefing.decisions) = (Vec::new(), Vec::new());
+    (briefing.listed, briefing.decisions) = (Vec::new(), Vec::new());
     briefing
 }
 
@@ -179,7 +179,7 @@ fn leave_out_at(started: &Root, project: &Project<'_>, briefing: &mut Briefing) 
     let left = request.resolve().left_out;
     let is_left = |path: &Path| left.iter().any(|item| *item.path == *path);
     briefing.active.retain(|item| item.dialect != hosted::NAME || !is_left(&item.path));
-    briefing.offered.retain(|item| item.dialect != hosted::NAME || !is_left(&item.path));
+    briefing.listed.retain(|item| item.dialect != hosted::NAME || !is_left(&item.path));
 }
 
 /// Returns the files of an event: those that a tool touches, those that a prompt mentions, and after a loss

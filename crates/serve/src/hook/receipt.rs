@@ -45,7 +45,7 @@ impl EntryOrigin<'_> {
     pub(super) fn receipt(&self, place: String, tokens: usize, root: &Path) -> ReceiptItem {
         let (how, text) = match self.item {
             OriginItem::Context(item) => (ReceiptKind::Delivered, &item.content),
-            OriginItem::Offer(item) => (ReceiptKind::Offered, &item.description),
+            OriginItem::Offer(item) => (ReceiptKind::Listed, &item.description),
             OriginItem::Decision(bound) => (ReceiptKind::Decision, &bound.decision.decision),
         };
         let (dialect, name, line, reason) = match self.item {

@@ -15,7 +15,7 @@ const PATHS: [&str; 5] = ["x.py", "a/x.py", "a/b/x.py", "a/b/new.py", "c/new.md"
 
 const ONCE: HookOptions<'_> = HookOptions::new("claude");
 
-/// Returns a text with one recognisable word. There are few words, so that texts repeat.
+/// Returns a text with one recognizable word. There are few words, so that texts repeat.
 fn word(bytes: &mut Unstructured<'_>) -> arbitrary::Result<String> {
     Ok(format!("T{}.", bytes.int_in_range(0..=11)?))
 }
@@ -146,7 +146,7 @@ fn the_hook_says_what_context_says_each_item_once() {
         let mut attached: HashSet<String> = HashSet::new();
         for _ in 0..bytes.int_in_range(1..=6)? {
             let call = call(bytes)?;
-            let (mut active, mut offered) = (Vec::new(), Vec::new());
+            let (mut active, mut listed) = (Vec::new(), Vec::new());
             let briefing = call.answer(&system);
             let is_there = |kind| matches!(kind, ReasonKind::Loaded | ReasonKind::SameTextLoaded);
             let there = briefing.left_out.iter().filter(|item| is_there(item.reason.kind));
@@ -154,7 +154,7 @@ fn the_hook_says_what_context_says_each_item_once() {
             for item in briefing.items() {
                 let (text, list) = match item.state {
                     State::Active => (item.content.trim(), &mut active),
-                    State::Offered => (item.description.trim(), &mut offered),
+                    State::Listed => (item.description.trim(), &mut listed),
                     State::Manual => continue,
                 };
                 let key = |path: &Path| (item.state, path.to_owned(), text.to_owned());
@@ -167,7 +167,7 @@ fn the_hook_says_what_context_says_each_item_once() {
             let json: Value =
                 outcome.answer.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());
             let text = json["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
-            active.append(&mut offered);
+            active.append(&mut listed);
             let mut delivered = words(text);
             for list in [&mut delivered, &mut active] {
                 list.retain(|word| !attached.contains(word));

@@ -30,7 +30,7 @@ pub(super) fn hover(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Js
 fn described(item: &PlacedItem) -> String {
     let state = match item.state {
         State::Active => "delivered by itself",
-        State::Offered => "offered: the agent decides by the description",
+        State::Listed => "listed: the agent decides by the description",
         State::Manual => "delivered when a user mentions it",
     };
     let mut text = format!("**{}** `{}`: {state}\n\n{}", item.kind, item.name, reach(item));

@@ -115,7 +115,7 @@ fn document() -> Json {
     json!({"uri": URI})
 }
 
-/// Unsaved text is checked, a fix is offered, and the disk is not touched.
+/// Unsaved text is checked, a fix is listed, and the disk is not touched.
 #[test]
 fn problems_and_fixes_follow_the_text_of_the_editor() {
     let mut editor = Editor::open(&[("AGENTS.yaml", YAML), ("src/a.py", "")]);

@@ -137,7 +137,7 @@ impl Gateway {
     ) -> Result<(Gateway, GatewayThreads), ServeError> {
         let (told, lists) = watch::channel(GatewayLists::default());
         let told = Arc::new(told);
-        let offered: OfferedLists =
+        let listed: OfferedLists =
             Arc::new(Mutex::new(vec![GatewayLists::default(); configured.len()]));
         let mut labels = BTreeSet::new();
         let (mut servers, mut threads) = (Vec::new(), Vec::new());
@@ -157,7 +157,7 @@ impl Gateway {
                 waiting,
                 ended: ended.clone(),
                 place,
-                offered: Arc::clone(&offered),
+                listed: Arc::clone(&listed),
                 told: Arc::clone(&told),
                 log: log.clone(),
             };
@@ -223,7 +223,7 @@ struct ServerThread {
     waiting: Receiver<GatewayJob>,
     ended: Interruption,
     place: usize,
-    offered: OfferedLists,
+    listed: OfferedLists,
     told: Arc<watch::Sender<GatewayLists>>,
     log: Sender<String>,
 }
@@ -353,12 +353,12 @@ impl ServerThread {
             tools: tools.into_iter().filter_map(|tool| self.renamed(tool)).collect(),
             prompts: prompts.into_iter().filter_map(|prompt| self.renamed(prompt)).collect(),
         };
-        let mut offered = self.offered.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = offered.get_mut(self.place) {
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = listed.get_mut(self.place) {
             *place = lists;
         }
         let mut all = GatewayLists::default();
-        for lists in offered.iter() {
+        for lists in listed.iter() {
             all.tools.extend(lists.tools.iter().cloned());
             all.prompts.extend(lists.prompts.iter().cloned());
             all.held_back.extend(lists.held_back.iter().cloned());

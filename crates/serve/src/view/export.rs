@@ -1,4 +1,4 @@
-//! The pages as files, for an artefact of a build or a pull request.
+//! The pages as files, for an artifact of a build or a pull request.
 //!
 //! An export shows the project alone: no receipts, no guidance of the user, no path of the machine, no time. So the
 //! same project gives the same bytes everywhere, and it can be shown to others. It is made beside its place and put

@@ -192,7 +192,7 @@ pub(super) fn table(label: &str, rows: Markup) -> Markup {
     }
 }
 
-/// Returns the words for the way an item comes to a client, with a sign so that no colour is needed.
+/// Returns the words for the way an item comes to a client, with a sign so that no color is needed.
 pub(super) fn arrival(sight: &Sight) -> Markup {
     let sign = match sight.how {
         Arrival::Loaded => "◆",
@@ -253,7 +253,7 @@ impl<'l, T> Paged<'l, T> {
         Paged { rows, page, last: parts, all: list.len() }
     }
 
-    /// Returns the links to the neighbours.
+    /// Returns the links to the neighbors.
     pub(super) fn turn(&self, links: &PageLinks<'_>, to: &dyn Fn(usize) -> PageAddress) -> Markup {
         if self.last == 1 {
             return html! {};

@@ -214,7 +214,7 @@ static CONFIGURATION: LazyLock<Configuration> = LazyLock::new(|| {
         .code_block_preserve_indentation(true)
         .code_block_preserve_blank_lines(true)
         .html_skip_format(true)
-        // Underscores cannot emphasise a part of a word, so that one such place would mix two
+        // Underscores cannot emphasize a part of a word, so that one such place would mix two
         // styles (MD049, MD050).
         .emphasis_kind(EmphasisKind::Asterisks)
         .strong_kind(StrongKind::Asterisks)

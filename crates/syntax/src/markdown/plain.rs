@@ -1,4 +1,4 @@
-//! Recognises formatted texts that are so plain that one look at each line is enough.
+//! Recognizes formatted texts that are so plain that one look at each line is enough.
 //!
 //! The formatter takes a thousand times as long as reading a text, and usually finds nothing to do:
 //! guidance is headings, paragraphs, lists and code. This module knows these parts of Markdown, in

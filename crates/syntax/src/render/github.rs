@@ -51,13 +51,13 @@ mod tests {
     #[test]
     fn names_and_messages_are_escaped() {
         let source = Arc::new(Source::new("/p/a,b:c%.md", "one\ntwo\n"));
-        let rule = rules::native::DEAD_GLOB;
+        let rule = rules::client::UNUSED_PATTERN;
         let finding =
             Diagnostic::new(rule, &source, Span::new(4, 7), "50 %\n::error::x").with_help("h");
         let text = github(&[finding], Path::new("/p"));
         assert_eq!(
             text,
-            "::warning file=a%2Cb%3Ac%25.md,line=2,col=1,endColumn=4,title=native/dead-glob::50 %25%0A::error::x%0Ah\n"
+            "::warning file=a%2Cb%3Ac%25.md,line=2,col=1,endColumn=4,title=client/unused-pattern::50 %25%0A::error::x%0Ah\n"
         );
     }
 }

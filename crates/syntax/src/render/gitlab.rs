@@ -54,7 +54,7 @@ mod tests {
     fn report(text: &str) -> Vec<Value> {
         let source = Arc::new(Source::new("/p/a.md", text));
         let finding = |at: usize| {
-            Diagnostic::new(rules::native::DEAD_GLOB, &source, Span::new(at, at + 1), "nothing")
+            Diagnostic::new(rules::client::UNUSED_PATTERN, &source, Span::new(at, at + 1), "nothing")
         };
         let places = text.match_indices('x').map(|(at, _)| finding(at));
         let found: Vec<Diagnostic> = places.collect();
@@ -66,7 +66,7 @@ mod tests {
     fn an_entry_has_the_required_keys() {
         let found = report("one\nx\n");
         assert_eq!(found[0]["description"], "nothing");
-        assert_eq!(found[0]["check_name"], "native/dead-glob");
+        assert_eq!(found[0]["check_name"], "client/unused-pattern");
         assert_eq!(found[0]["severity"], "minor");
         assert_eq!(found[0]["location"], json!({"path": "a.md", "lines": {"begin": 2}}));
     }

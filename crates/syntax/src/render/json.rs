@@ -78,11 +78,14 @@ impl Serialize for JsonDiagnostics<'_> {
     }
 }
 
-/// The version of an error's shape, and of every answer that has not changed.
-const SHAPE: u32 = 1;
+/// The version of an error's shape.
+const ERROR_SHAPE: u32 = 1;
 
-/// The answers whose shape or words have changed, with their versions.
-const CHANGED_SHAPES: [(&str, u32); 2] = [("sees", 2), ("tokens", 2)];
+/// The version of every answer that has not changed by itself. Version 1 had other names of formats, states and rules.
+const SHAPE: u32 = 2;
+
+/// The answers that have changed by themselves as well, with their versions.
+const CHANGED_SHAPES: [(&str, u32); 2] = [("sees", 3), ("tokens", 3)];
 
 /// Returns the version of the shape of an answer.
 fn shape_of(kind: &str) -> u32 {
@@ -147,7 +150,7 @@ impl Serialize for ErrorEnvelope<'_> {
             hints: &'s [String],
         }
         let error = ErrorBody { message: self.message, hints: self.hints };
-        ErrorShape { kind: "error", version: SHAPE, error }.serialize(serializer)
+        ErrorShape { kind: "error", version: ERROR_SHAPE, error }.serialize(serializer)
     }
 }
 

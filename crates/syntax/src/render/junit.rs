@@ -84,13 +84,13 @@ mod tests {
     fn names_and_messages_are_escaped() {
         let source = Arc::new(Source::new("/p/a\"<b>&.md", "one\ntwo\n"));
         let message = "]]></failure>\u{1}\n\"x\"";
-        let finding = Diagnostic::new(rules::native::DEAD_GLOB, &source, Span::new(4, 7), message);
+        let finding = Diagnostic::new(rules::client::UNUSED_PATTERN, &source, Span::new(4, 7), message);
         assert_eq!(
             junit(&[finding], Path::new("/p")),
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
              <testsuites name=\"brief\" tests=\"1\" failures=\"1\" errors=\"0\">\n  \
              <testsuite name=\"a&quot;&lt;b&gt;&amp;.md\" tests=\"1\" failures=\"1\" errors=\"0\">\n    \
-             <testcase name=\"native/dead-glob\" classname=\"a&quot;&lt;b&gt;&amp;.md\" line=\"2\" column=\"1\">\n      \
+             <testcase name=\"client/unused-pattern\" classname=\"a&quot;&lt;b&gt;&amp;.md\" line=\"2\" column=\"1\">\n      \
              <failure type=\"warning\" message=\"]]&gt;&lt;/failure&gt;\\u{1}&#10;&quot;x&quot;\">\
              a&quot;&lt;b&gt;&amp;.md:2:1: ]]&gt;&lt;/failure&gt;\\u{1}&#10;&quot;x&quot;</failure>\n    \
              </testcase>\n  </testsuite>\n</testsuites>\n"

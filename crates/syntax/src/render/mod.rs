@@ -12,4 +12,4 @@ pub use gitlab::gitlab;
 pub use json::{Envelope, ErrorEnvelope, JsonDiagnostic, JsonDiagnostics, path_below};
 pub use junit::junit;
 pub use sarif::sarif;
-pub use terminal::{Colour, Terminal};
+pub use terminal::{Color, Terminal};

@@ -117,16 +117,16 @@ mod tests {
         let source = Arc::new(Source::new("/p/a b/AGENTS.yaml", "on: edti\n"));
         let span = Span::new(4, 8);
         let diagnostic =
-            Diagnostic::new(rules::structured::INVALID_ON, &source, span, "unknown action")
+            Diagnostic::new(rules::agents_yaml::INVALID_ON, &source, span, "unknown action")
                 .with_help("did you mean `edit`?")
                 .with_fix(Fix::safe("write `edit`", vec![Edit::replace(span, "edit")]));
         let log = sarif(&[diagnostic], Path::new("/p"), "1.2.3");
         let run = &log["runs"][0];
         let rule = &run["tool"]["driver"]["rules"][0];
-        assert_eq!(rule["id"], "structured/invalid-on");
-        assert!(rule["shortDescription"]["text"].as_str().unwrap().starts_with("`on` is not"));
+        assert_eq!(rule["id"], "agents-yaml/invalid-on");
+        assert!(rule["shortDescription"]["text"].as_str().unwrap().starts_with("brief skips an entry"));
         assert!(
-            rule["help"]["markdown"].as_str().unwrap().starts_with("# structured/invalid-on\n")
+            rule["help"]["markdown"].as_str().unwrap().starts_with("# agents-yaml/invalid-on\n")
         );
         let result = &run["results"][0];
         assert_eq!(result["level"], "error");

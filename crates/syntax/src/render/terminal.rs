@@ -9,9 +9,9 @@ use crate::hidden::characters;
 use crate::source::Span;
 use crate::text::visible_line;
 
-/// The use of colour in the output.
+/// The use of color in the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Colour {
+pub enum Color {
     /// ANSI styles.
     Always,
     /// Plain text.
@@ -30,10 +30,10 @@ pub struct Terminal<'r> {
 
 impl<'r> Terminal<'r> {
     /// Shows paths relative to `root`, and fits lines into `width` columns.
-    pub fn new(root: &'r Path, colour: Colour, width: usize) -> Self {
-        let renderer = match colour {
-            Colour::Always => Renderer::styled(),
-            Colour::Never => Renderer::plain(),
+    pub fn new(root: &'r Path, color: Color, width: usize) -> Self {
+        let renderer = match color {
+            Color::Always => Renderer::styled(),
+            Color::Never => Renderer::plain(),
         };
         Terminal { renderer: renderer.term_width(width), root }
     }
@@ -125,19 +125,19 @@ mod tests {
     fn render(text: &str, span: Span) -> String {
         let source = Arc::new(Source::new("/p/sub/AGENTS.yaml", text));
         let diagnostic = Diagnostic::new(
-            rules::structured::UNKNOWN_FIELD,
+            rules::agents_yaml::UNKNOWN_FIELD,
             &source,
             span,
             "unknown field `mach`",
         )
         .with_help("did you mean `match`?");
-        Terminal::new(Path::new("/p"), Colour::Never, 100).render(&diagnostic)
+        Terminal::new(Path::new("/p"), Color::Never, 100).render(&diagnostic)
     }
 
     #[test]
     fn the_caret_stands_under_the_place() {
         insta::assert_snapshot!(render("context:\n  - mach: x\n", Span::new(13, 17)), @r"
-        warning[structured/unknown-field]: unknown field `mach`
+        warning[agents-yaml/unknown-field]: unknown field `mach`
          --> sub/AGENTS.yaml:2:5
           |
         2 |   - mach: x
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn hidden_characters_are_shown_and_the_caret_follows() {
         insta::assert_snapshot!(render("a\u{1b}[2J mach: x\n", Span::new(6, 10)), @r"
-        warning[structured/unknown-field]: unknown field `mach`
+        warning[agents-yaml/unknown-field]: unknown field `mach`
          --> sub/AGENTS.yaml:1:12
           |
         1 | a\u{1b}[2J mach: x
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_file_without_text_has_a_place_too() {
         insta::assert_snapshot!(render("", Span::at(0)), @r"
-        warning[structured/unknown-field]: unknown field `mach`
+        warning[agents-yaml/unknown-field]: unknown field `mach`
         --> sub/AGENTS.yaml
          = help: did you mean `match`?
         ");

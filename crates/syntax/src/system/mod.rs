@@ -181,10 +181,10 @@ pub enum ReadError {
     #[error("no such file")]
     Missing,
     /// The name is taken by something that is not a regular file.
-    #[error("it is {}", .0.noun())]
+    #[error("is {}", .0.noun())]
     NotAFile(FileKind),
     /// The file is larger than the caller allows.
-    #[error("it is larger than {limit} bytes")]
+    #[error("is larger than {limit} bytes")]
     TooLarge {
         /// The limit of the caller.
         limit: u64,
@@ -206,9 +206,9 @@ impl From<io::Error> for ReadError {
 /// Returns an error of the system in words that are the same on every system.
 pub fn words(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "it does not exist".to_owned(),
+        io::ErrorKind::NotFound => "does not exist".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        io::ErrorKind::NotADirectory => "it is not a directory".to_owned(),
+        io::ErrorKind::NotADirectory => "is not a directory".to_owned(),
         _ => error.to_string(),
     }
 }

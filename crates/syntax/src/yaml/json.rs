@@ -19,7 +19,7 @@ impl Serialize for Node<'_> {
     }
 }
 
-/// Serialises an unquoted word: a boolean, a number, or text.
+/// Serializes an unquoted word: a boolean, a number, or text.
 fn serialize_plain<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     match text {
         "true" | "True" | "TRUE" => return serializer.serialize_bool(true),

@@ -119,9 +119,9 @@ impl RunningBrowser {
     }
 }
 
-/// Returns the offered name without directories and without what hides a file.
-fn plain_name(offered: &str) -> String {
-    let last = offered.rsplit(['/', '\\']).next().unwrap_or_default();
+/// Returns the listed name without directories and without what hides a file.
+fn plain_name(listed: &str) -> String {
+    let last = listed.rsplit(['/', '\\']).next().unwrap_or_default();
     let kept: String =
         last.chars().filter(|letter| !letter.is_control() && *letter != ':').collect();
     let kept = kept.trim().trim_start_matches('.');
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn an_offered_name_is_a_name_only() {
-        for (offered, name) in [
+        for (listed, name) in [
             ("a.txt", "a.txt"),
             ("../../etc/passwd", "passwd"),
             ("..\\..\\x.bat", "x.bat"),
@@ -170,7 +170,7 @@ mod tests {
             ("a\u{0}b\n.txt", "ab.txt"),
             ("", "download"),
         ] {
-            assert_eq!(plain_name(offered), name, "{offered:?}");
+            assert_eq!(plain_name(listed), name, "{listed:?}");
         }
     }
 }

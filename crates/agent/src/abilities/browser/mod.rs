@@ -65,7 +65,7 @@ impl Browsing {
         let most = Duration::from_secs(limits::BROWSER_SECONDS);
         let patience = most.min(time_left.mul_f64(0.9));
         let deadline = context.system.elapsed() + patience;
-        let outcome = self.fulfil(context, call, args, deadline);
+        let outcome = self.fulfill(context, call, args, deadline);
         if let Some(browser) = &mut self.running {
             self.connections = browser.take_connections();
             if browser.has_ended() {
@@ -86,7 +86,7 @@ impl Browsing {
         last.map(|mut browser| browser.take_connections()).unwrap_or_default()
     }
 
-    fn fulfil(
+    fn fulfill(
         &mut self,
         context: &BrowserContext<'_>,
         call: &str,

@@ -451,7 +451,7 @@ impl RunningBrowser {
 
 /// Returns the error for an address that is a file to keep.
 fn not_here() -> AbilityRefusal {
-    refused("it is a download, which only `page.download` takes")
+    refused("is a download, which only `page.download` takes")
 }
 
 /// Returns an address for a message, without user and query.

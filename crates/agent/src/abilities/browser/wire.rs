@@ -37,7 +37,7 @@ impl From<WireFault> for AbilityRefusal {
         AbilityRefusal::Failed(match fault {
             WireFault::Ended(message) => message,
             WireFault::TimedOut => "the page did not answer in time".to_owned(),
-            WireFault::Interrupted => "it was interrupted".to_owned(),
+            WireFault::Interrupted => "was interrupted".to_owned(),
             WireFault::Refused(message) => format!("the browser refused: {message}"),
         })
     }

@@ -2,7 +2,7 @@
 //!
 //! The lists omit commands that reach other repositories, work in other directories, or set up programs to
 //! start later, and options that name a program, a setting or a file. The settings of a repository may name
-//! programs, too: [`is_harmless_setting`] recognises those that do not.
+//! programs, too: [`is_harmless_setting`] recognizes those that do not.
 
 use std::sync::LazyLock;
 

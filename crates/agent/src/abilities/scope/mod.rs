@@ -6,7 +6,7 @@
 //! programs expand it differently.
 //!
 //! An unlisted program gets its arguments unchecked: a grant of `sh:deploy` covers all that `deploy` does.
-//! [`runs_anything`] recognises programs that are as powerful as a shell.
+//! [`runs_anything`] recognizes programs that are as powerful as a shell.
 
 mod git;
 mod grammar;

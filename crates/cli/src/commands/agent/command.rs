@@ -38,8 +38,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &CommandArgs) -> Result 
         let message = format!("the agent has no command `{name}`");
         let hint = match (nearest(name, &names), names.as_slice()) {
             (Some(near), _) => format!("did you mean `{near}`?"),
-            (None, []) => "it has no commands at all".to_owned(),
-            (None, names) => format!("it has {}", names.join(", ")),
+            (None, []) => "has no commands at all".to_owned(),
+            (None, names) => format!("has {}", names.join(", ")),
         };
         return Err(CommandError::refused(message).with_hint(hint));
     };

@@ -255,7 +255,7 @@ pub(super) fn offered_by(
         return Ok(Vec::new());
     }
     if !effective.has(&Ability::Base(Base::Mcp)) {
-        ui.warning("the servers are not offered: the agent does not have the ability `mcp`")?;
+        ui.warning("the servers are not listed: the agent does not have the ability `mcp`")?;
         ui.hint("the agent must list it under `allow`, and you start it with `--grant mcp`")?;
         return Ok(Vec::new());
     }

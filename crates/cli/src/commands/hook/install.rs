@@ -176,11 +176,11 @@ fn install(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Client) 
         let install = hook.install.as_ref().expect("`find` chose clients with files");
         match &install.then {
             Some(then) if !is_global || !install.top_only => ui.hint(then)?,
-            _ => ui.hint(&format!("it takes effect in the next session of {}", client.name))?,
+            _ => ui.hint(&format!("restart {} to use it", client.name))?,
         }
         if is_global && !args.place.global {
             ui.hint(&format!(
-                "it is for all your projects: {} reads a project's hooks only when it is started at its top (`--project`)",
+                "is for all your projects: {} reads a project's hooks only when it is started at its top (`--project`)",
                 client.name
             ))?;
         } else if !is_global && !install.private {

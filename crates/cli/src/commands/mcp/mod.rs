@@ -20,7 +20,7 @@ use crate::ui::Ui;
 /// Serve the project's guidance to an MCP client over standard input and output
 ///
 /// Tools: context, why, sees, decisions, search and lint, each with the answer of the command of that name. Tasks and
-/// commands are prompts; skills, offered files and agents are resources. Nothing is executed and nothing is
+/// commands are prompts; skills, listed files and agents are resources. Nothing is executed and nothing is
 /// written.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]

@@ -17,12 +17,12 @@ pub(super) fn print(ui: &mut Ui, assembled: &AssembledPrompt, layout: PromptLayo
     let AssembledPrompt { prompt, ran, root, .. } = assembled;
     let tokens = |text: &[u8]| estimate_tokens(&String::from_utf8_lossy(text));
     let task = &prompt.task;
-    entry(ui, root, CandidateState::In, &task.document, Some(tokens(&task.text)), &task.reason)?;
+    entry(ui, root, CandidateState::Applies, &task.document, Some(tokens(&task.text)), &task.reason)?;
     for rule in &prompt.rules {
         entry(
             ui,
             root,
-            CandidateState::In,
+            CandidateState::Applies,
             &rule.document,
             Some(tokens(&rule.text)),
             &rule.reason,
@@ -30,20 +30,20 @@ pub(super) fn print(ui: &mut Ui, assembled: &AssembledPrompt, layout: PromptLayo
     }
     for skill in &prompt.skills {
         let cost = estimate_tokens(&skill.description);
-        entry(ui, root, CandidateState::Offered, &skill.document, Some(cost), &skill.reason)?;
+        entry(ui, root, CandidateState::Listed, &skill.document, Some(cost), &skill.reason)?;
     }
     for command in &prompt.commands {
         entry(
             ui,
             root,
-            CandidateState::In,
+            CandidateState::Applies,
             &command.document,
             Some(tokens(&command.text)),
             &command.reason,
         )?;
     }
     for left_out in &prompt.left_out {
-        entry(ui, root, CandidateState::Out, &left_out.document, None, &left_out.reason)?;
+        entry(ui, root, CandidateState::Skipped, &left_out.document, None, &left_out.reason)?;
     }
     let whole = tokens(&prompt.render(layout));
     ui.print_line(format!("about {} in all", counted(whole, "token")))?;

@@ -87,7 +87,7 @@ fn warn(ui: &mut Ui, diagnostics: &[Diagnostic]) -> Result {
     for diagnostic in diagnostics {
         let path = diagnostic.path().display();
         let line = diagnostic.position().line;
-        if diagnostic.rule == rules::structured::INVALID_YAML {
+        if diagnostic.rule == rules::agents_yaml::INVALID_YAML {
             ui.warning(&format!(
                 "failed to parse {path}: line {line}: {}",
                 yaml_error(diagnostic)

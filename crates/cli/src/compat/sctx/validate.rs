@@ -45,8 +45,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &[OsString]) -> Result {
     for diagnostic in &diagnostics {
         let place = format!("{}:{}", diagnostic.path().display(), diagnostic.position().line);
         let message = match diagnostic.rule {
-            rules::structured::INVALID_YAML => format!("invalid YAML: {}", yaml_error(diagnostic)),
-            rules::structured::UNREADABLE => {
+            rules::agents_yaml::INVALID_YAML => format!("invalid YAML: {}", yaml_error(diagnostic)),
+            rules::agents_yaml::UNREADABLE => {
                 format!("cannot read file: {}", yaml_error(diagnostic))
             }
             _ => diagnostic.message.clone(),

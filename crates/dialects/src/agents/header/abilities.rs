@@ -19,7 +19,7 @@ pub(super) fn read(notes: &mut AgentNotes<'_>, keyed: &Keyed<'_>, metadata: &mut
         // Y42: reading only one of them would lose the denials of the other.
         if allow.is_some() || deny.is_some() {
             return notes.report(
-                rules::agents::ABILITIES_TWICE,
+                rules::agent_file::ABILITIES_TWICE,
                 node.span(),
                 "`abilities` stands beside `allow` or `deny`, and nothing tells which one counts",
                 "put all of it below `abilities:`",
@@ -60,9 +60,9 @@ fn list(notes: &mut AgentNotes<'_>, name: &str, node: Node<'_>) -> Vec<(Ability,
         Ok(ability) if found.len() < MOST => found.push((ability, span)),
         Ok(_) => {
             let message = format!("the list has more than {MOST} abilities");
-            notes.report(rules::agents::ABILITY, span, message, "allow or deny all of `sh`");
+            notes.report(rules::agent_file::ABILITY, span, message, "allow or deny all of `sh`");
         }
-        Err(error) => notes.report(rules::agents::ABILITY, span, error.to_string(), error.help()),
+        Err(error) => notes.report(rules::agent_file::ABILITY, span, error.to_string(), error.help()),
     };
     match node.value() {
         // Y45: no abilities.
@@ -83,18 +83,18 @@ fn list(notes: &mut AgentNotes<'_>, name: &str, node: Node<'_>) -> Vec<(Ability,
                         });
                         let help = written.unwrap_or_else(|| "write a name".to_owned());
                         let message = "an ability is a name, not a mapping";
-                        notes.report(rules::agents::ABILITY, item.span(), message, help);
+                        notes.report(rules::agent_file::ABILITY, item.span(), message, help);
                     }
                     other => {
                         let message = format!("an ability is a name, not {}", other.noun());
-                        notes.report(rules::agents::ABILITY, item.span(), message, "write a name");
+                        notes.report(rules::agent_file::ABILITY, item.span(), message, "write a name");
                     }
                 }
             }
         }
         other => {
             let message = format!("`{name}` is {}", other.noun());
-            notes.report(rules::agents::ABILITY, node.span(), message, "write a list of abilities");
+            notes.report(rules::agent_file::ABILITY, node.span(), message, "write a list of abilities");
         }
     }
     found
@@ -107,13 +107,13 @@ fn compare(notes: &mut AgentNotes<'_>, allow: &[(Ability, Span)], deny: &[(Abili
         for (denied, _) in deny.iter().filter(|(denied, _)| denied.forbids(allowed)) {
             match (allowed, denied) {
                 (Ability::Program(program), Ability::Base(Base::Sh)) => notes.report(
-                    rules::agents::DEAD_ABILITY,
+                    rules::agent_file::UNUSED_ABILITY,
                     *span,
                     format!("`sh:{program}` is allowed to no effect: all of `sh` is denied"),
                     "remove it, or deny single programs",
                 ),
                 _ => notes.report(
-                    rules::agents::ABILITY_OVERLAP,
+                    rules::agent_file::ABILITY_OVERLAP,
                     *span,
                     format!("`{allowed}` is both allowed and denied"),
                     "remove one",

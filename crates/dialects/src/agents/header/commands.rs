@@ -21,7 +21,7 @@ pub(super) fn read(notes: &mut AgentNotes<'_>, node: Node<'_>) -> Vec<CommandEnt
         let limit = limits::AGENT_COMMANDS;
         let message = format!("`commands` has more than {limit} entries");
         notes.report(
-            rules::agents::TOO_MANY_COMMANDS,
+            rules::agent_file::TOO_MANY_COMMANDS,
             node.span(),
             message,
             "put some into a folder",
@@ -38,7 +38,7 @@ pub(super) fn read(notes: &mut AgentNotes<'_>, node: Node<'_>) -> Vec<CommandEnt
                 let noun = if matches!(other, Yaml::Scalar(_)) { "empty" } else { other.noun() };
                 let message = format!("entry {} of `commands` is {noun}", index + 1);
                 notes.report(
-                    rules::agents::WRONG_TYPE,
+                    rules::agent_file::WRONG_TYPE,
                     item.span(),
                     message,
                     format!("write {WANTED}"),
@@ -61,7 +61,7 @@ fn reference(notes: &mut AgentNotes<'_>, text: &str, node: Node<'_>) -> Option<C
         Some(scheme) => {
             let message = format!("commands cannot come from `{scheme}://`");
             notes.report(
-                rules::agents::COMMAND_PATH,
+                rules::agent_file::COMMAND_PATH,
                 span,
                 message,
                 "write a path, or an `https://` address",
@@ -90,7 +90,7 @@ fn inline(
         if given.is_none() && notes.list.len() == before {
             let message = format!("{shown} has no `{name}`");
             notes.report(
-                rules::agents::COMMAND_FIELD,
+                rules::agent_file::COMMAND_FIELD,
                 node.span(),
                 message,
                 format!("add `{name}: …`"),

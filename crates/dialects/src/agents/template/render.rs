@@ -148,7 +148,7 @@ impl<'v> Rendering<'v> {
     fn step(&mut self, place: TagPlace) -> Result<(), TemplateProblem> {
         self.steps.set(self.steps.get() + 1);
         if self.steps.get() > limits::TEMPLATE_STEPS {
-            let message = format!("it takes more than {} steps to render", limits::TEMPLATE_STEPS);
+            let message = format!("takes more than {} steps to render", limits::TEMPLATE_STEPS);
             return Err(place.problem(TemplateProblemKind::Limit(message)));
         }
         Ok(())

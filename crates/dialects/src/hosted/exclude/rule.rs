@@ -146,7 +146,7 @@ fn rules_of(text: &str, is_of_home: bool) -> Result<Vec<ExcludeRule>, UnreadPatt
     ways.into_iter().map(|way| way.into_rule(is_of_home).map_err(UnreadPattern::Syntax)).collect()
 }
 
-/// A normalised pattern: without `.`, inner `..` and empty steps.
+/// A normalized pattern: without `.`, inner `..` and empty steps.
 #[derive(Debug, Clone, Default)]
 struct PatternPath<'t> {
     climbs: usize,
@@ -176,7 +176,7 @@ impl PatternPath<'_> {
     }
 }
 
-/// Normalises a pattern step by step. `**/..` has two results: any directory, and the one above,
+/// Normalizes a pattern step by step. `**/..` has two results: any directory, and the one above,
 /// where the stars match nothing.
 fn walk<'t>(text: &'t str, ways: &mut Vec<PatternPath<'t>>) -> Result<(), UnreadPattern> {
     let first = ways.len();
@@ -211,7 +211,7 @@ fn up(way: &mut PatternPath<'_>) {
     }
 }
 
-/// Returns whether alternatives contain path steps, so that they are expanded before normalisation.
+/// Returns whether alternatives contain path steps, so that they are expanded before normalization.
 fn has_steps_in_braces(text: &str) -> bool {
     text.contains('{') && (has_dots(text) || marks(text).any(|m| m.character == '/' && m.depth > 0))
 }

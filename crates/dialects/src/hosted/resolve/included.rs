@@ -74,7 +74,7 @@ impl Judge<'_> {
                 let message =
                     format!("`{text}` includes nothing: it matches a directory and no file");
                 let help = format!("write `{text}/` to include the files below it");
-                let rule = rules::hosted::INCLUDE_DIRECTORY;
+                let rule = rules::context_dir::INCLUDE_DIRECTORY;
                 self.diagnostics.push(origin.problem(rule, message, help));
             }
         }
@@ -162,7 +162,7 @@ impl Judge<'_> {
                 place.working.display(),
             );
             let help = "patterns are relative to the working directory";
-            let rule = rules::hosted::INCLUDE_NOT_HERE;
+            let rule = rules::context_dir::INCLUDE_NOT_HERE;
             self.diagnostics.push(origin.problem(rule, message, help));
         }
     }
@@ -198,7 +198,7 @@ impl<'c> Wildcards<'c> {
             let types = format!("{files} of unsupported types, such as {name}");
             let message = format!("`{pattern}` also matches {count} {types}");
             let help = "write a pattern for `.md`, `.mdc` or `.txt`";
-            Some(origin.problem(rules::hosted::UNSUPPORTED_TYPE, message, help))
+            Some(origin.problem(rules::context_dir::UNSUPPORTED_TYPE, message, help))
         })
     }
 }

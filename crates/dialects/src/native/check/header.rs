@@ -140,7 +140,7 @@ impl HeaderCheck<'_> {
                 let message = format!("no client reads `{name}` here");
                 let fix = Fix::safe(format!("write `{meant}`"), vec![Edit::replace(span, meant)]);
                 let help = format!("did you mean `{meant}`?");
-                let found = self.problem(rules::native::UNKNOWN_FIELD, span, message, &help);
+                let found = self.problem(rules::client::UNKNOWN_FIELD, span, message, &help);
                 if is_spelling { found.with_fix(fix) } else { found }
             })
             .collect()
@@ -162,7 +162,7 @@ impl HeaderCheck<'_> {
             _ => "so the rule is about no file",
         };
         let message = format!("{client} does not read `{}`, {effect}", field.name());
-        let (rule, span) = (rules::native::OTHER_CLIENTS_FIELD, field.key.span());
+        let (rule, span) = (rules::client::OTHER_CLIENTS_FIELD, field.key.span());
         Some(self.problem(rule, span, message, &format!("write `{own}`")))
     }
 
@@ -181,7 +181,7 @@ impl HeaderCheck<'_> {
         }
         let message = "Cursor never attaches this rule by its `globs`: it takes the quotes for a part of the pattern";
         let help = format!("write `globs: {bare}`");
-        let found = self.problem(rules::native::CURSOR_GLOBS, span, message, &help);
+        let found = self.problem(rules::client::CURSOR_GLOBS, span, message, &help);
         // Braces hold commas of their own; what stands on several lines has comments in it.
         let is_plain = !bare.contains(['{', '#', '\n']) && !written.contains(['\n', '#']);
         let fix = Fix::safe("write the patterns bare", vec![Edit::replace(span, bare)]);
@@ -197,7 +197,7 @@ impl HeaderCheck<'_> {
         }
         let message = "without `applyTo`, Copilot applies these instructions to no file by itself";
         let help = "add `applyTo: \"**\"` for every file, or the patterns of some";
-        Some(self.problem(rules::native::NO_APPLY_TO, self.header_span(), message, help))
+        Some(self.problem(rules::client::NO_APPLY_TO, self.header_span(), message, help))
     }
 
     fn header_span(&self) -> Span {
@@ -226,7 +226,7 @@ impl HeaderCheck<'_> {
                 Some(_) => format!("the skill has no {missing}"),
             };
             let help = "most clients leave such a skill out; say what it does and when to use it";
-            let rule = rules::native::SKILL_FIELD_MISSING;
+            let rule = rules::client::SKILL_FIELD_MISSING;
             found.push(self.problem(rule, self.header_span(), message, help));
         }
         for (field, limit) in [("name", NAME_LENGTH), ("description", DESCRIPTION_LENGTH)] {
@@ -235,7 +235,7 @@ impl HeaderCheck<'_> {
                 let span = self.front.get(field).map_or(Span::default(), Node::span);
                 let message = format!("`{field}` has {length} characters, and may have {limit}");
                 let help = "shorten it: Codex and others leave such a skill out";
-                found.push(self.problem(rules::native::SKILL_TOO_LONG, span, message, help));
+                found.push(self.problem(rules::client::SKILL_TOO_LONG, span, message, help));
             }
         }
         found
@@ -260,7 +260,7 @@ impl HeaderCheck<'_> {
             Some(_) => format!("{client} passes by an agent without {missing}"),
         };
         let help = "add the field, or move the file if it is no agent";
-        Some(self.problem(rules::native::AGENT_FIELD_MISSING, self.header_span(), message, help))
+        Some(self.problem(rules::client::AGENT_FIELD_MISSING, self.header_span(), message, help))
     }
 }
 
@@ -275,7 +275,7 @@ pub(in crate::native) fn check_plugin_agent(source: &Arc<Source>) -> Option<Diag
     }
     let message = "the agent has no `description`, by which Claude Code chooses an agent";
     let help = "add the field, or move the file if it is no agent";
-    let rule = rules::native::AGENT_FIELD_MISSING;
+    let rule = rules::client::AGENT_FIELD_MISSING;
     Some(checked.problem(rule, checked.header_span(), message, help))
 }
 

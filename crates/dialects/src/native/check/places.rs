@@ -99,7 +99,7 @@ fn hidden_files(
         "put a `{name}` with the line `@{}` beside each, or have `brief hook install {}` deliver them",
         read.path, client.id,
     );
-    Diagnostic::new(rules::native::HIDDEN_FILE, &first.source, Span::at(0), message).with_help(help)
+    Diagnostic::new(rules::client::HIDDEN_FILE, &first.source, Span::at(0), message).with_help(help)
 }
 
 /// Reports pages about rules that a client loads as rules, always: once for each directory.
@@ -123,7 +123,7 @@ pub(super) fn check_pages(folder: &Folder) -> Vec<Diagnostic> {
         );
         let help = "move what is for people out of the directory, or give the page a pattern";
         let source = Arc::clone(&first.source);
-        let rule = rules::native::PAGE_AS_RULE;
+        let rule = rules::client::PAGE_AS_RULE;
         Some(Diagnostic::new(rule, &source, Span::at(0), message).with_help(help))
     });
     found.collect()

@@ -67,10 +67,10 @@ impl Strays {
             {
                 self.unnamed.push(visit.path_of(name));
             }
-            let of_organisation = is_organisation_agent(visit, name);
+            let of_organization = is_organization_agent(visit, name);
             let ending = ENDINGS.iter().find(|(ending, ..)| name.ends_with(ending));
             let ending = ending.filter(|_| is_client_file(name));
-            let ending = ending.or(ENDINGS.last().filter(|_| of_organisation));
+            let ending = ending.or(ENDINGS.last().filter(|_| of_organization));
             let Some((_, form, home)) = ending else { continue };
             if is_at(visit.slashed(), home) || self.found.len() == limits::NATIVE_FILES {
                 continue;
@@ -116,7 +116,7 @@ impl Strays {
             }
         }
         found.retain(|found| {
-            found.rule != rules::native::NO_APPLY_TO
+            found.rule != rules::client::NO_APPLY_TO
                 || found.path().parent().is_some_and(|above| directories.contains(above))
         });
     }
@@ -136,24 +136,24 @@ impl Strays {
             let message =
                 "no client reads this file: Copilot reads only `.instructions.md` files here";
             let help = "let its name end in `.instructions.md`, or move it";
-            problem(rules::native::UNREAD_FILE, &unread(path), message, help)
+            problem(rules::client::UNREAD_FILE, &unread(path), message, help)
         }));
         found.extend(self.dangling.iter().map(|path| {
             let message = "this is a link that leads nowhere";
             let help = "names are case-sensitive on most systems; correct the link";
-            problem(rules::native::UNREADABLE, &unread(path), message, help)
+            problem(rules::client::UNREADABLE, &unread(path), message, help)
         }));
         found.extend(self.misplaced.iter().map(|source| {
             let message = "Cursor reads `.mdc` files from `.cursor/rules` only";
-            problem(rules::native::UNREAD_FILE, source, message, "move it to `.cursor/rules`")
+            problem(rules::client::UNREAD_FILE, source, message, "move it to `.cursor/rules`")
         }));
         found
     }
 }
 
-/// Returns whether a file is an agent that Copilot gives to a whole organisation: `agents/*.md` in the
+/// Returns whether a file is an agent that Copilot gives to a whole organization: `agents/*.md` in the
 /// repository `.github-private`.
-fn is_organisation_agent(visit: &Visit<'_>, name: &str) -> bool {
+fn is_organization_agent(visit: &Visit<'_>, name: &str) -> bool {
     visit.slashed() == "agents"
         && visit.root().file_name().is_some_and(|root| root == ".github-private")
         && Path::new(name).extension().is_some_and(|ending| ending == "md")

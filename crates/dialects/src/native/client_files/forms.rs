@@ -338,7 +338,7 @@ impl FormValue<'_, '_> {
         }
     }
 
-    /// A colour of opencode.
+    /// A color of opencode.
     fn color(&mut self) {
         const NAMES: [&str; 7] =
             ["primary", "secondary", "accent", "success", "warning", "error", "info"];
@@ -408,7 +408,7 @@ fn regex_problem(pattern: &str) -> Option<&'static str> {
 
 fn rule_problem(rule: &str, allows: bool) -> Option<(&'static str, &'static str)> {
     if rule.is_empty() {
-        return Some(("it is empty", "name a tool, such as `Bash(git status)`"));
+        return Some(("is empty", "name a tool, such as `Bash(git status)`"));
     }
     let (tool, inside) = match rule.split_once('(') {
         None if rule.contains(')') => {

@@ -1,4 +1,4 @@
-//! Recognises an item in one file: its kind, and the client that it was written for.
+//! Recognizes an item in one file: its kind, and the client that it was written for.
 //!
 //! Some endings belong to one client (`.mdc`, `.instructions.md`). A plain `.md` is an item if its
 //! header has the fields of one and its directory agrees, or if the fields leave no doubt. Pages
@@ -125,14 +125,14 @@ const COMMAND_FIELDS: [&str; 6] = [
 ];
 
 /// The reasons of files in the directories of items that are none.
-const NO_HEADER: &str = "it has no front matter, which every agent has";
+const NO_HEADER: &str = "has no front matter, which every agent has";
 const NO_DESCRIPTION: &str = "its front matter has neither a name nor a description";
-const TEMPLATE: &str = "it is a template: its name is a placeholder";
+const TEMPLATE: &str = "is a template: its name is a placeholder";
 const PAGE: &str = "its front matter is that of a web page";
-const EMPTY: &str = "it is empty";
-const AGENT_FILE: &str = "it is an agent file, which `brief agent` runs";
-const RULESYNC: &str = "it is written for rulesync, whose files `brief import` takes over";
-const NO_PROMPT: &str = "it is a recipe without a prompt, which no command has";
+const EMPTY: &str = "is empty";
+const AGENT_FILE: &str = "is an agent file, which `brief agent` runs";
+const RULESYNC: &str = "is written for rulesync, whose files `brief import` takes over";
+const NO_PROMPT: &str = "is a recipe without a prompt, which no command has";
 const OTHER: &str = "its front matter has no field that a client reads in rules";
 
 /// A file that is an item.
@@ -141,7 +141,7 @@ pub(super) struct ItemEvidence {
     pub(super) kind: ItemKind,
     /// The client that it was written for.
     pub(super) client: &'static str,
-    /// False if only its neighbours can tell.
+    /// False if only its neighbors can tell.
     pub(super) is_certain: bool,
 }
 
@@ -466,7 +466,7 @@ fn anywhere(place: &ItemPlace, fields: &FieldNames) -> Verdict {
     }
     if fields.has(&["name"]) && fields.has(&["description"]) {
         let client = agent_client(fields);
-        // Skills have `allowed-tools` and no tools or colour; their entry files have names of their own.
+        // Skills have `allowed-tools` and no tools or color; their entry files have names of their own.
         let is_certain =
             fields.has(&["tools", "model", "color", "permissionmode", "disallowedtools"]);
         let may_be = is_certain || fields.0.len() == 2;

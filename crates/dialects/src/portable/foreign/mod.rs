@@ -42,9 +42,9 @@ pub struct PassedOver {
 }
 
 /// The reasons of items that a source has and does not offer.
-const WRITTEN: &str = "it is in the directory of a client, and the registry has sources of its own";
+const WRITTEN: &str = "is in the directory of a client, and the registry has sources of its own";
 const COPY: &str = "another item of its name is the same";
-const NO_COMMAND: &str = "it is in a plugin, which has its commands in `commands`";
+const NO_COMMAND: &str = "is in a plugin, which has its commands in `commands`";
 
 /// Collects the files of a source that were written for one client.
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ pub(super) struct ForeignCollector {
 /// A file that is an item.
 #[derive(Debug)]
 struct ForeignFile {
-    judgement: ItemEvidence,
+    judgment: ItemEvidence,
     slashed: String,
     document: ItemDocument,
     diagnostics: Vec<Diagnostic>,
@@ -108,7 +108,7 @@ impl ForeignCollector {
             Err(error) => {
                 if place.is_for_items(name) {
                     let reason = match error {
-                        ReadError::TooLarge { .. } => "it is larger than 1 MiB",
+                        ReadError::TooLarge { .. } => "is larger than 1 MiB",
                         _ => "it cannot be read",
                     };
                     self.left_out.push(PassedOver { path: slashed, reason });
@@ -130,10 +130,10 @@ impl ForeignCollector {
         let source = Arc::new(Source::from_bytes(visit.path_of(name), bytes));
         let (document, diagnostics) = parse::document(&source);
         match evidence::judge(&place, name, &document) {
-            Ok(judgement) => {
-                let is_certain = judgement.is_certain;
+            Ok(judgment) => {
+                let is_certain = judgment.is_certain;
                 let list = if is_certain { &mut self.found } else { &mut self.doubtful };
-                list.push(ForeignFile { judgement, slashed, document, diagnostics });
+                list.push(ForeignFile { judgment, slashed, document, diagnostics });
             }
             Err(Some(reason)) => self.left_out.push(PassedOver { path: slashed, reason }),
             Err(None) => {}
@@ -147,7 +147,7 @@ impl ForeignCollector {
 
     /// Adds what was found to the items and bundles of a registry, which is not sorted or checked yet.
     pub(super) fn finish(mut self, system: &dyn System, root: &Root, registry: &mut Registry) {
-        self.believe_neighbours();
+        self.believe_neighbors();
         registry.items.extend(self.found.into_iter().map(ForeignFile::into_item));
         registry.left_out.append(&mut self.left_out);
         // §2: a registry of the portable format says itself where its sources are. What is in the directories of clients there
@@ -174,22 +174,22 @@ impl ForeignCollector {
         self.plugins.finish(&copies, registry);
     }
 
-    /// Takes doubtful files whose neighbours are items of the same kind: the folder has shown what it is for.
-    fn believe_neighbours(&mut self) {
+    /// Takes doubtful files whose neighbors are items of the same kind: the folder has shown what it is for.
+    fn believe_neighbors(&mut self) {
         let proven: BTreeSet<_> = self
             .found
             .iter()
-            .filter_map(|file| Some((file.judgement.kind, folder_of(file)?.to_owned())))
+            .filter_map(|file| Some((file.judgment.kind, folder_of(file)?.to_owned())))
             .collect();
         let above =
             |folder: &str| folder.rsplit_once('/').map_or("", |(above, _)| above).to_owned();
-        let others = self.found.iter().filter(|file| file.judgement.kind != ItemKind::Rule);
+        let others = self.found.iter().filter(|file| file.judgment.kind != ItemKind::Rule);
         let others = others.filter_map(|file| evidence::kind_folder(&file.slashed));
         let collections: BTreeSet<String> = others.map(above).collect();
         for file in std::mem::take(&mut self.doubtful) {
             let folder = folder_of(&file).unwrap_or_default();
             let is_proven = self.plugins.has_folder(folder)
-                || match file.judgement.kind {
+                || match file.judgment.kind {
                     // A page about rules lies beside them. `rules` beside `agents` is a part of a collection.
                     ItemKind::Rule => collections.contains(&above(folder)),
                     kind => proven.contains(&(kind, folder.to_owned())),
@@ -213,7 +213,7 @@ fn folder_of(file: &ForeignFile) -> Option<&str> {
 
 impl ForeignFile {
     fn into_item(self) -> PortableItem {
-        let ForeignFile { judgement, slashed, document, mut diagnostics } = self;
+        let ForeignFile { judgment, slashed, document, mut diagnostics } = self;
         // Its own client reads the file as it is, with whatever its header says.
         for diagnostic in &mut diagnostics {
             if diagnostic.severity == Severity::Error {
@@ -223,13 +223,13 @@ impl ForeignFile {
         let directory = document.source().path().parent().unwrap_or(Path::new("")).to_owned();
         let name = names::of_file(&slashed);
         PortableItem {
-            id: ItemId { kind: judgement.kind, name },
+            id: ItemId { kind: judgment.kind, name },
             directory,
             slashed,
             document,
             overrides: Vec::new(),
             files: Vec::new(),
-            origin: ItemOrigin::ClientFile(judgement.client),
+            origin: ItemOrigin::ClientFile(judgment.client),
             diagnostics,
         }
     }

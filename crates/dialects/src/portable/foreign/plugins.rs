@@ -154,7 +154,7 @@ fn is_settings(name: &str) -> bool {
 
 fn wrong(source: &Arc<Source>, message: impl Into<String>) -> Diagnostic {
     let help = "its items are found all the same; ask the author to correct it";
-    file_problem(rules::portable::INVALID_PLUGIN, source, message, help)
+    file_problem(rules::item::INVALID_PLUGIN, source, message, help)
 }
 
 /// Reads the plugins of a marketplace. Returns its problems.

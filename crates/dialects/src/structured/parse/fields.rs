@@ -28,7 +28,7 @@ impl ContextFileReader<'_> {
             other => {
                 let problem = format!("{field} is text, not {}", other.noun());
                 let help = "quote it, or write it as a block after `|`";
-                self.fail(rules::structured::WRONG_TYPE, node.span(), problem, help);
+                self.fail(rules::agents_yaml::WRONG_TYPE, node.span(), problem, help);
             }
         }
         None
@@ -51,7 +51,7 @@ impl ContextFileReader<'_> {
     fn warn_of_hidden(&mut self, node: Node<'_>, text: &str, field: &str) {
         if let Some(found) = HiddenText::find(text) {
             let problem = format!("{}: {field}: {}", self.place, found.message());
-            self.report(rules::structured::HIDDEN_CHARACTER, node.span(), problem, hidden::HELP);
+            self.report(rules::agents_yaml::HIDDEN_CHARACTER, node.span(), problem, hidden::HELP);
         }
     }
 
@@ -77,7 +77,7 @@ impl ContextFileReader<'_> {
             Value::Mapping(_) => {
                 let problem = format!("{field} is a list of patterns, not a mapping");
                 let help = format!("write `{field}: [\"**/*.ext\"]`");
-                self.fail(rules::structured::WRONG_TYPE, node.span(), problem, help);
+                self.fail(rules::agents_yaml::WRONG_TYPE, node.span(), problem, help);
                 (Vec::new(), Vec::new())
             }
         }
@@ -95,7 +95,7 @@ impl ContextFileReader<'_> {
             Fix::safe("make it a list", vec![Edit::replace(span, format!("[{written}]"))])
         });
         let help = Some(format!("write `{field}: [{written}]`"));
-        let diagnostic = Diagnostic::new(rules::structured::SINGLE_PATTERN, source, span, problem);
+        let diagnostic = Diagnostic::new(rules::agents_yaml::SINGLE_PATTERN, source, span, problem);
         self.diagnostics.push(Diagnostic { help, fix, ..diagnostic });
     }
 
@@ -117,7 +117,7 @@ impl ContextFileReader<'_> {
             }
             other => {
                 let problem = format!("a {field} pattern is text, not {}", other.noun());
-                self.fail(rules::structured::WRONG_TYPE, span, problem, "quote it");
+                self.fail(rules::agents_yaml::WRONG_TYPE, span, problem, "quote it");
                 return None;
             }
         };
@@ -132,7 +132,7 @@ impl ContextFileReader<'_> {
                 let text = self.file.source.slice(span);
                 let at = text.find(written).map(|start| span.start + start + error.offset());
                 let span = at.map_or(span, |at| Span::new(at, at + 1));
-                let diagnostic = self.failure(rules::structured::INVALID_GLOB, span, problem);
+                let diagnostic = self.failure(rules::agents_yaml::INVALID_GLOB, span, problem);
                 self.diagnostics.push(diagnostic);
                 None
             }
@@ -145,7 +145,7 @@ impl ContextFileReader<'_> {
         let problem =
             format!("{field} pattern {written} must be quoted: YAML reads `*` as a reference");
         let diagnostic = self
-            .failure(rules::structured::UNQUOTED_GLOB, span, problem)
+            .failure(rules::agents_yaml::UNQUOTED_GLOB, span, problem)
             .with_help(format!("write `\"{written}\"`"))
             .with_fix(Fix::safe("quote it", vec![Edit::replace(span, format!("\"{written}\""))]));
         self.diagnostics.push(diagnostic);
@@ -164,7 +164,7 @@ impl ContextFileReader<'_> {
             return;
         };
         let problem = format!("{}: {field} pattern \"{written}\" can never match", self.place);
-        self.report(rules::structured::NEVER_MATCHES, span, problem, help);
+        self.report(rules::agents_yaml::NEVER_MATCHES, span, problem, help);
     }
 
     pub(super) fn actions(&mut self, node: Node<'_>) -> Actions {
@@ -187,12 +187,12 @@ impl ContextFileReader<'_> {
                 }
                 let problem =
                     format!("invalid action \"{word}\" (must be read, edit, create, or all)");
-                self.invalid_word(rules::structured::INVALID_ON, node, word, problem, &ON_VALUES);
+                self.invalid_word(rules::agents_yaml::INVALID_ON, node, word, problem, &ON_VALUES);
             }
             other => {
                 let problem = format!("on is a word or a list of words, not {}", other.noun());
                 let help = "write `on: edit` or `on: [read, edit]`";
-                self.fail(rules::structured::INVALID_ON, node.span(), problem, help);
+                self.fail(rules::agents_yaml::INVALID_ON, node.span(), problem, help);
             }
         }
         Actions::NONE
@@ -210,7 +210,7 @@ impl ContextFileReader<'_> {
                 }
                 let problem = format!("invalid when \"{word}\" (must be before, after, or all)");
                 self.invalid_word(
-                    rules::structured::INVALID_WHEN,
+                    rules::agents_yaml::INVALID_WHEN,
                     node,
                     word,
                     problem,
@@ -220,7 +220,7 @@ impl ContextFileReader<'_> {
             other => {
                 let problem = format!("when is one word, not {}", other.noun());
                 self.fail(
-                    rules::structured::INVALID_WHEN,
+                    rules::agents_yaml::INVALID_WHEN,
                     node.span(),
                     problem,
                     "write `when: all` for both",
@@ -237,7 +237,7 @@ impl ContextFileReader<'_> {
             Value::Scalar("false") | Value::Null => false,
             _ => {
                 let problem = format!("{}: hold is `true` or `false`", self.place);
-                self.report(rules::structured::INVALID_HOLD, node.span(), problem, "it is ignored");
+                self.report(rules::agents_yaml::INVALID_HOLD, node.span(), problem, "is ignored");
                 false
             }
         }
@@ -312,7 +312,7 @@ impl ContextFileReader<'_> {
                 let problem = format!("{}: {field} is missing", self.place);
                 let help = "say what was considered and why it was rejected";
                 let span = self.first_line(node.span());
-                self.report(rules::structured::INCOMPLETE_ALTERNATIVE, span, problem, help);
+                self.report(rules::agents_yaml::INCOMPLETE_ALTERNATIVE, span, problem, help);
             }
         }
         (!alternative.option.is_empty()).then_some(alternative)
@@ -328,7 +328,7 @@ impl ContextFileReader<'_> {
         };
         let problem = format!("{}: invalid date \"{written}\" (must be YYYY-MM-DD)", self.place);
         let help = "the decision is delivered without its date";
-        self.report(rules::structured::INVALID_DATE, node.span(), problem, help);
+        self.report(rules::agents_yaml::INVALID_DATE, node.span(), problem, help);
         None
     }
 }

@@ -88,7 +88,7 @@ impl Handler {
         let config = ServerConfig::new(capabilities)
             .with_server_info(implementation)
             .with_instructions(ready.system_message());
-        let tools = ready.offered().iter().map(tool).collect();
+        let tools = ready.listed().iter().map(tool).collect();
         Handler { config, tools, prompts: Prompts::new(&agent.commands), jobs, left }
     }
 }

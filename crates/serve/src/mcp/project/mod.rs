@@ -1,5 +1,5 @@
 //! A project as an MCP server: questions about its guidance as tools, tasks and commands as prompts, skills,
-//! offered files and agents as resources.
+//! listed files and agents as resources.
 //!
 //! A question is answered as the command line answers it: it reads along the path. An answer is kept, and given again if
 //! a look at everything that it was read from finds no change, so that an answer is never older than the files. Lists are made from a [`offers::Offers`] of the whole project, which a thread of its own makes
@@ -50,7 +50,7 @@ pub struct ServerOptions {
     pub directory: PathBuf,
     /// The client of questions that name none: what it loads by itself is left out of the answers.
     pub client: Option<String>,
-    /// Servers whose tools and prompts are offered, too.
+    /// Servers whose tools and prompts are listed, too.
     pub gateway: Vec<GatewayServer>,
     /// The times of these servers.
     pub times: GatewayTimes,

@@ -26,7 +26,7 @@ pub(super) struct Offers {
     pub(super) instructions: String,
     pub(super) prompts: Vec<OfferedPrompt>,
     pub(super) skills: Vec<OfferedSkill>,
-    /// The skills' main files, the offered files, and the agents, in the order of the list.
+    /// The skills' main files, the listed files, and the agents, in the order of the list.
     pub(super) listed: Vec<OfferedFile>,
     /// Every file that a client can read, by URI.
     pub(super) readable: BTreeMap<String, ReadableFile>,
@@ -88,9 +88,9 @@ impl Offers {
         let news = match &options.client {
             Some(client) => {
                 let moment = project.everything().client(client.clone()).moment;
-                Briefing::of(&catalog, moment, &counter).offered
+                Briefing::of(&catalog, moment, &counter).listed
             }
-            None => everything.offered,
+            None => everything.listed,
         };
         offers.instructions = instructions(&offers, &news);
         offers.watch(catalog.files());
@@ -117,7 +117,7 @@ impl Offers {
         let skills = SkillReader::new(system, &bases);
         for item in everything.items() {
             self.files.push(item.path.to_path_buf());
-            let is_file = item.kind == "agent" || item.state == State::Offered;
+            let is_file = item.kind == "agent" || item.state == State::Listed;
             if item.kind != "skill" && !is_file {
                 continue;
             }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use brief_dialects::DIALECTS;
+use brief_dialects::{DIALECTS, find_dialect};
 use brief_engine::tasks::Selectors;
 use brief_engine::{Action, BriefingRequest, Dialects, Moment, Project, Root, Timing};
 use brief_profiles::UnknownClient;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json};
 
 use super::ServerOptions;
 
-/// Returns the names of the dialects.
+/// Returns the names of the formats.
 pub(super) fn dialect_names() -> Vec<&'static str> {
     DIALECTS.iter().map(|dialect| dialect.name()).collect()
 }
@@ -32,11 +32,13 @@ pub(super) struct MomentArguments {
     mentions: Vec<String>,
     #[serde(default)]
     select: Vec<String>,
-    #[serde(default)]
-    dialects: Vec<String>,
+    #[serde(default, alias = "dialects")]
+    formats: Vec<String>,
     budget: Option<usize>,
-    mounted: Option<PathBuf>,
-    started: Option<PathBuf>,
+    #[serde(alias = "mounted")]
+    workspace: Option<PathBuf>,
+    #[serde(alias = "started")]
+    cwd: Option<PathBuf>,
 }
 
 /// The arguments of `decisions`.
@@ -57,7 +59,8 @@ pub(super) struct SeesArguments {
     action: Option<Action>,
     #[serde(default, deserialize_with = "timing")]
     timing: Option<Timing>,
-    started: Option<PathBuf>,
+    #[serde(alias = "started")]
+    cwd: Option<PathBuf>,
 }
 
 /// The arguments of `search`.
@@ -128,17 +131,17 @@ impl MomentArguments {
         client.map_or(Ok(()), |client| known_client(project, client))?;
         moment.client = client.cloned();
         (moment.action, moment.timing) = (self.action, self.timing);
-        start(project, self.started.as_ref(), moment)?;
+        start(project, self.cwd.as_ref(), moment)?;
         moment.task.clone_from(&self.task);
         moment.mentions.clone_from(&self.mentions);
         moment.selectors = Selectors::default();
         for text in &self.select {
             moment.selectors.add_text(text).map_err(|error| error.to_string())?;
         }
-        moment.dialects = dialects(&self.dialects)?;
+        moment.dialects = dialects(&self.formats)?;
         moment.budget = self.budget;
-        Ok(match &self.mounted {
-            Some(mounted) => request.mounted(project.directory().join(mounted)),
+        Ok(match &self.workspace {
+            Some(workspace) => request.mounted(project.directory().join(workspace)),
             None => request,
         })
     }
@@ -150,7 +153,7 @@ impl SeesArguments {
         let mut request = project.briefing(&self.path);
         let moment = &mut request.moment;
         (moment.action, moment.timing) = (self.action, self.timing);
-        start(project, self.started.as_ref(), moment)?;
+        start(project, self.cwd.as_ref(), moment)?;
         Ok(request)
     }
 }
@@ -185,12 +188,9 @@ fn dialects(names: &[String]) -> Result<Dialects, String> {
     if names.is_empty() {
         return Ok(Dialects::All);
     }
-    let known = dialect_names();
-    let dialect =
-        |name: &String| {
-            known.iter().copied().find(|known| known == name).ok_or_else(|| {
-                format!("there is no dialect `{name}`; known are: {}", known.join(", "))
-            })
-        };
-    Ok(Dialects::Only(names.iter().map(dialect).collect::<Result<_, _>>()?))
+    let find = |name: &String| match find_dialect(name) {
+        Some(dialect) => Ok(dialect.name()),
+        None => Err(format!("unknown format `{name}`; known: {}", dialect_names().join(", "))),
+    };
+    Ok(Dialects::Only(names.iter().map(find).collect::<Result<_, _>>()?))
 }

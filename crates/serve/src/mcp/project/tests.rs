@@ -63,7 +63,7 @@ fn session(
 /// Calls a tool as a program that wants the whole JSON.
 fn call(client: &mut TestClient, tool: &str, arguments: &Json) -> Json {
     let mut arguments = arguments.clone();
-    (arguments["json"], arguments["left_out"]) = (true.into(), true.into());
+    (arguments["json"], arguments["skipped"]) = (true.into(), true.into());
     client.result("tools/call", json!({"name": tool, "arguments": arguments}))
 }
 
@@ -110,7 +110,7 @@ fn a_model_gets_the_text_alone() {
         assert!(result["content"][0]["text"].as_str().unwrap().contains("Prices are cents."));
         let asked = json!({"name": "context", "arguments": {"path": "a.py", "json": true}});
         let result = client.result("tools/call", asked);
-        assert_eq!(result["structuredContent"]["left_out"], json!([]));
+        assert_eq!(result["structuredContent"]["skipped"], json!([]));
     });
 }
 
@@ -126,9 +126,9 @@ fn wrong_arguments_are_told_to_the_model_and_unknown_tools_to_the_client() {
                 json!({"path": "a", "client": "claud"}),
                 "unknown client `claud`; did you mean `claude`?",
             ),
-            (json!({"path": "a", "dialects": ["x"]}), "there is no dialect `x`"),
+            (json!({"path": "a", "formats": ["x"]}), "unknown format `x`"),
             (
-                json!({"path": "a", "started": "no/where"}),
+                json!({"path": "a", "cwd": "no/where"}),
                 "the directory `no/where` cannot be opened",
             ),
         ] {

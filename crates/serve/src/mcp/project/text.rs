@@ -71,7 +71,7 @@ pub(super) fn context(briefing: &Briefing, frame: &FrameMark) -> String {
     }
     let own = if text.is_empty() { String::new() } else { format!("{mark} ") };
     let lists = [
-        ("You may ask for", offers(root, &briefing.offered)),
+        ("You may ask for", offers(root, &briefing.listed)),
         ("Only when the user mentions it", offers(root, &briefing.manual)),
         ("Decisions", decision_list(briefing)),
     ];

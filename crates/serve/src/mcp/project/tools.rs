@@ -106,9 +106,9 @@ impl ProjectTool {
             "type": "string",
             "description": "The client that asks, such as `claude`: what it loads by itself is left out",
         });
-        let started = json!({
+        let cwd = json!({
             "type": "string",
-            "description": "The directory that the client was started in, if it is not the server's",
+            "description": "The client's working directory, if not the server's",
         });
         let texts = |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
         let (properties, required) = match self {
@@ -121,7 +121,7 @@ impl ProjectTool {
                     "task": {"type": "string", "description": "The task that is being worked on"},
                     "mentions": texts("Names that the user mentions"),
                     "select": texts("Of rules, only what is for `key=value`, or for every key"),
-                    "dialects": {
+                    "formats": {
                         "type": "array", "items": {"enum": dialect_names()},
                         "description": "Only these formats of guidance",
                     },
@@ -129,11 +129,11 @@ impl ProjectTool {
                         "type": "integer", "minimum": 0,
                         "description": "Cut what is most general until the rest costs at most this many tokens",
                     },
-                    "mounted": {
+                    "workspace": {
                         "type": "string",
-                        "description": "The directory that the client has open, if it is not the repository",
+                        "description": "The directory that the client has open, if not the repository",
                     },
-                    "started": started,
+                    "cwd": cwd,
                 }),
                 json!(["path"]),
             ),
@@ -143,7 +143,7 @@ impl ProjectTool {
                     "clients": texts("The clients; without them, those whose files the project has"),
                     "action": action,
                     "timing": timing,
-                    "started": started,
+                    "cwd": cwd,
                 }),
                 json!(["path"]),
             ),

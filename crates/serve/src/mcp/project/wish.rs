@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 pub(super) const JSON: &str = "json";
 
 /// The name of the argument that asks for what was left out.
-pub(super) const LEFT_OUT: &str = "left_out";
+pub(super) const LEFT_OUT: &str = "skipped";
 
 /// The request of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,18 +48,18 @@ mod tests {
         let Json::Object(mut arguments) = arguments.clone() else { panic!("an object") };
         let wish = JsonWish::take(&mut arguments).unwrap();
         assert_eq!(Json::Object(arguments), json!({"path": "a"}));
-        wish.of(json!({"items": [1], "left_out": [2, 3]}))
+        wish.of(json!({"items": [1], "skipped": [2, 3]}))
     }
 
     /// L06: models get the text; the JSON is for programs that ask for it, and is small.
     #[test]
     fn the_json_is_for_those_who_ask() {
         assert_eq!(asked(&json!({"path": "a"})), None);
-        assert_eq!(asked(&json!({"path": "a", "left_out": true})), None);
-        let short = json!({"items": [1], "left_out": []});
+        assert_eq!(asked(&json!({"path": "a", "skipped": true})), None);
+        let short = json!({"items": [1], "skipped": []});
         assert_eq!(asked(&json!({"path": "a", "json": true})), Some(short));
-        let whole = json!({"items": [1], "left_out": [2, 3]});
-        assert_eq!(asked(&json!({"path": "a", "json": true, "left_out": true})), Some(whole));
+        let whole = json!({"items": [1], "skipped": [2, 3]});
+        assert_eq!(asked(&json!({"path": "a", "json": true, "skipped": true})), Some(whole));
         let Json::Object(mut wrong) = json!({"json": 1}) else { panic!("an object") };
         assert!(JsonWish::take(&mut wrong).is_err());
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use brief_registry::fleet::{FleetMember, FleetState, Judgement};
+use brief_registry::fleet::{FleetMember, FleetState, Judgment};
 use maud::{Markup, html};
 
 use super::super::address::PageAddress;
@@ -59,7 +59,7 @@ fn repositories(
     state: Option<FleetState>,
     page: usize,
 ) -> Markup {
-    let members: Vec<&(FleetMember, Judgement)> = fleet
+    let members: Vec<&(FleetMember, Judgment)> = fleet
         .members()
         .iter()
         .filter(|(_, judged)| state.is_none_or(|state| judged.has(state)))
@@ -79,7 +79,7 @@ fn repositories(
     }
 }
 
-fn row(fleet: &FleetReport, member: &FleetMember, judged: &Judgement) -> Markup {
+fn row(fleet: &FleetReport, member: &FleetMember, judged: &Judgment) -> Markup {
     let facts = &member.facts;
     let states: Vec<&str> = judged.states.iter().map(|state| state.as_str()).collect();
     let digest =

@@ -284,7 +284,7 @@ fn formats(asked: &PageContext<'_>) -> Markup {
                 (head([Words("format"), Number("items"), Number("tokens"), Words("share")]))
                 tbody {
                     @for of in dialects {
-                        tr data-dialect=(of.dialect) {
+                        tr data-format=(of.dialect) {
                             th scope="row" { (of.dialect) }
                             td class="number" { (number(of.items)) }
                             td class="number" { (number(of.tokens)) }

@@ -70,7 +70,7 @@ pub(super) fn show(command: &OsStr, text: &[u8]) -> io::Result<()> {
     let search = SearchPath::outside(None, Path::new("."));
     let mut shell = Command::new(search.find(OsStr::new("sh"))?);
     shell.arg("-c").arg(command).env("PATH", search.to_path()).stdin(Stdio::piped());
-    // What `less` is told by git, too: end at once when all fits, keep colours, leave the screen as it is.
+    // What `less` is told by git, too: end at once when all fits, keep colors, leave the screen as it is.
     if std::env::var_os("LESS").is_none() {
         shell.env("LESS", "FRX");
     }
