@@ -1,13 +1,16 @@
 //! Warnings about a root that is no repository: what was not read, and what is no project.
 
+use std::path::Path;
+
 use brief_engine::{Root, RootKind, guidance_above};
+use brief_syntax::WideDirectory;
 
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
 /// The way out for a root that is no project.
-const START_ELSEWHERE: &str = "start in a project, or name one with `-C DIR`";
+const START_ELSEWHERE: &str = WideDirectory::HELP;
 
 /// Warns of a root that is no project, and of guidance above it that was not read.
 pub(crate) fn warn_of_root(ui: &mut Ui, session: &Session, root: &Root) -> Result {
@@ -24,12 +27,8 @@ pub(crate) fn warn_of_root(ui: &mut Ui, session: &Session, root: &Root) -> Resul
             ui.warning(&format!("`{shown}` is a bare git repository, without a working tree"))?;
             ui.hint("`git worktree add` makes a working tree")
         }
-        RootKind::FileSystem => {
-            ui.warning(&format!("`{shown}` is the whole file system, not a project"))?;
-            ui.hint(START_ELSEWHERE)
-        }
-        RootKind::Home => {
-            ui.warning(&format!("`{shown}` is your home directory, not a project"))?;
+        RootKind::Wide(wide) => {
+            ui.warning(&format!("`{shown}` is {}, not a project", wide.as_str()))?;
             ui.hint(START_ELSEWHERE)
         }
         RootKind::Directory => {
@@ -43,11 +42,34 @@ pub(crate) fn warn_of_root(ui: &mut Ui, session: &Session, root: &Root) -> Resul
     }
 }
 
+/// Warns as [`warn_of_root`] before a walk over the whole project; of a root that is no project, it says that nothing below is read.
+pub(crate) fn warn_of_whole_root(ui: &mut Ui, session: &Session, root: &Root) -> Result {
+    match RootKind::of(session.system(), root) {
+        RootKind::Wide(_) => warn_of_wide_root(ui, session, root.path()),
+        _ => warn_of_root(ui, session, root),
+    }
+}
+
+/// Warns as [`warn_of_root`] before a walk whose findings say that a root is no project.
+pub(crate) fn warn_of_checked_root(ui: &mut Ui, session: &Session, root: &Root) -> Result {
+    match RootKind::of(session.system(), root) {
+        RootKind::Wide(_) => Ok(()),
+        _ => warn_of_root(ui, session, root),
+    }
+}
+
+/// Warns of a directory, given without links, that is no project, so that a walk reads nothing below it.
+pub(crate) fn warn_of_wide_root(ui: &mut Ui, session: &Session, directory: &Path) -> Result {
+    let Some(wide) = WideDirectory::of(session.system(), directory) else { return Ok(()) };
+    let shown = directory.display();
+    ui.warning(&format!("`{shown}` is {}, {}", wide.as_str(), WideDirectory::UNREAD))?;
+    ui.hint(START_ELSEWHERE)
+}
+
 /// Refuses to write guidance into a directory that is no project: it would be about everything in it.
 pub(crate) fn refuse_no_project(session: &Session, root: &Root) -> Result {
     let what = match RootKind::of(session.system(), root) {
-        RootKind::FileSystem => "the whole file system",
-        RootKind::Home => "your home directory",
+        RootKind::Wide(wide) => wide.as_str(),
         RootKind::BareRepository => "a bare git repository",
         RootKind::Repository | RootKind::LostRepository | RootKind::Directory => return Ok(()),
     };

@@ -17,7 +17,9 @@ use brief_dialects::{
 use brief_syntax::markdown::Prose;
 use brief_syntax::system::{Dir, FileKind, home_directory};
 use brief_syntax::walk::{self, Gap, GapReason, IgnoreFiles, Ignored, Visit};
-use brief_syntax::{Diagnostic, Root, Source, Span, System, Target, diagnostic, limits, rules};
+use brief_syntax::{
+    Diagnostic, Root, Source, Span, System, Target, WideDirectory, diagnostic, limits, rules,
+};
 
 use crate::audience::Audience;
 use crate::installed::Variants;
@@ -224,6 +226,11 @@ impl Catalog {
     /// Notes what tells a file from the others in its directory, for a catalog of a whole project.
     pub(crate) fn record_matches(&self, file: &Target, record: &mut MatchRecord) {
         self.all().for_each(|guidance| guidance.record_matches(file, record));
+    }
+
+    /// Returns whether the directory that was read is no project, so that nothing below it was read.
+    pub(crate) fn is_no_project(&self) -> bool {
+        self.gaps.iter().any(|gap| gap.rule == rules::project::NO_PROJECT)
     }
 
     fn installed(&self) -> Vec<&portable::Installed> {
@@ -533,6 +540,12 @@ pub(crate) fn gap_diagnostic(gap: &Gap) -> Diagnostic {
             rules::project::TOO_MANY_ENTRIES,
             format!("the project has more than {limit} entries; from here on it was not read"),
         ),
+        GapReason::NoProject(wide) => {
+            let (path, wide) = (gap.path.display(), wide.as_str());
+            let message = format!("`{path}` is {wide}, {}", WideDirectory::UNREAD);
+            return Diagnostic::new(rules::project::NO_PROJECT, &source, Span::at(0), message)
+                .with_help(WideDirectory::HELP);
+        }
     };
     Diagnostic::new(rule, &source, Span::at(0), message)
 }

@@ -30,8 +30,17 @@ const PEDANTIC: [Rule; 3] = [
     rules::item::FOREIGN_SKILL,
 ];
 
-/// Removes what is said to be missing, and may be in a directory that could not be read.
+/// Removes what is said to be missing, and may be in a directory that was not read.
 fn drop_unknowable(found: &mut Vec<Diagnostic>) {
+    if found.iter().any(|one| one.rule == rules::project::NO_PROJECT) {
+        // Links were looked up one by one; these were compared with the list of all files.
+        let compared = [
+            rules::client::UNUSED_PATTERN,
+            rules::guidance::MISSING_TARGET,
+            rules::guidance::MISSING_PATH,
+        ];
+        found.retain(|one| !compared.contains(&one.rule));
+    }
     let closed = found.iter().filter(|one| one.rule == rules::project::UNREADABLE_DIRECTORY);
     let closed: Vec<String> = closed
         .filter_map(|one| Some(one.path().file_name()?.to_string_lossy().into_owned()))
@@ -216,15 +225,17 @@ fn is_told(refusal: &Diagnostic, found: &[Diagnostic]) -> bool {
 const HIDDEN_TEXT: [Rule; 3] =
     [rules::item::HIDDEN_CHARACTER, rules::client::HIDDEN_CHARACTER, rules::text::NOT_UTF8];
 
-/// Returns whether the whole project was read without a part: version control ignores it, a dependency has brought it, or a
-/// directory above it cannot be listed. A user who names it wants to know about it nevertheless.
+/// Returns whether the whole project was read without a part: version control ignores it, a dependency has brought it, a
+/// directory above it cannot be listed, or the whole is no project. A user who names it wants to know about it nevertheless.
 fn is_left_out(part: &Part, catalog: &Catalog) -> bool {
     let directory = part.directory.slashed();
     let is_listed = |files: &ProjectFiles| {
         files.directories.binary_search_by(|known| known.as_str().cmp(directory)).is_ok()
     };
     !directory.is_empty()
-        && (is_in_dependency(directory) || !catalog.files().is_some_and(is_listed))
+        && (is_in_dependency(directory)
+            || catalog.is_no_project()
+            || !catalog.files().is_some_and(is_listed))
 }
 
 /// A check of a project. It is always read from its root; a part only limits what is reported.

@@ -5,8 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use brief_syntax::system::resolved_home;
-use brief_syntax::{Root, System};
+use brief_syntax::{Root, System, WideDirectory};
 
 /// The kind of directory that a project's root is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,10 +16,8 @@ pub enum RootKind {
     LostRepository,
     /// A git repository without files to work on.
     BareRepository,
-    /// The top of the file system.
-    FileSystem,
-    /// The user's home directory.
-    Home,
+    /// The whole file system, the user's home directory, or a directory above it.
+    Wide(WideDirectory),
     /// Any other directory.
     Directory,
 }
@@ -33,14 +30,10 @@ impl RootKind {
         let has = |name: &str| system.resolve(&path.join(name)).is_ok();
         if has(".git") {
             if is_lost(system, path) { RootKind::LostRepository } else { RootKind::Repository }
-        } else if path.parent().is_none() {
-            RootKind::FileSystem
         } else if ["HEAD", "objects", "refs"].into_iter().all(has) {
             RootKind::BareRepository
-        } else if resolved_home(system).is_some_and(|home| home == path) {
-            RootKind::Home
         } else {
-            RootKind::Directory
+            WideDirectory::of(system, path).map_or(RootKind::Directory, RootKind::Wide)
         }
     }
 }
@@ -104,8 +97,9 @@ mod tests {
             .with_dir("bare.git/refs")
             .with_file("notes/HEAD", "A heading.\n")
             .with_dir("notes/objects");
-        assert_eq!(kind(&system, "/"), RootKind::FileSystem);
-        assert_eq!(kind(&system, "/home/me"), RootKind::Home);
+        assert_eq!(kind(&system, "/"), RootKind::Wide(WideDirectory::FileSystem));
+        assert_eq!(kind(&system, "/home/me"), RootKind::Wide(WideDirectory::Home));
+        assert_eq!(kind(&system, "/home"), RootKind::Wide(WideDirectory::AboveHome));
         assert_eq!(kind(&system, "repository"), RootKind::Repository);
         assert_eq!(kind(&system, "worktree"), RootKind::Repository);
         assert_eq!(kind(&system, "submodule"), RootKind::Repository);

@@ -6,6 +6,7 @@
 pub mod allocation;
 pub mod diagnostic;
 pub mod front_matter;
+mod gap;
 pub mod glob;
 pub mod hash;
 pub mod hidden;
@@ -24,7 +25,7 @@ pub mod walk;
 pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Edit, Fix, Severity};
-pub use project::{Root, Target, TargetKind};
+pub use project::{Root, Target, TargetKind, WideDirectory};
 pub use rules::Rule;
 pub use source::{Position, Source, Span};
 pub use system::System;

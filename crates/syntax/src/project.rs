@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::limits;
-use crate::system::{Below, Dir, FileKind, Files, ReadError, Resolved};
+use crate::system::{Below, Dir, FileKind, Files, ReadError, Resolved, System, resolved_home};
 
 /// The directory at or below which everything is read. The default is the empty path, where nothing
 /// lies.
@@ -108,6 +108,50 @@ impl Root {
 /// Returns the nearest repository that holds a directory: one with a `.git`, which may be a file.
 pub fn repository_around<'p>(system: &dyn Files, directory: &'p Path) -> Option<&'p Path> {
     directory.ancestors().find(|place| system.resolve(&place.join(".git")).is_ok())
+}
+
+/// A directory that is no project, because all projects of a user may lie below it. Nothing of what lies there belongs together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WideDirectory {
+    /// The top of the file system.
+    FileSystem,
+    /// The user's home directory.
+    Home,
+    /// A directory above it.
+    AboveHome,
+}
+
+impl WideDirectory {
+    /// What a walk does with such a directory, in the words of a message.
+    pub const UNREAD: &'static str = "not a project; only what lies directly in it is read";
+
+    /// The way out.
+    pub const HELP: &'static str = "start in a project, or name one with `-C DIR`";
+
+    /// Returns what a directory, given without links, is; `None` for any directory that may be a project. A user who keeps such
+    /// a directory in git has made it a project.
+    pub fn of(system: &dyn System, directory: &Path) -> Option<WideDirectory> {
+        let kind = if directory.parent().is_none() {
+            WideDirectory::FileSystem
+        } else {
+            let home = resolved_home(system)?;
+            match home.strip_prefix(directory) {
+                Ok(below) if below.as_os_str().is_empty() => WideDirectory::Home,
+                Ok(_) => WideDirectory::AboveHome,
+                Err(_) => return None,
+            }
+        };
+        repository_around(system, directory).is_none().then_some(kind)
+    }
+
+    /// Returns the directory in the words of a message.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            WideDirectory::FileSystem => "the whole file system",
+            WideDirectory::Home => "your home directory",
+            WideDirectory::AboveHome => "a directory above your home directory",
+        }
+    }
 }
 
 /// Resolves the existing part of an absolute path; the rest is appended as text.

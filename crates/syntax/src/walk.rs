@@ -12,9 +12,10 @@ use ignore::gitignore::Gitignore;
 
 use crate::ignore_files::{parse_rules, verdict};
 use crate::limits;
-use crate::project::{Root, Target, repository_around};
+use crate::project::{Root, Target, WideDirectory, repository_around};
 use crate::system::{Below, Dir, DirEntry, FileKind, ReadError, System};
 
+pub use crate::gap::{Gap, GapReason, unreadable};
 pub use crate::ignore_files::IgnoreFiles;
 
 /// A directory during a walk.
@@ -104,32 +105,6 @@ impl Visit<'_> {
     }
 }
 
-/// A part of the project that was not walked, with the reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gap {
-    /// The absolute path of the directory.
-    pub path: PathBuf,
-    /// The reason.
-    pub reason: GapReason,
-}
-
-/// The reason why a directory was not visited.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum GapReason {
-    /// The system refused, with this message.
-    Unreadable(String),
-    /// It is deeper than the limit.
-    TooDeep {
-        /// The limit.
-        limit: usize,
-    },
-    /// The walk reached the limit of entries.
-    TooMany {
-        /// The limit.
-        limit: usize,
-    },
-}
-
 /// Visits the directories from the root to `target`, the root first.
 ///
 /// It costs one call per directory, at any size of the project. A directory that does not exist yet
@@ -216,7 +191,8 @@ pub enum Ignored {
     Visit,
 }
 
-/// Visits the directory `start` of the root and all below it: parents first, names in order.
+/// Visits the directory `start` of the root and all below it: parents first, names in order. Of a directory that is no
+/// project ([`WideDirectory`]), it visits only its own guidance below: the rest are the files of a whole machine or user.
 pub fn whole(
     system: &dyn System,
     root: &Root,
@@ -241,9 +217,15 @@ pub fn whole_except(
         Ok(top) => top,
         Err(error) => return vec![unreadable(root.path(), &error)],
     };
-    let (top, rules, gaps, left) =
-        (top.as_ref(), Vec::new(), Vec::new(), Some(limits::WALK_ENTRIES));
-    WholeWalk { system, root, top, ignored, skipped, visitor, rules, left, gaps }.from(start)
+    let mut path = root.path().to_owned();
+    path.extend(start.directories());
+    let wide = WideDirectory::of(system, &path);
+    let (top, rules, left) = (top.as_ref(), Vec::new(), Some(limits::WALK_ENTRIES));
+    let is_shallow = wide.is_some();
+    let gap = wide.map(|wide| Gap { path, reason: GapReason::NoProject(wide) });
+    let gaps = gap.into_iter().collect();
+    WholeWalk { system, root, top, ignored, is_shallow, skipped, visitor, rules, left, gaps }
+        .from(start)
 }
 
 struct WholeWalk<'w> {
@@ -251,6 +233,8 @@ struct WholeWalk<'w> {
     root: &'w Root,
     top: &'w dyn Dir,
     ignored: Ignored,
+    /// True if only directories of guidance are visited below the start.
+    is_shallow: bool,
     skipped: &'w dyn Fn(&str) -> bool,
     visitor: &'w mut dyn FnMut(&Visit<'_>),
     /// The `.gitignore` files in force, outermost first.
@@ -339,7 +323,9 @@ impl WholeWalk<'_> {
         let visit = Visit { system, root, top, handle, path, slashed, entries: listed, ignored };
         (self.visitor)(&visit);
         for entry in entries.iter().filter(|entry| entry.kind == FileKind::Directory) {
-            self.visit_child(handle, path, slashed, &entry.name, depth);
+            if !self.is_shallow || is_own_guidance(depth, slashed, &entry.name) {
+                self.visit_child(handle, path, slashed, &entry.name, depth);
+            }
         }
         self.rules.truncate(rules);
     }
@@ -408,17 +394,21 @@ impl WholeWalk<'_> {
     }
 }
 
+/// Returns whether a directory belongs to the guidance of a directory that is no project: `.agents` and `.context` with all below
+/// them, and `agents` itself.
+fn is_own_guidance(depth: usize, above: &str, name: &OsStr) -> bool {
+    match depth {
+        0 => [".agents", ".context", "agents"].iter().any(|own| name == *own),
+        _ => above != "agents" && !above.ends_with("/agents"),
+    }
+}
+
 fn descend(path: &mut PathBuf, slashed: &mut String, name: &OsStr) {
     path.push(name);
     if !slashed.is_empty() {
         slashed.push('/');
     }
     slashed.push_str(&OsString::from(name).to_string_lossy());
-}
-
-/// Returns the gap of a directory that the system refused to open.
-pub fn unreadable(path: &Path, error: &io::Error) -> Gap {
-    Gap { path: path.to_owned(), reason: GapReason::Unreadable(error.to_string()) }
 }
 
 #[cfg(test)]
@@ -459,6 +449,7 @@ mod tests {
             root: &root,
             top: top.as_ref(),
             ignored: Ignored::Skip,
+            is_shallow: false,
             skipped: &|_| false,
             visitor: &mut visitor,
             rules: Vec::new(),
@@ -469,6 +460,41 @@ mod tests {
         let reason = GapReason::TooMany { limit: limits::WALK_ENTRIES };
         assert_eq!(gaps, [Gap { path: "/p/d002".into(), reason }]);
         assert_eq!(seen, ["", "d000", "d001"]);
+    }
+
+    /// N33: the whole file system, a home directory and one above it are no projects; a repository there is one.
+    #[test]
+    fn n33_a_directory_that_is_no_project_is_not_entered() {
+        let system = MemorySystem::new("/home/me")
+            .with_env("HOME", "/home/me")
+            .with_file("shop/a/f", "")
+            .with_file(".agents/tasks/f", "")
+            .with_file("agents/deep/f", "")
+            .with_file("/etc/f", "");
+        let walked = |system: &MemorySystem, root: &str, start: &str| {
+            let root = Root::open(system, Path::new(root)).unwrap();
+            let start = Target::from_slashed(start, TargetKind::Directory);
+            let mut seen = Vec::new();
+            let gaps = whole(system, &root, &start, Ignored::Skip, &mut |visit| {
+                seen.push(visit.slashed().to_owned());
+            });
+            (seen.join(" "), gaps)
+        };
+        let gap =
+            |path: &str, wide| vec![Gap { path: path.into(), reason: GapReason::NoProject(wide) }];
+        let wide = [
+            ("/", "", "", "/", WideDirectory::FileSystem),
+            ("/", "home", "home", "/home", WideDirectory::AboveHome),
+            ("/home/me", "", " .agents .agents/tasks agents", "/home/me", WideDirectory::Home),
+        ];
+        for (root, start, seen, path, kind) in wide {
+            assert_eq!(walked(&system, root, start), (seen.to_owned(), gap(path, kind)), "{path}");
+        }
+        assert_eq!(walked(&system, "/", "etc"), ("etc".to_owned(), vec![]));
+        assert_eq!(walked(&system, "/home/me/shop", ""), (" a".to_owned(), vec![]));
+        let dotfiles = system.with_dir("/home/.git");
+        let (seen, gaps) = walked(&dotfiles, "/home/me", "");
+        assert_eq!((seen.contains("shop/a"), gaps), (true, vec![]), "{seen}");
     }
 
     #[test]

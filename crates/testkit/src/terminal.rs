@@ -32,14 +32,38 @@ impl Sandbox {
 
     /// Runs the program in the project with a pseudo terminal as its standard error, and returns what it shows there.
     pub fn run_watched(&self, args: &[&str]) -> String {
-        self.run_before_viewer(args, |command, screen| {
+        self.run_watched_through(&[], args)
+    }
+
+    /// Runs the program as [`Sandbox::run_watched`] does, started by another one with its options.
+    pub fn run_watched_through(&self, other: &[&str], args: &[&str]) -> String {
+        let run = self.command("", args);
+        let command = match other {
+            [] => run,
+            [name, options @ ..] => {
+                let mut command = Command::new(name);
+                command.args(options).arg(run.get_program()).args(run.get_args());
+                command.current_dir(self.path()).env_clear();
+                command.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+                command
+            }
+        };
+        self.show_command(command, args, |command, screen| {
             command.stdout(Stdio::null()).stderr(screen);
         })
     }
 
     fn run_before_viewer(&self, args: &[&str], place: impl FnOnce(&mut Command, Stdio)) -> String {
+        self.show_command(self.command("", args), args, place)
+    }
+
+    fn show_command(
+        &self,
+        mut command: Command,
+        args: &[&str],
+        place: impl FnOnce(&mut Command, Stdio),
+    ) -> String {
         let (viewer, screen) = pseudo_terminal();
-        let mut command = self.command("", args);
         place(command.stdin(Stdio::null()), Stdio::from(screen));
         let child = command.spawn();
         let child = child.expect("the program can be started");

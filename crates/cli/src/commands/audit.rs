@@ -14,12 +14,13 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
+use crate::clock::with_clock;
 use crate::commands::lint::{FindingsFormat, print_report};
 use crate::commands::whole::counted;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::{self, refusal_of_typed};
 use crate::session::Session;
-use crate::surroundings::warn_of_root;
+use crate::surroundings::warn_of_checked_root;
 use crate::ui::Ui;
 
 /// Show what guidance can do: commands, tools, hosts, hidden text
@@ -70,11 +71,13 @@ struct AuditPlace {
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AuditArgs) -> Result {
     let place = find(ui, session, args)?;
     if place.source.is_none() {
-        warn_of_root(ui, session, &place.root)?;
+        warn_of_checked_root(ui, session, &place.root)?;
     }
     let ignored = if args.no_ignore { Ignored::Visit } else { Ignored::Skip };
     let (root, file) = (&place.root, place.file.as_deref());
-    let audit = Audit::read(session.system(), root, &place.directory, file, ignored);
+    let audit = with_clock(ui, "reading the project", || {
+        Audit::read(session.system(), root, &place.directory, file, ignored)
+    });
     let deny: Vec<Capability> =
         args.deny.iter().filter_map(|name| Capability::from_name(name)).collect();
     let denied: Vec<Capability> =

@@ -22,10 +22,11 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::whole::{counted, is_unread};
+use crate::clock::with_clock;
 use crate::error::{Result, refuse_if};
 use crate::installation::{Installation, InstallationArg};
 use crate::session::Session;
-use crate::surroundings::warn_of_root;
+use crate::surroundings::warn_of_whole_root;
 use crate::ui::Ui;
 
 /// The limit of clients' files.
@@ -64,12 +65,12 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DoctorArgs) -> Result {
     let installation = &Installation::find(ui, session, &args.place)?;
     let root = &installation.project.outputs;
     if installation.clients.scope() == ProfileScope::Project {
-        warn_of_root(ui, session, session.project()?.root())?;
+        warn_of_whole_root(ui, session, session.project()?.root())?;
     }
     let status = install::status(session.system(), &installation.project)?;
     let lock = &status.lock.clone().unwrap_or_default();
     let mut examination = Examination { session, installation, lock, findings: Vec::new() };
-    examination.run(&status)?;
+    with_clock(ui, "examining the project", || examination.run(&status))?;
     let findings = examination.findings;
     let problems = findings.iter().filter(|finding| finding.severity == "warning").count();
     if args.json {

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::whole::counted;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
+use crate::surroundings::warn_of_wide_root;
 use crate::ui::Ui;
 
 /// Format the items of a source registry: front matter and body
@@ -57,6 +58,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FmtArgs) -> Result {
     if system.resolve(&below).is_err() {
         return Err(CommandError::refused(format!("`{}` does not exist", args.path.display())));
     }
+    warn_of_wide_root(ui, session, root.path())?;
     let registry = portable::read(system, &root, &CLIENTS);
     let mut formatted = FormatAnswer::default();
     for file in format::files(&registry) {

@@ -21,7 +21,7 @@ use crate::commands::whole::counted;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::explain;
 use crate::session::Session;
-use crate::surroundings::{mention_unread_parents, warn_of_root};
+use crate::surroundings::{mention_unread_parents, warn_of_checked_root};
 use crate::ui::Ui;
 
 /// Check guidance files, every format at once
@@ -134,7 +134,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
     if args.pedantic {
         lint = lint.pedantic();
     }
-    warn_of_root(ui, session, project.root())?;
+    warn_of_checked_root(ui, session, project.root())?;
     let mut found = with_clock(ui, "checking the project", || match args.fix {
         Some(which) => lint.fix(which.least()),
         None => Ok(lint.check()),

@@ -16,6 +16,7 @@ use super::question::{CountingArgs, QuestionArgs, TypedQuestion, WhyHint, dialec
 use super::whole::{
     SurveyedRow, WholeProject, counted, shown_directory, when_asked, write_picture,
 };
+use crate::clock::with_clock;
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -114,15 +115,18 @@ fn of_project(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
     let whole = &WholeProject::read(ui, session, None, dialects(&args.question.only))?;
     let counter = &args.counting.counter(session, whole.root.path());
     let moment = args.question.request(session, None)?.moment;
-    let mut survey = whole.survey(&moment, counter)?;
     let count = |text: &str| counter.count(text);
     let clients: Vec<&str> = match args.question.client.as_deref() {
         Some(client) => vec![client],
         None => BUILTIN.names(),
     };
     let root = whole.root.path();
-    let viewers = find_viewers(session.system(), root, &moment, &clients);
-    let shares = survey.shares(&whole.catalog, root, &viewers, &count);
+    let (mut survey, shares) = with_clock(ui, "counting tokens", || -> Result<_> {
+        let survey = whole.survey(&moment, counter)?;
+        let viewers = find_viewers(session.system(), root, &moment, &clients);
+        let shares = survey.shares(&whole.catalog, root, &viewers, &count);
+        Ok((survey, shares))
+    })?;
     let places = survey.places();
     let dialects = survey.dialects();
     // The most expensive first; equal ones stay general first.

@@ -8,7 +8,7 @@ use brief_engine::survey::{Survey, SurveyedItem};
 use brief_engine::tokens::Counter;
 use brief_engine::{BriefedItem, Catalog, Dialects, Item, Moment, Root, State, TargetKind};
 use brief_syntax::render::path_below;
-use brief_syntax::{Diagnostic, limits};
+use brief_syntax::{Diagnostic, limits, rules};
 use serde::Serialize;
 
 use super::question::shown_place;
@@ -17,7 +17,7 @@ pub(crate) use brief_syntax::text::counted;
 use crate::clock::with_clock;
 use crate::error::{CommandError, Result};
 use crate::session::Session;
-use crate::surroundings::{mention_unread_parents, warn_of_root};
+use crate::surroundings::{mention_unread_parents, warn_of_whole_root};
 use crate::ui::Ui;
 
 /// A project that was read as a whole.
@@ -43,11 +43,14 @@ impl WholeProject {
             Some(path) => directory(session, &root, path)?,
             None => String::new(),
         };
-        warn_of_root(ui, session, &root)?;
+        warn_of_whole_root(ui, session, &root)?;
         let catalog = with_clock(ui, "reading the project", || project.whole(dialects));
         let whole = WholeProject { root, catalog, part };
         if !ui.has_promised_json() {
-            ui.mention(&whole.unread(), whole.root.path())?;
+            let mut unread = whole.unread();
+            // The warning before has said it.
+            unread.retain(|found| found.rule != rules::project::NO_PROJECT);
+            ui.mention(&unread, whole.root.path())?;
         }
         if whole.catalog.is_empty() {
             ui.warning("no guidance files found")?;

@@ -274,14 +274,102 @@ fn a_root_that_is_no_project_is_told_of() {
     fs::write(home.join("AGENTS.md"), "Text.\n").unwrap();
     let home = home.to_str().unwrap();
     for command in [&["lint"][..], &["context", "a.py"], &["tree"], &["doctor"]] {
-        let output = project.run(&[&["-C", home], command].concat());
-        assert!(output.stderr.contains("is your home directory, not a project"), "{output}");
-        assert!(output.stderr.contains("`-C DIR`"), "{output}");
+        let said = project.run(&[&["-C", home], command].concat()).to_string();
+        assert_eq!(said.matches("is your home directory, not a project").count(), 1, "{said}");
+        assert!(said.contains("`-C DIR`"), "{said}");
     }
     assert!(project.run(&["-C", home, "tree"]).stdout.contains("AGENTS.md"));
     let top = project.run(&["-C", "/", "context", "etc/hosts"]);
     assert!(top.stderr.contains("`/` is the whole file system, not a project"), "{top}");
     assert_eq!(top.code, Some(0), "{top}");
+}
+
+/// N33, and issue, "Bad input": the whole file system, a home directory and one above it are answered for without a walk over
+/// a machine. Only what lies in them counts, one sentence says so, and nothing is called missing that nobody has looked for.
+#[test]
+fn n33_what_is_no_project_is_not_searched() {
+    let project = project().with_file("CLAUDE.md", "See [it](gone.md).\n");
+    let home = project.home();
+    fs::create_dir_all(home.join("deep/.claude/rules")).unwrap();
+    fs::create_dir_all(home.join(".claude/rules")).unwrap();
+    let text = "Read `deep/src/prices.py`, then `src/lost.py`. See [it](gone.md).\n";
+    fs::write(home.join("AGENTS.md"), text).unwrap();
+    fs::write(home.join(".claude/rules/own.md"), "Own.\n").unwrap();
+    fs::write(home.join("deep/CLAUDE.md"), "See [it](far.md).\n").unwrap();
+    fs::write(home.join("deep/.claude/rules/far.md"), "Far.\n").unwrap();
+    let above = home.parent().unwrap().to_str().unwrap().to_owned();
+    let home = home.to_str().unwrap();
+    let unread = "not a project; only what lies directly in it is read";
+    for place in ["/", home, &above] {
+        for command in [
+            &["lint"][..],
+            &["doctor"],
+            &["tokens"],
+            &["tree"],
+            &["coverage"],
+            &["stale"],
+            &["audit"],
+            &["fmt", "--check"],
+            &["agent", "list"],
+        ] {
+            let output = project.run(&[&["-C", place], command].concat());
+            let said = output.to_string();
+            assert_eq!(said.matches(unread).count(), 1, "{place} {command:?}: {said}");
+            assert!(said.contains("`-C DIR`"), "{said}");
+            assert!(!said.contains("far.md"), "{place} {command:?}: {said}");
+        }
+    }
+    // Programs read it, too.
+    for command in ["lint", "tree", "tokens", "coverage", "stale"] {
+        let answer = project.run(&["-C", home, command, "--json"]).json();
+        let codes = answer["diagnostics"].to_string();
+        assert!(codes.contains("project/no-project"), "{command}: {answer}");
+    }
+    let lint = findings(&project.run(&["-C", home, "lint", "--json"]));
+    let codes: Vec<&Value> = lint.iter().map(|found| &found["code"]).collect();
+    assert_eq!(codes, ["project/no-project", "client/broken-link"]);
+    let stale = project.run(&["-C", home, "stale", "--json"]).json();
+    let written: Vec<&Value> =
+        stale["found"].as_array().unwrap().iter().map(|one| &one["named"]).collect();
+    assert_eq!(written, ["gone.md"]);
+    let tree = project.run(&["-C", home, "tree"]).stdout;
+    assert!(tree.contains("AGENTS.md") && tree.contains(".claude/rules/own.md"), "{tree}");
+    // A directory that is named is read, and so is a home directory that is kept in git.
+    let named = findings(&project.run(&["-C", &above, "lint", "project", "--json"]));
+    assert_eq!((named.len(), &named[0]["path"]), (1, &json!("project/CLAUDE.md")));
+    fs::create_dir(Path::new(home).join(".git")).unwrap();
+    let kept = project.run(&["-C", home, "lint"]);
+    assert!(
+        kept.stdout.contains("far.md") && !kept.to_string().contains("not a project"),
+        "{kept}"
+    );
+}
+
+/// N33: at a terminal, a line on standard error says what lasts longer than a second, and is gone at the end. Elsewhere there is none.
+#[cfg(target_os = "linux")]
+#[test]
+fn n33_what_lasts_is_told_of_at_a_terminal() {
+    brief_testkit::needs!(Strace);
+    let project = repository();
+    // The first directory is listed late.
+    let late = ["strace", "-f", "-o", "/dev/null", "-e", "trace=getdents64"];
+    let late = [&late[..], &["-e", "inject=getdents64:delay_enter=1500000:when=1"]].concat();
+    for (command, told) in [
+        ("lint", "checking the project: 1 s"),
+        ("tokens", "reading the project: 1 s"),
+        ("tree", "reading the project: 1 s"),
+        ("coverage", "reading the project: 1 s"),
+        ("stale", "reading the project: 1 s"),
+        ("audit", "reading the project: 1 s"),
+        ("doctor", "examining the project: 1 s"),
+    ] {
+        let seen = project.run_watched_through(&late, &[command]);
+        let shown = format!("\r\u{1b}[2K{told}");
+        let (_, after) = seen.split_once(&shown).unwrap_or_else(|| panic!("{command}: {seen:?}"));
+        assert!(after.contains("\r\u{1b}[2K"), "{command}: {seen:?}");
+        let piped = project.spawn_through(&late, "", &[command]).unwrap();
+        assert!(!piped.to_string().contains(told), "{command}: {piped}");
+    }
 }
 
 /// Issue, "Bad input": a worktree, a submodule and a repository whose `.git` is a file are repositories; a bare one is

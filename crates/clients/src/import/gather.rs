@@ -10,7 +10,7 @@ use brief_dialects::portable::ItemKind;
 use brief_syntax::hash::sha256;
 use brief_syntax::paths::{cleaned_below, slashed};
 use brief_syntax::system::{FileContent, FileKind, Permission, ReadError, System};
-use brief_syntax::walk::{Gap, GapReason, IgnoreFiles, Visit};
+use brief_syntax::walk::{Gap, IgnoreFiles, Visit};
 use brief_syntax::{Root, Source, limits};
 
 use crate::profile::Profiles;
@@ -77,14 +77,7 @@ impl Collector {
     pub(super) fn report_gaps(&mut self, root: &Root, gaps: &[Gap]) {
         for gap in gaps {
             let path = slashed(gap.path.strip_prefix(root.path()).unwrap_or(&gap.path));
-            let reason = match &gap.reason {
-                GapReason::Unreadable(error) => error.clone(),
-                GapReason::TooDeep { limit } => {
-                    format!("is nested deeper than {limit} directories")
-                }
-                GapReason::TooMany { limit } => format!("there are more than {limit} files"),
-            };
-            self.skip(&path, reason);
+            self.skip(&path, gap.reason.to_string());
         }
     }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_syntax::system::{Below, FileKind, ReadError, System};
-use brief_syntax::walk::{self, Gap, GapReason, Ignored, Visit};
+use brief_syntax::walk::{self, Gap, Ignored, Visit};
 use brief_syntax::{Diagnostic, Root, Rule, Source, Target, TargetKind, rules};
 
 use super::foreign::{ForeignCollector, OutsidePlugin, PassedOver, join};
@@ -171,12 +171,7 @@ pub fn read_source(
 /// Reports a part of the registry that was not read.
 fn unvisited(gap: &Gap) -> Diagnostic {
     let source = Arc::new(Source::unread(&gap.path));
-    let why = match &gap.reason {
-        GapReason::Unreadable(error) => error.clone(),
-        GapReason::TooDeep { limit } => format!("is nested deeper than {limit} directories"),
-        GapReason::TooMany { limit } => format!("there are more than {limit} files"),
-    };
-    let message = format!("the directory cannot be read: {why}");
+    let message = format!("the directory cannot be read: {}", gap.reason);
     let help = "give yourself the permission, or ignore the directory in `.gitignore`";
     file_problem(rules::item::UNREADABLE, &source, message, help)
 }

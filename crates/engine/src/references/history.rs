@@ -97,6 +97,10 @@ impl Catalog {
             (!found.trace.is_needed || found.removal.is_some())
                 && !suppression::is_taken_back(&found.diagnostic())
         });
+        if self.is_no_project() {
+            // What was not read may have it.
+            found.retain(|found| found.kind == ReferenceKind::Link);
+        }
         found.sort_by(|left, right| {
             let key = |found: &StaleReference| {
                 (found.likelihood, found.kind, found.source.path().to_owned(), found.span)

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::session::Session;
+use crate::surroundings::warn_of_wide_root;
 use crate::ui::Ui;
 
 /// Show the agents of the project and of the home directory
@@ -21,6 +22,7 @@ pub(super) struct AgentListArgs {
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentListArgs) -> Result {
     let root = session.root()?;
+    warn_of_wide_root(ui, session, root.path())?;
     let found = agents::list(session.system(), &root);
     if args.json {
         let root = root.path();
