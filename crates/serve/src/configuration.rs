@@ -42,7 +42,7 @@ impl ConfigurationCheck for ProjectConfiguration {
 }
 
 /// The checks of `brief.toml` and of what an installation from the project would refuse, which reads every file of an
-/// item: for commands and answers, not for every key that is typed in an editor.
+/// item.
 #[derive(Debug, Clone, Copy)]
 pub struct ProjectAndSource;
 

@@ -38,6 +38,8 @@ mod deps;
 #[cfg(unix)]
 mod diff;
 mod documents;
+#[cfg(unix)]
+mod everywhere;
 #[cfg(target_os = "linux")]
 mod fleet;
 mod fleet_hostile;

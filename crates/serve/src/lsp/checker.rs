@@ -16,7 +16,7 @@ use brief_profiles::OwnClients;
 use brief_syntax::system::{Buffers, Remembered};
 use brief_syntax::{Diagnostic, System};
 
-use crate::configuration::ProjectConfiguration;
+use crate::configuration::ProjectAndSource;
 
 /// The time of a check that may follow every keystroke.
 const SHORT: Duration = Duration::from_millis(20);
@@ -168,7 +168,7 @@ fn check(system: &Arc<dyn System>, request: &CheckRequest) -> CheckedFolders {
             _ => project.root().path(),
         };
         let Ok(lint) = project.lint(part) else { continue };
-        let (mut found, catalog) = lint.configured_by(&ProjectConfiguration).check_and_keep();
+        let (mut found, catalog) = lint.configured_by(&ProjectAndSource).check_and_keep();
         let is_in = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
         found.diagnostics.retain(|diagnostic| is_in(diagnostic.path()));
         for diagnostic in found.diagnostics {
