@@ -1,10 +1,15 @@
 //! The check of a source against the policy.
 
+use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
 use brief_dialects::policy::{Policy, PolicyDecision, SourcePlace};
-use brief_syntax::System;
+use brief_syntax::system::{Call, Passed};
+use brief_syntax::{System, limits};
 
+use crate::address::Address;
+use crate::git::{CHATTER, GitOutcome, hardened, make};
 use crate::oci::OciPlace;
 use crate::source::SourceAddress;
 
@@ -25,7 +30,35 @@ impl SourceAddress {
             SourceAddress::Oci(oci) => policy.artifact(&place, oci.digest().is_some()),
             _ => None,
         };
-        policy.source(&place).or_else(of_artifact)
+        let real = self.real_places(system, base);
+        let real = if real.is_empty() { std::slice::from_ref(&place) } else { &real };
+        let decision = policy.redirected_source(&place, real).map(|mut decision| {
+            if let [read, ..] = real
+                && *read != place
+            {
+                decision.rule.push_str(&format!(", and git reads this from `{read}`"));
+            }
+            decision
+        });
+        decision.or_else(of_artifact)
+    }
+
+    /// Returns the place of a repository that git would read, by each name that it has: settings of the user may lead git elsewhere
+    /// (`insteadOf`), and ssh to another host (`HostName`). Empty if git cannot tell, which then fetches nothing, and for other sources.
+    fn real_places(&self, system: &dyn System, base: &Path) -> Vec<SourcePlace> {
+        let SourceAddress::Git(git) = self else { return Vec::new() };
+        let Some(url) = git.address().ok().and_then(|address| rewritten(system, base, &address))
+        else {
+            return Vec::new();
+        };
+        let mut places = vec![match SourcePlace::of_address(&url) {
+            SourcePlace::Directory(path) => {
+                SourcePlace::Directory(system.resolve(&path).map_or(path, |found| found.path))
+            }
+            place => place,
+        }];
+        places.extend(ssh_address(system, base, &url).map(|url| SourcePlace::of_address(&url)));
+        places
     }
 
     /// Returns the place of the source, as the patterns of a policy name it.
@@ -49,4 +82,45 @@ impl SourceAddress {
             },
         }
     }
+}
+
+/// Returns the address that git would use instead of `address`, by the settings of the user.
+fn rewritten(system: &dyn System, base: &Path, address: &str) -> Option<String> {
+    let args = ["ls-remote", "--get-url", "--", address].map(OsString::from).to_vec();
+    // Settings of a repository around the directory do not count.
+    let top = base.ancestors().last()?;
+    line_of(system, &hardened(system, top, args, CHATTER), |line| Some(line.to_owned()))
+}
+
+/// Returns an address over ssh with the host that ssh would connect to, by the settings of the user; `None` for other addresses.
+fn ssh_address(system: &dyn System, base: &Path, url: &str) -> Option<String> {
+    let (authority, path) = match Address::parse(url).ok()? {
+        Address::Url { scheme, host, path, .. } if scheme == "ssh" => (host, path),
+        Address::Url { .. } => return None,
+        Address::Remote(text) => {
+            let (authority, path) = text.split_once(':')?;
+            (authority.to_owned(), format!("/{}", path.trim_start_matches('/')))
+        }
+    };
+    let host = authority.rsplit_once('@').map_or(&*authority, |(_, host)| host);
+    let (host, port) = host.split_once(':').unwrap_or((host, ""));
+    let limit = Duration::from_secs(limits::REMOTE_SECONDS);
+    let mut call = Call::new("ssh", base.ancestors().last()?, limit, CHATTER).arg("-G");
+    if !port.is_empty() {
+        call = call.arg("-p").arg(port);
+    }
+    let call = Passed::Usual(Vec::new()).apply(system, call.arg("--").arg(host));
+    let named = line_of(system, &call, |line| Some(line.strip_prefix("hostname ")?.to_owned()))?;
+    let port = if port.is_empty() { String::new() } else { format!(":{port}") };
+    Some(format!("ssh://{named}{port}{path}"))
+}
+
+/// Runs a program, and returns the first line of its answer that `read` takes.
+fn line_of(
+    system: &dyn System,
+    call: &Call,
+    read: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
+    let Ok(GitOutcome::Done(output)) = make(system, call) else { return None };
+    String::from_utf8_lossy(&output).lines().find_map(|line| read(line.trim()))
 }

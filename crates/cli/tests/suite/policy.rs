@@ -96,6 +96,50 @@ fn sources_are_forbidden_before_anything_is_read() {
     assert_eq!(added.code, Some(0), "{added}");
 }
 
+/// Y08: settings of git and ssh lead to another place, and the policy counts for that place, before anything is fetched.
+#[cfg(unix)]
+#[test]
+fn y08_a_policy_counts_where_git_is_led() {
+    use crate::install::{Remote, consumer, item};
+    let project = consumer();
+    let remote = Remote::new(&project, "github/acme/guidance");
+    remote.commit(&[("rules/money/RULE.md", &item("money", "Cents."))]);
+    let there = project.outside().join("github").to_str().unwrap().to_owned();
+    let refused = |project: &Sandbox, source: &str, rule: &str, place: &str| {
+        let output = project.run(&["add", source]);
+        assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
+        let told = format!("{rule}, and git reads this from `{place}");
+        assert!(output.stderr.contains(&told), "{told}: {output}");
+        assert!(!project.path().join("brief.lock").exists());
+    };
+    let only = "[sources]\nallow = [\"github.com/acme\"]\n";
+    let project = with_policy(project, only);
+    refused(&project, "acme/guidance", "allows only `github.com/acme`", &there);
+    let project = with_policy(project, &format!("[sources]\ndeny = [\"{there}\"]\n"));
+    refused(&project, "acme/guidance", &format!("denies `{there}`"), &there);
+    // The address counts as well.
+    let project = with_policy(project, "[sources]\ndeny = [\"github.com/acme\"]\n");
+    refused(&project, "acme/guidance", "denies `github.com/acme`", &there);
+
+    // A name of ssh is its host: it is denied with it, and allowed by it.
+    let bin = project.outside().join("bin");
+    let ssh = "#!/bin/sh\n[ \"$1 $2 $3\" = '-G -- work' ] && echo 'hostname github.com'\n";
+    fs::create_dir_all(&bin).unwrap();
+    brief_testkit::write_program(&bin.join("ssh"), ssh);
+    let project = project.with_env("PATH", &format!("{}:/usr/bin:/bin", bin.display()));
+    let denied = project.run(&["add", "git@work:acme/guidance"]);
+    assert!(denied.stderr.contains("denies `github.com/acme`"), "{denied}");
+    let project = with_policy(project, only);
+    let tried = project.run(&["add", "git@work:acme/guidance"]);
+    assert!(!tried.stderr.contains("policy"), "{tried}");
+    let other = project.run(&["add", "git@work:evil/guidance"]);
+    assert!(other.stderr.contains("allows only `github.com/acme`"), "{other}");
+
+    let project = with_policy(project, &format!("[sources]\nallow = [\"{there}\"]\n"));
+    let added = project.run(&["add", "acme/guidance"]);
+    assert_eq!(added.code, Some(0), "{added}");
+}
+
 /// `execution = "never"` wins over trust in the project, `--exec` and the variable.
 #[test]
 fn execution_can_be_turned_off_for_good() {

@@ -128,7 +128,17 @@ impl Policy {
 
     /// Returns the rule that forbids a source.
     pub fn source(&self, place: &SourcePlace) -> Option<PolicyDecision> {
-        self.layers.iter().find_map(|layer| layer.source(place))
+        self.redirected_source(place, std::slice::from_ref(place))
+    }
+
+    /// Returns the rule that forbids a source whose address leads elsewhere: to one place that has several names. Neither the address
+    /// nor the place may be denied, and the place has to be allowed by one of its names.
+    pub fn redirected_source(
+        &self,
+        typed: &SourcePlace,
+        real: &[SourcePlace],
+    ) -> Option<PolicyDecision> {
+        self.layers.iter().find_map(|layer| layer.source(typed, real))
     }
 
     /// Returns the rule that forbids installing an item with this capability.
@@ -189,13 +199,16 @@ impl PolicyLayer {
         PolicyDecision { path: self.path.clone(), line, rule }
     }
 
-    fn source(&self, place: &SourcePlace) -> Option<PolicyDecision> {
-        let denied = self.deny.iter().find(|(_, pattern)| pattern.denies(place));
+    fn source(&self, typed: &SourcePlace, real: &[SourcePlace]) -> Option<PolicyDecision> {
+        let denies = |pattern: &SourcePattern| {
+            pattern.denies(typed) || real.iter().any(|place| pattern.denies(place))
+        };
+        let denied = self.deny.iter().find(|(_, pattern)| denies(pattern));
         if let Some((line, pattern)) = denied {
             return Some(self.decision(*line, format!("denies `{pattern}`")));
         }
         let (line, allowed) = self.allow.as_ref()?;
-        if allowed.iter().any(|pattern| pattern.allows(place)) {
+        if allowed.iter().any(|pattern| real.iter().any(|place| pattern.allows(place))) {
             return None;
         }
         Some(self.allowing(*line, allowed))

@@ -21,6 +21,16 @@ pub enum SourcePlace {
     Unclear,
 }
 
+impl fmt::Display for SourcePlace {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SourcePlace::Repository(place) => formatter.write_str(place),
+            SourcePlace::Directory(path) => path.display().fmt(formatter),
+            SourcePlace::Unclear => formatter.write_str("an address that can be read in two ways"),
+        }
+    }
+}
+
 impl SourcePlace {
     /// Reads the address of a repository. A `file:` address is a directory.
     pub fn of_address(address: &str) -> SourcePlace {
