@@ -221,3 +221,41 @@ fn two_sources_of_one_name_at_once_are_not_mixed_up() {
         assert!(project.path().join(format!(".claude/skills/{name}/SKILL.md")).exists());
     }
 }
+
+/// Issue 37, "Bad input": a registry that changes while it is read. What is installed is what was read and recorded, or nothing is, with a
+/// sentence that says why.
+#[test]
+fn a_registry_that_changes_while_it_is_read_is_told_of() {
+    // Larger than what is kept between reading and writing.
+    let text = |letter: &str| letter.repeat(6 * 1024 * 1024);
+    let (one, other) = (text("a"), text("b"));
+    for _ in 0..6 {
+        let project = with_source(2, 2);
+        let large = project.outside().join("source/skills/skill-0/files/large.txt");
+        fs::write(&large, &one).unwrap();
+        let mut command = project.command("", &["sync"]);
+        let run = thread::spawn(move || command.stdin(Stdio::null()).output().unwrap());
+        while !run.is_finished() {
+            fs::write(&large, &other).unwrap();
+            fs::write(&large, &one).unwrap();
+        }
+        let run = run.join().unwrap();
+        let said = String::from_utf8_lossy(&[run.stdout, run.stderr].concat()).into_owned();
+        let installed = project.path().join(".claude/skills/skill-0/files/large.txt");
+        let lock = project.read("brief.lock");
+        if run.status.code() == Some(0) {
+            let hash = brief_syntax::hash::sha256(&fs::read(&installed).unwrap());
+            assert!(lock.contains(&hash), "{said}");
+        } else {
+            // The other item is installed all the same.
+            assert_eq!(run.status.code(), Some(1), "{said}");
+            assert!(said.contains("changed while it was read"), "{said}");
+            assert!(!installed.exists() && !lock.contains("skill-0"), "{said}\n{lock}");
+            assert!(lock.contains("skill-1"), "{said}\n{lock}");
+        }
+        // When it is at rest, the next run installs it.
+        fs::write(&large, &other).unwrap();
+        sync(&project);
+        assert_eq!(fs::read(&installed).unwrap(), other.as_bytes());
+    }
+}

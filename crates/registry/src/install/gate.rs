@@ -17,7 +17,7 @@ use brief_syntax::{Diagnostic, Severity, Source, Span};
 use serde::Serialize;
 
 use crate::lock::{Lock, LockedItem};
-use crate::outputs::item::ItemFiles;
+use crate::outputs::item::{ItemFiles, changed_file};
 
 /// The capabilities of a new or changed item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -37,8 +37,12 @@ impl ItemCapabilities {
     }
 }
 
-/// Derives the capabilities of an item from all of its files.
-pub(super) fn inventory(item: &PortableItem, item_files: &ItemFiles) -> Vec<CapabilityFinding> {
+/// Derives the capabilities of an item from all of its files. The error is the problem of a file that has changed since it was
+/// recorded.
+pub(super) fn inventory(
+    item: &PortableItem,
+    item_files: &ItemFiles,
+) -> Result<Vec<CapabilityFinding>, Box<Diagnostic>> {
     let mut inventory = Inventory::of(item.kind().as_str());
     let directory = item.directory();
     let overrides = item.overrides().iter().map(|own| &own.source);
@@ -47,14 +51,12 @@ pub(super) fn inventory(item: &PortableItem, item_files: &ItemFiles) -> Vec<Capa
         let (name, content) = (name.unwrap_or_default(), source.bytes_from_line(0).to_vec());
         inventory.read(&name, source.path(), content, Permission::Data);
     }
-    item_files.each(|path, content, permission| {
-        let place = directory.join(path);
-        match content {
-            Ok(content) => inventory.read(path, &place, content, permission),
-            Err(error) => inventory.unread(path, &place, &error.to_string()),
-        }
+    let mut changed = None;
+    item_files.each(|path, content, permission| match content {
+        Ok(content) => inventory.read(path, &directory.join(path), content, permission),
+        Err(error) => changed = Some(changed_file(item, path, &error)),
     });
-    inventory.finish()
+    changed.map_or_else(|| Ok(inventory.finish()), Err)
 }
 
 /// The beginning of a fact about a line that a client of the project's own adds to the instructions that clients share.

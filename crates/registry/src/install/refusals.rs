@@ -57,7 +57,10 @@ fn is_registry(registry: &Registry) -> bool {
 }
 
 fn blocking(item: &PortableItem, files: &ItemFiles) -> Vec<Diagnostic> {
-    let findings = gate::inventory(item, files);
+    let findings = match gate::inventory(item, files) {
+        Ok(findings) => findings,
+        Err(problem) => return vec![*problem],
+    };
     let blocking = findings.iter().filter(|found| found.capability.blocks());
     let warning = |found: &CapabilityFinding| {
         found.diagnostic().with_severity(Severity::Warning).with_help(

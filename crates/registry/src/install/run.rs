@@ -365,7 +365,14 @@ impl Run<'_> {
         let capabilities = match facts {
             Some(facts) => facts.to_vec(),
             None => {
-                let mut findings = gate::inventory(item, &item_files);
+                let mut findings = match gate::inventory(item, &item_files) {
+                    Ok(findings) => findings,
+                    Err(problem) => {
+                        plan.diagnostics.push(*problem);
+                        plan.fail(&key);
+                        return Ok(known.cloned());
+                    }
+                };
                 let count = findings.len();
                 if count > limits::ITEM_CAPABILITIES && !accepted.contains(&content) {
                     let (item, source_name) = (item.id().clone(), source.wanted.name.clone());

@@ -155,6 +155,12 @@ fn unreadable(item: &PortableItem, path: &str, error: &ReadError) -> Box<Diagnos
     Box::new(problem.with_help("the files beside an item must be regular files of at most 16 MiB"))
 }
 
+/// Reports a file that could be read, and cannot be read again.
+pub(crate) fn changed_file(item: &PortableItem, path: &str, error: &io::Error) -> Box<Diagnostic> {
+    let problem = unreadable(item, path, &ReadError::Io(io::Error::other(error.to_string())));
+    Box::new(problem.with_help("run the same command again when nothing changes the source"))
+}
+
 /// Returns the hash of an item's content, which does not depend on its directory.
 pub(crate) fn content_hash(item: &PortableItem, item_files: &ItemFiles) -> String {
     let mut parts = TextsHasher::default();
@@ -198,5 +204,33 @@ impl TextsHasher {
         self.0.update(part.len().to_string().as_bytes());
         self.0.update(b":");
         self.0.update(part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use brief_syntax::system::OsSystem;
+
+    use super::*;
+
+    /// Issue 37, "Bad input": a large file that changes between reading and writing is not installed.
+    #[test]
+    fn a_large_file_that_changes_is_not_written() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("large");
+        let text = |byte: u8| vec![byte; HELD + 1];
+        let system: &dyn System = &OsSystem;
+        system.replace_file(&path, &text(b'a')).unwrap();
+        let directory = system.open_dir(place.path()).unwrap();
+        let mut space = HELD;
+        let file = read_one(directory.as_ref(), "large", &mut space).unwrap();
+        let files = BTreeMap::from([("large".to_owned(), file)]);
+        let item = ItemFiles { directory: Some(directory), files };
+        let mut written = Vec::new();
+        item.copy("large", &mut written).unwrap();
+        assert_eq!(written, text(b'a'));
+        system.replace_file(&path, &text(b'b')).unwrap();
+        let refused = item.copy("large", &mut io::sink()).unwrap_err();
+        assert_eq!(refused.to_string(), "`large` of the source changed while it was read");
     }
 }
