@@ -41,6 +41,31 @@ fn inputs_of_tests_and_backups_are_left_alone() {
     assert!(paths.contains(&"tests/AGENTS.md".to_owned()), "{paths:?}");
 }
 
+/// R21: "28 files" where 56 were checked. Every file with a finding or without one is counted.
+#[test]
+fn every_file_that_is_checked_is_counted() {
+    let agent = "---\nname: NAME\ndescription: Use it after each change of the code.\n---\nText.\n";
+    let mut project = project()
+        .with_file(".claude-plugin/marketplace.json", r#"{"name": "m", "owner": {"name": "x"}, "plugins": [{"name": "p", "source": "./plugins/p"}]}"#)
+        .with_file("plugins/p/.claude-plugin/plugin.json", r#"{"name": "p"}"#)
+        .with_file("plugins/p/skills/s/SKILL.md", agent.replace("NAME", "s"));
+    for name in ["one", "two", "three"] {
+        project = project
+            .with_file(&format!("plugins/p/agents/{name}.md"), agent.replace("NAME", name))
+            .with_file(
+                &format!("plugins/p/commands/{name}.md"),
+                "---\ndescription: x\n---\nText.\n",
+            );
+    }
+    let count = || project.run(&["lint", "--json"]).json()["files"].clone();
+    assert_eq!(count(), 9);
+    for name in ["one", "two", "three"] {
+        project.write(&format!("plugins/p/agents/{name}.md"), "---\nname: x\n---\nText.\n");
+    }
+    assert!(!lint(&project).is_empty());
+    assert_eq!(count(), 9);
+}
+
 /// Codex takes the name and the description of an agent from its settings, where they declare the agent's file.
 #[test]
 fn a_declared_agent_of_codex_needs_no_description() {
