@@ -407,3 +407,59 @@ impl ServerThread {
         serde_json::from_value(offer).ok()
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::path::Path;
+    use std::sync::mpsc::channel;
+
+    use brief_agent::mcp_client::ServerProgram;
+    use brief_syntax::system::OsSystem;
+
+    use super::*;
+
+    /// A server that is a script: it lists one tool, and goes on as `rest` says when it is called.
+    fn server(name: &str, rest: &str) -> GatewayServer {
+        let script = format!(
+            r#"read a; echo '{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"2025-06-18","capabilities":{{}},"serverInfo":{{"name":"x","version":"1"}}}}}}'; read b
+            read c; echo '{{"jsonrpc":"2.0","id":2,"result":{{"tools":[{{"name":"t","inputSchema":{{"type":"object"}}}}]}}}}'
+            read d; echo '{{"jsonrpc":"2.0","id":3,"error":{{"code":-32601,"message":"none"}}}}'
+            read e; {rest}"#
+        );
+        let args = vec!["-c".to_owned(), script];
+        let program = ServerProgram { command: "sh".to_owned(), args, ..ServerProgram::default() };
+        GatewayServer {
+            name: name.to_owned(),
+            place: ".mcp.json:1".to_owned(),
+            address: ServerAddress::Program(program),
+            decisions: ToolDecisions::default(),
+        }
+    }
+
+    /// A call that its server never answers ends with a message when its time is over. The server is started again, and the others go on.
+    #[test]
+    fn a_call_without_an_answer_ends() {
+        let system: Arc<dyn System> = Arc::new(OsSystem);
+        let answer = r#"echo '{"jsonrpc":"2.0","id":4,"result":{"content":[{"type":"text","text":"called"}]}}'; read f"#;
+        let servers = vec![server("mute", "sleep 1000"), server("good", answer)];
+        let call = Duration::from_secs(3);
+        let times = GatewayTimes { call, ..GatewayTimes::default() };
+        let (log, said) = channel();
+        let (gateway, threads) =
+            Gateway::start(&system, Path::new("/"), servers, times, &log).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (unanswered, answered) = runtime.block_on(async {
+            let mut lists = gateway.lists();
+            lists.wait_for(|lists| lists.tools.len() == 2).await.unwrap();
+            let ask = |name: &'static str| gateway.pass("tools/call", name, json!({}));
+            tokio::join!(ask("mute__t"), ask("good__t"))
+        });
+        assert_eq!(answered.unwrap()["content"][0]["text"], "called");
+        let problem = unanswered.unwrap_err();
+        assert!(problem.starts_with("the server `mute` failed: "), "{problem}");
+        assert!(problem.contains("did not answer in time"), "{problem}");
+        let restart = said.iter().find(|line| line.contains("is started again")).unwrap();
+        assert!(restart.contains("`mute` failed"), "{restart}");
+        threads.end(system.as_ref());
+    }
+}
