@@ -203,6 +203,38 @@ fn a_branch_has_the_update_and_nothing_else_is_touched() {
     assert_eq!(answer["repositories"][1]["pushed"], false);
 }
 
+/// N12, N33: "interrupting `fleet pr` left 16 branches and said nothing". It says how many there are, and the same command goes on.
+#[cfg(unix)]
+#[test]
+fn n33_an_interrupted_run_says_what_it_has_written() {
+    let (project, _) = with_two_versions();
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let members: Vec<PathBuf> = names.iter().map(|name| member(&project, name)).collect();
+    let written = || {
+        let has =
+            |path: &&PathBuf| !git(path, &["branch", "--list", "brief/update-guidance"]).is_empty();
+        members.iter().filter(has).count()
+    };
+    // The user interrupts once, when the first branch is there.
+    let bin = project.outside().join("bin");
+    let script = "#!/bin/sh\n/usr/bin/git \"$@\"\ncode=$?\n\
+                  case \"$*\" in *update-ref*brief/update-guidance*) mkdir \"$0.told\" && kill -INT $PPID;;\n\
+                  esac\nexit $code\n";
+    fs::create_dir_all(&bin).unwrap();
+    brief_testkit::write_program(&bin.join("git"), script);
+    let search = format!("{}:/usr/bin:/bin", bin.display());
+    let branch = ["fleet", "branch", "fleet", "--update", "guidance@v1.1.0"];
+    let output = project.command("", &branch).env("PATH", search).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let made = written();
+    assert!(made > 0 && made < names.len(), "{made}: {said}");
+    let told = format!("interrupted: {made} written or unchanged, which stay; ");
+    assert!(said.contains(&told) && said.contains("the same command goes on"), "{said}");
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    run(&project, &branch);
+    assert_eq!(written(), names.len());
+}
+
 /// A branch with work of others is refused: an own commit on top, an amended one, one that is checked out, one that never was ours.
 #[test]
 fn a_branch_of_others_stays() {

@@ -96,8 +96,21 @@ impl UpdateBranch {
         let old = known.map_or(none, |known| known.id);
         // The branch is replaced only while it is what was looked at; a name that leads to another branch is not followed.
         let args = ["update-ref", "--no-deref", &self.reference(), &commit, &old];
-        workshop.run(&git, &args, Vec::new())?;
+        let outcome = workshop.run(&git, &args, Vec::new());
+        // A run that was interrupted may have written it all the same.
+        if outcome.is_err() && !self.leads_to(workshop, &commit) {
+            outcome?;
+        }
         Ok(BranchState::Written(commit))
+    }
+
+    /// Returns whether the branch is at a commit, by its file.
+    fn leads_to(&self, workshop: &UpdateWorkshop, commit: &str) -> bool {
+        let system = workshop.system.as_ref();
+        let file = common_dir(system, &workshop.git_dir).join(self.reference());
+        system
+            .read(&file, CHATTER as u64)
+            .is_ok_and(|bytes| bytes.trim_ascii() == commit.as_bytes())
     }
 
     fn taken(&self, place: &str) -> WorkshopError {

@@ -43,8 +43,8 @@ pub(crate) struct BranchArgs {
     json: bool,
 }
 
-/// The problem of a repository that was not looked at.
-const INTERRUPTED: &str = "the run was interrupted before it";
+/// The problem of a repository that has no branch because of an interruption.
+const INTERRUPTED: &str = "the run was interrupted before it was done";
 
 #[derive(Serialize)]
 struct BranchRow {
@@ -109,7 +109,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &BranchArgs) -> Result {
     if rest > 0 {
         let made = rows.iter().filter(|row| row.commit.is_some()).count();
         ui.warning(&format!(
-            "interrupted: {made} written or unchanged, which stay; {rest} not looked at"
+            "interrupted: {made} written or unchanged, which stay; {rest} not done"
         ))?;
         ui.hint("the same command goes on where this one has ended")?;
         return Err(CommandError::interrupted());
