@@ -200,10 +200,10 @@ impl PolicyLayer {
     }
 
     fn source(&self, typed: &SourcePlace, real: &[SourcePlace]) -> Option<PolicyDecision> {
-        let denies = |pattern: &SourcePattern| {
+        let covers = |pattern: &SourcePattern| {
             pattern.denies(typed) || real.iter().any(|place| pattern.denies(place))
         };
-        let denied = self.deny.iter().find(|(_, pattern)| denies(pattern));
+        let denied = self.deny.iter().find(|(_, pattern)| covers(pattern));
         if let Some((line, pattern)) = denied {
             return Some(self.decision(*line, format!("denies `{pattern}`")));
         }
