@@ -22,7 +22,7 @@ use std::thread;
 use std::time::Duration;
 
 use brief_syntax::System;
-use brief_syntax::system::Interruption;
+use brief_syntax::system::{Interruption, words};
 use serde_json::{Value, json};
 
 use browser::{BrowserContext, Browsing};
@@ -34,7 +34,7 @@ pub(crate) use browser::ProxyHead;
 pub use browser::{KEEPER_ARGUMENT, lacks_sandbox, run_keeper};
 pub use grants::{GrantError, Grants};
 pub use network::{FetchedDocument, NetworkPolicy, fetch_document};
-pub use programs::DEFAULT_PATH;
+pub use programs::{DEFAULT_PATH, PROGRAM_KEEPER_ARGUMENT, run_program_keeper};
 pub use scope::{is_listed, runs_anything};
 
 /// The interval of checks for an interruption.
@@ -254,11 +254,15 @@ impl Host {
             ("sh", "exec") => {
                 let root = self.files.as_ref().ok_or_else(no_project)?.root();
                 let is_scoped = !self.grants.has("sh");
+                let keeper = self.system.own_program().map_err(|error| {
+                    failed(format!("no program can be started: {}", words(&error)))
+                })?;
                 let place = programs::ProgramContext {
                     system: self.system.as_ref(),
                     root,
                     path: &self.path,
                     stop: &self.stop,
+                    keeper: Some(&keeper),
                 };
                 programs::exec(&place, &args, is_scoped, time_left)
             }

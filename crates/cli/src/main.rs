@@ -17,6 +17,9 @@ fn main() -> ExitCode {
         Some(argument) if argument == abilities::KEEPER_ARGUMENT => {
             return abilities::run_keeper(std::env::args_os().skip(2));
         }
+        Some(argument) if argument == abilities::PROGRAM_KEEPER_ARGUMENT => {
+            return abilities::run_program_keeper(std::env::args_os().skip(2));
+        }
         _ => {}
     }
     brief_cli::run(std::env::args_os(), &mut Ui::of_process(), Arc::new(OsSystem))

@@ -2,13 +2,18 @@
 //!
 //! A program is found by its bare name in a fixed list of directories, never in the project. It starts in the
 //! project with an environment of a few harmless variables, and is killed with all its children when it takes
-//! too long or writes too much.
+//! too long or writes too much. This very program is between us and it as a keeper ([`run_program_keeper`]), so that it also ends
+//! when we are killed.
 
+use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use brief_syntax::system::{
-    Call, Ending, Environment, Interruption, OverLimit, Stream, words as words_of,
+    Call, Ending, Environment, Interruption, OsSystem, OverLimit, Processes, Stream,
+    words as words_of,
 };
 use brief_syntax::{System, limits};
 use serde_json::{Value, json};
@@ -23,6 +28,13 @@ pub const DEFAULT_PATH: [&str; 5] =
 /// Variables that a program gets from our environment.
 const KEPT: [&str; 8] = ["HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"];
 
+/// The argument that turns this program into the keeper of a granted program. It is not part of the help, because users
+/// do not type it.
+pub const PROGRAM_KEEPER_ARGUMENT: &str = "__program-keeper";
+
+/// The exit status of a keeper that could not start its program, and the beginning of what it says then.
+const NOT_STARTED: (u8, &str) = (126, "brief: not started: ");
+
 /// The limit for the arguments of one call.
 const MOST_ARGUMENTS: usize = 1_000;
 
@@ -36,6 +48,30 @@ pub(super) struct ProgramContext<'p> {
     pub(super) path: &'p [String],
     /// The interruption that ends a started program.
     pub(super) stop: &'p Interruption,
+    /// The program that ends a started program when we are killed: this one. Without it, nobody does.
+    pub(super) keeper: Option<&'p Path>,
+}
+
+/// Runs this process as the keeper of a granted program, which ends when `brief` is killed. The arguments are those after
+/// [`PROGRAM_KEEPER_ARGUMENT`]: the number of our parent, the program, and the program's arguments.
+#[expect(clippy::disallowed_methods, reason = "the program gets the environment of its keeper")]
+pub fn run_program_keeper(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let parent = arguments.next().and_then(|parent| parent.to_str()?.parse().ok());
+    let (Some(parent), Some(program)) = (parent, arguments.next()) else {
+        return ExitCode::FAILURE;
+    };
+    let mut call = Call::new(program, ".", Duration::ZERO, 0);
+    call.args.extend(arguments);
+    call.environment = Environment::Empty;
+    call.env.extend(std::env::vars_os());
+    match OsSystem.run_for(parent, &call) {
+        Ok(Ending::Exited(status)) => ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1)),
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "{}{}", NOT_STARTED.1, words_of(&error));
+            ExitCode::from(NOT_STARTED.0)
+        }
+    }
 }
 
 /// Returns whether a name is that of a program, without a directory (Y47).
@@ -68,6 +104,10 @@ pub(super) fn exec(
     }
     let time = time_left.min(Duration::from_secs(limits::COMMAND_SECONDS));
     let mut call = prepared(place, program, time, is_scoped_git);
+    if let Some(keeper) = place.keeper {
+        let program = std::mem::replace(&mut call.program, keeper.into());
+        call = call.arg(PROGRAM_KEEPER_ARGUMENT).arg(std::process::id().to_string()).arg(program);
+    }
     call.args.extend(arguments.iter().map(Into::into));
     if let Some(input) = args.get(2).and_then(|options| options.get("input")) {
         let input = input.as_str().ok_or_else(|| refused("`input` must be a string"))?;
@@ -81,11 +121,14 @@ pub(super) fn exec(
     let ended = |message: &str| Err(failed(format!("`{name}` {message}")));
     match ending {
         Err(error) => ended(&format!("could not be started: {}", words_of(&error))),
-        Ok(Ending::Exited(status)) => Ok(json!({
-            "status": status,
-            "stdout": String::from_utf8_lossy(&stdout),
-            "stderr": String::from_utf8_lossy(&stderr) + explain_left_out(&left_out).as_str(),
-        })),
+        Ok(Ending::Exited(status)) => match not_started(place, status, &stderr) {
+            Some(reason) => ended(&format!("could not be started: {reason}")),
+            None => Ok(json!({
+                "status": status,
+                "stdout": String::from_utf8_lossy(&stdout),
+                "stderr": String::from_utf8_lossy(&stderr) + explain_left_out(&left_out).as_str(),
+            })),
+        },
         Ok(Ending::Killed) => ended("was ended by a signal"),
         Ok(Ending::TimedOut) => {
             ended(&format!("took longer than {} s and was ended", time.as_secs_f64()))
@@ -95,6 +138,13 @@ pub(super) fn exec(
         }
         Ok(Ending::Interrupted) => ended("was interrupted"),
     }
+}
+
+/// Returns the reason why a keeper has not started its program.
+fn not_started(place: &ProgramContext<'_>, status: i32, stderr: &[u8]) -> Option<String> {
+    place.keeper.filter(|_| status == i32::from(NOT_STARTED.0))?;
+    let reason = stderr.strip_prefix(NOT_STARTED.1.as_bytes())?;
+    Some(String::from_utf8_lossy(reason).trim_end().to_owned())
 }
 
 /// Prepares the call of a program in the project.

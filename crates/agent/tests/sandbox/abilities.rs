@@ -38,6 +38,7 @@ impl Project {
 
     fn host(&self, grants: &[&str]) -> Host {
         let mut system = RealSystem::new("/");
+        system.own_program = Some(env!("CARGO_BIN_EXE_test-js-worker").into());
         system.env.insert("KEY".to_owned(), "s3cret-value".to_owned());
         system.env.insert("OTHER".to_owned(), "other-value".to_owned());
         std::fs::create_dir_all(self.path("")).unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
-use brief_testkit::{PATIENCE, Sandbox, send_signal, wait_for, wait_until};
+use brief_testkit::{Lifeline, PATIENCE, Sandbox, send_signal, wait_for, wait_until};
 use serde_json::{Value, json};
 
 use crate::project_on_disk as project;
@@ -171,6 +171,36 @@ fn x11_a_cancelled_call_ends_and_the_next_works() {
     }
 }
 
+/// A tool that writes `ready` when the granted program, and what that started, are on their way.
+const HOLDING: &str = "# T\n\nd\n\n## Tools\n\n```js\nreturn { hold: { fn: (a, c, host) => host.exec('sh', ['-c', \
+    'exec 3>alive; sleep 600 & echo > ready; sleep 600; true']), \
+    scheme: { name: 'hold', description: 'd', parameters: { type: 'object' } } } };\n```\n";
+
+/// A05: a granted program ends with `brief`, and so does what it has started, whichever signal ends `brief`.
+#[test]
+fn a05_a_granted_program_ends_with_a_killed_brief() {
+    for signal in ["KILL", "TERM", "INT"] {
+        for serves in [false, true] {
+            let agent = format!("---\nallow: [tool, sh]\n---\n{HOLDING}");
+            let project = project().with_file("agents/dev_t.agent.md", agent);
+            let lifeline = Lifeline::create(&project.path().join("alive"));
+            let server = if serves {
+                let mut server = Server::start(&project, &["--grant", "sh"]);
+                server.call(5, "hold");
+                server
+            } else {
+                let args = ["agent", "call", "agents/dev_t.agent.md", "hold", "--grant", "sh"];
+                let child = project.command("", &args).spawn().unwrap();
+                Server { child, stdin: None, lines: channel().1 }
+            };
+            let ready = project.path().join("ready");
+            wait_until("the program runs", || ready.exists());
+            server.signal(signal);
+            lifeline.wait_for_end();
+        }
+    }
+}
+
 /// X11: a program that a tool has started ends with the call, too.
 #[test]
 fn x11_a_cancelled_call_ends_its_programs() {
@@ -183,7 +213,8 @@ fn x11_a_cancelled_call_ends_its_programs() {
         let is_sleep = |id: &u32| {
             std::fs::read_to_string(format!("/proc/{id}/comm")).is_ok_and(|name| name == "sleep\n")
         };
-        children(id).into_iter().find(is_sleep)
+        // Its keeper is between them.
+        children(id).into_iter().flat_map(children).find(is_sleep)
     };
     let program = wait_for("the program starts", asleep);
     let params = json!({"requestId": 5});

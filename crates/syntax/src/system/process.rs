@@ -32,6 +32,13 @@ pub trait Processes: Send + Sync {
         unsupported("no program can be started here")
     }
 
+    /// Starts a program with our streams in our process group, and waits for its end; a signal that ends it ends us, too.
+    /// When the process that started us, `parent`, ends first, the whole group is killed. An error means that the program
+    /// did not start.
+    fn run_for(&self, _parent: u32, _call: &Call) -> io::Result<Ending> {
+        unsupported("no program can be started here")
+    }
+
     /// Starts a program of the user's own at the terminal that we are at, gives it a text, and waits for its
     /// end: a pager.
     fn show(&self, _command: &OsStr, _text: &[u8]) -> io::Result<()> {

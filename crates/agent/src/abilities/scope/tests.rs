@@ -113,7 +113,13 @@ impl TestRepository {
         let path = DEFAULT_PATH.map(str::to_owned);
         let root = self.root();
         let stop = Interruption::default();
-        let place = ProgramContext { system: &OsSystem, root: &root, path: &path, stop: &stop };
+        let place = ProgramContext {
+            system: &OsSystem,
+            root: &root,
+            path: &path,
+            stop: &stop,
+            keeper: None,
+        };
         let args = [json!(line[0]), json!(line[1..])];
         programs::exec(&place, &args, true, Duration::from_mins(2))
     }
@@ -579,7 +585,7 @@ fn x06_the_marker_would_be_seen() {
     let path = DEFAULT_PATH.map(str::to_owned);
     let root: &Path = &repository.root();
     let stop = Interruption::default();
-    let place = ProgramContext { system: &OsSystem, root, path: &path, stop: &stop };
+    let place = ProgramContext { system: &OsSystem, root, path: &path, stop: &stop, keeper: None };
     let command = format!("grep -q . ; touch {} ;", repository.marker().display());
     let args = [json!("git"), json!(["grep", format!("--op={command}"), "one"])];
     programs::exec(&place, &args, false, Duration::from_mins(2)).unwrap();

@@ -1,8 +1,9 @@
 //! A process between us and a program that must leave nothing behind.
 //!
 //! We may be killed at any time, and could not end the program and remove its files then. The keeper waits for
-//! both: for the end of the program, and for the end of its own parent, which closes a pipe. It stays in one
-//! process group with the program, so that one signal ends both.
+//! both: for the end of the program, and for the end of its own parent, which closes a pipe ([`keep`]) or is looked
+//! for by its number ([`run_for`], where all streams are the program's). It stays in one process group with the
+//! program, so that one signal ends both.
 #![expect(
     clippy::disallowed_methods,
     reason = "this is the seam that everything else goes through"
@@ -18,10 +19,10 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::FdFlags;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 
 use super::process::prepare;
-use crate::system::Call;
+use crate::system::{Call, Ending};
 
 /// The interval of looking whether the program has ended, where the system does not tell. The end of the parent is
 /// noticed at once.
@@ -32,6 +33,48 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// The number of attempts to remove the directory.
 const ATTEMPTS: usize = 40;
+
+/// Starts the program with our streams, and returns its end, or kills our process group when our parent has ended.
+pub(super) fn run_for(parent: u32, call: &Call) -> io::Result<Ending> {
+    let parent = i32::try_from(parent).ok().and_then(Pid::from_raw);
+    let parent = parent.ok_or(io::ErrorKind::InvalidInput)?;
+    let group = rustix::process::getpgrp();
+    // A group that others are in, too, is not ours to kill.
+    if group != rustix::process::getpid() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let ended = watch(parent);
+    if has_ended(parent) {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    let mut command = prepare(call)?;
+    command.process_group(group.as_raw_nonzero().get());
+    let mut child = command.spawn()?;
+    std::thread::Builder::new().name("parent".to_owned()).spawn(move || {
+        let tick = Timespec::try_from(TICK).unwrap_or_default();
+        while !has_ended(parent) {
+            match &ended {
+                Some(ended) => {
+                    let mut polled = [PollFd::new(ended, PollFlags::IN)];
+                    let _ = rustix::event::poll(&mut polled, Some(&tick));
+                }
+                None => std::thread::sleep(TICK),
+            }
+        }
+        let _ = rustix::process::kill_process_group(group, Signal::KILL);
+    })?;
+    let status = child.wait()?;
+    if status.code().is_none() {
+        // The parent sees the end of its program as if we were the program.
+        let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::KILL);
+    }
+    Ok(status.code().map_or(Ending::Killed, Ending::Exited))
+}
+
+/// Returns whether a process is no longer our parent: an orphan gets another one.
+fn has_ended(parent: Pid) -> bool {
+    rustix::process::getppid() != Some(parent)
+}
 
 /// Starts the program with our standard input as its descriptor 3 and our standard output as its descriptor 4,
 /// waits until it or our parent has ended, and removes the directory. Ends with the process group.
@@ -78,7 +121,7 @@ fn inherited(stream: impl AsFd, number: i32) -> io::Result<OwnedFd> {
 /// Waits until the program has ended, or until our parent has closed its end of the pipe.
 fn wait(child: &mut Child) {
     let tick = Timespec::try_from(TICK).unwrap_or_default();
-    let ended = watch(child);
+    let ended = watch(Pid::from_child(child));
     while matches!(child.try_wait(), Ok(None)) {
         let stdin = rustix::stdio::stdin();
         let mut polled = vec![PollFd::new(&stdin, PollFlags::empty())];
@@ -91,14 +134,14 @@ fn wait(child: &mut Child) {
     }
 }
 
-/// Returns a descriptor that can be read when the program has ended.
+/// Returns a descriptor that can be read when the process has ended.
 #[cfg(target_os = "linux")]
-fn watch(child: &Child) -> Option<OwnedFd> {
-    use rustix::process::{Pid, PidfdFlags, pidfd_open};
-    pidfd_open(Pid::from_child(child), PidfdFlags::empty()).ok()
+fn watch(process: Pid) -> Option<OwnedFd> {
+    use rustix::process::{PidfdFlags, pidfd_open};
+    pidfd_open(process, PidfdFlags::empty()).ok()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn watch(_: &Child) -> Option<OwnedFd> {
+fn watch(_: Pid) -> Option<OwnedFd> {
     None
 }

@@ -47,6 +47,11 @@ impl Processes for OsSystem {
     }
 
     #[cfg(unix)]
+    fn run_for(&self, parent: u32, call: &Call) -> io::Result<Ending> {
+        keeper::run_for(parent, call)
+    }
+
+    #[cfg(unix)]
     fn show(&self, command: &OsStr, text: &[u8]) -> io::Result<()> {
         process::show(command, text)
     }
