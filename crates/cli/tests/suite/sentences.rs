@@ -306,6 +306,12 @@ fn a_policy_that_cannot_be_read_stops_an_installation() {
         assert!(output.stderr.contains("policy.toml"), "{output}");
         let names = std::fs::read_dir(project.path().join("app")).unwrap().count();
         assert_eq!(names, 1, "{output}");
+        // The same where the file is a link to one that is not mounted.
+        std::fs::remove_file(place.join("policy.toml")).unwrap();
+        std::os::unix::fs::symlink("/nowhere/policy.toml", place.join("policy.toml")).unwrap();
+        let output = project.run(&["-C", "app", "add", "../reg"]);
+        assert_eq!(output.code, Some(2), "{output}");
+        assert!(output.stderr.contains("a link that leads nowhere"), "{output}");
     }
 }
 

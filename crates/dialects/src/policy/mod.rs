@@ -112,7 +112,11 @@ impl Policy {
         for path in directories.into_iter().flatten().map(|directory| directory.join(FILE_NAME)) {
             match system.read(&path, limits::FILE_BYTES) {
                 Ok(bytes) => layers.push(read::layer(&path, bytes, home.as_deref())?),
-                Err(ReadError::Missing) => {}
+                Err(ReadError::Missing) if !leads_nowhere(system, &path) => {}
+                Err(ReadError::Missing) => {
+                    let problem = "is a link that leads nowhere".to_owned();
+                    return Err(PolicyError::Unreadable { path, problem });
+                }
                 Err(error) => {
                     return Err(PolicyError::Unreadable { path, problem: error.to_string() });
                 }
@@ -192,6 +196,13 @@ impl Policy {
             layer.required.iter().map(move |(line, item)| (item, decision(*line, item)))
         })
     }
+}
+
+/// Returns whether a missing file, or its directory, is a link: there is a policy then, and it cannot be read.
+fn leads_nowhere(system: &dyn System, path: &Path) -> bool {
+    let is_there = |path: &Path| system.stamp(path).is_ok();
+    let directory = path.parent().filter(|directory| is_there(directory));
+    is_there(path) || directory.is_some_and(|directory| system.open_dir(directory).is_err())
 }
 
 impl PolicyLayer {

@@ -210,7 +210,13 @@ fn a_policy_that_cannot_be_followed_is_an_error() {
         }
     }
     let bytes = system().with_file(USER, b"execution = \"\xff\"\n");
-    for system in [system().with_fifo(USER), system().with_dir(USER), bytes] {
+    // A configuration directory that is not mounted: the file, or all above it, is a link that leads nowhere.
+    let directory = Path::new(MACHINE).parent().unwrap().to_str().unwrap();
+    let (file, above) = (
+        system().with_link(USER, "/nowhere/policy.toml"),
+        system().with_link(directory, "/nowhere"),
+    );
+    for system in [system().with_fifo(USER), system().with_dir(USER), bytes, file, above] {
         let error = Policy::load(&system).unwrap_err();
         assert!(matches!(error, PolicyError::Unreadable { .. }), "{error}");
     }
