@@ -38,26 +38,42 @@ impl FrameMark {
     /// Returns a text that may stand in the frame: it has no mark, and closes no tag of a client.
     pub(crate) fn kept_inside<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut splits = places_of(text, &self.0, 1);
-        if text.contains('<') {
-            for tag in CLIENT_TAGS {
-                let ends = places_of(text, tag, 0);
-                splits.extend(ends.into_iter().filter_map(|at| end_tag(&text[..at])));
-            }
-            splits.sort_unstable();
-        }
-        if splits.is_empty() {
-            return Cow::Borrowed(text);
-        }
-        let mut kept = String::with_capacity(text.len() + splits.len());
-        let mut copied = 0;
-        for at in splits {
-            kept.push_str(&text[copied..at]);
-            kept.push('\\');
-            copied = at;
-        }
-        kept.push_str(&text[copied..]);
-        Cow::Owned(kept)
+        splits.extend(end_tags(text));
+        splits.sort_unstable();
+        split(text, &splits)
     }
+}
+
+/// Returns a text that closes no tag of a client, for an answer whose lines have no mark.
+pub(crate) fn without_end_tags(text: &str) -> Cow<'_, str> {
+    let mut splits = end_tags(text);
+    splits.sort_unstable();
+    split(text, &splits)
+}
+
+/// Takes a text apart at these places.
+fn split<'t>(text: &'t str, splits: &[usize]) -> Cow<'t, str> {
+    if splits.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::with_capacity(text.len() + splits.len());
+    let mut copied = 0;
+    for &at in splits {
+        kept.push_str(&text[copied..at]);
+        kept.push('\\');
+        copied = at;
+    }
+    kept.push_str(&text[copied..]);
+    Cow::Owned(kept)
+}
+
+/// Returns the places behind the `<` of what closes a tag of a client.
+fn end_tags(text: &str) -> Vec<usize> {
+    if !text.contains('<') {
+        return Vec::new();
+    }
+    let places = CLIENT_TAGS.iter().flat_map(|tag| places_of(text, tag, 0));
+    places.filter_map(|at| end_tag(&text[..at])).collect()
 }
 
 /// Returns the place behind the `<` of a text that ends with the beginning of a closing tag.

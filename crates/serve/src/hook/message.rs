@@ -463,6 +463,7 @@ impl<'m> Message<'m> {
         for (path, _) in &self.about {
             let path = if path.is_empty() { "this project" } else { path };
             let path = visible_line(path);
+            let path = self.mark.kept_inside(&path);
             if self.length(&named) + self.length(&path) + 2 > NAMED_FILES {
                 unnamed += 1;
                 continue;
@@ -502,7 +503,8 @@ impl<'m> Message<'m> {
         match self.about.first() {
             Some(("", _)) => command.push('.'),
             Some((target, _)) if target.len() <= LONGEST_PATH => {
-                command.push_str(&shell_quoted(&visible_line(target)));
+                let target = visible_line(target);
+                command.push_str(&shell_quoted(&self.mark.kept_inside(&target)));
             }
             _ => command.push_str("PATH"),
         }
@@ -523,6 +525,8 @@ impl<'m> Message<'m> {
     fn place(&self, path: &Path) -> String {
         let path = path.strip_prefix(self.root).unwrap_or(path).to_string_lossy();
         let path = visible_line(&path);
+        // A name can be as hostile as a text.
+        let path = self.mark.kept_inside(&path);
         match path.char_indices().rev().nth(LONGEST_PATH) {
             Some((start, _)) => format!("…{}", &path[start..]),
             None => path.into_owned(),

@@ -2,6 +2,7 @@
 //!
 //! A client shows a model this text, the JSON, or both. So the text leaves out what only programs need.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -13,7 +14,7 @@ use brief_engine::{BriefedItem, Briefing};
 use brief_syntax::Diagnostic;
 use brief_syntax::text::visible_line;
 
-use crate::frame::{FrameMark, indented};
+use crate::frame::{FrameMark, indented, without_end_tags};
 
 /// The limit for the characters of a text. Clients cut or refuse longer ones.
 const MOST_CHARACTERS: usize = 60_000;
@@ -34,6 +35,9 @@ fn shown(root: &Path, path: &Path) -> String {
 fn finished(mut text: String, otherwise: impl FnOnce() -> String) -> String {
     if text.is_empty() {
         text = otherwise();
+    }
+    if let Cow::Owned(kept) = without_end_tags(&text) {
+        text = kept;
     }
     let end = text.char_indices().nth(MOST_CHARACTERS).map(|(end, _)| end);
     if let Some(end) = end {
@@ -67,7 +71,7 @@ pub(super) fn context(briefing: &Briefing, frame: &FrameMark) -> String {
     for item in &briefing.active {
         let content = frame.kept_inside(item.content.trim_matches('\n').trim_end());
         let at = place(root, &item.path, item.line);
-        let _ = writeln!(text, "## {mark} {at}\n\n{content}\n");
+        let _ = writeln!(text, "## {mark} {}\n\n{content}\n", frame.kept_inside(&at));
     }
     let own = if text.is_empty() { String::new() } else { format!("{mark} ") };
     let lists = [
