@@ -21,8 +21,18 @@ const READING: [&str; 8] =
     ["reads", "home-reads", "directories", "signs", "home-signs", "ignores", "lacks", "seen"];
 
 /// The keys that name files to write, in any table.
-const WRITING: [&str; 9] =
-    ["path", "home", "files", "home-files", "file", "home-file", "or", "home-or", "rules"];
+const WRITING: [&str; 10] = [
+    "path",
+    "home",
+    "files",
+    "home-files",
+    "file",
+    "home-file",
+    "or",
+    "home-or",
+    "rules",
+    "home-rules",
+];
 
 /// The keys with lines for a file that clients share.
 const LINES: [&str; 5] = ["intro", "line", "text", "value", "home-value"];
@@ -420,6 +430,7 @@ mod tests {
                 format!("[hook.install]\nfile = \"{file}\""),
                 format!("[permissions]\nfile = \"{file}\""),
                 format!("[format.rule]\npath = \"{file}\""),
+                format!("[task]\nhome-rules = \"{file}\""),
             ] {
                 let found = judged("acme", &table);
                 assert_eq!(found.problems.len(), 1, "{table}: {:?}", found.problems);
