@@ -81,6 +81,13 @@ fn a_pattern_that_includes_nothing_is_named() {
         linted.stdout.contains("context-dir/unused-pattern") && linted.stdout.contains("nope/**"),
         "{linted}"
     );
+    // A pattern for what is below a directory gets no advice to ask for that.
+    for pattern in [".context/", "docs/**", "docs/"] {
+        let project = including(pattern).with_file(".context/config.json", "{}").with_dir("docs");
+        let linted = project.run(&["lint"]);
+        assert!(!format!("{linted}").contains("context-dir/include-directory"), "{pattern}: {linted}");
+        assert!(linted.stdout.contains(pattern), "{pattern}: {linted}");
+    }
     // A pattern of the top can be meant for a directory below.
     for (pattern, file) in
         [("docs/", "docs/x.md"), ("docs/*.md", "docs/x.md"), ("notes/*.md", "a/b/notes/x.md")]
@@ -169,6 +176,13 @@ fn a_run_warns_of_fields_that_have_no_effect() {
             output.stderr.contains("used.md") && !output.stderr.contains("other.md"),
             "{output}"
         );
+    }
+    // What a run refuses is an error for `lint`.
+    for field in ["agent: [claude]", "agent: {a: b}", "agent: clod"] {
+        let project = trusted_project().with_file(".agents/tasks/t.md", header(field));
+        for args in [&["lint"][..], &["task", "t"]] {
+            assert_eq!(project.run(args).code, Some(1), "{field}: {args:?}");
+        }
     }
     let fine = trusted_project().with_file(".agents/tasks/t.md", header("expand: false"));
     assert_eq!(fine.run(&["task", "t"]).stderr, "");
@@ -421,6 +435,8 @@ fn the_code_of_an_agent_is_parsed_and_not_run() {
         ("const a = ;\nreturn {};", ":11"),
         ("", ":"),
         ("  ", ":"),
+        ("// none yet", ":"),
+        ("/* none */ // yet\n\n/**/", ":"),
     ] {
         let project = tools(code);
         for args in [&["agent", "check", "agents/dev_t.agent.md"][..], &["lint"]] {

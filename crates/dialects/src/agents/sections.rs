@@ -196,7 +196,7 @@ impl<'b> Body<'b, '_, '_> {
                     let message = "there is more than one fence with JavaScript under `## Tools`";
                     self.notes.report(rules::agent_file::TOOLS_CODE, *second, message, help);
                 }
-                if self.notes.source.slice(*content).trim().is_empty() {
+                if !has_statement(self.notes.source.slice(*content)) {
                     let message = "the code under `## Tools` is empty: it must return an object";
                     let help = "end the code with `return { … };`, or remove the section";
                     self.notes.report(rules::agent_file::TOOLS_CODE, heading, message, help);
@@ -292,4 +292,21 @@ fn trimmed(text: &str, span: Span) -> Span {
 fn capitalized(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
+/// Returns whether JavaScript is more than comments.
+fn has_statement(code: &str) -> bool {
+    let mut rest = code.trim_start();
+    loop {
+        let after = if let Some(line) = rest.strip_prefix("//") {
+            line.split_once(['\n', '\r', '\u{2028}', '\u{2029}']).map_or("", |(_, after)| after)
+        } else if let Some((_, below)) =
+            rest.strip_prefix("/*").and_then(|text| text.split_once("*/"))
+        {
+            below
+        } else {
+            return !rest.is_empty();
+        };
+        rest = after.trim_start();
+    }
 }

@@ -212,11 +212,16 @@ pub fn read_lock<T: DeserializeOwned>(text: &str) -> Result<T, LockProblem> {
         Document::parse(text).map_err(|error| at(line_of(error.span()), error.message()))?;
     match document.get("version").map(Item::as_integer) {
         Some(Some(OLDEST_LOCK..=LOCK_VERSION)) => {}
-        Some(Some(found)) => return Err(LockProblem::Version { found }),
-        _ => return Err(at(0, "has no `version`")),
+        Some(Some(found)) if found > LOCK_VERSION => return Err(LockProblem::Version { found }),
+        Some(_) => return Err(at(line_of_version(text), "there is no such `version` of a lock")),
+        None => return Err(at(0, "has no `version`")),
     }
     T::deserialize(Deserializer::from(document))
         .map_err(|error| at(line_of(error.span()), error.message()))
+}
+
+fn line_of_version(text: &str) -> usize {
+    text.lines().position(|line| line.starts_with("version")).unwrap_or_default()
 }
 
 #[derive(Deserialize)]

@@ -407,6 +407,10 @@ fn field_type(document: &TaskDocument, field: Field<'_>) -> Option<Diagnostic> {
             });
             (!is_boolean).then(|| wrong("`true` or `false`"))
         }
+        // A run refuses it, as it does an unknown name.
+        (TaskFileKind::Task, "agent") if text.is_none() => {
+            Some(wrong("the name of an agent").under(rules::tasks::UNKNOWN_AGENT))
+        }
         (TaskFileKind::Task | TaskFileKind::Rule, "agent") => {
             let name = text?;
             let names = CodingAgent::names();

@@ -70,6 +70,10 @@ impl Judge<'_> {
         for include in includes {
             let text = include.pattern.pattern.as_str();
             let Some(origin) = include.pattern.origin.as_ref() else { continue };
+            // What asks for files below a directory already has none to include there.
+            if text.ends_with(['/', '*']) {
+                continue;
+            }
             if self.unmatched.contains(text) && directories.contains(text) {
                 let message =
                     format!("`{text}` includes nothing: it matches a directory and no file");
