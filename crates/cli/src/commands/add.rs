@@ -21,7 +21,7 @@ use clap::Args;
 
 use crate::error::{CommandError, Result};
 use crate::installation::{
-    self, Installation, InstallationArg, RunPurpose, WritingArgs, mention_clients, short,
+    self, Installation, InstallationArg, RunPurpose, WritingArgs, full_name, mention_clients, short,
 };
 use crate::session::Session;
 use crate::surroundings::refuse_no_project;
@@ -155,12 +155,7 @@ fn add(ui: &mut Ui, session: &Session, args: &AddArgs) -> Result {
         mention_clients(ui, found)?;
     }
     let getting = own_clients.as_ref().unwrap_or(&clients);
-    if !is_for_some(&found.registry, &wanted, getting) {
-        let message = format!("none of these items is for a client here ({})", getting.join(", "));
-        return Err(CommandError::refused(message).with_hint(
-            "their `audience` names other clients; `--client CLIENT` adds them for one",
-        ));
-    }
+    check_audience(ui, &found.registry, &wanted, getting)?;
     let found_clients = found_clients
         .map(|ClientsInUse { clients, signs }| ManifestEdit::FoundClients { clients, signs });
     let want = addition.edit(wanted, own_clients);
@@ -206,19 +201,57 @@ fn empty_bundle<'w>(registry: &Registry, wanted: &'w WantedItems) -> Option<&'w 
     wanted.bundles.iter().all(|name| is_empty(&name)).then_some(first)
 }
 
-/// Returns whether a client gets some of the wanted items: their `audience` may name others only.
-fn is_for_some(registry: &Registry, wanted: &WantedItems, clients: &[String]) -> bool {
+/// Refuses an addition of which no client gets a file, and names the items that none of them gets.
+fn check_audience(
+    ui: &mut Ui,
+    registry: &Registry,
+    wanted: &WantedItems,
+    clients: &[String],
+) -> Result {
+    let Some((for_some, for_others)) = by_audience(registry, wanted, clients) else {
+        return Ok(());
+    };
+    if for_some.is_empty() {
+        let clients = clients.join(", ");
+        let message = format!("none of these items is for a client here ({clients})");
+        return Err(CommandError::refused(message).with_hint(
+            "their `audience` names other clients; `--client CLIENT` adds them for one",
+        ));
+    }
+    if !for_others.is_empty() {
+        ui.status(&for_other_clients(&for_others, clients))?;
+    }
+    Ok(())
+}
+
+/// Returns the wanted items that a client gets, and those whose `audience` names none of the clients. `None` where another
+/// source has some of them.
+fn by_audience<'r>(
+    registry: &'r Registry,
+    wanted: &WantedItems,
+    clients: &[String],
+) -> Option<(Vec<&'r PortableItem>, Vec<&'r PortableItem>)> {
     let mut items = wanted.items.clone();
     for name in &wanted.bundles {
-        match bundle::resolve(registry, name) {
-            Ok(closure) => items.extend(closure.items),
-            // Another source has the rest.
-            Err(_) => return true,
-        }
+        items.extend(bundle::resolve(registry, name).ok()?.items);
     }
     let is_wanted = |item: &&PortableItem| wanted.all || items.contains(item.id());
-    let mut wanted = registry.items.iter().filter(is_wanted);
-    wanted.any(|item| clients.iter().any(|client| item.is_for(client)))
+    let wanted = registry.items.iter().filter(is_wanted);
+    Some(wanted.partition(|item| clients.iter().any(|client| item.is_for(client))))
+}
+
+/// The number of items whose names are listed.
+const NAMED: usize = 3;
+
+/// Says which items have a file for no client.
+fn for_other_clients(items: &[&PortableItem], clients: &[String]) -> String {
+    let named = items.iter().take(NAMED).map(|item| full_name(item.id()));
+    let more = match items.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (named, clients) = (named.collect::<Vec<_>>().join(", "), clients.join(", "));
+    format!("no file for {clients}, because `audience` names other clients: {named}{more}")
 }
 
 /// The files that another tool has written from sources that are items of the project's own registry now.

@@ -170,3 +170,21 @@ fn an_addition_without_a_file_is_refused() {
     run(&project, &["add", "../outside/registry", "money", "--client", "cursor"]);
     assert!(project.read(".cursor/rules/money.mdc").contains("Cents."));
 }
+
+/// P09: an item for other clients among others has no file, and is named.
+#[test]
+fn an_item_for_other_clients_is_named() {
+    let project = consumer();
+    let all = item("money", "Cents.");
+    let mut files = vec![("rules/money/RULE.md".to_owned(), all)];
+    for name in ["a", "b", "c", "d"] {
+        let other = item(name, "X.").replace("schema: 1\n", "schema: 1\naudience: [cursor]\n");
+        files.push((format!("rules/{name}/RULE.md"), other));
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+    write_all(&project.outside().join("registry"), &files);
+    let output = run(&project, &["add", "../outside/registry", "--client", "claude"]);
+    let said = "no file for claude, because `audience` names other clients: rule/a, rule/b, rule/c and 1 more";
+    assert!(output.stderr.contains(said), "{output}");
+    assert!(project.read(".claude/rules/money.md").contains("Cents."));
+}
