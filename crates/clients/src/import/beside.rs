@@ -4,8 +4,9 @@
 //! silence: a hook runs programs, and a source that another tool has locked can be added instead of copied.
 //! The records are those of `skills` 1 (`skills-lock.json`), rulesync 17 and apm 0.35, seen in public repositories.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::LazyLock;
 
 use brief_profiles::BUILTIN;
 use brief_syntax::yaml::{Node, Value as YamlNode, Yaml};
@@ -62,7 +63,10 @@ const OF_TOOLS: [&str; 2] = ["targets", "description"];
 
 /// Returns whether a file of the project is looked at, though no item is made of it.
 pub(super) fn is_one(path: &str) -> bool {
-    server_files().any(|file| file.path == path)
+    // Every file of a project is asked about, and nearly none is one.
+    static OF_SERVERS: LazyLock<BTreeSet<&str>> =
+        LazyLock::new(|| server_files().map(|file| file.path).collect());
+    OF_SERVERS.contains(path)
         || is_settings(path)
         || RECORDS.iter().any(|(name, _)| *name == path)
         || UNSAID.iter().any(|(name, _)| *name == path)

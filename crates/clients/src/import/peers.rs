@@ -66,6 +66,11 @@ pub(super) fn directories() -> impl Iterator<Item = &'static str> {
 
 /// Recognizes a file of another tool by its path.
 pub(super) fn tell(about: &str, rest: &str) -> Option<ImportCandidate> {
+    // Every part of every path is asked about, and nearly none begins like one of the places.
+    let first = rest.as_bytes().first();
+    if PLACES.iter().all(|(_, directory, ..)| directory.as_bytes().first() != first) {
+        return None;
+    }
     let (peer, kind, form, client, inside) =
         PLACES.iter().find_map(|&(peer, directory, ending, kind, form, client)| {
             let inside = rest.strip_prefix(directory)?.strip_suffix(ending)?;
