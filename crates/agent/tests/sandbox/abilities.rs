@@ -211,6 +211,25 @@ fn programs_do_not_come_from_the_project() {
     assert!(error.contains("there is no program `evil`"), "{error}");
 }
 
+/// A05: what the keeper of a program cannot start is told as what we could not start; any other status is the program's.
+#[test]
+fn a_program_that_does_not_start_is_an_error() {
+    let project = Project::new(&[("x", "")]);
+    let bin = project.directory.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    for (name, text) in [("gone", "#!/no/such/interpreter\n"), ("busy", "#!/bin/sh\nexit 126\n")] {
+        brief_testkit::write_program(&bin.join(name), text);
+    }
+    let answer = |name: &str| {
+        let host = project.host(&["sh"]).with_path([bin.display().to_string()]);
+        let code = tool(&format!("async (a, c, host) => host.exec('{name}')"));
+        load_with(&code, short(), host).unwrap().call("t", &json!({}), &json!({}))
+    };
+    let error = answer("gone").unwrap_err().to_string();
+    assert!(error.contains("`gone` could not be started: does not exist"), "{error}");
+    assert_eq!(answer("busy").unwrap()["status"], 126);
+}
+
 /// `sh:git` stays git, as far as possible.
 #[test]
 fn a_scope_refuses_options_that_start_programs() {
