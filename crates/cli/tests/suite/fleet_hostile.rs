@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use brief_testkit::snapshot::copy;
+use brief_testkit::snapshot::{Snapshot, collect, copy};
 use brief_testkit::write_program;
 
 use crate::fleet_update::{member, with_two_versions};
@@ -155,6 +155,83 @@ fn y01_a_push_runs_nothing_of_a_repository() {
             let evil = project.path().join(format!("fleet/m{number:02}/.git/evil.git"));
             let tip = fs::read_to_string(evil.join("refs/heads/brief/update-guidance")).unwrap();
             assert_eq!(Some(tip.trim()), row["commit"].as_str(), "{origin}");
+        }
+    }
+}
+
+/// The places in which git writes, where a link would lead it to a file or a directory of the user.
+const LINKS: [&str; 12] = [
+    "logs/refs/heads/brief/update-guidance",
+    "logs/refs/heads/brief",
+    "logs/refs/heads",
+    "logs/refs",
+    "logs",
+    "logs/HEAD",
+    "refs/heads/brief/update-guidance",
+    "refs/heads/brief",
+    "refs/heads",
+    "refs",
+    "objects/pack",
+    "objects",
+];
+
+/// Puts a link in the place of a file or a directory of git's, which moves outside with what is in it.
+fn link_out(git_dir: &Path, name: &str, outside: &Path) {
+    let place = git_dir.join(name);
+    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    fs::create_dir_all(outside).unwrap();
+    let target = outside.join("target");
+    if fs::rename(&place, &target).is_err() {
+        if name.ends_with("guidance") || name.ends_with("HEAD") {
+            fs::write(&target, "alias ls=ls\n").unwrap();
+        } else {
+            fs::create_dir_all(&target).unwrap();
+        }
+    }
+    std::os::unix::fs::symlink(&target, &place).unwrap();
+}
+
+fn snapshot(directory: &Path) -> Snapshot {
+    let mut found = Snapshot::new();
+    collect(directory, "", &mut found);
+    found
+}
+
+/// A branch is not written where git would write through a link: it appends a line with the name of the repository's choice to the
+/// log of a reference, also if that is a link to `~/.bashrc`. The same holds for the repository that a push reaches.
+#[test]
+fn y01_a_branch_is_not_written_through_links() {
+    let (project, _) = with_two_versions();
+    let template = member(&project, "template");
+    git(&template, &["config", "core.logAllRefUpdates", "always"]);
+    git(&template, &["config", "user.name", "$(touch ran)"]);
+    let outside = project.outside();
+    let kept = outside.join("template");
+    fs::rename(&template, &kept).unwrap();
+    for (number, link) in LINKS.iter().enumerate() {
+        for is_origin in [false, true] {
+            let name = format!("m{number:02}{is_origin}");
+            let path = project.path().join("fleet").join(&name);
+            copy(&kept, &path);
+            let target = outside.join(format!("of-{name}"));
+            let mut written = path.join(".git");
+            if is_origin {
+                written = path.join(".git/evil.git");
+                git(&path, &["clone", "--quiet", "--bare", ".", written.to_str().unwrap()]);
+                git(&written, &["config", "core.logAllRefUpdates", "always"]);
+                git(&path, &["config", "remote.origin.url", "./.git/evil.git"]);
+            }
+            link_out(&written, link, &target);
+            let before = snapshot(&target);
+            let directory = format!("fleet/{name}");
+            let mut args = vec!["fleet", "branch", &directory, "--update", "guidance@v1.1.0"];
+            args.extend(is_origin.then_some("--push"));
+            let output = project.run(&args);
+            assert_eq!(output.code, Some(1), "{name} {link}: {output}");
+            assert_eq!(snapshot(&target), before, "{name} {link}: {output}");
+            // Without its references or objects it is no repository for us at all.
+            let is_told = output.stderr.contains("in its git directory is a link");
+            assert!(is_told || output.stderr.contains("could not read"), "{name} {link}: {output}");
         }
     }
 }

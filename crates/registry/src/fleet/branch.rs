@@ -9,6 +9,7 @@ use brief_syntax::text::visible_line;
 
 use super::find::FleetPlace;
 use super::head::common_dir;
+use super::links::refuse_links;
 use super::push::BranchPush;
 use super::workshop::{ObjectStore, UpdateWorkshop, WorkshopError};
 use crate::cache::Cache;
@@ -79,6 +80,7 @@ impl UpdateBranch {
         workshop: &UpdateWorkshop,
         report: &InstallReport,
     ) -> Result<BranchState, WorkshopError> {
+        refuse_links(workshop.system.as_ref(), &workshop.git_dir, &self.reference())?;
         let git = workshop.caller(ObjectStore::Repository)?;
         let known = known_commit(&git, &self.reference())?;
         if known.as_ref().is_some_and(|known| !known.is_ours) {
@@ -201,6 +203,7 @@ impl UpdateBranch {
         let reference = self.reference();
         let push = BranchPush {
             pusher: pusher(workshop)?,
+            reference: reference.clone(),
             lease: format!("--force-with-lease={reference}:{expected}"),
             update: format!("{commit}:{reference}"),
         };

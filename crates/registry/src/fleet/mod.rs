@@ -8,6 +8,7 @@ mod find;
 mod head;
 mod judge;
 mod known;
+mod links;
 mod newest;
 mod push;
 mod read;

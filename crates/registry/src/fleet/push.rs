@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use super::links::refuse_links_at;
 use super::workshop::{UpdateWorkshop, WorkshopError};
 use crate::access::GitAccess;
 use crate::address::Address;
@@ -27,6 +28,8 @@ pub(super) struct BranchPush {
     pub(super) pusher: PathBuf,
     /// The option with the expected commit of the branch.
     pub(super) lease: String,
+    /// The full name of the branch.
+    pub(super) reference: String,
     /// The commit and the branch.
     pub(super) update: String,
 }
@@ -47,6 +50,11 @@ impl BranchPush {
                 GitOutcome::Failed(said) if said.contains(TURNED_LOCAL) => {}
                 outcome => return Ok(git.judge_outcome(outcome).map(drop)?),
             }
+        }
+        if let Address::Url { path, .. } = address
+            && address.is_of_this_machine()
+        {
+            refuse_links_at(system, path, &self.reference)?;
         }
         let access = GitAccess::to(address).limit_to_files();
         match git.expect(self.request(address, &[RECEIVING]).access(&access)) {
