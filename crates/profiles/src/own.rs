@@ -26,6 +26,8 @@ pub struct UnknownClient {
     pub near: Option<String>,
     /// The known clients.
     pub known: Vec<String>,
+    /// The problem of the project's own file for it.
+    pub problem: Option<String>,
 }
 
 impl fmt::Display for UnknownClient {
@@ -41,11 +43,14 @@ impl UnknownClient {
     pub fn new(name: &str, known: &[&str]) -> UnknownClient {
         let near = nearest(name, known).map(str::to_owned);
         let known = known.iter().map(|name| (*name).to_owned()).collect();
-        UnknownClient { name: name.to_owned(), near, known }
+        UnknownClient { name: name.to_owned(), near, known, problem: None }
     }
 
     /// Returns the advice for a person or a model.
     pub fn hint(&self) -> String {
+        if let Some(problem) = &self.problem {
+            return format!("`{DIRECTORY}/{}.toml` cannot be used: {problem}", self.name);
+        }
         let known = format!("known clients: {}", self.known.join(", "));
         match &self.near {
             Some(near) => format!("did you mean `{near}`? {known}"),
@@ -59,11 +64,15 @@ pub fn known_client(files: &dyn Files, root: &Path, name: &str) -> Result<(), Un
     if BUILTIN.find(name).is_some() {
         return Ok(());
     }
-    let known = OwnClients::below(files, root).known();
-    match known.find(name) {
-        Some(_) => Ok(()),
-        None => Err(UnknownClient::new(name, &known.names())),
+    let own = OwnClients::below(files, root);
+    let known = own.known();
+    if known.find(name).is_some() {
+        return Ok(());
     }
+    let is_its =
+        |problem: &&Diagnostic| problem.path().file_stem().is_some_and(|stem| stem == name);
+    let problem = own.diagnostics.iter().find(is_its).map(|problem| problem.message.clone());
+    Err(UnknownClient { problem, ..UnknownClient::new(name, &known.names()) })
 }
 
 /// The directory of a project's own clients.

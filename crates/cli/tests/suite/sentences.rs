@@ -342,6 +342,12 @@ fn a_client_file_that_is_too_large_is_named() {
     assert!(output.stdout.contains("larger than 1048576 bytes"), "{output}");
     assert!(output.stderr.contains("nothing was changed"), "{output}");
     assert_eq!(std::fs::read_dir(project.path().join("app")).unwrap().count(), 1, "{output}");
+    // A project's own file: whoever names the client is told why it is not known.
+    for args in [&["lint"][..], &["build"], &["context", ".", "--client", "acme"]] {
+        let output = project.run(&[&["-C", "reg"], args].concat());
+        assert!(output.code != Some(0), "{args:?}: {output}");
+        assert!(format!("{output}").contains("larger than 1048576 bytes"), "{args:?}: {output}");
+    }
 }
 
 /// An item with 10,000 capabilities is refused with their number, and nothing is written; `lint` says it before.

@@ -194,7 +194,7 @@ fn named_clients_come_before_those_of_the_section() {
     let known = COMPILED.map(str::to_owned).to_vec();
     let near = Some("copilot".to_owned());
     let error = named(&["claude", "copliot"]).unwrap_err();
-    assert_eq!(error, UnknownClient { name: "copliot".to_owned(), near, known });
+    assert_eq!(error, UnknownClient { name: "copliot".to_owned(), near, known, problem: None });
 }
 
 /// One name for everything but the item and the clients.
