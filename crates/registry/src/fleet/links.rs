@@ -73,9 +73,11 @@ pub(super) fn refuse_links_at(
             Err(_) => place,
         };
         // A working tree has directories of these names, too.
-        if system.resolve(&git_dir.join("HEAD")).is_ok() {
-            refuse_links(system, &git_dir, reference)?;
+        if system.resolve(&git_dir.join("HEAD")).is_err() {
+            continue;
         }
+        refuse_links(system, &git_dir, reference)
+            .map_err(|error| WorkshopError::Branch(format!("cannot push to `origin`: {error}")))?;
     }
     Ok(())
 }
@@ -112,6 +114,6 @@ fn is_plain(kind: FileKind) -> bool {
 
 fn refusal(link: &str) -> WorkshopError {
     WorkshopError::Branch(format!(
-        "`{link}` in its git directory is a link or no file; nothing was written"
+        "`{link}` in the git directory is a link or no file, and git would write through it"
     ))
 }
