@@ -56,6 +56,39 @@ pub fn fold(text: &str, width: usize) -> String {
     cut
 }
 
+/// Breaks each line of a text at spaces, so that it fits into `width` columns. A longer word, such as a path, stays whole. What
+/// follows a break is indented like the line, and by `hanging` more.
+pub fn wrap(text: &str, width: usize, hanging: usize) -> Cow<'_, str> {
+    if text.lines().all(|line| line.chars().count() <= width) {
+        return Cow::Borrowed(text);
+    }
+    let mut wrapped = String::with_capacity(text.len() + 16);
+    for (index, line) in text.split('\n').enumerate() {
+        if index > 0 {
+            wrapped.push('\n');
+        }
+        let own = line.chars().take_while(|letter| *letter == ' ').count();
+        let indent = " ".repeat((own + hanging).min(width / 2));
+        let mut column = 0;
+        for (index, word) in line.split(' ').enumerate() {
+            let length = word.chars().count();
+            let is_first = index <= own;
+            if !is_first && column + 1 + length > width && column > indent.len() {
+                wrapped.truncate(wrapped.trim_end_matches(' ').len());
+                wrapped.push('\n');
+                wrapped.push_str(&indent);
+                column = indent.len();
+            } else if index > 0 {
+                wrapped.push(' ');
+                column += 1;
+            }
+            wrapped.push_str(word);
+            column += length;
+        }
+    }
+    Cow::Owned(wrapped)
+}
+
 /// Returns `text` with every hidden character written as `\u{…}`. Line breaks and tabs stay, and so
 /// do characters that a script or an emoji needs ([`crate::hidden`]).
 pub fn visible(text: &str) -> Cow<'_, str> {
@@ -126,6 +159,21 @@ pub fn counted(count: usize, noun: &str) -> String {
 mod tests {
     use super::*;
     use crate::hidden::is_hidden;
+
+    /// A break is between words, and a path is never cut.
+    #[test]
+    fn lines_break_between_words() {
+        let text = "  error: the file `server/api/orders.py` does not define it";
+        assert_eq!(
+            wrap(text, 30, 2),
+            "  error: the file\n    `server/api/orders.py`\n    does not define it"
+        );
+        assert_eq!(wrap("short", 30, 2), "short");
+        let path = "a/very/long/path/that/is/wider/than/the/terminal.md:12";
+        assert_eq!(wrap(path, 20, 2), path);
+        assert_eq!(wrap("one two\nthree four", 8, 0), "one two\nthree\nfour");
+        assert_eq!(wrap("a  b", 2, 0), "a\nb");
+    }
 
     /// Ruling G11, goal S11: no invisible character and none that acts on a terminal reaches it
     /// raw, at any place of a line.

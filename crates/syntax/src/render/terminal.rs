@@ -1,5 +1,6 @@
 //! Diagnostics for people: the line, a caret under the place, and the advice.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
@@ -7,7 +8,7 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::hidden::characters;
 use crate::source::Span;
-use crate::text::visible_line;
+use crate::text::{visible_line, wrap};
 
 /// The use of color in the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,11 +22,16 @@ pub enum Color {
 /// The longest line that is shown as an excerpt; a longer one is data, not text.
 const EXCERPT_BYTES: usize = 2_000;
 
+/// The columns before a note: the line number and `= note: `.
+const MARGIN: usize = 16;
+
 /// The renderer of diagnostics for a terminal.
 #[derive(Debug)]
 pub struct Terminal<'r> {
     renderer: Renderer,
     root: &'r Path,
+    /// The width to which messages are wrapped; `None` where nobody looks.
+    wrapped: Option<usize>,
 }
 
 impl<'r> Terminal<'r> {
@@ -35,7 +41,25 @@ impl<'r> Terminal<'r> {
             Color::Always => Renderer::styled(),
             Color::Never => Renderer::plain(),
         };
-        Terminal { renderer: renderer.term_width(width), root }
+        Terminal { renderer: renderer.term_width(width), root, wrapped: None }
+    }
+
+    /// Breaks long messages between words, for the screen of a person.
+    #[must_use]
+    pub fn wrapped(mut self, width: Option<usize>) -> Self {
+        self.wrapped = width;
+        self
+    }
+
+    /// Wraps a message behind a label of this length.
+    fn fit<'m>(&self, message: Cow<'m, str>, label: usize) -> Cow<'m, str> {
+        let Some(width) = self.wrapped.map(|width| width.saturating_sub(label)) else {
+            return message;
+        };
+        match wrap(&message, width, 0) {
+            Cow::Borrowed(_) => message,
+            Cow::Owned(wrapped) => Cow::Owned(wrapped),
+        }
     }
 
     /// Returns the diagnostic as a few lines without a final line break.
@@ -48,7 +72,10 @@ impl<'r> Terminal<'r> {
         let path = diagnostic.shown_path(self.root);
         let path = visible_line(&path);
         let message = visible_line(&diagnostic.message);
-        let title = level.primary_title(message).id(diagnostic.code());
+        let code = diagnostic.code();
+        // The message follows `warning[code]: `.
+        let message = self.fit(message, "warning[]: ".len() + code.len());
+        let title = level.primary_title(message).id(code);
         let excerpt = Excerpt::of(diagnostic);
         let others = diagnostic.other_places(self.root);
         let mut group = if excerpt.text.is_empty() && diagnostic.source.text().is_empty() {
@@ -62,10 +89,10 @@ impl<'r> Terminal<'r> {
             title.element(snippet)
         };
         if let Some(others) = &others {
-            group = group.element(Level::NOTE.message(visible_line(others)));
+            group = group.element(Level::NOTE.message(self.fit(visible_line(others), MARGIN)));
         }
         if let Some(help) = &diagnostic.help {
-            group = group.element(Level::HELP.message(visible_line(help)));
+            group = group.element(Level::HELP.message(self.fit(visible_line(help), MARGIN)));
         }
         self.renderer.render(&[group])
     }
