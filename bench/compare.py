@@ -182,7 +182,7 @@ def contests(brief, floor, peers, work, quick):
     shares = [0.25, 0.5, 1, 2]
     sources = {name: once(f"compile-{name}", make) for name, make in (("brief", workloads.for_brief), ("rulesync", workloads.for_rulesync), ("ruler", workloads.for_ruler))}
     wanted = [word for client in CLIENTS for word in ("--client", client)]
-    ours = [brief, "build", "--out", "out", *wanted]
+    ours = [brief, "registry", "build", "--out", "out", *wanted]
     theirs = {"rulesync": (["generate", "--silent"], ["generate", "--check", "--silent"]), "ruler": (["apply", "--local-only", "--subagents", "--no-backup"], ["apply", "--local-only", "--subagents", "--no-backup", "--dry-run"])}
     for kind in ("cold", "unchanged", "check"):
         compiled = contest(f"compile for 4 clients, {kind}", shares, runs=4, unit="x 280 items")
@@ -210,7 +210,7 @@ def contests(brief, floor, peers, work, quick):
 
     everywhere = contest("compile for 25 clients, cold", shares, runs=3, unit="x 280 items")
     all_clients = [word for client in CLIENTS + MORE_CLIENTS for word in ("--client", client)]
-    everywhere.add("brief", lambda size, number: ([brief, "build", "--out", "out", *all_clients], anew("all-brief", sources["brief"])(size, number), None))
+    everywhere.add("brief", lambda size, number: ([brief, "registry", "build", "--out", "out", *all_clients], anew("all-brief", sources["brief"])(size, number), None))
     if "rulesync" in peers:
         everywhere.add("rulesync", lambda size, number: (peers["rulesync"] + ["generate", "--silent", "--targets", "*"], anew("all-rulesync", sources["rulesync"])(size, number), None))
         everywhere.undone = ["rulesync writes for all clients that it knows, some of which are others than ours"]

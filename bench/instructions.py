@@ -54,8 +54,8 @@ def hot_paths(brief, work):
     yield "why", [brief, "why", path, "--client", "claude"], top, None
     yield "lint", [brief, "lint"], top, None
     yield "tokens", [brief, "tokens"], top, None
-    yield "build", [brief, "build", "--out", "out", *for_clients(CLIENTS)], items, None
-    yield "build, unchanged", [brief, "build", "--out", "out", *for_clients(CLIENTS)], items, None
+    yield "build", [brief, "registry", "build", "--out", "out", *for_clients(CLIENTS)], items, None
+    yield "build, unchanged", [brief, "registry", "build", "--out", "out", *for_clients(CLIENTS)], items, None
     yield "add", [brief, "add", registry, *for_clients(CLIENTS[:3])], empty, None
 
 

@@ -186,7 +186,7 @@ def measure(brief, top, work, verbose):
     built = {}
     for client in sorted({client for _, client in wanted.values() if client}):
         out = built[client] = os.path.join(place, "built-" + client)
-        run([brief, "build", registry, "--client", client, "--out", out, "--json"], project)
+        run([brief, "registry", "build", registry, "--client", client, "--out", out, "--json"], project)
     counts, causes, lost = collections.Counter(), collections.defaultdict(list), []
     for path, (kind, client) in sorted(wanted.items()):
         counts["files"] += 1
@@ -226,7 +226,7 @@ def measure_add(brief, top, work, verbose):
     project = os.path.join(work, name, "added")
     shutil.rmtree(project, ignore_errors=True)
     os.makedirs(os.path.join(project, ".git"))
-    listed = run([brief, "list", "--available", top, "--json"], project)
+    listed = run([brief, "list", top, "--json"], project)
     paths = {item["path"]: item for item in listed.get("items", [])}
     wanted = {path: (kind, client) for path, kind, client in originals(top)}
     # A repository's own instructions are for those who work on it.

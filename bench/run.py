@@ -420,7 +420,7 @@ def main():
     report("context, the same file alone", same, "", True)
     hosted = os.path.join(args.work, "hosted")
     size = make_hosted_project(hosted)
-    command = [args.brief, "context", "a/b/c/f.ts", "--only", "context-dir", "--mounted", ".", "--json"]
+    command = [args.brief, "context", "a/b/c/f.ts", "--only", "context-dir", "--workspace", ".", "--json"]
     value = cpu_ms(command, hosted, many)
     nothing = cpu_ms([args.brief, "--version"], hosted, many)
     report("context, .context in 4 levels, 5 files", value, "", True)
@@ -459,7 +459,7 @@ def main():
     for number in range(max(args.runs // 4, 3)):
         # Directories of its own for each round: see measure_install.
         out = os.path.join(args.work, "registry-outs", str(number))
-        build = [args.brief, "build", "--out", out]
+        build = [args.brief, "registry", "build", "--out", out]
         best = min(best, cpu_ms(build, registry, 1))
         copies = min(copies, cpu_ms([shutil.which("cp"), "-r", out, out + "-copy"], registry, 1))
     files = sum(len(names) for _, _, names in os.walk(out))

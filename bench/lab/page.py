@@ -116,7 +116,7 @@ such session; *not come about*: it did not compact.
 - *worktree*: a linked worktree; Claude Code and Codex run the hook of the main checkout there. *two hooks*: in the project and for the user, and Claude Code's beside Copilot's.
   *other hooks*: those of Claude Code and Gemini CLI are installed, too.
 - *subagent*: it reads and edits a file that its parent has read; both conversations count. pi has none.
-- *failed calls*: a file that is not there and an edit that does not match. *hold*: `--hold`, and changes without a read.
+- *failed calls*: a file that is not there and an edit that does not match. *hold*: `--block-once`, and changes without a read.
 
 {notes}
 

@@ -221,7 +221,7 @@ class Session:
         return file.exists() and text in file.read_text(errors="replace")
 
     def read_receipts(self):
-        done = self.brief(["receipts", "--json"], self.root)
+        done = self.brief(["log", "--json"], self.root)
         try:
             return json.loads(done.stdout)
         except ValueError:

@@ -67,7 +67,7 @@ class Shape:
     def installs(self, name):
         if self.hooks is not None:
             return self.hooks(name)
-        return [[name, *(["--hold"] if self.hold else [])]]
+        return [[name, *(["--block-once"] if self.hold else [])]]
 
 
 A, B, LEDGER, PAGE, TOOL, JOB = marked.CODE

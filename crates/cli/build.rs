@@ -27,7 +27,7 @@ const SCRIPTS: [(&str, &str); 3] = [
 const ARCHIVES: [&str; 4] = ["libc.a", "libm.a", "libgcc_eh.a", "libgcc.a"];
 
 fn main() {
-    // `brief self version` names the target.
+    // `brief version` names the target.
     println!("cargo::rustc-env=BRIEF_TARGET={}", env::var("TARGET").unwrap_or_default());
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=hook.ld");

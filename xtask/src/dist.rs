@@ -120,7 +120,7 @@ fn build() -> Result<PathBuf, String> {
 impl Release {
     /// Reads a binary, and asks it for its version, manual pages and completion scripts.
     fn of(binary: &Path, level: Compression) -> Result<Release, String> {
-        let facts: Value = serde_json::from_slice(&answer(binary, &["self", "version", "--json"])?)
+        let facts: Value = serde_json::from_slice(&answer(binary, &["version", "--json"])?)
             .map_err(|error| format!("{}: {error}", binary.display()))?;
         let fact = |name: &str| facts["program"][name].as_str().unwrap_or_default().to_owned();
         let platform = Platform::of(&fact("target"))?;

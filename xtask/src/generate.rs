@@ -68,11 +68,12 @@ fn picture() -> String {
     let system = Remembered::new(Arc::new(OsSystem)).without_user();
     let mut ui = Ui::new(Box::new(io::empty()), Box::new(io::sink()), Box::new(io::sink()));
     let shop = workspace().join("examples").join("shop");
-    let words: [&OsStr; 6] = [
+    let words: [&OsStr; 7] = [
         "brief".as_ref(),
         "-C".as_ref(),
         shop.as_ref(),
-        "tree".as_ref(),
+        "tokens".as_ref(),
+        "--tree".as_ref(),
         ".".as_ref(),
         "--svg".as_ref(),
     ];
@@ -85,7 +86,7 @@ fn command_line() -> String {
     let mut page = String::from(
         "# Command line\n\nMade from the program's own help by `cargo xtask generate`.\n\n\
          Standard output is data, standard error is for people. Exit codes: 0 done; 1 findings, not \
-         found or\nrefused; 2 wrong usage or configuration; 3 a defect of `brief`.\n",
+         found or\nrefused; 2 wrong usage or configuration; 3 internal error.\n",
     );
     let mut command = brief_cli::command().term_width(96);
     command.build();

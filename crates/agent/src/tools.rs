@@ -89,7 +89,7 @@ impl ToolsError {
             ToolsError::Syntax { help, .. } => *help,
             ToolsError::Shape { help, .. } => help.as_deref(),
             ToolsError::MissingFence(_) => Some(
-                "`--accept-missing-fence` runs it behind the fences that are there; do so for code that you trust",
+                "`--allow-weaker-sandbox` runs it behind the fences that are there; do so for code that you trust",
             ),
             ToolsError::NotAnObject(_) => Some("end the code with `return { … };`"),
             _ => None,

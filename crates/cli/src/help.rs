@@ -3,141 +3,206 @@
 //! clap lists commands one below the other; this module fills its template with groups. The texts
 //! of the commands stay with the commands.
 
-use clap::Command;
+use std::ffi::OsString;
+
+use clap::{Command, CommandFactory};
+
+use crate::GlobalOptions;
 
 /// A group of commands, each with an example.
 pub(crate) struct CommandGroup {
     title: &'static str,
-    about: &'static str,
     commands: &'static [(&'static str, &'static str)],
 }
 
-/// All groups, in the order of the help.
-pub(crate) const GROUPS: &[CommandGroup] = &[
+/// The groups of the short help.
+const COMMON: &[CommandGroup] = &[
     CommandGroup {
-        title: "See",
-        about: "what an agent is told, and why",
+        title: "Understand",
         commands: &[
-            ("context", "brief context src/api/orders.py --on edit"),
+            ("show", "brief show src/api/orders.py claude cursor"),
             ("why", "brief why src/api/orders.py --client claude"),
-            ("sees", "brief sees src/api/orders.py claude cursor"),
-            ("decisions", "brief decisions src/api/orders.py"),
+            ("context", "brief context src/api/orders.py --on edit"),
             ("tokens", "brief tokens --client claude"),
-            ("tree", "brief tree src --depth 2"),
-            ("coverage", "brief coverage --strict"),
             ("diff", "brief diff main...HEAD --stat"),
-            ("receipts", "brief receipts src/api/orders.py"),
-            ("view", "brief view"),
         ],
     },
     CommandGroup {
-        title: "Write",
-        about: "guidance, and check it",
+        title: "Set up",
         commands: &[
             ("init", "brief init"),
-            ("new", "brief new rule money"),
             ("import", "brief import --dry-run"),
-            ("convert", "brief convert cursor claude --out ."),
+            ("hook", "brief hook install claude"),
             ("lint", "brief lint --fix"),
-            ("fmt", "brief fmt --check"),
-            ("stale", "brief stale --since main"),
-            ("lsp", "brief lsp"),
-            ("schema", "brief schema agents-yaml"),
+            ("log", "brief log src/api/orders.py"),
         ],
     },
     CommandGroup {
         title: "Share",
-        about: "items of registries",
         commands: &[
             ("add", "brief add acme/guidance@v1.2.0 platform-baseline"),
-            ("remove", "brief remove rule/money"),
-            ("update", "brief update --dry-run"),
-            ("outdated", "brief outdated"),
-            ("publish", "brief publish oci://registry.example/acme/guidance:v1.0.0"),
-            ("promote", "brief promote oci://registry.example/acme/guidance@sha256:… stable"),
-            ("fleet", "brief fleet ~/repositories --csv"),
-            ("list", "brief list --tree"),
-            ("search", "brief search review acme/guidance"),
+            ("update", "brief update --check"),
             ("sync", "brief sync --frozen"),
-            ("build", "brief build --check"),
-            ("audit", "brief audit acme/guidance --deny hooks"),
-            ("deps", "brief deps --all"),
-            ("clean", "brief clean --dry-run"),
-        ],
-    },
-    CommandGroup {
-        title: "Deliver",
-        about: "it to clients",
-        commands: &[
-            ("hook", "brief hook install claude"),
-            ("mcp", "brief mcp --client claude"),
-            ("mcp-servers", "brief mcp-servers --for cursor"),
-        ],
-    },
-    CommandGroup {
-        title: "Run",
-        about: "tasks and agents",
-        commands: &[
-            ("task", "brief task fix-bug -p issue=SHOP-12"),
-            ("agent", "brief agent run agents/dev_review.agent.md"),
-            ("trust", "brief trust .agents/rules/setup-bootstrap"),
-        ],
-    },
-    CommandGroup {
-        title: "Help",
-        about: "",
-        commands: &[
-            ("doctor", "brief doctor"),
-            ("completions", "brief completions bash"),
-            ("man", "brief man ~/.local/share/man/man1"),
-            ("self", "brief self version --json"),
-            ("help", "brief help context"),
         ],
     },
 ];
 
+/// The groups that only `brief help --all` lists.
+const MORE_GROUPS: &[CommandGroup] = &[
+    CommandGroup {
+        title: "Everyday",
+        commands: &[
+            ("remove", "brief remove rule/money"),
+            ("list", "brief list --tree"),
+            ("view", "brief view"),
+        ],
+    },
+    CommandGroup {
+        title: "Trust",
+        commands: &[
+            ("audit", "brief audit acme/guidance --deny hooks"),
+            ("trust", "brief trust .agents/rules/setup-bootstrap"),
+        ],
+    },
+    CommandGroup {
+        title: "Registry authors",
+        commands: &[
+            ("registry", "brief registry new rule money"),
+            ("search", "brief search review acme/guidance"),
+        ],
+    },
+    CommandGroup {
+        title: "Many repositories",
+        commands: &[("fleet", "brief fleet status ~/repositories --csv")],
+    },
+    CommandGroup {
+        title: "Prompts and agents",
+        commands: &[
+            ("task", "brief task fix-bug -p issue=SHOP-12"),
+            ("agent", "brief agent run agents/dev_review.agent.md"),
+            ("mcp", "brief mcp serve --client claude"),
+        ],
+    },
+    CommandGroup {
+        title: "Tooling",
+        commands: &[
+            ("lsp", "brief lsp"),
+            ("schema", "brief schema agents-yaml"),
+            ("completions", "brief completions bash"),
+            ("man", "brief man ~/.local/share/man/man1"),
+            ("version", "brief version --json"),
+        ],
+    },
+];
+
+/// Commands that no help lists: `lint` takes them in.
+const HIDDEN: &[&str] = &["stale", "coverage", "doctor"];
+
+/// The end of the short help.
+const POINTERS: &str = "  brief help --all       all commands
+  brief help COMMAND     details and examples
+";
+
 /// The additional text of the long help.
 const MORE: &str = "\
-First steps:
-  brief sees README.md              what each client gets of your guidance today, and how
-  brief init                        an AGENTS.yaml from a template, and the clients in use
-  brief why README.md               each entry, in or out, and the reason
-  brief lint                        mistakes, each with its place and a fix
-  brief hook install claude         from now on, Claude Code gets the guidance automatically
-
-Answers go to standard output, everything else to standard error. Every command that prints
-data takes `--json`; docs/reference/json.md has the shapes.
+Output: data goes to standard output, messages to standard error. Every command that prints
+data takes `--json`; docs/reference/json.md describes the shapes.
 
 Exit codes: 0 done; 1 findings, not found or refused; 2 wrong usage or configuration;
-3 a defect of brief.
+3 internal error.
 
-Environment: NO_COLOR and CLICOLOR_FORCE for colors, BRIEF_PAGER and PAGER for the pager;
+Environment: NO_COLOR and CLICOLOR_FORCE for color, BRIEF_PAGER and PAGER for the pager;
 docs/reference/environment.md lists all variables.";
 
-/// Adds the groups and the examples to a definition of the command line.
-pub(crate) fn with_groups(mut command: Command) -> Command {
-    let width = GROUPS.iter().flat_map(|group| group.commands).map(|(name, _)| name.len()).max();
-    let width = width.unwrap_or_default();
+/// A help text about the whole program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Overview {
+    /// The common commands.
+    Short,
+    /// The common commands, the global options and the conventions.
+    Long,
+    /// All commands and the global options.
+    All,
+}
+
+impl Overview {
+    /// Returns the help that a call requests; `None` for a call of a command.
+    pub(crate) fn requested(args: &[OsString]) -> Option<Overview> {
+        let mut words = args.iter().skip(1);
+        let mut asked = Vec::new();
+        while let Some(word) = words.next() {
+            match word.to_str()? {
+                "-C" | "--color" => drop(words.next()),
+                "-q" | "--quiet" | "-v" | "--verbose" | "--no-pager" => {}
+                word if word.starts_with("--color=") => {}
+                word @ ("help" | "-h" | "--help" | "--all") => asked.push(word),
+                _ => return None,
+            }
+        }
+        match asked[..] {
+            ["help" | "-h"] => Some(Overview::Short),
+            ["--help"] => Some(Overview::Long),
+            ["help" | "-h" | "--help", "--all"] | ["--all", "help" | "-h" | "--help"] => {
+                Some(Overview::All)
+            }
+            _ => None,
+        }
+    }
+
+    /// Renders the help, in the form in which clap returns it.
+    pub(crate) fn render(self, width: usize) -> clap::Error {
+        let listed: Vec<&CommandGroup> = match self {
+            Overview::Short | Overview::Long => COMMON.iter().collect(),
+            Overview::All => COMMON.iter().chain(MORE_GROUPS).collect(),
+        };
+        let names = listed.iter().flat_map(|group| group.commands).map(|(name, _)| *name);
+        let commands = names.filter_map(crate::commands::Command::definition);
+        let command = GlobalOptions::command().subcommands(commands).term_width(width);
+        let groups = render_groups(&command, &listed);
+        let about = "{about-with-newline}\n{usage-heading} {usage}\n\n";
+        let template = match self {
+            Overview::Short => format!("{about}{groups}{POINTERS}"),
+            Overview::Long => {
+                format!("{about}{groups}{POINTERS}\nOptions:\n{{options}}{{after-help}}")
+            }
+            Overview::All => format!("{about}{groups}Options:\n{{options}}"),
+        };
+        let command = command.help_template(template).after_long_help(MORE);
+        let option = if self == Overview::Long { "--help" } else { "-h" };
+        let read = command.try_get_matches_from(["brief", option]);
+        read.err().unwrap_or_else(|| clap::Error::new(clap::error::ErrorKind::DisplayHelp))
+    }
+}
+
+/// Lists commands in groups, each with what it does.
+fn render_groups(command: &Command, groups: &[&CommandGroup]) -> String {
+    let names = groups.iter().flat_map(|group| group.commands).map(|(name, _)| name.len());
+    let width = names.max().unwrap_or_default();
     let mut listed = String::new();
-    for CommandGroup { title, about, commands } in GROUPS {
-        let about = if about.is_empty() { String::new() } else { format!(" {about}") };
-        listed.push_str(&format!("{title}{about}:\n"));
+    for CommandGroup { title, commands } in groups {
+        listed.push_str(&format!("{title}\n"));
         for (name, _) in *commands {
             let found = command.get_subcommands().find(|found| found.get_name() == *name);
-            let words = match found.and_then(Command::get_about) {
-                Some(words) => words.to_string(),
-                None => "Print this help, or that of a command".to_owned(),
-            };
-            listed.push_str(&format!("  {name:<width$}  {words}\n"));
+            let about = found.and_then(Command::get_about).map(ToString::to_string);
+            listed.push_str(&format!("  {name:<width$}  {}\n", about.unwrap_or_default()));
         }
-        let (_, example) = commands[0];
-        listed.push_str(&format!("  $ {example}\n\n"));
+        listed.push('\n');
     }
-    for (name, example) in GROUPS.iter().flat_map(|group| group.commands) {
+    listed
+}
+
+/// Adds all groups and the examples to a definition of the command line.
+pub(crate) fn with_all_groups(mut command: Command) -> Command {
+    let groups: Vec<&CommandGroup> = COMMON.iter().chain(MORE_GROUPS).collect();
+    let listed = render_groups(&command, &groups);
+    for (name, example) in groups.iter().flat_map(|group| group.commands) {
         if command.get_subcommands().any(|found| found.get_name() == *name) {
             command = command
                 .mut_subcommand(name, |found| found.after_help(format!("Example:\n  $ {example}")));
         }
+    }
+    for name in HIDDEN {
+        command = command.mut_subcommand(name, |found| found.hide(true));
     }
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{listed}Options:\n{{options}}{{after-help}}"
@@ -159,30 +224,33 @@ mod tests {
     fn each_command_has_its_group_and_an_example() {
         let definition = crate::command();
         let mut names: Vec<&str> = definition.get_subcommands().map(Command::get_name).collect();
-        for (name, example) in GROUPS.iter().flat_map(|group| group.commands) {
-            if *name != "help" {
-                let place = names.iter().position(|known| known == name);
-                names.remove(place.unwrap_or_else(|| panic!("`{name}` is there twice or never")));
-                let read = whole(&words(example));
-                assert!(read.is_ok(), "{example}: {}", read.unwrap_err());
-            }
+        for (name, example) in COMMON.iter().chain(MORE_GROUPS).flat_map(|group| group.commands) {
+            let place = names.iter().position(|known| known == name);
+            names.remove(place.unwrap_or_else(|| panic!("`{name}` is there twice or never")));
+            let read = whole(&words(example));
+            assert!(read.is_ok(), "{example}: {}", read.unwrap_err());
         }
+        names.retain(|name| !HIDDEN.contains(name));
         assert!(names.is_empty(), "in no group: {names:?}");
     }
 
     /// The definition of one command reads a call as all of them together do.
     #[test]
     fn a_command_is_read_alone_as_it_is_read_with_all_others() {
-        let examples = GROUPS.iter().flat_map(|group| group.commands).map(|(_, example)| *example);
+        let examples = COMMON
+            .iter()
+            .chain(MORE_GROUPS)
+            .flat_map(|group| group.commands)
+            .map(|(_, example)| *example);
         let calls = [
             "brief -C why lint --json",
             "brief -C lint context a.py",
             "brief --color never install --frozen",
             "brief lint why",
             "brief lint -C elsewhere --quiet",
-            "brief --no-pager self version",
+            "brief --no-pager version",
         ];
-        for call in examples.filter(|example| !example.contains(" help ")).chain(calls) {
+        for call in examples.chain(calls) {
             let args = words(call);
             let matches = whole(&args).unwrap_or_else(|error| panic!("{call}: {error}"));
             let options = GlobalOptions::from_arg_matches(&matches);

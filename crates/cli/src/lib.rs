@@ -20,6 +20,7 @@ pub mod line_editor;
 mod nushell;
 mod output_options;
 mod paging;
+mod renamed;
 mod session;
 mod styles;
 mod surroundings;
@@ -38,16 +39,17 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 
 use commands::Command;
 use error::{CommandError, ErrorKind, Result};
+use help::Overview;
 use output_options::{ColorArg, OutputOptions};
 use session::Session;
 pub use ui::Ui;
 
-/// Give a coding agent exactly the guidance it needs, and show why
+/// Find out what your coding agents are told about a file, and why
 #[derive(Debug, Parser)]
 #[command(name = "brief", version, max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 struct GlobalOptions {
-    /// Work as if started in DIR
+    /// Run as if started in DIR
     #[arg(short = 'C', value_name = "DIR", global = true, help_heading = "Global options")]
     directory: Option<std::path::PathBuf>,
 
@@ -63,9 +65,12 @@ struct Cli {
 }
 
 impl Cli {
-    /// Parses the command line. The definitions of all commands take longer to build than many answers, so the
+    /// Parses the command line in today's words. The definitions of all commands take longer to build than many answers, so the
     /// command that is named is tried alone. Help, suggestions and messages come from the whole definition.
     fn read(args: &[OsString], help_width: usize) -> Result<Cli, clap::Error> {
+        if let Some(overview) = Overview::requested(args) {
+            return Err(overview.render(help_width));
+        }
         let mut words = args.iter().skip(1).filter_map(|arg| arg.to_str());
         let alone = words.find_map(Command::definition).and_then(|command| {
             GlobalOptions::command().subcommand(command).try_get_matches_from(args).ok()
@@ -73,7 +78,13 @@ impl Cli {
         let matches = match alone {
             Some(matches) => matches,
             None if is_version(args) => GlobalOptions::command().try_get_matches_from(args)?,
-            None => command().term_width(help_width).try_get_matches_from(args)?,
+            None => {
+                let matches = command().term_width(help_width).try_get_matches_from(args);
+                matches.map_err(|mut error| {
+                    renamed::suggest(&mut error, args);
+                    error
+                })?
+            }
         };
         let options = GlobalOptions::from_arg_matches(&matches)?;
         match Command::read(&matches)? {
@@ -88,19 +99,10 @@ fn is_version(args: &[OsString]) -> bool {
     matches!(args, [_, only] if only == "--version" || only == "-V")
 }
 
-/// Reads `brief version` as `brief --version`, as many programs do.
-fn with_version_option(args: &mut [OsString]) {
-    if let [_, only] = args
-        && only == "version"
-    {
-        *only = "--version".into();
-    }
-}
-
 /// Returns the definition of the whole command line.
 pub fn command() -> clap::Command {
     let commands = Command::NAMES.iter().filter_map(|name| Command::definition(name));
-    help::with_groups(GlobalOptions::command().subcommands(commands))
+    help::with_all_groups(GlobalOptions::command().subcommands(commands))
 }
 
 /// Runs the program with the given arguments, the first of which is its name.
@@ -109,14 +111,13 @@ pub fn run(
     ui: &mut Ui,
     system: Arc<dyn System>,
 ) -> ExitCode {
-    let mut args: Vec<OsString> = args.into_iter().collect();
+    let args: Vec<OsString> = args.into_iter().collect();
     let name = args.first().map(Path::new).and_then(Path::file_stem).unwrap_or_default();
     match name.to_str() {
         Some("sctx") => return compat::sctx::run(&args[1..], ui, system),
         Some("coding-context") => return compat::coding_context::run(&args[1..], ui, system),
         _ => {}
     }
-    with_version_option(&mut args);
     let outcome = run_brief(&args, ui, Arc::clone(&system));
     let code = error::exit_code(outcome, ui);
     // If standard error is closed, only the exit code is left.
@@ -144,6 +145,8 @@ fn run_brief(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Result 
     if asks_for_json(args) {
         ui.promise_json();
     }
+    let renamed = renamed::rewrite(args);
+    let args = renamed.as_ref().map_or(args, |call| &call.args);
     let cli = match Cli::read(args, ui.help_width(system.as_ref())) {
         Ok(cli) => cli,
         Err(error) => {
@@ -152,6 +155,9 @@ fn run_brief(args: &[OsString], ui: &mut Ui, system: Arc<dyn System>) -> Result 
         }
     };
     ui.show(&cli.options.showing);
+    if let Some(call) = &renamed {
+        ui.note(&call.note)?;
+    }
     if cli.command.is_an_answer()
         && !cli.options.showing.no_pager
         && let Some(pager) = output_options::pager(system.as_ref())

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct OutputOptions {
-    /// The use of colors
+    /// When to use color
     #[arg(
         long,
         value_name = "WHEN",
@@ -20,7 +20,7 @@ pub(crate) struct OutputOptions {
     )]
     pub(crate) color: ColorArg,
 
-    /// Print the answer and errors, nothing else
+    /// Print only the answer and errors
     #[arg(short, long, global = true, conflicts_with = "verbose", hide_short_help = true)]
     pub(crate) quiet: bool,
 
@@ -28,7 +28,7 @@ pub(crate) struct OutputOptions {
     #[arg(short, long, global = true, hide_short_help = true)]
     pub(crate) verbose: bool,
 
-    /// Print long answers as they are, also at a terminal
+    /// Disable the pager
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_pager: bool,
 }

@@ -3,6 +3,8 @@
 //! Standard output is data, standard error is for people. Text from a file is escaped before a
 //! person sees it ([`brief_syntax::text`]); only JSON and help texts are printed unchanged.
 
+mod prompts;
+
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
@@ -11,7 +13,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use brief_engine::CandidateState;
 use brief_syntax::render::{Color, Envelope, ErrorEnvelope, Terminal};
-use brief_syntax::text::{visible, visible_json, visible_line};
+use brief_syntax::text::{visible, visible_json, visible_line, wrap};
 use brief_syntax::{Diagnostic, Severity, System};
 use serde::Serialize;
 
@@ -73,9 +75,6 @@ enum Peer {
     Other,
 }
 
-/// The number of bytes read from a reply.
-const ANSWER: u64 = 64;
-
 /// The default width of diagnostics.
 const WIDTH: usize = 100;
 
@@ -87,6 +86,9 @@ const REMARKS: usize = 5;
 
 /// The narrowest supported terminal.
 const NARROWEST: usize = 40;
+
+/// The indentation of what follows a break in a line.
+const HANGING: usize = 2;
 
 /// The number of diagnostics with their source lines; the rest is listed.
 const EXCERPTS: usize = 100;
@@ -136,7 +138,7 @@ impl Ui {
             (false, true) => Verbosity::Verbose,
             (false, false) => Verbosity::Usual,
         };
-        if self.output == Peer::Terminal
+        if (self.output == Peer::Terminal || self.watcher == Peer::Terminal)
             && let Some((terminal_size::Width(width), _)) = terminal_size::terminal_size()
         {
             self.width = usize::from(width).max(NARROWEST);
@@ -262,46 +264,6 @@ impl Ui {
         self.stdin.take().unwrap_or_else(|| Box::new(io::empty()))
     }
 
-    /// Returns whether a person can answer a question. Only standard input decides: no variable
-    /// replaces a person.
-    pub(crate) fn can_ask(&self) -> bool {
-        self.input == Peer::Terminal
-    }
-
-    /// Asks a question to which only `y` or `yes` is a yes. Without a terminal the answer is no.
-    pub(crate) fn confirm(&mut self, question: &str) -> Result<bool> {
-        Ok(self.ask(question, "[y/N]")?.is_some_and(|answer| matches!(&*answer, "y" | "yes")))
-    }
-
-    /// Asks about what the user has just requested: an empty line is a yes, too. Without a terminal the answer is no.
-    pub(crate) fn confirm_request(&mut self, question: &str) -> Result<bool> {
-        let answer = self.ask(question, "[Y/n]")?;
-        Ok(answer.is_some_and(|answer| matches!(&*answer, "" | "y" | "yes")))
-    }
-
-    /// Asks a question; returns the answer in lower case, or `None` without a terminal or at the end of the input.
-    fn ask(&mut self, question: &str, choices: &str) -> Result<Option<String>> {
-        if !self.can_ask() {
-            return Ok(None);
-        }
-        self.stdout.flush()?;
-        write!(self.stderr, "{} {choices} ", visible_line(question))?;
-        self.stderr.flush()?;
-        let mut answer = Vec::new();
-        let mut input = self.take_stdin().take(ANSWER);
-        let mut byte = [0];
-        let mut is_line = false;
-        while input.read(&mut byte)? == 1 {
-            is_line = true;
-            if byte == *b"\n" {
-                break;
-            }
-            answer.extend(byte);
-        }
-        let answer = answer.trim_ascii().to_ascii_lowercase();
-        Ok(is_line.then(|| String::from_utf8_lossy(&answer).into_owned()))
-    }
-
     /// Shows text from a file to people, with a mark on each line.
     pub(crate) fn quote(&mut self, text: &str) -> Result {
         let text = visible(text);
@@ -314,7 +276,12 @@ impl Ui {
     /// Prints text for people or pipes, escaped, with a line break.
     pub(crate) fn print_line(&mut self, text: impl fmt::Display) -> Result {
         let text = text.to_string();
-        Ok(writeln!(self.stdout, "{}", visible(&self.names.apply(&text)))?)
+        let names = self.names.apply(&text);
+        let text = visible(&names);
+        match self.terminal_width() {
+            Some(width) => Ok(writeln!(self.stdout, "{}", wrap(&text, width, HANGING))?),
+            None => Ok(writeln!(self.stdout, "{text}")?),
+        }
     }
 
     /// Prints a heading, escaped, with a line break.
@@ -418,6 +385,13 @@ impl Ui {
         self.labeled("warning", AnsiColor::Yellow, message)
     }
 
+    pub(crate) fn note(&mut self, message: &str) -> Result {
+        if self.amount == Verbosity::Quiet {
+            return Ok(());
+        }
+        self.labelled("note", AnsiColor::Green, message)
+    }
+
     pub(crate) fn hint(&mut self, message: &str) -> Result {
         if let Some(held) = &mut self.json {
             held.hints.push(self.names.apply(message).into_owned());
@@ -435,7 +409,8 @@ impl Ui {
         }
         self.stdout.flush()?;
         let message = self.names.apply(message).into_owned();
-        Ok(writeln!(self.people(), "{}", visible_line(&message))?)
+        let message = self.fit(&visible_line(&message), 0);
+        Ok(writeln!(self.people(), "{message}")?)
     }
 
     /// Prints the current work: one changing line on a terminal, otherwise one line each.
@@ -482,7 +457,16 @@ impl Ui {
     fn label(&self, label: &str, color: AnsiColor, message: &str) -> String {
         let style = self.style(color.on_default().bold());
         let message = self.names.apply(message).into_owned();
-        format!("{style}{label}{style:#}: {}", visible_line(&message))
+        let message = self.fit(&visible_line(&message), label.len() + ": ".len());
+        format!("{style}{label}{style:#}: {message}")
+    }
+
+    /// Breaks a message for people between words, if a person looks at it. It follows a label of this length.
+    fn fit(&self, message: &str, label: usize) -> String {
+        if self.watcher == Peer::Other {
+            return message.to_owned();
+        }
+        wrap(message, self.width.saturating_sub(label), HANGING).into_owned()
     }
 
     /// Returns the writer for people: standard error, or its held buffer.
@@ -541,7 +525,7 @@ impl Ui {
         if self.json.is_some() {
             return self.mention(diagnostics, root);
         }
-        let terminal = Terminal::new(root, self.color, self.width);
+        let terminal = Terminal::new(root, self.color, self.width).wrapped(self.terminal_width());
         let (shown, listed) = diagnostics.split_at(diagnostics.len().min(EXCERPTS));
         for diagnostic in shown {
             let text = terminal.render(diagnostic);

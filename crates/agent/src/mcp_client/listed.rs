@@ -103,7 +103,7 @@ pub fn held_back_note(server: &str, tool: &str) -> String {
     let tool = visible_line(tool);
     format!(
         "the tool `{tool}` of the server `{server}` is held back: it has changed, or is new, since you accepted its tools; \
-         `brief mcp-servers --check --accept` shows it"
+         `brief mcp servers --check --accept` shows it"
     )
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn x07_a_missing_fence_is_refused() {
                 "this system has no {words}, which confines the code of tools, so the code was not run"
             )
         );
-        assert!(error.help().unwrap().contains("`--accept-missing-fence`"));
+        assert!(error.help().unwrap().contains("`--allow-weaker-sandbox`"));
         let mut tools =
             load(&WorkerProgram { missing_fence: MissingFence::Accept, ..refusing }).unwrap();
         assert_eq!(tools.call("t", &json!({}), &json!({})).unwrap(), json!(1));

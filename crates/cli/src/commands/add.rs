@@ -27,41 +27,41 @@ use crate::session::Session;
 use crate::surroundings::refuse_no_project;
 use crate::ui::Ui;
 
-/// Add items from a registry, for the project's clients or the user's
+/// Add rules, skills and agents from a registry
 ///
-/// Without ITEM everything in the source is added, also what comes later. brief.toml gets an entry for
-/// the source, brief.lock the commit or digest and the hash of everything that was written.
+/// Without ITEM, adds the whole source, including future items. brief.toml gets an entry for the source; brief.lock
+/// records its commit or digest and a hash of every written file.
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// The source: owner/repo, gitlab:group/repo, a git URL, an artifact (`oci://HOST/PATH:TAG`) or a directory; @REF and
-    /// :SUBPATH may follow
+    /// Source: owner/repo, a git URL, `oci://HOST/PATH:TAG` or a directory [also
+    /// gitlab:GROUP/REPO; append @REF or :SUBPATH]
     source: String,
 
-    /// The items: NAME or KIND/NAME of a rule, skill, agent, command or bundle [default: all]
+    /// NAME or KIND/NAME of an item or bundle [default: all]
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
 
-    /// Only add items of this kind
+    /// Add only items of this kind
     #[arg(long, value_name = "KIND", value_parser = ["rule", "skill", "agent", "command", "bundle"])]
     kind: Option<String>,
 
-    /// Write for this client only; may be repeated [default: `install.clients` of brief.toml, or the
-    /// clients whose files the project has, or claude, copilot and opencode]
+    /// Write only for this client [repeatable] [default: `install.clients` of brief.toml, else the
+    /// clients detected in the project, else claude, copilot and opencode]
     #[arg(
         long = "client", value_name = "CLIENT",
         add = clap_complete::ArgValueCompleter::new(crate::complete::clients)
     )]
     clients: Vec<String>,
 
-    /// The name of the source in brief.toml [default: that of the repository or directory]
+    /// Name the source in brief.toml [default: name of the repository or directory]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// Write nothing; show what would be done
+    /// Show the plan without writing
     #[arg(long)]
     dry_run: bool,
 
-    /// Fetch nothing; use the cache
+    /// Use only the cache
     #[arg(long)]
     offline: bool,
 
@@ -432,7 +432,7 @@ fn not_chosen(addition: &Addition, locked: Option<&str>, error: &ChooseError) ->
         }
         ChooseError::Missing { .. } => {
             let typed = addition.source.typed();
-            refused.with_hint(format!("`brief list --available {typed}` shows what there is"))
+            refused.with_hint(format!("`brief list {typed}` shows what there is"))
         }
         ChooseError::Empty => refused.with_hint(ITEMS),
         ChooseError::Invalid { is_newer: true, .. } | ChooseError::Unusable { is_newer: true } => {

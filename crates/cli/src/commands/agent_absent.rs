@@ -8,7 +8,7 @@ use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Not in this program: it was built without agents
+/// Not available: built without agents
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]

@@ -25,32 +25,31 @@ use crate::ui::Ui;
 
 /// Show what guidance can do: commands, tools, hosts, hidden text
 ///
-/// Reads every file of every skill, rule, agent, command, task and settings file; runs nothing and
-/// installs nothing. Exits with 1 when there is hidden text, opaque content or an injection, or a
-/// capability that --deny names.
+/// Read-only. Reads every skill, rule, agent, command, task and settings file. Exits 1 on hidden text, binary content, an
+/// injection, or a capability named by --deny.
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
-    /// A directory, a file, or a source as `brief add` takes it
+    /// Directory, file, or source as in `brief add`
     #[arg(value_name = "PATH|SOURCE", default_value = ".")]
     place: String,
 
-    /// Exit with 1 when this capability is present; may be repeated
+    /// Exit 1 if this capability is present [repeatable]
     #[arg(long, value_name = "CAPABILITY", value_parser = names())]
     deny: Vec<String>,
 
-    /// The format of the findings
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: FindingsFormat,
 
-    /// Print JSON: each item with its capabilities; the same as `--format json`
+    /// Print JSON, as `--format json` does
     #[arg(long, conflicts_with = "format")]
     json: bool,
 
-    /// Look into directories that version control ignores, too
+    /// Include ignored directories
     #[arg(long)]
     no_ignore: bool,
 
-    /// Fetch nothing; use the cache
+    /// Use only the cache
     #[arg(long)]
     offline: bool,
 }

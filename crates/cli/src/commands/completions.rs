@@ -26,7 +26,7 @@ const SHELLS: Shells<'_> = Shells(&[&Bash, &Elvish, &Fish, &Nushell, &Powershell
 /// Print a completion script for a shell
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell to complete in
+    /// Name of the shell
     #[arg(value_parser = shells())]
     shell: String,
 }

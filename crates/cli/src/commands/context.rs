@@ -7,16 +7,15 @@ use brief_engine::{BriefedItem, Briefing, ItemPlace, State, agents, tasks};
 use brief_syntax::text::visible_line;
 use clap::Args;
 
+use super::decisions;
 use super::question::{BudgetedQuestion, PathOrAll, TypedQuestion, WhyHint, shown_place};
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show everything that applies to a file or directory
+/// Print the guidance for a file or directory
 ///
-/// General guidance comes first, the most specific last; then what the agent may ask for, and what is there
-/// only when it is mentioned. Nothing is executed and nothing is
-/// written.
+/// General guidance first, the most specific last; then listed items, then items available on mention. Read-only.
 #[derive(Debug, Args)]
 pub(crate) struct ContextArgs {
     #[command(flatten)]
@@ -25,7 +24,11 @@ pub(crate) struct ContextArgs {
     #[command(flatten)]
     asked: BudgetedQuestion,
 
-    /// Print JSON: what applies, what does not, and why
+    /// Show only the decisions of AGENTS.yaml files
+    #[arg(long, conflicts_with_all = ["only", "budget", "exact", "on", "when"])]
+    decisions: bool,
+
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -37,6 +40,10 @@ const PLACES: usize = 4;
 const NAMES: usize = 20;
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ContextArgs) -> Result {
+    if args.decisions {
+        let path = args.scope.path.as_deref();
+        return decisions::run(ui, session, path, &args.asked.question, args.json);
+    }
     let typed = TypedQuestion::new(session, args.scope.path.as_deref(), &args.asked.question.only);
     let briefing = args.asked.resolve(ui, session, &typed, args.json, !args.json)?;
     if args.json {

@@ -1,4 +1,4 @@
-//! `brief convert`
+//! `brief import --as`
 
 use std::path::{Path, PathBuf};
 
@@ -15,53 +15,72 @@ use crate::installation::{Installation, InstallationArg};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Turn one client's files into another client's, without a registry
-///
-/// Prints the files, or writes them below DIR with `--out`. A file that is there already is never replaced.
-/// Exits with 1 when a file could not be converted; the others are.
+/// The conversion of client files into those of another client.
 #[derive(Debug, Args)]
-pub(crate) struct ConvertArgs {
-    /// The client whose files are read
-    #[arg(value_name = "FROM", add = clap_complete::ArgValueCompleter::new(crate::complete::clients))]
-    from: String,
+pub(super) struct ConversionArgs {
+    /// Convert to this client's files instead, and print them
+    #[arg(
+        long = "as", value_name = "CLIENT",
+        conflicts_with_all = ["to", "agents_yaml", "dry_run", "replace"],
+        add = clap_complete::ArgValueCompleter::new(crate::complete::clients)
+    )]
+    to_client: Option<String>,
 
-    /// The client whose files are made
-    #[arg(value_name = "TO", add = clap_complete::ArgValueCompleter::new(crate::complete::clients))]
-    to: String,
+    /// With `--as`: read only this client's files
+    #[arg(
+        long, value_name = "CLIENT", requires = "to_client",
+        add = clap_complete::ArgValueCompleter::new(crate::complete::clients)
+    )]
+    from: Option<String>,
 
-    /// The files and directories to convert [default: all of FROM in the project]
-    #[arg(value_name = "PATH")]
-    paths: Vec<PathBuf>,
-
-    /// Write the files below this directory instead of printing them
-    #[arg(long, value_name = "DIR")]
+    /// With `--as`: write the files below DIR
+    #[arg(long, value_name = "DIR", requires = "to_client")]
     out: Option<PathBuf>,
-
-    /// Print JSON: the files with their texts, and notes
-    #[arg(long)]
-    json: bool,
 }
 
-pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ConvertArgs) -> Result {
+impl ConversionArgs {
+    /// Returns the requested conversion.
+    pub(super) fn conversion<'a>(&'a self, paths: &'a [PathBuf]) -> Option<Conversion<'a>> {
+        let to = self.to_client.as_deref()?;
+        Some(Conversion { from: self.from.as_deref(), to, out: self.out.as_deref(), paths })
+    }
+}
+
+/// A conversion of client files into those of another client.
+pub(super) struct Conversion<'a> {
+    from: Option<&'a str>,
+    to: &'a str,
+    out: Option<&'a Path>,
+    paths: &'a [PathBuf],
+}
+
+/// Prints the files of another client, or writes them below a directory. No existing file is replaced. Fails if a file could not
+/// be converted; the others are.
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &Conversion<'_>, is_json: bool) -> Result {
     let installation = Installation::find(ui, session, &InstallationArg { global: false })?;
-    installation.wanted(&[args.from.clone(), args.to.clone()])?;
+    let named: Vec<String> = args.from.into_iter().chain([args.to]).map(str::to_owned).collect();
+    installation.wanted(&named)?;
     let profiles = installation.clients.profiles();
     let to = profiles
-        .get(&args.to)
+        .get(args.to)
         .ok_or_else(|| CommandError::usage(format!("unknown client `{}`", args.to)))?;
-    let collection = super::import::collect(session, &installation, &args.paths, Some(&args.from))?;
-    let collection = of_client(collection, &args.from);
+    let collection = super::import::collect(session, &installation, args.paths, args.from)?;
+    let collection = match args.from {
+        Some(client) => of_client(collection, client),
+        None => collection,
+    };
     let clients = profiles.ids();
     let converted: Vec<ConvertedItem> =
         collection.items.iter().map(|item| item.converted(to, &clients)).collect();
     if collection.items.is_empty() && collection.skipped.is_empty() {
-        return Err(CommandError::refused(format!("there are no files of {} here", args.from))
-            .with_hint("name the files: `brief convert FROM TO PATH`"));
+        let found = args.from.map_or("client files".to_owned(), |from| format!("files of {from}"));
+        return Err(CommandError::refused(format!("no {found} found"))
+            .with_hint("name the files: `brief import PATH --as CLIENT`"));
     }
-    if let Some(out) = &args.out {
+    if let Some(out) = args.out {
         write(session, out, &converted)?;
     }
-    if args.json {
+    if is_json {
         print_json(ui, &installation.project.outputs, args, &collection, &converted)?;
     } else {
         print(ui, args, to, &collection, &converted)?;
@@ -103,14 +122,14 @@ fn write(session: &Session, out: &Path, converted: &[ConvertedItem]) -> Result {
 
 fn print(
     ui: &mut Ui,
-    args: &ConvertArgs,
+    args: &Conversion<'_>,
     to: &Profile,
     collection: &Collection,
     converted: &[ConvertedItem],
 ) -> Result {
     for (item, one) in collection.items.iter().zip(converted) {
         for file in &one.files {
-            match (std::str::from_utf8(&file.bytes), &args.out) {
+            match (std::str::from_utf8(&file.bytes), args.out) {
                 (Ok(text), None) => {
                     ui.print_line(format!("==> {} <==", file.path))?;
                     ui.print_text(text.as_bytes())?;
@@ -127,13 +146,14 @@ fn print(
     }
     let files: usize = converted.iter().map(|one| one.files.len()).sum();
     let (files, items) = (counted(files, "file"), counted(collection.items.len(), "item"));
-    ui.status(&format!("{files} of {} from {items} of {}", to.name(), args.from))
+    let from = args.from.map_or(String::new(), |from| format!(" of {from}"));
+    ui.status(&format!("{files} of {} from {items}{from}", to.name()))
 }
 
 fn print_json(
     ui: &mut Ui,
     root: &Path,
-    args: &ConvertArgs,
+    args: &Conversion<'_>,
     collection: &Collection,
     converted: &[ConvertedItem],
 ) -> Result {
@@ -155,5 +175,5 @@ fn print_json(
         "notes": notes,
         "skipped": collection.skipped,
     });
-    ui.print_json("convert", root, &[], body)
+    ui.print_json("import as", root, &[], body)
 }

@@ -1,35 +1,31 @@
-//! `brief decisions`
+//! `brief context --decisions`
+
+use std::path::Path;
 
 use brief_engine::{BriefedDecision, Briefing, structured};
-use clap::Args;
 
-use super::question::{DialectArg, PathOrAll, TypedQuestion, WhyHint, request, shown_place};
+use super::question::{DialectArg, QuestionArgs, TypedQuestion, WhyHint, shown_place};
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show the decisions that bind a file or directory
-#[derive(Debug, Args)]
-pub(crate) struct DecisionsArgs {
-    #[command(flatten)]
-    scope: PathOrAll,
-
-    /// Print JSON, in the shape of `brief context --json`
-    #[arg(long)]
-    json: bool,
-}
-
-pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DecisionsArgs) -> Result {
+/// Prints the decisions for a path, or those of the whole project.
+pub(super) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    path: Option<&Path>,
+    question: &QuestionArgs,
+    is_json: bool,
+) -> Result {
     let session = &session.remembering();
-    let path = args.scope.path.as_deref();
     let only = [DialectArg::new(&structured::Structured)];
     let typed = TypedQuestion::new(session, path, &only);
-    let request = request(session, path)?.only([structured::NAME]);
+    let request = question.request(session, path)?.only([structured::NAME]);
     typed.warn_of_place(ui, &request.moment)?;
     let mut briefing = request.resolve();
     briefing.keep_decisions();
-    if args.json {
-        return typed.print_json(ui, "decisions", &briefing);
+    if is_json {
+        return typed.print_json(ui, "context", &briefing);
     }
     ui.mention(&briefing.diagnostics, briefing.root())?;
     if briefing.decisions.is_empty() {

@@ -1,4 +1,4 @@
-//! `brief deps`
+//! `brief list --packages`
 
 use std::path::{Path, PathBuf};
 
@@ -8,40 +8,18 @@ use brief_engine::{Target, TargetKind};
 use brief_registry::install::ProjectPaths;
 use brief_syntax::render::path_below;
 use brief_syntax::text::{counted, grouped, visible_line};
-use clap::Args;
 use serde_json::{Value, json};
 
-use super::question::CountingArgs;
+use super::list::ListArgs;
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show which installed packages ship guidance
-///
-/// It looks for `AGENTS.md`, `AGENTS.yaml`, `.context`, skills and `llms.txt` in `node_modules`, Python environments,
-/// Rust crates and Go modules. Nothing of it reaches an agent before brief.toml names the package and `brief sync`
-/// has recorded it.
-#[derive(Debug, Args)]
-pub(crate) struct DepsArgs {
-    /// The directory whose dependencies are meant, with those above it [default: the current one]
-    path: Option<PathBuf>,
-
-    /// Look at every installed package, not only at direct dependencies
-    #[arg(long)]
-    all: bool,
-
-    #[command(flatten)]
-    counting: CountingArgs,
-
-    /// Print JSON: each package with its files, tokens and capabilities
-    #[arg(long)]
-    json: bool,
-}
-
-pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DepsArgs) -> Result {
+/// Shows which installed packages contain guidance.
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
     let project = session.project()?;
     let root = project.root().path();
-    let typed = args.path.as_deref().unwrap_or(Path::new("."));
+    let typed = args.source.as_deref().map_or(Path::new("."), Path::new);
     let Some(target) = project.locate(typed) else {
         let typed = typed.display();
         return Err(CommandError::usage(format!("`{typed}` lies outside the project")));
@@ -61,7 +39,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DepsArgs) -> Result {
             "looked_at": found.looked_at,
             "notes": found.notes,
         });
-        return ui.print_json("deps", root, &[], body);
+        return ui.print_json("list packages", root, &[], body);
     }
     for note in &found.notes {
         ui.warning(&visible_line(note))?;
@@ -69,10 +47,10 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DepsArgs) -> Result {
     print(ui, root, &found, &recorded)?;
     let (shipping, looked_at) = (found.packages.len(), found.looked_at);
     let kind = if args.all { "installed" } else { "direct" };
-    let verb = if shipping == 1 { "ships" } else { "ship" };
-    ui.status(&format!("{shipping} of {looked_at} {kind} packages {verb} guidance"))?;
+    let packages = counted(looked_at, &format!("{kind} package"));
+    ui.status(&format!("guidance in {shipping} of {packages}"))?;
     if !args.all {
-        ui.hint("`--all` looks at the packages that these bring along, too")?;
+        ui.hint("use `--all` to include indirect dependencies")?;
     }
     if found.packages.iter().any(|one| record_of(&one.package, &recorded).is_none()) {
         ui.hint("`offer = [\"NAME\"]` in `[dependencies]` of brief.toml and `brief sync` offer a package to agents")?;

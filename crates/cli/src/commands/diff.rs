@@ -23,51 +23,50 @@ use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show for which files the guidance changes between two revisions, and how
+/// Show which files' guidance changed between two revisions
 ///
-/// With one revision, compares it with the working tree: what is there and not ignored, committed or
-/// not. `A..B` compares two, `A...B` what happened to B since A and B were one. git's objects are
-/// read; nothing is checked out and nothing of the repository is executed.
+/// With one revision, compares it with the working tree. `A..B` compares two revisions; `A...B` compares B with the merge
+/// base. Read-only: nothing is checked out.
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// The older revision, or a range such as `main...HEAD`
+    /// Older revision, or a range such as `main...HEAD`
     #[arg(
         value_name = "REV", default_value = "HEAD",
         add = clap_complete::ArgValueCompleter::new(crate::complete::revisions)
     )]
     from: String,
 
-    /// The newer revision [default: the working tree]
+    /// Newer revision [default: the working tree]
     #[arg(
         value_name = "REV",
         add = clap_complete::ArgValueCompleter::new(crate::complete::revisions)
     )]
     to: Option<String>,
 
-    /// Only what changes for these files and directories
+    /// Limit the comparison to these paths
     #[arg(last = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
     #[command(flatten)]
     when: MomentArgs,
 
-    /// Only this format; may be given several times
+    /// Show only this format [repeatable]
     #[arg(long, value_name = "DIALECT")]
     only: Vec<DialectArg>,
 
-    /// Only items that this client does not load by itself
+    /// Omit items that this client loads itself
     #[arg(long, value_name = "CLIENT", value_parser = mcp_servers::clients())]
     client: Option<String>,
 
-    /// One line for each change, without its text
+    /// Show one line per change, without the text
     #[arg(long, conflicts_with = "json")]
     stat: bool,
 
-    /// Exit with 1 when anything changes, and with 2 when that is not known
+    /// Exit 1 if anything changed, 2 if that is unknown
     #[arg(long)]
     exit_code: bool,
 
-    /// Print JSON: each change with both texts and the files that it concerns
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

@@ -189,7 +189,7 @@ impl Examination<'_> {
         if !missing.is_empty() {
             let missing = missing.join(" and ");
             let message = format!("this system has no {missing}: tools of agents are not run");
-            let help = "`brief agent … --accept-missing-fence` runs them all the same";
+            let help = "`brief agent … --allow-weaker-sandbox` runs them all the same";
             self.note("fence", None, message, help);
         }
     }

@@ -22,13 +22,13 @@ use crate::session::Session;
 use crate::surroundings::refuse_no_project;
 use crate::ui::Ui;
 
-/// Write an AGENTS.yaml from a template, and name the clients in use
+/// Create an AGENTS.yaml and detect your clients
 ///
-/// The clients are those whose files the project has, or else those that the home directory shows. `add` and
-/// `build` write for them.
+/// Clients are detected by their files in the project, else in the home directory. `add` and `registry build` write for
+/// them.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Print JSON: the files that were written, and the clients
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

@@ -24,52 +24,51 @@ use crate::session::Session;
 use crate::surroundings::{mention_unread_parents, warn_of_checked_root};
 use crate::ui::Ui;
 
-/// Check guidance files, every format at once
+/// Find mistakes in guidance files of every format
 ///
-/// The whole repository is read, wherever you are; paths only limit what is reported. Exits with 1 when there is
-/// an error, or with --strict any finding. Directories that version control ignores are left out unless you name them.
-/// --explain tells what a code means.
+/// Reads the whole repository; paths only limit the report. Exits 1 on an error, and with --strict on any problem. Ignored
+/// directories are skipped unless you name them.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 #[expect(clippy::option_option, reason = "without a name the file has its usual place")]
 pub(crate) struct LintArgs {
-    /// The directories and files to report on
+    /// Directories and files to report on
     #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<PathBuf>,
 
-    /// Apply fixes: `safe` ones, which have one sensible result, or `suggested` ones as well
+    /// Apply safe fixes, or also suggested ones
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "safe")]
     fix: Option<FixArg>,
 
-    /// The format of the findings
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: FindingsFormat,
 
-    /// Print JSON: the findings, and how many there are; the same as `--format json`
+    /// Print JSON, as `--format json` does
     #[arg(long, conflicts_with = "format")]
     json: bool,
 
-    /// Count warnings as errors
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
 
-    /// Leave out the findings that this file records [default: brief-baseline.json in the repository's top directory]
+    /// Ignore problems recorded in this file [default: brief-baseline.json in the root]
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     baseline: Option<Option<PathBuf>>,
 
-    /// Record today's findings in the baseline file; those of tomorrow are reported
+    /// Save current problems to the baseline file
     #[arg(long, requires = "baseline")]
     update_baseline: bool,
 
-    /// Report small things, too: items without a license
+    /// Enable pedantic rules, such as missing licenses
     #[arg(long)]
     pedantic: bool,
 
-    /// Look into directories that version control ignores, too
+    /// Include ignored directories
     #[arg(long)]
     no_ignore: bool,
 
-    /// Tell what a code means, with an example and a way out, instead of checking
+    /// Explain a rule
     #[arg(
         long,
         value_name = "CODE",
@@ -84,11 +83,11 @@ pub(super) enum FindingsFormat {
     Text,
     Json,
     Sarif,
-    /// Annotations of GitHub Actions
+    /// Annotations for GitHub Actions
     Github,
-    /// A Code Quality report of GitLab
+    /// Code Quality report for GitLab
     Gitlab,
-    /// JUnit XML, a test suite for each file
+    /// JUnit XML, one test suite per file
     Junit,
 }
 
@@ -97,7 +96,7 @@ pub(super) enum FindingsFormat {
 enum FixArg {
     /// Fixes with one sensible result
     Safe,
-    /// Also fixes that are probably meant, such as of a misspelled name
+    /// Also probable fixes, such as for a misspelled name
     Suggested,
 }
 

@@ -18,32 +18,50 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::add::{ITEMS, elsewhere};
+use super::deps;
+use super::question::CountingArgs;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::{self, Installation, InstallationArg, JsonSource, full_name, short};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show what is installed, and where it comes from
+/// Show installed items, or the items of a source
+///
+/// With `--packages`, shows the packages that contain guidance: `AGENTS.md`, `AGENTS.yaml`, `.context`, skills or `llms.txt`
+/// in `node_modules`, Python environments, Rust crates and Go modules. An agent gets it only if brief.toml names the package
+/// and `brief sync` has recorded it.
 #[derive(Debug, Args)]
+#[command(mut_arg("exact", |exact| exact.requires("packages")))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 pub(crate) struct ListArgs {
-    /// Show sources, bundles, items and files below each other
-    #[arg(long)]
+    /// Source to list, by name or address; with `--packages`, a directory
+    pub(super) source: Option<String>,
+
+    /// Group items by source and bundle, and show their files
+    #[arg(long, conflicts_with = "source")]
     tree: bool,
 
-    /// Show what there is in a source instead: the name of one in brief.toml, or what `add` takes
-    #[arg(long, value_name = "SOURCE", conflicts_with = "tree")]
-    available: Option<String>,
-
-    /// Fetch nothing; use the cache
-    #[arg(long, requires = "available")]
+    /// Use only the cache
+    #[arg(long, requires = "source")]
     offline: bool,
+
+    /// Show installed packages that contain guidance
+    #[arg(long, conflicts_with_all = ["tree", "offline", "global"])]
+    packages: bool,
+
+    /// Include indirect dependencies
+    #[arg(long, requires = "packages")]
+    pub(super) all: bool,
+
+    #[command(flatten)]
+    pub(super) counting: CountingArgs,
 
     #[command(flatten)]
     place: InstallationArg,
 
-    /// Print JSON: sources and items, with the metadata that their authors gave them
+    /// Print JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 #[derive(Serialize)]
@@ -62,9 +80,12 @@ struct InstalledRow<'l> {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ListArgs) -> Result {
+    if args.packages {
+        return deps::run(ui, session, args);
+    }
     let installation = Installation::find(ui, session, &args.place)?;
     let manifest = installation.manifest.clone().unwrap_or_default();
-    if let Some(source) = &args.available {
+    if let Some(source) = &args.source {
         return available(ui, session, &installation, source, args);
     }
     let lock = installation.lock(session.system())?.unwrap_or_default();

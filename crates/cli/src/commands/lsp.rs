@@ -7,13 +7,13 @@ use crate::error::{Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Serve an editor over standard input and output, as a language server
+/// Run the language server for editors
 ///
-/// Problems with fixes in all formats, on unsaved text; who gets an item, how many files and tokens (hover, code lens); symbols, go to a
-/// named file, layout. Nothing is executed and nothing is written: the editor makes the edits.
+/// Reports problems with fixes on unsaved text, shows clients, files and tokens of an item (hover, code lens), and offers
+/// symbols, definitions and formatting. Read-only: the editor makes the edits.
 #[derive(Debug, Args)]
 pub(crate) struct LspArgs {
-    /// Talk over standard input and output, which is the only way; some editors say so
+    /// Use standard input and output (always on)
     #[arg(long, hide = true)]
     stdio: bool,
 }

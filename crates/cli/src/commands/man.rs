@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use brief_syntax::render::path_below;
+use brief_syntax::text::counted;
 use clap::Args;
 use serde_json::json;
 
@@ -10,14 +11,14 @@ use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Print the manual page, or write one for each command
+/// Print the manual page, or write one per command
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The directory to write to, such as `~/.local/share/man/man1`; standard output without one
+    /// Directory to write to, such as `~/.local/share/man/man1` [default: standard output]
     #[arg(value_name = "DIR")]
     target: Option<PathBuf>,
 
-    /// Print JSON: the files that were written
+    /// Print JSON
     #[arg(long, requires = "target")]
     json: bool,
 }
@@ -55,7 +56,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ManArgs) -> Result {
         let body = json!({ "created": created.collect::<Vec<_>>() });
         ui.print_json("man", root.path(), &[], body)?;
     } else {
-        ui.status(&format!("wrote {} pages to {}", created.len(), directory.display()))?;
+        let pages = counted(created.len(), "page");
+        ui.status(&format!("wrote {pages} to {}", directory.display()))?;
     }
     Ok(())
 }

@@ -2,22 +2,34 @@
 
 use std::ffi::OsString;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
-use super::mcp_servers::CheckedServer;
+use super::mcp_servers::{self, CheckedServer, McpServersArgs};
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Not in this program: it was built without the MCP server
+/// Not available: built without the MCP server
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct McpArgs {
+    #[command(subcommand)]
+    action: Option<McpAction>,
+
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
     rest: Vec<OsString>,
 }
 
-pub(crate) fn run(_: &mut Ui, _: &Session, _: &McpArgs) -> Result {
-    Err(absent())
+#[derive(Debug, Subcommand)]
+enum McpAction {
+    Servers(McpServersArgs),
+}
+
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpArgs) -> Result {
+    match &args.action {
+        Some(McpAction::Servers(args)) => mcp_servers::run(ui, session, args),
+        None => Err(absent()),
+    }
 }
 
 pub(super) fn check(_: &mut Ui, _: &Session, _: bool) -> Result<Vec<CheckedServer>> {

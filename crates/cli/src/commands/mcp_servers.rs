@@ -1,4 +1,4 @@
-//! `brief mcp-servers`
+//! `brief mcp servers`
 
 use std::path::{Path, PathBuf};
 
@@ -21,40 +21,39 @@ use crate::error::{Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show the MCP servers that are configured for a file or directory
+/// Show the MCP servers configured for a file or directory
 ///
-/// Those of `context-config.json`, and those of the clients' own files at the top of the repository
-/// (`.mcp.json`, `.cursor/mcp.json`, `.vscode/mcp.json`, …) and in the home directory, each with its place. Nothing is
-/// started, unless --check says so. With --for, prints the first ones as the content of that client's own file.
+/// Reads `context-config.json`, and the clients' own files at the top of the repository (`.mcp.json`, `.cursor/mcp.json`,
+/// `.vscode/mcp.json`, …) and in the home directory. Starts servers only with --check. With --for, prints the servers of
+/// `context-config.json` in the format of that client.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag, and clap keeps them apart")]
 pub(crate) struct McpServersArgs {
-    /// The file or directory to ask about; it need not exist yet
+    /// File or directory, which need not exist
     #[arg(default_value = ".")]
     path: PathBuf,
 
-    /// The directory that the client has open [default: the repository, or the current directory]
+    /// The client's workspace directory [default: the repository]
     #[arg(long, value_name = "DIR")]
-    mounted: Option<PathBuf>,
+    workspace: Option<PathBuf>,
 
-    /// Print JSON: servers by name
+    /// Print JSON
     #[arg(long, conflicts_with = "client")]
     json: bool,
 
-    /// Write them as this client wants them
+    /// Print them in this client's format
     #[arg(long = "for", value_name = "CLIENT", value_parser = clients())]
     client: Option<String>,
 
-    /// Start each server that is configured for the current directory, list its tools, and end it
-    #[arg(long, conflicts_with_all = ["client", "mounted", "path"])]
+    /// Start each server, list its tools, and stop it
+    #[arg(long, conflicts_with_all = ["client", "workspace", "path"])]
     check: bool,
 
-    /// Start them this time, although the project is not trusted
+    /// Start servers this time, even in an untrusted project
     #[arg(long, requires = "check")]
     exec: bool,
 
-    /// Show what the tools say that you have not accepted, ask, and record them: from then on, tools of these servers that
-    /// change or are new are held back
+    /// Review and accept new or changed tool descriptions
     #[arg(long, requires = "check", conflicts_with = "json")]
     accept: bool,
 }
@@ -115,7 +114,7 @@ pub(super) fn clients() -> PossibleValuesParser {
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpServersArgs) -> Result {
     let session = &session.remembering();
     let mut request = request(session, Some(&args.path))?.only([hosted::NAME]);
-    if let Some(mounted) = &args.mounted {
+    if let Some(mounted) = &args.workspace {
         request = request.mounted(session.directory().join(mounted));
     }
     request.moment.skip_left_out = true;
@@ -134,7 +133,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpServersArgs) -> Resu
         let mcp_servers = McpServersReport(servers);
         let client_servers = of_clients.iter().map(|(file, found)| json(file, found)).collect();
         let body = Configured { mcp_servers, client_servers, checked };
-        ui.print_json("mcp-servers", root, diagnostics, body)?;
+        ui.print_json("mcp servers", root, diagnostics, body)?;
         return refuse_if(has_failed);
     }
     ui.mention(diagnostics, root)?;

@@ -4,7 +4,6 @@ mod add;
 #[cfg_attr(not(feature = "agent"), path = "agent_absent.rs")]
 mod agent;
 mod audit;
-mod build;
 mod clean;
 pub(crate) mod completions;
 mod context;
@@ -15,28 +14,24 @@ mod deps;
 mod diff;
 mod doctor;
 mod fleet;
-mod fmt;
 pub(crate) mod hook;
 mod import;
 mod init;
 mod lint;
 mod list;
+mod log;
 mod lsp;
 mod man;
 #[cfg_attr(not(feature = "agent"), path = "mcp_absent.rs")]
 mod mcp;
 mod mcp_servers;
-mod new;
 mod outdated;
-mod own;
-mod promote;
-mod publish;
 mod question;
-mod receipts;
+mod registry;
 mod remove;
 mod schema;
 mod search;
-mod sees;
+mod show;
 mod stale;
 mod sync;
 mod task;
@@ -44,6 +39,7 @@ mod tokens;
 mod tree;
 mod trust;
 mod update;
+mod version;
 #[cfg_attr(not(feature = "agent"), path = "view_absent.rs")]
 mod view;
 mod whole;
@@ -108,49 +104,38 @@ macro_rules! commands {
 }
 
 commands! {
-    "context" => Context(context::ContextArgs),
-    "decisions" => Decisions(decisions::DecisionsArgs),
+    "show" => Show(show::ShowArgs),
     "why" => Why(why::WhyArgs),
-    "sees" => Sees(sees::SeesArgs),
+    "context" => Context(context::ContextArgs),
     "tokens" => Tokens(tokens::TokensArgs),
-    "tree" => Tree(tree::TreeArgs),
-    "coverage" => Coverage(coverage::CoverageArgs),
     "diff" => Diff(diff::DiffArgs),
+    "init" => Init(init::InitArgs),
+    "import" => Import(import::ImportArgs),
+    "hook" => Hook(hook::HookArgs),
+    "lint" => Lint(lint::LintArgs),
+    "log" => Log(log::LogArgs),
+    "add" => Add(add::AddArgs),
+    "update" => Update(update::UpdateArgs),
+    "sync" or "install" => Sync(sync::SyncArgs),
+    "remove" => Remove(remove::RemoveArgs),
+    "list" => List(list::ListArgs),
     "view" => View(view::ViewArgs),
-    "receipts" => Receipts(receipts::ReceiptsArgs),
+    "audit" => Audit(audit::AuditArgs),
+    "trust" => Trust(trust::TrustArgs),
+    "registry" => Registry(registry::RegistryArgs),
+    "search" => Search(search::SearchArgs),
+    "fleet" => Fleet(fleet::FleetArgs),
     "task" => Task(task::TaskArgs),
     "agent" => Agent(agent::AgentArgs),
-    "lsp" => Lsp(lsp::LspArgs),
     "mcp" => Mcp(mcp::McpArgs),
-    "mcp-servers" => McpServers(mcp_servers::McpServersArgs),
-    "add" => Add(add::AddArgs),
-    "remove" => Remove(remove::RemoveArgs),
-    "update" => Update(update::UpdateArgs),
-    "outdated" => Outdated(outdated::OutdatedArgs),
-    "publish" => Publish(publish::PublishArgs),
-    "promote" => Promote(promote::PromoteArgs),
-    "fleet" => Fleet(fleet::FleetArgs),
-    "list" => List(list::ListArgs),
-    "search" => Search(search::SearchArgs),
-    "sync" or "install" => Sync(sync::SyncArgs),
-    "clean" => Clean(clean::CleanArgs),
-    "build" => Build(build::BuildArgs),
-    "audit" => Audit(audit::AuditArgs),
-    "deps" => Deps(deps::DepsArgs),
-    "lint" => Lint(lint::LintArgs),
-    "fmt" => Fmt(fmt::FmtArgs),
-    "stale" => Stale(stale::StaleArgs),
-    "init" => Init(init::InitArgs),
-    "new" => New(new::NewArgs),
-    "import" => Import(import::ImportArgs),
-    "convert" => Convert(convert::ConvertArgs),
-    "hook" => Hook(hook::HookArgs),
-    "trust" => Trust(trust::TrustArgs),
-    "doctor" => Doctor(doctor::DoctorArgs),
+    "lsp" => Lsp(lsp::LspArgs),
     "schema" => Schema(schema::SchemaArgs),
     "completions" => Completions(completions::CompletionsArgs),
     "man" => Man(man::ManArgs),
-    "self" => Own(own::SelfArgs),
+    "version" => Version(version::VersionArgs),
+    "stale" => Stale(stale::StaleArgs),
+    "coverage" => Coverage(coverage::CoverageArgs),
+    "doctor" => Doctor(doctor::DoctorArgs),
 }
 
 impl Command {
@@ -158,21 +143,18 @@ impl Command {
     pub(crate) fn is_an_answer(&self) -> bool {
         matches!(
             self,
-            Command::Context(_)
-                | Command::Decisions(_)
+            Command::Show(_)
                 | Command::Why(_)
-                | Command::Sees(_)
+                | Command::Context(_)
                 | Command::Tokens(_)
-                | Command::Tree(_)
-                | Command::Coverage(_)
                 | Command::Diff(_)
-                | Command::Receipts(_)
-                | Command::List(_)
-                | Command::Search(_)
-                | Command::Audit(_)
-                | Command::Deps(_)
                 | Command::Lint(_)
+                | Command::Log(_)
+                | Command::List(_)
+                | Command::Audit(_)
+                | Command::Search(_)
                 | Command::Stale(_)
+                | Command::Coverage(_)
                 | Command::Doctor(_)
         )
     }

@@ -1,45 +1,43 @@
-//! `brief outdated`
+//! `brief update --check`
 
 use brief_registry::install::{self, Newest};
-use clap::Args;
 use serde_json::{Value, json};
 
+use super::update::sources;
 use crate::error::{Result, refuse_if};
 use crate::installation::{self, Installation, InstallationArg, short};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show sources with commits newer than brief.lock
-///
-/// Exits with 1 when any has, or cannot be asked.
-#[derive(Debug, Args)]
-pub(crate) struct OutdatedArgs {
-    #[command(flatten)]
-    place: InstallationArg,
-
-    /// Print JSON: each source with its commits
-    #[arg(long)]
-    json: bool,
-}
-
-pub(crate) fn run(ui: &mut Ui, session: &Session, args: &OutdatedArgs) -> Result {
-    let installation = Installation::find(ui, session, &args.place)?;
-    let manifest = installation.manifest.clone().unwrap_or_default();
+/// Shows the sources with newer versions than brief.lock. Without names, all sources. Fails if any has, or cannot be asked.
+pub(super) fn run(
+    ui: &mut Ui,
+    session: &Session,
+    names: &[String],
+    place: &InstallationArg,
+    is_json: bool,
+) -> Result {
+    let installation = Installation::find(ui, session, place)?;
+    let mut manifest = installation.manifest.clone().unwrap_or_default();
+    if !names.is_empty() {
+        let chosen = sources(session, &installation, &manifest, names)?;
+        manifest.sources.retain(|source| chosen.contains(&source.name));
+    }
     let lock = installation.lock(session.system())?.unwrap_or_default();
     let found = installation::watched(ui, |observer| {
         install::newest(session.system(), &installation.project, &manifest, &lock, observer)
     })??;
-    if args.json {
+    if is_json {
         let body = json!({ "sources": found.iter().map(json).collect::<Vec<_>>() });
         let root = &installation.project.outputs;
-        ui.print_json("outdated", root, &[], body)?;
+        ui.print_json("update check", root, &[], body)?;
     } else {
         for source in &found {
             print(ui, source)?;
         }
     }
     let failed = found.iter().any(|source| source.is_outdated() || source.error.is_some());
-    if !failed && !args.json {
+    if !failed && !is_json {
         ui.status(if found.is_empty() {
             "no source is a repository, so none can be outdated"
         } else {

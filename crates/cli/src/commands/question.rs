@@ -26,11 +26,11 @@ use crate::ui::Ui;
 
 #[derive(Debug, Args)]
 pub(crate) struct MomentArgs {
-    /// Only what is for this action
+    /// Show only items for this action
     #[arg(long, value_name = "ACTION", default_value = "all", value_parser = actions())]
     pub(crate) on: AskedAction,
 
-    /// Only what is for this timing
+    /// Show only items for this timing
     #[arg(long, value_name = "TIMING", default_value = "all", value_parser = timings())]
     pub(crate) when: AskedTiming,
 }
@@ -59,20 +59,20 @@ impl MomentArgs {
 /// The directory that the client was started in.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct StartedArg {
-    /// The directory that the client was started in [default: the current directory]
+    /// The client's start directory [default: the current directory]
     #[arg(long, value_name = "DIR")]
-    started: Option<PathBuf>,
+    cwd: Option<PathBuf>,
 }
 
 impl StartedArg {
     /// Returns the directory. One that is not there is a mistake of who typed it.
     pub(crate) fn directory(&self, session: &Session) -> Result<PathBuf> {
-        let Some(typed) = &self.started else { return Ok(session.root()?.path().to_owned()) };
+        let Some(typed) = &self.cwd else { return Ok(session.root()?.path().to_owned()) };
         let path = session.directory().join(typed);
         let root = Root::open(session.system(), &path).map_err(|error| {
             let typed = typed.display();
             CommandError::usage(format!("the directory `{typed}` cannot be opened: {error}"))
-                .with_hint("`--started` names the directory that the client was started in")
+                .with_hint("`--cwd` names the directory that the client was started in")
         })?;
         Ok(root.path().to_owned())
     }
@@ -110,7 +110,7 @@ pub(crate) fn known_client(session: &Session, name: &str) -> Result {
 /// The method of counting tokens.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct CountingArgs {
-    /// Count tokens exactly, for the o200k vocabulary, instead of estimating them
+    /// Count tokens exactly (o200k) instead of estimating
     #[arg(long)]
     pub(crate) exact: bool,
 }
@@ -129,7 +129,7 @@ impl CountingArgs {
 /// The options of a look at a whole project.
 #[derive(Debug, Args)]
 pub(crate) struct SurveyArgs {
-    /// Only this format; may be given several times
+    /// Show only this format [repeatable]
     #[arg(long, value_name = "DIALECT")]
     pub(crate) only: Vec<DialectArg>,
 
@@ -144,7 +144,7 @@ pub(crate) struct SurveyArgs {
 /// The limit of an answer's cost.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct BudgetArgs {
-    /// Cut what is most general until the rest costs at most N tokens
+    /// Drop the most general items until the rest fits in N tokens
     #[arg(long, value_name = "N")]
     pub(crate) budget: Option<usize>,
 
@@ -209,22 +209,22 @@ impl BudgetedQuestion {
 /// The options of a question: client, task, dialects and start directory.
 #[derive(Debug, Args)]
 pub(crate) struct QuestionArgs {
-    /// Only this format; may be given several times
+    /// Show only this format [repeatable]
     #[arg(long, value_name = "DIALECT")]
     pub(crate) only: Vec<DialectArg>,
 
-    /// The directory that the client has open, for `.context` and client files [default: the root]
+    /// The client's workspace directory [default: the root]
     #[arg(long, value_name = "DIR")]
-    mounted: Option<PathBuf>,
+    workspace: Option<PathBuf>,
 
-    /// A name that the user mentions; may be given several times
+    /// Include the item with this name, as if mentioned [repeatable]
     #[arg(
         long = "mention", value_name = "NAME",
         add = clap_complete::ArgValueCompleter::new(crate::complete::mentions)
     )]
     mentions: Vec<String>,
 
-    /// The client that asks: what it loads by itself is left out
+    /// Omit items that this client loads itself
     #[arg(
         long, value_name = "NAME", value_parser = ClientName,
         add = clap_complete::ArgValueCompleter::new(crate::complete::known_clients)
@@ -234,26 +234,26 @@ pub(crate) struct QuestionArgs {
     #[command(flatten)]
     started: StartedArg,
 
-    /// The task that is being worked on: some rules are for some tasks only
+    /// Include rules for this task
     #[arg(
         long, value_name = "NAME",
         add = clap_complete::ArgValueCompleter::new(super::task::complete)
     )]
     task: Option<String>,
 
-    /// Of rules, only what is for KEY=VALUE, or for every KEY
+    /// Select rules whose KEY is VALUE or unset [repeatable]
     #[arg(short = 's', long = "select", value_name = "KEY=VALUE")]
     selectors: Vec<String>,
 
-    /// The base of `includeFiles` patterns of `.context`
-    #[arg(long, value_name = "DIRECTORY", default_value = "working")]
-    anchor: AnchorArg,
+    /// The base directory of `includeFiles` patterns
+    #[arg(long, value_name = "DIRECTORY", default_value = "working", hide = true)]
+    include_base: AnchorArg,
 
-    /// Let a project's `includeFiles` patterns leave the mounted directory
-    #[arg(long)]
-    outside: bool,
+    /// Allow `includeFiles` patterns outside the workspace
+    #[arg(long, hide = true)]
+    allow_outside: bool,
 
-    /// Also offer what installed packages ship: those named, or all direct dependencies
+    /// Include guidance from packages [default: direct dependencies]
     #[arg(long, value_name = "NAME", num_args = 0.., value_parser = package_name)]
     dependencies: Option<Vec<PackageName>>,
 }
@@ -264,9 +264,9 @@ fn package_name(text: &str) -> Result<PackageName, String> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AnchorArg {
-    /// The working directory, as the specification says
+    /// The working directory, as specified
     Working,
-    /// The directory that owns the configuration
+    /// The directory of the configuration file
     Config,
 }
 
@@ -321,19 +321,23 @@ impl QuestionArgs {
             Some(names) if names.is_empty() => DependencyChoice::Direct,
             Some(names) => DependencyChoice::Named(names.clone()),
         };
-        Ok(match &self.mounted {
-            Some(mounted) => request.mounted(session.directory().join(mounted)),
+        Ok(match &self.workspace {
+            Some(workspace) => request.mounted(session.directory().join(workspace)),
             None => request,
         })
     }
 
     fn hosted(&self) -> hosted::HostedOptions {
         hosted::HostedOptions {
-            anchor: match self.anchor {
+            anchor: match self.include_base {
                 AnchorArg::Working => hosted::Anchor::WorkingDirectory,
                 AnchorArg::Config => hosted::Anchor::ConfigDirectory,
             },
-            outside: if self.outside { hosted::Outside::Allow } else { hosted::Outside::Refuse },
+            outside: if self.allow_outside {
+                hosted::Outside::Allow
+            } else {
+                hosted::Outside::Refuse
+            },
             ..hosted::HostedOptions::default()
         }
     }
@@ -499,10 +503,10 @@ pub(crate) fn shown_place(root: &Path, path: &Path, line: usize) -> String {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct PathOrAll {
-    /// The file or directory to ask about; it need not exist yet, and a trailing `/` means a directory
+    /// File or directory, which need not exist; a trailing `/` means a directory
     pub(crate) path: Option<PathBuf>,
 
-    /// List what the whole project says, whatever the patterns
+    /// List all items, ignoring patterns
     #[arg(long)]
     pub(crate) all: bool,
 }

@@ -9,29 +9,35 @@ use brief_registry::manifest::{Manifest, ManifestEdit};
 use brief_syntax::near_miss::nearest;
 use clap::Args;
 
+use super::clean;
 use crate::error::{CommandError, Result};
 use crate::installation::{self, Installation, RunPurpose, WritingArgs};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Remove items, bundles or sources, and the files that were written for them
+/// Remove items, bundles or sources, and their files
 ///
-/// An item that a bundle or a whole source brings is left out from now on (`exclude` in brief.toml).
+/// An item of a bundle or of a whole source is excluded from now on (`exclude` in brief.toml). With `--all`, removes all
+/// installed files but keeps brief.toml and brief.lock; edited files stay, and files that brief replaced are restored.
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArgs {
-    /// The NAME of an item, bundle or source, or KIND/NAME
+    /// NAME or KIND/NAME of an item, bundle or source
     #[arg(
         value_name = "NAME",
-        required = true,
+        required_unless_present = "all",
         add = clap_complete::ArgValueCompleter::new(installation::complete)
     )]
     names: Vec<String>,
 
-    /// Write nothing; show what would be done
+    /// Remove all installed files; `brief sync` restores them
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+
+    /// Show the plan without writing
     #[arg(long)]
     dry_run: bool,
 
-    /// Fetch nothing; use the cache
+    /// Use only the cache
     #[arg(long)]
     offline: bool,
 
@@ -40,6 +46,9 @@ pub(crate) struct RemoveArgs {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &RemoveArgs) -> Result {
+    if args.all {
+        return clean::run(ui, session, args.dry_run, &args.writing);
+    }
     let mode = installation::mode(args.dry_run, false);
     let installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
     let manifest = installation.manifest.clone().unwrap_or_default();

@@ -8,12 +8,12 @@ use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Print the JSON Schema of a file that people write, for editors
+/// Print a JSON Schema for editors
 ///
-/// The schema of a header is for the front matter between the two lines `---`.
+/// The schema of an item describes its frontmatter.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// The file
+    /// Kind of file
     #[arg(value_name = "KIND", value_parser = schemas())]
     kind: FileSchema,
 }

@@ -16,35 +16,34 @@ use crate::installation::{Installation, InstallationArg};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Search the items of sources, the best first
+/// Search the items of registries
 ///
-/// Without SOURCE, the sources of brief.toml are searched as they are locked, without the network. Exits with 1
-/// when nothing was found.
+/// Best match first. Without SOURCE, searches the locked sources of brief.toml, offline. Exits 1 if nothing was found.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// The words to look for, in names, descriptions and texts
+    /// Words to find in names, descriptions and content
     #[arg(value_name = "WORD")]
     query: String,
 
-    /// The source: the name of one in brief.toml, or what `add` takes
+    /// Source to search: a name in brief.toml, or an address as in `brief add`
     source: Option<String>,
 
-    /// Only show items of this kind
+    /// Show only items of this kind
     #[arg(long, value_name = "KIND", value_parser = ["rule", "skill", "agent", "command", "bundle"])]
     kind: Option<String>,
 
-    /// Show at most this many
+    /// Show at most COUNT items
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     limit: usize,
 
-    /// Fetch nothing; use the cache
+    /// Use only the cache
     #[arg(long, requires = "source")]
     offline: bool,
 
     #[command(flatten)]
     place: InstallationArg,
 
-    /// Print JSON: the items with their scores and the lines that have the words
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

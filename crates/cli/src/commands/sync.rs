@@ -13,33 +13,32 @@ use crate::watching;
 
 /// Make the project match brief.toml and brief.lock
 ///
-/// Sources stay at the commits of brief.lock; `brief update` moves them. Only files that are recorded as
-/// ours are replaced or removed, and of those only the unchanged ones. Exits with 1
-/// when something could not be done; the rest is.
+/// Sources stay at the commits of brief.lock; `brief update` moves them. Files you edited are kept. Exits 1 if a part could
+/// not be done; the rest is.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 pub(crate) struct SyncArgs {
-    /// Refuse to change brief.lock: what is written is exactly what is locked, or nothing
+    /// Write exactly what brief.lock records, or fail
     #[arg(long)]
     frozen: bool,
 
-    /// Write nothing; exit with 1 when something is not as it should be, and name each file and why
+    /// Check without writing; list files that differ and exit 1
     #[arg(long)]
     check: bool,
 
-    /// Write nothing; show what would be done
+    /// Show the plan without writing
     #[arg(long)]
     dry_run: bool,
 
-    /// Write nothing; show how each file would change
+    /// Show the changes of each file without writing
     #[arg(long)]
     diff: bool,
 
-    /// Fetch nothing; use the cache
+    /// Use only the cache
     #[arg(long)]
     offline: bool,
 
-    /// Do it again whenever brief.toml or a source that is a directory changes, until ^C
+    /// Re-run whenever brief.toml or a local source changes
     #[arg(long, conflicts_with_all = ["check", "dry_run", "diff", "json"])]
     watch: bool,
 

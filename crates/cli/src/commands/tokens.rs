@@ -13,36 +13,45 @@ use clap::Args;
 use serde::Serialize;
 
 use super::question::{CountingArgs, QuestionArgs, TypedQuestion, WhyHint, dialects, shown_place};
+use super::tree;
 use super::whole::{
     SurveyedRow, WholeProject, counted, shown_directory, when_asked, write_picture,
 };
 use crate::clock::with_clock;
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show token costs: for a path, or in the whole project
+/// Show what guidance costs, by file, directory or client
 ///
-/// With a path, what `brief context` delivers for it. Without one, the repository: by format, by
-/// directory with what a file there costs at least and at most, by client, and the most expensive items.
+/// With PATH, shows the cost of what `brief context` prints. Without, shows the repository by format, by directory, with the
+/// minimum and maximum per file, by client, and the most expensive items.
 #[derive(Debug, Args)]
 pub(crate) struct TokensArgs {
-    /// The file or directory to ask about; the whole repository without one
-    path: Option<PathBuf>,
+    /// File or directory [default: the whole repository]
+    pub(super) path: Option<PathBuf>,
 
     #[command(flatten)]
-    question: QuestionArgs,
+    pub(super) question: QuestionArgs,
 
     #[command(flatten)]
-    counting: CountingArgs,
+    pub(super) counting: CountingArgs,
 
-    /// Draw the most expensive items of the repository as bars into this file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "json"])]
-    svg: Option<PathBuf>,
+    /// Show guidance by directory
+    #[arg(long)]
+    tree: bool,
+
+    /// Limit the tree to this depth
+    #[arg(long, value_name = "N", requires = "tree")]
+    pub(super) depth: Option<usize>,
+
+    /// Write a chart of the most expensive items to FILE, or a treemap
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["depth", "json"])]
+    pub(super) svg: Option<PathBuf>,
 
     /// Print JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// The number of items in the text output; JSON has all.
@@ -62,7 +71,14 @@ struct JsonTokens<'s> {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
+    if args.tree {
+        return tree::run(ui, session, args);
+    }
     match &args.path {
+        Some(_) if args.svg.is_some() => {
+            let message = "`--svg` draws the whole project, or `PATH` with `--tree`";
+            return Err(CommandError::usage(message));
+        }
         Some(path) => of_path(ui, session, args, path)?,
         None => of_project(ui, session, args)?,
     }

@@ -1,42 +1,20 @@
-//! `brief tree`
+//! `brief tokens --tree`
 
-use std::path::PathBuf;
-
+use brief_engine::State;
 use brief_engine::survey::SurveyedItem;
 use brief_engine::tokens::Counter;
-use brief_engine::{Moment, State};
 use brief_serve::picture::{DirectoryPart, treemap_file};
 use brief_syntax::text::visible_line;
-use clap::Args;
 use serde::Serialize;
 
-use super::question::{SurveyArgs, dialects};
+use super::question::dialects;
+use super::tokens::TokensArgs;
 use super::whole::{
     SurveyedRow, WholeProject, below, counted, shown_directory, when_asked, write_picture,
 };
 use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
-
-/// Show which directory has which guidance
-///
-/// Each directory of the repository that has guidance of its own, with its items.
-#[derive(Debug, Args)]
-pub(crate) struct TreeArgs {
-    /// The directory to start at; the whole repository without one
-    path: Option<PathBuf>,
-
-    /// Show directories down to this depth
-    #[arg(long, value_name = "N")]
-    depth: Option<usize>,
-
-    /// Draw the directories by the tokens that files there get into this file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["depth", "json"])]
-    svg: Option<PathBuf>,
-
-    #[command(flatten)]
-    looking: SurveyArgs,
-}
 
 #[derive(Serialize)]
 struct JsonTree<'s> {
@@ -54,11 +32,13 @@ struct DirectoryItems<'s> {
     tokens: usize,
 }
 
-pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TreeArgs) -> Result {
+/// Prints each directory of the repository that has guidance of its own, with its items.
+pub(super) fn run(ui: &mut Ui, session: &Session, args: &TokensArgs) -> Result {
     let whole =
-        &WholeProject::read(ui, session, args.path.as_deref(), dialects(&args.looking.only))?;
-    let counter = args.looking.counting.counter(session, whole.root.path());
-    let survey = whole.survey(&Moment::default(), &counter)?;
+        &WholeProject::read(ui, session, args.path.as_deref(), dialects(&args.question.only))?;
+    let counter = args.counting.counter(session, whole.root.path());
+    let moment = args.question.request(session, None)?.moment;
+    let survey = whole.survey(&moment, &counter)?;
     if let Some(file) = &args.svg {
         let parts = DirectoryPart::of(survey.files, &survey.costs, &whole.part);
         return write_picture(ui, session, file, &treemap_file(&parts));
@@ -80,7 +60,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TreeArgs) -> Result {
     let directories: Vec<&[&SurveyedItem<'_>]> =
         shown.chunk_by(|left, right| left.directory == right.directory).collect();
     let tokens = shown.iter().filter(|of| !of.is_repeated).map(|of| of.tokens).sum();
-    if args.looking.json {
+    if args.json {
         let root = whole.root.path();
         let directories = directories.iter().map(|items| DirectoryItems {
             path: items[0].directory.as_deref(),
@@ -94,7 +74,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TreeArgs) -> Result {
             items: shown.len(),
             tokens,
         };
-        return whole.print_json(ui, "tree", body);
+        return whole.print_json(ui, "tokens tree", body);
     }
     let mut above: Vec<&str> = Vec::new();
     for items in &directories {

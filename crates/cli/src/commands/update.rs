@@ -7,27 +7,35 @@ use brief_registry::manifest::{Manifest, ManifestEdit, ManifestPlace, WantedItem
 use brief_syntax::near_miss::nearest;
 use clap::Args;
 
+use super::outdated;
 use crate::error::{CommandError, Result};
 use crate::installation::{self, Installation, RunPurpose, WritingArgs};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Move sources to the newest commit of their branch or tag
+/// Update sources to their newest version
 ///
-/// A source is always at one commit: naming an item moves the source that it comes from, and the plan
-/// shows everything that this changes. What is not wanted so far is not added, unless all of a source is.
-/// SOURCE@REF moves a source to another branch, tag or commit, and brief.toml says so.
+/// A source is always at one commit: naming an item updates its whole source, and the plan shows every change. New items are
+/// added only for sources with `all = true`. SOURCE@REF moves a source to another branch, tag or commit, and edits
+/// brief.toml.
 #[derive(Debug, Args)]
 pub(crate) struct UpdateArgs {
-    /// The sources to move, or items and bundles of them [default: all]
+    /// Sources, items or bundles to update [default: all]
     #[arg(value_name = "NAME", add = clap_complete::ArgValueCompleter::new(installation::complete))]
     names: Vec<String>,
 
-    /// Write nothing; show what would be done
+    /// List sources with newer versions, and exit 1 if there are any
+    #[arg(
+        long,
+        conflicts_with_all = ["dry_run", "diff", "adopt", "force", "accept", "accept_signer"]
+    )]
+    check: bool,
+
+    /// Show the plan without writing
     #[arg(long)]
     dry_run: bool,
 
-    /// Write nothing; show how each file would change
+    /// Show the changes of each file without writing
     #[arg(long)]
     diff: bool,
 
@@ -36,6 +44,10 @@ pub(crate) struct UpdateArgs {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &UpdateArgs) -> Result {
+    if args.check {
+        let WritingArgs { place, json, .. } = &args.writing;
+        return outdated::run(ui, session, &args.names, place, *json);
+    }
     let mode = installation::mode(args.dry_run, args.diff);
     let installation = Installation::find_for(ui, session, &args.writing.place, mode)?;
     let manifest = installation.manifest.clone().unwrap_or_default();
@@ -127,7 +139,7 @@ fn other_version(manifest: &Manifest, name: &str, reference: &str) -> Result<Man
 }
 
 /// Finds the sources for names: their own, or those of items.
-fn sources(
+pub(super) fn sources(
     session: &Session,
     installation: &Installation,
     manifest: &Manifest,

@@ -18,43 +18,43 @@ use crate::installation;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show the project in a browser: what each agent sees, and what it costs
+/// Show the project in a browser: guidance, clients and costs
 ///
-/// Serves pages on this machine only, at an address with a token, and opens the browser. The pages follow the files.
-/// They load nothing from elsewhere; nothing is executed and nothing is written.
+/// Serves pages on this machine only, at an address with a token, and opens the browser. The pages update when files change.
+/// Read-only.
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
-    /// A directory of the project [default: the current directory]
+    /// Directory of the project [default: the current directory]
     path: Option<PathBuf>,
 
-    /// Write the pages as files to this directory instead; they show the project alone, without receipts and your own guidance
+    /// Write the pages to this directory, without deliveries and your own guidance
     #[arg(long, value_name = "DIR", conflicts_with_all = ["no_open", "port", "listen"])]
     out: Option<PathBuf>,
 
-    /// With --out: add a page with what changes between this revision and the working tree, or in a range
+    /// With --out: add a page with the changes since a revision, or in a range
     #[arg(
         long, value_name = "REV", requires = "out",
         add = clap_complete::ArgValueCompleter::new(crate::complete::revisions)
     )]
     base: Option<String>,
 
-    /// Ask the sources of brief.toml for newer versions once, for the page of installed items; this uses the network
+    /// Check sources for newer versions, using the network
     #[arg(long)]
     updates: bool,
 
-    /// Add a page with many repositories, as `brief fleet` reads them; may be given several times
+    /// Add a page with these repositories, as in `brief fleet status` [repeatable]
     #[arg(long, value_name = "SOURCE")]
     fleet: Vec<PathBuf>,
 
-    /// Do not open the browser; the address is printed
+    /// Print the address without opening the browser
     #[arg(long)]
     no_open: bool,
 
-    /// The port [default: a free one]
+    /// Port to use [default: a free one]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     port: u16,
 
-    /// Listen at this address instead of 127.0.0.1; other machines may reach it, and the connection is not encrypted
+    /// Listen at this address, unencrypted [default: 127.0.0.1]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<IpAddr>,
 }

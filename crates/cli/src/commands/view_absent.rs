@@ -8,7 +8,7 @@ use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Not in this program: it was built without pages
+/// Not available: built without pages
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]

@@ -1,4 +1,4 @@
-//! The common parts of `tokens`, `tree` and `coverage`: a whole project, and the output of its
+//! The common parts of `tokens`, `tokens --tree` and `coverage`: a whole project, and the output of its
 //! items.
 
 use std::path::Path;
@@ -166,7 +166,7 @@ impl JsonPlace {
     }
 }
 
-/// An item in the JSON of `tokens` and `tree`.
+/// An item in the JSON of `tokens` and `tokens --tree`.
 #[derive(Serialize)]
 pub(crate) struct SurveyedRow<'s> {
     #[serde(rename = "format")]

@@ -18,14 +18,14 @@ use crate::ui::Ui;
 /// Letters before a path: the longest label, and two.
 const LABEL: usize = 11;
 
-/// Show each candidate for a file or directory, in or out, and the reason
+/// Explain why each item applies to a file or not
 ///
 /// `+ in`: it applies. `= loaded`, `= listed`: the client of --client has it by itself. `= same`: another item has the
 /// text. `? listed`: the agent may ask for it. `@ manual`: only when it is mentioned. `- out`: it does not apply. Below the
 /// reason: how each client gets it, or that it is missing; without --client, for the clients of the project.
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
-    /// The file or directory to ask about; it need not exist yet, and a trailing `/` means a directory
+    /// File or directory, which need not exist; a trailing `/` means a directory
     path: PathBuf,
 
     #[command(flatten)]

@@ -49,7 +49,7 @@ pub(crate) enum RunPurpose {
 /// The installation of a command.
 #[derive(Debug, Args)]
 pub(crate) struct InstallationArg {
-    /// Work on the user's own installation, in the home directory, instead of the project's
+    /// Use your user-level installation
     #[arg(long, short = 'g')]
     pub(crate) global: bool,
 }
@@ -57,28 +57,28 @@ pub(crate) struct InstallationArg {
 /// The common options of commands that write to an installation.
 #[derive(Debug, Args)]
 pub(crate) struct WritingArgs {
-    /// Replace this file, which `brief` did not write, and keep a copy; a directory means everything in it
+    /// Take over FILE (or a directory) and keep a backup
     #[arg(long, value_name = "FILE")]
     adopt: Vec<PathBuf>,
 
-    /// Replace this output although it was changed by hand, and keep a copy; a directory means everything in it
+    /// Overwrite this edited output (or a directory) and keep a backup
     #[arg(long, value_name = "FILE")]
     force: Vec<PathBuf>,
 
-    /// Install the item with this content although it holds hidden text or opaque files; brief.toml records it
+    /// Accept hidden text or binary files in the item with this hash
     #[arg(long, value_name = "SHA256", value_parser = sha256)]
     accept: Vec<String>,
 
-    /// Take an artifact of this signer instead of the locked one; brief.lock remembers it
+    /// Accept a new signer and record it in brief.lock
     #[arg(long, value_name = "SIGNER", value_parser = signer)]
     accept_signer: Vec<String>,
 
     #[command(flatten)]
     pub(crate) place: InstallationArg,
 
-    /// Print JSON: sources, items, files and diagnostics
+    /// Print JSON
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 fn sha256(text: &str) -> Result<String, String> {

@@ -16,7 +16,7 @@ impl From<InstallError> for CommandError {
                 .with_hint("`brief add SOURCE` writes one; `owner/repository` is a source, and so is a directory"),
             InstallError::Policy(error) => CommandError::from(error.clone()),
             InstallError::Forbidden { .. } => CommandError::refused(message)
-                .with_hint("ask the maintainer of this policy; `brief self policy` shows it"),
+                .with_hint("ask the maintainer of this policy; `brief trust --policy` shows it"),
             InstallError::Required { item, .. } => CommandError::refused(message).with_hint(format!(
                 "`brief add SOURCE {} --kind {}` adds it", item.name, item.kind
             )),

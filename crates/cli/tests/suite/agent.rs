@@ -131,14 +131,14 @@ const TOOLS: &str = "# Helper\nHelps.\n\n## Tools\n\n```js\nreturn {\n  echo: {\
 fn a_tool_is_called_by_its_scheme() {
     let project = project().with_file("agents/dev_helper.agent.md", TOOLS);
     let file = "agents/dev_helper.agent.md";
-    let output = project.run(&["agent", "call", file, "ECHO", "{\"text\": \"hi\"}"]);
+    let output = project.run(&["agent", "debug", "call", file, "ECHO", "{\"text\": \"hi\"}"]);
     assert_eq!((output.stdout.as_str(), output.code), ("HI\n", Some(0)), "{output}");
-    let output = project.run(&["agent", "call", file, "echo", "{\"text\": 1}"]);
+    let output = project.run(&["agent", "debug", "call", file, "echo", "{\"text\": 1}"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("the arguments of `echo` do not fit"), "{output}");
-    let output = project.run(&["agent", "call", file, "echo", "text"]);
+    let output = project.run(&["agent", "debug", "call", file, "echo", "text"]);
     assert_eq!(output.code, Some(2), "{output}");
-    let output = project.run(&["agent", "call", file, "ecoh", "{}"]);
+    let output = project.run(&["agent", "debug", "call", file, "ecoh", "{}"]);
     assert!(output.stderr.contains("did you mean `echo`"), "{output}");
 }
 
@@ -153,7 +153,7 @@ fn an_ability_has_to_be_granted_and_allowed() {
         .with_file(".env", "SECRET=1\n");
     let call = |file: &str, path: &str, more: &[&str]| {
         let path = format!("{{\"path\": \"{path}\"}}");
-        project.run(&[&["agent", "call", file, "read", &path][..], more].concat())
+        project.run(&[&["agent", "debug", "call", file, "read", &path][..], more].concat())
     };
     let grant = ["--grant", "fs", "--audit", "audit.jsonl"];
     let output = call("agents/dev_helper.agent.md", "notes.txt", &grant);
@@ -179,7 +179,10 @@ fn nothing_runs_when_execution_is_off() {
     let project =
         project().with_file("agents/dev_helper.agent.md", TOOLS).with_env("BRIEF_EXEC", "never");
     let file = "agents/dev_helper.agent.md";
-    for args in [&["agent", "call", file, "echo", "{}"][..], &["agent", "ready", file]] {
+    for args in [
+        &["agent", "debug", "call", file, "echo", "{}"][..],
+        &["agent", "check", "--preflight", file],
+    ] {
         let output = project.run(args);
         assert_eq!(output.code, Some(1), "{output}");
         assert!(output.stderr.contains("BRIEF_EXEC"), "{output}");

@@ -37,7 +37,7 @@ fn a_tool_reads_a_page_of_a_granted_host() {
     let project = project().with_file(FILE, AGENT);
     let host = serve();
     let arguments = format!("{{\"url\": \"http://{host}/\"}}");
-    let call = ["agent", "call", FILE, "read", &arguments, "--grant", "browser"];
+    let call = ["agent", "debug", "call", FILE, "read", &arguments, "--grant", "browser"];
     let output =
         project.run(&[&call[..], &["--allow-host", &host, "--audit", "log.jsonl"]].concat());
     assert_eq!((output.stdout.as_str(), output.code), ("Hello\n", Some(0)), "{output}");
@@ -61,8 +61,18 @@ fn a_browser_ends_when_the_program_is_killed() {
     let project = project().with_file(FILE, AGENT).with_env("TZ", "Test/Killed");
     let host = serve();
     let arguments = format!("{{\"url\": \"http://{host}/\"}}");
-    let args =
-        ["agent", "call", FILE, "stay", &arguments, "--grant", "browser", "--allow-host", &host];
+    let args = [
+        "agent",
+        "debug",
+        "call",
+        FILE,
+        "stay",
+        &arguments,
+        "--grant",
+        "browser",
+        "--allow-host",
+        &host,
+    ];
     let mut child = project.command("", &args).spawn().unwrap();
     let (profile, _) =
         wait_for("a browser runs", || keeper().filter(|(_, processes)| *processes > 3));

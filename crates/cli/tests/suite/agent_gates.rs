@@ -33,7 +33,7 @@ fn a_call_passes_every_gate() {
         ),
         ("texts", writer("system: 'Say {{ input.missing }}'\n"), "missing"),
     ] {
-        let args = ["agent", "call", FILE, "write", "{}", "--grant", "fs"];
+        let args = ["agent", "debug", "call", FILE, "write", "{}", "--grant", "fs"];
         let output = project.run(&args);
         assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{name}: {output}");
         assert!(output.stderr.contains(words), "{name}: {output}");
@@ -44,7 +44,7 @@ fn a_call_passes_every_gate() {
         assert!(!project.path().join("trace.txt").exists(), "{name}");
     }
     let open = writer("required:\n  startup: write\n");
-    let output = open.run(&["agent", "call", FILE, "write", "{}", "--grant", "fs"]);
+    let output = open.run(&["agent", "debug", "call", FILE, "write", "{}", "--grant", "fs"]);
     assert_eq!((output.stdout.as_str(), output.code), ("written\n", Some(0)), "{output}");
 }
 
@@ -119,7 +119,7 @@ fn a_browser_is_granted_and_denied_like_the_others() {
     let file = |list: &str| format!("---\n{list}\n---\n# B\n\nBrowses.\n");
     let granted = |list: &str, grants: &[&str]| {
         let project = project().with_file(FILE, file(list));
-        let mut args = vec!["agent", "abilities", FILE, "--json"];
+        let mut args = vec!["agent", "debug", "abilities", FILE, "--json"];
         args.extend(grants.iter().flat_map(|grant| ["--grant", *grant]));
         let output = project.run(&args);
         assert_eq!(output.code, Some(0), "{output}");
@@ -200,6 +200,6 @@ fn a_schema_is_judged_before_a_call() {
     assert!(found.contains("/properties/n/multipleOf"), "{found}");
     let step = "{ type: \"object\", properties: { n: { multipleOf: 5 } } }";
     let project = project().with_file(FILE, agent(step));
-    let output = project.run(&["agent", "call", FILE, "t", "{\"n\": 7}"]);
+    let output = project.run(&["agent", "debug", "call", FILE, "t", "{\"n\": 7}"]);
     assert!(output.stderr.contains("`/n` must be a multiple of 5"), "{output}");
 }

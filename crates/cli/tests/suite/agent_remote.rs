@@ -114,7 +114,7 @@ fn a_folder_is_fetched_file_by_file_and_kept() {
     let (names, output) = shown(&project, &["--fetch"]);
     assert_eq!(names, ["own -", "a%20file fetched", "b fetched", "one fetched"], "{output}");
     assert_eq!(output.stderr.matches("is recorded with the SHA-256").count(), 3, "{output}");
-    let command = project.run(&["agent", "command", FILE, "b", "it"]);
+    let command = project.run(&["agent", "debug", "command", FILE, "b", "it"]);
     assert_eq!(command.stdout, "Do it\n", "{command}");
     assert!(
         command.stderr.contains("/all/ comes from the cache; `--fetch` asks its server"),
@@ -250,7 +250,7 @@ fn a_listing_of_pythons_server_is_an_index() {
         let project = agent(&[entry]);
         let (names, output) = shown(&project, &["--fetch"]);
         assert_eq!(names, ["own -", "a b&c fetched", "test fetched"], "{output}");
-        let command = project.run(&["agent", "command", FILE, "a b&c", "x"]);
+        let command = project.run(&["agent", "debug", "command", FILE, "a b&c", "x"]);
         assert_eq!(command.stdout, "First x\n", "{command}");
     }
     drop(server);

@@ -185,7 +185,7 @@ fn a_tool_asks_a_configured_server() {
     project.write("servers.json", json!({"mcpServers": {"adder": server}}).to_string());
     let call = |server: &str, more: &[&str]| {
         let args = format!("{{\"server\": \"{server}\"}}");
-        let call = ["agent", "call", "agents/dev_asker.agent.md", "ask", &args];
+        let call = ["agent", "debug", "call", "agents/dev_asker.agent.md", "ask", &args];
         project.run(&[&call[..], more].concat())
     };
     let granted = ["--grant", "mcp", "--mcp-config", "servers.json"];

@@ -240,7 +240,7 @@ fn x11_a_worker_ends_with_a_killed_server() {
 fn x11_agent_call_is_ended_by_signals() {
     let project = agent();
     for signal in ["TERM", "INT"] {
-        let args = ["agent", "call", "agents/dev_t.agent.md", "loop"];
+        let args = ["agent", "debug", "call", "agents/dev_t.agent.md", "loop"];
         let child = project.command("", &args).spawn().unwrap();
         let (sender, lines) = channel();
         drop(sender);
@@ -324,13 +324,14 @@ fn x11_nonsense_without_end_is_left() {
 #[test]
 fn a_time_limit_ends_a_call() {
     let project = agent();
-    let args = ["agent", "call", "agents/dev_t.agent.md", "native", "--time-limit", "0.5"];
+    let args = ["agent", "debug", "call", "agents/dev_t.agent.md", "native", "--time-limit", "0.5"];
     let output = project.run(&args);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("it took longer than 0.5 s and was ended"), "{output}");
     for wrong in ["0", "-1", "61", "nan"] {
         let limit = format!("--time-limit={wrong}");
-        let output = project.run(&["agent", "call", "agents/dev_t.agent.md", "one", &limit]);
+        let output =
+            project.run(&["agent", "debug", "call", "agents/dev_t.agent.md", "one", &limit]);
         assert_eq!(output.code, Some(2), "{wrong}: {output}");
     }
 }

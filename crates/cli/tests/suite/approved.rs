@@ -197,7 +197,7 @@ fn what_lint_passes_add_installs_for_every_client() {
         if project.run(&["-C", "registry", "lint", "--strict"]).code != Some(0) {
             return Ok(());
         }
-        let listed = project.run(&["-C", "registry", "list", "--available", ".", "--json"]);
+        let listed = project.run(&["-C", "registry", "list", ".", "--json"]);
         if listed.code != Some(0) || listed.json()["items"].as_array().unwrap().is_empty() {
             return Ok(());
         }
@@ -207,7 +207,7 @@ fn what_lint_passes_add_installs_for_every_client() {
         let output = project.run(&args);
         assert_eq!(output.code, Some(0), "{listed}\n{output}");
         run(&project, &["-C", "app", "sync", "--frozen"]);
-        if project.run(&["-C", "registry", "build", "--out", "built"]).code == Some(1) {
+        if project.run(&["-C", "registry", "registry", "build", "--out", "built"]).code == Some(1) {
             // Files for single clients are not built.
             return Ok(());
         }
@@ -290,12 +290,14 @@ fn directories_of_dependencies_offer_nothing() {
         let project = registry(&[(&file, rule.as_bytes())]);
         let linted = project.run(&["-C", "registry", "lint"]);
         assert!(linted.stderr.contains("no problems in 0 files"), "{directory}: {linted}");
-        for args in [&["-C", "registry", "build"][..], &["-C", "app", "add", "../registry"]] {
+        for args in
+            [&["-C", "registry", "registry", "build"][..], &["-C", "app", "add", "../registry"]]
+        {
             let output = project.run(args);
             assert_eq!(output.code, Some(1), "{directory}: {output}");
             assert!(output.stderr.contains("there are no items"), "{directory}: {output}");
         }
-        let shown = project.run(&["-C", "registry", "list", "--available", "."]);
+        let shown = project.run(&["-C", "registry", "list", "."]);
         assert!(shown.stderr.contains("for the code of dependencies"), "{directory}: {shown}");
     }
     let body = "## X\n\nSee [it](vendor/lib.txt).";
@@ -306,7 +308,7 @@ fn directories_of_dependencies_offer_nothing() {
     ]);
     run(&project, &["-C", "registry", "lint", "--strict"]);
     run(&project, &["-C", "app", "add", "../registry"]);
-    run(&project, &["-C", "registry", "build"]);
+    run(&project, &["-C", "registry", "registry", "build"]);
     for top in ["app", "registry/dist"] {
         for file in ["vendor/lib.txt", "node_modules/m/m.txt"] {
             assert_eq!(project.read(&format!("{top}/.agents/rules/x/{file}")), "x\n");

@@ -250,7 +250,8 @@ fn a_bundle_of_a_key_needs_the_key() {
     let project = project();
     let base = layout(&project, "kept");
     let (from, key) = (one(&project, "One."), outside(&project, "a.pem", KEY_A));
-    let output = project.run(&["publish", &base, "--from", &from, "--sign", &key, "--json"]);
+    let output =
+        project.run(&["registry", "publish", &base, "--from", &from, "--sign", &key, "--json"]);
     let blobs = project.outside().join("kept/blobs/sha256");
     let read = |digest: &Value| {
         let digits = digest.as_str().unwrap().trim_start_matches("sha256:").to_owned();
@@ -283,7 +284,8 @@ fn a_bundle_of_a_key_needs_the_key() {
 
     // A bundle about something else is not published.
     let from = one(&project, "Two.");
-    let output = project.run(&["publish", &other, "--from", &from, "--bundle", &bundle]);
+    let output =
+        project.run(&["registry", "publish", &other, "--from", &from, "--bundle", &bundle]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("its statement is about something else"), "{output}");
 }

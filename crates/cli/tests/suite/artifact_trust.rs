@@ -30,7 +30,7 @@ fn accounts_are_those_of_container_tools() {
     let proxy = Proxy::to(registry.port);
     let (base, host) = (proxy.at("acme/one"), format!("127.0.0.1:{}", proxy.port));
     let from = one(&first, "Hello.");
-    let output = first.run(&["publish", &base, "--from", &from]);
+    let output = first.run(&["registry", "publish", &base, "--from", &from]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("it wants an account, and none is known"), "{output}");
 
@@ -49,7 +49,7 @@ fn accounts_are_those_of_container_tools() {
     let top = first.outside();
     let place = |name: &str| top.join(name).to_str().unwrap().to_owned();
     let project = project().with_env("DOCKER_CONFIG", &place("wrong"));
-    let output = project.run(&["publish", &base, "--from", &from]);
+    let output = project.run(&["registry", "publish", &base, "--from", &from]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("the registry denies"), "{output}");
     assert!(!output.stderr.contains("secret") && !output.stderr.contains("YW5u"), "{output}");
@@ -123,7 +123,7 @@ fn a_token_is_asked_for_with_the_account() {
             format!("www-authenticate: Bearer realm=\"http://127.0.0.1:{token_port}/token\"\r\n");
         Trouble::status("401 Unauthorized", &field, b"")
     });
-    let output = project.run(&["outdated"]);
+    let output = project.run(&["update", "--check"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("answers 403 Forbidden to the account"), "{output}");
     assert!(!output.stderr.contains("word"), "{output}");
@@ -214,8 +214,17 @@ fn a_policy_decides_about_artifacts() {
     let from = one(&publisher, "One.");
     let (a, b) = (outside(&publisher, "a.pem", KEY_A), outside(&publisher, "b.pem", KEY_B));
     let digest = publish(&publisher, &base, &from, &[]);
-    let output =
-        publisher.run(&["publish", &base, "--from", &from, "--sign", &a, "--dry-run", "--json"]);
+    let output = publisher.run(&[
+        "registry",
+        "publish",
+        &base,
+        "--from",
+        &from,
+        "--sign",
+        &a,
+        "--dry-run",
+        "--json",
+    ]);
     let signer = output.json()["signer"].as_str().unwrap().to_owned();
 
     let host = format!("127.0.0.1:{}", registry.port);

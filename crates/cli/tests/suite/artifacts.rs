@@ -32,7 +32,7 @@ pub(crate) fn skill(name: &str, body: &str) -> String {
 
 /// Publishes a directory, and returns the digest.
 pub(crate) fn publish(beside: &Sandbox, target: &str, from: &str, options: &[&str]) -> String {
-    let args = [&["publish", target, "--from", from, "--json"][..], options].concat();
+    let args = [&["registry", "publish", target, "--from", from, "--json"][..], options].concat();
     let output = beside.run(&args);
     assert_eq!(output.code, Some(0), "{output}");
     output.json()["digest"].as_str().unwrap().to_owned()
@@ -75,7 +75,7 @@ fn an_artifact_is_a_source_like_any_other() {
             ],
         );
         let first = publish(&project, &format!("{base}:v1.0.0"), &from, &[]);
-        let output = project.run(&["list", "--available", &format!("{base}:v1.0.0")]);
+        let output = project.run(&["list", &format!("{base}:v1.0.0")]);
         assert!(output.stdout.contains("skill/hello: Use when hello matters"), "{output}");
 
         let output = project.run(&["add", &format!("{base}:v1.0.0"), "--name", "own"]);
@@ -100,7 +100,7 @@ fn an_artifact_is_a_source_like_any_other() {
         fs::write(Path::new(&from).join("skills/hello/SKILL.md"), skill("hello", "Wave.")).unwrap();
         let second = publish(&project, &format!("{base}:v1.1.0"), &from, &[]);
         assert_ne!(first, second);
-        let output = project.run(&["outdated"]);
+        let output = project.run(&["update", "--check"]);
         assert_eq!(output.code, Some(1), "{output}");
         assert!(output.stdout.contains("there is v1.1.0"), "{output}");
         let output = project.run(&["update", "own@v1.1.0"]);
@@ -111,7 +111,7 @@ fn an_artifact_is_a_source_like_any_other() {
         // A version stays what it is.
         fs::write(Path::new(&from).join("skills/hello/SKILL.md"), skill("hello", "Nod.")).unwrap();
         let target = format!("{base}:v1.1.0");
-        let output = project.run(&["publish", &target, "--from", &from]);
+        let output = project.run(&["registry", "publish", &target, "--from", &from]);
         assert_eq!(output.code, Some(1), "{output}");
         assert!(output.stderr.contains("is published already"), "{output}");
 
@@ -139,7 +139,7 @@ fn items_and_bundles_are_published_alone() {
     );
     let shown = |tag: &str, items: &[&str]| {
         publish(&project, &format!("{kept}:{tag}"), &from, items);
-        let output = project.run(&["list", "--available", &format!("{kept}:{tag}"), "--json"]);
+        let output = project.run(&["list", &format!("{kept}:{tag}"), "--json"]);
         let listed = output.json();
         let names = |key: &str| -> Vec<String> {
             let all = listed[key].as_array().cloned().unwrap_or_default();
@@ -150,7 +150,8 @@ fn items_and_bundles_are_published_alone() {
     assert_eq!(shown("one", &["hello"]), ["hello"]);
     assert_eq!(shown("two", &["hello", "other"]), ["hello", "other"]);
     assert_eq!(shown("three", &["bundle/base"]), ["money", "base"]);
-    let output = project.run(&["publish", &format!("{kept}:x"), "missing", "--from", &from]);
+    let output =
+        project.run(&["registry", "publish", &format!("{kept}:x"), "missing", "--from", &from]);
     assert_eq!(output.code, Some(1), "{output}");
 }
 
@@ -235,7 +236,7 @@ fn two_clones_of_a_commit_have_one_digest() {
     assert_eq!(manifest["config"]["mediaType"], "application/vnd.oci.empty.v1+json");
 
     fs::write(Path::new(&other).join("skills/hello/SKILL.md"), skill("hello", "Changed.")).unwrap();
-    let output = project.run(&["publish", &target, "--from", &other, "--dry-run"]);
+    let output = project.run(&["registry", "publish", &target, "--from", &other, "--dry-run"]);
     assert!(output.stderr.contains("not all files are committed"), "{output}");
 }
 
@@ -283,18 +284,18 @@ fn a_tag_does_not_lead_back() {
     let new = publish(&project, &format!("{base}:canary"), &from, &[]);
 
     // Rings: what has proven itself gets the next tag.
-    let output = project.run(&["promote", &format!("{base}@{old}"), "stable"]);
+    let output = project.run(&["registry", "tag", &format!("{base}@{old}"), "stable"]);
     assert_eq!(output.code, Some(0), "{output}");
     assert_eq!(project.run(&["add", &format!("{base}:stable")]).code, Some(0));
     assert!(project.read(".claude/skills/hello/SKILL.md").contains("Old."));
-    let output = project.run(&["promote", &format!("{base}@{new}"), "stable", "--json"]);
+    let output = project.run(&["registry", "tag", &format!("{base}@{new}"), "stable", "--json"]);
     assert_eq!(output.json()["before"], old.as_str(), "{output}");
-    assert_eq!(project.run(&["outdated"]).code, Some(1));
+    assert_eq!(project.run(&["update", "--check"]).code, Some(1));
     assert_eq!(project.run(&["update"]).code, Some(0));
     assert!(project.read(".claude/skills/hello/SKILL.md").contains("New."));
 
     let before = tree(&project, "");
-    assert_eq!(project.run(&["promote", &format!("{base}@{old}"), "stable"]).code, Some(0));
+    assert_eq!(project.run(&["registry", "tag", &format!("{base}@{old}"), "stable"]).code, Some(0));
     let output = project.run(&["update"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("would go back from 2023-11-16"), "{output}");
@@ -304,7 +305,10 @@ fn a_tag_does_not_lead_back() {
     assert_eq!(output.code, Some(0), "{output}");
     assert!(project.read(".claude/skills/hello/SKILL.md").contains("Old."));
     // A tag alone may move while one reads.
-    assert_eq!(project.run(&["promote", &format!("{base}:canary"), "stable"]).code, Some(2));
+    assert_eq!(
+        project.run(&["registry", "tag", &format!("{base}:canary"), "stable"]).code,
+        Some(2)
+    );
 }
 
 /// Unchanged sources cost one request for `update`, and none for `sync`; a changed item costs only itself.
@@ -392,7 +396,7 @@ fn a_failing_registry_leaves_the_old_state() {
     assert_eq!(project.run(&["add", &base]).code, Some(0));
     let before = tree(&project, "");
     registry.stop();
-    for args in [&["update"][..], &["sync"], &["sync", "--frozen"], &["outdated"]] {
+    for args in [&["update"][..], &["sync"], &["sync", "--frozen"], &["update", "--check"]] {
         let output = project.run(args);
         let is_local = args[0] == "sync";
         assert_eq!(output.code, Some(i32::from(!is_local)), "{args:?} {output}");
@@ -416,7 +420,7 @@ fn a_failing_registry_keeps_the_old_tag() {
     assert_eq!(reader.run(&["add", &registry.at(path)]).code, Some(0));
     let broken = || Trouble::status("500 Internal Server Error", "", b"");
     let target = proxy.at(path);
-    let args = ["publish", target.as_str(), "--from", &from, "--sign", key];
+    let args = ["registry", "publish", target.as_str(), "--from", &from, "--sign", key];
     let mut number = 0;
     loop {
         // Other bytes each time, so that everything is sent again.
@@ -515,7 +519,7 @@ fn an_own_authority_is_named_by_the_usual_variable() {
     let registry = ContainerRegistry::start(&project, Door::Encrypted);
     let from = source(&project, "source", &[("skills/hello/SKILL.md", &skill("hello", "Hello."))]);
     let target = registry.at("acme/one:v1");
-    let output = project.run(&["publish", &target, "--from", &from]);
+    let output = project.run(&["registry", "publish", &target, "--from", &from]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("`SSL_CERT_FILE` names the certificates"), "{output}");
     let file = project.outside().join("authority.pem");

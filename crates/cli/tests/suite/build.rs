@@ -1,4 +1,4 @@
-//! `brief build`: what it writes and what it says.
+//! `brief registry build`: what it writes and what it says.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,7 +40,7 @@ pub(crate) fn make_executable(_: &Path) {}
 
 /// Builds without a fault.
 pub(crate) fn build(registry: &Sandbox, args: &[&str]) -> Output {
-    let output = registry.run(&[&["build"], args].concat());
+    let output = registry.run(&[&["registry", "build"], args].concat());
     assert_eq!(output.code, Some(0), "{output}");
     output
 }
@@ -75,7 +75,7 @@ pub(crate) fn names(registry: &Sandbox) -> Vec<String> {
 #[test]
 fn every_client_gets_its_files() {
     let registry = registry();
-    insta::assert_snapshot!(registry.run(&["build"]), @"
+    insta::assert_snapshot!(registry.run(&["registry", "build"]), @"
     ------- stderr -------
     3 items in dist: 16 created, 0 updated, 0 unchanged, 0 removed, 0 kept
     [EOF]
@@ -172,7 +172,7 @@ fn a_bad_item_does_not_stop_the_others() {
         "content/rules/bad/RULE.md",
         "---\nschema: 1\nname: worse\ndescription: D\nlicense: MIT\n---\n",
     );
-    insta::assert_snapshot!(registry.run(&["build"]), @"
+    insta::assert_snapshot!(registry.run(&["registry", "build"]), @"
     error[item/name-mismatch]: the name is `worse`, but the directory is called `bad`
      --> content/rules/bad/RULE.md:3:7
       |
@@ -194,7 +194,7 @@ fn a_bad_item_does_not_stop_the_others() {
 fn a_link_out_of_the_item_stops_it() {
     let rule = RULE.replace("./list.txt", "../other/list.txt");
     let registry = registry().with_file("content/rules/api/RULE.md", rule);
-    let output = registry.run(&["build"]);
+    let output = registry.run(&["registry", "build"]);
     assert_eq!(output.code, Some(1));
     assert!(output.stdout.contains("error[item/link-outside]"), "{output}");
     assert!(!names(&registry).iter().any(|name| name.contains("api")));
@@ -204,7 +204,7 @@ fn a_link_out_of_the_item_stops_it() {
 #[test]
 fn a_check_writes_nothing_and_names_what_would_change() {
     let registry = registry();
-    let output = registry.run(&["build", "--check", "--client", "claude"]);
+    let output = registry.run(&["registry", "build", "--check", "--client", "claude"]);
     assert!(!registry.path().join("dist").exists());
     insta::assert_snapshot!(output, @"
     would create .agents/rules/api/list.txt
@@ -219,12 +219,12 @@ fn a_check_writes_nothing_and_names_what_would_change() {
     [EOF]
     ");
     build(&registry, &[]);
-    assert_eq!(registry.run(&["build", "--check"]).code, Some(0));
+    assert_eq!(registry.run(&["registry", "build", "--check"]).code, Some(0));
     registry.write("content/rules/api/RULE.md", RULE.replace("Handlers", "Routes"));
     fs::remove_dir_all(registry.path().join("content/agents/judge")).unwrap();
     let before = tree(&registry, "dist");
     let record = registry.read("dist/.brief/build.json");
-    insta::assert_snapshot!(registry.run(&["build", "--check"]), @"
+    insta::assert_snapshot!(registry.run(&["registry", "build", "--check"]), @"
     would update .agents/rules/api/RULE.md
     would remove .claude/agents/judge.md
     would update .claude/rules/api.md
@@ -246,7 +246,7 @@ fn a_check_writes_nothing_and_names_what_would_change() {
 #[test]
 fn json_has_the_same_facts() {
     let registry = registry().with_file("dist/.claude/rules/api.md", "mine\n");
-    let output = registry.run(&["build", "--json", "--client", "claude"]);
+    let output = registry.run(&["registry", "build", "--json", "--client", "claude"]);
     let json = output.json();
     assert_eq!(json["items"], 3);
     assert_eq!(json["created"][0], "dist/.claude/agents/judge.md");
@@ -264,7 +264,7 @@ fn json_has_the_same_facts() {
 #[test]
 fn an_unknown_client_is_a_wrong_call() {
     let registry = registry();
-    insta::assert_snapshot!(registry.run(&["build", "--client", "cluade"]), @"
+    insta::assert_snapshot!(registry.run(&["registry", "build", "--client", "cluade"]), @"
     ------- stderr -------
     error: unknown client `cluade`
     hint: did you mean `claude`? known clients: aider, amp, antigravity, augment, claude, cline, codex, continue, copilot, crush, cursor, droid, gemini, goose, junie, kilo, kiro, opencode, pi, qwen, roo, trae, warp, windsurf, zed
@@ -278,7 +278,7 @@ fn an_unknown_client_is_a_wrong_call() {
 #[test]
 fn a_wrong_configuration_is_a_wrong_call() {
     let registry = registry().with_file("brief.toml", "[build]\nclients = [\"acme-code\"]\n");
-    insta::assert_snapshot!(registry.run(&["build"]), @"
+    insta::assert_snapshot!(registry.run(&["registry", "build"]), @"
     error[item/invalid-config]: `build.clients`: unknown client `acme-code`
      --> brief.toml:2:11
       |
@@ -323,7 +323,7 @@ fn the_values_of_the_document_can_be_chosen() {
     build(&registry, &[]);
     assert!(registry.read(opencode).contains("permission:\n  bash: allow\n"));
     registry.write("brief.toml", "[build]\nprofile = \"formal\"\n");
-    let output = registry.run(&["build"]);
+    let output = registry.run(&["registry", "build"]);
     assert_eq!(output.code, Some(2), "{output}");
     assert!(output.stdout.contains("profile"), "{output}");
 }
@@ -334,11 +334,11 @@ fn a_scope_that_a_client_does_not_have_is_told() {
     let rule = "---\nschema: 1\nname: api\ndescription: For the api\nlicense: MIT\nscope:\n  paths: [\"src/**\"]\n\
                 ---\n\n## Api\n\nText.\n";
     let registry = project().with_file("rules/api/RULE.md", rule);
-    let output = registry.run(&["build"]);
+    let output = registry.run(&["registry", "build"]);
     assert_eq!(output.code, Some(0), "{output}");
     assert_eq!(output.stdout.matches("item/scope-dropped").count(), 1, "{output}");
     assert!(output.stdout.contains("opencode loads it for all"), "{output}");
-    let output = registry.run(&["build", "--client", "claude", "--out", "other"]);
+    let output = registry.run(&["registry", "build", "--client", "claude", "--out", "other"]);
     assert!(!output.stdout.contains("scope-dropped"), "{output}");
 }
 
@@ -362,7 +362,7 @@ fn dropped_capabilities_are_told() {
     let registry = project()
         .with_file("agents/judge/AGENT.md", AGENT.replace("[bash]", "[bash, read]"))
         .with_file("brief.toml", "[build]\nprofile = \"format\"\n");
-    insta::assert_snapshot!(registry.run(&["build"]), @"
+    insta::assert_snapshot!(registry.run(&["registry", "build"]), @"
     warning[item/capability-dropped]: the agent `judge` loses `read` for copilot, which has no name for it
      --> agents/judge/AGENT.md:6:15
       |
@@ -399,7 +399,7 @@ fn generated_files_pass_markdownlint() {
     );
 }
 
-/// N71: the layout is that of `brief fmt`, so that formatting an output changes nothing.
+/// N71: the layout is that of `brief registry fmt`, so that formatting an output changes nothing.
 #[test]
 fn a_built_body_is_laid_out() {
     let registry = project()
@@ -420,7 +420,7 @@ fn two_items_do_not_share_a_file() {
         .with_file("rules/api/RULE.md", RULE.replace("See [the list](./list.txt).", "Text."))
         .with_file("agents/api/AGENT.md", AGENT.replace("name: judge", "name: api"))
         .with_file("brief.toml", "[clients.claude.agent]\npath = \".claude/rules/{name}.md\"\n");
-    let output = registry.run(&["build", "--client", "claude"]);
+    let output = registry.run(&["registry", "build", "--client", "claude"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stdout.contains("error[item/output-collision]"), "{output}");
     assert_eq!(names(&registry), [".claude/rules/api.md"]);
@@ -443,7 +443,7 @@ fn a_skill_that_is_the_same_for_several_clients_can_be_written_once() {
             "skills/own/SKILL.md",
             skill("own", "All.\n\n<!-- @client:claude -->\n\nClaude.\n\n<!-- @endclient -->\n"),
         );
-    assert_eq!(project.run(&["build"]).code, Some(0));
+    assert_eq!(project.run(&["registry", "build"]).code, Some(0));
     let exists = |path: &str| project.path().join("dist").join(path).is_file();
     assert!(exists(".claude/skills/same/SKILL.md") && exists(".claude/skills/same/x.txt"));
     assert!(!exists(".github/skills/same/SKILL.md") && !exists(".agents/skills/same/SKILL.md"));
@@ -451,7 +451,7 @@ fn a_skill_that_is_the_same_for_several_clients_can_be_written_once() {
     assert!(exists(".claude/skills/own/SKILL.md") && exists(".agents/skills/own/SKILL.md"));
     assert!(!exists(".github/skills/own/SKILL.md"));
     project.write("brief.toml", "[build]\nlayout = \"separate\"\n");
-    assert_eq!(project.run(&["build"]).code, Some(0));
+    assert_eq!(project.run(&["registry", "build"]).code, Some(0));
     assert!(exists(".github/skills/same/SKILL.md") && exists(".agents/skills/same/x.txt"));
 }
 
@@ -462,7 +462,7 @@ fn the_files_of_a_registry_tell_its_clients() {
         .with_file("rules/api/RULE.md", RULE)
         .with_file("GEMINI.md", "# Ours\n")
         .with_dir(".windsurf");
-    let output = registry.run(&["build"]);
+    let output = registry.run(&["registry", "build"]);
     assert_eq!(output.code, Some(0), "{output}");
     assert!(
         output.stderr.starts_with("for gemini, windsurf: GEMINI.md, .windsurf tells\n"),
@@ -470,17 +470,17 @@ fn the_files_of_a_registry_tell_its_clients() {
     );
     assert!(registry.path().join("dist/.devin/rules/api.md").exists());
     assert!(!registry.path().join("dist/.claude").exists());
-    assert_eq!(registry.run(&["build", "--client", "claude"]).code, Some(0));
+    assert_eq!(registry.run(&["registry", "build", "--client", "claude"]).code, Some(0));
     assert!(registry.path().join("dist/.claude/rules/api.md").exists());
     assert!(!registry.path().join("dist/.devin").exists());
-    let output = registry.run(&["build", "--json"]);
+    let output = registry.run(&["registry", "build", "--json"]);
     assert!(output.stderr.is_empty(), "{output}");
 
     let said = project()
         .with_file("rules/api/RULE.md", RULE)
         .with_dir(".windsurf")
         .with_file("brief.toml", "[build]\nclients = [\"claude\"]\n");
-    let output = said.run(&["build"]);
+    let output = said.run(&["registry", "build"]);
     assert_eq!(output.code, Some(0), "{output}");
     assert!(said.path().join("dist/.claude/rules/api.md").exists());
     assert!(!said.path().join("dist/.devin").exists());

@@ -1,4 +1,4 @@
-//! `brief build` and what is not its own: it removes and replaces what it has written, and nothing else.
+//! `brief registry build` and what is not its own: it removes and replaces what it has written, and nothing else.
 
 use std::fs;
 
@@ -31,7 +31,7 @@ fn a_broken_item_keeps_its_files() {
     build(&registry, &[]);
     let before = tree(&registry, "dist");
     registry.write("content/rules/api/RULE.md", "---\nschema: 9\n---\n");
-    assert_eq!(registry.run(&["build"]).code, Some(1));
+    assert_eq!(registry.run(&["registry", "build"]).code, Some(1));
     assert_eq!(tree(&registry, "dist"), before);
 }
 
@@ -63,7 +63,7 @@ fn outputs_that_are_no_longer_wanted_are_removed() {
 #[test]
 fn a_file_in_the_way_is_kept_with_nothing_of_its_item_written() {
     let registry = registry().with_file("dist/.claude/rules/api.md", "mine\n");
-    insta::assert_snapshot!(registry.run(&["build"]), @"
+    insta::assert_snapshot!(registry.run(&["registry", "build"]), @"
     error[item/output-in-the-way]: the file is not ours; nothing of the rule `api` is written
     --> dist/.claude/rules/api.md
      = help: move it away, or build into another directory
@@ -76,7 +76,7 @@ fn a_file_in_the_way_is_kept_with_nothing_of_its_item_written() {
     assert_eq!(registry.read("dist/.claude/rules/api.md"), "mine\n");
     assert!(!registry.path().join("dist/.github/instructions").exists());
     assert!(registry.path().join("dist/.claude/agents/judge.md").exists());
-    let forced = registry.run(&["build", "--force"]);
+    let forced = registry.run(&["registry", "build", "--force"]);
     assert_eq!(forced.code, Some(1), "--force is for our own files\n{forced}");
     assert_eq!(registry.read("dist/.claude/rules/api.md"), "mine\n");
 }
@@ -88,7 +88,7 @@ fn an_edited_output_is_kept_unless_forced() {
     build(&registry, &[]);
     registry.write("dist/.claude/rules/api.md", "edited\n");
     registry.write("content/rules/api/RULE.md", RULE.replace("Handlers", "Routes"));
-    insta::assert_snapshot!(registry.run(&["build"]), @"
+    insta::assert_snapshot!(registry.run(&["registry", "build"]), @"
     error[item/output-edited]: the file was changed since it was written; it stays as it is
     --> dist/.claude/rules/api.md
      = help: put the change into the source, then build with `--force`
@@ -100,7 +100,7 @@ fn an_edited_output_is_kept_unless_forced() {
     ");
     assert_eq!(registry.read("dist/.claude/rules/api.md"), "edited\n");
     assert!(registry.read("dist/.agents/rules/api/RULE.md").contains("## Routes"));
-    let again = registry.run(&["build"]);
+    let again = registry.run(&["registry", "build"]);
     assert_eq!(again.code, Some(1), "it is still not what it should be\n{again}");
     build(&registry, &["--force"]);
     assert!(registry.read("dist/.claude/rules/api.md").contains("## Routes"));
@@ -141,7 +141,7 @@ fn missing_outputs_come_back_and_right_ones_are_taken_over() {
 fn a_build_does_not_go_where_the_items_are() {
     let registry = registry();
     for out in ["content", "content/rules", "content/rules/new", "content/skills/ship/x"] {
-        let output = registry.run(&["build", "--out", out]);
+        let output = registry.run(&["registry", "build", "--out", out]);
         assert_eq!(output.code, Some(1), "{out}: {output}");
         assert!(output.stderr.contains("holds items"), "{output}");
     }
@@ -155,12 +155,12 @@ fn a_configuration_cannot_lead_out_of_the_registry() {
     let outside = registry.outside();
     for out in ["../outside", outside.to_str().unwrap(), "a/../../outside"] {
         registry.write("brief.toml", format!("[build]\nout = {out:?}\n"));
-        let output = registry.run(&["build"]);
+        let output = registry.run(&["registry", "build"]);
         assert_eq!(output.code, Some(2), "{output}");
     }
     registry.write("brief.toml", "[build]\nout = \"link\"\n");
     let registry = registry.with_link("link", &outside);
-    let output = registry.run(&["build"]);
+    let output = registry.run(&["registry", "build"]);
     assert_eq!(output.code, Some(2), "{output}");
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
     build(&registry, &["--out", "../outside"]);
@@ -174,16 +174,16 @@ fn nothing_is_written_through_a_link() {
     let registry = registry();
     let outside = registry.outside();
     let registry = registry.with_link("dist/.claude", &outside);
-    let output = registry.run(&["build"]);
+    let output = registry.run(&["registry", "build"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
     let registry = self::registry().with_link("dist/.claude/rules/api.md", "/etc/hostname");
-    let output = registry.run(&["build"]);
+    let output = registry.run(&["registry", "build"]);
     assert!(output.stdout.contains("is a symbolic link; nothing of the rule `api`"), "{output}");
     let registry = self::registry();
     let outside = registry.outside();
     let registry = registry.with_link("dist/.brief", &outside);
-    assert_eq!(registry.run(&["build"]).code, Some(1));
+    assert_eq!(registry.run(&["registry", "build"]).code, Some(1));
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
 }
 
@@ -197,7 +197,7 @@ fn a_record_cannot_name_files_elsewhere() {
     for path in ["../keep.txt", ".x/../../keep.txt", "/etc/hostname", "keep.txt"] {
         let forged = record.replacen(".agents/rules/api/list.txt", path, 1);
         registry.write("dist/.brief/build.json", &forged);
-        let output = registry.run(&["build"]);
+        let output = registry.run(&["registry", "build"]);
         assert_eq!(output.code, Some(1), "{output}");
         assert!(output.stderr.contains("cannot be read"), "{output}");
     }
@@ -211,7 +211,7 @@ fn another_registrys_outputs_are_not_removed() {
         registry().with_file("other/rules/alone/RULE.md", RULE.replace("name: api", "name: alone"));
     build(&registry, &["content", "--out", "shared"]);
     let before = tree(&registry, "shared");
-    let output = registry.run(&["build", "other", "--out", "shared"]);
+    let output = registry.run(&["registry", "build", "other", "--out", "shared"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("was built from another registry, `../content`"), "{output}");
     assert_eq!(tree(&registry, "shared"), before);
@@ -224,7 +224,7 @@ fn without_items_nothing_happens() {
     build(&registry, &[]);
     let before = tree(&registry, "dist");
     fs::rename(registry.path().join("content"), registry.path().with_file_name("away")).unwrap();
-    let output = registry.run(&["build"]);
+    let output = registry.run(&["registry", "build"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("there are no items"), "{output}");
     assert_eq!(tree(&registry, "dist"), before);
@@ -235,7 +235,7 @@ fn without_items_nothing_happens() {
 fn two_runs_at_once_end_as_one() {
     let registry = registry();
     let mut runs: Vec<_> =
-        (0..4).map(|_| registry.command("", &["build"]).spawn().unwrap()).collect();
+        (0..4).map(|_| registry.command("", &["registry", "build"]).spawn().unwrap()).collect();
     for run in &mut runs {
         assert!(run.wait().unwrap().success());
     }
@@ -252,7 +252,7 @@ fn an_item_that_cannot_be_read_loses_nothing() {
     let rule = registry.path().join("content/rules/api/RULE.md");
     fs::remove_file(&rule).unwrap();
     brief_testkit::make_fifo(&rule);
-    let output = registry.run(&["build"]);
+    let output = registry.run(&["registry", "build"]);
     assert_eq!(tree(&registry, "dist"), before, "{output}");
     assert_eq!(output.code, Some(1), "{output}");
 }

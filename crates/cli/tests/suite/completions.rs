@@ -134,13 +134,13 @@ fn values_complete() {
         .with_file(".context/deploy.md", "---\ntrigger: manual\n---\nText.\n");
     for (words, expected) in [
         (&["lint", "--explain", "item/wrong"][..], &["item/wrong-type"][..]),
-        (&["build", "--client", "cu"], &["cursor", "custom"]),
+        (&["registry", "build", "--client", "cu"], &["cursor", "custom"]),
         (&["why", "--client", "ac"], &["acme"]),
-        (&["sees", "a.py", "ac"], &["acme"]),
+        (&["show", "a.py", "ac"], &["acme"]),
         (&["hook", "install", "ac"], &[]),
         (&["hook", "status", "gem"], &["gemini"]),
         (&["hook", "test", "gem"], &["gemini"]),
-        (&["receipts", "dep"], &["deploy"]),
+        (&["log", "dep"], &["deploy"]),
         (&["context", "--task", "f"], &["fix"]),
         (&["context", "--mention", "d"], &["deploy"]),
         (&["task", "fix", "-p", "i"], &["issue="]),

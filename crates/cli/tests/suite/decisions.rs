@@ -1,4 +1,4 @@
-//! `brief decisions`
+//! `brief context --decisions`
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::{project, shop};
 /// Document, Decision entry fields: all of them are shown, with their place.
 #[test]
 fn decisions_show_every_field() {
-    insta::assert_snapshot!(shop().run(&["decisions", "src/cart.py"]), @"
+    insta::assert_snapshot!(shop().run(&["context", "--decisions", "src/cart.py"]), @"
     AGENTS.yaml:14
       Money is integers
         why: Floats lose cents.
@@ -27,22 +27,22 @@ fn decisions_show_every_field() {
 #[test]
 fn decisions_are_scoped_by_match() {
     let shop = shop();
-    insta::assert_snapshot!(shop.run(&["decisions", "README.md"]), @"
+    insta::assert_snapshot!(shop.run(&["context", "--decisions", "README.md"]), @"
     AGENTS.yaml:24
       One repository
         why: One change, one review.
     [EOF]
     ");
-    let directory = shop.run(&["decisions", "src"]);
+    let directory = shop.run(&["context", "--decisions", "src"]);
     assert!(directory.stdout.contains("Money is integers"), "{directory}");
 }
 
 /// The interface: the shape of `brief context --json`, with the decisions in it.
 #[test]
 fn json_has_every_key_in_its_order() {
-    insta::assert_snapshot!(shop().run(&["decisions", "src/cart.py", "--json"]), @r#"
+    insta::assert_snapshot!(shop().run(&["context", "--decisions", "src/cart.py", "--json"]), @r#"
     {
-      "kind": "decisions",
+      "kind": "context",
       "version": 2,
       "root": "$PROJECT",
       "query": {
@@ -104,7 +104,8 @@ fn json_has_every_key_in_its_order() {
 #[test]
 fn absent_fields_are_there_in_json() {
     let yaml = "decisions:\n  - {decision: D, rationale: R}\n";
-    let output = project().with_file("AGENTS.yaml", yaml).run(&["decisions", "a", "--json"]);
+    let output =
+        project().with_file("AGENTS.yaml", yaml).run(&["context", "--decisions", "a", "--json"]);
     let mut decision = output.json()["decisions"][0].clone();
     decision["source"]["path"] = "PATH".into();
     assert_eq!(
@@ -121,7 +122,7 @@ fn absent_fields_are_there_in_json() {
 #[test]
 fn all_lists_the_whole_project() {
     let shop = shop();
-    insta::assert_snapshot!(shop.run(&["decisions", "--all"]), @"
+    insta::assert_snapshot!(shop.run(&["context", "--decisions", "--all"]), @"
     AGENTS.yaml:14
       Money is integers
         why: Floats lose cents.
@@ -135,7 +136,10 @@ fn all_lists_the_whole_project() {
         why: One change, one review.
     [EOF]
     ");
-    assert_eq!(shop.run(&["decisions", "--all", "--json"]).json()["query"]["path"], Value::Null);
+    assert_eq!(
+        shop.run(&["context", "--decisions", "--all", "--json"]).json()["query"]["path"],
+        Value::Null
+    );
 }
 
 /// Nothing found is exit 0, and says so.
@@ -143,13 +147,13 @@ fn all_lists_the_whole_project() {
 fn nothing_found_is_no_error() {
     let yaml = "decisions:\n  - {decision: D, rationale: R, match: [x]}\n";
     let project = project().with_file("AGENTS.yaml", yaml);
-    insta::assert_snapshot!(project.run(&["decisions", "a"]), @"
+    insta::assert_snapshot!(project.run(&["context", "--decisions", "a"]), @"
     ------- stderr -------
     no decisions for a
     hint: `brief why a` shows each entry and why it does not apply
     [EOF]
     ");
-    insta::assert_snapshot!(crate::project().run(&["decisions", "a"]), @"
+    insta::assert_snapshot!(crate::project().run(&["context", "--decisions", "a"]), @"
     ------- stderr -------
     warning: no AGENTS.yaml files found on the way to a
     warning: `$PROJECT` is not in a git repository, so parent directories are not read
@@ -162,7 +166,7 @@ fn nothing_found_is_no_error() {
 #[test]
 fn outside_the_root_nothing_binds() {
     let shop = shop();
-    let output = shop.run(&["decisions", "../x"]);
+    let output = shop.run(&["context", "--decisions", "../x"]);
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)), "{output}");
 }
 
@@ -177,7 +181,7 @@ fn a_broken_decision_does_not_hide_its_siblings() {
   - {decision: GOOD, rationale: R, date: 2024-02-29}
 ";
     let project = project().with_file("AGENTS.yaml", yaml);
-    insta::assert_snapshot!(project.run(&["decisions", "a"]), @r#"
+    insta::assert_snapshot!(project.run(&["context", "--decisions", "a"]), @r#"
     AGENTS.yaml:4
       DATED
         why: R
@@ -194,16 +198,16 @@ fn a_broken_decision_does_not_hide_its_siblings() {
     "#);
 }
 
-/// `decisions` has no actions and no timings.
+/// `context --decisions` has no actions and no timings.
 #[test]
 fn a_wrong_call_is_refused() {
     let shop = shop();
     for args in [
-        &["decisions"][..],
-        &["decisions", "a", "--on", "edit"],
-        &["decisions", "a", "--when", "after"],
-        &["decisions", "a", "--all"],
-        &["decisions", "a", "b"],
+        &["context", "--decisions"][..],
+        &["context", "--decisions", "a", "--on", "edit"],
+        &["context", "--decisions", "a", "--when", "after"],
+        &["context", "--decisions", "a", "--all"],
+        &["context", "--decisions", "a", "b"],
     ] {
         let output = shop.run(args);
         assert_eq!((output.stdout.as_str(), output.code), ("", Some(2)), "{args:?}");
@@ -221,7 +225,7 @@ fn long_texts_are_indented() {
       Because
       of this
 ";
-    insta::assert_snapshot!(project().with_file("AGENTS.yaml", yaml).run(&["decisions", "a"]), @"
+    insta::assert_snapshot!(project().with_file("AGENTS.yaml", yaml).run(&["context", "--decisions", "a"]), @"
     AGENTS.yaml:2
       First line
       second line

@@ -1,4 +1,4 @@
-//! `brief deps`, `[dependencies]` and `--dependencies`: what installed packages ship, and who gets it.
+//! `brief list --packages`, `[dependencies]` and `--dependencies`: what installed packages ship, and who gets it.
 
 use std::fs;
 
@@ -46,22 +46,22 @@ fn read_event(project: &Sandbox, path: &str) -> String {
 /// is listed by its place.
 #[test]
 fn packages_that_ship_guidance_are_listed() {
-    insta::assert_snapshot!(shop().run(&["deps"]), @r#"
+    insta::assert_snapshot!(shop().run(&["list", "--packages"]), @r#"
     direct dependencies
       npm:@acme/ui@2.1.0  AGENTS.md, 1 skill  20 tokens
       npm:lint@1.0.0      llms.txt  8 tokens  in node_modules/lint, calls itself `evil`
     ------- stderr -------
-    2 of 3 direct packages ship guidance
-    hint: `--all` looks at the packages that these bring along, too
+    guidance in 2 of 3 direct packages
+    hint: use `--all` to include indirect dependencies
     hint: `offer = ["NAME"]` in `[dependencies]` of brief.toml and `brief sync` offer a package to agents
     [EOF]
     "#);
-    let all = shop().run(&["deps", "--all"]);
+    let all = shop().run(&["list", "--packages", "--all"]);
     assert!(all.stdout.contains("other packages\n  npm:deep@0.1.0  AGENTS.yaml"), "{all}");
     assert!(all.stderr.contains("3 of 4 installed packages"), "{all}");
-    let outside = shop().run(&["deps", "../outside"]);
+    let outside = shop().run(&["list", "--packages", "../outside"]);
     assert_eq!(outside.code, Some(2), "{outside}");
-    let empty = project().run(&["deps"]);
+    let empty = project().run(&["list", "--packages"]);
     assert_eq!((empty.stdout.as_str(), empty.code), ("", Some(0)), "{empty}");
 }
 
@@ -142,11 +142,11 @@ fn committed_packages_are_not_the_project() {
         }
     }
     for args in [
-        &["tree"][..],
+        &["tokens", "--tree"][..],
         &["lint"],
         &["context", "--all"],
         &["tokens"],
-        &["decisions"],
+        &["context", "--decisions"],
         &["coverage"],
         &["doctor"],
         &["audit"],
@@ -157,7 +157,7 @@ fn committed_packages_are_not_the_project() {
         let said = format!("{}{}", output.stdout, output.stderr);
         assert!(!said.to_lowercase().contains("strange"), "{args:?}: {output}");
     }
-    let tree = project.run(&["tree"]).stdout;
+    let tree = project.run(&["tokens", "--tree"]).stdout;
     assert!(tree.contains("vendor/AGENTS.md") && tree.matches(", always").count() == 2, "{tree}");
     assert!(project.run(&["context", "vendor/acme/a.go"]).stdout.contains("about all packages"));
     let named = project.run(&["lint", "vendor/acme"]);
@@ -187,9 +187,11 @@ fn work_in_a_package_gets_nothing_from_it() {
     ] {
         project.write(&format!("node_modules/@acme/ui/{file}"), text);
     }
-    for args in
-        [&["context", path][..], &["context", path, "--client", "codex"], &["decisions", path]]
-    {
+    for args in [
+        &["context", path][..],
+        &["context", path, "--client", "codex"],
+        &["context", "--decisions", path],
+    ] {
         let output = project.run(args);
         assert!(!output.stdout.contains("STRANGE"), "{args:?}: {output}");
     }
@@ -199,7 +201,7 @@ fn work_in_a_package_gets_nothing_from_it() {
         own.run(&["context", "vendor/x/a.go"]).stdout.contains("Never edit"),
         "the project's own"
     );
-    let mounted = own.run(&["context", path, "--mounted", "node_modules/@acme/ui"]);
+    let mounted = own.run(&["context", path, "--workspace", "node_modules/@acme/ui"]);
     assert!(mounted.stdout.contains("STRANGE"), "who works on a dependency mounts it: {mounted}");
 }
 
@@ -212,7 +214,7 @@ fn a_new_version_is_offered_while_it_can_do_no_more() {
     install(&project, "2.2.0", "# The kit\n\nUse its new forms, see https://ui.example.com.\n");
     let told = project.run(&["context", "a.js"]);
     assert!(told.stdout.contains("@acme/ui@2.2.0 AGENTS.md"), "{told}");
-    let listed = project.run(&["deps"]);
+    let listed = project.run(&["list", "--packages"]);
     assert!(listed.stdout.contains("2.1.0 was accepted"), "{listed}");
     let frozen = project.run(&["sync", "--frozen"]);
     assert_eq!(frozen.code, Some(1), "{frozen}");

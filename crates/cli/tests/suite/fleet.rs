@@ -56,7 +56,7 @@ fn a_fleet_is_read_as_objects() {
     commit(&torn, "1700000000");
     fs::create_dir_all(project.path().join("fleet/no-repository")).unwrap();
 
-    let output = project.run(&["fleet", "fleet", "--json"]);
+    let output = project.run(&["fleet", "status", "fleet", "--json"]);
     assert_eq!(output.code, Some(0), "{output}");
     let answer = output.json();
     assert_eq!(answer["repositories"].as_array().unwrap().len(), 6, "{answer:#}");
@@ -74,7 +74,7 @@ fn a_fleet_is_read_as_objects() {
     assert_eq!(repository(&answer, "fleet/plain")["guidance"], true);
     assert!(repository(&answer, "fleet/torn")["problem"].as_str().unwrap().contains("brief.lock"));
 
-    let output = project.run(&["fleet", "fleet"]);
+    let output = project.run(&["fleet", "status", "fleet"]);
     for words in [
         "2 repositories: fleet/bare.git, fleet/old",
         "drifted: 1 repository: fleet/new",
@@ -96,26 +96,26 @@ fn a_fleet_is_read_as_objects() {
     };
     absolute(&later);
     absolute(&old);
-    assert_eq!(project.run(&["promote", &format!("{kept}@{second}"), "v1"]).code, Some(0));
-    let output = project.run(&["fleet", "fleet", "--ask", "--json"]);
+    assert_eq!(project.run(&["registry", "tag", &format!("{kept}@{second}"), "v1"]).code, Some(0));
+    let output = project.run(&["fleet", "status", "fleet", "--ask", "--json"]);
     let answer = output.json();
     assert_eq!(repository(&answer, "fleet/old")["sources"][0]["behind"], true, "{answer:#}");
     assert_eq!(repository(&answer, "fleet/later")["sources"][0]["behind"], false);
-    let output = project.run(&["fleet", "fleet", "--ask"]);
+    let output = project.run(&["fleet", "status", "fleet", "--ask"]);
     assert!(output.stdout.contains("behind: 1 repository: fleet/old\n"), "{output}");
 
     // A list of paths; one that is gone is told with the others.
     project.write("list.txt", "# ours\nfleet/old\n\nfleet/gone\n");
-    let output = project.run(&["fleet", "list.txt", "--csv"]);
+    let output = project.run(&["fleet", "status", "list.txt", "--csv"]);
     let lines: Vec<&str> = output.stdout.lines().collect();
     assert_eq!(lines.len(), 3, "{output}");
     assert!(
         lines[1].starts_with("fleet/gone,") && lines[1].ends_with("there is no git repository")
     );
     assert!(lines[2].contains(&first), "{output}");
-    let output = project.run(&["fleet", "fleet/no-repository"]);
+    let output = project.run(&["fleet", "status", "fleet/no-repository"]);
     assert_eq!(output.code, Some(1), "{output}");
-    assert_eq!(project.run(&["fleet", "missing"]).code, Some(1));
+    assert_eq!(project.run(&["fleet", "status", "missing"]).code, Some(1));
 }
 
 /// Many repositories are read in one run, in parallel: all of them are in the answer.
@@ -136,7 +136,7 @@ fn three_hundred_repositories_are_read() {
     for number in 0..300 {
         copy(&bare, &all.join(format!("repository-{number}")));
     }
-    let answer = project.run(&["fleet", all.to_str().unwrap(), "--json"]).json();
+    let answer = project.run(&["fleet", "status", all.to_str().unwrap(), "--json"]).json();
     let members = answer["repositories"].as_array().unwrap();
     assert_eq!(members.len(), 300);
     assert!(

@@ -25,7 +25,7 @@ fn commit(path: &Path) {
 }
 
 fn fleet(project: &Sandbox, args: &[&str]) -> Value {
-    let args = [&["fleet"][..], args, &["--json"]].concat();
+    let args = [&["fleet", "status"][..], args, &["--json"]].concat();
     run(project, &args).json()
 }
 
@@ -52,7 +52,7 @@ fn one_problem_of_many_is_one_warning() {
         let paths: Vec<String> =
             names[..count].iter().map(|name| format!("fleet/{name}")).collect();
         let args: Vec<&str> =
-            std::iter::once("fleet").chain(paths.iter().map(String::as_str)).collect();
+            ["fleet", "status"].into_iter().chain(paths.iter().map(String::as_str)).collect();
         let output = project.run(&args);
         let lines = output.stderr.lines().filter(|line| line.starts_with("warning"));
         lines.map(str::to_owned).collect::<Vec<_>>()
@@ -89,7 +89,7 @@ fn a_repository_at_a_version_is_behind_a_newer_one() {
     for number in 0..8 {
         member(&project, &format!("more-{number}"), "acme/guidance@v1.0.0");
     }
-    let output = run(&project, &["fleet", "fleet", "--only", "behind"]);
+    let output = run(&project, &["fleet", "status", "fleet", "--only", "behind"]);
     assert!(
         output.stdout.contains("fleet/more-7, fleet/one") && !output.stdout.contains('…'),
         "{output}"
@@ -144,10 +144,10 @@ fn a_list_takes_paths_and_addresses() {
     // An address on the command line, a branch, and one that cannot be read.
     let answer = fleet(&project, &["https://github.com/acme/shop", "--rev", "main"]);
     assert_eq!(answer["repositories"][0]["items"].as_array().unwrap().len(), 3);
-    let output = project.run(&["fleet", "ftp://example.com/x"]);
+    let output = project.run(&["fleet", "status", "ftp://example.com/x"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("not supported"), "{output}");
-    assert_eq!(project.run(&["fleet", "fleet", "--rev", "a..b"]).code, Some(2));
+    assert_eq!(project.run(&["fleet", "status", "fleet", "--rev", "a..b"]).code, Some(2));
 }
 
 /// Another commit is read when it is asked for: a branch, a tag, and none where there is none.
@@ -231,12 +231,14 @@ fn states_are_told_filtered_and_an_exit_code() {
     let answer = fleet(&project, &["fleet", "--budget", "100000"]);
     assert!(states(&answer, "fleet/plain").is_empty());
 
-    let code = |args: &[&str]| project.run(&[&["fleet", "fleet"][..], args].concat()).code;
+    let code =
+        |args: &[&str]| project.run(&[&["fleet", "status", "fleet"][..], args].concat()).code;
     assert_eq!(code(&[]), Some(0));
     assert_eq!(code(&["--exit-code"]), Some(1));
     assert_eq!(code(&["--exit-code", "--only", "unreadable"]), Some(0));
     assert_eq!(code(&["--only", "over-budget"]), Some(2));
-    let output = run(&project, &["fleet", "fleet", "--budget", "1", "--only", "over-budget"]);
+    let output =
+        run(&project, &["fleet", "status", "fleet", "--budget", "1", "--only", "over-budget"]);
     assert!(output.stdout.contains("over 1 tokens: "), "{output}");
 }
 
@@ -250,7 +252,7 @@ fn lines_have_fixed_columns() {
     git(&one, &["clone", "--quiet", ".", strange.to_str().unwrap()]);
     fs::create_dir_all(project.path().join("fleet/empty")).unwrap();
     git(&project.path().join("fleet/empty"), &["init", "--quiet"]);
-    let output = run(&project, &["fleet", "fleet", "--jsonl"]);
+    let output = run(&project, &["fleet", "status", "fleet", "--jsonl"]);
     let rows: Vec<Value> =
         output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(rows.len(), 3 + 3 + 1, "{output}");
@@ -273,7 +275,7 @@ fn lines_have_fixed_columns() {
     assert_eq!(money["version"], "1.0.0");
     assert_eq!(money["kind"], "rule");
     // The same table as CSV.
-    let output = run(&project, &["fleet", "fleet", "--csv"]);
+    let output = run(&project, &["fleet", "status", "fleet", "--csv"]);
     let mut lines = output.stdout.lines();
     let header: Vec<&str> = lines.next().unwrap().split(',').collect();
     assert_eq!(header.len(), rows[0].as_object().unwrap().len());
@@ -281,7 +283,7 @@ fn lines_have_fixed_columns() {
     assert_eq!(lines.count(), 7, "{output}");
     assert!(!output.stdout.contains('\u{1b}'), "{output}");
     // Nothing to show is a table without lines.
-    let output = run(&project, &["fleet", "fleet", "--csv", "--only", "unsigned"]);
+    let output = run(&project, &["fleet", "status", "fleet", "--csv", "--only", "unsigned"]);
     assert_eq!(output.stdout.lines().count(), 1, "{output}");
 }
 
@@ -310,14 +312,14 @@ fn an_interrupted_run_goes_on() {
         answer["root"] = before["root"].clone();
         answer
     };
-    assert_eq!(without_git(&["fleet", "fleet", "--json"]), before);
+    assert_eq!(without_git(&["fleet", "status", "fleet", "--json"]), before);
     // The run was killed while it wrote the third line.
     fs::write(&file, format!("{}\n{}\n{}", lines[0], lines[1], &lines[2][..40])).unwrap();
-    let after = without_git(&["fleet", "fleet", "--json"]);
+    let after = without_git(&["fleet", "status", "fleet", "--json"]);
     let unread = after["repositories"].as_array().unwrap().iter();
     assert_eq!(unread.filter(|one| !one["problem"].is_null()).count(), 1, "{after:#}");
     assert_eq!(fleet(&project, &["fleet"]), before);
-    assert_eq!(without_git(&["fleet", "fleet", "--json"]), before);
+    assert_eq!(without_git(&["fleet", "status", "fleet", "--json"]), before);
     // A new commit is read anew.
     fs::remove_file(one.join("brief.lock")).unwrap();
     commit(&one);
@@ -339,10 +341,10 @@ fn a_bar_is_for_terminals() {
     let project = consumer();
     guidance(&project);
     member(&project, "one", "acme/guidance");
-    let seen = project.run_watched(&["fleet", "fleet"]);
+    let seen = project.run_watched(&["fleet", "status", "fleet"]);
     let bar = format!("Reading [{}] 1 of 1", "#".repeat(30));
     assert!(seen.contains(&bar), "{seen}");
-    let output = project.spawn(&["fleet", "fleet"]);
+    let output = project.spawn(&["fleet", "status", "fleet"]);
     assert!(!output.stderr.contains("Reading") && !output.stdout.contains("Reading"), "{output}");
 }
 
@@ -445,7 +447,7 @@ fn broken_and_hostile_repositories_are_rows() {
     assert_eq!(problem("armed"), None);
     assert_eq!(problem("submodule"), None);
     assert!(!mark.exists(), "something of a repository ran");
-    let output = project.run(&["fleet", "fleet"]);
+    let output = project.run(&["fleet", "status", "fleet"]);
     assert_eq!(output.code, Some(0), "{output}");
     assert!(!output.stdout.contains('\u{1b}') && !output.stderr.contains('\u{1b}'), "{output}");
 }

@@ -90,7 +90,9 @@ fn an_update_is_told_for_all_repositories() {
     commit(&beside);
 
     let before = all_files(&project.path().join("fleet"));
-    let answer = run(&project, &["fleet", "fleet", "--update", "guidance@v1.1.0", "--json"]).json();
+    let answer =
+        run(&project, &["fleet", "status", "fleet", "--update", "guidance@v1.1.0", "--json"])
+            .json();
     let update = &answer["update"];
     let groups = update["groups"].as_array().unwrap();
     assert_eq!(groups.len(), 1, "{update:#}");
@@ -112,7 +114,7 @@ fn an_update_is_told_for_all_repositories() {
 
     // The bundle, the item, and the address mean the same source.
     for name in ["base@v1.1.0", "bundle/base@v1.1.0", "rule/money@v1.1.0", "acme/guidance@v1.1.0"] {
-        let output = run(&project, &["fleet", "fleet", "--update", name]);
+        let output = run(&project, &["fleet", "status", "fleet", "--update", name]);
         assert!(
             output.stdout.contains("4 repositories: fleet/bare.git, fleet/one"),
             "{name} {output}"
@@ -122,15 +124,15 @@ fn an_update_is_told_for_all_repositories() {
         assert!(output.stderr.contains(summary), "{output}");
     }
     // A tag does not move.
-    let output = run(&project, &["fleet", "fleet", "--update", "guidance"]);
+    let output = run(&project, &["fleet", "status", "fleet", "--update", "guidance"]);
     assert!(output.stderr.contains("0 to update, 6 up to date"), "{output}");
-    let output = project.run(&["fleet", "fleet", "--update", "nothing"]);
+    let output = project.run(&["fleet", "status", "fleet", "--update", "nothing"]);
     assert_eq!(output.code, Some(1), "{output}");
-    let output = project.run(&["fleet", "fleet", "--update", "guidance@"]);
+    let output = project.run(&["fleet", "status", "fleet", "--update", "guidance@"]);
     assert_eq!(output.code, Some(2), "{output}");
     // Nothing is known of a server that does not answer.
     remote.vanish();
-    let output = run(&project, &["fleet", "fleet/one", "--update", "guidance@v1.1.0"]);
+    let output = run(&project, &["fleet", "status", "fleet/one", "--update", "guidance@v1.1.0"]);
     assert!(output.stderr.contains("is not known"), "{output}");
 }
 
@@ -156,7 +158,7 @@ fn a_branch_has_the_update_and_nothing_else_is_touched() {
         let output = run(&project, &args);
         let would = "fleet/one: brief/update-guidance would be written";
         assert!(output.stdout.contains(would), "{output}");
-        assert_eq!(output.stderr.contains("`fleet pr` is called"), dry[1] == "pr", "{output}");
+        assert_eq!(output.stderr.contains("`brief fleet pr` is now"), dry[1] == "pr", "{output}");
         assert_eq!(all_files(&project.path().join("fleet")), before);
     }
     let output = run(&project, &pr);

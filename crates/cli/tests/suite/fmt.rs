@@ -1,4 +1,4 @@
-//! `brief fmt`
+//! `brief registry fmt`
 
 use crate::project;
 
@@ -8,7 +8,7 @@ const UNTIDY: &str = "---\nschema:   1\nname: demo\ndescription: Use when it is 
 #[test]
 fn files_get_one_layout_and_keep_what_they_say() {
     let project = project().with_file("rules/demo/RULE.md", UNTIDY);
-    insta::assert_snapshot!(project.run(&["fmt", "--check"]), @"
+    insta::assert_snapshot!(project.run(&["registry", "fmt", "--check"]), @"
     rules/demo/RULE.md
     ------- stderr -------
     1 of 1 file would change
@@ -16,7 +16,7 @@ fn files_get_one_layout_and_keep_what_they_say() {
     [EOF]
     ");
     assert_eq!(project.read("rules/demo/RULE.md"), UNTIDY);
-    assert_eq!(project.run(&["fmt"]).code, Some(0));
+    assert_eq!(project.run(&["registry", "fmt"]).code, Some(0));
     insta::assert_snapshot!(project.read("rules/demo/RULE.md"), @"
     ---
     schema: 1
@@ -47,7 +47,7 @@ fn files_get_one_layout_and_keep_what_they_say() {
 
     <!-- @endclient -->
     ");
-    insta::assert_snapshot!(project.run(&["fmt", "--check"]), @"
+    insta::assert_snapshot!(project.run(&["registry", "fmt", "--check"]), @"
     ------- stderr -------
     0 of 1 file would change
     [EOF]
@@ -62,7 +62,7 @@ fn other_files_are_left_alone() {
         .with_file("skills/s/SKILL.md", skill)
         .with_file("README.md", "* x\n")
         .with_file("rules/broken/RULE.md", "* no front matter\n");
-    insta::assert_snapshot!(project.run(&["fmt"]), @"
+    insta::assert_snapshot!(project.run(&["registry", "fmt"]), @"
     ------- stderr -------
     0 of 0 files changed
     [EOF]
@@ -77,8 +77,8 @@ fn a_part_can_be_laid_out_alone() {
     let project = project()
         .with_file("rules/demo/RULE.md", UNTIDY)
         .with_file("skills/other/SKILL.md", UNTIDY.replace("demo", "other"));
-    assert_eq!(project.run(&["fmt", "skills"]).stdout, "skills/other/SKILL.md\n");
+    assert_eq!(project.run(&["registry", "fmt", "skills"]).stdout, "skills/other/SKILL.md\n");
     assert_eq!(project.read("rules/demo/RULE.md"), UNTIDY);
-    assert_eq!(project.run(&["fmt", ".."]).code, Some(1));
-    assert_eq!(project.run(&["fmt", "missing"]).code, Some(1));
+    assert_eq!(project.run(&["registry", "fmt", ".."]).code, Some(1));
+    assert_eq!(project.run(&["registry", "fmt", "missing"]).code, Some(1));
 }

@@ -329,7 +329,7 @@ fn a_byte_order_mark_stays() {
     assert_eq!(project.read(path), "\u{feff}{\n  \"a\": 1\n}\n");
 }
 
-/// `--hold` replaces the hook without it, and the other way round.
+/// `--block-once` replaces the hook without it, and the other way round.
 #[test]
 fn another_choice_replaces_the_first() {
     let project = project();
@@ -342,8 +342,11 @@ fn another_choice_replaces_the_first() {
     };
     for (args, command) in [
         (&["hook", "install", "claude"][..], "brief hook claude"),
-        (&["hook", "install", "claude", "--hold"], "brief hook claude --hold"),
-        (&["hook", "install", "claude", "--hold=marked"], "brief hook claude --hold=marked"),
+        (&["hook", "install", "claude", "--block-once"], "brief hook claude --block-once"),
+        (
+            &["hook", "install", "claude", "--block-once=marked"],
+            "brief hook claude --block-once=marked",
+        ),
     ] {
         assert_eq!(project.run(args).code, Some(0));
         assert_eq!(commands(), [command]);
@@ -369,7 +372,7 @@ fn a_client_without_a_hook_is_refused() {
     insta::assert_snapshot!(project().run(&["hook", "install", "zed"]), @"
     ------- stderr -------
     error: Zed has no hook that carries a text to its model
-    hint: it sees what `brief build` writes and what it loads by itself; with a hook: `amp`, `augment`, `claude`, `cline`, `codex`, `copilot`, `copilot-vscode`, `crush`, `cursor`, `droid`, `gemini`, `kilo`, `opencode`, `pi`, `qwen`
+    hint: it sees what `brief registry build` writes and what it loads by itself; with a hook: `amp`, `augment`, `claude`, `cline`, `codex`, `copilot`, `copilot-vscode`, `crush`, `cursor`, `droid`, `gemini`, `kilo`, `opencode`, `pi`, `qwen`
     [exit status: 1]
     [EOF]
     ");

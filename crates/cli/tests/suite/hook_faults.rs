@@ -235,7 +235,7 @@ fn a_plugin_survives_every_answer() {
     let hold = r#"{"text": "TEXT", "additionalContext": "TEXT"}"#;
     for (client, form) in with_hooks().filter(|(_, form)| form.form == InstallForm::Plugin) {
         let project = project().with_file(".git/HEAD", "").with_file("driver.mjs", DRIVER);
-        let [file] = &install(&project, client, &["--hold"])[..] else { panic!() };
+        let [file] = &install(&project, client, &["--block-once"])[..] else { panic!() };
         let run = |fault: &str, script: Option<&str>, disabled: &str| {
             let bin = project.outside().join(fault);
             fs::create_dir_all(&bin).unwrap();
@@ -343,8 +343,11 @@ fn earlier(text: &str) -> String {
 fn earlier_hooks_are_found_and_updated() {
     for (client, _) in with_hooks() {
         let project = with_program();
-        let options: &[&str] =
-            if client.hook.as_ref().unwrap().hold.is_empty() { &[] } else { &["--hold=marked"] };
+        let options: &[&str] = if client.hook.as_ref().unwrap().hold.is_empty() {
+            &[]
+        } else {
+            &["--block-once=marked"]
+        };
         let files = install(&project, client, options);
         let status = || project.run(&["hook", "status", &client.id, "--json"]).json();
         let guarded = |status: &Value| {

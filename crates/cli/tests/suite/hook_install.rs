@@ -578,7 +578,7 @@ fn a_rehearsal_says_what_the_hook_says() {
     - AFTER
     [EOF]
     ");
-    let held = project.run(&["hook", "test", "gemini", "a.py", "--on", "edit", "--hold"]);
+    let held = project.run(&["hook", "test", "gemini", "a.py", "--on", "edit", "--block-once"]);
     assert!(held.stdout.contains("BeforeTool, and the call is held back:"), "{held}");
     assert!(!project.home().join(".local/state/brief").exists(), "nothing is recorded");
     let nothing = project.run(&["hook", "test", "claude", "../x.py"]);

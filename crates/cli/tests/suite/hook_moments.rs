@@ -12,7 +12,7 @@ use crate::project;
 fn a_change_is_held_back_once() {
     let project = marked();
     let edit = tool(&project, "PreToolUse", "Edit", "src/api/a.py");
-    let held = hook(&project, &["claude", "--hold"], &edit);
+    let held = hook(&project, &["claude", "--block-once"], &edit);
     let answer: Value = serde_json::from_str(&held.stdout).unwrap();
     let output = &answer["hookSpecificOutput"];
     assert_eq!(output["permissionDecision"], "deny", "{answer}");
@@ -20,11 +20,11 @@ fn a_change_is_held_back_once() {
     assert!(reason.contains("MARK-edit-before") && reason.contains("MARK-cursor-rule"), "{reason}");
     assert!(reason.ends_with("make the same call again.)"), "{reason}");
     // The same call passes, and so does every later one.
-    assert_eq!(hook(&project, &["claude", "--hold"], &edit).to_string(), "[EOF]");
+    assert_eq!(hook(&project, &["claude", "--block-once"], &edit).to_string(), "[EOF]");
     // A creation has a text of its own.
     let create = tool(&project, "PreToolUse", "Write", "src/api/new.py");
-    assert!(texts(&hook(&project, &["claude", "--hold"], &create)).contains("deny"));
-    assert_eq!(hook(&project, &["claude", "--hold"], &create).to_string(), "[EOF]");
+    assert!(texts(&hook(&project, &["claude", "--block-once"], &create)).contains("deny"));
+    assert_eq!(hook(&project, &["claude", "--block-once"], &create).to_string(), "[EOF]");
 }
 
 #[test]
@@ -32,10 +32,10 @@ fn a_call_is_not_held_back_without_need() {
     // A read.
     let project = marked();
     let read = tool(&project, "PreToolUse", "Read", "src/api/a.py");
-    assert!(!texts(&hook(&project, &["claude", "--hold"], &read)).contains("deny"));
+    assert!(!texts(&hook(&project, &["claude", "--block-once"], &read)).contains("deny"));
     // An edit after it: the read has brought everything.
     let edit = tool(&project, "PreToolUse", "Edit", "src/api/a.py");
-    assert_eq!(hook(&project, &["claude", "--hold"], &edit).to_string(), "[EOF]");
+    assert_eq!(hook(&project, &["claude", "--block-once"], &edit).to_string(), "[EOF]");
     // Without the choice.
     let project = marked();
     let edit = tool(&project, "PreToolUse", "Edit", "src/api/a.py");
@@ -44,16 +44,16 @@ fn a_call_is_not_held_back_without_need() {
     let project = marked();
     let mut edit = tool(&project, "PreToolUse", "Edit", "src/api/a.py");
     edit.as_object_mut().unwrap().remove("session_id");
-    assert!(!texts(&hook(&project, &["claude", "--hold"], &edit)).contains("deny"));
+    assert!(!texts(&hook(&project, &["claude", "--block-once"], &edit)).contains("deny"));
     // Where no memory can be written.
     let project = marked().with_env("XDG_STATE_HOME", "/dev/null/no");
     let edit = tool(&project, "PreToolUse", "Edit", "src/api/a.py");
-    assert!(!texts(&hook(&project, &["claude", "--hold"], &edit)).contains("deny"));
+    assert!(!texts(&hook(&project, &["claude", "--block-once"], &edit)).contains("deny"));
     // In a client that would end its run.
     let project = marked();
     let edit = json!({"taskId": "one", "cwd": project.path(), "hookName": "tool_call",
         "tool_call": {"name": "editor", "input": {"path": project.path().join("src/api/a.py"), "old_text": "x"}}});
-    let answer = texts(&hook(&project, &["cline", "--hold"], &edit));
+    let answer = texts(&hook(&project, &["cline", "--block-once"], &edit));
     assert!(answer.contains("MARK-edit-before") && !answer.contains("held back"), "{answer}");
 }
 
@@ -62,9 +62,9 @@ fn a_call_is_not_held_back_without_need() {
 fn an_entry_can_ask_to_hold() {
     let entries = "context:\n  - {content: WAIT, hold: true, match: ['*.sql']}\n  - {content: GO, match: ['*.py']}\n";
     for (args, path, is_held) in [
-        (&["claude", "--hold=marked"][..], "a.sql", true),
-        (&["claude", "--hold=marked"], "a.py", false),
-        (&["claude", "--hold"], "a.py", true),
+        (&["claude", "--block-once=marked"][..], "a.sql", true),
+        (&["claude", "--block-once=marked"], "a.py", false),
+        (&["claude", "--block-once"], "a.py", true),
         (&["claude"], "a.sql", false),
     ] {
         let project = project().with_file("AGENTS.yaml", entries).with_file(path, "");

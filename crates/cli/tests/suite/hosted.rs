@@ -92,14 +92,14 @@ fn a_mention_brings_a_manual_file_in() {
     assert!(mentioned.stdout.contains("Only when asked."), "{mentioned}");
 }
 
-/// Ruling H1: without `--mounted`, the repository around the current directory is mounted.
+/// Ruling H1: without `--workspace`, the repository around the current directory is mounted.
 #[test]
 fn the_repository_is_mounted_by_default() {
     let project = hosted();
     let output = project.run_in("src", &["context", "a.ts", "--only", "context-dir"], "");
     assert!(output.stdout.contains("Speak plainly."), "{output}");
     let mounted =
-        project.run_in("src", &["context", "a.ts", "--only", "context-dir", "--mounted", "."], "");
+        project.run_in("src", &["context", "a.ts", "--only", "context-dir", "--workspace", "."], "");
     assert!(!mounted.stdout.contains("Speak plainly."), "{mounted}");
     assert!(mounted.stdout.contains("Version the API."), "{mounted}");
 }
@@ -262,8 +262,8 @@ fn the_user_decides_where_includes_lead() {
         items.map(|item| item["name"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(names(&[]), [""; 0]);
-    assert_eq!(names(&["--anchor", "config"]), ["guide"]);
-    assert_eq!(names(&["--anchor", "config", "--outside"]), ["far", "guide"]);
+    assert_eq!(names(&["--include-base", "config"]), ["guide"]);
+    assert_eq!(names(&["--include-base", "config", "--allow-outside"]), ["far", "guide"]);
 }
 
 /// X20: a pattern that climbs is judged by the project, not by the directory that it stands in.

@@ -25,8 +25,12 @@ fn assert_survives(project: &Sandbox, place: &str, code: &str) {
     let json = project.run(&["context", "bad/in/x.py", "--json"]);
     assert_good(&json, &json.stdout);
     assert!(json.stdout.contains(&format!("\"code\": \"{code}\"")), "{json}");
-    for args in [["why", "bad/in/x.py"], ["decisions", "bad/in/x.py"], ["context", "--all"]] {
-        let output = project.run(&args);
+    for args in [
+        &["why", "bad/in/x.py"][..],
+        &["context", "--decisions", "bad/in/x.py"],
+        &["context", "--all"],
+    ] {
+        let output = project.run(args);
         assert_eq!(output.code, Some(0), "{args:?}: {output}");
         assert!(output.stderr.contains(place), "{args:?}: {output}");
     }
@@ -170,7 +174,7 @@ fn an_invalid_date_is_reported() {
     let yaml = "decisions:\n  - {decision: D, rationale: R, date: yesterday}\n";
     let project = good().with_file("bad/AGENTS.yaml", yaml);
     assert_survives(&project, "bad/AGENTS.yaml:2:", "agents-yaml/invalid-date");
-    let output = project.run(&["decisions", "bad/in/x.py"]);
+    let output = project.run(&["context", "--decisions", "bad/in/x.py"]);
     assert!(output.stdout.contains('D') && !output.stdout.contains("decided"), "{output}");
 }
 
@@ -336,7 +340,7 @@ decisions:
     for args in [
         &["context", "a"][..],
         &["context", "--all"],
-        &["decisions", "a"],
+        &["context", "--decisions", "a"],
         &["why", "a"],
         &["lint"],
     ] {
@@ -362,7 +366,7 @@ fn terminal_escapes_in_names_are_never_printed_raw() {
     for args in [
         &["context", &file][..],
         &["context", "--all"],
-        &["decisions", &file],
+        &["context", "--decisions", &file],
         &["why", &file],
         &["lint"],
         &["lint", &file],

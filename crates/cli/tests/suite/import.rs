@@ -1,4 +1,4 @@
-//! `brief import` and `brief convert`: clients' own files become items, and come back as they were.
+//! `brief import` and `brief import --as`: clients' own files become items, and come back as they were.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -64,7 +64,8 @@ fn six_clients_become_a_few_items_and_no_text_is_lost() {
     // The clients of the items, as the hint of the import has them.
     let clients = ["claude", "cline", "copilot", "cursor", "opencode"];
     let clients = clients.iter().flat_map(|client| ["--client", client]);
-    let args: Vec<&str> = ["build", "--out", "built"].into_iter().chain(clients).collect();
+    let args: Vec<&str> =
+        ["registry", "build", "--out", "built"].into_iter().chain(clients).collect();
     let output = project.run(&args);
     assert_eq!(output.code, Some(0), "{output}");
     let mut built = BTreeSet::new();
@@ -98,10 +99,13 @@ fn a_second_import_finds_nothing_new() {
             "---\nname: rev\ndescription: Reviews\n---\n\nYou review.\n",
         )
         .with_file(".cursor/rules/ts.mdc", "---\nalwaysApply: true\n---\n\nStrict types.\n");
-    assert_eq!(project.run(&["convert", "claude", "codex", "--out", "out"]).code, Some(0));
+    assert_eq!(
+        project.run(&["import", "--from", "claude", "--as", "codex", "--out", "out"]).code,
+        Some(0)
+    );
     let first = json(&project, &["import"]);
     assert_eq!(first["items"].as_array().unwrap().len(), 2, "{first:#}");
-    assert_eq!(project.run(&["build", "guidance", "--out", "built"]).code, Some(0));
+    assert_eq!(project.run(&["registry", "build", "guidance", "--out", "built"]).code, Some(0));
     let again = json(&project, &["import"]);
     assert_eq!(again["items"].as_array().unwrap().len(), 2, "{again:#}");
     assert!(!project.path().join("guidance/rules/agent").exists());
@@ -122,7 +126,7 @@ fn a_conversion_loses_nothing_in_silence() {
             "---\nname: rev\ndescription: d\ntools: Read\n---\n\nYou review.\n",
         )
         .with_file(".claude/rules/api.md", "---\npaths: src/**\n---\n\nNo floats.\n");
-    let output = project.run(&["convert", "claude", "codex"]);
+    let output = project.run(&["import", "--from", "claude", "--as", "codex"]);
     assert!(output.stderr.contains("the agent `rev` names its `tools`"), "{output}");
     assert!(output.stderr.contains("the rule `api` is for some files"), "{output}");
     assert!(output.stderr.contains("Codex finds it only when `AGENTS.md` names it"), "{output}");
@@ -151,7 +155,7 @@ fn what_is_imported_and_built_is_what_it_was() {
         files.into_iter().fold(project(), |project, (path, text)| project.with_file(path, text));
     let report = json(&project, &["import"]);
     assert_eq!(report["skipped"], Value::Array(Vec::new()), "{report:#}");
-    assert_eq!(project.run(&["build", "--out", "built"]).code, Some(0));
+    assert_eq!(project.run(&["registry", "build", "--out", "built"]).code, Some(0));
     for (path, text) in files {
         let name = path.rsplit('/').next().unwrap();
         let (above, _) = path.rsplit_once('/').unwrap();
@@ -229,7 +233,10 @@ fn bad_files_are_named_and_the_rest_is_imported() {
     let taking = project.read("guidance/rules/taking/RULE.md");
     assert!(taking.contains("claude:\n  paths:\n    - src/**\n    - \"!src/x/**\"\n"), "{taking}");
     assert!(!taking.contains("scope:"), "{taking}");
-    assert_eq!(project.run(&["build", "--client", "claude", "--out", "built"]).code, Some(0));
+    assert_eq!(
+        project.run(&["registry", "build", "--client", "claude", "--out", "built"]).code,
+        Some(0)
+    );
 }
 
 /// `--replace`: the originals are outputs, recorded, with copies; `clean` puts them back.
@@ -254,7 +261,7 @@ fn originals_become_outputs_and_come_back() {
     assert_eq!(output.code, Some(0), "{output}");
     assert!(project.read(".claude/rules/api.md").ends_with("- Validate each request.\n"));
     assert_eq!(project.run(&["import", "--dry-run"]).code, Some(0));
-    let output = project.run(&["clean"]);
+    let output = project.run(&["remove", "--all"]);
     assert_eq!(output.code, Some(0), "{output}");
     assert_eq!(project.read(".claude/rules/api.md"), text);
     assert_eq!(fs::metadata(&script).unwrap().permissions().mode() & 0o111, 0o111);
@@ -279,7 +286,7 @@ fn other_tools_files_are_imported() {
     let python = project.read("guidance/rules/python/RULE.md");
     assert!(python.contains("- \"**/*.py\"") && !python.contains("audience"), "{python}");
     assert!(project.read("guidance/rules/agents/RULE.md").ends_with("Ruler.\n"));
-    assert_eq!(project.run(&["build", "--out", "built"]).code, Some(0));
+    assert_eq!(project.run(&["registry", "build", "--out", "built"]).code, Some(0));
 }
 
 /// Short scoped rules become entries of `AGENTS.yaml`.
@@ -306,7 +313,7 @@ fn short_rules_become_entries() {
 fn files_are_converted() {
     let project = project()
         .with_file(".claude/rules/api.md", format!("---\npaths: [src/**]\nmine: 1\n---\n{API}"));
-    let output = project.run(&["convert", "claude", "copilot"]);
+    let output = project.run(&["import", "--from", "claude", "--as", "copilot"]);
     assert_eq!(output.code, Some(0), "{output}");
     assert!(
         output.stdout.contains("applyTo: \"**/src/**\"") && output.stdout.ends_with(API),
@@ -314,13 +321,17 @@ fn files_are_converted() {
     );
     assert!(output.stderr.contains("`mine`: is a field of claude alone"), "{output}");
     assert!(!project.path().join(".github").exists());
-    assert_eq!(project.run(&["convert", "claude", "copilot", "--out", "."]).code, Some(0));
+    assert_eq!(
+        project.run(&["import", "--from", "claude", "--as", "copilot", "--out", "."]).code,
+        Some(0)
+    );
     assert!(project.read(".github/instructions/api.instructions.md").ends_with(API));
     project.write(".github/instructions/api.instructions.md", "mine\n");
-    let output = project.run(&["convert", "claude", "copilot", ".claude", "--out", "."]);
+    let output =
+        project.run(&["import", "--from", "claude", "--as", "copilot", ".claude", "--out", "."]);
     assert_eq!(output.code, Some(1), "{output}");
     assert_eq!(project.read(".github/instructions/api.instructions.md"), "mine\n");
-    assert_eq!(project.run(&["convert", "claude", "cluade"]).code, Some(2));
+    assert_eq!(project.run(&["import", "--from", "claude", "--as", "cluade"]).code, Some(2));
 }
 
 /// Hand-written duplicates are told, with the way out.
@@ -468,7 +479,8 @@ fn fields_of_the_same_text_are_not_lost() {
     }
     let report = json(&project, &["import", "plugins"]);
     assert_eq!(report["items"].as_array().unwrap().len(), 2, "{report:#}");
-    let built = project.run(&["build", "guidance", "--client", "claude", "--out", "out"]);
+    let built =
+        project.run(&["registry", "build", "guidance", "--client", "claude", "--out", "out"]);
     assert_eq!(built.code, Some(0), "{built}");
     let names = names(&report);
     let outputs: BTreeSet<String> = names
@@ -488,7 +500,8 @@ fn a_skill_is_called_as_its_header_says() {
     let text = "---\nname: template-skill\ndescription: d\n---\n\nSteps.\n";
     let project = project().with_file("template/SKILL.md", text);
     assert_eq!(names(&json(&project, &["import", "template"])), ["skill/template-skill"]);
-    let built = project.run(&["build", "guidance", "--client", "claude", "--out", "out"]);
+    let built =
+        project.run(&["registry", "build", "guidance", "--client", "claude", "--out", "out"]);
     assert_eq!(built.code, Some(0), "{built}");
     assert_eq!(project.read("out/.claude/skills/template-skill/SKILL.md"), text);
 }

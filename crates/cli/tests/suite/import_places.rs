@@ -184,7 +184,7 @@ fn outputs_of_rulesync_are_adopted() {
     assert!(!output.stderr.contains("warning"), "{output}");
     assert_eq!(names(&json(&project, &["import", "--dry-run"])), five);
     // The files of before come back.
-    run(&project, &["clean"]);
+    run(&project, &["remove", "--all"]);
     assert_eq!(project.read(".cursor/rules/api.mdc"), "---\nglobs: src/**\n---\nValidate.\n");
 }
 

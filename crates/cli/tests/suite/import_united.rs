@@ -27,7 +27,8 @@ fn one_rule_of_two_clients_is_one_item_where_the_same_files_are_meant() {
     assert_eq!(names(&report), ["rule/money"], "{report:#}");
     let rule = project.read("guidance/rules/money/RULE.md");
     assert!(rule.contains("  paths:\n    - src/**\n"), "{rule}");
-    let built = project.run(&["build", "--out", "out", "--client", "claude", "--client", "cursor"]);
+    let built = project
+        .run(&["registry", "build", "--out", "out", "--client", "claude", "--client", "cursor"]);
     assert_eq!(built.code, Some(0), "{built}");
     assert!(project.read("out/.claude/rules/money.md").contains("  - /src/**\n"));
     assert!(project.read("out/.cursor/rules/money.mdc").contains("globs: src/**\n"));
@@ -88,7 +89,8 @@ fn scopes_and_tools_keep_items_apart_only_where_a_client_has_them() {
     assert!(notes.contains("one is for all files, the other for some"), "{notes}");
     assert!(notes.contains("their tools differ: `read` and all"), "{notes}");
     let built = project.run(&[
-        "build", "--out", "out", "--client", "roo", "--client", "cursor", "--client", "claude",
+        "registry", "build", "--out", "out", "--client", "roo", "--client", "cursor", "--client",
+        "claude",
     ]);
     assert_eq!(built.code, Some(0), "{built}");
     assert_eq!(project.read("out/.roo/rules/api.md").trim(), "Cents.");
@@ -117,8 +119,9 @@ fn agents_of_a_list_and_servers_of_other_tools_are_imported() {
     let manifest = project.read("brief.toml");
     assert!(manifest.contains("[mcp.docs]") && manifest.contains("[mcp.git]"), "{manifest}");
     assert!(!manifest.contains("clients = []"), "{manifest}");
-    let built = project
-        .run(&["build", "guidance", "--out", "out", "--client", "roo", "--client", "claude"]);
+    let built = project.run(&[
+        "registry", "build", "guidance", "--out", "out", "--client", "roo", "--client", "claude",
+    ]);
     assert_eq!(built.code, Some(0), "{built}");
     assert_eq!(project.read("out/.roo/rules-docs/AGENT.md").trim(), "You write docs.");
     // A list that is broken is named.
@@ -157,7 +160,8 @@ fn contradictions_come_back_and_names_are_told_apart() {
     lower.dedup();
     assert_eq!(lower.len(), 7, "{report:#}");
     let built = ["claude", "cursor", "copilot"].iter().flat_map(|client| ["--client", client]);
-    let args: Vec<&str> = ["build", "guidance", "--out", "out"].into_iter().chain(built).collect();
+    let args: Vec<&str> =
+        ["registry", "build", "guidance", "--out", "out"].into_iter().chain(built).collect();
     let built = project.run(&args);
     assert_eq!(built.code, Some(0), "{built}");
     for (path, text) in files {

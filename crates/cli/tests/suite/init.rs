@@ -58,7 +58,7 @@ fn init_finds_the_clients_in_use() {
     ");
     let manifest = "[install]\nclients = [\"claude\", \"cursor\"] # init found: .claude, .cursor\n";
     assert_eq!(project.read("brief.toml"), manifest);
-    let built = project.run(&["build"]);
+    let built = project.run(&["registry", "build"]);
     assert_eq!(built.code, Some(0), "{built}");
     assert!(project.path().join("dist/.claude/rules/money.md").exists());
     assert!(project.path().join("dist/.cursor/rules/money.mdc").exists());

@@ -168,7 +168,7 @@ fn what_does_not_exist_is_refused() {
     remote.commit(&[("skills/money/SKILL.md", &twice)]);
     for (args, words) in [
         (&["acme/guidance", "mony"][..], "did you mean `money`?"),
-        (&["acme/guidance", "nothing-like-it"], "`brief list --available acme/guidance` shows"),
+        (&["acme/guidance", "nothing-like-it"], "`brief list acme/guidance` shows"),
         (&["acme/guidance", "agent/money"], "did you mean `rule/money` or `skill/money`?"),
         (&["acme/guidance", "money"], "write rule/money or skill/money"),
         (&["acme/guidance", "rule/money", "--kind", "skill"], "`rule/money` is not a skill"),
@@ -430,11 +430,11 @@ fn skills_in_places_of_clients_are_told_of() {
         let remote = Remote::new(&project, "github/acme/tools");
         let skill = "---\nname: deploy\ndescription: Use when deploying\n---\n\n# Deploy\n";
         remote.commit(&[(&format!("{place}/skills/deploy/SKILL.md"), skill)]);
-        let list = run(&project, &["list", "--available", "acme/tools"]);
+        let list = run(&project, &["list", "acme/tools"]);
         assert_eq!(list.stdout, "skill/deploy: Use when deploying\n");
         remote.commit(&[("rules/money/RULE.md", &item("money", "Cents."))]);
         let hint = format!("there is 1 skill in `{place}/skills`");
-        let list = run(&project, &["list", "--available", "acme/tools"]);
+        let list = run(&project, &["list", "acme/tools"]);
         assert_eq!(list.stdout, "rule/money: Use when money matters\n");
         assert!(list.stderr.contains(&hint), "{list}");
         let output = project.run(&["add", "acme/tools", "deploy"]);

@@ -55,7 +55,7 @@ fn collection(project: &Sandbox) -> Remote {
 }
 
 pub(crate) fn available(project: &Sandbox, source: &str) -> Value {
-    run(project, &["list", "--available", source, "--json"]).json()
+    run(project, &["list", source, "--json"]).json()
 }
 
 pub(crate) fn names(json: &Value) -> Vec<String> {
@@ -352,7 +352,7 @@ fn a_plugin_is_a_bundle_without_its_hooks() {
     );
     assert!(capabilities.contains("mcp-servers tracker"), "{capabilities}");
     assert_eq!(json["bundles"][0]["items"], json!(["skill/pdf"]));
-    let shown = run(&project, &["list", "--available", "acme/market"]);
+    let shown = run(&project, &["list", "acme/market"]);
     assert!(
         shown.stdout.contains("bundle/shipping 1.2.0 (also 1 hook, 1 MCP server): Ships things\n"),
         "{shown}"

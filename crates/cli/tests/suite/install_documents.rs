@@ -59,13 +59,13 @@ fn the_documented_json_has_the_real_keys() {
     assert_eq!(all_keys(&documented), all_keys(&added));
     let list = run(&project, &["list", "--json"]).stdout;
     assert_eq!(all_keys(&block(&page, "`brief list --json`")), all_keys(&list));
-    let offers = run(&project, &["list", "--available", "guidance", "--json"]).stdout;
-    let documented = block(&page, "`brief list --available SOURCE --json`");
+    let offers = run(&project, &["list", "guidance", "--json"]).stdout;
+    let documented = block(&page, "`brief list SOURCE --json`");
     assert_eq!(all_keys(&documented), all_keys(&offers));
     remote.commit(&[("rules/money/RULE.md", &item("money", "Newer."))]);
     remote.git(&["tag", "v1.1.0"]);
-    let outdated = project.run(&["outdated", "--json"]).stdout;
-    assert_eq!(all_keys(&block(&page, "`brief outdated --json`")), all_keys(&outdated));
+    let outdated = project.run(&["update", "--check", "--json"]).stdout;
+    assert_eq!(all_keys(&block(&page, "`brief update --check --json`")), all_keys(&outdated));
     project.write(".claude/rules/money.md", "mine\n");
     let doctor = project.run(&["doctor", "--json"]).stdout;
     let documented = block(&page, "`brief doctor --json`");

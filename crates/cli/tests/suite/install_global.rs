@@ -55,13 +55,13 @@ fn both_scopes_are_apart() {
     assert!(run(&project, &["list", "-g"]).stdout.starts_with("rule/money "));
     assert!(run(&project, &["list"]).stdout.starts_with("skill/review "));
     remote.commit(&[("rules/money/RULE.md", &item("money", "Newer."))]);
-    assert_eq!(project.run(&["outdated", "-g"]).code, Some(1));
+    assert_eq!(project.run(&["update", "--check", "-g"]).code, Some(1));
     run(&project, &["update", "-g"]);
     run(&project, &["sync", "-g", "--frozen"]);
     run(&project, &["sync", "-g", "--check"]);
     run(&project, &["doctor", "-g"]);
     assert_eq!(project.run(&["remove", "-g", "review"]).code, Some(1), "that is the project's");
-    run(&project, &["clean", "-g"]);
+    run(&project, &["remove", "--all", "-g"]);
     assert!(!project.home().join(".claude").exists());
     run(&project, &["sync", "-g"]);
     run(&project, &["remove", "-g", "money"]);

@@ -79,8 +79,8 @@ fn a_manifest_with_mistakes_is_reported() {
         &["remove", "money"],
         &["update"],
         &["list"],
-        &["outdated"],
-        &["clean"],
+        &["update", "--check"],
+        &["remove", "--all"],
         &["doctor"],
     ] {
         let output = project.run(args);
@@ -125,7 +125,9 @@ fn a_lock_cannot_lead_out_of_the_project() {
         ["../outside/x", "/etc/passwd", "src/main.rs", ".brief/installed.json", ".claude/../x"]
     {
         project.write("brief.lock", lock.replace(".claude/rules/money.md", path));
-        for args in [&["sync"][..], &["clean"], &["remove", "money"], &["list"], &["doctor"]] {
+        for args in
+            [&["sync"][..], &["remove", "--all"], &["remove", "money"], &["list"], &["doctor"]]
+        {
             let output = project.run(args);
             assert_eq!(output.code, Some(2), "{path} {args:?}: {output}");
             assert!(output.stderr.contains("is not the path of an output"), "{output}");
@@ -192,8 +194,8 @@ fn a_password_in_the_manifest_is_refused() {
          [sources.c]\ngit = \"ssh://git@git.example.com/x/y\"\nall = true\n"
     );
     project.write("brief.toml", manifest);
-    for command in ["sync", "list", "outdated", "doctor"] {
-        let output = project.run(&[command]);
+    for command in [&["sync"][..], &["list"], &["update", "--check"], &["doctor"]] {
+        let output = project.run(command);
         assert_eq!(output.code, Some(2), "{output}");
         assert!(!output.to_string().contains(SECRET), "{output}");
         assert!(output.stdout.contains("`sources.a.git`: it holds a password"), "{output}");

@@ -63,17 +63,17 @@ fn what_there_is_can_be_seen_before() {
         rule/money: Money is an integer\n\
         skill/review: Use when review matters\n\
         agent/judge: Use when judge matters\n";
-    assert_eq!(run(&project, &["list", "--available", "acme/guidance"]).stdout, shown);
+    assert_eq!(run(&project, &["list", "acme/guidance"]).stdout, shown);
     assert!(!project.path().join("brief.toml").exists());
     run(&project, &["add", "acme/guidance", "money", "--name", "house"]);
-    assert_eq!(run(&project, &["list", "--available", "house"]).stdout, shown);
-    run(&project, &["list", "--available", "house", "--offline"]);
-    let json = run(&project, &["list", "--available", "house", "--json"]).json();
+    assert_eq!(run(&project, &["list", "house"]).stdout, shown);
+    run(&project, &["list", "house", "--offline"]);
+    let json = run(&project, &["list", "house", "--json"]).json();
     assert_eq!(json["items"][0]["valid"], false);
     let base = json!({"name": "base", "description": "The base", "version": "1.2.0",
         "items": ["rule/money"], "requires": [], "plugin": null, "capabilities": []});
     assert_eq!(json["bundles"], json!([base]));
-    let missing = project.run(&["list", "--available", "acme/none"]);
+    let missing = project.run(&["list", "acme/none"]);
     assert_eq!(missing.code, Some(1));
 }
 
@@ -84,7 +84,7 @@ fn hidden_characters_are_shown() {
     let remote = guidance(&project);
     let text = MONEY.replace("Money is an integer", "\"\\e[31mred\"");
     remote.commit(&[("rules/money/RULE.md", &text)]);
-    let list = run(&project, &["list", "--available", "acme/guidance"]).stdout;
+    let list = run(&project, &["list", "acme/guidance"]).stdout;
     assert!(!list.contains('\u{1b}'), "{list}");
 }
 
@@ -128,7 +128,7 @@ fn a_run_tells_programs_what_it_did() {
     assert!(path.is_file());
 
     let newer = remote.commit(&[("rules/money/RULE.md", &item("money", "Newer."))]);
-    let outdated = project.run(&["outdated", "--json"]);
+    let outdated = project.run(&["update", "--check", "--json"]);
     assert_eq!(outdated.code, Some(1));
     assert_eq!(
         outdated.json()["sources"],
@@ -163,7 +163,7 @@ fn a_description_of_many_lines_is_one_line() {
     let lines = format!("|\n  First line.\n  {}\n", "Many words. ".repeat(40));
     let text = MONEY.replace("Money is an integer", &lines);
     remote.commit(&[("rules/money/RULE.md", &text)]);
-    let list = run(&project, &["list", "--available", "acme/guidance"]).stdout;
+    let list = run(&project, &["list", "acme/guidance"]).stdout;
     assert_eq!(list.lines().count(), 4, "{list}");
     let line = list.lines().find(|line| line.starts_with("rule/money: ")).unwrap();
     assert!(line.starts_with("rule/money: First line. Many words. Many"), "{line}");

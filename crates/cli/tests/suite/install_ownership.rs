@@ -80,7 +80,7 @@ fn a_directory_of_files_is_adopted() {
     let args = ["add", "acme/guidance", "money", "--adopt", "../.claude"];
     let output = project.run_in("src", &args, "");
     assert_eq!(output.code, Some(0), "{output}");
-    run(&project, &["clean"]);
+    run(&project, &["remove", "--all"]);
     assert_eq!(project.read(FILE), "mine\n");
 }
 
@@ -135,7 +135,7 @@ fn every_copy_is_kept() {
 /// A changed file that is no longer wanted stays, by `remove` and by `clean`, until it is forced.
 #[test]
 fn a_changed_output_outlives_its_item() {
-    for command in [&["remove", "money"][..], &["clean"]] {
+    for command in [&["remove", "money"][..], &["remove", "--all"]] {
         let (project, _) = installed();
         project.write(FILE, "mine\n");
         let output = project.run(command);
@@ -145,7 +145,7 @@ fn a_changed_output_outlives_its_item() {
         assert_eq!(project.read(FILE), "mine\n");
         assert!(!project.path().join(".github/instructions").exists());
         let forced: Vec<&str> = match command {
-            ["clean"] => vec!["clean", "--force", FILE],
+            ["remove", "--all"] => vec!["remove", "--all", "--force", FILE],
             _ => vec!["sync", "--force", FILE],
         };
         run(&project, &forced);
@@ -195,13 +195,13 @@ fn what_was_adopted_is_adopted_again_after_clean() {
     run(&project, &["sync", "--adopt", FILE]);
     let installed = files(&project.path());
     for _ in 0..2 {
-        run(&project, &["clean"]);
+        run(&project, &["remove", "--all"]);
         assert_eq!(project.read(FILE), "mine\n");
-        run(&project, &["clean"]);
+        run(&project, &["remove", "--all"]);
         run(&project, &["sync"]);
         assert_eq!(files(&project.path()), installed);
     }
-    run(&project, &["clean"]);
+    run(&project, &["remove", "--all"]);
     project.write(FILE, "mine, and changed\n");
     let output = project.run(&["sync"]);
     assert_eq!(output.code, Some(1), "{output}");

@@ -366,7 +366,8 @@ fn a_journal_that_came_with_a_project_is_refused() {
             .with_file(".brief/staged/1", "planted\n")
             .with_file(".brief/journal.json", journal.to_string());
         directory(&project);
-        for command in [&["add", "../outside/source"][..], &["sync"], &["remove", "x"], &["clean"]]
+        for command in
+            [&["add", "../outside/source"][..], &["sync"], &["remove", "x"], &["remove", "--all"]]
         {
             let output = project.run(command);
             insta::allow_duplicates! {
@@ -460,7 +461,7 @@ fn a_lock_that_was_damaged_is_refused_with_its_line() {
         assert!(lock.contains(from), "{from}");
         project.write("brief.lock", lock.replacen(from, to, 1));
         let before = tree(&project, "");
-        for args in [&["sync"][..], &["sync", "--frozen"], &["clean"], &["update"]] {
+        for args in [&["sync"][..], &["sync", "--frozen"], &["remove", "--all"], &["update"]] {
             let output = project.run(args);
             assert!(matches!(output.code, Some(1 | 2)), "{to}, {args:?}: {output}");
             assert!(output.stderr.contains("brief.lock`, line "), "{to}, {args:?}: {output}");
@@ -481,7 +482,9 @@ fn a_lock_cannot_claim_files_of_the_user() {
         project.write(path, text);
         let claim = format!("files = [\n  \"{path} {}\",", sha256(text.as_bytes()));
         project.write("brief.lock", lock.replacen("files = [", &claim, 1));
-        for args in [&["sync"][..], &["clean"], &["remove", "good"], &["sync", "--force", path]] {
+        for args in
+            [&["sync"][..], &["remove", "--all"], &["remove", "good"], &["sync", "--force", path]]
+        {
             let output = project.run(args);
             assert_eq!(output.code, Some(2), "{path}, {args:?}: {output}");
             assert!(output.stderr.contains("line 1"), "{path}, {args:?}: {output}");
@@ -497,7 +500,7 @@ fn a_lock_cannot_claim_what_stands_in_files_of_the_user() {
     project.write("package.json", text);
     let entry = "{ table = \"scripts\", key = \"test\", json = \"\\\"mine\\\"\" }";
     let shared = format!("\n[[shared]]\npath = \"package.json\"\nentries = [\n  {entry},\n]\n");
-    for args in [&["sync"][..], &["clean"]] {
+    for args in [&["sync"][..], &["remove", "--all"]] {
         project.write("brief.lock", format!("{lock}{shared}"));
         let output = project.run(args);
         assert_eq!(output.code, Some(0), "{output}");

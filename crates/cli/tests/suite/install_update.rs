@@ -1,4 +1,4 @@
-//! `brief update`, `brief outdated` and `brief remove`: from one state to the next, on purpose.
+//! `brief update`, `brief update --check` and `brief remove`: from one state to the next, on purpose.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ fn an_update_shows_what_it_changes() {
     let after = remote.commit(&[("rules/money/RULE.md", &item("money", "Newer."))]);
     let moved = format!("guidance: {} -> {}\n  ~ rule/money\n", &before[..12], &after[..12]);
 
-    let outdated = project.run(&["outdated"]);
+    let outdated = project.run(&["update", "--check"]);
     assert_eq!(outdated.code, Some(1));
     let line = format!(
         "guidance: {} -> {}; `brief update guidance` moves it\n",
@@ -41,7 +41,7 @@ fn an_update_shows_what_it_changes() {
     assert!(output.stderr.contains(&moved), "{output}");
     assert_eq!(summary(&output), "2 items: 0 created, 2 updated, 3 unchanged, 0 removed, 0 kept");
     assert!(project.read("brief.lock").contains(&after));
-    let done = run(&project, &["outdated"]);
+    let done = run(&project, &["update", "--check"]);
     assert!(done.stderr.ends_with("nothing is outdated\n"), "{done}");
 }
 
@@ -137,7 +137,7 @@ fn a_version_is_moved_on() {
     remote.commit(&[("rules/money/RULE.md", &item("money", "Newer."))]);
     remote.git(&["tag", "v1.1.0"]);
     remote.git(&["tag", "v2.0.0-rc.1"]);
-    let outdated = project.run(&["outdated"]);
+    let outdated = project.run(&["update", "--check"]);
     assert_eq!(
         outdated.stdout,
         "guidance (v1.0.0): there is v1.1.0; `brief update guidance@v1.1.0` moves it\n"
@@ -150,7 +150,7 @@ fn a_version_is_moved_on() {
         "[sources.guidance]\ngit = \"acme/guidance\"\nref = \"v1.1.0\"\nrules = [\"money\"]\n"
     );
     assert!(project.read(".claude/rules/money.md").contains("Newer."));
-    assert_eq!(project.run(&["outdated"]).code, Some(0));
+    assert_eq!(project.run(&["update", "--check"]).code, Some(0));
 }
 
 /// Names that mean nothing, and a server that does not answer, change nothing.
@@ -177,11 +177,11 @@ fn an_update_that_cannot_be_done_changes_nothing() {
         assert_eq!(files(&project.path()), before, "{args:?}");
     }
     remote.vanish();
-    for command in ["update", "outdated"] {
-        let output = project.run(&[command]);
-        assert_eq!(output.code, Some(1), "{command}: {output}");
-        assert!(output.stderr.contains("git could not read"), "{command}: {output}");
-        assert_eq!(files(&project.path()), before, "{command}");
+    for command in [&["update"][..], &["update", "--check"]] {
+        let output = project.run(command);
+        assert_eq!(output.code, Some(1), "{command:?}: {output}");
+        assert!(output.stderr.contains("git could not read"), "{command:?}: {output}");
+        assert_eq!(files(&project.path()), before, "{command:?}");
     }
 }
 
@@ -290,10 +290,10 @@ fn clean_removes_exactly_what_was_written() {
     guidance(&project);
     run(&project, &["add", "acme/guidance"]);
     let installed = files(&project.path());
-    let dry = run(&project, &["clean", "--dry-run"]);
+    let dry = run(&project, &["remove", "--all", "--dry-run"]);
     assert!(dry.stdout.contains(".claude/rules/money.md: no longer wanted\n"), "{dry}");
     assert_eq!(files(&project.path()), installed);
-    let output = run(&project, &["clean"]);
+    let output = run(&project, &["remove", "--all"]);
     assert!(
         summary(&output).contains("0 created, 2 updated, 0 unchanged, 6 removed, 0 kept"),
         "{output}"
@@ -304,9 +304,9 @@ fn clean_removes_exactly_what_was_written() {
     run(&project, &["sync", "--frozen"]);
     assert_eq!(files(&project.path()), installed);
 
-    run(&project, &["clean"]);
+    run(&project, &["remove", "--all"]);
     fs::remove_file(project.path().join("brief.lock")).unwrap();
-    let nothing = run(&project, &["clean", "--dry-run"]);
+    let nothing = run(&project, &["remove", "--all", "--dry-run"]);
     assert_eq!(nothing.stdout, "", "nothing is left to be done: {nothing}");
 }
 

@@ -403,8 +403,8 @@ macro_rules! cases {
 cases! {
     init: "init", ["init"], nothing, thorough;
     init_clients: "init, with clients", ["init"], client_files, thorough;
-    new: "new skill", ["new", "skill", "ship"], nothing, thorough;
-    fmt: "fmt", ["fmt"], registry, thorough;
+    new: "registry new skill", ["registry", "new", "skill", "ship"], nothing, thorough;
+    fmt: "registry fmt", ["registry", "fmt"], registry, thorough;
     lint_fix: "lint --fix", ["lint", "--fix"], fixable, thorough;
     lint_baseline: "lint --update-baseline", ["lint", "--baseline", "--update-baseline"], fixable, thorough;
     hook_install: "hook install", ["hook", "install", "claude"], hooked, thorough;
@@ -427,14 +427,14 @@ cases! {
     update_global: "update -g", ["update", "-g"], moved_on;
     remove: "remove", ["remove", "ship"], installed;
     remove_global: "remove -g", ["remove", "-g", "ship"], installed;
-    clean: "clean", ["clean"], installed;
-    clean_global: "clean -g", ["clean", "-g"], installed;
-    publish: "publish, to a directory", ["publish", "oci-layout:kept:v1"], registry;
-    build: "build", ["build", "../outside/source", "--out", "built"], source;
+    clean: "remove --all", ["remove", "--all"], installed;
+    clean_global: "remove --all -g", ["remove", "--all", "-g"], installed;
+    publish: "registry publish, to a directory", ["registry", "publish", "oci-layout:kept:v1"], registry;
+    build: "registry build", ["registry", "build", "../outside/source", "--out", "built"], source;
     import: "import", ["import"], of_clients;
     import_replace: "import --replace", ["import", "--replace"], of_clients;
     agent_fetch: "agent show --fetch", ["agent", "show", "agents/dev_remote.agent.md", "--fetch"], crate::agent_remote::prepare, thorough;
-    convert: "convert --out", ["convert", "claude", "copilot", "--out", "."], of_clients;
+    convert: "import --as --out", ["import", "--from", "claude", "--as", "copilot", "--out", "."], of_clients;
     view: "view --out", ["view", "--out", "pages"], of_clients;
     view_again: "view --out, again", ["view", "--out", "pages"], crate::view::with_pages;
     tokens_svg: "tokens --svg", ["tokens", "--svg", "tokens.svg"], of_clients, thorough;
@@ -559,7 +559,7 @@ fn the_program_may_be_killed_at_every_system_call() {
     needs!(Strace);
     let cases = [
         Case::new("init", &["init"], nothing),
-        Case::new("fmt", &["fmt"], registry),
+        Case::new("fmt", &["registry", "fmt"], registry),
         Case::new("hook install", &["hook", "install", "claude"], hooked),
         Case::new("trust", &["trust", "--deny", "run.sh"], script),
         Case::new("remove -g", &["remove", "-g", "ship"], installed),

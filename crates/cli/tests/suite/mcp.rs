@@ -56,12 +56,12 @@ fn each_tool_answers_as_its_command() {
             "context",
             json!({"path": "src", "formats": ["client-files"], "cwd": "src", "mentions": ["fix"], "task": "fix",
                 "select": ["a=b"], "workspace": "src"}),
-            "context src --only client-files --started src --mention fix --task fix -s a=b --mounted src",
+            "context src --only client-files --cwd src --mention fix --task fix -s a=b --workspace src",
         ),
         ("why", json!({"path": "src/a.py"}), "why src/a.py"),
-        ("sees", json!({"path": "src/a.py"}), "sees src/a.py"),
-        ("sees", json!({"path": "src/a.py", "clients": ["cursor"]}), "sees src/a.py cursor"),
-        ("decisions", json!({"path": "src/a.py"}), "decisions src/a.py"),
+        ("show", json!({"path": "src/a.py"}), "show src/a.py"),
+        ("show", json!({"path": "src/a.py", "clients": ["cursor"]}), "show src/a.py cursor"),
+        ("decisions", json!({"path": "src/a.py"}), "context --decisions src/a.py"),
         ("lint", json!({}), "lint"),
         ("lint", json!({"path": ".context"}), "lint .context"),
     ] {
@@ -124,7 +124,7 @@ fn the_official_sdk_lists_and_calls_what_is_served() {
     let calls = [
         ("context", "{\"path\": \"src/a.py\"}"),
         ("why", "{\"path\": \"src/a.py\"}"),
-        ("sees", "{\"path\": \"src/a.py\"}"),
+        ("show", "{\"path\": \"src/a.py\"}"),
         ("decisions", "{\"path\": \"src/a.py\"}"),
         ("search", "{\"query\": \"cents\"}"),
         ("lint", "{}"),
@@ -296,7 +296,7 @@ fn a_client_gets_the_server_and_loses_it_again() {
         assert_eq!(std::fs::read_to_string(project.path().join(&file)).unwrap(), shown.stdout);
         let again = project.run(&["mcp", "install", client]);
         assert!(again.stderr.contains("the server is already in"), "{again}");
-        let listed = project.run(&["mcp-servers", "--json"]).json();
+        let listed = project.run(&["mcp", "servers", "--json"]).json();
         let servers = listed["client_servers"].as_array().unwrap();
         assert!(servers.iter().any(|server| server["name"] == "brief"), "{listed}");
         assert_eq!(project.run(&["mcp", "uninstall", client]).code, Some(0));

@@ -1,4 +1,4 @@
-//! `brief mcp --gateway`, `brief mcp-servers --check` and `brief agent run --servers`: the servers that are configured.
+//! `brief mcp --gateway`, `brief mcp servers --check` and `brief agent run --servers`: the servers that are configured.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -242,10 +242,10 @@ fn a_gateway_reaches_a_server_elsewhere() {
     assert!(
         prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap().contains("Fix X-1.")
     );
-    let output = project.run(&["mcp-servers", "--check", "--exec"]);
+    let output = project.run(&["mcp", "servers", "--check", "--exec"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(
-        output.stdout.contains("\n  context, why, sees, decisions, search, lint\n"),
+        output.stdout.contains("\n  context, why, show, decisions, search, lint\n"),
         "{output}"
     );
     assert!(
@@ -299,7 +299,8 @@ fn servers_come_from_every_file() {
     );
     own(".gemini/settings.json", "not JSON");
     let names = |args: &[&str]| -> (Vec<String>, String) {
-        let output = project.run(&[args, &["mcp-servers", "--check", "--exec", "--json"]].concat());
+        let output =
+            project.run(&[args, &["mcp", "servers", "--check", "--exec", "--json"]].concat());
         let checked = output.json()["checked"].clone();
         assert!(output.code.is_some(), "{output}");
         let names = checked.as_array().unwrap().iter().map(|server| {
@@ -359,10 +360,10 @@ fn the_users_own_servers_start() {
             servers(&json!({"theirs": {"command": "touch", "args": ["started"]}})),
         )
         .with_dir(".git");
-    let output = project.run(&["mcp-servers", "--check"]);
+    let output = project.run(&["mcp", "servers", "--check"]);
     assert!(output.stderr.contains("is not trusted") && output.code == Some(1), "{output}");
     at_home(&project, &servers(&json!({"mine": script("sleep 100")})));
-    let output = project.run(&["mcp-servers", "--check"]);
+    let output = project.run(&["mcp", "servers", "--check"]);
     assert!(output.stdout.contains("mine  ") && output.stdout.contains("\n  t\n"), "{output}");
     assert!(!output.stdout.contains("theirs"), "{output}");
     assert!(
@@ -370,7 +371,7 @@ fn the_users_own_servers_start() {
         "{output}"
     );
     assert!(!project.path().join("started").exists());
-    let output = project.run(&["mcp-servers", "--check", "--exec", "--json"]);
+    let output = project.run(&["mcp", "servers", "--check", "--exec", "--json"]);
     let json = output.json();
     let problems =
         JsonSchema::read(&workspace().join("docs/schemas"), "mcp-servers.json", Unnamed::Forbidden)
@@ -384,7 +385,7 @@ fn the_users_own_servers_start() {
     );
     assert_eq!(checked[1]["problem"], "the server has ended", "{checked:?}");
     assert!(project.path().join("started").exists());
-    let mut off = project.command("", &["mcp-servers", "--check", "--exec"]);
+    let mut off = project.command("", &["mcp", "servers", "--check", "--exec"]);
     let off = off.env("BRIEF_EXEC", "never").output().unwrap();
     assert!(String::from_utf8_lossy(&off.stderr).contains("BRIEF_EXEC"), "{off:?}");
 }
@@ -511,11 +512,11 @@ fn tools_that_have_changed_are_held_back() {
     };
     project.write(".mcp.json", servers(&json!({"s": tools_of(&format!("{ONE_CALL} sleep 100"))})));
     let checked = || {
-        let output = project.run(&["mcp-servers", "--check", "--exec", "--json"]);
+        let output = project.run(&["mcp", "servers", "--check", "--exec", "--json"]);
         let server = output.json()["checked"][0].clone();
         (server["tools"].clone(), server["held_back"].clone(), output.stderr)
     };
-    let accept = ["mcp-servers", "--check", "--exec", "--accept"];
+    let accept = ["mcp", "servers", "--check", "--exec", "--accept"];
     let (names, held) = (json!(["t"]), json!([]));
     assert_eq!((checked().0, checked().1), (names.clone(), held.clone()));
     let refused = project.run(&accept);

@@ -1,4 +1,4 @@
-//! `brief mcp-servers`
+//! `brief mcp servers`
 
 use brief_testkit::Sandbox;
 use serde_json::json;
@@ -29,7 +29,7 @@ fn servers() -> Sandbox {
 /// Nothing is started; each server shows where it is declared.
 #[test]
 fn servers_are_listed_with_their_place() {
-    insta::assert_snapshot!(servers().run(&["mcp-servers"]), @r"
+    insta::assert_snapshot!(servers().run(&["mcp", "servers"]), @r"
     files  .context/context-config.json:3
       mcp-files --root .
     site  .context/context-config.json:4
@@ -44,7 +44,7 @@ fn servers_are_listed_with_their_place() {
 /// H66, X23: the nearest configuration decides, also when it only switches off.
 #[test]
 fn the_nearest_configuration_decides() {
-    let json = servers().run(&["mcp-servers", "src/a.ts", "--json"]).json();
+    let json = servers().run(&["mcp", "servers", "src/a.ts", "--json"]).json();
     let json = &json["mcp_servers"];
     assert_eq!(json["site"]["disabled"], true);
     assert_eq!(
@@ -57,28 +57,28 @@ fn the_nearest_configuration_decides() {
 #[test]
 fn each_client_gets_its_own_shape() {
     let project = servers();
-    let claude = project.run(&["mcp-servers", "src/a.ts", "--for", "claude"]);
+    let claude = project.run(&["mcp", "servers", "src/a.ts", "--for", "claude"]);
     assert_eq!(
         claude.json(),
         json!({"mcpServers": {"files": {"command": "mcp-files", "args": ["--root", "."], "env": {"LEVEL": "1"}}}})
     );
     assert!(claude.stderr.contains("`site` is left out: is disabled"), "{claude}");
     for client in ["claude", "copilot", "cursor", "gemini", "opencode"] {
-        let output = project.run(&["mcp-servers", "--for", client]);
+        let output = project.run(&["mcp", "servers", "--for", client]);
         assert!(output.json().is_object(), "{client}");
         assert_eq!(output.code, Some(0), "{client}");
     }
-    let codex = project.run(&["mcp-servers", "--for", "codex"]);
+    let codex = project.run(&["mcp", "servers", "--for", "codex"]);
     assert!(codex.stdout.starts_with("[mcp_servers.files]\ncommand = \"mcp-files\"\n"), "{codex}");
-    assert_eq!(project.run(&["mcp-servers", "--for", "nobody"]).code, Some(2));
+    assert_eq!(project.run(&["mcp", "servers", "--for", "nobody"]).code, Some(2));
 }
 
 /// Without any, a word on the side and no data.
 #[test]
 fn no_servers_are_no_error() {
-    let output = project().run(&["mcp-servers"]);
+    let output = project().run(&["mcp", "servers"]);
     assert_eq!((output.stdout.as_str(), output.code), ("", Some(0)));
-    assert_eq!(project().run(&["mcp-servers", "--json"]).json()["mcp_servers"], json!({}));
+    assert_eq!(project().run(&["mcp", "servers", "--json"]).json()["mcp_servers"], json!({}));
 }
 
 /// `brief schema hosted` is JSON, and says of each field what the program takes.
@@ -116,7 +116,7 @@ fn servers_of_clients_are_listed() {
             "{\"mcp\": {\"off\": {\"type\": \"local\", \"command\": [\"a\", \"b\"], \"enabled\": false}}}",
         )
         .with_dir("src");
-    insta::assert_snapshot!(project.run(&["mcp-servers"]), @r"
+    insta::assert_snapshot!(project.run(&["mcp", "servers"]), @r"
     files  .mcp.json:3, for claude
       npx files
     site  .cursor/mcp.json:1, for cursor
@@ -131,7 +131,7 @@ fn servers_of_clients_are_listed() {
     std::fs::create_dir_all(project.home().join(".codex")).unwrap();
     let own = "model = \"x\"\n\n[mcp_servers.mine]\nurl = \"https://y.test\"\n";
     std::fs::write(project.home().join(".codex/config.toml"), own).unwrap();
-    let json = project.run(&["mcp-servers", "--json"]).json();
+    let json = project.run(&["mcp", "servers", "--json"]).json();
     assert_eq!(
         json["client_servers"][3],
         json!({"client": "codex", "name": "mine", "path": "~/.codex/config.toml", "line": 3,

@@ -1,4 +1,4 @@
-//! `brief new`
+//! `brief registry new`
 
 use crate::project;
 
@@ -13,7 +13,7 @@ fn new_items_pass_every_check() {
         ("agent", "agents/demo/AGENT.md"),
         ("bundle", "demo.bundle.md"),
     ] {
-        let output = project.run(&["new", kind, "demo"]);
+        let output = project.run(&["registry", "new", kind, "demo"]);
         assert_eq!((output.stdout.as_str(), output.code), (format!("{path}\n").as_str(), Some(0)));
     }
     let lint = project.run(&["lint", "--strict", "--json"]);
@@ -28,7 +28,7 @@ fn new_items_pass_every_check() {
     let files =
         ["agents/demo/AGENT.md", "demo.bundle.md", "rules/demo/RULE.md", "skills/demo/SKILL.md"];
     assert_eq!(found, files.map(|file| (file, "item/placeholder")), "{report:#}");
-    let format = project.run(&["fmt", "--check"]);
+    let format = project.run(&["registry", "fmt", "--check"]);
     assert_eq!((format.stdout.as_str(), format.code), ("", Some(0)), "{format}");
 }
 
@@ -36,24 +36,24 @@ fn new_items_pass_every_check() {
 #[test]
 fn a_new_bundle_lists_the_items() {
     let project = project();
-    let output = project.run(&["new", "bundle", "empty", "--in", "other"]);
+    let output = project.run(&["registry", "new", "bundle", "empty", "--in", "other"]);
     assert!(output.stderr.contains("hint: list items in it"), "{output}");
     for (kind, name) in [("rule", "money"), ("skill", "ship"), ("rule", "dates")] {
-        assert_eq!(project.run(&["new", kind, name]).code, Some(0));
+        assert_eq!(project.run(&["registry", "new", kind, name]).code, Some(0));
     }
-    let output = project.run(&["new", "bundle", "base"]);
+    let output = project.run(&["registry", "new", "bundle", "base"]);
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{output}");
     let text = project.read("base.bundle.md");
     let lists = "items:\n  rules:\n    - dates\n    - money\n  skills:\n    - ship\nrequires: []\n";
     assert!(text.contains(lists), "{text}");
-    assert_eq!(project.run(&["fmt", "--check"]).code, Some(0));
+    assert_eq!(project.run(&["registry", "fmt", "--check"]).code, Some(0));
 }
 
 /// Nothing is overwritten, and a bad name is refused before anything is written.
 #[test]
 fn nothing_is_overwritten() {
     let project = project().with_file("content/rules/demo/RULE.md", "mine\n");
-    insta::assert_snapshot!(project.run(&["new", "rule", "demo", "--in", "content"]), @"
+    insta::assert_snapshot!(project.run(&["registry", "new", "rule", "demo", "--in", "content"]), @"
     ------- stderr -------
     error: `content/rules/demo/RULE.md` exists already
     hint: choose another name, or edit it
@@ -62,7 +62,7 @@ fn nothing_is_overwritten() {
     ");
     assert_eq!(project.read("content/rules/demo/RULE.md"), "mine\n");
     for name in ["Bad_Name", "../x", "-a", "con"] {
-        let output = project.run(&["new", "rule", "--", name]);
+        let output = project.run(&["registry", "new", "rule", "--", name]);
         assert_eq!(output.code, Some(2), "{name}: {output}");
     }
     assert!(!project.path().join("rules").exists());
@@ -81,7 +81,10 @@ fn a_project_that_uses_items_gets_none_of_its_own() {
         ),
     ] {
         let project = project().with_file(file, text);
-        for args in [&["new", "rule", "demo"][..], &["new", "bundle", "demo", "--in", "content"]] {
+        for args in [
+            &["registry", "new", "rule", "demo"][..],
+            &["registry", "new", "bundle", "demo", "--in", "content"],
+        ] {
             let output = project.run(args);
             assert_eq!(output.code, Some(1), "{output}");
             let words = format!(
@@ -94,9 +97,9 @@ fn a_project_that_uses_items_gets_none_of_its_own() {
         assert!(!project.path().join("content").exists());
         let rule = "---\nschema: 1\nname: old\ndescription: Old\n---\n\nOld.\n";
         project.write("content/rules/old/RULE.md", rule);
-        let output = project.run(&["new", "rule", "demo", "--in", "content"]);
+        let output = project.run(&["registry", "new", "rule", "demo", "--in", "content"]);
         assert_eq!(output.code, Some(0), "{output}");
     }
     let registry = project().with_file("brief.toml", "[build]\nclients = [\"claude\"]\n");
-    assert_eq!(registry.run(&["new", "rule", "demo"]).code, Some(0));
+    assert_eq!(registry.run(&["registry", "new", "rule", "demo"]).code, Some(0));
 }

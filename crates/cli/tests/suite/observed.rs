@@ -135,17 +135,17 @@ const CALLS: [&[&str]; 26] = [
     &["context", "src/a.rs"],
     &["context", "src/a.rs", "--json", "--client", "claude"],
     &["why", "src/a.rs"],
-    &["decisions", "src/a.rs"],
-    &["sees", "src/a.rs"],
+    &["context", "--decisions", "src/a.rs"],
+    &["show", "src/a.rs"],
     &["tokens"],
-    &["tree"],
+    &["tokens", "--tree"],
     &["coverage"],
     &["list"],
     &["lint"],
     &["lint", "--format", "sarif"],
-    &["fmt", "--check"],
+    &["registry", "fmt", "--check"],
     &["doctor"],
-    &["mcp-servers"],
+    &["mcp", "servers"],
     &["task", "list"],
     &["task", "t"],
     &["task", "t", "--json"],
@@ -154,7 +154,7 @@ const CALLS: [&[&str]; 26] = [
     &["task", "t", "--no-exec"],
     &["task", "t", "--mcp-config", "claude"],
     &["agent", "list"],
-    &["agent", "command", "agents/x_y.agent.md", "c"],
+    &["agent", "debug", "command", "agents/x_y.agent.md", "c"],
     &["trust", "--list"],
     &["trust", "."],
     &["hook", "claude"],
@@ -274,6 +274,7 @@ fn s10_no_child_gets_a_sensitive_variable() {
         (
             &[
                 "agent",
+                "debug",
                 "call",
                 "agents/x_y.agent.md",
                 "go",
@@ -363,7 +364,7 @@ fn the_root_is_opened_once_for_all_dialects() {
         &["context", "src/b.rs"],
         &["context", "src/b.rs", "--client", "claude"],
         &["lint"],
-        &["tree"],
+        &["tokens", "--tree"],
     ];
     for args in calls {
         let trace = traced_calls(&project, args, "", "trace=execve,open,openat,openat2");

@@ -151,8 +151,14 @@ fn other_checks_are_limited_in_the_same_way() {
 
     let changed = |output: &Output| output.json()["changed"].clone();
     let of_r = json!(["items/rules/r/RULE.md"]);
-    assert_eq!(changed(&project.run(&["fmt", "--check", "items/rules/r", "--json"])), of_r);
-    assert_eq!(changed(&project.run_in("items/rules/r", &["fmt", "--check", "--json"], "")), of_r);
+    assert_eq!(
+        changed(&project.run(&["registry", "fmt", "--check", "items/rules/r", "--json"])),
+        of_r
+    );
+    assert_eq!(
+        changed(&project.run_in("items/rules/r", &["registry", "fmt", "--check", "--json"], "")),
+        of_r
+    );
 
     let audit = |output: &Output| output.json()["items"].clone();
     let of_items = audit(&project.run(&["audit", "items", "--json"]));
@@ -163,20 +169,21 @@ fn other_checks_are_limited_in_the_same_way() {
 #[test]
 fn overviews_are_of_the_repository() {
     let project = repository();
-    for command in ["tree", "coverage", "tokens", "doctor"] {
+    for command in [&["tokens", "--tree"][..], &["coverage"], &["tokens"], &["doctor"]] {
         // Where the client is started decides what it loads, not what the project is.
         let started: &[&str] = match command {
-            "coverage" | "tokens" => &["--started", ".."],
-            _ => &[],
+            ["doctor"] => &[],
+            _ => &["--cwd", ".."],
         };
-        let top = project.run(&[command, "--json"]);
-        let below = project.run_in("web", &[&[command, "--json"], started].concat(), "");
-        assert_eq!((below.stdout, below.code), (top.stdout, top.code), "{command}");
+        let top = project.run(&[command, &["--json"]].concat());
+        let below = project.run_in("web", &[command, &["--json"], started].concat(), "");
+        assert_eq!((below.stdout, below.code), (top.stdout, top.code), "{command:?}");
     }
-    for command in ["tree", "coverage"] {
-        let named = project.run(&[command, "web", "--json"]);
-        let below = project.run_in("web", &[command, ".", "--json"], "");
-        assert_eq!(below.stdout, named.stdout, "{command}");
+    for command in [&["tokens", "--tree"][..], &["coverage"]] {
+        let named = project.run(&[command, &["web", "--json"]].concat());
+        let started = [command, &[".", "--json", "--cwd", ".."]].concat();
+        let below = project.run_in("web", &started, "");
+        assert_eq!(below.stdout, named.stdout, "{command:?}");
     }
     for command in ["context", "tokens"] {
         let named = project.run(&[command, "web/src/a.ts", "--json"]);
@@ -221,7 +228,9 @@ fn the_check_script_reports_the_same_from_a_part() {
 fn a_start_directory_that_is_none_is_an_error() {
     let project = project().with_file("file", "");
     for (typed, why) in [("none", "No such file or directory"), ("file", "ot a directory")] {
-        for command in [&["lint"][..], &["context", "x"], &["tree"], &["doctor"], &["init"]] {
+        for command in
+            [&["lint"][..], &["context", "x"], &["tokens", "--tree"], &["doctor"], &["init"]]
+        {
             let output = project.run(&[&["-C", typed], command].concat());
             assert_eq!(
                 (output.stdout.as_str(), output.code),
@@ -243,9 +252,9 @@ fn parents_outside_of_a_repository_are_told_of() {
         &["lint"][..],
         &["context", "a.py"],
         &["why", "a.py"],
-        &["sees", "a.py"],
+        &["show", "a.py"],
         &["tokens"],
-        &["tree"],
+        &["tokens", "--tree"],
         &["coverage"],
         &["stale"],
         &["audit"],
@@ -258,7 +267,7 @@ fn parents_outside_of_a_repository_are_told_of() {
     // Where nothing is above, an empty answer is explained; one with guidance needs no words.
     let empty = crate::project();
     let told = "is not in a git repository, so parent directories are not read";
-    for command in [&["lint"][..], &["context", "a.py"], &["tree"]] {
+    for command in [&["lint"][..], &["context", "a.py"], &["tokens", "--tree"]] {
         let output = empty.run(command);
         assert!(output.stderr.contains(told), "{command:?}: {output}");
     }
@@ -273,12 +282,12 @@ fn a_root_that_is_no_project_is_told_of() {
     let home = project.home();
     fs::write(home.join("AGENTS.md"), "Text.\n").unwrap();
     let home = home.to_str().unwrap();
-    for command in [&["lint"][..], &["context", "a.py"], &["tree"], &["doctor"]] {
+    for command in [&["lint"][..], &["context", "a.py"], &["tokens", "--tree"], &["doctor"]] {
         let said = project.run(&[&["-C", home], command].concat()).to_string();
         assert_eq!(said.matches("is your home directory, not a project").count(), 1, "{said}");
         assert!(said.contains("`-C DIR`"), "{said}");
     }
-    assert!(project.run(&["-C", home, "tree"]).stdout.contains("AGENTS.md"));
+    assert!(project.run(&["-C", home, "tokens", "--tree"]).stdout.contains("AGENTS.md"));
     let top = project.run(&["-C", "/", "context", "etc/hosts"]);
     assert!(top.stderr.contains("`/` is the whole file system, not a project"), "{top}");
     assert_eq!(top.code, Some(0), "{top}");
@@ -394,11 +403,11 @@ fn every_kind_of_repository_is_recognized() {
     let output = project.run_in("worktree/sub", &["stale"], "");
     assert!(output.stderr.contains("git history"), "{output}");
     let told = "is a file that leads to no repository, so there is no history here";
-    for command in [&["lint"][..], &["stale"], &["sees", "a.py"], &["doctor"]] {
+    for command in [&["lint"][..], &["stale"], &["show", "a.py"], &["doctor"]] {
         let output = project.run_in("worktree/sub", command, "");
         assert!(output.stderr.contains(told), "{command:?}: {output}");
     }
-    for command in [&["lint"][..], &["tree"], &["context", "a"]] {
+    for command in [&["lint"][..], &["tokens", "--tree"], &["context", "a"]] {
         let output = project.run_in("bare.git", command, "");
         assert!(
             output.stderr.contains("is a bare git repository, without a working tree"),
@@ -426,7 +435,7 @@ fn nothing_is_written_into_what_is_no_project() {
             &["hook", "install", "claude"][..],
             &["mcp", "install", "claude"],
             &["add", registry],
-            &["new", "rule", "two"],
+            &["registry", "new", "rule", "two"],
             &["import"],
             &["init"],
         ] {
@@ -494,8 +503,8 @@ fn a_file_without_permission_is_a_finding_everywhere() {
         &["lint"][..],
         &["context", "src/a.py"],
         &["why", "src/a.py"],
-        &["sees", "src/a.py"],
-        &["tree"],
+        &["show", "src/a.py"],
+        &["tokens", "--tree"],
         &["doctor"],
     ] {
         let Some(output) = run_without_privileges(&project, ".", command) else { return };

@@ -34,7 +34,7 @@ fn an_own_client_is_compiled_for() {
     let project = project()
         .with_file(".brief/clients/acme.toml", ACME)
         .with_file("rules/money/RULE.md", RULE);
-    let built = project.run(&["build"]);
+    let built = project.run(&["registry", "build"]);
     assert_eq!(built.code, Some(0), "{built}");
     let rule = project.read("dist/.acme/rules/money.mdc");
     assert!(rule.starts_with("---\ndescription: Money\nglobs: **/*.py\n---\n"), "{rule}");
@@ -57,9 +57,9 @@ fn an_own_client_sees_its_files() {
     };
     assert_eq!(names("acme"), ["CLAUDE"]);
     assert_eq!(names("claude"), ["ACME", "py"]);
-    let sees = project.run(&["sees", "cart.py", "--json"]).json();
+    let sees = project.run(&["show", "cart.py", "--json"]).json();
     assert_eq!(sees["clients"], json!(["acme", "claude"]));
-    let sees = project.run(&["sees", "cart.py", "acme", "--json"]).json();
+    let sees = project.run(&["show", "cart.py", "acme", "--json"]).json();
     let loaded = sees["items"].as_array().unwrap().iter();
     let loaded = loaded.filter(|item| item["seen"]["acme"]["how"] == "loaded").count();
     assert_eq!(loaded, 2, "{sees}");

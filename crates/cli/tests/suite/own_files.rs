@@ -37,7 +37,7 @@ fn make_items(project: &Sandbox, directory: &str) {
     fs::create_dir_all(&top).unwrap();
     for kind in ["rule", "skill", "agent", "command", "bundle"] {
         let name = format!("our-{kind}");
-        let output = project.run_in(directory, &["new", kind, &name], "");
+        let output = project.run_in(directory, &["registry", "new", kind, &name], "");
         assert_eq!(output.code, Some(0), "{output}");
         let description = "Use when amounts of money are written or read.";
         let (file, more) = match kind {
@@ -69,7 +69,7 @@ fn n02_what_is_written_passes_the_checks() {
         if let Some(install) = install {
             calls.push(vec!["hook", "install", id]);
             calls.push(vec!["hook", "install", id, "--project"]);
-            calls.push(vec!["hook", "install", id, "--hold"]);
+            calls.push(vec!["hook", "install", id, "--block-once"]);
             if install.home.is_some() {
                 calls.push(vec!["hook", "install", id, "--global"]);
             }
@@ -92,7 +92,7 @@ fn n02_what_is_written_passes_the_checks() {
         if is_compiled {
             let registry = repository();
             make_items(&registry, "");
-            assert_passes(&registry, "", &["build", "--client", id]);
+            assert_passes(&registry, "", &["registry", "build", "--client", id]);
             assert_passes(&registry, "", &["add", ".", "--client", id]);
             let init = repository();
             init.write("brief.toml", format!("[install]\nclients = [\"{id}\"]\n"));

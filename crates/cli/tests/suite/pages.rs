@@ -334,7 +334,7 @@ fn nothing(_: &Sandbox, _: &str) {}
 fn the_guide_to_registries_shows_what_is_printed() {
     let scene = || with_programs(with_registry(consumer()), "");
     let before = |project: &Sandbox, command: &str| {
-        if command == "brief outdated" {
+        if command == "brief update --check" {
             publish(project, "v1.1.0");
         }
     };
@@ -359,7 +359,7 @@ fn the_readme_runs_as_written() {
         let is_there = |path: &str| assert!(project.path().join(path).is_file(), "{path}");
         match command.split('#').next().unwrap_or_default().trim() {
             "brief why README.md" => is_there("AGENTS.yaml"),
-            "brief build" => is_there("skills/release-notes/SKILL.md"),
+            "brief registry build" => is_there("skills/release-notes/SKILL.md"),
             "brief sync --frozen" => is_there(".claude/rules/money.md"),
             _ => {}
         }

@@ -41,7 +41,7 @@ fn a_policy_that_cannot_be_followed_stops_everything() {
             &["sync"],
             &["update"],
             &["task", "t", "--exec"],
-            &["agent", "call", "agents/x_y.agent.md", "go", "{}"],
+            &["agent", "debug", "call", "agents/x_y.agent.md", "go", "{}"],
             &["hook", "install", "claude"],
             &["doctor"],
         ];
@@ -80,7 +80,7 @@ fn sources_are_forbidden_before_anything_is_read() {
     refused(&["add", &source]);
     refused(&["add", "evil/guidance"]);
     refused(&["add", "https://github.com/acme-labs/x"]);
-    refused(&["list", "--available", &source]);
+    refused(&["list", &source]);
     project.write("brief.toml", format!("[sources.a]\ndirectory = \"{source}\"\nall = true\n"));
     refused(&["sync"]);
     refused(&["update"]);
@@ -158,7 +158,7 @@ fn execution_can_be_turned_off_for_good() {
     }
     assert!(!project.path().join("marker").exists());
     project.write("agents/x_y.agent.md", AGENT);
-    let output = project.run(&["agent", "call", "agents/x_y.agent.md", "go", "{}"]);
+    let output = project.run(&["agent", "debug", "call", "agents/x_y.agent.md", "go", "{}"]);
     assert_eq!(output.code, Some(1), "{output}");
     assert!(output.stderr.contains("nothing runs because of the policy"), "{output}");
 }
@@ -310,7 +310,7 @@ mod machine {
 fn the_rules_in_force_are_shown() {
     let text = "[sources]\nallow = [\"github.com/acme\"]\ndeny = [\"github.com/acme/old\"]\n\n[capabilities]\nnever = [\"hooks\"]\n";
     let project = with_policy(project(), text);
-    let shown = project.run(&["self", "policy"]);
+    let shown = project.run(&["trust", "--policy"]);
     assert_eq!(shown.code, Some(0), "{shown}");
     for rule in [
         "policy.toml:2  allows only `github.com/acme`",
@@ -320,6 +320,6 @@ fn the_rules_in_force_are_shown() {
         assert!(shown.stdout.contains(rule), "{rule}: {shown}");
     }
     assert!(shown.stderr.contains("3 rules"), "{shown}");
-    let none = crate::project().run(&["self", "policy"]);
+    let none = crate::project().run(&["trust", "--policy"]);
     assert!(none.stderr.contains("no policy is in force"), "{none}");
 }

@@ -143,7 +143,7 @@ fn every_case_has_the_expected_outputs() {
             // The cases are the document's, and so are their values (ruling G13).
             assert!(!sandbox.path().join("brief.toml").exists(), "{case}");
             sandbox.write("brief.toml", "[build]\nprofile = \"format\"\n");
-            let args = ["build", "--client", client, "--out", "../outside"];
+            let args = ["registry", "build", "--client", client, "--out", "../outside"];
             let out = sandbox.outside();
             let output = sandbox.run(&args);
             assert_eq!(output.code, Some(0), "{case} {client}\n{output}");
@@ -185,7 +185,7 @@ fn outputs_are_formatted() {
     for case in cases() {
         let sandbox = lay_out(&case);
         let out = sandbox.outside();
-        let output = sandbox.run(&["build", "--out", "../outside", "--json"]);
+        let output = sandbox.run(&["registry", "build", "--out", "../outside", "--json"]);
         if output.stdout.is_empty() {
             assert!(output.stderr.contains("there are no items"), "{case}\n{output}");
             continue;

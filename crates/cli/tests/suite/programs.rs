@@ -52,8 +52,8 @@ fn x03_the_projects_git_is_not_started() {
             &["diff"][..],
             &["diff", "HEAD"],
             &["add", "acme/guidance", "money"],
-            &["list", "--available"],
-            &["outdated"],
+            &["list"],
+            &["update", "--check"],
             &["stale"],
             &["update"],
             &["remove", "money"],
@@ -86,7 +86,7 @@ fn x03_the_git_of_the_project_of_c_is_not_started() {
             for args in [
                 &["diff", "HEAD"][..],
                 &["add", "acme/guidance", "money"],
-                &["list", "--available"],
+                &["list"],
                 &["update"],
                 &["remove", "money"],
             ] {

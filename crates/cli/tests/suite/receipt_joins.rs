@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::hook_clients::{hook, marked, payload, texts};
 
 fn receipts(project: &Sandbox) -> Vec<Value> {
-    let output = project.run(&["receipts", "--json"]);
+    let output = project.run(&["log", "--json"]);
     let report: Value = serde_json::from_str(&output.stdout).unwrap();
     report["receipts"].as_array().unwrap().clone()
 }

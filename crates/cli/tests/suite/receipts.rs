@@ -1,4 +1,4 @@
-//! `brief receipts`: what agents were told.
+//! `brief log`: what agents were told.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ use crate::hook_clients::{hook, marked, payload, texts, tool};
 use crate::project;
 
 fn receipts(project: &Sandbox, args: &[&str]) -> Value {
-    let output = project.run(&[&["receipts", "--json"], args].concat());
+    let output = project.run(&[&["log", "--json"], args].concat());
     assert!(matches!(output.code, Some(0 | 1)), "{output}");
     serde_json::from_str(&output.stdout).unwrap()
 }
@@ -45,7 +45,7 @@ fn every_delivery_is_recorded() {
     assert_eq!((&told[1]["session"], &told[1]["client"]), (&json!("one"), &json!("claude")));
     assert!(lines(&project).iter().all(|line| !line.contains("MARK-")), "a receipt holds a text");
     // The text names the same.
-    let shown = project.run(&["receipts"]);
+    let shown = project.run(&["log"]);
     assert!(shown.stdout.starts_with("claude one  20"), "{shown}");
     assert!(shown.stdout.contains("delivered .cursor/rules/py.mdc:4"), "{shown}");
 }
@@ -54,9 +54,13 @@ fn every_delivery_is_recorded() {
 #[test]
 fn a_call_that_was_held_back_says_so() {
     let project = marked();
-    hook(&project, &["claude", "--hold"], &tool(&project, "PreToolUse", "Edit", "src/api/a.py"));
+    hook(
+        &project,
+        &["claude", "--block-once"],
+        &tool(&project, "PreToolUse", "Edit", "src/api/a.py"),
+    );
     assert_eq!(receipts(&project, &[])["receipts"][0]["held"], true);
-    assert!(project.run(&["receipts"]).stdout.contains("PreToolUse, held back"));
+    assert!(project.run(&["log"]).stdout.contains("PreToolUse, held back"));
 }
 
 /// `[SESSION|FILE|ITEM]`.
@@ -87,14 +91,14 @@ fn a_word_chooses() {
 #[test]
 fn what_no_agent_got_is_shown() {
     let project = marked().with_file(".cursor/rules/ts.mdc", "---\nglobs: '**/*.ts'\n---\n\nTS\n");
-    let nothing = project.run(&["receipts", "--never"]);
-    assert!(nothing.stderr.contains("nothing can be said"), "{nothing}");
+    let nothing = project.run(&["log", "--unused"]);
+    assert!(nothing.stderr.contains("no deliveries recorded in the last 30 days"), "{nothing}");
     for event in ["PreToolUse", "PostToolUse"] {
         for name in ["Read", "Edit", "Write"] {
             hook(&project, &["claude"], &tool(&project, event, name, "src/api/a.py"));
         }
     }
-    let report = receipts(&project, &["--never"]);
+    let report = receipts(&project, &["--unused"]);
     let never: Vec<&str> = report["never"]
         .as_array()
         .unwrap()
@@ -120,7 +124,7 @@ fn what_waits_for_another_file_or_agent_was_never_delivered() {
         .with_file(".agents/rules/g.md", "---\nagent: gemini\n---\nG\n")
         .with_file(".agents/rules/c.md", "---\nagent: claude\n---\nC\n");
     hook(&project, &["claude"], &tool(&project, "PreToolUse", "Read", "a.py"));
-    let report = receipts(&project, &["--never"]);
+    let report = receipts(&project, &["--unused"]);
     let never: Vec<&str> = report["never"]
         .as_array()
         .unwrap()
@@ -137,7 +141,7 @@ fn what_a_client_loads_is_compared_with_what_we_believe() {
         .with_file("CLAUDE.md", "@docs/more.md\n")
         .with_file("docs/more.md", "x\n")
         .with_file("src/CLAUDE.md", "y\n");
-    let none = project.run(&["receipts", "--drift"]);
+    let none = project.run(&["log", "--mismatch"]);
     assert!(none.stderr.contains("no client has reported"), "{none}");
     let loaded = |path: &str, reason: &str| {
         let more = json!({"file_path": project.path().join(path), "load_reason": reason});
@@ -148,14 +152,14 @@ fn what_a_client_loads_is_compared_with_what_we_believe() {
     loaded("docs/more.md", "include");
     hook(&project, &["claude"], &tool(&project, "PreToolUse", "Read", "src/api/a.py"));
     loaded("src/CLAUDE.md", "nested_traversal");
-    let agreed = project.run(&["receipts", "--drift"]);
+    let agreed = project.run(&["log", "--mismatch"]);
     assert_eq!((agreed.code, agreed.stderr.trim_end()), (Some(0), "0 differences"), "{agreed}");
     // A file that we did not know of.
     loaded("docs/other.md", "session_start");
     // And a session in which a file did not come that we believed in.
     let more = json!({"session_id": "two", "file_path": project.path().join("src/CLAUDE.md")});
     hook(&project, &["claude"], &payload(&project, "InstructionsLoaded", &more));
-    let drifted = project.run(&["receipts", "--drift"]);
+    let drifted = project.run(&["log", "--mismatch"]);
     assert_eq!(drifted.code, Some(1), "{drifted}");
     assert!(
         drifted.stdout.contains("docs/other.md  claude one: the client loaded it"),
@@ -168,15 +172,15 @@ fn what_a_client_loads_is_compared_with_what_we_believe() {
 #[test]
 fn receipts_can_be_turned_off() {
     let project = marked();
-    assert_eq!(project.run(&["receipts", "--off"]).code, Some(0));
+    assert_eq!(project.run(&["log", "disable"]).code, Some(0));
     let read = tool(&project, "PreToolUse", "Read", "src/api/a.py");
     assert!(texts(&hook(&project, &["claude"], &read)).contains("MARK-cursor-rule"));
     assert_eq!(lines(&project), Vec::<String>::new());
-    assert!(project.run(&["receipts"]).stderr.contains("receipts are not kept"));
-    assert_eq!(project.run(&["receipts", "--on"]).code, Some(0));
+    assert!(project.run(&["log"]).stderr.contains("recording is disabled"));
+    assert_eq!(project.run(&["log", "enable"]).code, Some(0));
     hook(&project, &["claude"], &tool(&project, "PostToolUse", "Read", "src/api/a.py"));
     assert_eq!(lines(&project).len(), 1);
-    assert_eq!(project.run(&["receipts", "--clear"]).code, Some(0));
+    assert_eq!(project.run(&["log", "clear"]).code, Some(0));
     assert_eq!(lines(&project), Vec::<String>::new());
     let project = marked().with_env("BRIEF_RECEIPTS", "off");
     hook(&project, &["claude"], &tool(&project, "PreToolUse", "Read", "src/api/a.py"));
@@ -194,7 +198,7 @@ fn a_receipt_that_cannot_be_written_changes_nothing() {
     let read = tool(&project, "PreToolUse", "Read", "src/api/a.py");
     let output = hook(&project, &["claude"], &read);
     assert!(texts(&output).contains("MARK-cursor-rule") && output.stderr.is_empty(), "{output}");
-    assert_eq!(project.run(&["receipts"]).code, Some(0));
+    assert_eq!(project.run(&["log"]).code, Some(0));
 }
 
 /// "Safe under 200 parallel hooks."

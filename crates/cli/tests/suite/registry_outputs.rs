@@ -7,7 +7,7 @@ use crate::install::{Remote, bundle, consumer, item, run, write_all};
 use crate::project;
 
 fn available(project: &Sandbox, source: &str) -> Value {
-    run(project, &["list", "--available", source, "--json"]).json()
+    run(project, &["list", source, "--json"]).json()
 }
 
 fn names(listing: &Value) -> Vec<String> {
@@ -40,12 +40,18 @@ fn committed_outputs_are_no_sources() {
     let at = registry.to_str().unwrap();
     run(
         &project,
-        &["-C", at, "build", "--client", "claude", "--client", "codex", "--client", "cursor"],
+        &[
+            "-C", at, "registry", "build", "--client", "claude", "--client", "codex", "--client",
+            "cursor",
+        ],
     );
     // Outputs of a build elsewhere, without its record.
     run(
         &project,
-        &["-C", at, "build", "--client", "claude", "--client", "codex", "--out", "../copy"],
+        &[
+            "-C", at, "registry", "build", "--client", "claude", "--client", "codex", "--out",
+            "../copy",
+        ],
     );
     let copy = project.outside().join("copy");
     for name in [".claude", ".agents"] {

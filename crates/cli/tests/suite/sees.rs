@@ -25,7 +25,7 @@ fn mixed() -> Sandbox {
 /// the project has files of. Without a hook, nothing is delivered, and the command that changes it is said.
 #[test]
 fn a_matrix_shows_who_sees_what() {
-    insta::assert_snapshot!(mixed().run(&["sees", "src/a.py"]), @"
+    insta::assert_snapshot!(mixed().run(&["show", "src/a.py"]), @"
                                       tokens  claude             cursor
     .context/incident.md:5  incident      ~4  missing (no hook)  missing (no hook)
     .cursor/rules/tests.mdc:4  tests      ~3  missing (no hook)  loaded
@@ -42,10 +42,10 @@ fn a_matrix_shows_who_sees_what() {
     hint: run `brief hook install cursor`
     [EOF]
     ");
-    let one = mixed().run(&["sees", "src/a.py", "codex"]);
+    let one = mixed().run(&["show", "src/a.py", "codex"]);
     assert!(!one.stdout.contains("cursor "), "{one}");
     let usual = project().with_file("AGENTS.yaml", "context: [{content: A}]\n");
-    let usual = usual.run(&["sees", "a.py"]);
+    let usual = usual.run(&["show", "a.py"]);
     let heads: Vec<&str> = usual.stdout.lines().next().unwrap().split_whitespace().collect();
     assert_eq!(heads, ["tokens", "claude", "codex", "copilot", "cursor"], "{usual}");
 }
@@ -64,7 +64,7 @@ fn set_up(project: &Sandbox, args: &[&str]) {
 
 /// The state of the entry in `AGENTS.yaml` for a client: the word, and the cause.
 fn state_of_entry(project: &Sandbox, client: &str) -> (String, String) {
-    let answer = project.run(&["sees", "src/a.py", client, "--json"]).json();
+    let answer = project.run(&["show", "src/a.py", client, "--json"]).json();
     let items = answer["items"].as_array().unwrap();
     let item = items.iter().find(|item| item["source"]["path"] == "AGENTS.yaml").unwrap();
     let sight = &item["seen"][client];
@@ -79,7 +79,7 @@ fn an_installed_hook_delivers() {
     assert_eq!(state_of_entry(&project, "claude"), ("missing".to_owned(), "no-hook".to_owned()));
     set_up(&project, &["hook", "install", "claude"]);
     assert_eq!(state_of_entry(&project, "claude"), ("delivered".to_owned(), String::new()));
-    insta::assert_snapshot!(project.run(&["sees", "src/a.py"]), @"
+    insta::assert_snapshot!(project.run(&["show", "src/a.py"]), @"
                                       tokens  claude     cursor
     .context/incident.md:5  incident      ~4  listed     missing (no hook)
     .cursor/rules/tests.mdc:4  tests      ~3  delivered  loaded
@@ -97,7 +97,7 @@ fn an_installed_hook_delivers() {
     [EOF]
     ");
     let delivery =
-        project.run(&["sees", "src/a.py", "claude", "--json"]).json()["delivery"].clone();
+        project.run(&["show", "src/a.py", "claude", "--json"]).json()["delivery"].clone();
     let works = json!({
         "hook": "works", "file": ".claude/settings.local.json", "server": null, "reason": null, "fix": null
     });
@@ -132,7 +132,7 @@ fn a_hook_that_does_not_run_delivers_nothing() {
     assert_eq!(state_of_entry(&project, "claude").0, "delivered");
     project.write(".claude/settings.json", "{\"disableAllHooks\": true}");
     assert_eq!(state_of_entry(&project, "claude"), missing("switched-off"));
-    let shown = project.run(&["sees", "src/a.py", "claude"]);
+    let shown = project.run(&["show", "src/a.py", "claude"]);
     assert!(shown.stdout.contains("missing (switched off)"), "{shown}");
     assert!(shown.stderr.contains("`disableAllHooks` in .claude/settings.json"), "{shown}");
     set_up(&project, &["hook", "install", "codex"]);
@@ -145,7 +145,7 @@ fn a_hook_that_does_not_run_delivers_nothing() {
 fn a_server_is_asked_and_does_not_deliver() {
     let project = with_brief_on_path(mixed());
     let fix = |project: &Sandbox| {
-        project.run(&["sees", "src/a.py", "zed", "--json"]).json()["delivery"]["zed"].clone()
+        project.run(&["show", "src/a.py", "zed", "--json"]).json()["delivery"]["zed"].clone()
     };
     assert_eq!(
         fix(&project)["fix"],
@@ -168,7 +168,7 @@ fn a_description_is_listed() {
             ".agents/skills/ship/SKILL.md",
             "---\nname: ship\ndescription: Ship it\n---\nPush.\n",
         );
-    let answer = project.run(&["sees", "a.py", "cursor", "crush", "--json"]).json();
+    let answer = project.run(&["show", "a.py", "cursor", "crush", "--json"]).json();
     let seen = |name: &str, client: &str| {
         let items = answer["items"].as_array().unwrap();
         let item = items.iter().find(|item| item["name"] == name).unwrap();
@@ -200,7 +200,7 @@ fn the_same_text_names_the_other_place() {
     set_up(&project, &["hook", "install", "gemini", "--project"]);
     set_up(&project, &["hook", "install", "claude"]);
     for client in ["claude", "gemini", "codex"] {
-        let answer = project.run(&["sees", "README.md", client, "--json"]).json();
+        let answer = project.run(&["show", "README.md", client, "--json"]).json();
         let items = answer["items"].as_array().unwrap();
         let states = items.iter().map(|item| item["seen"][client]["how"].as_str().unwrap());
         let got: Vec<&str> = states.filter(|how| !matches!(*how, "same" | "skipped")).collect();
@@ -212,7 +212,7 @@ fn the_same_text_names_the_other_place() {
             "{answer:#}"
         );
     }
-    let shown = project.run(&["sees", "README.md", "claude"]);
+    let shown = project.run(&["show", "README.md", "claude"]);
     assert!(shown.stdout.contains("same as AGENTS.md"), "{shown}");
 }
 
@@ -222,13 +222,13 @@ fn a_decision_is_a_row() {
     let text =
         "decisions:\n  - decision: Use SQLite.\n    rationale: One file.\n    match: ['**/*.py']\n";
     let project = project().with_dir(".git").with_file("AGENTS.yaml", text);
-    let answer = project.run(&["sees", "a.py", "claude", "--json"]).json();
+    let answer = project.run(&["show", "a.py", "claude", "--json"]).json();
     let item = &answer["items"][0];
     assert_eq!((&item["kind"], &item["name"]), (&json!("decision"), &json!("decisions[0]")));
     assert_eq!(item["seen"]["claude"]["how"], "manual");
-    let shown = project.run(&["sees", "a.py", "claude"]);
+    let shown = project.run(&["show", "a.py", "claude"]);
     assert!(shown.stdout.contains("AGENTS.yaml:2  decisions[0]"), "{shown}");
-    let other = project.run(&["sees", "a.rs", "claude", "--json"]).json();
+    let other = project.run(&["show", "a.rs", "claude", "--json"]).json();
     assert_eq!(other["items"][0]["seen"]["claude"]["how"], "skipped");
 }
 
@@ -245,7 +245,7 @@ fn a_pipe_gets_whole_paths() {
         project = project.with_file(&format!("packages/{}{number}/a.py", "long-".repeat(20)), "");
     }
     let deep = format!("packages/{}1/a.py", "long-".repeat(20));
-    let shown = project.run(&["sees", &deep]);
+    let shown = project.run(&["show", &deep]);
     assert!(!shown.stdout.contains('…'), "{shown}");
     let row = shown.stdout.lines().nth(1).unwrap();
     assert!(row.starts_with(&format!("packages/{}1/.agents/", "long-".repeat(20))), "{shown}");
@@ -256,7 +256,7 @@ fn a_pipe_gets_whole_paths() {
 fn entries_on_one_line_are_rows_of_their_own() {
     let text = "context: [{content: Use integers.}, {content: Write tests first.}]\n";
     let project = project().with_dir(".git").with_file("AGENTS.yaml", text);
-    let answer = project.run(&["sees", "a.py", "claude", "--json"]).json();
+    let answer = project.run(&["show", "a.py", "claude", "--json"]).json();
     let items = answer["items"].as_array().unwrap();
     assert_eq!(items.len(), 2);
     let tokens = items.iter().map(|item| item["seen"]["claude"]["tokens"].as_u64().unwrap());
@@ -269,7 +269,7 @@ fn the_matrix_as_json() {
     let project = with_brief_on_path(mixed());
     set_up(&project, &["hook", "install", "claude"]);
     set_up(&project, &["hook", "install", "cursor"]);
-    let answer = project.run(&["sees", "src/a.py", "claude", "cursor", "zed", "--json"]).json();
+    let answer = project.run(&["show", "src/a.py", "claude", "cursor", "zed", "--json"]).json();
     assert_eq!(answer["version"], 3);
     assert_eq!(answer["path"], "src/a.py");
     assert_eq!(answer["clients"], json!(["claude", "cursor", "zed"]));
@@ -416,7 +416,7 @@ fn a_preview_skips_comments_and_is_cut() {
 fn a_bare_pattern_of_cursor_is_no_problem() {
     let rule = "---\ndescription: Use: this\nglobs: **/*.ts\nalwaysApply: false\n---\nTypes.\n";
     let project = project().with_dir(".git").with_file(".cursor/rules/types.mdc", rule);
-    let output = project.run(&["sees", "a.ts", "cursor"]);
+    let output = project.run(&["show", "a.ts", "cursor"]);
     assert!(!output.stderr.contains("YAML"), "{output}");
     assert!(output.stdout.contains("loaded"), "{output}");
 }

@@ -215,7 +215,7 @@ fn an_escaped_link_leads_to_its_file() {
     let linted = project.run(&["lint"]);
     assert!(!format!("{linted}").contains("missing-file"), "{linted}");
     assert!(!format!("{linted}").contains("broken-link"), "{linted}");
-    let output = project.run(&["build"]);
+    let output = project.run(&["registry", "build"]);
     assert_eq!(output.code, Some(0), "{output}");
     let rule = project.read("dist/.claude/rules/x.md");
     assert!(rule.contains("a%281%29.md"), "{rule}");
@@ -231,7 +231,7 @@ fn a_link_of_html_leads_to_its_file() {
     let linted = project.run(&["lint"]);
     assert_eq!(linted.stdout.matches("item/missing-file").count(), 1, "{linted}");
     assert!(linted.stdout.contains("nope.md"), "{linted}");
-    assert_eq!(project.run(&["build"]).code, Some(0));
+    assert_eq!(project.run(&["registry", "build"]).code, Some(0));
     let rule = project.read("dist/.claude/rules/x.md");
     assert!(rule.contains("<img src=\"../../.agents/rules/x/docs/p.png\" alt=\"p\">"), "{rule}");
 }
@@ -285,9 +285,14 @@ fn a_newer_lock_asks_for_an_upgrade_alone() {
     let project = crate::install::consumer()
         .with_file("brief.toml", "")
         .with_file("brief.lock", "version = 99\n");
-    for args in
-        [&["sync"][..], &["update"], &["list"], &["clean"], &["sync", "--frozen"], &["doctor"]]
-    {
+    for args in [
+        &["sync"][..],
+        &["update"],
+        &["list"],
+        &["remove", "--all"],
+        &["sync", "--frozen"],
+        &["doctor"],
+    ] {
         let output = project.run(args);
         assert_eq!(output.code, Some(2), "{args:?}: {output}");
         assert!(output.stderr.contains("has version 99"), "{args:?}: {output}");
@@ -482,11 +487,14 @@ fn an_agent_is_found_by_name_and_its_command_gets_all_arguments() {
         .with_file("agents/ops_notes.agent.md", text)
         .with_file("agents/dev_alone.agent.md", text);
     for flag in ["--help", "-h", "-q", "-C", "--json", "--no-pager", "--", "x"] {
-        let output = project.run(&["agent", "command", "alone", "say", flag, "y"]);
+        let output = project.run(&["agent", "debug", "command", "alone", "say", flag, "y"]);
         assert_eq!(output.stdout, format!("Say {flag} y.\n"), "{output}");
     }
-    assert_eq!(project.run(&["agent", "command", "dev_notes", "say", "x"]).stdout, "Say x.\n");
-    let output = project.run(&["agent", "command", "notes", "say", "x"]);
+    assert_eq!(
+        project.run(&["agent", "debug", "command", "dev_notes", "say", "x"]).stdout,
+        "Say x.\n"
+    );
+    let output = project.run(&["agent", "debug", "command", "notes", "say", "x"]);
     assert!(
         output.stderr.contains("agents/dev_notes.agent.md` or `agents/ops_notes.agent.md"),
         "{output}"
@@ -502,16 +510,20 @@ fn a_new_agent_passes_every_gate() {
     let project = project().with_dir(".git");
     let output = project.run(&["agent", "new", "dev_notes"]);
     assert_eq!((output.stdout.as_str(), output.code), ("agents/dev_notes.agent.md\n", Some(0)));
-    assert!(output.stderr.contains("brief agent ready agents/dev_notes.agent.md"), "{output}");
+    assert!(
+        output.stderr.contains("brief agent check --preflight agents/dev_notes.agent.md"),
+        "{output}"
+    );
     let checked = project.run(&["agent", "check", "--json"]).json();
     let found = checked["diagnostics"].as_array().unwrap();
     let codes: Vec<&str> = found.iter().map(|one| one["code"].as_str().unwrap()).collect();
     assert_eq!((codes, &checked["files"]), (vec!["agent-file/placeholder"], &1.into()));
     assert_eq!(project.run(&["agent", "check", "notes", "--strict"]).code, Some(1));
-    assert_eq!(project.spawn(&["agent", "ready", "dev_notes"]).code, Some(0));
-    let called = project.spawn(&["agent", "call", "notes", "count_words", "{\"text\": \"a b\"}"]);
+    assert_eq!(project.spawn(&["agent", "check", "--preflight", "dev_notes"]).code, Some(0));
+    let called =
+        project.spawn(&["agent", "debug", "call", "notes", "count_words", "{\"text\": \"a b\"}"]);
     assert_eq!(called.stdout, "2\n", "{called}");
-    let output = project.run(&["agent", "command", "notes", "shorten", "a.md"]);
+    let output = project.run(&["agent", "debug", "command", "notes", "shorten", "a.md"]);
     assert_eq!(output.stdout, "Say what a.md says in three sentences.\n");
     let again = project.run(&["agent", "new", "dev_notes"]);
     assert!(again.stderr.contains("exists already") && again.code == Some(1), "{again}");
@@ -529,7 +541,7 @@ fn a_new_agent_passes_every_gate() {
 fn a_missing_argument_is_a_mistake_of_usage() {
     let text = "---\ncommands:\n  - name: say\n    description: D\n    body: Say $1.\n---\n# T\nD.\n\n## System\n\nS.\n";
     let project = project().with_file("agents/dev_t.agent.md", text);
-    assert_eq!(project.run(&["agent", "command", "dev_t", "say"]).code, Some(2));
+    assert_eq!(project.run(&["agent", "debug", "command", "dev_t", "say"]).code, Some(2));
 }
 
 /// An ability that the file allows is not a denied one.
@@ -537,13 +549,13 @@ fn a_missing_argument_is_a_mistake_of_usage() {
 fn abilities_say_who_has_to_act() {
     let text = "---\nabilities:\n  allow: [tool, fs]\n---\n# T\nD.\n\n## System\n\nS.\n";
     let project = project().with_file("agents/dev_t.agent.md", text);
-    let output = project.run(&["agent", "abilities", "dev_t"]);
+    let output = project.run(&["agent", "debug", "abilities", "dev_t"]);
     assert!(
         output.stdout.contains("fs: allowed by the file, not granted (`--grant fs`)"),
         "{output}"
     );
     assert!(output.stdout.contains("network: no: the file does not allow it"), "{output}");
-    let output = project.run(&["agent", "abilities", "dev_t", "--grant", "fs"]);
+    let output = project.run(&["agent", "debug", "abilities", "dev_t", "--grant", "fs"]);
     assert!(output.stdout.contains("fs: yes"), "{output}");
 }
 
@@ -554,7 +566,7 @@ fn servers_that_do_not_start_are_named() {
         ".mcp.json",
         r#"{"mcpServers": {"evil": {"command": "touch", "args": ["ran.txt"]}}}"#,
     );
-    let output = project.run(&["mcp-servers", "--check"]);
+    let output = project.run(&["mcp", "servers", "--check"]);
     assert!(output.stderr.contains("the servers do not start (`evil`)"), "{output}");
     assert!(!project.path().join("ran.txt").exists());
 }

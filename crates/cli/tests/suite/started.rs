@@ -22,9 +22,10 @@ fn the_root_is_the_repository_around_the_current_directory() {
     assert_eq!(elsewhere, shop.run_in("src", asked, ""));
     let from_the_top = shop.run(&["context", "src/cart.py", "--on", "read"]);
     assert_eq!(elsewhere.stdout, from_the_top.stdout);
-    for command in ["why", "decisions", "tokens"] {
-        let below = shop.run_in("src", &[command, "cart.py"], "");
-        assert_eq!(below.stdout, shop.run(&[command, "src/cart.py"]).stdout, "{command}");
+    for command in [&["why"][..], &["context", "--decisions"], &["tokens"]] {
+        let below = shop.run_in("src", &[command, &["cart.py"]].concat(), "");
+        let above = shop.run(&[command, &["src/cart.py"]].concat());
+        assert_eq!(below.stdout, above.stdout, "{command:?}");
     }
     let all = shop.run_in("src", &["context", "--all", "--json"], "");
     assert_eq!(all, shop.run(&["context", "--all", "--json"]));
@@ -57,7 +58,7 @@ fn a_hint_names_the_path_as_it_was_typed() {
 /// K21: the directory that the client was started in has to be there.
 #[test]
 fn a_start_directory_that_is_missing_is_a_mistake() {
-    let output = shop().run(&["context", "src/cart.py", "--started", "nowhere"]);
+    let output = shop().run(&["context", "src/cart.py", "--cwd", "nowhere"]);
     assert_eq!(output.code, Some(2), "{output}");
     assert!(output.stderr.contains("the directory `nowhere` cannot be opened"), "{output}");
 }
@@ -84,7 +85,7 @@ fn a_link_to_agents_md_is_one_item() {
         .with_file("AGENTS.md", "Prices are integers.\n")
         .with_file("a.py", "")
         .with_link("CLAUDE.md", "AGENTS.md");
-    let tree = project.run(&["tree", "--json"]).json();
+    let tree = project.run(&["tokens", "--tree", "--json"]).json();
     assert_eq!(tree["items"], 1, "{tree}");
     let context = project.run(&["context", "a.py", "--json"]).json();
     assert_eq!(context["items"].as_array().unwrap().len(), 1, "{context}");

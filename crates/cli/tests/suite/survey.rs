@@ -1,4 +1,4 @@
-//! A whole project from above: `brief tokens`, `brief tree`, `brief coverage`.
+//! A whole project from above: `brief tokens`, `brief tokens --tree`, `brief coverage`.
 
 use brief_testkit::Sandbox;
 use serde_json::{Value, json};
@@ -99,7 +99,9 @@ fn tokens_of_a_project() {
 #[test]
 fn a_repository_is_seen_from_anywhere_in_it() {
     let repository = repository();
-    for args in [&["tokens", "--json"][..], &["tree", "--json"], &["coverage", "--json"]] {
+    for args in
+        [&["tokens", "--json"][..], &["tokens", "--tree", "--json"], &["coverage", "--json"]]
+    {
         let below = repository.run_in("src", args, "");
         assert_eq!(below, repository.run(args), "{args:?}");
     }
@@ -144,7 +146,7 @@ fn every_dialect_is_seen_from_above() {
     ~11 tokens in 6 items for 8 files
     [EOF]
     ");
-    insta::assert_snapshot!(project.run(&["tree"]), @"
+    insta::assert_snapshot!(project.run(&["tokens", "--tree"]), @"
     .  ~12
       ~3  AGENTS.md:1  AGENTS, client-files instructions, always
       ~3  CLAUDE.md:1  CLAUDE, client-files instructions, always
@@ -217,7 +219,7 @@ fn assert_keys(text: &str, margin: &str, keys: &[&str]) {
 /// Each directory with its own items, a directory before those in it.
 #[test]
 fn tree_shows_directories_with_their_items() {
-    insta::assert_snapshot!(repository().run(&["tree"]), @"
+    insta::assert_snapshot!(repository().run(&["tokens", "--tree"]), @"
     .  ~20
        ~3  AGENTS.yaml:3  context[0], agents-yaml context, match **
       ~13  AGENTS.yaml:4  context[1], agents-yaml context, match **/*.py
@@ -229,7 +231,7 @@ fn tree_shows_directories_with_their_items() {
     2 directories, 5 items, ~32 tokens
     [EOF]
     ");
-    insta::assert_snapshot!(repository().run(&["tree", "src"]), @"
+    insta::assert_snapshot!(repository().run(&["tokens", "--tree", "src"]), @"
     src/  ~12
       ~7  src/AGENTS.yml:2  context[0], agents-yaml context, match cart.py
       ~5  src/AGENTS.yml:6  context[1], agents-yaml context, match templates/
@@ -237,7 +239,7 @@ fn tree_shows_directories_with_their_items() {
     1 directory, 2 items, ~12 tokens
     [EOF]
     ");
-    insta::assert_snapshot!(repository().run(&["tree", "--depth", "0"]), @"
+    insta::assert_snapshot!(repository().run(&["tokens", "--tree", "--depth", "0"]), @"
     .  ~20
        ~3  AGENTS.yaml:3  context[0], agents-yaml context, match **
       ~13  AGENTS.yaml:4  context[1], agents-yaml context, match **/*.py
@@ -246,7 +248,7 @@ fn tree_shows_directories_with_their_items() {
     1 directory, 3 items, ~20 tokens
     [EOF]
     ");
-    let json = repository().run(&["tree", "--json"]);
+    let json = repository().run(&["tokens", "--tree", "--json"]);
     assert_keys(&json.stdout, "  ", &["root", "path", "exact", "directories", "items", "tokens"]);
     let json = json.json();
     assert_eq!((&json["items"], &json["directories"][1]["path"]), (&json!(5), &json!("src")));
@@ -255,13 +257,13 @@ fn tree_shows_directories_with_their_items() {
 /// A place that is not there, or not a directory, is said.
 #[test]
 fn a_place_must_be_a_directory_of_the_project() {
-    for command in ["tree", "coverage"] {
+    for command in [&["tokens", "--tree"][..], &["coverage"]] {
         for (path, said) in [
             ("nowhere", "`nowhere` does not exist"),
             ("README.md", "`README.md` is not a directory"),
             ("..", "is outside"),
         ] {
-            let output = repository().run(&[command, path]);
+            let output = repository().run(&[command, &[path]].concat());
             assert_eq!((output.stdout.as_str(), output.code), ("", Some(1)), "{output}");
             assert!(output.stderr.contains(said), "{output}");
         }
@@ -370,7 +372,9 @@ fn names_are_escaped_and_nothing_is_written() {
     let project = project()
         .with_file("a\u{1b}[31m/AGENTS.yaml", "context:\n  - {content: x, match: [nope]}\n")
         .with_file("b\u{202e}/c", "");
-    for args in [&["tokens"][..], &["tree"], &["coverage"], &["tokens", "a\u{1b}[31m/x"]] {
+    for args in
+        [&["tokens"][..], &["tokens", "--tree"], &["coverage"], &["tokens", "a\u{1b}[31m/x"]]
+    {
         let output = project.run(args);
         let printed = format!("{}{}", output.stdout, output.stderr);
         assert!(!printed.contains(['\u{1b}', '\u{202e}']), "{args:?}");
@@ -383,7 +387,7 @@ fn names_are_escaped_and_nothing_is_written() {
 fn tree_shows_items_of_a_registry() {
     let rule = "---\nschema: 1\nname: money\ndescription: Money\n---\n\nPrices are integers.\n";
     let project = crate::project().with_file("rules/money/RULE.md", rule);
-    let output = project.run(&["tree"]);
+    let output = project.run(&["tokens", "--tree"]);
     assert_eq!(
         output.stdout,
         "rules/  ~0\n  ~0  rules/money/RULE.md:1  money, items rule, manual  (~5 when it is installed)\n",
@@ -423,6 +427,6 @@ fn two_totals_have_words() {
     let project = crate::project()
         .with_file(".agents/rules/a.md", text)
         .with_file(".agents/rules/b.md", text);
-    let output = project.run(&["tree"]);
+    let output = project.run(&["tokens", "--tree"]);
     assert!(output.stderr.contains(" with what stands in several places)"), "{output}");
 }

@@ -362,6 +362,7 @@ fn servers_of_a_project_do_not_start_without_trust() {
     let project = project().with_file("agents/x_y.agent.md", agent).with_file(".mcp.json", servers);
     let call = [
         "agent",
+        "debug",
         "call",
         "agents/x_y.agent.md",
         "go",
@@ -380,7 +381,7 @@ fn servers_of_a_project_do_not_start_without_trust() {
     fs::remove_file(project.path().join("marker")).unwrap();
     let outside = project.outside().join("mcp.json");
     fs::write(&outside, servers).unwrap();
-    let own: Vec<&str> = call[..8].iter().copied().chain([outside.to_str().unwrap()]).collect();
+    let own: Vec<&str> = call[..9].iter().copied().chain([outside.to_str().unwrap()]).collect();
     let output = project.run(&own);
     assert!(ran(&project), "{output}");
 }

@@ -183,7 +183,7 @@ fn pages_say_what_the_commands_print() {
     assert_eq!(number(&page, "id=\"stale\""), count(&stale["found"]));
     assert_eq!(number(&page, "id=\"coverage\""), coverage["findings"].as_u64().unwrap());
     assert_eq!(number(&page, "id=\"bare\""), coverage["without_guidance"].as_u64().unwrap());
-    let sees = json(&["sees", "src/cart.py", "claude", "cursor", "--on", "edit", "--json"]);
+    let sees = json(&["show", "src/cart.py", "claude", "cursor", "--on", "edit", "--json"]);
     let page = viewer.get("file/src/cart.py?client=claude&client=cursor&on=edit");
     for part in ["loaded", "listed", "delivered", "missing"] {
         let row = page.split(&format!("data-total=\"{part}\"")).nth(1).unwrap();
@@ -231,14 +231,14 @@ fn changes_are_those_of_diff() {
     assert_eq!(values(&page, "data-change"), kinds);
 }
 
-/// The page of sessions says what `brief receipts` prints.
+/// The page of sessions says what `brief log` prints.
 #[test]
 fn sessions_are_those_of_receipts() {
     let project = marked();
     hook(&project, &["claude"], &tool(&project, "PreToolUse", "Read", "src/api/a.py"));
-    let json = project.run(&["receipts", "--json"]).json();
+    let json = project.run(&["log", "--json"]).json();
     let told = json["receipts"].as_array().unwrap();
-    let never = project.run(&["receipts", "--never", "--json"]).json();
+    let never = project.run(&["log", "--unused", "--json"]).json();
     let viewer = Viewer::start(&project, &["view", "--no-open"]);
     viewer.checked();
     let page = viewer.get("sessions");
@@ -255,7 +255,7 @@ fn sessions_are_those_of_receipts() {
     assert_eq!(number(&page, "data-day"), tokens);
 }
 
-/// The page of installed items says what `brief list` and `brief outdated` print. Sources are asked by the command alone.
+/// The page of installed items says what `brief list` and `brief update --check` print. Sources are asked by the command alone.
 #[test]
 fn installed_items_are_those_of_list() {
     let project = consumer();
@@ -282,7 +282,7 @@ fn installed_items_are_those_of_list() {
     assert!(page.contains(&newer[..12]), "{page}");
 }
 
-/// The page of a fleet says what `brief fleet` prints, all and by state, served and exported.
+/// The page of a fleet says what `brief fleet status` prints, all and by state, served and exported.
 #[test]
 fn a_fleet_is_that_of_fleet() {
     let (project, _) = with_two_versions();
@@ -295,7 +295,7 @@ fn a_fleet_is_that_of_fleet() {
     let strange = project.path().join("fleet/<b>&amp;");
     std::fs::create_dir_all(&strange).unwrap();
     crate::install::git(&strange, &["init", "--quiet"]);
-    let json = project.run(&["fleet", "fleet", "--budget", "1", "--json"]).json();
+    let json = project.run(&["fleet", "status", "fleet", "--budget", "1", "--json"]).json();
     let all = json["repositories"].as_array().unwrap();
     let viewer = Viewer::start(&project, &["view", "--no-open", "--fleet", "fleet"]);
     viewer.checked();
@@ -340,11 +340,11 @@ fn a_fleet_is_that_of_fleet() {
     assert_eq!(project.run(&["view", "--fleet", "missing", "--out", "others"]).code, Some(1));
 }
 
-/// For the items of a file, the table of items and clients says what `brief sees` says.
+/// For the items of a file, the table of items and clients says what `brief show` says.
 #[test]
 fn the_matrix_is_that_of_sees() {
     let project = marked();
-    let json = project.run(&["sees", "src/api/a.py", "--json"]).json();
+    let json = project.run(&["show", "src/api/a.py", "--json"]).json();
     let viewer = Viewer::start(&project, &["view", "--no-open"]);
     viewer.checked();
     let page = viewer.get("matrix");
@@ -422,12 +422,12 @@ fn an_export_is_written_and_never_over_other_files() {
 #[test]
 fn pictures_are_written_and_never_over_other_files() {
     let project = troubled();
-    for (command, name) in [("tokens", "context[1]"), ("tree", "src/")] {
-        assert_eq!(project.run(&[command, "--svg", "picture.svg"]).code, Some(0));
+    for (command, name) in [(&["tokens"][..], "context[1]"), (&["tokens", "--tree"], "src/")] {
+        assert_eq!(project.run(&[command, &["--svg", "picture.svg"]].concat()).code, Some(0));
         let picture = project.read("picture.svg");
         assert!(picture.starts_with("<svg xmlns=") && picture.contains(name), "{picture}");
     }
-    insta::assert_snapshot!(project.run(&["tree", "--svg", "CLAUDE.md"]), @r"
+    insta::assert_snapshot!(project.run(&["tokens", "--tree", "--svg", "CLAUDE.md"]), @r"
     ------- stderr -------
     error: `CLAUDE.md` is there, and it is not a picture
     hint: name a new file

@@ -1,4 +1,4 @@
-//! `brief sync --watch` and `brief build --watch`: again after each change, until ^C.
+//! `brief sync --watch` and `brief registry build --watch`: again after each change, until ^C.
 
 use std::fs::OpenOptions;
 use std::process::Child;
@@ -40,7 +40,8 @@ fn has(project: &Sandbox, path: &str, text: &str) -> bool {
 #[test]
 fn a_build_follows_its_registry() {
     let project = project().with_file("rules/money/RULE.md", item("money", "Cents."));
-    let watching = Watching::start(&project, &["build", "--watch", "--client", "claude"]);
+    let watching =
+        Watching::start(&project, &["registry", "build", "--watch", "--client", "claude"]);
     let output = "dist/.claude/rules/money.md";
     wait_until("Cents.", || has(&project, output, "Cents."));
     project.write("rules/money/RULE.md", item("money", "Whole cents."));

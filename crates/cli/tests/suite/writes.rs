@@ -80,7 +80,7 @@ fn every_command_that_writes_finishes_a_killed_run_first() {
         &["update", "source"],
         &["sync"],
         &["remove", "skill-0"],
-        &["clean"],
+        &["remove", "--all"],
     ];
     for args in commands {
         let project = with_skills(2);
@@ -110,8 +110,10 @@ fn what_a_killed_writer_has_left_is_no_guidance() {
     fs::write(skill.join(STAGED), "half a fi").unwrap();
     project.write(STAGED, "half a fi");
     run(&project, &["add", "../outside/source"]);
-    run(&project, &["build", "../outside/source", "--out", "built"]);
-    for args in [&["lint"][..], &["tree"], &["coverage", "--json"], &["list"], &["doctor"]] {
+    run(&project, &["registry", "build", "../outside/source", "--out", "built"]);
+    for args in
+        [&["lint"][..], &["tokens", "--tree"], &["coverage", "--json"], &["list"], &["doctor"]]
+    {
         let said = project.run(args);
         assert!(!format!("{said}").contains(STAGED), "{args:?}: {said}");
     }
@@ -121,7 +123,7 @@ fn what_a_killed_writer_has_left_is_no_guidance() {
     assert!(written.contains_key(".claude/skills/skill-0/notes.txt"));
     // The next writer in that directory removes it.
     fs::write(skill.join("SKILL.md"), item("skill-0", "* not\n* laid out")).unwrap();
-    let formatted = project.run(&["-C", "../outside/source", "fmt"]);
+    let formatted = project.run(&["-C", "../outside/source", "registry", "fmt"]);
     assert_eq!(formatted.code, Some(0), "{formatted}");
     assert!(!skill.join(STAGED).exists());
 }
@@ -138,29 +140,29 @@ fn asking_writes_nothing() {
         &["context", "src/a.py"],
         &["context", "--client", "claude", "src/a.py"],
         &["why", "src/a.py"],
-        &["sees", "src/a.py"],
-        &["tree"],
+        &["show", "src/a.py"],
+        &["tokens", "--tree"],
         &["coverage"],
         &["tokens"],
-        &["decisions"],
+        &["context", "--decisions"],
         &["lint"],
-        &["fmt", "--check"],
+        &["registry", "fmt", "--check"],
         &["list"],
-        &["list", "--available", "../outside/source"],
+        &["list", "../outside/source"],
         &["list", "-g"],
-        &["outdated"],
+        &["update", "--check"],
         &["stale"],
         &["doctor"],
         &["diff"],
-        &["mcp-servers"],
+        &["mcp", "servers"],
         &["sync", "--check"],
         &["sync", "--dry-run"],
         &["sync", "--diff"],
         &["add", "--dry-run", "../outside/source"],
         &["remove", "--dry-run", "skill-0"],
         &["update", "--dry-run"],
-        &["clean", "--dry-run"],
-        &["build", "--check", "../outside/source", "--out", "built"],
+        &["remove", "--all", "--dry-run"],
+        &["registry", "build", "--check", "../outside/source", "--out", "built"],
         &["task", "list"],
         &["task", "t"],
         &["agent", "list"],
@@ -168,7 +170,7 @@ fn asking_writes_nothing() {
         &["schema", "agents-yaml"],
         &["man"],
         &["completions", "bash"],
-        &["self", "version"],
+        &["version"],
     ];
     for args in questions {
         let ran = in_process(&project, args, Fault::None);
@@ -241,7 +243,7 @@ fn the_same_input_comes_to_the_same_bytes() {
         for args in [
             &["add", "../outside/source", "skill-3", "skill-1", "--client", "claude"][..],
             &["add", "../outside/source", "api", "zeta"],
-            &["build", "../outside/source", "--out", "built"],
+            &["registry", "build", "../outside/source", "--out", "built"],
         ] {
             change(&project, args);
         }

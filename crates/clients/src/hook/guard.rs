@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn the_command_of_every_line_is_found() {
         for command in
-            ["brief hook claude", "'/a b/brief' hook claude --hold", "X=1 brief hook claude"]
+            ["brief hook claude", "'/a b/brief' hook claude --block-once", "X=1 brief hook claude"]
         {
             for shell in [HookShell::Sh, HookShell::Cmd, HookShell::Powershell] {
                 for keeper in
@@ -161,8 +161,8 @@ mod tests {
     fn a_program_may_be_named_by_its_path() {
         let options = |command| options_after(command, "brief hook claude");
         assert_eq!(options("brief hook claude"), Some(""));
-        assert_eq!(options("brief hook claude --hold"), Some(" --hold"));
-        assert_eq!(options("/opt/brief hook claude --hold"), Some(" --hold"));
+        assert_eq!(options("brief hook claude --block-once"), Some(" --block-once"));
+        assert_eq!(options("/opt/brief hook claude --block-once"), Some(" --block-once"));
         assert_eq!(options("'/a b/brief.exe' hook claude"), Some(""));
         for other in ["brief hook claudes", "debrief hook claude", "brief hook codex", "x", ""] {
             assert_eq!(options(other), None, "{other}");

@@ -121,7 +121,8 @@ impl InstalledHook {
             program,
             options: &rest,
             is_global: self.scope == HookScope::Home,
-            holds: rest.contains(" --hold"),
+            // The option of hooks that an earlier version installed.
+            holds: rest.contains(" --block-once") || rest.contains(" --hold"),
             is_elsewhere,
         };
         let mut all = files(client, choice(false)).unwrap_or_default();

@@ -231,7 +231,7 @@ impl Collector {
         }
     }
 
-    /// Returns whether a directory was written by `brief build` or `brief convert`: it, or one above it, has our records
+    /// Returns whether a directory was written by `brief registry build` or `brief import --as`: it, or one above it, has our records
     /// and no `brief.toml`.
     fn is_output(&mut self, visit: &Visit<'_>) -> bool {
         let directory = visit.slashed();

@@ -1,6 +1,6 @@
 //! Agents in a list of one file: the modes of Roo Code, in `.roomodes`.
 //!
-//! A mode has a text, a description and groups of tools; its file is YAML or JSON. The entries that `brief build` has
+//! A mode has a text, a description and groups of tools; its file is YAML or JSON. The entries that `brief registry build` has
 //! written there stand between marks, and are left out.
 
 use std::path::Path;

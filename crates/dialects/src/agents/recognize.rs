@@ -58,7 +58,7 @@ pub enum AgentFormat {
     AgentFile,
     /// A custom agent of GitHub Copilot.
     Copilot,
-    /// A portable agent, which `brief build` and `brief add` write for each client.
+    /// A portable agent, which `brief registry build` and `brief add` write for each client.
     Portable,
 }
 
@@ -104,7 +104,7 @@ pub(super) fn other_format(source: &Arc<Source>) -> Option<Diagnostic> {
         AgentFormat::AgentFile => None,
         AgentFormat::Portable => report(
             "this is a portable agent: it is compiled for clients, and nothing here runs it",
-            "`brief build` writes it for each client, `brief lint` checks it; \
+            "`brief registry build` writes it for each client, `brief lint` checks it; \
              what `brief agent` runs is called `agents/CATEGORY_NAME.agent.md`",
         ),
         AgentFormat::Copilot => {

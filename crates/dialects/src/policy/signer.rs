@@ -139,7 +139,7 @@ impl SignerRule {
 fn read_key(entry: &TomlEntry<'_>, text: &str) -> Result<Signer, TomlProblem> {
     let key = Signer::parse(text).filter(|signer| matches!(signer, Signer::Key(_)));
     key.ok_or_else(|| {
-        let help = "write `sha256:` and the 64 digits that `brief publish --sign` names, or `{ identity = \"…\", issuer = \"…\" }`";
+        let help = "write `sha256:` and the 64 digits that `brief registry publish --sign` names, or `{ identity = \"…\", issuer = \"…\" }`";
         entry.wrong(&format!("`{text}` is not a signer"), help)
     })
 }

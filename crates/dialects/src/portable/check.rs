@@ -67,7 +67,7 @@ pub fn check(registry: &mut Registry, clients: &[&str]) {
     bundle::check(registry);
 }
 
-/// Reports text of the template that `brief new` wrote and that is unchanged: once for a file.
+/// Reports text of the template that `brief registry new` wrote and that is unchanged: once for a file.
 pub(super) fn template_text(kind: Option<ItemKind>, document: &ItemDocument) -> Option<Diagnostic> {
     let source = document.source();
     let mut lines = scaffold::placeholders(kind);

@@ -185,7 +185,7 @@ pub(super) struct RegistryCollector {
     diagnostics: Vec<Diagnostic>,
     /// True if skills in the directories of clients count.
     takes_clients: bool,
-    /// Directories that `brief build` has written.
+    /// Directories that `brief registry build` has written.
     outputs: Vec<String>,
     /// Entry files inside of items, which belong to these.
     nested: Vec<String>,
@@ -253,7 +253,7 @@ impl RegistryCollector {
         }
     }
 
-    /// Returns whether a directory holds what `brief build` has written, or is inside of one that does: it has the record of
+    /// Returns whether a directory holds what `brief registry build` has written, or is inside of one that does: it has the record of
     /// a build.
     fn is_output(&mut self, visit: &Visit<'_>) -> bool {
         let slashed = visit.slashed();
@@ -273,7 +273,7 @@ impl RegistryCollector {
         is_output
     }
 
-    /// Returns whether a directory was found to be one that `brief build` has written, or inside of one.
+    /// Returns whether a directory was found to be one that `brief registry build` has written, or inside of one.
     fn is_in_output(&self, slashed: &str) -> bool {
         self.outputs.iter().any(|own| is_in(own, slashed))
     }

@@ -115,7 +115,8 @@ pub struct SeenItem<'c> {
     /// One for each client, in the order of the clients.
     pub seen: Vec<Sight>,
     level: Level,
-    content: &'c str,
+    /// Its text.
+    pub content: &'c str,
 }
 
 impl SeenItem<'_> {

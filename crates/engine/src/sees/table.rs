@@ -144,9 +144,9 @@ impl<'c> SeesTable<'c> {
         let reason = match (self.words, self.viewers[column].delivery.missing_hook()) {
             (ReasonWords::Skipped, _) => "",
             (_, None) => {
-                "the hook delivers it when the client reports a plan; `brief decisions` shows it"
+                "the hook delivers it when the client reports a plan; `brief context --decisions` shows it"
             }
-            (_, Some(_)) => "`brief decisions` shows it",
+            (_, Some(_)) => "`brief context --decisions` shows it",
         };
         self.items[row].seen[column] = Sight { how: Arrival::Manual, ..skipped(reason) };
     }

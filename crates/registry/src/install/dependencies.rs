@@ -127,7 +127,11 @@ impl PackageSelector<'_> {
         }
         if package.files.is_empty() {
             let message = format!("{} ships no guidance", package.id);
-            report(Severity::Warning, message, "`brief deps` lists the packages that do");
+            report(
+                Severity::Warning,
+                message,
+                "`brief list --packages` lists the packages that do",
+            );
             return PackageSearch::Empty;
         }
         PackageSearch::Found(Box::new(package))

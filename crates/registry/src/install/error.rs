@@ -266,7 +266,7 @@ impl Unresolved {
                 Some(format!("did you mean `{near}`?"))
             }
             Unresolved::Item { source_name, .. } | Unresolved::Bundle { source_name, .. } => {
-                Some(format!("`brief list --available {source_name}` shows what there is"))
+                Some(format!("`brief list {source_name}` shows what there is"))
             }
             Unresolved::Invalid { is_newer: true, .. } => Some("upgrade brief".to_owned()),
             Unresolved::Invalid { .. } => {

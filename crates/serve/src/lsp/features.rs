@@ -231,7 +231,7 @@ fn path_at(line: &str, column: usize) -> Option<&str> {
     (!word.is_empty() && !word.contains("://")).then_some(word)
 }
 
-/// Lays out a file of a registry, as `brief fmt` does.
+/// Lays out a file of a registry, as `brief registry fmt` does.
 pub(super) fn formatting(server: &LanguageServer, asked: &DocumentQuestion<'_>) -> Json {
     let folder = folder_of(&server.folders, asked.path);
     let text = &asked.document.text;

@@ -1,4 +1,4 @@
-//! `brief/sees`: the answer of `brief sees --json` for a file of the editor, on text that is not saved yet.
+//! `brief/sees`: the answer of `brief show --json` for a file of the editor, on text that is not saved yet.
 
 use brief_dialects::Moment;
 use brief_engine::Project;

@@ -388,7 +388,7 @@ fn links_follow_files_that_are_moved() {
     assert_eq!(editor.ask("workspace/willRenameFiles", &moved), Json::Null);
 }
 
-/// `brief/sees` has the shape of `brief sees --json`, on text that is not saved.
+/// `brief/sees` has the shape of `brief show --json`, on text that is not saved.
 #[test]
 fn an_editor_asks_what_clients_see() {
     let mut editor = Editor::open(&[("CLAUDE.md", "old\n"), ("a.py", "")]);

@@ -196,7 +196,7 @@ impl Health {
             } else {
                 format!("we believed that {} loads it, and it did not report it", drift.client)
             };
-            add(drift.place, message, "`brief receipts --drift` names the session");
+            add(drift.place, message, "`brief log --mismatch` names the session");
         }
     }
 }

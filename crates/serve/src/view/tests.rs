@@ -84,7 +84,7 @@ fn the_project_page_has_the_numbers_of_tokens() {
     );
 }
 
-/// Each cell of the table says what `brief sees --json` says, with every switch.
+/// Each cell of the table says what `brief show --json` says, with every switch.
 #[test]
 fn the_file_page_equals_the_answer_of_sees() {
     let view = view(project());

@@ -1,4 +1,4 @@
-//! `brief agent abilities`
+//! `brief agent debug abilities`
 
 use brief_engine::agents::{Ability, Base, Effective};
 use clap::Args;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show the abilities of an agent: the granted ones that its file allows and does not deny
+/// Show the effective abilities of an agent
 #[derive(Debug, Args)]
 pub(super) struct AbilitiesArgs {
     #[command(flatten)]
@@ -18,11 +18,11 @@ pub(super) struct AbilitiesArgs {
     #[command(flatten)]
     granting: GrantArgs,
 
-    /// Ask about this ability; may be repeated [default: all without a scope]
+    /// Check this ability [repeatable] [default: all without a scope]
     #[arg(long = "want", value_name = "ABILITY")]
     wants: Vec<String>,
 
-    /// Print JSON: each ability with `true` or `false`
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -44,7 +44,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AbilitiesArgs) -> Resul
     }
     if args.json {
         let body = json!({ "granted": answers });
-        print_json(ui, session, "agent abilities", loaded.diagnostics(), body)?;
+        print_json(ui, session, "agent debug abilities", loaded.diagnostics(), body)?;
     } else {
         for ((name, is_granted), want) in answers.iter().zip(&wants) {
             let asked = std::slice::from_ref(want);

@@ -1,4 +1,4 @@
-//! `brief agent call`
+//! `brief agent debug call`
 
 use clap::Args;
 use serde_json::{Value as Json, json};
@@ -9,27 +9,26 @@ use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Call one of an agent's tools in the sandbox
+/// Call a tool of an agent in the sandbox
 ///
-/// The gates come first, as for `run` and `serve`: an agent that is not ready, or that must not use its
-/// tools, calls none.
+/// Runs the pre-flight checks first, as `run` and `serve` do.
 #[derive(Debug, Args)]
 pub(super) struct CallArgs {
     #[command(flatten)]
     file: AgentFileArgs,
 
-    /// The tool
+    /// Name of the tool
     #[arg(value_name = "TOOL")]
     tool: String,
 
-    /// Its arguments, as a JSON object
+    /// Arguments as a JSON object
     #[arg(value_name = "JSON", default_value = "{}")]
     arguments: String,
 
     #[command(flatten)]
     executing: ExecutionArgs,
 
-    /// Print JSON: the result, or the error
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -47,7 +46,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &CallArgs) -> Result {
             return Err(error);
         }
         let body = json!({ "ok": false, "error": error.to_string() });
-        print_json(ui, session, "agent call", loaded.diagnostics(), body)?;
+        print_json(ui, session, "agent debug call", loaded.diagnostics(), body)?;
         Err(CommandError::reported(ErrorKind::Refused))
     };
     if let Err(closed) = refuse_closed(session, agent) {
@@ -69,7 +68,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &CallArgs) -> Result {
         Ok(result) => {
             if args.json {
                 let body = json!({ "ok": true, "result": result });
-                print_json(ui, session, "agent call", loaded.diagnostics(), body)?;
+                print_json(ui, session, "agent debug call", loaded.diagnostics(), body)?;
             } else {
                 match result {
                     Json::String(text) => ui.print_line(text)?,

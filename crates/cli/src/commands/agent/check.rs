@@ -10,30 +10,41 @@ use clap::Args;
 use serde_json::json;
 
 use super::locate;
+use super::ready::{self, PreflightArgs};
 use crate::commands::whole::counted;
-use crate::error::{Result, refuse_if};
+use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Report all problems of agent files, without running their code
+/// Check agent files without running their code
 ///
-/// The code of their tools is parsed; `brief agent show` evaluates it. Exits with 1 when there is an error.
+/// Parses the code of their tools; `brief agent show` evaluates it. Exits 1 if there is an error.
 #[derive(Debug, Args)]
+#[command(mut_group("ExecutionArgs", |group| group.requires("preflight")))]
 pub(super) struct CheckArgs {
-    /// The agent files, or their names [default: all of the project]
+    /// Agent files, or their names [default: all in the project]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Warnings are errors
-    #[arg(long)]
+    /// Treat warnings as errors
+    #[arg(long, conflicts_with = "preflight")]
     strict: bool,
 
-    /// Print JSON: the diagnostics
+    #[command(flatten)]
+    preflight: PreflightArgs,
+
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(ui: &mut Ui, session: &Session, args: &CheckArgs) -> Result {
+    if args.preflight.preflight {
+        let [file] = args.files.as_slice() else {
+            return Err(CommandError::usage("`--preflight` takes one agent file"));
+        };
+        return ready::run(ui, session, file, &args.preflight, args.json);
+    }
     let root = session.root()?;
     let options = AgentOptions { root: Some(root.path()), ..AgentOptions::default() };
     let mut diagnostics: Vec<Diagnostic> = Vec::new();

@@ -1,4 +1,4 @@
-//! `brief agent command`
+//! `brief agent debug command`
 
 use brief_syntax::near_miss::nearest;
 use clap::Args;
@@ -9,17 +9,17 @@ use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Print the text of one of an agent's commands, with its arguments filled in
+/// Print a command of an agent with its arguments filled in
 #[derive(Debug, Args)]
 pub(super) struct CommandArgs {
-    /// Print JSON: the text; give this flag before FILE, because everything after NAME goes to the command
+    /// Print JSON; give this flag before FILE
     #[arg(long)]
     json: bool,
 
     #[command(flatten)]
     file: AgentFileArgs,
 
-    /// The command, and the values of `$1`, `$2` … and `$ARGUMENTS`; what looks like a flag is a value, too
+    /// Name of the command, then values for `$1`, `$2` … and `$ARGUMENTS`
     #[arg(
         value_names = ["NAME", "ARG"], num_args = 1.., required = true, trailing_var_arg = true,
         allow_hyphen_values = true
@@ -48,7 +48,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &CommandArgs) -> Result 
         .map_err(|error| CommandError::usage(error.to_string()).with_hint(usage(command)))?;
     if args.json {
         let body = json!({ "text": text });
-        return print_json(ui, session, "agent command", loaded.diagnostics(), body);
+        return print_json(ui, session, "agent debug command", loaded.diagnostics(), body);
     }
     ui.print_text(text.as_bytes())?;
     if !text.ends_with('\n') {

@@ -27,14 +27,14 @@ use crate::ui::Ui;
 /// The fences around the code of an agent.
 #[derive(Debug, Args)]
 pub(super) struct FenceArgs {
-    /// Run the tools although this system lacks Landlock or seccomp, which keep their code in
+    /// Run tools even without Landlock or seccomp
     #[arg(long)]
-    accept_missing_fence: bool,
+    allow_weaker_sandbox: bool,
 }
 
 impl FenceArgs {
     fn missing_fence(&self) -> MissingFence {
-        if self.accept_missing_fence { MissingFence::Accept } else { MissingFence::Refuse }
+        if self.allow_weaker_sandbox { MissingFence::Accept } else { MissingFence::Refuse }
     }
 }
 
@@ -60,27 +60,27 @@ pub(super) struct ExecutionArgs {
     #[command(flatten)]
     fencing: FenceArgs,
 
-    /// End a call of a tool after so many seconds, such as 0.5 [default: 60]
+    /// Time out tool calls after SECONDS [default: 60]
     #[arg(long, value_name = "SECONDS")]
     time_limit: Option<f64>,
 
-    /// Let the abilities network and browser reach this host, although it is not public: HOST or HOST:PORT
+    /// Allow network and browser access to this private HOST or HOST:PORT
     #[arg(long = "allow-host", value_name = "HOST")]
     hosts: Vec<String>,
 
-    /// Let the mcp ability reach the servers in this file, in the shape of .mcp.json; they are started when asked
+    /// Allow the MCP servers in this file, in the format of .mcp.json
     #[arg(long, value_name = "FILE")]
     mcp_config: Option<PathBuf>,
 
-    /// Let the mcp ability, and with `agent run` the model, reach the MCP servers that are configured for the project
+    /// Allow the project's MCP servers
     #[arg(long)]
     servers: bool,
 
-    /// Start MCP servers this time, although they are of a project that is not trusted
+    /// Start MCP servers this time, even in an untrusted project
     #[arg(long, requires = SERVER_SOURCES)]
     exec: bool,
 
-    /// Write what the tools ask for to this file, one line of JSON each
+    /// Log the tools' requests to FILE as JSON lines
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
 }
@@ -169,7 +169,7 @@ impl ExecutionArgs {
         if let Some(fences) = code.fences().filter(|fences| !fences.missing().is_empty()) {
             let missing = fences.missing().join(" and ");
             ui.warning(&format!(
-                "the tools run without {missing}, as `--accept-missing-fence` says"
+                "the tools run without {missing}, as `--allow-weaker-sandbox` says"
             ))?;
         }
         if !code.is_valid() {

@@ -12,10 +12,10 @@ use crate::session::Session;
 use crate::surroundings::warn_of_wide_root;
 use crate::ui::Ui;
 
-/// Show the agents of the project and of the home directory
+/// List agent files of the project and the home directory
 #[derive(Debug, Args)]
 pub(super) struct AgentListArgs {
-    /// Print JSON: each agent with its file, title, status, and whether it loads
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -42,7 +42,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentListArgs) -> Resul
             more => format!("`{path}` and {more} more are portable agents"),
         };
         ui.status(&format!(
-            "{what}: `brief build` writes it for each client; `brief agent` runs agent files only"
+            "{what}: `brief registry build` writes it for each client; `brief agent` runs agent files only"
         ))?;
     }
     for (_, loaded) in &found {

@@ -39,24 +39,31 @@ enum AgentCommand {
     New(new::AgentNewArgs),
     List(list::AgentListArgs),
     Show(show::ShowArgs),
-    Check(check::CheckArgs),
-    Command(command::CommandArgs),
-    Call(call::CallArgs),
-    Abilities(abilities::AbilitiesArgs),
-    Ready(ready::ReadyArgs),
+    Check(Box<check::CheckArgs>),
     Run(Box<run::RunArgs>),
     Serve(serve::ServeArgs),
+    /// Try the parts of an agent file
+    Debug {
+        #[command(subcommand)]
+        command: DebugCommand,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum DebugCommand {
+    Call(call::CallArgs),
+    Command(command::CommandArgs),
+    Abilities(abilities::AbilitiesArgs),
 }
 
 /// The file of a command.
 #[derive(Debug, Args)]
 struct AgentFileArgs {
-    /// The agent file, such as `agents/dev_review.agent.md`, or its name: `dev_review` or `review`
+    /// Agent file, or its name such as `dev_review` or `review`
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Fetch the commands that the file names by address; their content is recorded, must stay the same, and is kept
-    /// for runs without this
+    /// Fetch remote commands, and record their content
     #[arg(long)]
     fetch: bool,
 }
@@ -64,7 +71,8 @@ struct AgentFileArgs {
 /// The operator's grants for an agent.
 #[derive(Debug, Args)]
 struct GrantArgs {
-    /// Let the agent do this, as far as its file allows it: fs, network, browser, sh, sh:PROGRAM, env, mcp; may be repeated
+    /// Grant an ability that the file allows [repeatable] [any of: fs, network, browser, sh,
+    /// sh:PROGRAM, env, mcp]
     #[arg(long = "grant", value_name = "ABILITY")]
     grants: Vec<String>,
 }
@@ -90,12 +98,15 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &AgentArgs) -> Result {
         AgentCommand::List(args) => list::run(ui, session, args),
         AgentCommand::Show(args) => show::run(ui, session, args),
         AgentCommand::Check(args) => check::run(ui, session, args),
-        AgentCommand::Command(args) => command::run(ui, session, args),
-        AgentCommand::Call(args) => call::run(ui, session, args),
-        AgentCommand::Abilities(args) => abilities::run(ui, session, args),
-        AgentCommand::Ready(args) => ready::run(ui, session, args),
         AgentCommand::Run(args) => run::run(ui, session, args),
         AgentCommand::Serve(args) => serve::run(ui, session, args),
+        AgentCommand::Debug { command: DebugCommand::Call(args) } => call::run(ui, session, args),
+        AgentCommand::Debug { command: DebugCommand::Command(args) } => {
+            command::run(ui, session, args)
+        }
+        AgentCommand::Debug { command: DebugCommand::Abilities(args) } => {
+            abilities::run(ui, session, args)
+        }
     }
 }
 

@@ -6,25 +6,25 @@ use brief_engine::agents::scaffold;
 use clap::Args;
 
 use crate::commands::init::print_created;
-use crate::commands::new::write_new;
+use crate::commands::registry::write_new;
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Write a new agent file from a template
+/// Create an agent file from a template
 ///
-/// The file has a command and a tool to begin with, and `brief agent ready` passes it. `brief agent check` reports text
-/// of the template that is still there.
+/// The file has one command and one tool, and passes `brief agent check --preflight`. `brief agent check` reports leftover
+/// template text.
 #[derive(Debug, Args)]
 pub(super) struct AgentNewArgs {
-    /// Its category and name, such as `dev_review`
+    /// Category and name, such as `dev_review`
     name: String,
 
-    /// The directory that holds `agents`
+    /// Directory that contains `agents`
     #[arg(long = "in", value_name = "DIR", default_value = ".")]
     above: PathBuf,
 
-    /// Print JSON: the file that was written
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -43,5 +43,5 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AgentNewArgs) -> Result
         return print_created(ui, session, "agent new", &path);
     }
     ui.print_line(shown.display())?;
-    ui.hint(&format!("run `brief agent ready {}` to try it", shown.display()))
+    ui.hint(&format!("run `brief agent check --preflight {}` to try it", shown.display()))
 }

@@ -22,29 +22,28 @@ use crate::line_editor::TypedLines;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Run an agent: a conversation with a model that may call its tools
+/// Run an agent: a conversation with a model that can call its tools
 ///
-/// Any server with compatible chat completions will do: `OPENAI_BASE_URL` says where it is,
-/// `OPENAI_API_KEY` is its key. On a terminal the conversation goes on until /quit; with --input, or with
-/// text on standard input, it is one turn. Without either, an agent that has an `input` of its own begins with
-/// that. Every gate comes first: see `brief agent ready`.
+/// Works with any server for chat completions: set `OPENAI_BASE_URL` and `OPENAI_API_KEY`. On a terminal the conversation
+/// continues until /quit; with --input, or with text on standard input, it is one turn. Otherwise an agent with its own
+/// `input` starts with that. Runs the pre-flight checks first.
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]
     file: AgentFileArgs,
 
-    /// Say this, and end with the answer; for an agent without an `input` of its own it is `ctx.input`, too
+    /// Send TEXT and exit after the answer; also `ctx.input` if the agent has no input
     #[arg(long, value_name = "TEXT")]
     input: Option<String>,
 
-    /// The model [default: the first that the agent recommends]
+    /// Model to use [default: the first recommended by the agent]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
     #[command(flatten)]
     executing: ExecutionArgs,
 
-    /// Add the conversation to this file, one line of JSON each
+    /// Append the conversation to FILE as JSON lines
     #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
 }

@@ -9,16 +9,16 @@ use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Serve an agent to an MCP client over standard input and output
+/// Serve an agent to an MCP client
 ///
-/// Its tools are tools, its commands prompts, its system message the instructions. The gates come first:
-/// an agent that is not ready is not served.
+/// Offers its tools as tools, its commands as prompts and its system message as instructions, over standard input and
+/// output. Runs the pre-flight checks first.
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
     #[command(flatten)]
     file: AgentFileArgs,
 
-    /// Use this as `ctx.input`, instead of the agent's own
+    /// Use TEXT as `ctx.input` instead of the agent's own input
     #[arg(long, value_name = "TEXT")]
     input: Option<String>,
 

@@ -12,26 +12,26 @@ use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show an agent with its defaults filled in and its tools
+/// Show an agent with its defaults and tools
 ///
-/// The code of its tools is evaluated in the sandbox, without any ability.
+/// Evaluates the code of its tools in the sandbox, without any ability.
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
     #[command(flatten)]
     file: AgentFileArgs,
 
-    /// Render the templates in the system message and the rules
+    /// Render templates in the system message and rules
     #[arg(long)]
     render: bool,
 
-    /// Use this as `ctx.input`, instead of the agent's own
+    /// Use TEXT as `ctx.input` instead of the agent's own input
     #[arg(long, value_name = "TEXT", requires = "render")]
     input: Option<String>,
 
     #[command(flatten)]
     fencing: FenceArgs,
 
-    /// Print JSON: the agent and its diagnostics
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

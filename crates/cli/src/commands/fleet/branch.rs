@@ -16,29 +16,29 @@ use crate::installation::short;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Write a branch with an update into each repository, and push it with `--push`
+/// Create an update branch in each repository
 ///
-/// The branch `brief/update-NAME` starts at HEAD (or `--rev`) and has one commit: the update, with the change of the guidance as its message. Only
-/// objects and that branch are written; working trees, indexes and branches of others are never touched. A repository that is named by
-/// address has no branch here: it is compared, and with `--push` the branch is made on its server.
+/// The branch `brief/update-NAME` starts at HEAD (or `--rev`) and has one commit: the update, with the changed guidance as its
+/// message. Working trees, indexes and other branches stay untouched. For a repository named by address, `--push` creates
+/// the branch on its server.
 #[derive(Debug, Args)]
 pub(crate) struct BranchArgs {
     #[command(flatten)]
     which: FleetSources,
 
-    /// The source, bundle or item to update, and the version to move it to
+    /// Update this source, bundle or item, to REF if given
     #[arg(long, value_name = "NAME[@REF]", required = true, value_parser = super::update)]
     update: FleetUpdate,
 
-    /// Write nothing; show which repositories the update would change
+    /// Show the affected repositories without writing
     #[arg(long, conflicts_with = "push")]
     dry_run: bool,
 
-    /// Push each branch to `origin` of its repository, too
+    /// Also push each branch to `origin`
     #[arg(long)]
     push: bool,
 
-    /// Print JSON: each repository with its branch and commit
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

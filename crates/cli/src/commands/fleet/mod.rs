@@ -1,4 +1,4 @@
-//! `brief fleet`
+//! `brief fleet status`
 
 mod branch;
 mod print;
@@ -24,37 +24,46 @@ use crate::installation;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show what many repositories have installed, and at which version
-///
-/// Reads brief.lock and the written files of one commit of each repository, as git objects: nothing is checked out and
-/// nothing of a repository is executed. No server is asked, except for repositories that are named by address, and with
-/// `--ask`. A commit that was read once is remembered in the cache, so that an interrupted run goes on.
+/// Compare and update many repositories
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct FleetArgs {
     #[command(subcommand)]
-    command: Option<FleetCommand>,
+    command: FleetCommand,
+}
 
+#[derive(Debug, Subcommand)]
+enum FleetCommand {
+    Status(StatusArgs),
+    Branch(branch::BranchArgs),
+}
+
+/// Show installed items and versions in many repositories
+///
+/// Reads brief.lock and the written files of one commit of each repository, as git objects, without a checkout. Servers are
+/// asked only for repositories that are named by address, and with `--ask`. The cache remembers each commit, so an
+/// interrupted run continues.
+#[derive(Debug, Args)]
+struct StatusArgs {
     #[command(flatten)]
     which: FleetSources,
 
-    /// Tell what an update of this source, bundle or item would change for which repositories; nothing of them is written
+    /// Show the effect of updating this source, bundle or item
     #[arg(long, value_name = "NAME[@REF]", value_parser = update, conflicts_with_all = ["csv", "jsonl"])]
     update: Option<FleetUpdate>,
 
-    /// Ask for the newest commit or digest of each source, once, and compare with that instead of the newest in the fleet
+    /// Compare with the newest version of each source, from its server
     #[arg(long)]
     ask: bool,
 
-    /// Count tokens, and tell where a file gets more than this many
+    /// Report files that get more than N tokens
     #[arg(long, value_name = "N")]
     budget: Option<usize>,
 
-    /// Only repositories in one of these states; with commas, or several times
+    /// Show only repositories in this state [repeatable]
     #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = states())]
     only: Vec<FleetState>,
 
-    /// Exit with 1 when a repository is in one of the states, or in one that `--only` names
+    /// Exit 1 if a repository is in one of these states
     #[arg(long)]
     exit_code: bool,
 
@@ -62,25 +71,18 @@ pub(crate) struct FleetArgs {
     format: FleetFormat,
 }
 
-#[derive(Debug, Subcommand)]
-enum FleetCommand {
-    Branch(branch::BranchArgs),
-    #[command(hide = true)]
-    Pr(branch::BranchArgs),
-}
-
 /// The formats besides text.
 #[derive(Debug, Args)]
 struct FleetFormat {
-    /// Print CSV: a line for each item of each repository
+    /// Print CSV, one line per item and repository
     #[arg(long, conflicts_with_all = ["json", "jsonl"])]
     csv: bool,
 
-    /// Print a JSON object on a line for each item of each repository, always with the same columns
+    /// Print JSON lines, one per item and repository
     #[arg(long, conflicts_with = "json")]
     jsonl: bool,
 
-    /// Print JSON: each repository with its sources, items and drifted files
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -88,11 +90,11 @@ struct FleetFormat {
 /// The repositories of a command.
 #[derive(Debug, Args)]
 pub(crate) struct FleetSources {
-    /// Repositories (bare ones too), directories of them, git URLs, or files with a path or a git URL on each line
+    /// Repositories, directories of them, git URLs, or files listing these
     #[arg(value_name = "SOURCE", required = true)]
     sources: Vec<PathBuf>,
 
-    /// Read this branch, tag or commit instead of HEAD
+    /// Read this branch, tag or commit [default: HEAD]
     #[arg(long, value_name = "REV")]
     rev: Option<String>,
 }
@@ -106,13 +108,12 @@ fn states() -> impl TypedValueParser<Value = FleetState> {
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FleetArgs) -> Result {
     match &args.command {
-        Some(FleetCommand::Branch(args)) => return branch::run(ui, session, args),
-        Some(FleetCommand::Pr(args)) => {
-            ui.warning("`fleet pr` is called `fleet branch` now, and `--dry-run` writes nothing")?;
-            return branch::run(ui, session, args);
-        }
-        None => {}
+        FleetCommand::Status(args) => status(ui, session, args),
+        FleetCommand::Branch(args) => branch::run(ui, session, args),
     }
+}
+
+fn status(ui: &mut Ui, session: &Session, args: &StatusArgs) -> Result {
     let only = args.only.as_slice();
     if only.contains(&FleetState::OverBudget) && args.budget.is_none() {
         let message = "`--only over-budget` needs a budget";
@@ -128,7 +129,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FleetArgs) -> Result {
     report.update = effect;
     if args.format.json {
         let root = session.directory();
-        ui.print_json("fleet", root, &[], &report)?;
+        ui.print_json("fleet status", root, &[], &report)?;
     } else if args.format.csv || args.format.jsonl {
         if args.format.csv {
             ui.print_data(&FleetRow::csv_header())?;
@@ -260,7 +261,7 @@ fn update_all<T: Send>(
     let places: Vec<_> = places.collect();
     if places.is_empty() {
         ui.warning(&format!("no repository has a source, bundle or item `{}`", update.name))?;
-        ui.hint("`brief fleet --csv` lists them")?;
+        ui.hint("`brief fleet status --csv` lists them")?;
     }
     let newest = ask_all(ui, session, places.into_iter())?;
     let system = session.shared_system();

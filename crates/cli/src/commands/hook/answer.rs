@@ -12,14 +12,14 @@ use crate::ui::Ui;
 /// The call of a client: JSON on standard input, JSON on standard output.
 #[derive(Debug, Args)]
 pub(crate) struct AnswerArgs {
-    /// Answer the hook of this client: JSON on standard input, JSON on standard output
+    /// Client whose event is on standard input
     pub(super) client: Option<String>,
 
-    /// The event, for clients whose payloads do not name it
+    /// Name of the event, if the input does not contain it
     #[arg(long, value_name = "EVENT")]
     pub(super) event: Option<String>,
 
-    /// Deliver an entry each time it applies, not once per conversation
+    /// Deliver an item each time it applies, not once per conversation
     #[arg(long)]
     pub(super) repeat: bool,
 
@@ -27,17 +27,20 @@ pub(crate) struct AnswerArgs {
     #[arg(long, value_name = "N", default_value_t = limits::HOOK_TOKENS)]
     pub(super) budget: usize,
 
-    /// Hold the first change of a file back, once, until its guidance was read [default: all]
-    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
-    pub(super) hold: Option<HoldArg>,
+    /// Block the first edit of a file once, so the agent reads its guidance [default: all]
+    #[arg(
+        long, value_name = "WHICH", num_args = 0..=1, require_equals = true,
+        default_missing_value = "all", alias = "hold"
+    )]
+    pub(super) block_once: Option<HoldArg>,
 }
 
 /// The changes that are held back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum HoldArg {
-    /// Those with any guidance that the conversation does not have
+    /// Edits with guidance that the conversation lacks
     All,
-    /// Those with an entry that says `hold: true`
+    /// Edits with an entry that has `hold: true`
     Marked,
 }
 
@@ -45,8 +48,8 @@ impl HoldArg {
     /// Returns the option of the command that a client runs.
     pub(super) fn option(self) -> &'static str {
         match self {
-            HoldArg::All => " --hold",
-            HoldArg::Marked => " --hold=marked",
+            HoldArg::All => " --block-once",
+            HoldArg::Marked => " --block-once=marked",
         }
     }
 
@@ -85,7 +88,7 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &AnswerArgs) -> Result {
         event: args.event.as_deref(),
         repeat,
         budget: args.budget,
-        hold: HoldArg::policy(args.hold),
+        hold: HoldArg::policy(args.block_once),
         ..HookOptions::new(client)
     };
     let outcome = super::answer(ui, session, options)

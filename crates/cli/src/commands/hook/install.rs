@@ -15,42 +15,44 @@ use crate::session::Session;
 use crate::surroundings::refuse_no_project;
 use crate::ui::Ui;
 
-/// Set up a client's hook in this repository
+/// Install the hook for a client in this repository
 ///
-/// Adds to the client's own settings and touches nothing else in them, or writes a plugin. Without a client, offers the
-/// clients that the project shows, or else the home directory.
+/// Adds the hook to the client's settings and leaves the rest of them unchanged, or writes a plugin. Without CLIENT, offers
+/// the clients detected in the project, else in the home directory.
 #[derive(Debug, Args)]
 pub(super) struct InstallArgs {
-    /// amp, augment, claude, cline, codex, copilot, copilot-vscode, crush, cursor, droid, gemini, kilo, opencode, pi, qwen,
-    /// or a client of the project's own
+    /// Clients to install for [any of: amp, augment, claude, cline, codex, copilot, copilot-vscode, crush, cursor, droid, gemini,
+    /// kilo, opencode, pi, qwen, or a client defined by the project] [default: detected clients]
     #[arg(value_name = "CLIENT", add = clap_complete::ArgValueCompleter::new(crate::complete::hook_clients))]
     clients: Vec<String>,
 
     #[command(flatten)]
     place: PlaceArgs,
 
-    /// Show what would be written, and write nothing
+    /// Show the plan without writing
     #[arg(long)]
     dry_run: bool,
 
-    /// Hold the first change of a file back, once, until its guidance was read [default: all]
-    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
-    hold: Option<HoldArg>,
+    /// Block the first edit of a file once, so the agent reads its guidance [default: all]
+    #[arg(
+        long, value_name = "WHICH", num_args = 0..=1, require_equals = true,
+        default_missing_value = "all"
+    )]
+    block_once: Option<HoldArg>,
 }
 
 /// The place of a hook.
 #[derive(Debug, Args)]
 pub(super) struct PlaceArgs {
-    /// For all your projects, in the home directory. The default for clients that read a project's hooks only when
-    /// they are started at its top
+    /// Install for all your projects, in the home directory
     #[arg(long)]
     pub(super) global: bool,
 
-    /// In this project, whatever the client
+    /// Install in this project
     #[arg(long, conflicts_with = "global")]
     pub(super) project: bool,
 
-    /// The command that the client runs, if `brief` is not on its PATH
+    /// Run COMMAND instead of `brief hook CLIENT`
     #[arg(long, value_name = "COMMAND")]
     pub(super) command: Option<String>,
 }
@@ -121,9 +123,9 @@ fn install(ui: &mut Ui, session: &Session, args: &InstallArgs, client: &Client) 
     }
     let base = base(session, is_global)?;
     let program = super::program(client, args.place.command.as_deref());
-    let options = args.hold.map_or("", HoldArg::option);
+    let options = args.block_once.map_or("", HoldArg::option);
     let hook = client.hook.as_ref().expect("`find` chose clients with hooks");
-    if args.hold.is_some() && hook.hold.is_empty() {
+    if args.block_once.is_some() && hook.hold.is_empty() {
         ui.warning(&format!("{} cannot hold a call back; its hook delivers only", client.name))?;
     }
     let is_main_only =
@@ -202,7 +204,7 @@ fn files_of(
         program,
         options,
         is_global: args.place.is_global(client),
-        holds: args.hold.is_some(),
+        holds: args.block_once.is_some(),
         is_elsewhere: is_elsewhere(session.system(), client, base).map_err(refused_file)?,
     };
     files(client, choice).ok_or_else(|| {

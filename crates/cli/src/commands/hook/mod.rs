@@ -25,11 +25,11 @@ use crate::ui::Ui;
 
 use answer::{AnswerArgs, HoldArg};
 
-/// Answer a client's hook, or set it up
+/// Deliver guidance to a client while it works
 ///
-/// `brief hook CLIENT` is what a client runs: it reads an event and answers with what `brief context --client CLIENT` says
-/// about the file, less what this conversation was told before. It exits with 0, whatever happens, never approves a tool
-/// call, and holds one back only with `--hold`. `BRIEF_DISABLE=1` silences it.
+/// A client runs `brief hook CLIENT`, which reads an event and answers with the guidance for the file, less what this
+/// conversation already has. It always exits 0, never approves a tool call, and blocks one only with `--block-once`.
+/// `BRIEF_DISABLE=1` silences it.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct HookArgs {
@@ -63,13 +63,16 @@ impl HookArgs {
                     let name = rest.next()?.to_str().filter(|name| !name.starts_with('-'))?;
                     event = Some(name.to_owned());
                 }
-                "--hold" if hold.is_none() => hold = Some(HoldArg::All),
-                "--hold=marked" if hold.is_none() => hold = Some(HoldArg::Marked),
+                "--block-once" | "--hold" if hold.is_none() => hold = Some(HoldArg::All),
+                "--block-once=marked" | "--hold=marked" if hold.is_none() => {
+                    hold = Some(HoldArg::Marked);
+                }
                 _ => return None,
             }
         }
         let budget = budget.unwrap_or(limits::HOOK_TOKENS);
-        let answer = AnswerArgs { client: Some(client.to_owned()), event, repeat, budget, hold };
+        let answer =
+            AnswerArgs { client: Some(client.to_owned()), event, repeat, budget, block_once: hold };
         Some(HookArgs { answer, command: None })
     }
 }
@@ -90,7 +93,11 @@ pub(crate) fn is_clients_call(args: &[OsString], ui: &Ui) -> bool {
         }
         first = words.next();
     }
-    let name = words.next().filter(|name| !name.starts_with('-'));
+    let mut name = words.next();
+    if name == Some("run") {
+        name = words.next();
+    }
+    let name = name.filter(|name| !name.starts_with('-'));
     first == Some("hook")
         && name.is_some_and(|name| nearest(name, &COMMANDS).is_none())
         && !ui.can_ask()
@@ -98,6 +105,8 @@ pub(crate) fn is_clients_call(args: &[OsString], ui: &Ui) -> bool {
 
 #[derive(Debug, Subcommand)]
 enum HookCommand {
+    #[command(hide = true)]
+    Run(AnswerArgs),
     Install(install::InstallArgs),
     Uninstall(uninstall::UninstallArgs),
     Status(status::StatusArgs),
@@ -107,6 +116,7 @@ enum HookCommand {
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &HookArgs) -> Result {
     match &args.command {
         None => answer::run(ui, session, &args.answer),
+        Some(HookCommand::Run(args)) => answer::run(ui, session, args),
         Some(HookCommand::Install(args)) => install::run(ui, session, args),
         Some(HookCommand::Uninstall(args)) => uninstall::run(ui, session, args),
         Some(HookCommand::Status(args)) => status::run(ui, session, args),
@@ -149,7 +159,7 @@ fn find<'c>(known: &'c KnownClients, name: &str) -> Result<&'c Client> {
         client.name
     ))
     .with_hint(format!(
-        "it sees what `brief build` writes and what it loads by itself; with a hook: {}",
+        "it sees what `brief registry build` writes and what it loads by itself; with a hook: {}",
         with_hooks(known)
     )))
 }
@@ -188,7 +198,7 @@ fn check_policy(session: &Session) -> Result {
         None => Ok(()),
         Some(decision) => {
             Err(CommandError::refused(format!("the hook is not installed: {decision}"))
-                .with_hint("ask the maintainer of this policy; `brief self policy` shows it"))
+                .with_hint("ask the maintainer of this policy; `brief trust --policy` shows it"))
         }
     }
 }
@@ -217,7 +227,7 @@ mod tests {
     /// The whole command line reads every such call in the same way.
     #[test]
     fn a_hook_is_read_as_the_command_line_reads_it() {
-        const WORDS: [&str; 12] = [
+        const WORDS: [&str; 13] = [
             "hook",
             "claude",
             "--repeat",
@@ -230,6 +240,7 @@ mod tests {
             "--event",
             "--hold",
             "--hold=marked",
+            "--block-once",
         ];
         let mut known = 0;
         for number in 0..WORDS.len().pow(5) {

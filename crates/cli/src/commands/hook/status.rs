@@ -21,16 +21,16 @@ use crate::error::{Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show where hooks are set up, what keeps them from working, and whether they answer
+/// Show installed hooks, and what keeps them from working
 ///
-/// Nothing is executed: a client's version is read from its package, and the test call is made in this process.
+/// Read-only: reads a client's version from its package, and makes the test call in this process.
 #[derive(Debug, Args)]
 pub(super) struct StatusArgs {
-    /// The clients [default: all with a hook or a program here]
+    /// Clients to show [default: all with a hook or program here]
     #[arg(value_name = "CLIENT", add = clap_complete::ArgValueCompleter::new(crate::complete::hook_clients))]
     clients: Vec<String>,
 
-    /// Update hooks that an earlier version installed, with their options
+    /// Update hooks installed by an earlier version
     #[arg(long, conflicts_with = "json")]
     fix: bool,
 

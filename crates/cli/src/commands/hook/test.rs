@@ -12,25 +12,28 @@ use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show what an agent would get for one action on a file, event by event
+/// Show what an agent gets for one action on a file
 ///
-/// A new conversation, from its start to the end of the tool call. Nothing is recorded.
+/// Simulates a new conversation, from its start to the end of the tool call, event by event. Nothing is recorded.
 #[derive(Debug, Args)]
 pub(super) struct TestArgs {
-    /// The client
+    /// Client to simulate
     #[arg(add = clap_complete::ArgValueCompleter::new(crate::complete::hook_clients))]
     client: String,
 
-    /// The file
+    /// File to read, edit or create
     path: PathBuf,
 
-    /// The action
+    /// Action on the file
     #[arg(long, value_name = "ACTION", default_value = "read", value_parser = actions())]
     on: AskedAction,
 
-    /// As with a hook that holds changes back
-    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
-    hold: Option<HoldArg>,
+    /// Simulate a hook with `--block-once`
+    #[arg(
+        long, value_name = "WHICH", num_args = 0..=1, require_equals = true,
+        default_missing_value = "all"
+    )]
+    block_once: Option<HoldArg>,
 
     /// Print JSON
     #[arg(long)]
@@ -43,7 +46,8 @@ pub(super) fn run(ui: &mut Ui, session: &Session, args: &TestArgs) -> Result {
     let Some(action) = args.on else {
         return Err(CommandError::usage("a test is about one action: `read`, `edit` or `create`"));
     };
-    let options = HookOptions { hold: HoldArg::policy(args.hold), ..HookOptions::new(&client.id) };
+    let options =
+        HookOptions { hold: HoldArg::policy(args.block_once), ..HookOptions::new(&client.id) };
     let directory = session.root()?;
     let path = directory.path().join(&args.path);
     let events = rehearse(session.system(), client, directory.path(), (&path, action), options)

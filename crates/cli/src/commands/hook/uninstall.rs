@@ -13,19 +13,19 @@ use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Remove a client's hook from this repository
+/// Remove the hook of a client from this repository
 ///
-/// Removes what `brief hook install` added, and nothing else.
+/// Removes only what `brief hook install` added.
 #[derive(Debug, Args)]
 pub(super) struct UninstallArgs {
-    /// The clients
+    /// Clients to remove the hook from
     #[arg(value_name = "CLIENT", required = true, add = clap_complete::ArgValueCompleter::new(crate::complete::hook_clients))]
     clients: Vec<String>,
 
     #[command(flatten)]
     place: PlaceArgs,
 
-    /// Show what would be removed, and remove nothing
+    /// Show the plan without removing
     #[arg(long)]
     dry_run: bool,
 }

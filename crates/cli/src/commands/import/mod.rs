@@ -24,6 +24,7 @@ use report::{json_item, print, print_json};
 use target::RegistryTarget;
 
 use super::add::Additions;
+use super::convert::{self, ConversionArgs};
 use super::whole::below;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::installation::{self, Installation, InstallationArg};
@@ -34,36 +35,38 @@ use crate::ui::Ui;
 /// The file of `--agents-yaml`.
 const AGENTS_YAML: &str = "AGENTS.yaml";
 
-/// Turn clients' own files into portable items
+/// Convert client files to shared rules and skills
 ///
-/// Rules, skills, agents and commands of every client that brief knows, and those of rulesync, ruler and apm, become items
-/// of a source registry, from which `brief build` gives each client back what it had. The same text in several
-/// clients' files becomes one item. Files that are there already are never replaced. Exits with 1 when a file could
-/// not be imported; the others are.
+/// Reads the rules, skills, agents and commands of every known client, and those of rulesync, ruler and apm, and writes
+/// items of a registry; `brief registry build` can recreate the originals. The same text in several files becomes one item.
+/// Existing files are never replaced. Exits 1 if a file could not be imported; the others are.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 pub(crate) struct ImportArgs {
-    /// The files and directories to import from [default: the whole project]
+    /// Files and directories to import [default: the whole project]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// The registry: a directory below the project, or another one [default: that of the project's items, or guidance]
+    /// Write to this registry [default: the project's registry, else guidance]
     #[arg(long, value_name = "DIR", conflicts_with = "agents_yaml")]
     to: Option<PathBuf>,
 
-    /// Write scoped rules that are short into a new AGENTS.yaml instead of a registry
+    /// Write short scoped rules to a new AGENTS.yaml instead
     #[arg(long, conflicts_with = "replace")]
     agents_yaml: bool,
 
-    /// Write nothing; show what would be done
+    /// Show the plan without writing
     #[arg(long)]
     dry_run: bool,
 
-    /// Make the originals outputs of the new items, and keep copies of them
+    /// Replace the originals with generated files and keep backups
     #[arg(long)]
     replace: bool,
 
-    /// Print JSON: items, files that were left out, and notes
+    #[command(flatten)]
+    conversion: ConversionArgs,
+
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -84,6 +87,9 @@ impl ItemState {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ImportArgs) -> Result {
+    if let Some(conversion) = args.conversion.conversion(&args.paths) {
+        return convert::run(ui, session, &conversion, args.json);
+    }
     let mode = installation::mode(args.dry_run, false);
     let installation =
         Installation::find_for(ui, session, &InstallationArg { global: false }, mode)?;
@@ -375,5 +381,6 @@ fn agents_yaml(
             item.kind, item.name
         ))?;
     }
-    ui.status(&format!("{} entries of AGENTS.yaml", taken.len()))
+    let entries = if taken.len() == 1 { "entry" } else { "entries" };
+    ui.status(&format!("{} {entries} in AGENTS.yaml", taken.len()))
 }

@@ -63,7 +63,7 @@ pub(super) fn print(ui: &mut Ui, import: &Import<'_>, outcome: &Replacement) -> 
         }
         let tools: BTreeSet<&str> = collection.generated.iter().map(|file| file.tool).collect();
         if tools.is_empty() {
-            ui.hint(&format!("`brief build{options}` writes the files of clients from them; `--replace` makes the originals their outputs"))?;
+            ui.hint(&format!("`brief registry build{options}` writes the files of clients from them; `--replace` makes the originals their outputs"))?;
         } else {
             let (tools, source) =
                 (tools.into_iter().collect::<Vec<_>>().join(" and "), target.shown_source());

@@ -1,4 +1,4 @@
-//! The servers of `brief mcp-servers --check`.
+//! The servers of `brief mcp servers --check`.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -21,19 +21,19 @@ const NAME: &str = "brief";
 
 #[derive(Debug, Args)]
 pub(super) struct InstallPlace {
-    /// The client
+    /// Client to configure
     #[arg(value_name = "CLIENT", value_parser = clients())]
     client: String,
 
-    /// Your own file, for all projects
+    /// Use your user-level file, for all projects
     #[arg(long)]
     global: bool,
 
-    /// Show the new text of the file, and change nothing
+    /// Show the new file without writing
     #[arg(long)]
     dry_run: bool,
 
-    /// The program that the client starts, if `brief` is not on its PATH
+    /// Program that the client starts
     #[arg(long, value_name = "PROGRAM", default_value = "brief")]
     program: String,
 }
@@ -101,7 +101,7 @@ impl InstallPlace {
 pub(super) fn install(ui: &mut Ui, session: &Session, place: &InstallPlace) -> Result {
     if let Some(decision) = session.policy()?.capability(Capability::McpServers) {
         return Err(CommandError::refused(format!("the server is not installed: {decision}"))
-            .with_hint("ask the maintainer of this policy; `brief self policy` shows it"));
+            .with_hint("ask the maintainer of this policy; `brief trust --policy` shows it"));
     }
     if !place.global {
         refuse_no_project(session, &session.repository()?)?;

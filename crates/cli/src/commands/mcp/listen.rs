@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use brief_serve::mcp::HttpOptions;
 use brief_syntax::hash::sha256;
 
-use super::McpArgs;
+use super::ServeArgs;
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
@@ -21,7 +21,7 @@ pub(super) fn listen(
     ui: &mut Ui,
     session: &Session,
     typed: &str,
-    args: &McpArgs,
+    args: &ServeArgs,
 ) -> Result<HttpOptions> {
     let address = address(typed)?;
     if !address.ip().is_loopback() && !args.allow_remote {
@@ -65,7 +65,7 @@ fn address(typed: &str) -> Result<SocketAddr> {
 }
 
 /// Returns the token, and whether it is new.
-fn token(session: &Session, args: &McpArgs) -> Result<(String, bool)> {
+fn token(session: &Session, args: &ServeArgs) -> Result<(String, bool)> {
     let system = session.system();
     let Some(path) = &args.token_file else {
         let random = system.random()?;

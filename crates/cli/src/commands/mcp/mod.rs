@@ -12,68 +12,84 @@ use brief_serve::mcp::{GatewayServer, GatewayTimes, Served};
 pub(super) use check::{accept, check};
 use clap::{Args, Subcommand};
 
+use super::mcp_servers::{self, McpServersArgs};
 use super::question::{ClientName, known_client};
 use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Serve the project's guidance to an MCP client over standard input and output
+/// Serve guidance to MCP clients, and show MCP servers
 ///
-/// Tools: context, why, sees, decisions, search and lint, each with the answer of the command of that name. Tasks and
-/// commands are prompts; skills, listed files and agents are resources. Nothing is executed and nothing is
-/// written.
+/// `brief mcp` is the same as `brief mcp serve`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct McpArgs {
     #[command(subcommand)]
     action: Option<McpAction>,
 
-    /// The client that asks, unless a question names one: what it loads by itself is left out
+    #[command(flatten)]
+    serving: ServeArgs,
+}
+
+/// Serve the project's guidance to an MCP client
+///
+/// Tools: context, why, show, decisions, search and lint. Tasks and commands are prompts; skills, listed files and agents
+/// are resources. Read-only.
+#[derive(Debug, Args)]
+struct ServeArgs {
+    /// Default client for requests
     #[arg(
         long, value_name = "NAME", value_parser = ClientName,
         add = clap_complete::ArgValueCompleter::new(crate::complete::known_clients)
     )]
     client: Option<String>,
 
-    /// Serve over HTTP at this address, `PORT` or `ADDRESS:PORT`, instead; a token is printed once
+    /// Serve over HTTP at `PORT` or `ADDRESS:PORT`, and print a token
     #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,
 
-    /// The file that holds the token, instead of a new one
+    /// Read the token from FILE instead of creating one
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
 
-    /// Serve at an address that other machines can reach
+    /// Allow connections from other machines
     #[arg(long, requires = "http")]
     allow_remote: bool,
 
-    /// Start the MCP servers that are configured here, if you trust the project, and offer their tools and prompts, too
+    /// Also start the project's MCP servers and offer their tools and prompts
     #[arg(long)]
     gateway: bool,
 
-    /// Start the servers this time, although the project is not trusted
+    /// Start the servers this time, even in an untrusted project
     #[arg(long, requires = "gateway")]
     exec: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum McpAction {
-    /// Add this server to a client's own file of MCP servers
+    Serve(ServeArgs),
+    Servers(McpServersArgs),
+    /// Add brief to the MCP servers of a client
     ///
-    /// To the project's file, or with --global to yours. Everything else in the file stays as it is.
+    /// Edits the project's file, or with --global your own. The rest of the file stays unchanged.
     Install(install::InstallPlace),
-    /// Remove this server from a client's own file of MCP servers
+    /// Remove brief from the MCP servers of a client
     ///
-    /// Removes what `brief mcp install` added, and nothing else.
+    /// Removes only what `brief mcp install` added.
     Uninstall(install::InstallPlace),
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &McpArgs) -> Result {
     match &args.action {
-        Some(McpAction::Install(args)) => return install::install(ui, session, args),
-        Some(McpAction::Uninstall(args)) => return install::uninstall(ui, session, args),
-        None => {}
+        Some(McpAction::Install(args)) => install::install(ui, session, args),
+        Some(McpAction::Uninstall(args)) => install::uninstall(ui, session, args),
+        Some(McpAction::Servers(args)) => mcp_servers::run(ui, session, args),
+        Some(McpAction::Serve(args)) => serve(ui, session, args),
+        None => serve(ui, session, &args.serving),
     }
+}
+
+fn serve(ui: &mut Ui, session: &Session, args: &ServeArgs) -> Result {
     args.client.iter().try_for_each(|client| known_client(session, client))?;
     let gateway = if args.gateway {
         let search = ServerSearch { is_allowed: args.exec, without: args.client.as_deref() };
@@ -129,7 +145,7 @@ pub(super) fn servers(
             Some(root) => {
                 let trust = crate::assembly::trust_command(session.directory(), root);
                 refused.with_hint(format!(
-                    "`brief mcp-servers` shows them; `{trust}` trusts the project, `--exec` starts them this time"
+                    "`brief mcp servers` shows them; `{trust}` trusts the project, `--exec` starts them this time"
                 ))
             }
             None => refused,

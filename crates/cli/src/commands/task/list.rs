@@ -18,8 +18,8 @@ use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show the tasks that can be run
-#[derive(Debug, Args)]
+/// List tasks
+#[derive(Debug, Default, Args)]
 pub(super) struct TaskListArgs {
     #[command(flatten)]
     search: TaskSearch,

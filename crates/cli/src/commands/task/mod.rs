@@ -3,6 +3,7 @@
 mod explain;
 mod list;
 
+use list::TaskListArgs;
 pub(super) use list::complete;
 
 use std::ffi::OsString;
@@ -30,130 +31,139 @@ use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Assemble a prompt: a task, the rules chosen for it, its commands and skills
+/// Assemble a prompt: a task with its rules, commands and skills
 ///
-/// Prints the prompt and nothing else, ready to be piped to an agent. Commands in the texts
-/// (!`command`) and bootstrap scripts of rules are run when you trust the project (see brief trust);
-/// --exec runs them this time, --dry-run shows which, --no-exec leaves them out.
+/// `brief task NAME` prints the prompt of a task, as `brief task run NAME` does; without a name, the tasks are listed.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 pub(crate) struct TaskArgs {
     #[command(subcommand)]
     action: Option<TaskAction>,
 
-    /// The task: the name of its file, or NAMESPACE/NAME
+    #[command(flatten)]
+    running: TaskRunArgs,
+}
+
+/// Assemble the prompt of a task
+///
+/// Prints only the prompt, ready to be piped to an agent. Commands in the texts (!`command`) and bootstrap scripts of rules
+/// run if you trust the project (see `brief trust`); --exec runs them this time, --dry-run shows them, --no-exec skips them.
+#[derive(Debug, Default, PartialEq, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
+struct TaskRunArgs {
+    /// Name of the task, or NAMESPACE/NAME
     #[arg(add = clap_complete::ArgValueCompleter::new(list::complete))]
     name: Option<String>,
 
-    /// An additional text for the agent
+    /// Additional text for the agent
     prompt: Option<OsString>,
 
-    /// Fill `${KEY}` with VALUE
+    /// Replace `${KEY}` with VALUE [repeatable]
     #[arg(
         short = 'p', long = "param", value_name = "KEY=VALUE",
         add = clap_complete::ArgValueCompleter::new(crate::complete::parameters)
     )]
     parameters: Vec<OsString>,
 
-    /// Use only what is for KEY=VALUE, or for every KEY
+    /// Select rules whose KEY is VALUE or unset [repeatable]
     #[arg(short = 's', long = "select", value_name = "KEY=VALUE")]
     selectors: Vec<String>,
 
-    /// Use only what is for this agent, or for every one; the task's own `agent` wins
+    /// Use rules for this agent or for all agents; a task's `agent` wins
     #[arg(short = 'a', long, value_name = "AGENT", value_parser = agents())]
     agent: Option<String>,
 
-    /// Continue: select `resume=true`, and leave out rules and skills
+    /// Resume: select `resume=true`, and omit rules and skills
     #[arg(short = 'r', long)]
     resume: bool,
 
-    /// Leave out rules and skills, and run no bootstrap script
+    /// Omit rules and skills, and skip bootstrap scripts
     #[arg(long)]
     skip_bootstrap: bool,
 
     #[command(flatten)]
     search: TaskSearch,
 
-    /// Write the rules to a file of the project that the agent reads, and print the rest
+    /// Write the rules to the agent's project file, and print the rest
     #[arg(short = 'w', long)]
     write_rules: bool,
 
-    /// With --write-rules: write to your own file instead, which the agent reads in every project
+    /// With --write-rules: write to your user-level file instead
     #[arg(short = 'g', long, requires = "write_rules")]
     global: bool,
 
-    /// With --write-rules: replace our part of that file even if it was edited by hand
+    /// With --write-rules: overwrite brief's part of the file even if edited
     #[arg(long, requires = "write_rules")]
     force: bool,
 
-    /// Do not print the task's front matter
+    /// Omit the task's frontmatter
     #[arg(long)]
     no_frontmatter: bool,
 
-    /// Run nothing; commands stay as written
+    /// Leave commands unexecuted
     #[arg(long)]
     no_exec: bool,
 
-    /// Run the project's commands and scripts this time, although the project is not trusted
+    /// Run commands and scripts this time, even in an untrusted project
     #[arg(long, conflicts_with_all = ["no_exec", "dry_run", "explain", "mcp_config"])]
     exec: bool,
 
-    /// Pass this variable of your environment to commands and scripts, besides PATH, HOME and the like
+    /// Pass this environment variable to commands and scripts [repeatable]
     #[arg(long = "env", value_name = "NAME", value_parser = variable)]
     variables: Vec<String>,
 
-    /// Show what would be run, and run nothing
+    /// Show commands and scripts without running them
     #[arg(long, conflicts_with_all = ["explain", "mcp_config", "write_rules"])]
     dry_run: bool,
 
-    /// Show each rule, command and skill, in or out, and the reason; run nothing
+    /// Explain why each rule, command and skill is used or not
     #[arg(long, conflicts_with_all = ["json", "mcp_config", "write_rules"])]
     explain: bool,
 
-    /// Print JSON: the prompt, its parts, and what was left out
+    /// Print JSON
     #[arg(long, conflicts_with_all = ["mcp_config"])]
     json: bool,
 
-    /// Print the MCP servers of the task and its rules as this client wants them; run nothing
+    /// Print the MCP servers of the task in this client's format
     #[arg(
         long, value_name = "CLIENT", value_parser = mcp_servers::clients(),
         conflicts_with = "write_rules"
     )]
     mcp_config: Option<String>,
 
-    /// Fail, and print no prompt, when a parameter, a file or a command is missing, or when a command fails
+    /// Fail if a parameter, file or command is missing, or a command fails
     #[arg(long)]
     strict: bool,
 
-    /// End a command or script that takes longer [default: 30, scripts 120]
+    /// Time out commands and scripts after SECONDS [default: 30, scripts 120]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     time_limit: Option<u64>,
 }
 
 /// The directories to search, besides the project and home.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, PartialEq, Args)]
 pub(crate) struct TaskSearch {
-    /// Search this directory first; a git address is fetched and cached
+    /// Search this directory or git URL first [repeatable]
     #[arg(short = 'd', long = "directory", value_name = "DIR|URL")]
     given: Vec<OsString>,
 
-    /// Search this directory last, if it is there
+    /// Search this directory or git URL last [repeatable]
     #[arg(short = 'D', long = "fallback", value_name = "DIR|URL")]
     fallback: Vec<OsString>,
 
-    /// Search the directories that this file names, one in each line
+    /// Search the directories listed in this file, one per line
     #[arg(short = 'm', long, value_name = "FILE|URL")]
     manifest: Option<OsString>,
 
-    /// Fetch nothing; use what is cached
+    /// Use only the cache
     #[arg(long)]
     offline: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum TaskAction {
-    List(list::TaskListArgs),
+    Run(Box<TaskRunArgs>),
+    List(TaskListArgs),
 }
 
 /// Reads the name of an environment variable.
@@ -180,7 +190,7 @@ impl TaskSearch {
     }
 }
 
-impl TaskArgs {
+impl TaskRunArgs {
     fn options(&self) -> Result<PromptOptions> {
         let mut parameters = Parameters::default();
         for text in &self.parameters {
@@ -222,9 +232,18 @@ impl TaskArgs {
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TaskArgs) -> Result {
-    if let Some(TaskAction::List(list)) = &args.action {
-        return list::run(ui, session, list);
+    match &args.action {
+        Some(TaskAction::List(args)) => list::run(ui, session, args),
+        Some(TaskAction::Run(args)) => run_task(ui, session, args),
+        // With an option, a task is meant whose name is missing. Its prompt may be the input of an agent.
+        None if args.running == TaskRunArgs::default() => {
+            list::run(ui, session, &TaskListArgs::default())
+        }
+        None => run_task(ui, session, &args.running),
     }
+}
+
+fn run_task(ui: &mut Ui, session: &Session, args: &TaskRunArgs) -> Result {
     if args.name.is_none() {
         return Err(list::refuse_without_name(session));
     }

@@ -1,5 +1,6 @@
 //! `brief trust`
 
+mod policy;
 mod project;
 
 use std::ffi::OsStr;
@@ -17,39 +18,44 @@ use crate::error::{CommandError, ErrorKind, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Allow a project, or files from elsewhere, to execute
+/// Trust a project or file to run commands
 ///
-/// Shows what would execute, asks, and records the answer: a project (brief trust .) by its place and the
-/// identity of its directory and repository, a file by the SHA-256 of its content. It asks only on a
-/// terminal: no flag and no variable says yes for you. A project that is moved or cloned anew, and a file
-/// that changes, are no longer trusted.
+/// Shows what would run, asks, and records the answer: for a project (`brief trust .`) by its location and repository, for
+/// a file by the SHA-256 of its content. Asks only on a terminal; no flag or variable can answer. Moving or re-cloning a
+/// project, or changing a file, revokes its trust.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag, and clap keeps them apart")]
 pub(crate) struct TrustArgs {
-    /// Directories of projects, or files; with --remove also hashes, as --list shows them
-    #[arg(value_name = "PATH", required_unless_present = "list")]
+    /// Projects or files; with --remove also hashes from --list
+    #[arg(value_name = "PATH", required_unless_present_any = ["list", "policy"])]
     files: Vec<PathBuf>,
 
-    /// Record that this content must never execute, even if it is trusted later
+    /// Never run this content, even if it is trusted later
     #[arg(long, conflicts_with_all = ["remove", "list"])]
     deny: bool,
 
-    /// Forget what is recorded, trusted or denied
+    /// Forget a decision
     #[arg(long, conflicts_with = "list")]
     remove: bool,
 
-    /// Show what is recorded
+    /// List decisions
     #[arg(long, conflicts_with = "files")]
     list: bool,
 
+    /// Show the rules of the policies in force
+    #[arg(long, conflicts_with_all = ["files", "list", "remove", "deny"])]
+    policy: bool,
+
     /// Print JSON
-    #[arg(long, requires = "list", conflicts_with = "files")]
+    #[arg(long, conflicts_with_all = ["files", "remove", "deny"])]
     json: bool,
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TrustArgs) -> Result {
     let store = || TrustStore::open(session.system(), session.directory());
-    if args.list {
+    if args.policy {
+        policy::print(ui, session, args.json)
+    } else if args.list {
         list(ui, session, &store()?, args.json)
     } else if args.remove {
         remove(ui, session, store()?, &args.files)

@@ -97,7 +97,7 @@ impl SharedProject {
                 briefing.keep_decisions();
                 briefed(tool, text::decisions(&briefing), &briefing)
             }
-            ProjectTool::Sees => {
+            ProjectTool::Show => {
                 let project = Project::open(&system, directory).map_err(unopened)?;
                 sees(&project, read(arguments)?)
             }
@@ -107,7 +107,7 @@ impl SharedProject {
                 let items = offers.index.find(&query, limit.clamp(1, MOST_RESULTS));
                 let text = text::search(&query, &items);
                 let body = SearchReport { query: &query, items };
-                let (kind, root) = (tool.name(), offers.root.as_path());
+                let (kind, root) = (tool.kind(), offers.root.as_path());
                 ToolAnswer::new(text, &Envelope { kind, root, diagnostics: &[], body })
             }
             ProjectTool::Lint => {
@@ -118,7 +118,7 @@ impl SharedProject {
                 found.group_causes();
                 let root = project.root().path();
                 let text = text::findings(&found, root);
-                let (kind, diagnostics) = (tool.name(), found.diagnostics.as_slice());
+                let (kind, diagnostics) = (tool.kind(), found.diagnostics.as_slice());
                 ToolAnswer::new(text, &Envelope { kind, root, diagnostics, body: &found })
             }
         }
@@ -137,12 +137,12 @@ fn sees(project: &Project<'_>, asked: SeesArguments) -> Result<ToolAnswer, Strin
     let diagnostics = catalog.diagnostics();
     let text = text::sees(root, &viewers, &sees);
     let body = SeesReport { moment, viewers: &viewers, sees: &sees };
-    let kind = ProjectTool::Sees.name();
+    let kind = ProjectTool::Show.kind();
     ToolAnswer::new(text, &Envelope { kind, root, diagnostics: &diagnostics, body })
 }
 
 fn briefed(tool: ProjectTool, text: String, briefing: &Briefing) -> Result<ToolAnswer, String> {
-    let (kind, root, diagnostics) = (tool.name(), briefing.root(), &briefing.diagnostics);
+    let (kind, root, diagnostics) = (tool.kind(), briefing.root(), &briefing.diagnostics);
     ToolAnswer::new(text, &Envelope { kind, root, diagnostics, body: briefing })
 }
 

@@ -150,7 +150,7 @@ fn the_other_tools_answer() {
             call(client, "decisions", &json!({"path": "a.py"}))["structuredContent"].clone();
         assert_eq!(decisions["decisions"][0]["decision"], "Use PostgreSQL.");
         assert_eq!(decisions["items"], json!([]));
-        let sees = call(client, "sees", &json!({"path": "a.py", "clients": ["claude", "roo"]}));
+        let sees = call(client, "show", &json!({"path": "a.py", "clients": ["claude", "roo"]}));
         let sees = &sees["structuredContent"]["items"];
         let prices = sees.as_array().unwrap().iter().find(|item| item["kind"] == "context");
         assert_eq!(prices.unwrap()["seen"]["claude"]["cause"], "no-hook");

@@ -12,7 +12,7 @@ use brief_engine::sees::{Sees, Viewer};
 use brief_engine::structured::Decision;
 use brief_engine::{BriefedItem, Briefing};
 use brief_syntax::Diagnostic;
-use brief_syntax::text::visible_line;
+use brief_syntax::text::{counted, visible_line};
 
 use crate::frame::{FrameMark, indented, without_end_tags};
 
@@ -195,7 +195,7 @@ pub(super) fn findings(found: &Findings, root: &Path) -> String {
     for diagnostic in &found.diagnostics {
         text.push_str(&problem(diagnostic, root));
     }
-    finished(text, || format!("No problems in {} files.\n", found.files))
+    finished(text, || format!("No problems in {}.\n", counted(found.files, "file")))
 }
 
 fn problem(diagnostic: &Diagnostic, root: &Path) -> String {

@@ -16,7 +16,7 @@ use super::wish::{JSON, LEFT_OUT};
 pub(super) enum ProjectTool {
     Context,
     Why,
-    Sees,
+    Show,
     Decisions,
     Search,
     Lint,
@@ -37,7 +37,7 @@ const TOOLS: [ToolText; 6] = [
         tool: ProjectTool::Context,
         name: "context",
         title: "Guidance for a file",
-        description: "Guidance of this project for one file or directory: rules, conventions and what may be asked for. \
+        description: "Print the guidance for a file or directory: rules, conventions, and what you may read on demand. \
                       Call it before you read, edit or create a file. General guidance comes first, the most specific \
                       last. The file need not exist yet.",
     },
@@ -45,33 +45,33 @@ const TOOLS: [ToolText; 6] = [
         tool: ProjectTool::Why,
         name: "why",
         title: "Reasons for guidance",
-        description: "Why guidance applies to a file or not: each candidate, in or out, with its place and the reason.",
+        description: "Explain why each item applies to a file or not, with its location.",
     },
     ToolText {
-        tool: ProjectTool::Sees,
-        name: "sees",
+        tool: ProjectTool::Show,
+        name: "show",
         title: "Guidance by client",
-        description: "What each AI client has for a file: loaded whole, listed by name, delivered by an installed hook, or missing, with the cause.",
+        description: "Show what each client gets for a file, and what it misses: loaded, listed, delivered by a hook, or missing with the cause.",
     },
     ToolText {
         tool: ProjectTool::Decisions,
         name: "decisions",
         title: "Decisions for a file",
-        description: "Decisions of this project that bind a file: what was decided, why, what was rejected and when to \
-                      revisit it. Call it before you propose another design.",
+        description: "Show the decisions for a file: what was decided, why, what was rejected, and when to revisit it. Call it \
+                      before you propose another design.",
     },
     ToolText {
         tool: ProjectTool::Search,
         name: "search",
         title: "Search guidance",
-        description: "Full-text search over all guidance of this project: rules, skills, agents, commands, tasks and \
-                      decisions, ranked. Use it when you do not know which file a question belongs to.",
+        description: "Search all guidance of this project: rules, skills, agents, commands, tasks and decisions, best match first. Use it when \
+                      you do not know which file a question belongs to.",
     },
     ToolText {
         tool: ProjectTool::Lint,
         name: "lint",
         title: "Check guidance files",
-        description: "Problems in the guidance files of this project, with file, line and a way out. Nothing is changed.",
+        description: "Find problems in the guidance files of this project, with location and fix. Read-only.",
     },
 ];
 
@@ -82,6 +82,8 @@ impl ProjectTool {
     }
 
     pub(super) fn from_name(name: &str) -> Option<ProjectTool> {
+        // The name of `show` until the next release.
+        let name = if name == "sees" { "show" } else { name };
         TOOLS.iter().find(|text| text.name == name).map(|text| text.tool)
     }
 
@@ -89,26 +91,34 @@ impl ProjectTool {
         TOOLS.iter().find(|text| text.tool == self).map_or("", |text| text.name)
     }
 
+    /// Returns the kind of the JSON answer, which is that of the command with the same answer.
+    pub(super) fn kind(self) -> &'static str {
+        match self {
+            ProjectTool::Decisions => ProjectTool::Context.name(),
+            _ => self.name(),
+        }
+    }
+
     fn parameters(self) -> Json {
         let path = json!({
             "type": "string",
-            "description": "The file or directory, relative to the working directory or absolute; it need not exist",
+            "description": "File or directory, relative to the working directory or absolute; it need not exist",
         });
         let action = json!({
             "enum": ["read", "edit", "create", "all"], "default": "all",
-            "description": "Only what is for this action",
+            "description": "Show only items for this action",
         });
         let timing = json!({
             "enum": ["before", "after", "all"], "default": "all",
-            "description": "Only what is for this timing",
+            "description": "Show only items for this timing",
         });
         let client = json!({
             "type": "string",
-            "description": "The client that asks, such as `claude`: what it loads by itself is left out",
+            "description": "Omit items that this client loads itself, such as `claude`",
         });
         let cwd = json!({
             "type": "string",
-            "description": "The client's working directory, if not the server's",
+            "description": "The client's start directory, if it differs from the server's",
         });
         let texts = |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
         let (properties, required) = match self {
@@ -118,26 +128,26 @@ impl ProjectTool {
                     "action": action,
                     "timing": timing,
                     "client": client,
-                    "task": {"type": "string", "description": "The task that is being worked on"},
-                    "mentions": texts("Names that the user mentions"),
-                    "select": texts("Of rules, only what is for `key=value`, or for every key"),
+                    "task": {"type": "string", "description": "Include rules for this task"},
+                    "mentions": texts("Names that the user mentioned"),
+                    "select": texts("Select rules whose `key` is `value` or unset"),
                     "formats": {
                         "type": "array", "items": {"enum": dialect_names()},
-                        "description": "Only these formats of guidance",
+                        "description": "Show only these formats",
                     },
                     "budget": {
                         "type": "integer", "minimum": 0,
-                        "description": "Cut what is most general until the rest costs at most this many tokens",
+                        "description": "Drop the most general items until the rest fits in this many tokens",
                     },
                     "workspace": {
                         "type": "string",
-                        "description": "The directory that the client has open, if not the repository",
+                        "description": "The client's workspace directory, if it is not the repository",
                     },
                     "cwd": cwd,
                 }),
                 json!(["path"]),
             ),
-            ProjectTool::Sees => (
+            ProjectTool::Show => (
                 json!({
                     "path": path,
                     "clients": texts("The clients; without them, those whose files the project has"),

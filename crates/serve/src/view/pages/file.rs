@@ -169,7 +169,7 @@ impl FileAnswer<'_> {
         if rows.is_empty() {
             return html! {
                 p { "No guidance is for this path." }
-                p { "Ways to write some: " code { "brief new rule NAME" } ", or an entry in " code { "AGENTS.yaml" } "." }
+                p { "Ways to write some: " code { "brief registry new rule NAME" } ", or an entry in " code { "AGENTS.yaml" } "." }
             };
         }
         let most = rows.iter().map(|item| item.tokens).max().unwrap_or_default();
@@ -206,7 +206,7 @@ impl FileAnswer<'_> {
                     }
                 }))
                 @if rows.len() > ROWS * 5 {
-                    p { (number(rows.len() - ROWS * 5)) " more; " code { "brief sees --json" } " has them all." }
+                    p { (number(rows.len() - ROWS * 5)) " more; " code { "brief show --json" } " has them all." }
                 }
             }
         }

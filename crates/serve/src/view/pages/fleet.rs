@@ -27,7 +27,7 @@ pub(super) fn page(asked: &PageContext<'_>, state: Option<FleetState>, page: usi
         (states(asked, fleet, state))
         (repositories(asked, fleet, state, page))
         @if state.is_none() && page == 1 { (items(fleet)) }
-        p { "As they were when this was started; " code { "brief fleet" } " says the same of them now." }
+        p { "As they were when this was started; " code { "brief fleet status" } " says the same of them now." }
     };
     Page::new("Fleet", main)
 }
@@ -129,7 +129,7 @@ fn items(fleet: &FleetReport) -> Markup {
                     }
                 }
             }))
-            @if items.len() > ROWS { p class="note" { "The first " (number(ROWS)) " are shown; " code { "brief fleet --csv" } " has all." } }
+            @if items.len() > ROWS { p class="note" { "The first " (number(ROWS)) " are shown; " code { "brief fleet status --csv" } " has all." } }
         }
     }
 }

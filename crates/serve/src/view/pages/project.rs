@@ -202,7 +202,7 @@ fn checked(asked: &PageContext<'_>, health: &Health) -> Markup {
             p { "No problem was found." }
         } @else {
             (table("Problems, the worst first", html! {
-                (head([Words("how bad"), Words("place"), Words("problem"), Words("more")]))
+                (head([Words("severity"), Words("place"), Words("problem"), Words("more")]))
                 tbody { @for trouble in troubles.iter().take(SHOWN) { (row(asked, trouble)) } }
             }))
             @if troubles.len() > SHOWN {
@@ -319,7 +319,7 @@ fn places(asked: &PageContext<'_>) -> Markup {
                 }
             }))
             @if asked.snapshot.directories.len() > ROWS {
-                p { (number(asked.snapshot.directories.len() - ROWS)) " more; " code { "brief tree" } " shows them all." }
+                p { (number(asked.snapshot.directories.len() - ROWS)) " more; " code { "brief tokens --tree" } " shows them all." }
             }
         }
     }

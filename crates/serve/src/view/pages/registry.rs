@@ -86,7 +86,7 @@ fn sources(lock: &Lock, updates: Option<&[Newest]>) -> Markup {
                 }
             }))
             @if updates.is_none() {
-                p { "A page asks no source. " code { "brief outdated" } " asks them for newer versions, " code { "brief view --updates" } " shows them here." }
+                p { "A page asks no source. " code { "brief update --check" } " asks them for newer versions, " code { "brief view --updates" } " shows them here." }
             }
         }
     }

@@ -47,7 +47,7 @@ pub(super) fn page(asked: &PageContext<'_>, days: u64, about: &str, page: usize)
                     button type="submit" { "Show" }
                 }
             }
-            @if !receipts::is_on(&system) { p class="note" { "Receipts are not kept; " code { "brief receipts --on" } " turns them on." } }
+            @if !receipts::is_on(&system) { p class="note" { "Recording is disabled; run " code { "brief log enable" } " to resume it." } }
             @if unreadable > 0 { p class="note" { (number(unreadable)) " lines were left out: they are not of this version." } }
             @if sessions.is_empty() {
                 p { "There are no receipts" @if !about.is_empty() { " about " code { (shown(about)) } } " in the last " (days) " days." }
@@ -56,7 +56,7 @@ pub(super) fn page(asked: &PageContext<'_>, days: u64, about: &str, page: usize)
                 (costs(&days_list))
                 section aria-labelledby="sessions" {
                     h2 id="sessions" { "Sessions" }
-                    p { span id="receipts" { (number(shown_receipts.len())) } " receipts of " (number(sessions.len())) " sessions, the latest first." }
+                    p { span id="receipts" { (number(shown_receipts.len())) } (if shown_receipts.len() == 1 { " delivery in " } else { " deliveries in " }) (number(sessions.len())) (if sessions.len() == 1 { " session" } else { " sessions" }) ", the latest first." }
                     @for session in paged.rows { (timeline(asked, session)) }
                     (paged.turn(asked.links, &to))
                 }

@@ -1,4 +1,4 @@
-//! `brief new`
+//! `brief registry new`
 
 use std::path::{Path, PathBuf};
 
@@ -12,23 +12,23 @@ use crate::session::Session;
 use crate::surroundings::refuse_no_project;
 use crate::ui::Ui;
 
-/// Write a new item of a source registry from a template
+/// Create an item from a template
 ///
-/// `brief lint` reports text of the template that is still there. A new bundle lists the items that the registry has.
+/// `brief lint` reports leftover template text. A new bundle lists all items of the registry.
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
-    /// The kind of item
+    /// Kind of item
     #[arg(value_parser = kinds())]
     kind: NewKind,
 
-    /// Its name: a-z, 0-9 and hyphens between them
+    /// Name: a-z, 0-9 and hyphens between them
     name: String,
 
-    /// The directory that holds `rules`, `skills`, `agents` and `commands`
+    /// Directory that contains `rules`, `skills`, `agents` and `commands`
     #[arg(long = "in", value_name = "DIR", default_value = ".")]
     item_root: PathBuf,
 
-    /// Print JSON: the file that was written
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -76,7 +76,7 @@ fn items_of(session: &Session, item_root: &Path) -> Vec<ItemId> {
 }
 
 /// Writes a new file below a directory, and returns its path, whole and as it is shown. Nothing is replaced.
-pub(super) fn write_new(
+pub(in crate::commands) fn write_new(
     session: &Session,
     directory: &Path,
     below: &Path,
@@ -124,7 +124,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &NewArgs) -> Result {
     };
     let (path, shown) = write_new(session, &args.item_root, &below, &text)?;
     if args.json {
-        return super::init::print_created(ui, session, "new", &path);
+        return crate::commands::init::print_created(ui, session, "registry new", &path);
     }
     ui.print_line(shown.display())?;
     if is_empty {

@@ -1,4 +1,4 @@
-//! `brief promote`
+//! `brief registry tag`
 
 use brief_registry::oci::promote;
 use clap::Args;
@@ -9,31 +9,32 @@ use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Set a tag such as `stable` to an artifact that is published already
+/// Point a tag, such as `stable`, at a published artifact
 ///
-/// Projects whose brief.toml has `ref = "stable"` move to it with their next `brief update`. The artifact is
-/// named by its digest, because a tag may move while you read.
+/// Projects with `ref = "stable"` in brief.toml move to it with their next `brief update`. Name the artifact by its digest,
+/// because tags can move.
 #[derive(Debug, Args)]
-pub(crate) struct PromoteArgs {
-    /// The artifact: `oci://HOST/PATH@DIGEST` or `oci-layout:DIRECTORY@DIGEST`
+pub(crate) struct TagArgs {
+    /// `oci://HOST/PATH@DIGEST` or `oci-layout:DIRECTORY@DIGEST`
     #[arg(value_name = "ARTIFACT")]
     artifact: String,
 
-    /// The tag to set
+    /// Tag to set
     #[arg(value_name = "TAG")]
     tag: String,
 
-    /// Print JSON: the digest, and the one before
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-pub(crate) fn run(ui: &mut Ui, session: &Session, args: &PromoteArgs) -> Result {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &TagArgs) -> Result {
     let source = artifact(session, &args.artifact)?;
     let Some(digest) = source.digest() else {
         let message = format!("`{source}` names no digest");
-        return Err(CommandError::usage(message)
-            .with_hint("`brief outdated` and brief.lock name it: `oci://HOST/PATH@sha256:…`"));
+        return Err(CommandError::usage(message).with_hint(
+            "`brief update --check` and brief.lock name it: `oci://HOST/PATH@sha256:…`",
+        ));
     };
     let done = promote(session.system(), &source, digest, &args.tag)
         .map_err(|error| CommandError::refused(error.to_string()))?;
@@ -47,7 +48,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &PromoteArgs) -> Result 
             "changed": !done.is_unchanged,
         });
         let root = session.directory();
-        ui.print_json("promote", root, &[], body)?;
+        ui.print_json("registry tag", root, &[], body)?;
     } else if done.is_unchanged {
         ui.print_line(format!("{target}: `{}` is {} already", args.tag, done.digest))?;
     } else {

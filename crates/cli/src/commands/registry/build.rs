@@ -1,4 +1,4 @@
-//! `brief build`
+//! `brief registry build`
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -22,42 +22,42 @@ use crate::session::Session;
 use crate::ui::Ui;
 use crate::watching;
 
-/// Compile portable rules, skills, agents and commands into each client's own files
+/// Generate each client's files from the registry
 ///
-/// Only files that an earlier build has written are replaced or removed, and of those only the ones that
-/// are unchanged since. Exits with 1 when an item could not be built; the others are.
+/// Replaces and removes only files written by an earlier build and not edited since. Exits 1 if an item could not be built;
+/// the others are.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 pub(crate) struct BuildArgs {
-    /// The registry: the directory that holds the items, at any depth
+    /// Registry directory, with items at any depth
     #[arg(default_value = ".")]
     path: PathBuf,
 
-    /// Build for this client only; may be repeated [default: `build.clients` or `install.clients` of brief.toml,
-    /// or the clients whose files the registry has, or claude, copilot and opencode]
+    /// Build only for this client [repeatable] [default: `build.clients` or `install.clients` of brief.toml,
+    /// else the clients detected in the registry, else claude, copilot and opencode]
     #[arg(
         long = "client", value_name = "CLIENT",
         add = clap_complete::ArgValueCompleter::new(crate::complete::clients)
     )]
     clients: Vec<String>,
 
-    /// The directory to write to [default: `build.out` of brief.toml, or dist]
+    /// Output directory [default: `build.out` of brief.toml, else dist]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Write nothing; exit with 1 when something would change, and name it
+    /// Check without writing; list changes and exit 1 if there are any
     #[arg(long)]
     check: bool,
 
-    /// Replace outputs that were changed by hand, too
+    /// Overwrite edited outputs
     #[arg(long)]
     force: bool,
 
-    /// Build again whenever a file of the registry changes, until ^C
+    /// Rebuild whenever the registry changes, until ^C
     #[arg(long, conflicts_with_all = ["check", "json"])]
     watch: bool,
 
-    /// Print JSON: the changes and the diagnostics
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -184,9 +184,8 @@ impl From<BuildError> for CommandError {
             BuildError::Record { .. } => CommandError::refused(message).with_hint(
                 "restore it, or remove it: outputs that are as they should be are taken over",
             ),
-            BuildError::ForeignJournal { .. } => {
-                CommandError::refused(message).with_hint("remove it, then run `brief build`")
-            }
+            BuildError::ForeignJournal { .. } => CommandError::refused(message)
+                .with_hint("remove it, then run `brief registry build`"),
             _ => CommandError::refused(message),
         }
     }
@@ -209,7 +208,7 @@ fn print_json(ui: &mut Ui, report: &BuildOutcome) -> Result {
         "unchanged": report.unchanged,
         "kept": report.kept,
     });
-    ui.print_json("build", root, &report.diagnostics, body)
+    ui.print_json("registry build", root, &report.diagnostics, body)
 }
 
 fn summary(report: &BuildOutcome, is_check: bool) -> String {

@@ -1,4 +1,4 @@
-//! `brief fmt`
+//! `brief registry fmt`
 
 use std::path::PathBuf;
 
@@ -7,27 +7,26 @@ use brief_syntax::render::path_below;
 use clap::Args;
 use serde::Serialize;
 
-use super::whole::counted;
+use crate::commands::whole::counted;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
 use crate::surroundings::warn_of_wide_root;
 use crate::ui::Ui;
 
-/// Format the items of a source registry: front matter and body
+/// Format the items of a registry
 ///
-/// The meaning of the files does not change: comments and the order of fields stay, and a body
-/// whose meaning would change keeps its layout.
+/// Comments and the order of fields stay. A body whose meaning would change keeps its layout.
 #[derive(Debug, Args)]
 pub(crate) struct FmtArgs {
-    /// The directory or file to format
+    /// Directory or file to format
     #[arg(default_value = ".")]
     path: PathBuf,
 
-    /// Write nothing; exit with 1 when a file would change
+    /// Check without writing; exit 1 if a file would change
     #[arg(long)]
     check: bool,
 
-    /// Print JSON: the files that changed, or would
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -85,7 +84,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &FmtArgs) -> Result {
     let failed = args.check && !formatted.changed.is_empty();
     if args.json {
         let (root, body) = (root.path(), formatted);
-        ui.print_json("fmt", root, &[], body)?;
+        ui.print_json("registry fmt", root, &[], body)?;
     } else {
         print(ui, &formatted, args.check)?;
     }

@@ -1,4 +1,4 @@
-//! `brief publish`
+//! `brief registry publish`
 
 use std::path::{Path, PathBuf};
 
@@ -15,42 +15,42 @@ use crate::error::{CommandError, Result};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Publish items of this directory as an artifact in a container registry
+/// Publish items to an OCI registry
 ///
-/// One item or bundle becomes one artifact; several, or without ITEM the whole directory, become an index of
-/// them. The same files give the same digest on every machine. A version that is published stays: other content
-/// needs another tag. Accounts are those of `docker login` and similar tools.
+/// One item or bundle becomes one artifact; several, or without ITEM the whole directory, become an index. The same files
+/// have the same digest on every machine. A published tag cannot change: new content needs a new tag. Uses the accounts of
+/// `docker login` and similar tools.
 #[derive(Debug, Args)]
 pub(crate) struct PublishArgs {
-    /// The repository and tag: `oci://HOST/PATH:TAG` or `oci-layout:DIRECTORY:TAG` [default tag: latest]
+    /// `oci://HOST/PATH:TAG` or `oci-layout:DIRECTORY:TAG` [default tag: latest]
     #[arg(value_name = "TARGET")]
     target: String,
 
-    /// The items: NAME or KIND/NAME of a rule, skill, agent, command or bundle [default: all]
+    /// NAME or KIND/NAME of an item or bundle [default: all]
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
 
-    /// The directory of the items [default: the current one]
+    /// Directory of the items [default: the current directory]
     #[arg(long, value_name = "DIRECTORY")]
     from: Option<PathBuf>,
 
-    /// The version that the artifact names [default: that of its item]
+    /// Version of the artifact [default: the version of its item]
     #[arg(long, value_name = "VERSION")]
     as_version: Option<String>,
 
-    /// Sign with this private key: PKCS#8 in PEM, Ed25519 or ECDSA P-256
+    /// Sign with this private key (PKCS#8 PEM, Ed25519 or ECDSA P-256)
     #[arg(long, value_name = "FILE")]
     sign: Option<PathBuf>,
 
-    /// Add this Sigstore bundle, which another tool has made about the digest that `--dry-run` shows
+    /// Attach a Sigstore bundle made for the digest from `--dry-run`
     #[arg(long, value_name = "FILE", conflicts_with = "sign")]
     bundle: Option<PathBuf>,
 
-    /// Push nothing; show the digests
+    /// Show the digests without publishing
     #[arg(long)]
     dry_run: bool,
 
-    /// Print JSON: the digests, and the parts
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -112,7 +112,7 @@ fn print(
             "parts": report.parts,
             "notes": report.notes,
         });
-        return ui.print_json("publish", root, &[], body);
+        return ui.print_json("registry publish", root, &[], body);
     }
     for note in &report.notes {
         ui.warning(note)?;

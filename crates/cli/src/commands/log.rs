@@ -1,12 +1,13 @@
-//! `brief receipts`
+//! `brief log`
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use brief_engine::Project;
 use brief_engine::receipts::{self, LoadingDrift, NeverDelivered, Receipt, ReceiptTrace, Receipts};
+use brief_syntax::System;
 use brief_syntax::text::{grouped, visible_line};
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::whole::counted;
@@ -14,82 +15,95 @@ use crate::error::{CommandError, Result, refuse_if};
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show what agents were told, when, why and at what cost
+/// Show what was delivered to agents, when and why
 ///
-/// Hooks record every delivery in your state directory: places, hashes and token counts, never a text. A word chooses a
-/// session, a file that an agent worked on, or an item by its place or name.
+/// Hooks record each delivery in your state directory: locations, hashes and token counts, never the text itself.
+/// Name a session, a file that an agent worked on, or an item to see its deliveries.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
-#[command(group = clap::ArgGroup::new("report").multiple(false))]
-pub(crate) struct ReceiptsArgs {
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct LogArgs {
+    #[command(subcommand)]
+    command: Option<LogCommand>,
+
+    #[command(flatten)]
+    query: LogQuery,
+}
+
+#[derive(Debug, Subcommand)]
+enum LogCommand {
+    /// Resume recording
+    Enable,
+    /// Stop recording
+    Disable,
+    /// Remove all records
+    Clear,
+}
+
+/// The deliveries to show.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
+struct LogQuery {
     /// A session, a file or an item
-    #[arg(add = clap_complete::ArgValueCompleter::new(crate::complete::items))]
+    #[arg(value_name = "SESSION|FILE|ITEM", add = clap_complete::ArgValueCompleter::new(crate::complete::items))]
     word: Option<String>,
 
-    /// The days to look back
+    /// Look back this many days
     #[arg(long, value_name = "N", default_value_t = 30)]
     days: u64,
 
-    /// Receipts of all projects, not only of this one
+    /// Include all projects
     #[arg(long)]
     all: bool,
 
-    /// Show the items that no agent got
-    #[arg(long, group = "report")]
-    never: bool,
+    /// Show items that no agent received
+    #[arg(long, conflicts_with = "mismatch")]
+    unused: bool,
 
-    /// Show where a client loaded other files than we believe; exit with 1 if there are any
-    #[arg(long, group = "report")]
-    drift: bool,
-
-    /// Record nothing from now on
-    #[arg(long, group = "report")]
-    off: bool,
-
-    /// Record again
-    #[arg(long, group = "report")]
-    on: bool,
-
-    /// Remove all receipts
-    #[arg(long, group = "report")]
-    clear: bool,
+    /// Show files that a client loaded unexpectedly, or did not load
+    #[arg(long)]
+    mismatch: bool,
 
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ReceiptsArgs) -> Result {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LogArgs) -> Result {
     let system = session.system();
-    if args.on || args.off {
-        receipts::turn(system, args.on).map_err(|error| {
-            CommandError::refused(format!("the setting cannot be written: {error}"))
-        })?;
-        return ui.status(if args.on {
-            "receipts are kept"
-        } else {
-            "receipts are not kept any more"
-        });
+    match &args.command {
+        Some(LogCommand::Enable) => turn(ui, system, true),
+        Some(LogCommand::Disable) => turn(ui, system, false),
+        Some(LogCommand::Clear) => {
+            let removed = receipts::clear(system).map_err(|error| {
+                CommandError::refused(format!("cannot remove a record: {error}"))
+            })?;
+            ui.status(&format!("removed {}", counted(removed, "day")))
+        }
+        None => show(ui, session, &args.query),
     }
-    if args.clear {
-        let removed = receipts::clear(system).map_err(|error| {
-            CommandError::refused(format!("a receipt cannot be removed: {error}"))
-        })?;
-        return ui.status(&format!("removed {}", counted(removed, "day")));
-    }
+}
+
+fn turn(ui: &mut Ui, system: &dyn System, is_on: bool) -> Result {
+    receipts::turn(system, is_on)
+        .map_err(|error| CommandError::refused(format!("cannot write the setting: {error}")))?;
+    ui.status(if is_on { "recording enabled" } else { "recording disabled" })
+}
+
+fn show(ui: &mut Ui, session: &Session, args: &LogQuery) -> Result {
+    let system = session.system();
     let project = session.project()?;
     let Receipts { mut receipts, unreadable } = Receipts::read(system, args.days);
     let root = project.root().path().display().to_string();
     receipts.retain(|receipt| args.all || receipt.root == root);
     let never =
-        if args.never { receipts::never_delivered(&project, &receipts) } else { Vec::new() };
-    let drift = if args.drift { receipts::drift(&project, &receipts) } else { Vec::new() };
+        if args.unused { receipts::never_delivered(&project, &receipts) } else { Vec::new() };
+    let drift = if args.mismatch { receipts::drift(&project, &receipts) } else { Vec::new() };
     let shown = match &args.word {
         Some(word) => chosen(&receipts, word, &project, session.directory()),
         None => receipts.clone(),
     };
     if args.json {
-        let is_list = !args.never && !args.drift;
+        let is_list = !args.unused && !args.mismatch;
         let body = json!({
             "is_on": receipts::is_on(system),
             "days": args.days,
@@ -98,7 +112,7 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ReceiptsArgs) -> Result
             "never": never,
             "drift": drift,
         });
-        ui.print_json("receipts", project.root().path(), &[], body)?;
+        ui.print_json("log", project.root().path(), &[], body)?;
     } else {
         if unreadable > 0 {
             let lines = counted(unreadable, "line");
@@ -106,9 +120,9 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ReceiptsArgs) -> Result
                 "{lines} of receipts were left out: they are not of this version"
             ))?;
         }
-        if args.never {
+        if args.unused {
             print_never(ui, &never, &receipts, args.days)?;
-        } else if args.drift {
+        } else if args.mismatch {
             print_drift(ui, &drift, &receipts)?;
         } else {
             print_receipts(ui, &shown, args, receipts::is_on(system))?;
@@ -150,15 +164,15 @@ fn chosen(receipts: &[Receipt], word: &str, project: &Project<'_>, here: &Path) 
     receipts::chosen(receipts, word, path)
 }
 
-fn print_receipts(ui: &mut Ui, receipts: &[Receipt], args: &ReceiptsArgs, is_on: bool) -> Result {
+fn print_receipts(ui: &mut Ui, receipts: &[Receipt], args: &LogQuery, is_on: bool) -> Result {
     if !is_on {
-        ui.warning("receipts are not kept; `brief receipts --on` turns them on")?;
+        ui.warning("recording is disabled; run `brief log enable` to resume it")?;
     }
     if receipts.is_empty() {
-        let days = counted(usize::try_from(args.days).unwrap_or(usize::MAX), "day");
+        let days = counted_days(args.days);
         let about = args.word.as_ref().map_or(String::new(), |word| format!(" about `{word}`"));
-        ui.status(&format!("no receipts{about} in {days}"))?;
-        return ui.hint("a hook records what it delivers: `brief hook install`");
+        ui.status(&format!("no deliveries{about} in the last {days}"))?;
+        return ui.hint("run `brief hook install` to deliver guidance and record it");
     }
     // By session, in the order in which the sessions began.
     let mut order: Vec<(&str, &str)> = Vec::new();
@@ -231,9 +245,7 @@ fn print_receipt(ui: &mut Ui, receipt: &Receipt) -> Result {
 
 fn print_never(ui: &mut Ui, never: &[NeverDelivered], receipts: &[Receipt], days: u64) -> Result {
     if receipts.is_empty() {
-        return ui.status(&format!(
-            "there are no receipts of the last {days} days, so nothing can be said"
-        ));
+        return ui.status(&format!("no deliveries recorded in the last {}", counted_days(days)));
     }
     for item in never {
         let NeverDelivered { dialect, name, place, line } = item;
@@ -244,7 +256,11 @@ fn print_never(ui: &mut Ui, never: &[NeverDelivered], receipts: &[Receipt], days
         ))?;
     }
     let items = counted(never.len(), "item");
-    ui.status(&format!("{items} that no agent got in the last {days} days"))
+    ui.status(&format!("{items} delivered to no agent in the last {}", counted_days(days)))
+}
+
+fn counted_days(days: u64) -> String {
+    counted(usize::try_from(days).unwrap_or(usize::MAX), "day")
 }
 
 fn print_drift(ui: &mut Ui, drift: &[LoadingDrift], receipts: &[Receipt]) -> Result {

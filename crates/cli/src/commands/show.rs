@@ -1,4 +1,4 @@
-//! `brief sees`
+//! `brief show`
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,17 +17,17 @@ use crate::error::Result;
 use crate::session::Session;
 use crate::ui::Ui;
 
-/// Show what each client has for a file or directory, and how it gets it
+/// Show what each client gets for a file, and what it misses
 ///
-/// `loaded`: the client reads the whole text by itself. `listed`: the agent sees name and description. `delivered`: an installed hook puts
-/// the text into the conversation. `missing`: it applies and nothing delivers it, with the cause. `same as`: another item
-/// has the same text. `manual`: only when it is asked for. `-`: it does not apply.
+/// `loaded`: the client reads the full text itself. `listed`: the agent sees name and description. `delivered`: an installed
+/// hook adds the text to the conversation. `missing`: it applies but nothing delivers it, with the cause. `same as`: another
+/// item has the same text. `manual`: only when mentioned. `-`: it does not apply.
 #[derive(Debug, Args)]
-pub(crate) struct SeesArgs {
-    /// The file or directory to ask about; it need not exist yet, and a trailing `/` means a directory
+pub(crate) struct ShowArgs {
+    /// File or directory, which need not exist; a trailing `/` means a directory
     path: PathBuf,
 
-    /// The clients [default: those whose own files the project has, else claude, codex, copilot and cursor]
+    /// Clients to show [default: detected clients, else claude, codex, copilot and cursor]
     #[arg(
         value_name = "CLIENT", value_parser = ClientName,
         add = clap_complete::ArgValueCompleter::new(crate::complete::known_clients)
@@ -43,7 +43,11 @@ pub(crate) struct SeesArgs {
     #[command(flatten)]
     counting: CountingArgs,
 
-    /// Print JSON: each item with how each client gets it, and why
+    /// Print the full text under each row
+    #[arg(long, conflicts_with = "json")]
+    text: bool,
+
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -54,7 +58,7 @@ const GAP: usize = 2;
 /// The least room for a place, however narrow the terminal is.
 const LEAST_ROOM: usize = 20;
 
-pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SeesArgs) -> Result {
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &ShowArgs) -> Result {
     let session = &session.remembering();
     let typed = TypedQuestion::new(session, Some(&args.path), &[]);
     let mut request = request(session, Some(&args.path))?;
@@ -70,13 +74,13 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &SeesArgs) -> Result {
     let diagnostics = catalog.diagnostics();
     if args.json {
         let body = SeesReport { moment, viewers: &viewers, sees: &sees };
-        return ui.print_json("sees", root, &diagnostics, body);
+        return ui.print_json("show", root, &diagnostics, body);
     }
     if sees.items.is_empty() {
         ui.mention(&diagnostics, root)?;
         return typed.explain_nothing(ui, moment, catalog.file_count(), "guidance", WhyHint::Given);
     }
-    print(ui, root, &viewers, &sees, &counter)?;
+    print(ui, root, &viewers, &sees, &counter, args.text)?;
     print_fixes(ui, &viewers, &sees)?;
     ui.mention(&diagnostics, root)
 }
@@ -88,6 +92,7 @@ fn print(
     viewers: &[Viewer],
     sees: &Sees<'_>,
     counter: &Counter<'_>,
+    with_text: bool,
 ) -> Result {
     let rows: Vec<&SeenItem<'_>> = sees.items.iter().filter(|item| !item.is_skipped()).collect();
     let names: Vec<RowName> = rows.iter().map(|item| RowName::new(root, item)).collect();
@@ -105,6 +110,9 @@ fn print(
         } else {
             ui.print_line(line(name, number, &cells))?;
         }
+        if with_text {
+            print_indented(ui, item.content)?;
+        }
     }
     ui.print_line("")?;
     ui.print_heading(&line("tokens in all", "", &heads))?;
@@ -121,12 +129,20 @@ fn print(
     let skipped = sees.items.len() - rows.len();
     if skipped > 0 {
         let (items, verb) = match skipped {
-            1 => ("1 more item".to_owned(), "applies"),
-            _ => (counted(skipped, "more item"), "apply"),
+            1 => ("1 more item".to_owned(), "reaches"),
+            _ => (counted(skipped, "more item"), "reach"),
         };
-        ui.status(&format!("{items} {verb} for none of them; `brief why` shows the reasons"))?;
+        ui.status(&format!("{items} {verb} none of these clients; see `brief why`"))?;
     }
     Ok(())
+}
+
+/// Prints the text of an item under its row.
+fn print_indented(ui: &mut Ui, text: &str) -> Result {
+    for line in text.trim_matches('\n').lines() {
+        ui.print_line(visible_line(format!("    {line}").trim_end()))?;
+    }
+    ui.print_line("")
 }
 
 /// Prints for each client that misses something what keeps it away, and the step that changes that.

@@ -1,0 +1,68 @@
+//! `brief version`
+
+use brief_dialects::DIALECTS;
+use brief_dialects::portable::LOCK_VERSION;
+use clap::Args;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::error::Result;
+use crate::session::Session;
+use crate::ui::Ui;
+
+/// Show version and build information
+#[derive(Debug, Args)]
+pub(crate) struct VersionArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct ProgramBuild {
+    version: &'static str,
+    /// Known if `BRIEF_COMMIT` was set when the program was built, as `cargo xtask dist` does.
+    commit: Option<&'static str>,
+    target: &'static str,
+    features: &'static [&'static str],
+    formats: Vec<SpokenFormat>,
+    lock_version: i64,
+}
+
+#[derive(Debug, Serialize)]
+struct SpokenFormat {
+    name: &'static str,
+    summary: &'static str,
+}
+
+impl ProgramBuild {
+    fn this() -> ProgramBuild {
+        let format = |name, summary| SpokenFormat { name, summary };
+        ProgramBuild {
+            version: env!("CARGO_PKG_VERSION"),
+            commit: option_env!("BRIEF_COMMIT").filter(|commit| !commit.is_empty()),
+            target: env!("BRIEF_TARGET"),
+            features: if cfg!(feature = "agent") { &["agent"] } else { &[] },
+            formats: DIALECTS.iter().map(|one| format(one.name(), one.summary())).collect(),
+            lock_version: LOCK_VERSION,
+        }
+    }
+}
+
+pub(crate) fn run(ui: &mut Ui, session: &Session, args: &VersionArgs) -> Result {
+    let program = ProgramBuild::this();
+    if args.json {
+        let root = session.root()?;
+        let body = json!({ "program": program });
+        return ui.print_json("version", root.path(), &[], body);
+    }
+    let names: Vec<&str> = program.formats.iter().map(|format| format.name).collect();
+    ui.print_raw(&format!(
+        "brief {}\ncommit    {}\ntarget    {}\nfeatures  {}\nformats   {}\n",
+        program.version,
+        program.commit.unwrap_or("unknown"),
+        program.target,
+        if program.features.is_empty() { "none".to_owned() } else { program.features.join(", ") },
+        names.join(", "),
+    ))
+}
