@@ -24,7 +24,7 @@ use brief_syntax::{
 use crate::audience::Audience;
 use crate::installed::Variants;
 use crate::links::{GuidanceLink, LinkCheck};
-use crate::references::ReferenceCheck;
+use crate::references::{ProjectHistory, ReferenceCheck, StaleReference};
 use crate::statements::ProjectDemands;
 use crate::{installed, order, repetition, strangers};
 
@@ -385,6 +385,11 @@ impl Catalog {
         }
     }
 
+    /// Passes each file that was read for the dialects that were asked for to `tell`, as far as it is known.
+    pub(crate) fn each_known_source<'c>(&'c self, tell: &mut dyn FnMut(&'c Arc<Source>)) {
+        self.each_text(&mut |text| tell(text.source));
+    }
+
     /// Returns the entry files of skills, by their paths.
     pub(crate) fn skill_sources(&self) -> HashMap<&Path, &Arc<Source>> {
         let mut found = HashMap::new();
@@ -396,19 +401,24 @@ impl Catalog {
         found
     }
 
-    /// Returns the problems of what the texts of the project say: about things that it does not have, and against each
-    /// other; for a catalog that was read with [`Catalog::whole`].
-    pub(crate) fn check_texts(&self, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
-        let Some(files) = &self.files else { return Vec::new() };
+    /// Returns the problems of what the texts of the project say against each other, and what they name that it does not
+    /// have; for a catalog that was read with [`Catalog::whole`].
+    pub(crate) fn check_texts(
+        &self,
+        system: &dyn System,
+        root: &Root,
+        history: Option<&dyn ProjectHistory>,
+    ) -> (Vec<Diagnostic>, Vec<StaleReference>) {
+        let Some(files) = &self.files else { return (Vec::new(), Vec::new()) };
         let mut references = ReferenceCheck::new(system, root, files);
         let mut texts = ProjectDemands::default();
         let mut found = Vec::new();
         self.each_prose(system, &mut |text| {
-            found.extend(references.check_likely(text));
+            found.extend(references.check(text));
             texts.take(text, Audience::of(&text.text, root.path(), files));
         });
-        found.extend(texts.check(self, system, root));
-        found
+        let found = self.trace_references(system, root, &references, found, history);
+        (texts.check(self, system, root), found)
     }
 
     /// Returns whether no file of any dialect was found.

@@ -1,13 +1,17 @@
-//! Checks a project, every format at once, and repairs what has only one sensible repair.
+//! Checks a project: everything that can be wrong with its guidance, and repairs what has only one sensible repair.
+
+mod findings;
+mod parts;
+mod place;
+mod unused;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brief_dialects::native::{is_backup, is_elsewhere, is_test_data};
-use brief_dialects::{Dialects, ProjectFiles, Strangers, is_in_dependency, portable};
+use brief_dialects::{Dialects, Moment, Strangers, is_in_dependency, portable};
 use brief_syntax::diagnostic::{self, Applicability, apply_fixes};
 use brief_syntax::rules::RulePage;
 use brief_syntax::source::{Encoding, Source};
@@ -16,12 +20,20 @@ use brief_syntax::walk::Ignored;
 use brief_syntax::{
     Diagnostic, Root, Rule, Severity, Span, System, Target, TargetKind, limits, rules,
 };
-use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::catalog::{Catalog, CatalogScope};
-use crate::causes::fold_causes;
 use crate::project::Project;
+use crate::references::ProjectHistory;
 use crate::suppression::{self, Suppressions};
+use crate::survey::Survey;
+use crate::tokens::estimate_tokens;
+
+use place::{Part, is_left_out};
+use unused::UnusedOptions;
+
+pub use findings::Findings;
+pub use parts::LintPart;
+pub(crate) use parts::is_dead_pattern;
 
 /// Findings that are reported only on request.
 const PEDANTIC: [Rule; 3] = [
@@ -58,71 +70,21 @@ fn drop_unknowable(found: &mut Vec<Diagnostic>) {
     });
 }
 
-/// Returns whether a finding is reported only on request. A name that its client reserves and takes anyway is one.
+/// Returns whether a finding is reported only on request. A name that its client reserves and takes anyway is one, and so
+/// are notes about references, reach and setup: what may be as it is meant.
 fn is_small(found: &Diagnostic) -> bool {
     PEDANTIC.contains(&found.rule)
         || found.rule == rules::client::RESERVED_NAME && found.severity != Severity::Error
+        || found.severity == Severity::Note
+            && match LintPart::of(found.code()) {
+                LintPart::Mistakes => false,
+                LintPart::Stale | LintPart::Setup => true,
+                LintPart::Unused => found.rule == rules::guidance::COSTLY_ITEM,
+            }
 }
 
 /// A repair can make the next one possible; more rounds than this would be a circle.
 const FIX_ROUNDS: usize = 8;
-
-/// The findings of one run.
-#[derive(Debug, Default)]
-pub struct Findings {
-    /// The problems, by file and place.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The number of guidance files that were checked.
-    pub files: usize,
-    /// The number of problems that were repaired.
-    pub fixed: usize,
-    /// The number of problems that a comment takes back.
-    pub ignored: usize,
-    /// The number of guidance files of the project outside of the part that is reported on.
-    pub elsewhere: usize,
-    /// The number of problems that a baseline records.
-    pub known: usize,
-    /// The numbers of safe and of suggested fixes, before the problems were grouped.
-    pub fixable: Option<(usize, usize)>,
-}
-
-impl Findings {
-    /// Returns how many problems have this severity.
-    pub fn count(&self, severity: Severity) -> usize {
-        self.diagnostics.iter().filter(|found| found.severity == severity).count()
-    }
-
-    /// Makes one problem of all that have one cause. What needs each place alone, such as a baseline, comes before.
-    pub fn group_causes(&mut self) {
-        self.fixable.get_or_insert_with(|| count_fixable(&self.diagnostics));
-        self.diagnostics = fold_causes(std::mem::take(&mut self.diagnostics));
-    }
-
-    /// Returns the numbers of safe and of suggested fixes.
-    pub fn count_fixable(&self) -> (usize, usize) {
-        self.fixable.unwrap_or_else(|| count_fixable(&self.diagnostics))
-    }
-}
-
-fn count_fixable(found: &[Diagnostic]) -> (usize, usize) {
-    let fixes = || found.iter().filter_map(|one| one.fix.as_ref());
-    let count = |sure: Applicability| fixes().filter(|fix| fix.applicability == sure).count();
-    (count(Applicability::Safe), count(Applicability::Suggested))
-}
-
-/// The numbers; the problems themselves stand in the envelope.
-impl Serialize for Findings {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut report = serializer.serialize_struct("Findings", 6)?;
-        report.serialize_field("files", &self.files)?;
-        report.serialize_field("errors", &self.count(Severity::Error))?;
-        report.serialize_field("warnings", &self.count(Severity::Warning))?;
-        report.serialize_field("fixed", &self.fixed)?;
-        report.serialize_field("ignored", &self.ignored)?;
-        report.serialize_field("known", &self.known)?;
-        report.end()
-    }
-}
 
 /// The checks of `brief.toml`, by the crates that read it.
 pub trait ConfigurationCheck {
@@ -142,6 +104,11 @@ pub trait ConfigurationCheck {
     /// Returns what an installation from this directory would refuse. It is asked about a project that has items.
     fn check_source(&self, _system: &dyn System, _root: &Root) -> Vec<Diagnostic> {
         Vec::new()
+    }
+
+    /// Returns what keeps guidance of the project from its clients on this machine; `None` if that cannot be told.
+    fn check_setup(&self, _system: &dyn System, _root: &Root) -> Option<Vec<Diagnostic>> {
+        None
     }
 
     /// Removes the problems of the project that its other sources settle.
@@ -166,50 +133,6 @@ pub struct UnwrittenFix {
     pub error: io::Error,
 }
 
-/// A part of a project that is reported on.
-#[derive(Debug)]
-struct Part {
-    /// The directory, with all below it.
-    directory: Target,
-    /// One file in it, by the name that was asked for: findings name it, also when it is a link.
-    file: Option<OsString>,
-}
-
-impl Part {
-    /// Finds the directory or file with a path, which must exist in the project.
-    fn find(project: &Project<'_>, path: &Path) -> Result<Part, UncheckedPath> {
-        let locate = |path: &Path| project.locate(path).ok_or(UncheckedPath::Outside);
-        let directory = locate(path)?;
-        if project.system().resolve(&project.directory().join(path)).is_err() {
-            return Err(UncheckedPath::Missing);
-        }
-        if directory.kind() != TargetKind::File {
-            return Ok(Part { directory, file: None });
-        }
-        let above = path.parent().filter(|above| !above.as_os_str().is_empty());
-        let directory = locate(above.unwrap_or(Path::new(".")))?;
-        Ok(Part { directory, file: path.file_name().map(OsString::from) })
-    }
-
-    /// Returns whether all of another part belongs to this one.
-    fn holds_part(&self, other: &Part) -> bool {
-        let (directory, inner) = (self.directory.slashed(), other.directory.slashed());
-        match &self.file {
-            Some(_) => self.file == other.file && directory == inner,
-            None => Path::new(inner).starts_with(directory),
-        }
-    }
-
-    /// Returns whether a path below `root` belongs to the part.
-    fn holds(&self, root: &Root, path: &Path) -> bool {
-        let directory = root.path().join(self.directory.slashed());
-        match &self.file {
-            Some(name) => path == directory.join(name),
-            None => path.starts_with(directory),
-        }
-    }
-}
-
 /// Returns whether a reason why something cannot be installed is told already: by the same rule at the same place, or, for
 /// hidden text, by a format's own rule.
 fn is_told(refusal: &Diagnostic, found: &[Diagnostic]) -> bool {
@@ -221,22 +144,16 @@ fn is_told(refusal: &Diagnostic, found: &[Diagnostic]) -> bool {
     })
 }
 
+/// Returns whether a file that no client reads is told already, by the rule about its client.
+fn is_told_unread(setup: &Diagnostic, found: &[Diagnostic]) -> bool {
+    let is_same =
+        |one: &Diagnostic| one.rule == rules::client::UNREAD_FILE && one.path() == setup.path();
+    setup.rule == rules::setup::UNREAD_FILE && found.iter().any(is_same)
+}
+
 /// The formats' own rules about hidden text.
 const HIDDEN_TEXT: [Rule; 3] =
     [rules::item::HIDDEN_CHARACTER, rules::client::HIDDEN_CHARACTER, rules::text::NOT_UTF8];
-
-/// Returns whether the whole project was read without a part: version control ignores it, a dependency has brought it, a
-/// directory above it cannot be listed, or the whole is no project. A user who names it wants to know about it nevertheless.
-fn is_left_out(part: &Part, catalog: &Catalog) -> bool {
-    let directory = part.directory.slashed();
-    let is_listed = |files: &ProjectFiles| {
-        files.directories.binary_search_by(|known| known.as_str().cmp(directory)).is_ok()
-    };
-    !directory.is_empty()
-        && (is_in_dependency(directory)
-            || catalog.is_no_project()
-            || !catalog.files().is_some_and(is_listed))
-}
 
 /// A check of a project. It is always read from its root; a part only limits what is reported.
 #[must_use]
@@ -248,6 +165,10 @@ pub struct Lint<'s> {
     ignored: Ignored,
     is_pedantic: bool,
     configuration: Option<&'s dyn ConfigurationCheck>,
+    checked: Vec<LintPart>,
+    unused: UnusedOptions,
+    history: Option<&'s dyn ProjectHistory>,
+    changed: Option<&'s dyn Fn(&Source) -> bool>,
 }
 
 impl<'s> Project<'s> {
@@ -260,6 +181,10 @@ impl<'s> Project<'s> {
             ignored: Ignored::Skip,
             is_pedantic: false,
             configuration: None,
+            checked: LintPart::ALL.to_vec(),
+            unused: UnusedOptions::default(),
+            history: None,
+            changed: None,
         })
     }
 }
@@ -286,17 +211,60 @@ impl<'s> Lint<'s> {
         Lint { configuration: Some(configuration), ..self }
     }
 
-    /// Checks, and changes nothing.
-    pub fn check(&self) -> Findings {
-        self.check_and_keep().0
+    /// Checks only these parts. Files and directories that cannot be read are reported with any of them.
+    pub fn only(mut self, parts: &[LintPart]) -> Self {
+        self.checked.retain(|part| parts.contains(part));
+        self
     }
 
-    /// Checks, and also returns the whole project that was read for it.
-    pub fn check_and_keep(&self) -> (Findings, Catalog) {
-        let catalog = self.read(&Target::from_slashed("", TargetKind::Directory));
-        let mut found = self.check_read(&catalog, catalog.check());
+    /// Asks the history of the project which references are certainly out of date.
+    pub fn with_history(self, history: &'s dyn ProjectHistory) -> Self {
+        Lint { history: Some(history), ..self }
+    }
+
+    /// Reports only what is in texts for which `changed` returns true, and references to what the history has removed.
+    pub fn changed_only(self, changed: &'s dyn Fn(&Source) -> bool) -> Self {
+        Lint { changed: Some(changed), ..self }
+    }
+
+    /// Reports items for nearly every file that cost more than `tokens`.
+    pub fn with_heavy(mut self, tokens: usize) -> Self {
+        self.unused.heavy = Some(tokens);
+        self
+    }
+
+    /// Reports files without guidance.
+    pub fn complete(mut self) -> Self {
+        self.unused.is_complete = true;
+        self
+    }
+
+    /// Checks, and changes nothing.
+    pub fn check(&self) -> Findings {
+        let catalog = self.read_project();
+        let survey = self.survey(&catalog);
+        self.check_all(&catalog, survey.as_ref())
+    }
+
+    /// Reads the whole project, as [`Lint::check`] does.
+    pub fn read_project(&self) -> Catalog {
+        self.read(&Target::from_slashed("", TargetKind::Directory))
+    }
+
+    /// Surveys a project for the parts that need it.
+    fn survey<'c>(&self, catalog: &'c Catalog) -> Option<Survey<'c>> {
+        if !self.checked.contains(&LintPart::Unused) {
+            return None;
+        }
+        let moment = Moment { root: self.root.clone(), ..Moment::default() };
+        Survey::of(catalog, self.root.path(), &moment, &|text: &str| estimate_tokens(text))
+    }
+
+    /// Checks a project of which all was read, and the parts that it lacks.
+    pub fn check_all(&self, catalog: &Catalog, survey: Option<&Survey<'_>>) -> Findings {
+        let mut found = self.check_read(catalog, catalog.check(), survey);
         let mut left_out: Vec<&Part> = Vec::new();
-        for part in self.parts.iter().filter(|part| is_left_out(part, &catalog)) {
+        for part in self.parts.iter().filter(|part| is_left_out(part, catalog)) {
             if !left_out.iter().any(|kept| kept.holds_part(part)) {
                 left_out.retain(|kept| !part.holds_part(kept));
                 left_out.push(part);
@@ -304,7 +272,7 @@ impl<'s> Lint<'s> {
         }
         for part in left_out {
             let alone = self.read(&part.directory);
-            let of_part = self.check_read(&alone, alone.check());
+            let of_part = self.check_read(&alone, alone.check(), self.survey(&alone).as_ref());
             // What was not read above explains why the part is alone.
             found.diagnostics.extend(of_part.diagnostics);
             diagnostic::sort(&mut found.diagnostics);
@@ -312,12 +280,32 @@ impl<'s> Lint<'s> {
             found.files += of_part.files;
             found.ignored += of_part.ignored;
         }
-        (found, catalog)
+        if self.checked.contains(&LintPart::Setup) && self.covers_all() {
+            let setup = self.configuration.and_then(|one| one.check_setup(self.system, &self.root));
+            if let Some(mut setup) = setup {
+                setup.retain(|one| self.is_asked(one) && !is_told_unread(one, &found.diagnostics));
+                found.ignored += Suppressions::default().take_back(&mut setup);
+                found.diagnostics.append(&mut setup);
+                diagnostic::sort(&mut found.diagnostics);
+                found.checked.push(LintPart::Setup);
+            }
+        }
+        found
     }
 
     /// Checks a project of which all was read, with the result of [`Catalog::check`].
-    pub fn check_read(&self, catalog: &Catalog, checked: Vec<Diagnostic>) -> Findings {
-        let mut found = self.look(catalog, checked);
+    pub fn check_read(
+        &self,
+        catalog: &Catalog,
+        checked: Vec<Diagnostic>,
+        survey: Option<&Survey<'_>>,
+    ) -> Findings {
+        let (mut found, removed) = self.look(catalog, checked);
+        if let Some(survey) = survey.filter(|_| self.checked.contains(&LintPart::Unused)) {
+            let root = self.root.path();
+            let unused = unused::check_reach(catalog, root, survey, &found, self.unused);
+            found.extend(unused);
+        }
         self.check_configurations(catalog, &mut found);
         if let Some(configuration) = self.configuration {
             let held: Vec<&Path> =
@@ -334,9 +322,8 @@ impl<'s> Lint<'s> {
         }
         diagnostic::sort(&mut found);
         found.dedup();
-        if !self.is_pedantic {
-            found.retain(|diagnostic| !is_small(diagnostic));
-        }
+        let is_new = |one: &Diagnostic| removed.contains(&(one.path().to_owned(), one.span));
+        found.retain(|one| self.is_asked(one) || is_new(one) && self.is_checked(one.code()));
         drop_unknowable(&mut found);
         found.retain(|diagnostic| self.is_reported(diagnostic) && !self.is_of_a_test(diagnostic));
         let mut files = catalog.checked_files();
@@ -348,9 +335,33 @@ impl<'s> Lint<'s> {
         let all = files.len();
         files.retain(|path| self.holds(path));
         let (files, elsewhere) = (files.len(), all - files.len());
-        let mut found = Findings { diagnostics: found, files, elsewhere, ..Findings::default() };
+        let mut checked = self.checked.clone();
+        checked.retain(|part| match part {
+            LintPart::Mistakes | LintPart::Stale => true,
+            LintPart::Unused => survey.is_some(),
+            LintPart::Setup => false,
+        });
+        let mut found =
+            Findings { diagnostics: found, files, elsewhere, checked, ..Findings::default() };
         self.take_back(&mut found, catalog);
         found
+    }
+
+    /// Returns whether a rule belongs to what is checked. What cannot be read is missing in each part.
+    fn is_checked(&self, code: &str) -> bool {
+        self.checked.contains(&LintPart::of(code)) || code.starts_with("project/")
+    }
+
+    /// Returns whether a problem is one that was asked for, wherever it is.
+    fn is_asked(&self, found: &Diagnostic) -> bool {
+        self.is_checked(found.code())
+            && (self.is_pedantic || !is_small(found))
+            && self.changed.is_none_or(|changed| changed(&found.source))
+    }
+
+    /// Returns whether the whole project is reported on.
+    fn covers_all(&self) -> bool {
+        self.parts.iter().any(|part| part.file.is_none() && part.directory.slashed().is_empty())
     }
 
     /// Returns whether a path belongs to a part that is reported on.
@@ -398,9 +409,16 @@ impl<'s> Lint<'s> {
             let is_of_lint =
                 |page: RulePage| page.field("run").is_none_or(|run| run.starts_with("brief lint"));
             let is_small = PEDANTIC.iter().any(|rule| rule.code() == code);
-            (self.is_pedantic || !is_small) && RulePage::find(code).is_some_and(is_of_lint)
+            // A part that is not checked, and files that did not change, may have what a comment takes back.
+            let is_part = self.checked.contains(&LintPart::of(code)) && self.changed.is_none();
+            is_part
+                && LintPart::of(code) != LintPart::Setup
+                && (self.is_pedantic || !is_small)
+                && RulePage::find(code).is_some_and(is_of_lint)
         };
-        found.diagnostics.extend(suppressions.unused(is_checked));
+        if self.is_checked(rules::guidance::UNUSED_IGNORE.code()) {
+            found.diagnostics.extend(suppressions.unused(is_checked));
+        }
         diagnostic::sort(&mut found.diagnostics);
     }
 
@@ -409,8 +427,9 @@ impl<'s> Lint<'s> {
         let mut found = self.check();
         let mut fixed = 0;
         for _ in 0..FIX_ROUNDS {
-            let applied = self.apply(&found.diagnostics, least)?;
+            let (applied, unfixed) = self.apply(&found.diagnostics, least)?;
             if applied == 0 {
+                found.unfixed = unfixed;
                 break;
             }
             fixed += applied;
@@ -426,10 +445,23 @@ impl<'s> Lint<'s> {
         Catalog::whole(self.system, &self.root, scope)
     }
 
-    /// Adds what texts, links and clients' files have wrong to the problems of the dialects.
-    fn look(&self, catalog: &Catalog, mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        diagnostics.extend(catalog.broken_links(self.system, &self.root));
-        diagnostics.extend(catalog.check_texts(self.system, &self.root));
+    /// Adds what texts, links and clients' files have wrong to the problems of the dialects. Also returns the places
+    /// that name something which the history has removed.
+    fn look(
+        &self,
+        catalog: &Catalog,
+        mut diagnostics: Vec<Diagnostic>,
+    ) -> (Vec<Diagnostic>, Vec<(PathBuf, Span)>) {
+        let history = self.history.filter(|_| self.checked.contains(&LintPart::Stale));
+        let (demands, references) = catalog.check_texts(self.system, &self.root, history);
+        diagnostics.extend(demands);
+        let mut removed = Vec::new();
+        for reference in &references {
+            if self.changed.is_some() && reference.removal.is_some() {
+                removed.push((reference.source.path().to_owned(), reference.span));
+            }
+            diagnostics.push(reference.diagnostic());
+        }
         let mut problems = catalog.client_problems(self.system, &self.root);
         // One place, one finding: what is said of the form of a file is not said of its client again.
         problems.retain(|problem| {
@@ -441,7 +473,7 @@ impl<'s> Lint<'s> {
             !diagnostics.iter().any(is_same)
         });
         diagnostics.extend(problems);
-        diagnostics
+        (diagnostics, removed)
     }
 
     /// Adds the problems of each `brief.toml`, and removes those that its sources settle. A part of a repository may be a
@@ -489,20 +521,31 @@ impl<'s> Lint<'s> {
         configuration.check(self.system, project, &Arc::new(Source::from_bytes(path, bytes)))
     }
 
-    /// Applies fixes, file by file, and returns how many there were.
+    /// Applies fixes, file by file, and returns how many there were, and the files that were left alone.
     fn apply(
         &self,
         diagnostics: &[Diagnostic],
         least: Applicability,
-    ) -> Result<usize, UnwrittenFix> {
+    ) -> Result<(usize, Vec<(PathBuf, &'static str)>), UnwrittenFix> {
+        let mut unfixed: Vec<(PathBuf, &str)> = Vec::new();
+        let mut leave = |path: &Path, reason| {
+            if unfixed.iter().all(|(known, _)| known != path) {
+                unfixed.push((path.to_owned(), reason));
+            }
+        };
         let mut by_file: BTreeMap<&Path, (&Arc<Source>, Vec<&Diagnostic>)> = BTreeMap::new();
         for diagnostic in diagnostics {
             let is_sure = diagnostic.fix.as_ref().is_some_and(|fix| fix.applicability <= least);
-            // What was not UTF-8 would not survive being written back.
-            if is_sure && diagnostic.source.encoding() == Encoding::Utf8 {
-                let entry = by_file.entry(diagnostic.path());
-                entry.or_insert((&diagnostic.source, Vec::new())).1.push(diagnostic);
+            if !is_sure {
+                continue;
             }
+            if diagnostic.source.encoding() != Encoding::Utf8 {
+                // It would not survive being written back.
+                leave(diagnostic.path(), "is not UTF-8");
+                continue;
+            }
+            let entry = by_file.entry(diagnostic.path());
+            entry.or_insert((&diagnostic.source, Vec::new())).1.push(diagnostic);
         }
         let mut applied = 0;
         for (path, (source, diagnostics)) in by_file {
@@ -514,6 +557,7 @@ impl<'s> Lint<'s> {
             let resolved = self.system.resolve(path).map(|resolved| resolved.path);
             let target = resolved.unwrap_or_else(|_| path.to_owned());
             if !target.starts_with(self.root.path()) {
+                leave(path, "is a link out of the project");
                 continue;
             }
             self.system
@@ -521,6 +565,6 @@ impl<'s> Lint<'s> {
                 .map_err(|error| UnwrittenFix { path: path.to_owned(), error })?;
             applied += fixed.applied;
         }
-        Ok(applied)
+        Ok((applied, unfixed))
     }
 }

@@ -11,7 +11,7 @@ use crate::workspace;
 const DIRECTORY: &str = "docs/diagnostics";
 
 /// The sections of the table: the beginning of the codes, the title, and a remark.
-const AREAS: [(&str, &str, &str); 10] = [
+const AREAS: [(&str, &str, &str); 11] = [
     ("agents-yaml/", "Structured context (`AGENTS.yaml`)", ""),
     (
         "context-dir/",
@@ -44,6 +44,11 @@ const AREAS: [(&str, &str, &str); 10] = [
         "Capabilities (`brief audit`)",
         "Facts about what an item can do; [capabilities.md](capabilities.md) tells how they are found. \
          Errors make\n`brief audit` exit with 1.",
+    ),
+    (
+        "setup/",
+        "Setup (`brief lint --only setup`)",
+        "What keeps guidance from its clients on this machine. Notes are reported with `--pedantic`.",
     ),
     ("project/", "Project", ""),
     ("frontmatter", "Front matter", ""),

@@ -48,17 +48,43 @@ pub(crate) struct DoctorArgs {
     json: bool,
 }
 
+/// A finding about the setup.
 #[derive(Debug, Serialize)]
-struct Finding {
-    check: &'static str,
+pub(super) struct Finding {
+    pub(super) check: &'static str,
     /// `warning` or `note`.
-    severity: &'static str,
-    path: Option<String>,
-    message: String,
-    help: String,
+    pub(super) severity: &'static str,
+    /// The path of the file, relative to the installation; one in the home directory begins with `~/`.
+    pub(super) path: Option<String>,
+    pub(super) message: String,
+    pub(super) help: String,
     /// The paths of the other files with the same problem.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    also: Vec<String>,
+    pub(super) also: Vec<String>,
+}
+
+/// The extent of an examination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// Everything.
+    All,
+    /// What other checks of the project leave out, without notes that read all items.
+    Warnings,
+    /// What other checks of the project leave out.
+    Rest,
+}
+
+/// Examines an installation. Nothing is fetched and nothing is written.
+pub(super) fn examine(
+    session: &Session,
+    installation: &Installation,
+    extent: Extent,
+) -> Result<Vec<Finding>> {
+    let status = install::status(session.system(), &installation.project)?;
+    let lock = &status.lock.clone().unwrap_or_default();
+    let mut examination = Examination { session, installation, lock, findings: Vec::new() };
+    examination.run(&status, extent)?;
+    Ok(examination.findings)
 }
 
 pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DoctorArgs) -> Result {
@@ -67,11 +93,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &DoctorArgs) -> Result {
     if installation.clients.scope() == ProfileScope::Project {
         warn_of_whole_root(ui, session, session.project()?.root())?;
     }
-    let status = install::status(session.system(), &installation.project)?;
-    let lock = &status.lock.clone().unwrap_or_default();
-    let mut examination = Examination { session, installation, lock, findings: Vec::new() };
-    with_clock(ui, "examining the project", || examination.run(&status))?;
-    let findings = examination.findings;
+    let findings =
+        with_clock(ui, "examining the project", || examine(session, installation, Extent::All))?;
     let problems = findings.iter().filter(|finding| finding.severity == "warning").count();
     if args.json {
         ui.print_json("doctor", root, &[], json!({ "findings": findings }))?;
@@ -140,7 +163,7 @@ impl Examination<'_> {
         self.findings.push(Finding { check, severity, path, message, help, also: Vec::new() });
     }
 
-    fn run(&mut self, status: &InstallStatus) -> Result {
+    fn run(&mut self, status: &InstallStatus, extent: Extent) -> Result {
         if status.is_pending {
             let help = "`brief sync` finishes it";
             self.problem("interrupted", None, "a run was ended in the middle", help);
@@ -169,9 +192,13 @@ impl Examination<'_> {
         self.shared();
         self.sources();
         self.duplicates();
-        self.same_texts()?;
+        if extent != Extent::Warnings {
+            self.same_texts()?;
+        }
         self.unread();
-        self.unreadable()?;
+        if extent == Extent::All {
+            self.unreadable()?;
+        }
         self.servers();
         self.hooks()?;
         #[cfg(feature = "agent")]

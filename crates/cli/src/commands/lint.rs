@@ -1,5 +1,6 @@
 //! `brief lint`
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,26 +9,34 @@ use brief_agent::agent::AgentCode;
 #[cfg(feature = "agent")]
 use brief_engine::agents::{AgentOptions, load};
 use brief_engine::baseline::Baseline;
-use brief_engine::lint::{ConfigurationCheck, Findings, UncheckedPath, UnwrittenFix};
+use brief_engine::lint::{ConfigurationCheck, Findings, LintPart, UncheckedPath, UnwrittenFix};
 use brief_engine::{Root, System};
 use brief_serve::configuration::ProjectAndSource;
+use brief_serve::history::{GitHistory, LazyHistory};
 use brief_syntax::diagnostic::Applicability;
-use brief_syntax::render;
+use brief_syntax::render::{self, path_below};
+use brief_syntax::system::resolved_home;
 use brief_syntax::{Diagnostic, Severity, Source, limits};
 use clap::{Args, ValueEnum};
 
+use super::doctor::Extent;
+use super::lint_setup::check_setup;
 use crate::clock::with_clock;
 use crate::commands::whole::counted;
 use crate::error::{CommandError, Result, refuse_if};
 use crate::explain;
+use crate::installation::InstallationArg;
 use crate::session::Session;
 use crate::surroundings::{mention_unread_parents, warn_of_checked_root};
 use crate::ui::Ui;
 
-/// Find mistakes in guidance files of every format
+/// Find mistakes, outdated references and unused rules
 ///
-/// Reads the whole repository; paths only limit the report. Exits 1 on an error, and with --strict on any problem. Ignored
+/// Reads the whole repository; paths only limit the report. Exits 1 on an error, and with --strict on any warning. Ignored
 /// directories are skipped unless you name them.
+///
+/// There are four parts: mistakes in files; stale, references to what the project no longer has; unused, items and
+/// patterns that match nothing; setup, hooks and installed files on this machine.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a user can set")]
 #[expect(clippy::option_option, reason = "without a name the file has its usual place")]
@@ -39,6 +48,17 @@ pub(crate) struct LintArgs {
     /// Apply safe fixes, or also suggested ones
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "safe")]
     fix: Option<FixArg>,
+
+    /// Check only these parts [repeatable]
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    only: Vec<PartArg>,
+
+    /// Report only what changed after REV, in commits or in the working tree
+    #[arg(
+        long, value_name = "REV",
+        add = clap_complete::ArgValueCompleter::new(crate::complete::revisions)
+    )]
+    since: Option<String>,
 
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -60,22 +80,58 @@ pub(crate) struct LintArgs {
     #[arg(long, requires = "baseline")]
     update_baseline: bool,
 
-    /// Enable pedantic rules, such as missing licenses
+    /// Enable pedantic rules: missing licenses, possibly outdated references, notes about the setup
     #[arg(long)]
     pedantic: bool,
+
+    /// Also report files without guidance
+    #[arg(long)]
+    complete: bool,
+
+    /// Also report items over N tokens that apply to 90% of files
+    #[arg(long, value_name = "N")]
+    heavy: Option<usize>,
 
     /// Include ignored directories
     #[arg(long)]
     no_ignore: bool,
+
+    /// Check the setup of your user-level installation instead of the project
+    #[arg(long, short = 'g', conflicts_with_all = ["paths", "fix", "only", "since", "baseline", "complete", "heavy", "no_ignore"])]
+    global: bool,
 
     /// Explain a rule
     #[arg(
         long,
         value_name = "CODE",
         add = clap_complete::ArgValueCompleter::new(crate::complete::codes),
-        conflicts_with_all = ["paths", "fix", "format", "json", "strict", "pedantic", "no_ignore", "baseline"]
+        conflicts_with_all = ["paths", "fix", "format", "json", "strict", "pedantic", "no_ignore", "baseline", "only", "since", "complete", "heavy", "global"]
     )]
     explain: Option<String>,
+}
+
+/// A part of what is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PartArg {
+    /// What is wrong in a file
+    Mistakes,
+    /// References to what the project no longer has
+    Stale,
+    /// Items and patterns that match nothing
+    Unused,
+    /// Hooks and installed files on this machine
+    Setup,
+}
+
+impl PartArg {
+    fn part(self) -> LintPart {
+        match self {
+            PartArg::Mistakes => LintPart::Mistakes,
+            PartArg::Stale => LintPart::Stale,
+            PartArg::Unused => LintPart::Unused,
+            PartArg::Setup => LintPart::Setup,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -116,9 +172,24 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
     if let Some(code) = &args.explain {
         return ui.print_raw(&explain::explanation(code)?);
     }
+    if args.global {
+        return check_global(ui, session, args);
+    }
     let project = session.project()?;
     let root = project.root().path();
-    let checks = ProjectChecks { session };
+    let checks = ProjectChecks::new(session, args.pedantic);
+    let since = match args.since.as_deref() {
+        Some(since) => Some(GitHistory::find(session.shared_system(), root, Some(since))?),
+        None => None,
+    };
+    // Who asks for references alone waits for all of them.
+    let lazy = if args.only.contains(&PartArg::Stale) {
+        LazyHistory::whole(session.shared_system(), root)
+    } else {
+        LazyHistory::recent(session.shared_system(), root)
+    };
+    let has_changed =
+        |source: &Source| since.as_ref().is_none_or(|history| history.has_changed(root, source));
     let (first, others) = args.paths.split_first().expect("a path has a default");
     let mut lint = project
         .lint(first)
@@ -126,6 +197,19 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
         .configured_by(&checks);
     for path in others {
         lint = lint.with_part(&project, path).map_err(|problem| refusal(&problem, path, root))?;
+    }
+    lint = match &since {
+        Some(history) => lint.with_history(history).changed_only(&has_changed),
+        None => lint.with_history(&lazy),
+    };
+    if !args.only.is_empty() {
+        lint = lint.only(&args.only.iter().map(|part| part.part()).collect::<Vec<_>>());
+    }
+    if let Some(tokens) = args.heavy {
+        lint = lint.with_heavy(tokens);
+    }
+    if args.complete {
+        lint = lint.complete();
     }
     if args.no_ignore {
         lint = lint.with_ignored();
@@ -156,15 +240,8 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
         found.known = baseline.leave_out(&mut found.diagnostics, root);
     }
     found.group_causes();
-    let (errors, warnings) = (found.count(Severity::Error), found.count(Severity::Warning));
-    match if args.json { FindingsFormat::Json } else { args.format } {
-        FindingsFormat::Text => {
-            ui.print_diagnostics(&found.diagnostics, root)?;
-            ui.status(&summary(&found, errors, warnings, args.fix))?;
-        }
-        FindingsFormat::Json => ui.print_json("lint", root, &found.diagnostics, &found)?,
-        format => print_report(ui, format, &found.diagnostics, root)?,
-    }
+    let unchecked = unchecked_parts(&found, checks.failure.take());
+    let outcome = report(ui, args, &found, root, &unchecked);
     if found.files == 0 {
         match found.elsewhere {
             0 => ui.warning("no guidance files found")?,
@@ -180,7 +257,51 @@ pub(crate) fn run(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
         }
         mention_unread_parents(ui, session, project.root())?;
     }
+    outcome
+}
+
+/// Checks the user's own installation.
+fn check_global(ui: &mut Ui, session: &Session, args: &LintArgs) -> Result {
+    let extent = if args.pedantic { Extent::Rest } else { Extent::Warnings };
+    let mut diagnostics = check_setup(session, &InstallationArg { global: true }, extent)?;
+    diagnostics.retain(|one| args.pedantic || one.severity != Severity::Note);
+    let root = resolved_home(session.system()).unwrap_or_else(|| session.directory().to_owned());
+    let found = Findings { diagnostics, checked: vec![LintPart::Setup], ..Findings::default() };
+    report(ui, args, &found, &root, &[])
+}
+
+/// Prints the findings, and tells whether they are a reason to fail.
+fn report(
+    ui: &mut Ui,
+    args: &LintArgs,
+    found: &Findings,
+    root: &Path,
+    unchecked: &[String],
+) -> Result {
+    match if args.json { FindingsFormat::Json } else { args.format } {
+        FindingsFormat::Text => {
+            ui.print_diagnostics(&found.diagnostics, root)?;
+            for (path, reason) in &found.unfixed {
+                let path = path_below(root, path);
+                ui.warning(&format!("cannot fix `{path}`: the file {reason}"))?;
+            }
+            ui.status(&summary(found, args, unchecked))?;
+        }
+        FindingsFormat::Json => ui.print_json("lint", root, &found.diagnostics, found)?,
+        format => print_report(ui, format, &found.diagnostics, root)?,
+    }
+    let (errors, warnings) = (found.count(Severity::Error), found.count(Severity::Warning));
     refuse_if(errors > 0 || args.strict && warnings > 0)
+}
+
+/// Returns the parts that were not checked. `failure` says why the setup could not be.
+fn unchecked_parts(found: &Findings, failure: Option<String>) -> Vec<String> {
+    let skipped = LintPart::ALL.into_iter().filter(|part| !found.checked.contains(part));
+    let named = skipped.map(|part| match (part, &failure) {
+        (LintPart::Setup, Some(failure)) => format!("setup ({failure})"),
+        _ => part.as_str().to_owned(),
+    });
+    named.collect()
 }
 
 /// Prints findings in a format that another program reads.
@@ -201,9 +322,18 @@ pub(super) fn print_report(
     }
 }
 
-/// The checks of `brief.toml`, and those of the code of agents, which is parsed and never run.
-struct ProjectChecks<'s> {
+/// The checks of `brief.toml`, of the setup, and of the code of agents, which is parsed and never run.
+pub(super) struct ProjectChecks<'s> {
     session: &'s Session,
+    is_pedantic: bool,
+    /// The reason why the setup could not be checked.
+    failure: RefCell<Option<String>>,
+}
+
+impl ProjectChecks<'_> {
+    pub(super) fn new(session: &Session, is_pedantic: bool) -> ProjectChecks<'_> {
+        ProjectChecks { session, is_pedantic, failure: RefCell::default() }
+    }
 }
 
 impl ConfigurationCheck for ProjectChecks<'_> {
@@ -222,6 +352,19 @@ impl ConfigurationCheck for ProjectChecks<'_> {
 
     fn check_source(&self, system: &dyn System, root: &Root) -> Vec<Diagnostic> {
         ProjectAndSource.check_source(system, root)
+    }
+
+    fn check_setup(&self, _: &dyn System, _: &Root) -> Option<Vec<Diagnostic>> {
+        let extent = if self.is_pedantic { Extent::Rest } else { Extent::Warnings };
+        match check_setup(self.session, &InstallationArg { global: false }, extent) {
+            Ok(found) => Some(found),
+            Err(error) => {
+                let known = "brief.toml has errors".to_owned();
+                let reason = if error.is_reported() { known } else { error.to_string() };
+                self.failure.replace(Some(reason));
+                None
+            }
+        }
     }
 
     fn settle(&self, system: &dyn System, root: &Root, diagnostics: &mut Vec<Diagnostic>) {
@@ -282,35 +425,52 @@ fn unwritten(fix: &UnwrittenFix) -> CommandError {
     CommandError::refused(format!("`{path}` cannot be written: {error}"))
 }
 
-fn summary(found: &Findings, errors: usize, warnings: usize, fix: Option<FixArg>) -> String {
-    let files = counted(found.files, "file");
-    let mut text = match (errors, warnings) {
-        (0, 0) => format!("no problems in {files}"),
-        (errors, 0) => format!("{} in {files}", counted(errors, "error")),
-        (0, warnings) => format!("{} in {files}", counted(warnings, "warning")),
-        (errors, warnings) => {
-            format!("{} and {} in {files}", counted(errors, "error"), counted(warnings, "warning"))
-        }
+fn summary(found: &Findings, args: &LintArgs, unchecked: &[String]) -> String {
+    let count = |severity, word| match found.count(severity) {
+        0 => None,
+        count => Some(counted(count, word)),
     };
-    for (count, how) in
-        [(found.known, "in the baseline"), (found.ignored, "taken back by a comment")]
-    {
+    let kinds = [
+        count(Severity::Error, "error"),
+        count(Severity::Warning, "warning"),
+        count(Severity::Note, "note"),
+    ];
+    let mut text = match kinds.into_iter().flatten().collect::<Vec<_>>().as_slice() {
+        [] => "No problems".to_owned(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    };
+    if let Some(since) = &args.since {
+        text.push_str(&format!(" since `{since}`"));
+    }
+    if !args.global {
+        text.push_str(&format!(" in {}", counted(found.files, "file")));
+    }
+    for (count, how) in [(found.known, "in the baseline"), (found.ignored, "suppressed")] {
         if count > 0 {
             text.push_str(&format!(", {count} {how}"));
         }
     }
     let (safe, suggested) = found.count_fixable();
-    if fix.is_some() {
+    if args.fix.is_some() {
         text.push_str(&format!("; {} fixed", found.fixed));
     }
-    if fix != Some(FixArg::Suggested) {
-        let more = if fix.is_some() { "more" } else { "fixable" };
+    if args.fix != Some(FixArg::Suggested) {
+        let more = if args.fix.is_some() { "more" } else { "fixable" };
         let ways = [(safe, "--fix"), (suggested, "--fix=suggested")];
-        let ways =
-            ways.iter().filter(|(count, way)| *count > 0 && (fix.is_none() || *way != "--fix"));
+        let ways = ways
+            .iter()
+            .filter(|(count, way)| *count > 0 && (args.fix.is_none() || *way != "--fix"));
         for (count, way) in ways {
             text.push_str(&format!("; {count} {more} with `{way}`"));
         }
+    }
+    let by_hand = found.diagnostics.iter().filter(|one| one.fix.is_none()).count();
+    if args.fix.is_some() && by_hand > 0 {
+        text.push_str(&format!("; {by_hand} to fix by hand"));
+    }
+    if !unchecked.is_empty() {
+        text.push_str(&format!("; not checked: {}", unchecked.join(", ")));
     }
     text
 }

@@ -18,6 +18,7 @@ pub(crate) mod hook;
 mod import;
 mod init;
 mod lint;
+mod lint_setup;
 mod list;
 mod log;
 mod lsp;

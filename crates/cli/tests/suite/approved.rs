@@ -289,7 +289,7 @@ fn directories_of_dependencies_offer_nothing() {
         let file = format!("{directory}/rules/v/RULE.md");
         let project = registry(&[(&file, rule.as_bytes())]);
         let linted = project.run(&["-C", "registry", "lint"]);
-        assert!(linted.stderr.contains("no problems in 0 files"), "{directory}: {linted}");
+        assert!(linted.stderr.contains("No problems in 0 files"), "{directory}: {linted}");
         for args in
             [&["-C", "registry", "registry", "build"][..], &["-C", "app", "add", "../registry"]]
         {

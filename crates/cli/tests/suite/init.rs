@@ -30,7 +30,7 @@ fn the_starter_passes_lint() {
     assert_eq!(empty.run(&["init"]).code, Some(0));
     insta::assert_snapshot!(empty.run(&["lint", "--strict"]), @"
     ------- stderr -------
-    no problems in 1 file
+    No problems in 1 file
     [EOF]
     ");
     let project = project().with_file(".claude/settings.json", "{}\n").with_dir(".cursor/rules");

@@ -32,7 +32,7 @@ fn a_clean_project_has_no_findings() {
     shop.write("src/AGENTS.yml", entries.replace("\"templates/\"", "\"templates/**\""));
     insta::assert_snapshot!(shop.run(&["lint"]), @"
     ------- stderr -------
-    no problems in 2 files
+    No problems in 2 files
     [EOF]
     ");
     insta::assert_snapshot!(shop.run(&["lint", "--format", "json"]), @r#"
@@ -40,6 +40,12 @@ fn a_clean_project_has_no_findings() {
       "kind": "lint",
       "version": 2,
       "root": "$PROJECT",
+      "checked": [
+        "mistakes",
+        "stale",
+        "unused",
+        "setup"
+      ],
       "files": 2,
       "errors": 0,
       "warnings": 0,
@@ -134,6 +140,12 @@ fn json_has_every_key_in_its_order() {
       "kind": "lint",
       "version": 2,
       "root": "$PROJECT",
+      "checked": [
+        "mistakes",
+        "stale",
+        "unused",
+        "setup"
+      ],
       "files": 1,
       "errors": 1,
       "warnings": 1,
@@ -328,7 +340,7 @@ fn suggested_fixes_are_made_on_request() {
     assert!(project.read("AGENTS.yaml").contains("mach:"), "{safe}");
     let all = project.run(&["lint", "--fix=suggested"]);
     assert_eq!((all.stdout.as_str(), all.code), ("", Some(0)), "{all}");
-    assert!(all.stderr.contains("no problems in 1 file; 2 fixed"), "{all}");
+    assert!(all.stderr.contains("No problems in 1 file; 2 fixed"), "{all}");
     let fixed = "context:\n  - content: A\n    match: [\"*.py\"]\n    on: read\n";
     assert_eq!(project.read("AGENTS.yaml"), fixed);
 }
@@ -392,7 +404,7 @@ fn ignored_directories_are_left_out() {
         .with_file("build/AGENTS.yaml", "context: [{content: A, on: x}]\n");
     insta::assert_snapshot!(project.run(&["lint"]), @"
     ------- stderr -------
-    no problems in 1 file
+    No problems in 1 file
     [EOF]
     ");
     let everything = project.run(&["lint", "--no-ignore"]);
@@ -447,7 +459,7 @@ fn a_file_of_another_kind_is_not_counted() {
 fn no_context_file_is_a_warning() {
     insta::assert_snapshot!(project().run(&["lint"]), @"
     ------- stderr -------
-    no problems in 0 files
+    No problems in 0 files
     warning: no guidance files found
     warning: `$PROJECT` is not in a git repository, so parent directories are not read
     [EOF]

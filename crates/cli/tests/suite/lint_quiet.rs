@@ -246,10 +246,8 @@ fn a_link_of_cursor_is_repaired_in_its_own_form() {
     git(&project, &["mv", "src/shop/order_lines.ts", "packages/shop/order_lines.ts"]);
     commit(&project);
     let json = project.run(&["lint", "--json"]).json();
-    assert_eq!(
-        json["diagnostics"][0]["help"], "did you mean `mdc:packages/shop/order_lines.ts`?",
-        "{json}"
-    );
+    let help = json["diagnostics"][0]["help"].as_str().unwrap();
+    assert!(help.starts_with("write `mdc:packages/shop/order_lines.ts`, its name now; "), "{json}");
     let json = project.run(&["stale", "--json"]).json();
     assert_eq!(json["found"][0]["replacement"], "mdc:packages/shop/order_lines.ts", "{json}");
 }

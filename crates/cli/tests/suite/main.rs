@@ -109,6 +109,8 @@ mod kill_matrix;
 mod lint;
 mod lint_accepted;
 mod lint_advice;
+#[cfg(unix)]
+mod lint_all;
 mod lint_formats;
 mod lint_quiet;
 mod lint_texts;

@@ -62,8 +62,9 @@ fn each_tool_answers_as_its_command() {
         ("show", json!({"path": "src/a.py"}), "show src/a.py"),
         ("show", json!({"path": "src/a.py", "clients": ["cursor"]}), "show src/a.py cursor"),
         ("decisions", json!({"path": "src/a.py"}), "context --decisions src/a.py"),
-        ("lint", json!({}), "lint"),
-        ("lint", json!({"path": ".context"}), "lint .context"),
+        // The setup belongs to the machine of the user, and is not the agent's.
+        ("lint", json!({}), "lint --only mistakes,stale,unused"),
+        ("lint", json!({"path": ".context"}), "lint .context --only mistakes,stale,unused"),
     ] {
         let args: Vec<&str> = line.split(' ').chain(["--json"]).collect();
         let found = structured(&project, &mut server, tool, &arguments);

@@ -143,7 +143,7 @@ fn lint_has_one_summary_for_all_dialects() {
     assert_eq!(output.code, Some(0), "{output}");
     // Two AGENTS.yaml, four in .context, six rules for clients and agents, one task, one agent, three copies
     // of a skill, what the clients read at the top, in src/web, .cursor and .github, and the settings of opencode.
-    assert!(output.stderr.contains("no problems in 24 files"), "{output}");
+    assert!(output.stderr.contains("No problems in 24 files"), "{output}");
 }
 
 /// "`context` and the library agree": the same JSON for every file and several clients.

@@ -89,7 +89,7 @@ fn lint_says_the_same_wherever_it_is_started() {
     let rules = |found: &&Value| is_below(found, "web/.cursor/");
     assert_eq!(findings(&inside), of_web.iter().filter(rules).cloned().collect::<Vec<_>>());
     let nothing = project.run_in("server", &["lint"], "");
-    assert!(nothing.stderr.contains("no problems in 0 files"), "{nothing}");
+    assert!(nothing.stderr.contains("No problems in 0 files"), "{nothing}");
     assert!(!nothing.stderr.contains("git"), "{nothing}");
 }
 
@@ -223,7 +223,7 @@ fn the_check_script_reports_the_same_from_a_part() {
     assert_eq!(annotations("server"), Vec::<String>::new());
 }
 
-/// Found on the way in words.md: "`brief -C /nonexistent lint` prints "no problems in 0 files", exit 0".
+/// Found on the way in words.md: "`brief -C /nonexistent lint` prints "No problems in 0 files", exit 0".
 #[test]
 fn a_start_directory_that_is_none_is_an_error() {
     let project = project().with_file("file", "");
@@ -399,7 +399,7 @@ fn every_kind_of_repository_is_recognized() {
         "{output}"
     );
     let output = project.run_in("worktree/sub", &["lint"], "");
-    assert!(output.stderr.contains("no problems in 1 file"), "{output}");
+    assert!(output.stderr.contains("No problems in 1 file"), "{output}");
     let output = project.run_in("worktree/sub", &["stale"], "");
     assert!(output.stderr.contains("git history"), "{output}");
     let told = "is a file that leads to no repository, so there is no history here";

@@ -134,7 +134,7 @@ fn a_part_of_a_registry_is_checked_against_all_of_it() {
         let output = project.run(&["lint", place]);
         assert_eq!(output.code, Some(0), "{place}\n{output}");
         assert!(
-            output.stderr.starts_with("no problems in ") && !output.stderr.contains("no guidance"),
+            output.stderr.starts_with("No problems in ") && !output.stderr.contains("no guidance"),
             "{output}"
         );
     }

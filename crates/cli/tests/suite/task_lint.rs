@@ -377,7 +377,7 @@ fn a_project_without_such_files_has_no_findings() {
         .with_file("src/tasks/t.md", "@missing.md ${a b}\n/nothing\n");
     insta::assert_snapshot!(project.run(&["lint"]), @"
     ------- stderr -------
-    no problems in 1 file
+    No problems in 1 file
     [EOF]
     ");
 }

@@ -31,6 +31,13 @@ pub struct Removal {
     pub renamed: Option<String>,
 }
 
+impl Removal {
+    /// Returns what the change did to it.
+    pub(super) fn verb(&self) -> &'static str {
+        if self.renamed.is_some() { "renamed" } else { "removed" }
+    }
+}
+
 /// A line that a change removed from a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedLine {
@@ -65,11 +72,29 @@ impl Catalog {
         let mut check = ReferenceCheck::new(system, root, files);
         let mut found = Vec::new();
         self.each_prose(system, &mut |text| found.extend(check.check(text)));
+        let mut found = self.trace_references(system, root, &check, found, history);
+        found.retain(|found| !suppression::is_taken_back(&found.diagnostic()));
+        found
+    }
+
+    /// Adds links that lead nowhere to what texts name, and what history tells of all of it. Returns the likeliest first.
+    pub(crate) fn trace_references(
+        &self,
+        system: &dyn System,
+        root: &Root,
+        check: &ReferenceCheck<'_>,
+        mut found: Vec<StaleReference>,
+        history: Option<&dyn ProjectHistory>,
+    ) -> Vec<StaleReference> {
+        let Some(files) = self.files() else { return found };
+        let links = self.broken_links(system, root);
         let mut audiences = HashMap::new();
-        self.each_text(&mut |text| {
-            audiences.insert(text.source.path(), Audience::of(&text, root.path(), files));
-        });
-        for link in self.broken_links(system, root) {
+        if !links.is_empty() {
+            self.each_text(&mut |text| {
+                audiences.insert(text.source.path(), Audience::of(&text, root.path(), files));
+            });
+        }
+        for link in links {
             let written = link.source.slice(link.span).to_owned();
             let audience = audiences.get(link.path()).copied().unwrap_or(Audience::Readers);
             let (paths, ceiling) = places(root, link.path(), &written, audience);
@@ -87,16 +112,13 @@ impl Catalog {
                 rule: link.rule,
             });
         }
-        if let Some(history) = history {
+        if let Some(history) = history.filter(|_| !found.is_empty()) {
             let is_there = |path: &str| system.resolve(&root.path().join(path)).is_ok();
             Tracing { manifests: &check.manifests, root, history, is_there: &is_there }
                 .trace(&mut found);
             drop_foreign_paths(&mut found, root, files);
         }
-        found.retain(|found| {
-            (!found.trace.is_needed || found.removal.is_some())
-                && !suppression::is_taken_back(&found.diagnostic())
-        });
+        found.retain(|found| !found.trace.is_needed || found.removal.is_some());
         if self.is_no_project() {
             // What was not read may have it.
             found.retain(|found| found.kind == ReferenceKind::Link);

@@ -25,7 +25,7 @@ use brief_dialects::ProjectFiles;
 use brief_dialects::native::is_elsewhere;
 use brief_syntax::diagnostic::{Edit, Fix};
 use brief_syntax::paths::slashed;
-use brief_syntax::{Diagnostic, Root, Rule, Source, Span, System};
+use brief_syntax::{Diagnostic, Root, Rule, Severity, Source, Span, System};
 
 use crate::audience::{Audience, skill_directory};
 use crate::catalog::ReadText;
@@ -117,10 +117,25 @@ pub struct StaleReference {
 }
 
 impl StaleReference {
-    /// Returns it as a problem of the text.
+    /// Returns it as a problem of the text. What is only possible is a note.
     pub fn diagnostic(&self) -> Diagnostic {
-        let found = Diagnostic::new(self.rule, &self.source, self.span, self.message.clone());
-        let found = found.with_help(self.help.clone());
+        let commit = self.removal.as_ref().and_then(|removal| removal.commit.as_deref());
+        let mut message = self.message.clone();
+        match (self.likelihood, commit) {
+            (Likelihood::Certain, Some(_)) => message.push_str(" (certain)"),
+            (Likelihood::Possible, _) => message.push_str(" (possible)"),
+            _ => {}
+        }
+        let mut help = self.help.clone();
+        if let (Some(commit), Some(removal)) = (commit, &self.removal) {
+            let (commit, how) = (&commit[..commit.len().min(SHORT_COMMIT)], removal.verb());
+            help.push_str(&format!("; {how} in {commit} ({})", removal.date));
+        }
+        let found = Diagnostic::new(self.rule, &self.source, self.span, message).with_help(help);
+        let found = match self.likelihood {
+            Likelihood::Possible => found.with_severity(Severity::Note),
+            Likelihood::Certain | Likelihood::Likely => found,
+        };
         match &self.replacement {
             Some(replacement) => {
                 let edits = vec![Edit::replace(self.span, replacement.clone())];
@@ -130,6 +145,9 @@ impl StaleReference {
         }
     }
 }
+
+/// The digits of a commit that people read.
+const SHORT_COMMIT: usize = 7;
 
 /// The places where history may tell of it.
 #[derive(Debug, Clone)]
@@ -247,12 +265,5 @@ impl<'c> ReferenceCheck<'c> {
         let mut found = search.into_found();
         found.truncate(REPORTED_PER_TEXT);
         found
-    }
-
-    /// Returns the problems of a text that are likely enough without history.
-    pub(crate) fn check_likely(&mut self, text: &ReadText<'_>) -> Vec<Diagnostic> {
-        let mut found = self.check(text);
-        found.retain(|one| one.likelihood <= Likelihood::Likely && !one.trace.is_needed);
-        found.iter().map(StaleReference::diagnostic).collect()
     }
 }

@@ -6,6 +6,7 @@ use brief_dialects::{LeftOut, Name, Reason, native};
 use brief_syntax::{Diagnostic, rules};
 
 use super::{CoverageGap, Survey, SurveyedItem};
+use crate::lint::is_dead_pattern;
 
 /// The cost from which an item for nearly every file is a finding, unless a user says otherwise.
 pub const HEAVY: usize = 500;
@@ -73,10 +74,8 @@ impl<'s> Coverage<'s> {
 
 /// Returns the dialects' diagnostics of patterns that match nothing here, or nowhere.
 fn dead_patterns(checked: &[Diagnostic], holds: &dyn Fn(&Path) -> bool) -> Vec<Diagnostic> {
-    let is_dead = |diagnostic: &&Diagnostic| {
-        let rule = diagnostic.code().rsplit('/').next().unwrap_or_default();
-        matches!(rule, "unused-pattern" | "never-matches") && holds(diagnostic.path())
-    };
+    let is_dead =
+        |diagnostic: &&Diagnostic| is_dead_pattern(diagnostic.code()) && holds(diagnostic.path());
     checked.iter().filter(is_dead).cloned().collect()
 }
 

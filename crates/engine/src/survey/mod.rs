@@ -387,6 +387,17 @@ impl<'c> Survey<'c> {
         self.tabulate(catalog, root, viewers, count, ReasonWords::Written)
     }
 
+    /// Returns [`Survey::sees`] without the reasons, which cost more than all the rest.
+    pub fn arrivals<'v>(
+        &'v self,
+        catalog: &'v Catalog,
+        root: &'v Path,
+        viewers: &'v [Viewer],
+        count: Count<'_>,
+    ) -> Sees<'v> {
+        self.tabulate(catalog, root, viewers, count, ReasonWords::Skipped)
+    }
+
     fn tabulate<'v>(
         &'v self,
         catalog: &'v Catalog,

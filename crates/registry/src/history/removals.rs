@@ -147,9 +147,13 @@ impl Repository {
 
     /// Returns the text that a file below the top had before a commit; `None` if it was not there, or is no text.
     pub fn file_before(&self, commit: &str, file: &str) -> Result<Option<String>, HistoryError> {
+        self.file_at(&format!("{commit}^"), file)
+    }
+
+    /// Returns the text that a file below the top has in a commit; `None` if it is not there, or is no text.
+    pub fn file_at(&self, commit: &str, file: &str) -> Result<Option<String>, HistoryError> {
         let args = ["cat-file", "--batch"];
-        let before = format!("{commit}^");
-        let output = self.git.output(&args, names(&before, &[file]), MOST_BYTES)?;
+        let output = self.git.output(&args, names(commit, &[file]), MOST_BYTES)?;
         let Some(end) = output.iter().position(|&byte| byte == b'\n') else { return Ok(None) };
         let (head, rest) = output.split_at(end);
         let is_blob = head.windows(6).any(|kind| kind == b" blob ");

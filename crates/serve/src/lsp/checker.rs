@@ -168,14 +168,22 @@ fn check(system: &Arc<dyn System>, request: &CheckRequest) -> CheckedFolders {
             _ => project.root().path(),
         };
         let Ok(lint) = project.lint(part) else { continue };
-        let (mut found, catalog) = lint.configured_by(&ProjectAndSource).check_and_keep();
+        let lint = lint.configured_by(&ProjectAndSource);
+        let (catalog, root) = (lint.read_project(), project.root());
+        let counter = Counter::estimate();
+        let moment = Moment { root: root.clone(), ..Moment::default() };
+        let count = |text: &str| counter.count(text);
+        let survey = Survey::of(&catalog, root.path(), &moment, &count);
+        let mut found = lint.check_all(&catalog, survey.as_ref());
         let is_in = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
         found.diagnostics.retain(|diagnostic| is_in(diagnostic.path()));
         for diagnostic in found.diagnostics {
             let file = checked.files.entry(diagnostic.path().to_owned()).or_default();
             file.push(FileProblem { diagnostic, is_quick: false });
         }
-        place_items(&project, &catalog, &mut checked.items);
+        if let Some(survey) = &survey {
+            place_items(&project, &catalog, survey, &mut checked.items);
+        }
         for link in catalog.links(project.system(), project.root()) {
             checked.links.entry(link.target.clone()).or_default().push(link);
         }
@@ -244,14 +252,11 @@ fn problems_along(system: &dyn System, folders: &[PathBuf], path: &Path) -> Vec<
 fn place_items(
     project: &Project<'_>,
     catalog: &Catalog,
+    survey: &Survey<'_>,
     items: &mut BTreeMap<PathBuf, Vec<PlacedItem>>,
 ) {
     let root = project.root().path();
-    let counter = Counter::estimate();
     let moment = Moment { root: project.root().clone(), ..Moment::default() };
-    let Some(survey) = Survey::of(catalog, root, &moment, &|text: &str| counter.count(text)) else {
-        return;
-    };
     let known = OwnClients::below(project.system(), root).known();
     let mut loading: BTreeMap<(PathBuf, usize), Vec<String>> = BTreeMap::new();
     for client in &known.clients {

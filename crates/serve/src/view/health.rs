@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use brief_engine::lint::Findings;
+use brief_engine::lint::{Findings, LintPart};
 use brief_engine::receipts::{self, Receipts};
 use brief_engine::references::{Likelihood, ProjectHistory};
 use brief_engine::survey::{Coverage, HEAVY, Survey};
@@ -67,8 +67,9 @@ impl Health {
 
     fn lint(&mut self, reading: &ProjectReading<'_>, checked: Vec<Diagnostic>) {
         let Ok(lint) = reading.project.lint(reading.project.root().path()) else { return };
-        let lint = lint.configured_by(&ProjectAndSource);
-        let mut found: Findings = lint.check_read(&reading.catalog, checked);
+        // References and reach have counts of their own.
+        let lint = lint.configured_by(&ProjectAndSource).only(&[LintPart::Mistakes]);
+        let mut found: Findings = lint.check_read(&reading.catalog, checked, None);
         found.group_causes();
         let root = reading.project.root().path();
         self.errors = found.count(Severity::Error);
